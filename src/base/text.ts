@@ -30,3 +30,13 @@ export function formatHeading(title: string): string {
     .replace(/(^| )(#+)$/, "$1\\$2");
   return `# ${literal}`;
 }
+
+/** The words of a literal text, which white space separates. */
+export type WordsIn<Text extends string, Seen = never> = Text extends `${infer Word} ${infer Rest}`
+  ? WordsIn<Rest, Seen | OneWord<Word>>
+  : Seen | OneWord<Text>;
+type OneWord<Word extends string> = Word extends `${infer Start}\n` ? Start : Word extends "" ? never : Word;
+
+/** Splits a literal text into its words, which the type knows. */
+export const wordsIn = <const Text extends string>(text: Text): readonly WordsIn<Text>[] =>
+  text.split(/\s+/) as WordsIn<Text>[]; // what the type says of the text

@@ -27,11 +27,7 @@ const CONFIG = {
   help: "Deployment file of the tenants (default DEPLOYMENT_CONFIG, then ./deployment.json)",
 } as const;
 
-const JSON_OUTPUT = {
-  name: "json",
-  group: "Output",
-  help: "One JSON document instead of text",
-} as const;
+const JSON_OUTPUT = { name: "json", group: "Output", help: "One JSON document instead of text" } as const;
 
 /** The flags that only `index` takes. */
 const INDEX_ONLY_FLAGS = [
@@ -324,12 +320,7 @@ export const COMMANDS: readonly Command[] = [
     help: "Check a deployment.json of documentation search",
     flags: GENERAL_FLAGS,
   },
-  {
-    name: "schema",
-    usage: "",
-    help: "Print the JSON Schema of deployment.json",
-    flags: GENERAL_FLAGS,
-  },
+  { name: "schema", usage: "", help: "Print the JSON Schema of deployment.json", flags: GENERAL_FLAGS },
   {
     name: "doctor",
     usage: "[--json] [--config FILE]",
@@ -343,18 +334,8 @@ export const COMMANDS: readonly Command[] = [
     help: "Print a completion script for a shell",
     flags: GENERAL_FLAGS,
   },
-  {
-    name: "man",
-    usage: "",
-    help: "Print the manual page of all commands, in roff",
-    flags: GENERAL_FLAGS,
-  },
-  {
-    name: "licenses",
-    usage: "",
-    help: "Print the licences of the software inside",
-    flags: GENERAL_FLAGS,
-  },
+  { name: "man", usage: "", help: "Print the manual page of all commands, in roff", flags: GENERAL_FLAGS },
+  { name: "licenses", usage: "", help: "Print the licences of the software inside", flags: GENERAL_FLAGS },
   {
     name: "help",
     usage: "[COMMAND]",

@@ -272,11 +272,7 @@ const pickTitle = picker(TITLE_TREES, TITLE_FEATURES.length, 0);
  */
 export function describeTitles(page: MetadataPage) {
   const candidates = findTitleCandidates(page);
-  return {
-    candidates,
-    rows: computeTitleFeatures(candidates, page),
-    block: titleBlock(page, candidates),
-  };
+  return { candidates, rows: computeTitleFeatures(candidates, page), block: titleBlock(page, candidates) };
 }
 
 /** Chooses the likeliest title; null when the page has no candidate. */

@@ -83,10 +83,7 @@ const startNodeThread: StartThread = (url, listener) => {
     listener.onError(error instanceof Error ? error.message : String(error)),
   );
   worker.on("exit", listener.onExit);
-  return {
-    post: (task) => worker.postMessage(task),
-    terminate: () => void worker.terminate(),
-  };
+  return { post: (task) => worker.postMessage(task), terminate: () => void worker.terminate() };
 };
 
 type MapOptions = {

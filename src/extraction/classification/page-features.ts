@@ -1,3 +1,4 @@
+import { wordsIn } from "../../base/text.ts";
 import { each, features, flag, given, joined, rowsOf } from "../features.ts";
 import { GROUP_COUNT } from "../page/attributes.ts";
 import type { PageFacts } from "../page/page-model.ts";
@@ -45,19 +46,10 @@ const OWN = features<Page>({
 });
 
 /** The columns of a block's row that are averaged over the kept blocks and over the page. */
-const AVERAGED = [
-  "linkDensity",
-  "frequentShare",
-  "titleShare",
-  "sentenceEnds",
-  "digits",
-  "capitalised",
-  "endsSentence",
-  "isPreformatted",
-  "above1.twins",
-  "above0.twins",
-  "depth",
-] as const;
+const AVERAGED = wordsIn(
+  `linkDensity frequentShare titleShare sentenceEnds digits capitalised endsSentence isPreformatted
+   above1.twins above0.twins depth`,
+);
 const FIRST_NAME_COLUMN = column("group0");
 const FIRST_SIGN_COLUMN = column("pageWords");
 const NAME_COUNT = GROUP_COUNT + STRUCTURE_COUNT;

@@ -1,17 +1,11 @@
+import { wordsIn } from "../../base/text.ts";
 import type { PageModel } from "../page/page-model.ts";
 import { WORD_BUCKETS } from "../page/word-stats.ts";
 import { headingLevel } from "./block-features.ts";
 import type { PageTree } from "./page-tree.ts";
 
 /** The names of a block's word sums, in their order; a change needs new weights. */
-export const WORD_SUMS = [
-  "textWords",
-  "headingWords",
-  "ownNames",
-  "nearNames",
-  "farNames",
-  "allWords",
-] as const;
+export const WORD_SUMS = wordsIn("textWords headingWords ownNames nearNames farNames allWords");
 export const WORD_SUM_COUNT = WORD_SUMS.length;
 
 /** Words of class names and ids fall into this many buckets. */

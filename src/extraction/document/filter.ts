@@ -5,7 +5,7 @@ import { isShown, normalisePhrases } from "./normalise.ts";
 /** The parts that are left out of a document on request. */
 export type Omissions = { readonly images: boolean; readonly code: boolean };
 
-/** Removes images or code blocks from a document, and nothing else. */
+/** Removes images or code blocks from a document, and the blocks that held nothing else. */
 export function omit({ blocks, footnotes }: ContentDocument, omissions: Omissions): ContentDocument {
   const kept = new Filter(omissions);
   return {
@@ -27,32 +27,40 @@ class Filter {
 
   #block(block: Block): Block[] {
     switch (block.kind) {
-      case "paragraph": {
-        const children = this.#phrases(block.children);
-        return isShown(children) ? [{ ...block, children }] : [];
-      }
+      case "paragraph":
       case "heading": {
         const children = this.#phrases(block.children);
         return isShown(children) ? [{ ...block, children }] : [];
       }
       case "code-block":
         return this.#omissions.code ? [] : [block];
-      case "list":
-        return filled({
-          ...block,
-          items: block.items.map((item) => ({ ...item, blocks: this.blocks(item.blocks) })),
-        });
-      case "quote":
-      case "admonition":
-        return filled({ ...block, blocks: this.blocks(block.blocks) });
-      case "details":
-        return filled({ ...block, summary: this.#phrases(block.summary), blocks: this.blocks(block.blocks) });
-      case "figure":
-        return filled({ ...block, blocks: this.blocks(block.blocks), caption: this.blocks(block.caption) });
+      case "list": {
+        const items = block.items.map((item) => ({ ...item, blocks: this.blocks(item.blocks) }));
+        const filled = items.filter((item) => item.blocks.length > 0);
+        return filled.length > 0 ? [{ ...block, items: filled }] : [];
+      }
+      case "quote": {
+        const blocks = this.blocks(block.blocks);
+        return blocks.length > 0 ? [{ ...block, blocks }] : [];
+      }
+      case "admonition": {
+        const blocks = this.blocks(block.blocks);
+        return blocks.length > 0 || isShown(block.title) ? [{ ...block, blocks }] : [];
+      }
+      case "details": {
+        const [summary, blocks] = [this.#phrases(block.summary), this.blocks(block.blocks)];
+        return blocks.length > 0 || isShown(summary) ? [{ ...block, summary, blocks }] : [];
+      }
+      case "figure": {
+        const [blocks, caption] = [this.blocks(block.blocks), this.blocks(block.caption)];
+        return blocks.length + caption.length > 0 ? [{ ...block, blocks, caption }] : [];
+      }
       case "table": {
         const row = (cells: readonly Cell[]): Cell[] =>
           cells.map((cell) => ({ ...cell, blocks: this.blocks(cell.blocks) }));
-        return filled({ ...block, caption: this.#phrases(block.caption), rows: block.rows.map(row) });
+        const rows = block.rows.map(row);
+        const isFilled = rows.some((cells) => cells.some(({ blocks }) => blocks.length > 0));
+        return isFilled ? [{ ...block, caption: this.#phrases(block.caption), rows }] : [];
       }
       case "definitions": {
         const groups = block.groups.map(({ terms, definitions }) => ({
@@ -86,28 +94,6 @@ const withoutImages = (inlines: readonly Inline[]): Inline[] =>
     if (inline.kind !== "span" && inline.kind !== "link") return [inline];
     return [{ ...inline, children: withoutImages(inline.children) }];
   });
-
-/** Returns the block, unless everything in it was left out. */
-function filled(block: Block): Block[] {
-  switch (block.kind) {
-    case "list": {
-      const items = block.items.filter((item) => item.blocks.length > 0);
-      return items.length > 0 ? [{ ...block, items }] : [];
-    }
-    case "quote":
-      return block.blocks.length > 0 ? [block] : [];
-    case "admonition":
-      return block.blocks.length > 0 || isShown(block.title) ? [block] : [];
-    case "details":
-      return block.blocks.length > 0 || isShown(block.summary) ? [block] : [];
-    case "figure":
-      return block.blocks.length + block.caption.length > 0 ? [block] : [];
-    case "table":
-      return block.rows.some((row) => row.some((cell) => cell.blocks.length > 0)) ? [block] : [];
-    default:
-      return [block];
-  }
-}
 
 /** Removes a first heading that repeats the title. */
 export function withoutTitle(document: ContentDocument, title: string | null): ContentDocument {

@@ -101,30 +101,36 @@ export type Figure = {
 
 export type MathBlock = { readonly kind: "math-block"; readonly tex: string } & Locale;
 
-/** The phrase elements that a span may be, by their HTML names. */
-export const SPAN_TAGS = [
-  "em",
-  "strong",
-  "del",
-  "ins",
-  "u",
-  "mark",
-  "small",
-  "sub",
-  "sup",
-  "kbd",
-  "samp",
-  "var",
-  "cite",
-  "dfn",
-  "abbr",
-  "q",
-  "time",
-  "bdi",
-  "bdo",
-  "span",
-] as const;
-export type SpanTag = (typeof SPAN_TAGS)[number];
+/** The phrase elements of pages, each with the one that it is written as; by their HTML names. */
+const SPAN_NAMES = {
+  EM: "em",
+  I: "em",
+  STRONG: "strong",
+  B: "strong",
+  S: "del",
+  DEL: "del",
+  STRIKE: "del",
+  INS: "ins",
+  U: "u",
+  MARK: "mark",
+  SMALL: "small",
+  SUB: "sub",
+  SUP: "sup",
+  KBD: "kbd",
+  SAMP: "samp",
+  VAR: "var",
+  CITE: "cite",
+  DFN: "dfn",
+  ABBR: "abbr",
+  ACRONYM: "abbr",
+  Q: "q",
+  TIME: "time",
+  BDI: "bdi",
+  BDO: "bdo",
+} as const;
+export const SPANS: Readonly<Record<string, SpanTag>> = SPAN_NAMES;
+/** A `span` only has a language or a direction. */
+export type SpanTag = (typeof SPAN_NAMES)[keyof typeof SPAN_NAMES] | "span";
 
 export type Span = {
   readonly kind: "span";

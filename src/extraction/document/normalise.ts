@@ -44,14 +44,7 @@ class Collapser {
       case "break":
         this.#isSpaced = true;
         return inline;
-      case "code": {
-        this.#isSpaced = false;
-        return inline;
-      }
-      case "span": {
-        const children = this.run(inline.children);
-        return children.length > 0 ? { ...inline, children } : null;
-      }
+      case "span":
       case "link": {
         const children = this.run(inline.children);
         return children.length > 0 ? { ...inline, children } : null;

@@ -1,6 +1,6 @@
 import { isTrackingPixel, type References } from "../links.ts";
 import { removeInvisible } from "../text.ts";
-import type { Block, Inline, Locale, RubyPart, SpanTag } from "./model.ts";
+import { type Block, type Inline, type Locale, type RubyPart, SPANS, type SpanTag } from "./model.ts";
 import {
   BLOCKS,
   type ContentElement,
@@ -40,33 +40,6 @@ export type PhraseContext = {
    */
   readonly isInTitle: boolean;
   readonly depth: number;
-};
-
-const SPANS: Readonly<Record<string, SpanTag>> = {
-  EM: "em",
-  I: "em",
-  STRONG: "strong",
-  B: "strong",
-  S: "del",
-  DEL: "del",
-  STRIKE: "del",
-  INS: "ins",
-  U: "u",
-  MARK: "mark",
-  SMALL: "small",
-  SUB: "sub",
-  SUP: "sup",
-  KBD: "kbd",
-  SAMP: "samp",
-  VAR: "var",
-  CITE: "cite",
-  DFN: "dfn",
-  ABBR: "abbr",
-  ACRONYM: "abbr",
-  Q: "q",
-  TIME: "time",
-  BDI: "bdi",
-  BDO: "bdo",
 };
 
 /** Reads an element's children as phrases, with white space as in the page. */

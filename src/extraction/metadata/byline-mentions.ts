@@ -1,4 +1,5 @@
 import { isRecord } from "../../base/json.ts";
+import { wordsIn } from "../../base/text.ts";
 import { ElementFlag, Tag } from "../page/page-model.ts";
 import { foldForComparison, unescapeTwice, visibleLine } from "../text.ts";
 import type { MetadataSource } from "../types.ts";
@@ -8,19 +9,10 @@ import type { MetadataPage, PlacedLine, Places, Reach } from "./metadata-page.ts
 /**
  * The kinds of places where a page names its author. The order is part of the trained model: append, never insert.
  */
-export const BYLINE_KINDS = [
-  "jsonLdPerson",
-  "jsonLdOrganisation",
-  "jsonLdText",
-  "jsonLdPage",
-  "metaAuthor",
-  "metaOther",
-  "metaLabel",
-  "marked",
-  "named",
-  "spoken",
-  "linked",
-] as const;
+export const BYLINE_KINDS = wordsIn(
+  `jsonLdPerson jsonLdOrganisation jsonLdText jsonLdPage metaAuthor metaOther metaLabel marked named
+   spoken linked`,
+);
 export type BylineKind = (typeof BYLINE_KINDS)[number];
 
 /** One mention of somebody who may be the page's author. */

@@ -1,3 +1,4 @@
+import { wordsIn } from "../../base/text.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
 import type { MetadataSource } from "../types.ts";
 import { type JsonLdObject, textOf, typesOf } from "./declared.ts";
@@ -7,23 +8,10 @@ import { type DateContext, findWrittenDates, isoDate, isoDay, possibleReadings }
 /**
  * The kinds of places where a page names a date. The order is part of the trained model: append, never insert.
  */
-export const DATE_KINDS = [
-  "jsonLdPublished",
-  "jsonLdPagePublished",
-  "jsonLdCreated",
-  "jsonLdModified",
-  "metaPublished",
-  "metaModified",
-  "metaOther",
-  "timePublished",
-  "timeModified",
-  "timeCreated",
-  "time",
-  "text",
-  "ambiguous",
-  "url",
-  "state",
-] as const;
+export const DATE_KINDS = wordsIn(
+  `jsonLdPublished jsonLdPagePublished jsonLdCreated jsonLdModified metaPublished metaModified
+   metaOther timePublished timeModified timeCreated time text ambiguous url state`,
+);
 export type DateKind = (typeof DATE_KINDS)[number];
 
 /** One mention of a date. */

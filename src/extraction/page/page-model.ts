@@ -1,25 +1,19 @@
+import { wordsIn } from "../../base/text.ts";
 import { CodeWords } from "./source-text.ts";
 
 // The order is part of the trained model (the tag number is a feature): append, never insert.
-const NAMES = `html head body title meta link base script style noscript template
+const LISTED = wordsIn(`html head body title meta link base script style noscript template
  p div span a li ul ol dl dt dd h1 h2 h3 h4 h5 h6 table caption thead tbody tfoot tr td th
  article section main header footer nav aside address hgroup search figure figcaption blockquote pre
  details summary dialog form fieldset legend label button input select option optgroup textarea datalist
  img picture source br hr wbr b i em strong u s small mark sub sup code kbd samp var q cite abbr time
  dfn bdi bdo ruby rt rp del ins big tt font center nobr strike iframe object embed video audio canvas svg
  math track map area param frame frameset applet portal menu dir noframes noembed output progress meter
- slot data listing xmp plaintext col colgroup title-svg path g use lite-youtube` as const;
-
-type WordsOf<List extends string, Seen = never> = List extends `${infer Word} ${infer Rest}`
-  ? WordsOf<Rest, Seen | Trimmed<Word>>
-  : Seen | List;
-type Trimmed<Word extends string> = Word extends `${infer Start}\n` ? Start : Word;
-
-const LISTED = NAMES.split(/\s+/);
+ slot data listing xmp plaintext col colgroup title-svg path g use lite-youtube`);
 
 /** The number of each listed element name, from 1 on. */
 export const Tag = Object.fromEntries(LISTED.map((name, index) => [name, index + 1])) as Readonly<
-  Record<WordsOf<typeof NAMES>, number>
+  Record<(typeof LISTED)[number], number>
 >;
 
 /** The first number of names that are not listed. */

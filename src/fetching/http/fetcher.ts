@@ -151,12 +151,7 @@ async function fetchStream(
     }));
     const { purpose } = options;
     const opened = openStream({ ...answer, purpose, watch, limits: session.limits });
-    return {
-      ...opened,
-      url,
-      finalUrl: pageUrlOf(answer.url, url),
-      status: answer.wire.status,
-    };
+    return { ...opened, url, finalUrl: pageUrlOf(answer.url, url), status: answer.wire.status };
   } catch (error) {
     watch[Symbol.dispose]();
     throw error;

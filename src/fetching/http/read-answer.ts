@@ -30,13 +30,7 @@ type PageBody = Pick<FetchedPage, "contentType" | "html" | "encoding" | "headers
 export async function readPage(wire: WireResponse, url: URL, maxBytes: number): Promise<PageBody> {
   const type = parseContentType(wire.headers.get("content-type"));
   const headers = plainHeaders(wire.headers);
-  const empty = {
-    contentType: type?.essence ?? "",
-    html: "",
-    encoding: "utf-8",
-    headers,
-    warnings: [],
-  };
+  const empty = { contentType: type?.essence ?? "", html: "", encoding: "utf-8", headers, warnings: [] };
   const isAnswerByStatus = wire.status >= 400 || wire.status === 304;
   if (wire.status === 304 || isPageType(type) === false) {
     await discard(wire);

@@ -201,62 +201,51 @@ export function startWatch(options: WatchOptions): Watch {
   };
 }
 
+/** The messages of errors by their codes, from the codes of each message. */
+function messageByCode(messages: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const all = Object.entries(messages);
+  return Object.fromEntries(
+    all.flatMap(([message, codes]) => codes.split(/\s+/).map((code) => [code, message])),
+  );
+}
+
 /** Errors of connections that could not be opened; another address of the same host may work. */
-const UNCONNECTED: Readonly<Record<string, string>> = {
-  ECONNREFUSED: "the connection was refused",
-  ConnectionRefused: "the connection was refused",
-  EHOSTUNREACH: "the host is unreachable",
-  ENETUNREACH: "the network is unreachable",
-  EADDRNOTAVAIL: "the network is unreachable",
-  ETIMEDOUT: "the connection timed out",
-  UND_ERR_CONNECT_TIMEOUT: "the connection timed out",
-  FailedToOpenSocket: "no connection could be opened",
-};
+const UNCONNECTED = messageByCode({
+  "the connection was refused": "ECONNREFUSED ConnectionRefused",
+  "the host is unreachable": "EHOSTUNREACH",
+  "the network is unreachable": "ENETUNREACH EADDRNOTAVAIL",
+  "the connection timed out": "ETIMEDOUT UND_ERR_CONNECT_TIMEOUT",
+  "no connection could be opened": "FailedToOpenSocket",
+});
 
-/** Errors of answers that broke off; the next answer may be complete. */
-const BROKEN_OFF: Readonly<Record<string, string>> = {
-  ECONNRESET: "the connection closed before the answer was complete",
-  ConnectionClosed: "the connection closed before the answer was complete",
-  UND_ERR_SOCKET: "the connection closed before the answer was complete",
-  EPIPE: "the connection closed before the request was sent",
-  Z_BUF_ERROR: "the compressed body is cut short",
-  ERR__ERROR_FORMAT_PADDING_1: "the compressed body is cut short",
-  EAI_AGAIN: "the resolver did not answer",
-  ETIMEOUT: "the resolver did not answer",
-  ESERVFAIL: "the resolver failed",
-  // This code comes from the browser fetcher.
-  BROWSER_GONE: "the browser closed the page",
-  ERR_CONNECTION_RESET: "the connection closed before the answer was complete",
-  ERR_CONNECTION_CLOSED: "the connection closed before the answer was complete",
-  ERR_CONTENT_LENGTH_MISMATCH: "the connection closed before the answer was complete",
-  ERR_INCOMPLETE_CHUNKED_ENCODING: "the connection closed before the answer was complete",
-  ERR_EMPTY_RESPONSE: "the connection closed before the answer was complete",
-  ERR_TUNNEL_CONNECTION_FAILED: "no connection could be opened",
-};
+/** Errors of answers that broke off; the next answer may be complete. `BROWSER_GONE` is the browser fetcher's. */
+const BROKEN_OFF = messageByCode({
+  "the connection closed before the answer was complete": `ECONNRESET ConnectionClosed UND_ERR_SOCKET ERR_CONNECTION_RESET ERR_CONNECTION_CLOSED
+     ERR_CONTENT_LENGTH_MISMATCH ERR_INCOMPLETE_CHUNKED_ENCODING ERR_EMPTY_RESPONSE`,
+  "the connection closed before the request was sent": "EPIPE",
+  "the compressed body is cut short": "Z_BUF_ERROR ERR__ERROR_FORMAT_PADDING_1",
+  "the resolver did not answer": "EAI_AGAIN ETIMEOUT",
+  "the resolver failed": "ESERVFAIL",
+  "the browser closed the page": "BROWSER_GONE",
+  "no connection could be opened": "ERR_TUNNEL_CONNECTION_FAILED",
+});
 
-const LASTING: Readonly<Record<string, string>> = {
-  ERR_TLS_CERT_ALTNAME_INVALID: "the certificate is for another name",
-  CERT_HAS_EXPIRED: "the certificate has expired",
-  DEPTH_ZERO_SELF_SIGNED_CERT: "the certificate is self-signed",
-  SELF_SIGNED_CERT_IN_CHAIN: "the certificate is signed by an unknown authority",
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: "the certificate is signed by an unknown authority",
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "the certificate is signed by an unknown authority",
-  Malformed_HTTP_Response: "the answer is not HTTP",
-  HPE_INVALID_CONSTANT: "the answer is not HTTP",
-  ResponseHeadersTooLarge: "the answer's headers are too large",
-  UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too large",
-  TOO_MANY_CODINGS: "the body is compressed more than three times",
-  ERR_CERT_COMMON_NAME_INVALID: "the certificate is for another name",
-  ERR_CERT_DATE_INVALID: "the certificate has expired",
-  ERR_CERT_AUTHORITY_INVALID: "the certificate is signed by an unknown authority",
-  ERR_SSL_PROTOCOL_ERROR: "there was no TLS",
-  ERR_INVALID_HTTP_RESPONSE: "the answer is not HTTP",
-  ERR_CONTENT_DECODING_FAILED: "the compressed body is damaged",
-  ERR_RESPONSE_HEADERS_TOO_BIG: "the answer's headers are too large",
-  ERR_TOO_MANY_REDIRECTS: "it redirects without end",
-  ERR_UNSAFE_PORT: "browsers refuse this port",
-  ERR_PROXY_TUNNEL: "the proxy refused the connection",
-};
+const LASTING = messageByCode({
+  "the certificate is for another name": "ERR_TLS_CERT_ALTNAME_INVALID ERR_CERT_COMMON_NAME_INVALID",
+  "the certificate has expired": "CERT_HAS_EXPIRED ERR_CERT_DATE_INVALID",
+  "the certificate is self-signed": "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "the certificate is signed by an unknown authority": `SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT_LOCALLY
+     ERR_CERT_AUTHORITY_INVALID`,
+  "the answer is not HTTP": "Malformed_HTTP_Response HPE_INVALID_CONSTANT ERR_INVALID_HTTP_RESPONSE",
+  "the answer's headers are too large":
+    "ResponseHeadersTooLarge UND_ERR_HEADERS_OVERFLOW ERR_RESPONSE_HEADERS_TOO_BIG",
+  "the body is compressed more than three times": "TOO_MANY_CODINGS",
+  "there was no TLS": "ERR_SSL_PROTOCOL_ERROR",
+  "the compressed body is damaged": "ERR_CONTENT_DECODING_FAILED",
+  "it redirects without end": "ERR_TOO_MANY_REDIRECTS",
+  "browsers refuse this port": "ERR_UNSAFE_PORT",
+  "the proxy refused the connection": "ERR_PROXY_TUNNEL",
+});
 
 /**
  * Translates an error of the connection or of the decompression into a Failure.

@@ -165,9 +165,7 @@ export function readStateFile(path: string): StorageState {
     throw new Failure(
       "unreadable_input",
       `the storage state ${path} cannot be read: ${systemReason(error)}`,
-      {
-        cause: error,
-      },
+      { cause: error },
     );
   }
   if (text.trim() === "") return EMPTY_STATE;

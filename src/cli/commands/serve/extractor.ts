@@ -33,10 +33,7 @@ function readServeExtractorCommand(typed: Typed): ServeExtractorCommand {
   if (typed.positionals.length > 1) throw new Failure("invalid_usage", "serve extractor takes no arguments");
   for (const name of ["config", "stdio"])
     if (typed.has(name)) throw new Failure("invalid_usage", `--${name} goes with serve search`);
-  return {
-    host: optionValue.text(typed, "host"),
-    port: optionValue.integer(typed, "port", 0, 65_535),
-  };
+  return { host: optionValue.text(typed, "host"), port: optionValue.integer(typed, "port", 0, 65_535) };
 }
 
 /**

@@ -113,10 +113,8 @@ function writeBlock(writer: TextWriter, block: Block, parent: string): void {
   }
 }
 
-function preformatted(writer: TextWriter, parent: string, text: string): void {
-  // The writer drops the first line break, as HTML does.
-  inside(writer, "PRE", parent, () => writer.text(text.startsWith("\n") ? `\n${text}` : text));
-}
+const preformatted = (writer: TextWriter, parent: string, text: string): void =>
+  inside(writer, "PRE", parent, () => writer.text(text));
 
 function writeRow(writer: TextWriter, row: readonly Cell[]): void {
   inside(writer, "TR", "TABLE", () => {
@@ -157,14 +155,10 @@ function writePhrases(writer: TextWriter, inlines: readonly Inline[]): void {
   }
 }
 
-const BLOCKS = new Set(
-  `ADDRESS ARTICLE ASIDE BLOCKQUOTE CAPTION DD DETAILS DIV DL DT FIGCAPTION FIGURE FOOTER H1 H2 H3 H4 H5 H6
-   HEADER HR LI MAIN OL P PRE SECTION SUMMARY TABLE TR UL`.split(/\s+/),
-);
 // These blocks follow each other line by line; all others are separated by a blank line.
 const LINES = new Set(["LI", "TR", "DT", "DD", "SUMMARY"]);
 
-/** Collects the lines of a text as its elements, named in capitals, open and close. */
+/** Collects the lines of a text as its elements, named as in HTML, open and close; all but cells are blocks. */
 class TextWriter {
   #out = "";
   /**
@@ -175,7 +169,6 @@ class TextWriter {
   /** White space would not be shown here: at the start of a line or cell, or after a space. */
   #isSpaced = true;
   #preDepth = 0;
-  #isPreStart = false;
   #cellDepth = 0;
   /**
    * The number of cells so far in the row of each open table; the first entry is for rows outside a table.
@@ -187,51 +180,36 @@ class TextWriter {
   #pendingBreaks = 0;
 
   text(value: string): void {
-    if (this.#preDepth > 0) this.#preText(value);
-    else {
-      const collapsed = withSingleSpaces(value);
-      const shown = this.#isSpaced || this.#hasCellBreak ? collapsed.trimStart() : collapsed;
-      if (shown === "") return;
-      this.#breakCellLine();
-      this.#line += shown;
-      this.#isSpaced = shown.endsWith(" ");
-      this.#isCellEmpty = false;
-    }
+    const isCode = this.#preDepth > 0;
+    const collapsed = isCode ? value : withSingleSpaces(value);
+    const isAtStart = this.#isSpaced || this.#hasCellBreak;
+    const shown = isAtStart && !isCode ? collapsed.trimStart() : collapsed;
+    if (shown === "") return;
+    this.#breakCellLine();
+    this.#line += shown;
+    this.#isSpaced = shown.endsWith(" ");
+    this.#isCellEmpty = false;
   }
 
   open(name: string, parent: string): void {
     if (name === "TABLE") this.#rowCells.push(0);
-    if (name === "TD" || name === "TH") this.#openCell();
+    if (name === "TD") this.#openCell();
     // The second line break in a row ends the paragraph.
     else if (name === "BR") this.#breakBlock(this.#line.trim() === "" ? 2 : 1, name);
-    else if (BLOCKS.has(name)) this.#breakBlock(breaksAround(name, parent), name);
-    if (name === "PRE") {
-      this.#preDepth++;
-      this.#isPreStart = true;
-    }
+    else this.#breakBlock(breaksAround(name, parent), name);
+    if (name === "PRE") this.#preDepth++;
   }
 
   close(name: string, parent: string): void {
     if (name === "PRE") this.#preDepth--;
-    if (name === "TD" || name === "TH") this.#cellDepth--;
-    if (BLOCKS.has(name)) this.#breakBlock(breaksAround(name, parent), name);
+    if (name === "TD") this.#cellDepth--;
+    else this.#breakBlock(breaksAround(name, parent), name);
     if (name === "TABLE" && this.#rowCells.length > 1) this.#rowCells.pop();
   }
 
   finish(): string {
     this.#endLine(0);
     return this.#out;
-  }
-
-  #preText(value: string): void {
-    // HTML drops the line break right after the start tag.
-    const shown = this.#isPreStart ? value.replace(/^\n/, "") : value;
-    this.#isPreStart = false;
-    if (shown === "") return;
-    this.#breakCellLine();
-    this.#line += shown;
-    this.#isSpaced = shown.endsWith(" ");
-    this.#isCellEmpty = false;
   }
 
   #openCell(): void {
