@@ -40,3 +40,13 @@ type OneWord<Word extends string> = Word extends `${infer Start}\n` ? Start : Wo
 /** Splits a literal text into its words, which the type knows. */
 export const wordsIn = <const Text extends string>(text: Text): readonly WordsIn<Text>[] =>
   text.split(/\s+/) as WordsIn<Text>[]; // what the type says of the text
+
+/** Turns a table of words by what they mean into the meaning of each word. */
+export const meaningsIn = <Meaning extends string>(
+  words: Readonly<Record<Meaning, string>>,
+): Readonly<Record<string, Meaning>> =>
+  Object.fromEntries(
+    Object.entries<string>(words).flatMap(
+      ([meaning, all]) => all.split(/\s+/).map((word) => [word, meaning as Meaning]), // the keys of the table
+    ),
+  );

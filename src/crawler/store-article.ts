@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { FetchedArticle } from "../articles/index.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
+import { wordsIn } from "../base/text.ts";
 import type { Article } from "../extraction/index.ts";
 import type { FetchedPage } from "../fetching/index.ts";
 import type { Page } from "../pages/index.ts";
@@ -63,13 +64,9 @@ export function contentHashOf({
 }
 
 /** Another extractor has another network and another browser, so after these failures it may get the page. */
-const WORTH_ASKING: ReadonlySet<FailureRecord["code"]> = new Set([
-  "no_content",
-  "network",
-  "timeout",
-  "http_status",
-  "internal",
-]);
+const WORTH_ASKING: ReadonlySet<FailureRecord["code"]> = new Set(
+  wordsIn("no_content network timeout http_status internal"),
+);
 
 /** The failure of a page, and the answer to its request. */
 type FailedPage = {

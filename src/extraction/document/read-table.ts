@@ -1,3 +1,4 @@
+import { wordsIn } from "../../base/text.ts";
 import { type Alignment, type Block, type Cell, type Inline, inlineText, type ListItem } from "./model.ts";
 import { isShown, normalisePhrases } from "./normalise.ts";
 import type { BlockReader, Place } from "./read-inlines.ts";
@@ -187,14 +188,9 @@ function isItemSection(blocks: readonly Block[], isMarked: boolean): boolean {
   return isMarked || blocks.slice(at + 1).some((block) => SECTION_PARTS.has(block.kind));
 }
 
-const SECTION_PARTS: ReadonlySet<Block["kind"]> = new Set([
-  "heading",
-  "list",
-  "code-block",
-  "table",
-  "definitions",
-  "admonition",
-]);
+const SECTION_PARTS: ReadonlySet<Block["kind"]> = new Set(
+  wordsIn("heading list code-block table definitions admonition"),
+);
 
 /** The number in an attribute of a list or an item; null where it gives none that Markdown can write. */
 export function numberOf(element: ContentElement, attribute: "start" | "value"): number | null {

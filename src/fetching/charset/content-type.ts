@@ -15,13 +15,9 @@ export function charsetParameter(header: string): string | null {
   return label === "" ? null : label;
 }
 
-const PAGE_TYPES = new Set([
-  "text/html",
-  "application/xhtml+xml",
-  "text/plain",
-  "text/markdown",
-  "text/x-markdown",
-]);
+const PAGE_TYPES = new Set(
+  `text/html application/xhtml+xml text/plain text/markdown text/x-markdown`.split(/\s+/),
+);
 
 /** These types say nothing about the body, so the body itself is looked at. */
 const VAGUE_TYPES = new Set(["application/octet-stream", "binary/octet-stream", "unknown/unknown", "*/*"]);

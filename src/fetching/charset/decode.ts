@@ -281,14 +281,9 @@ function byteOrderMark(bytes: Uint8Array): string | null {
 }
 
 // These labels belong to the standard's "replacement" encoding, which decodes everything to one U+FFFD.
-const REPLACEMENT_LABELS = new Set([
-  "csiso2022kr",
-  "hz-gb-2312",
-  "iso-2022-cn",
-  "iso-2022-cn-ext",
-  "iso-2022-kr",
-  "replacement",
-]);
+const REPLACEMENT_LABELS = new Set(
+  `csiso2022kr hz-gb-2312 iso-2022-cn iso-2022-cn-ext iso-2022-kr replacement`.split(/\s+/),
+);
 
 /** The encoding that a label names, or null when the standard or this runtime does not know it. */
 function encodingOf(label: string | null): string | null {

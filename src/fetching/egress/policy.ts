@@ -121,29 +121,13 @@ export function isLocalName(host: string): boolean {
   return !host.includes(".") || INNER_SUFFIXES.some((suffix) => host.endsWith(suffix));
 }
 
-const INNER_SUFFIXES = [
-  ".localhost",
-  ".localdomain",
-  ".local",
-  ".internal",
-  ".intranet",
-  ".private",
-  ".corp",
-  ".home",
-  ".home.arpa",
-  ".lan",
-  ".alt",
-];
+const INNER_SUFFIXES = `.localhost .localdomain .local .internal .intranet .private .corp .home
+  .home.arpa .lan .alt`.split(/\s+/);
 
 /** Whether the name belongs to a cloud's metadata service. */
 export const isMetadataName = (host: string): boolean => METADATA_NAMES.has(host);
 
-const METADATA_NAMES = new Set([
-  "metadata",
-  "metadata.google.internal",
-  "metadata.goog",
-  "metadata.tencentyun.com",
-  "metadata.platformequinix.com",
-  "instance-data",
-  "instance-data.ec2.internal",
-]);
+const METADATA_NAMES = new Set(
+  `metadata metadata.google.internal metadata.goog metadata.tencentyun.com metadata.platformequinix.com
+   instance-data instance-data.ec2.internal`.split(/\s+/),
+);

@@ -2,20 +2,10 @@ import { Failure } from "../../base/failure.ts";
 import type { Validators } from "../types.ts";
 
 /** Headers that belong to the connection or are set by this program, so a caller may not set them. */
-const RESERVED = new Set([
-  "host",
-  "connection",
-  "content-length",
-  "transfer-encoding",
-  "te",
-  "trailer",
-  "upgrade",
-  "expect",
-  "keep-alive",
-  "proxy-authorization",
-  "proxy-connection",
-  "accept-encoding",
-]);
+const RESERVED = new Set(
+  `host connection content-length transfer-encoding te trailer upgrade expect keep-alive proxy-
+   authorization proxy-connection accept-encoding`.split(/\s+/),
+);
 
 /**
  * Headers that only say how to answer and hold no secret. All others are sent only to the origin that they

@@ -1,5 +1,6 @@
 import { onAbort, pause } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
+import { meaningsIn } from "../../base/text.ts";
 
 /** Time and random numbers, so that tests can control both. */
 export type Clock = {
@@ -201,16 +202,8 @@ export function startWatch(options: WatchOptions): Watch {
   };
 }
 
-/** The messages of errors by their codes, from the codes of each message. */
-function messageByCode(messages: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const all = Object.entries(messages);
-  return Object.fromEntries(
-    all.flatMap(([message, codes]) => codes.split(/\s+/).map((code) => [code, message])),
-  );
-}
-
 /** Errors of connections that could not be opened; another address of the same host may work. */
-const UNCONNECTED = messageByCode({
+const UNCONNECTED = meaningsIn({
   "the connection was refused": "ECONNREFUSED ConnectionRefused",
   "the host is unreachable": "EHOSTUNREACH",
   "the network is unreachable": "ENETUNREACH EADDRNOTAVAIL",
@@ -219,7 +212,7 @@ const UNCONNECTED = messageByCode({
 });
 
 /** Errors of answers that broke off; the next answer may be complete. `BROWSER_GONE` is the browser fetcher's. */
-const BROKEN_OFF = messageByCode({
+const BROKEN_OFF = meaningsIn({
   "the connection closed before the answer was complete": `ECONNRESET ConnectionClosed UND_ERR_SOCKET ERR_CONNECTION_RESET ERR_CONNECTION_CLOSED
      ERR_CONTENT_LENGTH_MISMATCH ERR_INCOMPLETE_CHUNKED_ENCODING ERR_EMPTY_RESPONSE`,
   "the connection closed before the request was sent": "EPIPE",
@@ -230,7 +223,7 @@ const BROKEN_OFF = messageByCode({
   "no connection could be opened": "ERR_TUNNEL_CONNECTION_FAILED",
 });
 
-const LASTING = messageByCode({
+const LASTING = meaningsIn({
   "the certificate is for another name": "ERR_TLS_CERT_ALTNAME_INVALID ERR_CERT_COMMON_NAME_INVALID",
   "the certificate has expired": "CERT_HAS_EXPIRED ERR_CERT_DATE_INVALID",
   "the certificate is self-signed": "DEPTH_ZERO_SELF_SIGNED_CERT",

@@ -1,3 +1,4 @@
+import { meaningsIn } from "../../../base/text.ts";
 import { bestImageSource } from "../../links.ts";
 import type { AdmonitionKind } from "../model.ts";
 import {
@@ -21,33 +22,14 @@ import {
 
 /* The notes and warnings of all generators as one form: `<blockquote class="admonition kind">`. */
 
-const KINDS: Readonly<Record<string, AdmonitionKind>> = {
-  note: "note",
-  info: "note",
-  information: "note",
-  seealso: "note",
-  abstract: "note",
-  summary: "note",
-  todo: "note",
-  example: "note",
-  question: "note",
-  secondary: "note",
-  versionadded: "note",
-  versionchanged: "note",
-  tip: "tip",
-  hint: "tip",
-  success: "tip",
-  check: "tip",
+const KINDS = meaningsIn<AdmonitionKind>({
+  note: `note info information seealso abstract summary todo example question secondary versionadded
+    versionchanged`,
+  tip: "tip hint success check",
   important: "important",
-  warning: "warning",
-  attention: "warning",
-  deprecated: "warning",
-  caution: "caution",
-  danger: "caution",
-  error: "caution",
-  failure: "caution",
-  bug: "caution",
-};
+  warning: "warning attention deprecated",
+  caution: "caution danger error failure bug",
+});
 const FRAME =
   /^(?:admonition|theme-admonition|admonitionblock|markdown-alert|custom-block|hint|starlight-aside|callout|alert|doc-note)$/;
 const TITLE =

@@ -23,16 +23,7 @@ const GUTTER_CLASS =
   /(?:^|[\s_-])(?:line-?numbers?(?:-rows|-sizer|-wrapper|-gutter)?|line-?nos?|linenodiv|lineno|gutter|crayon-nums?|hljs-ln-(?:n|numbers?)|blob-num|lnt|lnum|ln-num)(?=$|\s)/i;
 const TOOL_CLASS =
   /(?:^|[\s_-])(?:copy|copybtn|copybutton|clipboard|clipboard-copy|code-copy|copy-code|copy-button|toolbar|toolbar-item|btn|buttongroup_?\w*|tooltip|sr-only|screen-reader-text|crayon-toolbar|ttc|enlighter-toolbar|lang)(?=$|[\s_-])/i;
-const TOOLS = new Set([
-  "BUTTON",
-  "SVG",
-  "STYLE",
-  "SCRIPT",
-  "TEXTAREA",
-  "INPUT",
-  "CLIPBOARD-COPY",
-  "TEMPLATE",
-]);
+const TOOLS = new Set("BUTTON SVG STYLE SCRIPT TEXTAREA INPUT CLIPBOARD-COPY TEMPLATE".split(" "));
 const TITLE_CLASS =
   /(?:^|[\s_-])(?:filename|file-?name|code-?(?:block-?)?title|codeblocktitle\w*|code-block-caption|code-caption|caption-text|code-header-title|title)(?=$|[\s_-])/i;
 /** More text than this around a <pre> is prose, so the element is not a frame of code. */

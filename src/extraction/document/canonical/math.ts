@@ -1,3 +1,4 @@
+import { meaningsIn } from "../../../base/text.ts";
 import { treeOfHtml } from "../../assembly/tree-builder.ts";
 import { removeInvisible } from "../../text.ts";
 import {
@@ -228,52 +229,22 @@ function splitFormulas(node: ContentText, isDrawn: boolean): void {
 /** A deeper tree is not a formula. */
 const MAX_DEPTH = 40;
 
-const OPERATORS: Readonly<Record<string, string>> = {
-  "×": "\\times",
-  "÷": "\\div",
-  "·": "\\cdot",
-  "⋅": "\\cdot",
-  "±": "\\pm",
-  "∓": "\\mp",
-  "≤": "\\le",
-  "≥": "\\ge",
-  "≠": "\\ne",
-  "≈": "\\approx",
-  "≡": "\\equiv",
-  "∞": "\\infty",
-  "∑": "\\sum",
-  "∏": "\\prod",
-  "∫": "\\int",
-  "∂": "\\partial",
-  "∇": "\\nabla",
-  "∈": "\\in",
-  "∉": "\\notin",
-  "⊂": "\\subset",
-  "⊆": "\\subseteq",
-  "∪": "\\cup",
-  "∩": "\\cap",
-  "∀": "\\forall",
-  "∃": "\\exists",
-  "→": "\\to",
-  "⇒": "\\Rightarrow",
-  "↔": "\\leftrightarrow",
-  "∼": "\\sim",
-  "∝": "\\propto",
-  "…": "\\dots",
-  "⋯": "\\cdots",
-  "−": "-",
-  "′": "'",
-  "\u2061": "",
-  "\u2062": "",
-  "\u2063": "",
-  "\u00a0": " ",
-};
-const GREEK =
-  "α alpha β beta γ gamma δ delta ε epsilon ϵ epsilon ζ zeta η eta θ theta ι iota κ kappa λ lambda μ mu ν nu ξ xi π pi ρ rho σ sigma τ tau υ upsilon φ phi ϕ phi χ chi ψ psi ω omega Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Π Pi Σ Sigma Φ Phi Ψ Psi Ω Omega ℏ hbar ℓ ell ℝ mathbb{R} ℕ mathbb{N} ℤ mathbb{Z} ℂ mathbb{C} ℚ mathbb{Q}".split(
-    " ",
-  );
-const SYMBOLS = new Map<string, string>(Object.entries(OPERATORS));
-for (let index = 0; index + 1 < GREEK.length; index += 2) SYMBOLS.set(GREEK[index]!, `\\${GREEK[index + 1]}`);
+/** Signs, each with the name of its command. */
+const COMMANDS = `× times ÷ div · cdot ⋅ cdot ± pm ∓ mp ≤ le ≥ ge ≠ ne ≈ approx ≡ equiv ∞ infty ∑ sum ∏ prod ∫ int
+  ∂ partial ∇ nabla ∈ in ∉ notin ⊂ subset ⊆ subseteq ∪ cup ∩ cap ∀ forall ∃ exists → to ⇒ Rightarrow
+  ↔ leftrightarrow ∼ sim ∝ propto … dots ⋯ cdots α alpha β beta γ gamma δ delta ε epsilon ϵ epsilon
+  ζ zeta η eta θ theta ι iota κ kappa λ lambda μ mu ν nu ξ xi π pi ρ rho σ sigma τ tau υ upsilon
+  φ phi ϕ phi χ chi ψ psi ω omega Γ Gamma Δ Delta Θ Theta Λ Lambda Ξ Xi Π Pi Σ Sigma Φ Phi Ψ Psi
+  Ω Omega ℏ hbar ℓ ell ℝ mathbb{R} ℕ mathbb{N} ℤ mathbb{Z} ℂ mathbb{C} ℚ mathbb{Q}`;
+const SYMBOLS = new Map([
+  ["−", "-"],
+  ["′", "'"],
+  ["\u2061", ""],
+  ["\u2062", ""],
+  ["\u2063", ""],
+  ["\u00a0", " "],
+]);
+for (const [, sign = "", command] of COMMANDS.matchAll(/(\S) (\S+)/g)) SYMBOLS.set(sign, `\\${command}`);
 
 const FUNCTIONS = new Set(
   "sin cos tan log ln exp lim max min sup inf det arg dim gcd sec csc cot".split(" "),
@@ -344,18 +315,14 @@ function composed(name: string, parts: readonly string[]): string {
   }
 }
 
-const ACCENTS: Readonly<Record<string, string>> = {
-  "¯": "bar",
-  "‾": "bar",
-  "^": "hat",
-  ˆ: "hat",
-  "~": "tilde",
-  "˜": "tilde",
-  "\\to": "vec",
-  "⃗": "vec",
-  "˙": "dot",
-  "¨": "ddot",
-};
+const ACCENTS = meaningsIn({
+  bar: "¯ ‾",
+  hat: "^ ˆ",
+  tilde: "~ ˜",
+  vec: "\\to ⃗",
+  dot: "˙",
+  ddot: "¨",
+});
 
 const accent = (a: string, over: string): string =>
   over in ACCENTS ? `\\${ACCENTS[over]}{${a}}` : `${base(a)}^${argument(over)}`;
