@@ -6,7 +6,6 @@ export { type ClaimedJob, JOB_STATES, type JobEvent, type JobQueue, type JobReco
 export { openJobQueue } from "./queue/queue.ts";
 export { DEFAULT_SITEMAP_LIMITS, parseSitemapSource, sitemapsOfRobots } from "./sitemap/open.ts";
 export { createSitemapReader } from "./sitemap/read-sitemaps.ts";
-export { contentHashOf } from "./store-article.ts";
 export type {
   CrawlEvent,
   CrawledPage,
@@ -25,3 +24,4 @@ export type {
   SitemapUrl,
   SkipReason,
 } from "./types.ts";
+export { contentHashOf } from "./verdict.ts";

@@ -12,7 +12,6 @@ import {
 import { originOf } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
 import { PageGate } from "./politeness.ts";
-import { storeArticle, tryFallback } from "./store-article.ts";
 import {
   type Attempt,
   failed,
@@ -21,6 +20,8 @@ import {
   robotsOf,
   settle,
   skipped,
+  storeArticle,
+  tryFallback,
   unchanged,
   type Verdict,
   type VisitParts,

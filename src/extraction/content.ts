@@ -10,8 +10,8 @@ import {
 import { canonicalCode } from "./document/canonical/code.ts";
 import { canonicalFootnotes } from "./document/canonical/footnotes.ts";
 import { canonicalDelimiters, canonicalMath } from "./document/canonical/math.ts";
-import { omit, withoutSkippedLevels, withoutTitle } from "./document/filter.ts";
 import { type Block, type ContentDocument, type Image, type Inline, inlineText } from "./document/model.ts";
+import { omit, withoutSkippedLevels, withoutTitle } from "./document/normalise.ts";
 import { readDocument } from "./document/read.ts";
 import { type ContentElement, type ContentNode, following, nextNode } from "./document/tree.ts";
 import { toHtml } from "./document/write/html.ts";

@@ -1,9 +1,11 @@
-export { composeDocument, composeHtml, composeMarkdown } from "./compose.ts";
 export { createExtractor, type Extractor, extractBody, withSmallPagesHere } from "./pool.ts";
 export { unmatchedExclusion } from "./text.ts";
 export {
   type Article,
   type BodyKind,
+  composeDocument,
+  composeHtml,
+  composeMarkdown,
   type Engine,
   type Extraction,
   type ExtractionOptions,

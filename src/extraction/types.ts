@@ -1,4 +1,5 @@
 import type { FailureRecord } from "../base/failure.ts";
+import { escapeAttribute, escapeHtml, formatHeading } from "../base/text.ts";
 import type { PageUrl } from "../urls/index.ts";
 
 /** The options of an extraction. Equal options and equal HTML give equal results on every machine. */
@@ -111,7 +112,7 @@ export type Article = {
   readonly warnings: readonly string[];
 };
 
-export type ArticleSources = {
+type ArticleSources = {
   readonly title: MetadataSource | null;
   readonly byline: MetadataSource | null;
   readonly publishedDate: MetadataSource | null;
@@ -171,7 +172,7 @@ export type Link = {
 export type MetaRobots = { readonly noindex: boolean; readonly nofollow: boolean };
 
 /** A selector that selected no words: its elements have none, or no element matches. */
-export type EmptySelection = { readonly selector: string; readonly elements: number };
+type EmptySelection = { readonly selector: string; readonly elements: number };
 
 /** Everything that one parse of a page yields; the crawler parses nothing again. */
 export type Extraction = {
@@ -213,3 +214,48 @@ export type ExtractionTask = {
 export type WorkerReply =
   | { readonly kind: "extracted"; readonly extraction: Extraction }
   | { readonly kind: "failed"; readonly failure: FailureRecord };
+
+/**
+ * Composes a whole Markdown document: the title as its first-level heading, then the body.
+ * @param title null leaves the heading out
+ */
+export function composeMarkdown(title: string | null, body: string): string {
+  if (title === null) return body;
+  return body === "" ? formatHeading(title) : `${formatHeading(title)}\n\n${body}`;
+}
+
+/**
+ * A whole document in Markdown with the anchors of its page. Without a heading the title would be no section,
+ * and would not appear in what is fetched.
+ */
+export function composeDocument({
+  title,
+  markdown,
+  anchors,
+}: Pick<Article, "title" | "markdown" | "anchors">) {
+  const body = markdown ?? "";
+  const document = composeMarkdown(title, body);
+  const before = document.length - body.length;
+  const moved = anchors?.map(({ id, start }) => ({ id, start: start < 0 ? 0 : start + before }));
+  return { title: title ?? "", markdown: document, ...(moved && { anchors: moved }) };
+}
+
+type PageParts = Pick<Article, "title" | "lang" | "dir" | "content">;
+
+/**
+ * Composes a whole HTML document that a browser or another program can read by itself: the title as its first-level
+ * heading, then the cleaned content.
+ */
+export function composeHtml({ title, lang, dir, content }: PageParts): string {
+  const language = lang === null ? "" : ` lang="${escapeAttribute(lang)}"`;
+  const direction = dir === null ? "" : ` dir="${escapeAttribute(dir)}"`;
+  const name = escapeHtml(title ?? "");
+  const heading = title === null ? "" : `<h1>${name}</h1>\n`;
+  return `<!doctype html>
+<html${language}${direction}>
+<head><meta charset="utf-8"><title>${name}</title></head>
+<body>
+${heading}${content ?? ""}
+</body>
+</html>`;
+}

@@ -5,15 +5,17 @@ export { type BrowserHosts, createBrowserHosts, type FindBrowserOptions } from "
 export { sniffPageType } from "./charset/content-type.ts";
 export { decodeText, decodingWarnings } from "./charset/decode.ts";
 export { createEgress, type Egress, systemResolve } from "./egress/egress.ts";
+export { openPinningProxy, type PinningProxy } from "./egress/pinning-proxy.ts";
 export {
   type AddressSet,
+  type EgressCaller,
   isIpAddress,
   isLoopbackAddress,
   parseAddressSet,
+  parseEgressPolicy,
+  requestCaller,
   subscriberNetwork,
-} from "./egress/ip-address.ts";
-export { openPinningProxy, type PinningProxy } from "./egress/pinning-proxy.ts";
-export { type EgressCaller, parseEgressPolicy, requestCaller } from "./egress/policy.ts";
+} from "./egress/policy.ts";
 export {
   type ChooseProxy,
   chooseProxy,

@@ -4,7 +4,7 @@ export { type BrowserHost, createBrowserHost } from "./browser/host.ts";
 export { findBrowser } from "./browser/hosts.ts";
 export { binaryBody, sniffPageType } from "./charset/content-type.ts";
 export type { Resolve } from "./egress/egress.ts";
-export { formatIpAddress, networkHolds, parseIpAddress, parseIpNetwork } from "./egress/ip-address.ts";
+export { formatIpAddress, networkHolds, parseIpAddress, parseIpNetwork } from "./egress/policy.ts";
 export type { HttpFetcherOptions } from "./http/fetcher.ts";
 export { DESKTOP_BROWSERS } from "./http/request-headers.ts";
 export { parseRobots } from "./robots/robots.ts";

@@ -1,5 +1,11 @@
-import { type Node, type Run, resolveEmphasis } from "./emphasis.ts";
-import { decodeEntity, readLinkTarget, readTag } from "./inline-marks.ts";
+import {
+  decodeEntity,
+  type Node,
+  type Run,
+  readLinkTarget,
+  readTag,
+  resolveEmphasis,
+} from "./inline-marks.ts";
 import { type Inline, SPAN_TAGS, type SpanTag } from "./model.ts";
 
 /** Longer text is shown as written; no paragraph that people write comes near this length. */

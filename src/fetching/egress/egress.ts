@@ -5,16 +5,20 @@ import type { Log } from "../../base/log.ts";
 import { systemCode } from "../../base/system-error.ts";
 import { displayUrl } from "../http/tries.ts";
 import type { WireRoute } from "../http/wire.ts";
-import { addressReach, formatIpAddress, type IpAddress, parseIpAddress, unmapIpv4 } from "./ip-address.ts";
 import {
+  addressReach,
   type EgressCaller,
   type EgressPolicy,
+  formatIpAddress,
+  type IpAddress,
   isLocalhost,
   isLocalName,
   isMetadataName,
   mayBeLocal,
   mayResolveToLocal,
   normalizeHost,
+  parseIpAddress,
+  unmapIpv4,
 } from "./policy.ts";
 import type { ChooseProxy, ChosenProxy } from "./proxy.ts";
 

@@ -1,7 +1,6 @@
 import { Failure } from "../../base/failure.ts";
 import { decodeLoosely } from "../../base/text.ts";
-import { networkHolds, parseIpAddress, parseIpNetwork } from "./ip-address.ts";
-import { normalizeHost } from "./policy.ts";
+import { networkHolds, normalizeHost, parseIpAddress, parseIpNetwork } from "./policy.ts";
 
 /** Who named a proxy, which decides whether it may stand in an inner network. */
 export type ProxySource = "caller" | "operator";
