@@ -3,6 +3,7 @@ export { parseArguments } from "./arguments.ts";
 export { parseLockFile } from "./commands/documents/lock-file.ts";
 export { isWithin, readCrawlCommand } from "./commands/pages/crawl.ts";
 export { readExtractCommand } from "./commands/pages/extract-options.ts";
+export { changeDeployment } from "./commands/tenants/change-file.ts";
 export { COMMANDS, type Command, CRAWL_COMMAND, EXTRACT_COMMAND } from "./commands.ts";
 export { FLAG_GROUPS, type Flag } from "./flags/flag.ts";
 export { CRAWL_ONLY_FLAGS, EXTRACT_FLAGS } from "./flags/pages.ts";

@@ -1,7 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runShell } from "../support/binary.ts";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { BINARY, cleanEnvironment, runShell } from "../support/binary.ts";
 import { Served, type ToolAnswer, writeDeployment } from "../support/served.ts";
 import { until, untilTrue } from "../support/until.ts";
 
@@ -195,6 +197,28 @@ describe("a running server", () => {
     writeFileSync(path, text);
     expect((await untilFound(served, "harbour")).error).toBeNull();
   });
+});
+
+test.each(["serve search --stdio", "mcp"])("so does %s", async (words) => {
+  const root = writeDeployment();
+  const client = new Client({ name: "test", version: "1" });
+  const env = cleanEnvironment({
+    DOCS_SEARCH_STATE_DIR: join(root, "state"),
+    ARTICLE_EXTRACTOR_STATE_DIR: join(root, "jobs"),
+  });
+  await client.connect(
+    new StdioClientTransport({ command: BINARY, args: words.split(" "), cwd: root, env, stderr: "ignore" }),
+  );
+  change(root, ({ tenants }) => tenants.push(folderTenant(root, "harbour")));
+  const search = async (): Promise<string> => {
+    const { structuredContent } = await client.callTool({
+      name: "root_search",
+      arguments: { tenant_codename: "harbour", query: "barges" },
+    });
+    return JSON.stringify(structuredContent);
+  };
+  expect(await until(search, (answer) => answer.includes("page.md"))).toContain("page.md");
+  await client.close();
 });
 
 describe.if(process.platform !== "win32")("SIGHUP", () => {

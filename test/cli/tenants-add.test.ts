@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBinary, runShell } from "../support/binary.ts";
+import { DocsSite } from "../support/docs-site.ts";
 import { type GitServer, serveGit } from "../support/git-server.ts";
 import { Served } from "../support/served.ts";
 import {
@@ -17,6 +18,7 @@ import {
   syncAll,
   tearDown,
   temporary,
+  tenantsOf,
 } from "../support/tenants-run.ts";
 import { until } from "../support/until.ts";
 
@@ -188,6 +190,34 @@ describe("tenants add", () => {
     expect(stderr).toContain(message);
     expect(stderr).not.toContain("secret");
     expect(existsSync(file())).toBe(false);
+  });
+
+  test("of a site that leads to another host, or names a sitemap there, stays on the site", async () => {
+    await using other = new DocsSite();
+    other.fill(2);
+    const elsewhere = other.origin.replace("127.0.0.1", "localhost");
+    site.pages.set("/moved", { body: "", status: 302, headers: { location: `${elsewhere}/docs/p0` } });
+    // The egress policy would refuse this machine's other name by itself.
+    const env = { ...environment(), ARTICLE_EXTRACTOR_EGRESS: "open" };
+    const addOpenly = (path: string) =>
+      runBinary(["tenants", "add", `${site.origin}${path}`, "--yes"], { cwd: root, env });
+    expect(await addOpenly("/moved")).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: `error: ${site.origin}/moved leads to another site, ${elsewhere}/docs/p0; name that one instead\n`,
+    });
+    expect(existsSync(file())).toBe(false);
+    const maps = [`${elsewhere}/sitemap.xml`, `${site.origin}/a,b.xml`].map((url) => `Sitemap: ${url}\n`);
+    site.pages.set("/robots.txt", { body: maps.join(""), type: "text/plain" });
+    site.fill(2);
+    other.pages.set("/sitemap.xml", {
+      body: `<urlset><url><loc>${site.origin}/docs/p0</loc></url></urlset>`,
+      type: "application/xml",
+    });
+    const before = other.requests.length;
+    expect((await addOpenly("/docs/p0")).exitCode).toBe(0);
+    expect(tenantsOf()[0]?.docs_sitemap_url).toBe(site.sitemap);
+    expect(other.requests).toHaveLength(before);
   });
 
   test("of a site that answers an error adds nothing", async () => {

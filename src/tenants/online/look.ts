@@ -1,6 +1,11 @@
 import { Failure } from "../../base/failure.ts";
 import { sitemapsOfRobots } from "../../crawler/index.ts";
-import { createRobotsCache, DEFAULT_ROBOTS_TIMES, type HttpFetcher } from "../../fetching/index.ts";
+import {
+  createRobotsCache,
+  DEFAULT_ROBOTS_TIMES,
+  displayUrl,
+  type HttpFetcher,
+} from "../../fetching/index.ts";
 import { compileUrlRules, originOf, type PageUrl, parsePageUrl } from "../../urls/index.ts";
 import { fetchMarkdown, linksOfLlmsTxt, MarkdownAlternates } from "./markdown-alternates.ts";
 import { planOf, type TenantCrawler, type WantedPages, type WebAccess } from "./plan.ts";
@@ -33,6 +38,11 @@ export async function lookAtWebsite(url: PageUrl, options: LookOptions): Promise
   await using crawler = access.openCrawler([new URL(url).hostname], { acceptMarkdown: true });
   const { status, finalUrl: entry, contentType } = await crawler.http.fetch(url, { signal });
   if (status >= 400) throw new Failure("http_status", `GET ${url} answered with status ${status}`);
+  if (siteOf(entry) !== siteOf(url))
+    throw new Failure(
+      "invalid_usage",
+      `${url} leads to another site, ${displayUrl(entry)}; name that one instead`,
+    );
   const look: Look = { ...options, crawler };
   const prefix = prefixOf(entry);
   const byLinks: WantedPages = {
@@ -60,6 +70,8 @@ export async function lookAtWebsite(url: PageUrl, options: LookOptions): Promise
     pages: [...pages],
   };
 }
+
+const siteOf = (url: PageUrl): string => new URL(url).hostname.replace(/^www\./, "");
 
 /** The part of a site that an address stands for: its folder, or all that begins with it; null for the whole site. */
 function prefixOf(entry: PageUrl): string | null {
@@ -91,7 +103,11 @@ async function readSitemaps(
     }
   };
   const robots = createRobotsCache({ fetcher: crawler.http, ...DEFAULT_ROBOTS_TIMES });
-  if (entry) await read(sitemapsOfRobots(await robots.rulesFor(entry, { signal })));
+  if (entry) {
+    const named = sitemapsOfRobots(await robots.rulesFor(entry, { signal }));
+    // Hosts of the file may be in inner networks, which only the operator may say; and a comma parts its addresses.
+    await read(named.filter((sitemap) => siteOf(sitemap) === siteOf(entry) && !sitemap.includes(",")));
+  }
   for (const base of [wanted.allowPrefixes[0]?.replace(/\/?$/, "/"), entry && `${originOf(entry)}/`])
     if (sitemapUrls.length === 0 && base) await read([parsePageUrl(`${base}sitemap.xml`)]);
   if (entry) pages.add(entry);

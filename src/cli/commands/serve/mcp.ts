@@ -27,6 +27,7 @@ import { optionValue } from "../../arguments.ts";
 import { openOptionalDeployment } from "../../deployment.ts";
 import type { CommandParts } from "../../program.ts";
 import { partsOf, type Run, requireNoArguments } from "../../shell.ts";
+import { watchDeployment } from "./reload.ts";
 import {
   crawlPlaceOf,
   defaultsOf,
@@ -98,7 +99,7 @@ async function serveClient(parts: CommandParts): Promise<number> {
 type Opened = AsyncDisposable & { readonly offer: McpOffer };
 
 function openDocumentation(
-  { notices }: CommandParts,
+  { io, notices }: CommandParts,
   parts: {
     readonly program: Program;
     readonly deployment: PlacedDeployment;
@@ -108,13 +109,19 @@ function openDocumentation(
 ): Opened {
   const { program, deployment, app } = parts;
   const tenants = openTenants(program, parts);
+  const { registry } = tenants;
   const { refused, unset } = sourceProblems(deployment, program);
   for (const warning of [...deployment.warnings, ...refused, ...unset]) notices.warn(warning);
-  warnOfMissingIndexes(deployment, { registry: tenants.registry, notices });
-  tenants.registry.start();
+  warnOfMissingIndexes(deployment, { registry, notices });
+  registry.start();
+  // What keeps tenants from being synced is only a warning at the start, too.
+  const watched = watchDeployment({ ...parts, io, registry, isLenient: true });
   return {
     offer: documentation({ ...toolOptions(deployment, { ...tenants, app, ...program }), pages: null }),
-    [Symbol.asyncDispose]: () => tenants[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      watched[Symbol.dispose]();
+      await tenants[Symbol.asyncDispose]();
+    },
   };
 }
 

@@ -111,7 +111,10 @@ async function serveStdio(serving: Serving): Promise<number> {
   await using app = openTenantApp(program, { deployment, log });
   await using tenants = openTenants(program, { ...serving, app });
   await checkSources(serving, tenants);
-  tenants.registry.start();
+  const { registry } = tenants;
+  registry.start();
+  using watched = watchDeployment({ ...serving, isLenient: serving.command.isLenient, registry });
+  using _ = serving.io.onReload(watched.readAgain);
   const { signal, stdout } = serving.io;
   const options = toolOptions(deployment, { ...tenants, app, ...program });
   await serveMcpStdio(

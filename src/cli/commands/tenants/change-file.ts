@@ -60,8 +60,11 @@ export async function changeDeployment(
       await replace(target, change(before), before);
       return;
     } catch (error) {
-      if (error instanceof ChangedMeanwhile && tries < MAX_TRIES) continue;
       if (error instanceof Failure) throw error;
+      if (error instanceof ChangedMeanwhile) {
+        if (tries < MAX_TRIES) continue;
+        throw new Failure("unwritable_output", `${path} is saved by another program again and again`);
+      }
       throw systemFailure(error, "unwritable_output", `${path} cannot be written`);
     }
   }
