@@ -1,4 +1,4 @@
-import { continuationsOf } from "./query/longer-words.ts";
+import { type CompoundOptions, compoundParts, compoundsOf, continuationsOf } from "./query/longer-words.ts";
 import { documentsWithPhrases, type PhraseTerm } from "./query/phrases.ts";
 import { correctSpelling, type SpellingCorrection } from "./query/spelling.ts";
 import { type Standing, standingOf } from "./ranking/standing.ts";
@@ -23,6 +23,13 @@ export interface Corpus extends LengthTotals {
    * @throws Failure `timeout`
    */
   continuations(beginning: string, deadline: number): readonly string[];
+  /**
+   * The most frequent compounds with a word; see `compoundsOf`.
+   * @throws Failure `timeout`
+   */
+  compounds(word: CorpusWord, options: CompoundOptions): readonly string[];
+  /** The terms of a compound's parts; empty for other words. */
+  compoundParts(form: string, stem: CompoundOptions["stem"]): readonly string[];
   /** Which of all documents stand behind others. */
   readonly standing: Standing;
   /**
@@ -62,6 +69,8 @@ export function corpusOf(readers: readonly IndexReader[]): Corpus {
     correct: (form) => correctSpelling(readers, form),
     documentsWithPhrase: (words, deadline) =>
       readers.reduce((sum, reader) => sum + countPhrase(reader, words, deadline), 0),
+    compounds: (word, options) => compoundsOf(readers, word, options),
+    compoundParts: (form, stem) => compoundParts(readers, form, stem),
     continuations: (beginning, deadline) => continuationsOf(readers, beginning, deadline),
   };
 }

@@ -159,6 +159,8 @@ export type AnalysedDocument = {
  */
 export type Vocabulary = {
   readonly size: number;
+  /** Whether words of its language may be several in one, so that an index has a table of their ends. */
+  readonly hasCompounds: boolean;
   /** Terms and forms are numbered together, each string once, from 0 to below this. */
   readonly stringCount: number;
   term(word: number): string;
@@ -276,6 +278,9 @@ export interface IndexReader {
   termsWithPrefix(prefix: string, limit: number): readonly TermEntry[];
   /** The terms with a prefix, in code unit order. */
   walk(prefix: string): TermWalk;
+  /** Long terms of letters with an end, in the order of their letters from the last to the first; in languages
+   * with compounds only. */
+  walkEnds(end: string): TermWalk;
   layout(document: number): DocumentLayout;
   /** What filters and ranking know of the documents besides their text. */
   readonly attributes: AttributeTable;

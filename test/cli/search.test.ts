@@ -151,6 +151,17 @@ describe("search", () => {
     );
   });
 
+  test("takes the last word for a beginning, and finds words that are written otherwise", async () => {
+    await using directory = await indexedPages();
+    const first = async (query: string) => {
+      const run = await runCommand(["search", "--dir", "docs", query], { cwd: directory.path });
+      return run.stdout.split("\n")[0];
+    };
+    expect(await first("packa")).toBe("1. Installing weir");
+    expect(await first("pkg")).toBe("1. Installing weir");
+    expect(await first("access-ke")).toBe("1. Keys");
+  });
+
   test("gives JSON for programs", async () => {
     await using directory = await indexedPages();
     const run = await runCommand(["search", "--dir", "docs", "--json", "--size", "1", "caching"], {

@@ -74,3 +74,11 @@ test.each(SETTINGS.map(([name, , query], index) => [name, query, index] as const
     expect(answerOf(`changed-${index}`)).not.toBe(answerOf(`base-${index}`));
   },
 );
+
+test("the last word of a search is also a beginning, unless words must match", () => {
+  const found = (query: string, wordMatch: boolean): number =>
+    registry.search("base-1", query, { size: 10, wordMatch, timeoutMs: 5000 }).hits.length;
+  expect(found("wick lant", false)).toBeGreaterThan(0);
+  expect(found("lant", false)).toBe(found("lantern", false));
+  expect(found("lant", true)).toBe(0);
+});

@@ -1,6 +1,6 @@
 import { NumberList } from "../number-list.ts";
 import type { AnalyzerProfile, Language, Vocabulary } from "../types.ts";
-import { stemmerOf } from "./languages.ts";
+import { hasCompounds, stemmerOf } from "./languages.ts";
 import { RunTable, UNKNOWN_RUN } from "./run-table.ts";
 import { RunWords, type Shape } from "./run-words.ts";
 import { stemFurther } from "./stemmer.ts";
@@ -55,6 +55,10 @@ export class Analyser implements Vocabulary {
 
   get fingerprint(): string {
     return analyserFingerprint(this.profile, this.language);
+  }
+
+  get hasCompounds(): boolean {
+    return hasCompounds(this.language);
   }
 
   get size(): number {

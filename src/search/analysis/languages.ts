@@ -27,6 +27,11 @@ const STEMMERS: Readonly<Record<Exclude<Language, "en">, (word: string) => strin
   sv: swedish,
 };
 
+/** Languages that write compounds as one word. */
+const COMPOUNDING: readonly Language[] = ["da", "de", "fi", "nl", "no", "sv"];
+
+export const hasCompounds = (language: Language): boolean => COMPOUNDING.includes(language);
+
 const WORD = /^\p{L}+$/u;
 
 /** Returns the function that makes terms of the folded words of a language. */

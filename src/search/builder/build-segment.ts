@@ -157,6 +157,7 @@ class Build implements AsyncDisposable {
       stored: this.#stored.read(),
       layouts: this.#layouts.read(),
       analyserFingerprint: analysis.fingerprint,
+      hasCompounds: analysis.vocabulary.hasCompounds,
       slugStyle,
       // Analysis gives them GitHub's.
       needsSlugs: slugStyle !== "github" || (carriedStyle ?? "github") !== "github",

@@ -7,7 +7,7 @@ import type { SegmentMeta } from "../segment/segment.ts";
 import { StoredBlockWriter } from "../segment/stored-blocks.ts";
 import { encodeReadStored, openStored } from "../segment/stored-codec.ts";
 import { StringTableWriter } from "../segment/string-table.ts";
-import { TermWriter } from "../segment/term-dictionary.ts";
+import { TermEndWriter, TermWriter } from "../segment/term-dictionary.ts";
 import type { DocumentTable } from "./document-table.ts";
 import { mergeSignatures, RunMerger } from "./merge.ts";
 import type { RunSource } from "./run-format.ts";
@@ -20,6 +20,8 @@ export type SegmentParts = {
   readonly stored: Uint8Array;
   readonly layouts: Uint8Array;
   readonly analyserFingerprint: string;
+  /** Whether the ends of terms are looked for; see `Vocabulary`. */
+  readonly hasCompounds: boolean;
   /** How the collection's generator makes the anchors of headings; records may have others. */
   readonly slugStyle: SlugStyle;
   /** Whether the records have to be given those anchors. */
@@ -108,17 +110,19 @@ async function writeLayouts(
 
 async function writeTerms(
   file: SegmentFileWriter,
-  { table, runs }: SegmentParts,
+  { table, runs, hasCompounds }: SegmentParts,
   { order, lengths }: { readonly order: Uint32Array; readonly lengths: readonly Uint32Array[] },
 ): Promise<void> {
   const signatures = mergeSignatures(runs);
   const dictionary = new TermWriter();
+  const ends = hasCompounds ? new TermEndWriter() : null;
   const merger = new RunMerger({ runs, signatures, finalNumbers: table.finalNumbers(order), lengths });
   await file.section("signatures", () => file.write(signatures.encode()));
   await file.section("postings", async () => {
     let start = 0;
     for (const { term, documentFrequency, forms, postings } of merger.terms()) {
       dictionary.add({ term, documentFrequency, forms, postingBytes: postings.length }, start);
+      ends?.add({ term, documentFrequency });
       const writing = file.writeFrom(postings);
       if (writing !== null) await writing;
       start += postings.length;
@@ -126,6 +130,10 @@ async function writeTerms(
   });
   await file.section("terms", () => file.write(dictionary.entries()));
   await file.section("termBlocks", () => file.write(dictionary.blocks()));
+  const endTable = ends?.finish();
+  if (!endTable) return;
+  await file.section("termEnds", () => file.write(endTable.entries()));
+  await file.section("termEndBlocks", () => file.write(endTable.blocks()));
 }
 
 const bytesOf = (values: Uint32Array): Uint8Array =>

@@ -153,6 +153,7 @@ class QueryBuilder {
       weightOf: (documents) => this.#weightOf(documents),
       stem: (form) => this.#analyser.stem(form),
       synonyms: synonymsFor(synonyms, this.#analyser),
+      hasCompounds: this.#analyser.hasCompounds,
       deadline,
     });
     for (const { term, weight, position, isLeaf } of derived) {

@@ -29,6 +29,8 @@ export type Derivation = {
   /** The term of a folded word. */
   readonly stem: (form: string) => string;
   readonly synonyms: readonly Synonyms[];
+  /** Whether words of the language may be several in one. */
+  readonly hasCompounds: boolean;
   readonly deadline: number;
 };
 
@@ -36,10 +38,10 @@ export type Derivation = {
  * The factors of what stands for a word that no document holds: a correction may be wrong after all, and a
  * word that goes on may be another one.
  */
-const UNKNOWN = { corrected: 0.7, continued: 0.8, synonym: 0.8, split: 0.8 } as const;
+const UNKNOWN = { corrected: 0.7, continued: 0.8, synonym: 0.8, split: 0.8, compound: 0.8 } as const;
 
 /** The factors where documents hold the word itself. */
-const KNOWN = { continued: 0.24, synonym: 0.15, split: 0.24, joined: 0.24 } as const;
+const KNOWN = { continued: 0.24, synonym: 0.15, split: 0.24, joined: 0.24, compound: 0.24 } as const;
 
 /** A word in fewer documents than this may be the beginning of another one, or two words in one. */
 const FEW_DOCUMENTS = 10;
@@ -52,8 +54,8 @@ const FEW_DOCUMENTS = 10;
 const AFTER_ALL_OTHERS = 1e-4;
 
 /**
- * The terms that stand for those of a query: corrections, continuations of its last word, synonyms, words
- * that are written together or apart. They are chosen by what the whole corpus holds, so that the choice is
+ * The terms that stand for those of a query: corrections, continuations of its last word, synonyms, compounds
+ * and their parts, words that are written together or apart. They are chosen by what the whole corpus holds, so that the choice is
  * the same in each of its indexes.
  * @throws Failure `timeout`
  */
@@ -106,7 +108,8 @@ function derivedFrom(word: TypedTerm, derivation: Derivation): readonly Candidat
   const mayGoOn = word.isUnfinished && documents < (isLeaf ? FEW_DOCUMENTS : 1);
   const continued = mayGoOn ? continuations(word, derivation) : [];
   const parts = isLeaf && documents < FEW_DOCUMENTS ? splitWord(word, derivation) : [];
-  const others = [...synonyms, ...continued, ...parts];
+  const compounds = isLeaf && derivation.hasCompounds ? compoundsWith(word, derivation) : [];
+  const others = [...synonyms, ...continued, ...compounds, ...parts];
   return isLeaf && isUnknown && others.length === 0 ? correction(word, derivation) : others;
 }
 
@@ -151,13 +154,29 @@ function correction({ form }: TypedTerm, { corpus }: Derivation): Candidate[] {
   return found ? [{ term: found.term, factor: UNKNOWN.corrected ** found.edits, isLeaf: true }] : [];
 }
 
+function compoundsWith({ form, term, documents }: TypedTerm, derivation: Derivation): Candidate[] {
+  const factor = documents > 0 ? KNOWN.compound : UNKNOWN.compound;
+  return derivation.corpus
+    .compounds({ form, term }, derivation)
+    .map((compound) => ({ term: compound, factor, isLeaf: false }));
+}
+
 const SHORTEST_PART = 2;
 const LONGEST_SPLIT = 24;
 
-/** Two words that documents have next to each other and that make up this one: `login` may be `log in`. */
-function splitWord({ form, documents }: TypedTerm, { corpus, stem, deadline }: Derivation): Candidate[] {
-  if (form.length > LONGEST_SPLIT || !/^\p{L}+$/u.test(form)) return [];
+/**
+ * The words that make up this one: the parts of a compound, or two that documents have next to each other
+ * (`login` may be `log in`).
+ */
+function splitWord(
+  { form, documents }: TypedTerm,
+  { corpus, stem, hasCompounds, deadline }: Derivation,
+): Candidate[] {
   const factor = documents > 0 ? KNOWN.split : UNKNOWN.split;
+  const compound = hasCompounds ? corpus.compoundParts(form, stem) : [];
+  if (compound.length > 0)
+    return compound.map((term, number) => ({ term, factor, isLeaf: documents === 0, place: number / 2 }));
+  if (form.length > LONGEST_SPLIT || !/^\p{L}+$/u.test(form)) return [];
   let most = 0;
   let best: readonly string[] = [];
   for (let at = SHORTEST_PART; at + SHORTEST_PART <= form.length; at++) {

@@ -16,7 +16,7 @@
 export const MAGIC = "AXSEARCH";
 
 /** Raise this with every change of what the sections hold; files of other versions are refused. */
-export const FORMAT_VERSION = 3;
+export const FORMAT_VERSION = 4;
 
 export const HEADER_BYTES = 4096;
 export const CHUNK_BYTES = 16 * 1024;
@@ -38,6 +38,8 @@ export const SECTIONS = [
   "termBlocks",
   "attributes",
   "attributeNames",
+  "termEnds",
+  "termEndBlocks",
 ] as const;
 
 export type SectionName = (typeof SECTIONS)[number];

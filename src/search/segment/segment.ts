@@ -178,6 +178,10 @@ export class Segment implements IndexReader, Disposable {
     return this.#terms.walk(prefix);
   }
 
+  walkEnds(end: string): TermWalk {
+    return this.#terms.walkEnds(end);
+  }
+
   /** Every term in code unit order. */
   terms(): Iterable<LocatedTerm> {
     return this.#terms.all();
@@ -260,7 +264,7 @@ export class Segment implements IndexReader, Disposable {
       names.reduce((total, name) => total + this.#file.section(name).end - this.#file.section(name).start, 0);
     return {
       postings: size("postings", "signatures"),
-      dictionary: size("terms", "termBlocks"),
+      dictionary: size("terms", "termBlocks", "termEnds", "termEndBlocks"),
       lengths: size("lengths"),
       layouts: size("layouts", "layoutOffsets"),
       stored: size("stored", "storedOffsets", "urls", "urlBlocks", "hashes", "attributes", "attributeNames"),

@@ -3,9 +3,17 @@ import { ByteReader, ByteWriter } from "./bytes.ts";
 import { codeUnitBytes, decodeCodeUnits, writeCodeUnits } from "./code-units.ts";
 import type { SegmentFile } from "./file-reader.ts";
 import type { PostingRange } from "./posting-reader.ts";
-import { StringTableCursor, StringTableWriter, sharedLength } from "./string-table.ts";
+import { StringTableCursor, StringTableWriter, sharedLength, type TableSections } from "./string-table.ts";
 
 const TABLE = { entries: "terms", blocks: "termBlocks" } as const;
+/** Terms written from their last letter to their first, with their document frequencies only. */
+const ENDS = { entries: "termEnds", blocks: "termEndBlocks" } as const;
+
+/** The shortest word that may consist of two. */
+const SHORTEST_COMPOUND = 7;
+const LETTERS = /^\p{L}+$/u;
+
+const reversed = (text: string): string => text.split("").reverse().join("");
 
 /** A term with the position of its postings. */
 export type LocatedTerm = TermEntry & {
@@ -68,6 +76,28 @@ export class TermWriter {
   }
 }
 
+/** Collects the terms whose ends are looked for, and writes them sorted by these. */
+export class TermEndWriter {
+  readonly #frequencies = new Map<string, number>();
+
+  add({ term, documentFrequency }: Pick<TermRecord, "term" | "documentFrequency">): void {
+    if (term.length >= SHORTEST_COMPOUND && LETTERS.test(term))
+      this.#frequencies.set(reversed(term), documentFrequency);
+  }
+
+  finish(): Pick<StringTableWriter, "entries" | "blocks"> {
+    const table = new StringTableWriter();
+    const payload = new ByteWriter();
+    // The built-in order of strings is that of their code units.
+    for (const key of [...this.#frequencies.keys()].sort()) {
+      payload.clear();
+      payload.varint(this.#frequencies.get(key)!);
+      table.add(key, 0, payload);
+    }
+    return table;
+  }
+}
+
 /** The terms of a segment, read on demand. */
 export class TermDictionary {
   readonly #file: SegmentFile;
@@ -99,7 +129,22 @@ export class TermDictionary {
   }
 
   walk(prefix: string): TermWalk {
-    return new PrefixWalk(this.#file, prefix);
+    return new PrefixWalk(this.#file, TABLE, prefix);
+  }
+
+  walkEnds(end: string): TermWalk {
+    const { start, end: sectionEnd } = this.#file.section(ENDS.blocks);
+    if (start === sectionEnd) return NO_TERMS;
+    const walk = new PrefixWalk(this.#file, ENDS, reversed(end));
+    return {
+      next: () => walk.next(),
+      get term() {
+        return reversed(walk.term);
+      },
+      get documentFrequency() {
+        return walk.documentFrequency;
+      },
+    };
   }
 
   /** Every term in code unit order. */
@@ -126,6 +171,8 @@ export class TermDictionary {
   }
 }
 
+const NO_TERMS: TermWalk = { next: () => false, term: "", documentFrequency: 0 };
+
 class PrefixWalk implements TermWalk {
   readonly #cursor: StringTableCursor;
   readonly #reader: ByteReader;
@@ -134,8 +181,8 @@ class PrefixWalk implements TermWalk {
   #isBegun = false;
   #term: string | null = null;
 
-  constructor(file: SegmentFile, prefix: string) {
-    this.#cursor = new StringTableCursor(file, TABLE);
+  constructor(file: SegmentFile, table: TableSections, prefix: string) {
+    this.#cursor = new StringTableCursor(file, table);
     this.#reader = new ByteReader(file.bytes);
     this.#prefix = prefix;
     this.#bytes = codeUnitBytes(prefix);

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { rankIn } from "../../support/search/searching.ts";
-import { openFixture } from "../../support/search/segment-fixture.ts";
+import { buildAnalysis, openFixture } from "../../support/search/segment-fixture.ts";
 
 test("a letter with a hundred thousand words behind it finds the most frequent ones", async () => {
   const documents = Array.from({ length: 20 }, (_, document) => ({
@@ -16,4 +16,18 @@ test("a letter with a hundred thousand words behind it finds the most frequent o
   expect(() => rankIn(index.segment, "a", { options: { deadline: performance.now() } })).toThrow(
     "longer than its limit",
   );
+}, 120_000);
+
+test("an end with fifty thousand compounds before it finds the most frequent ones", async () => {
+  const letters = (n: number) =>
+    [...n.toString(26)].map((digit) => String.fromCharCode(97 + Number.parseInt(digit, 26))).join("");
+  const documents = Array.from({ length: 10 }, (_, document) => ({
+    url: docsUrl("wide", `p${document}`),
+    title: "x",
+    markdown: `${Array.from({ length: 5000 }, (_, n) => `kopf${letters(n * 10 + document)}bank`).join(" ")} kopf datenbank daten`,
+  }));
+  await using index = await openFixture(documents, { analysis: buildAnalysis("default", "de") });
+  const found = rankIn(index.segment, "Bank", { settings: { language: "de" } });
+  expect(found).toHaveLength(10);
+  expect(rankIn(index.segment, "Kopf", { settings: { language: "de" } })).toHaveLength(10);
 }, 120_000);

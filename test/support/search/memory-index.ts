@@ -1,4 +1,4 @@
-import type { AnalyzerProfile, SourceDocument, StoredDocument } from "../../../src/search/index.ts";
+import type { AnalyzerProfile, Language, SourceDocument, StoredDocument } from "../../../src/search/index.ts";
 import {
   Analyser,
   type AttributeTable,
@@ -24,8 +24,12 @@ type Posting = {
 type TermPostings = { readonly forms: Map<string, number>; readonly list: Posting[] };
 
 /** An index as plain objects, with nothing clever in it: what ranking is tried and compared on. */
-export function buildMemoryIndex(sources: readonly SourceDocument[], profile: AnalyzerProfile): IndexReader {
-  const analyser = new Analyser(profile);
+export function buildMemoryIndex(
+  sources: readonly SourceDocument[],
+  profile: AnalyzerProfile,
+  language: Language = "en",
+): IndexReader {
+  const analyser = new Analyser(profile, language);
   const documents = new DocumentAnalyser(analyser);
   const terms = new Map<string, TermPostings>();
   const lengths: Uint32Array[] = [];
@@ -152,7 +156,17 @@ class MemoryIndex implements IndexReader {
   }
 
   walk(prefix: string): TermWalk {
-    const entries = this.termsWithPrefix(prefix, Number.POSITIVE_INFINITY);
+    return this.#walkOver(this.termsWithPrefix(prefix, Number.POSITIVE_INFINITY));
+  }
+
+  walkEnds(end: string): TermWalk {
+    const reversed = (term: string) => term.split("").reverse().join("");
+    const found = this.#sorted.filter(({ term }) => /^\p{L}{7,}$/u.test(term) && term.endsWith(end));
+    const sorted = found.sort((a, b) => (reversed(a.term) < reversed(b.term) ? -1 : 1));
+    return this.#walkOver(this.analyserFingerprint.includes("/en/") ? [] : sorted);
+  }
+
+  #walkOver(entries: readonly TermEntry[]): TermWalk {
     let at = -1;
     return {
       next: () => ++at < entries.length,

@@ -4,8 +4,10 @@ import fc from "fast-check";
 import {
   type AnalyzerProfile,
   IndexGroup,
+  type Language,
   parseFilter,
   SearchIndex,
+  type SearchSettings,
   type SourceDocument,
 } from "../../../src/search/index.ts";
 import type { SearchOptions } from "../../../src/search/testing.ts";
@@ -26,18 +28,24 @@ const page = (path: string, title: string, markdown: string): SourceDocument => 
   markdown,
 });
 
+type Together = {
+  readonly profiles?: readonly AnalyzerProfile[];
+  readonly language?: Language;
+  readonly settings?: SearchSettings;
+};
+
 /** Builds an index of each list of documents, and searches them together. */
 async function together<T>(
   lists: readonly (readonly SourceDocument[])[],
   use: (search: (query: string, more?: Partial<SearchOptions>) => readonly [string, number, number][]) => T,
-  profiles: readonly AnalyzerProfile[] = [],
+  { profiles = [], language = "en", settings = DEFAULT_SEARCH }: Together = {},
 ): Promise<T> {
   await using directory = await temporaryDirectory();
   const indexes: SearchIndex[] = [];
   for (const [place, documents] of lists.entries()) {
     const path = join(directory.path, String(place));
-    await buildAt(path, documents, { analysis: buildAnalysis(profiles[place]) });
-    indexes.push(SearchIndex.open(path, DEFAULT_SEARCH));
+    await buildAt(path, documents, { analysis: buildAnalysis(profiles[place], language) });
+    indexes.push(SearchIndex.open(path, settings));
   }
   const group = new IndexGroup(indexes);
   const result = use((query, more) =>
@@ -136,6 +144,52 @@ describe("several indexes", () => {
     );
   });
 
+  test("agree on compounds, synonyms, beginnings and words in two parts, with the same scores", async () => {
+    const german = fc.constantFrom(
+      ..."Kranke Kasse Krankenkasse Krankenkassen Versicherung Krankenversicherung Haus Häuser Hausversicherung".split(
+        " ",
+      ),
+      ..."Versicherungshaus Kassenhaus Police db Datenbank Daten Bank Datum der Kur".split(" "),
+    );
+    const text = fc.array(german, { minLength: 1, maxLength: 8 }).map((words) => words.join(" "));
+    const pages = fc.uniqueArray(fc.record({ path: text, title: text, markdown: text }), {
+      maxLength: 8,
+      selector: ({ path }) => path,
+    });
+    const typed = fc.oneof(
+      text,
+      fc.constantFrom(
+        "Kasse",
+        "versicherung",
+        "Haus Vers",
+        "k",
+        "Police",
+        "daten bank",
+        "Krankenhaus",
+        "db Ka",
+      ),
+    );
+    const settings = {
+      ...DEFAULT_SEARCH,
+      synonyms: { abbreviations: true, groups: [["Police", "Versicherung"]], oneWay: { db: ["Daten Bank"] } },
+    };
+    await fc.assert(
+      fc.asyncProperty(pages, fc.infiniteStream(fc.nat(2)), typed, async (made, places, typedQuery) => {
+        const all = made.map(({ path, title, markdown }) => page(path, title, markdown));
+        const lists: SourceDocument[][] = [[], [], []];
+        for (const document of all) lists[places.next().value ?? 0]!.push(document);
+        const find = (parts: readonly (readonly SourceDocument[])[]) =>
+          together(
+            parts,
+            (search) => search(typedQuery).map(([url, score]) => [url, Math.round(score * 1e9) / 1e9]),
+            { language: "de", settings },
+          );
+        expect(await find(lists)).toEqual(await find([all]));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
   test("agree on a correction, even where one of them holds a nearer word of fewer documents", async () => {
     const lists = [
       [page("a", "One", "gates here")],
@@ -154,10 +208,9 @@ describe("several indexes", () => {
       [page("a", "Connecting", "How to connect a client."), page("x", "Other", "Something else.")],
       [page("b", "Connecting", "How to connect a client."), page("y", "Other", "Something else.")],
     ];
-    const [first, second] = await together(lists, (search) => search("connect client"), [
-      "default",
-      "aggressive-stem",
-    ]);
+    const [first, second] = await together(lists, (search) => search("connect client"), {
+      profiles: ["default", "aggressive-stem"],
+    });
     expect([first![0], second![0]]).toEqual(["a", "b"]);
     expect(second![1] / first![1]).toBeCloseTo(1, 1);
   });

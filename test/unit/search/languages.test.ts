@@ -50,3 +50,75 @@ describe("a plural finds the singular and the other way round", () => {
     expect(index.snippet(many)).toContain(`<mark>${many}</mark>`);
   });
 });
+
+// A compound, its parts as somebody types them, and the texts that make the parts words of the collection.
+const COMPOUNDS: readonly (readonly [language: Language, compound: string, end: string, head: string])[] = [
+  ["de", "Krankenversicherung", "Versicherung", "Kranke"],
+  ["de", "Arbeitszeit", "Zeit", "Arbeit"],
+  ["de", "Datenbank", "Bank", "Daten"],
+  ["de", "Straßenverkehr", "Verkehr", "Straße"],
+  ["de", "Hundehütte", "Hütten", "Hund"],
+  ["de", "Kinderwagen", "Wagen", "Kind"],
+  ["nl", "Ziektekostenverzekering", "Verzekering", "Ziektekosten"],
+  ["nl", "Stadsbestuur", "Bestuur", "Stad"],
+  ["nl", "Boekenkast", "Kasten", "Boek"],
+  ["sv", "Sjukförsäkring", "Försäkring", "Sjuk"],
+  ["sv", "Arbetsmarknad", "Marknad", "Arbete"],
+  ["sv", "Kontrollpanel", "Panelen", "Kontroll"],
+];
+
+describe("a compound", () => {
+  test.each(COMPOUNDS)("in %s: %s is found by %s, and by %s", async (language, compound, end, head) => {
+    await using index = await inLanguage(language, [`x ${compound} y`, `q ${head} r`, `u ${end} v`, "z"]);
+    for (const query of [end, end.toLowerCase(), end.toUpperCase(), `u ${end}`, `${end} u`, `u ${end} v`]) {
+      expect(index.find(query)[0]).toBe(2);
+      expect(index.find(query)).toContain(0);
+    }
+    expect(index.find(head)).toContain(0);
+    expect(index.find(head)[0]).toBe(1);
+    // The parts stand for the compound, which comes first.
+    expect(index.find(compound)[0]).toBe(0);
+    expect(index.find(compound)).toContain(2);
+    expect(index.find(compound, true)).toEqual([0]);
+    expect(index.find(end, true)).toEqual([2]);
+    expect(index.find(`"${end}"`)).toEqual([2]);
+  });
+
+  test("is marked as a whole", async () => {
+    await using index = await inLanguage("de", ["Die Krankenversicherung zahlt.", "Kranke warten."]);
+    expect(index.find("Versicherung")).toEqual([0]);
+    expect(index.snippet("Versicherung")).toContain("<mark>Krankenversicherung</mark>");
+  });
+
+  test("needs both parts among the words of the collection", async () => {
+    await using index = await inLanguage("de", [
+      "Die Verunsicherung wächst.",
+      "Die Sicherung hält.",
+      "Bank.",
+    ]);
+    expect(index.find("Sicherung")).toEqual([1]);
+  });
+
+  test("is no compound in English", async () => {
+    await using index = await inLanguage("en", ["The database is large.", "The base of data.", "Nothing."]);
+    expect(index.find("base")).toEqual([1]);
+  });
+
+  test("of twenty keeps the eight in the most documents", async () => {
+    const heads = Array.from({ length: 20 }, (_, n) => `Kopf${String.fromCharCode(97 + n)}`);
+    const texts = heads.map((_, n) =>
+      heads
+        .slice(n)
+        .map((head) => `${head}versicherung`)
+        .join(" "),
+    );
+    await using index = await inLanguage("de", [...texts, heads.join(" "), "Versicherung"]);
+    expect(index.find("Versicherung")).toHaveLength(1 + 20);
+    await using other = await inLanguage("de", [
+      ...heads.map((head) => `${head}versicherung`),
+      heads.join(" "),
+      "Versicherung",
+    ]);
+    expect(other.find("Versicherung")).toHaveLength(1 + 8);
+  });
+});

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import type { TermWalk } from "../../../src/search/testing.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { buildMemoryIndex } from "../../support/search/memory-index.ts";
 import { rankIn, searchIn } from "../../support/search/searching.ts";
-import { openFixture, sourceDocuments } from "../../support/search/segment-fixture.ts";
+import { buildAnalysis, openFixture, sourceDocuments } from "../../support/search/segment-fixture.ts";
 
 const PAGES: Readonly<Record<string, string>> = {
   middleware: "A middleware runs before the handler.",
@@ -142,22 +143,28 @@ test("a document with the word comes before all that only have longer words", as
   );
 });
 
-test("an index file walks its terms as a list in memory does", async () => {
+test("an index file walks its terms, from both ends, as a list in memory does", async () => {
+  const walked = (walk: TermWalk): [string, number][] => {
+    const terms: [string, number][] = [];
+    while (walk.next()) terms.push([walk.term, walk.documentFrequency]);
+    return terms;
+  };
+  const parts = fc.constantFrom("", "m", "mil", "水", "ri", "zz", "os.", "t", "eam", "sluice", "\ud835");
+  const language = fc.constantFrom("en" as const, "de" as const);
   await fc.assert(
-    fc.asyncProperty(
-      sourceDocuments(8),
-      fc.constantFrom("", "m", "mil", "水", "ri", "zz", "os."),
-      async (sources, prefix) => {
-        await using file = await openFixture(sources);
-        const walked = [file.segment, buildMemoryIndex(sources, "default")].map((reader) => {
-          const walk = reader.walk(prefix);
-          const terms: [string, number][] = [];
-          while (walk.next()) terms.push([walk.term, walk.documentFrequency]);
-          return terms;
-        });
-        expect(walked[0]).toEqual(walked[1]!);
-      },
-    ),
-    { numRuns: 20 },
+    fc.asyncProperty(sourceDocuments(8), parts, language, async (sources, part, language) => {
+      const compounds = {
+        url: docsUrl("site", "c"),
+        title: "x",
+        markdown: "Dampfstream millstream steamer 𝔤𝔞𝔱𝔢𝔤𝔞𝔱𝔢",
+      };
+      const all = [...sources, compounds];
+      await using file = await openFixture(all, { analysis: buildAnalysis("default", language) });
+      const memory = buildMemoryIndex(all, "default", language);
+      expect(walked(file.segment.walk(part))).toEqual(walked(memory.walk(part)));
+      expect(walked(file.segment.walkEnds(part))).toEqual(walked(memory.walkEnds(part)));
+      if (language === "de") expect(walked(memory.walkEnds("eam"))).not.toEqual([]);
+    }),
+    { numRuns: 30 },
   );
 });
