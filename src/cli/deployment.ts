@@ -11,7 +11,7 @@ import {
 } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
 import { MAX_DEPLOYMENT_BYTES, readDeployment, type Settings } from "../settings/index.ts";
-import type { TenantStatus } from "../tenants/index.ts";
+import { describeReasons, type TenantStatus } from "../tenants/index.ts";
 import { readText } from "./input.ts";
 import type { Io } from "./io.ts";
 import { type CommandParts, overridesOf, warnOfMisspelt } from "./program.ts";
@@ -124,10 +124,8 @@ export function placeDeployment(path: string, text: string): PlacedDeployment {
  * @param how names them
  */
 export function describeLeftOut(leftOut: TenantStatus["leftOut"], how: string): string {
-  const reasons = Object.entries(leftOut).map(
-    ([reason, { count }]) => `${count} ${reason.replaceAll("_", " ")}`,
-  );
-  return reasons.length === 0 ? "" : `; left out: ${reasons.join(", ")}${how}`;
+  const reasons = describeReasons(leftOut);
+  return reasons === "" ? "" : `; left out: ${reasons}${how}`;
 }
 
 /** Formats a count: `1 document`, `2 documents`. */

@@ -1,6 +1,7 @@
 export type { TenantDetail } from "./describe.ts";
 export { type GitAccess, type GitPermissions, requireAllowedUrl } from "./git/access.ts";
 export { lookAtRepository } from "./git/look.ts";
+export { describeReasons } from "./left-out.ts";
 export type { LockedPackage } from "./library.ts";
 export { type RemoteExtractor, requireReachable } from "./online/fallback.ts";
 export { lookAtWebsite } from "./online/look.ts";

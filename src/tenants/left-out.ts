@@ -69,7 +69,8 @@ export class LeftOutFiles {
 export const countTroubles = (files: readonly LeftOut[]): number =>
   files.filter(({ reason }) => LEFT_OUT_REASONS[reason].isTrouble).length;
 
-function countByReason(files: readonly LeftOut[]): LeftOutCounts {
+/** Counts files by reason. */
+export function countByReason(files: readonly LeftOut[]): LeftOutCounts {
   const paths = new Map<LeftOutReason, string[]>();
   for (const { reason, path } of files) {
     const list = paths.get(reason);
@@ -83,6 +84,12 @@ function countByReason(files: readonly LeftOut[]): LeftOutCounts {
     ]),
   );
 }
+
+/** Lists reasons with the numbers of their files, as in `2 hidden, 1 unknown kind`; empty without any. */
+export const describeReasons = (leftOut: LeftOutCounts): string =>
+  Object.entries(leftOut)
+    .map(([reason, { count }]) => `${count} ${reason.replaceAll("_", " ")}`)
+    .join(", ");
 
 const listPathOf = (indexPath: string): string => join(dirname(indexPath), "left-out.json");
 

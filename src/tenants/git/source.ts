@@ -16,7 +16,7 @@ import {
 } from "../../search/index.ts";
 import { type DocumentUrl, docsUrl, parsePageUrl } from "../../urls/index.ts";
 import { forgeTree } from "../describe.ts";
-import { countTroubles } from "../left-out.ts";
+import { countByReason, countTroubles, describeReasons } from "../left-out.ts";
 import type { GitTenant } from "../settings.ts";
 import type { DocumentsContext, Source, SyncContext, SyncCounts } from "../source/source.ts";
 import { makeStateDirectory, readState, writeState } from "../state-file.ts";
@@ -157,9 +157,10 @@ async function fetchTree(
     options.log.warning("subpath without files", { subpath, commit: tip.commit });
   if (choice.files.length > 0)
     return { choice, slugStyle: await slugStyleOfTree(entries, tenant.subpaths, repository) };
+  const reasons = describeReasons(countByReason(choice.leftOut));
   throw new Failure(
     "unreadable_input",
-    `${tenant.repositoryUrl} has no documents below ${tenant.subpaths.join(", ")} at ${tip.commit.slice(0, 12)}`,
+    `${tenant.repositoryUrl} has no documents below ${tenant.subpaths.join(", ")} at ${tip.commit.slice(0, 12)}${reasons === "" ? "" : `; left out: ${reasons}`}`,
   );
 }
 

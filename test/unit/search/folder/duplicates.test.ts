@@ -90,11 +90,18 @@ describe("two documents stay two", () => {
     expect({ documents, leftOut }).toEqual({ documents: Object.keys(files).sort(), leftOut: [] });
   });
 
-  test("also when hundreds share a name", async () => {
+  test("of one kind, also beside a third of another", async () => {
+    const sources = { "README.md": markdown("Sluices"), "docs/README.md": markdown("Sluices") };
+    const { documents, leftOut } = await read({ ...sources, "docs/index.html": page("Sluices") });
+    expect(documents).toEqual(Object.keys(sources));
+    expect(leftOut).toEqual(["docs/index.html: it is a duplicate of README.md"]);
+  });
+
+  test("where so many share a name that comparing them would take long", async () => {
     const files = Object.fromEntries(
       Array.from({ length: 20 }, (_, n) => [
         `${"docs/".repeat(n)}guide.${n % 2 ? "md" : "html"}`,
-        page(`Page ${n}`),
+        page("Sluices"),
       ]),
     );
     expect((await read(files)).documents).toHaveLength(20);
