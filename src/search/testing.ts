@@ -15,7 +15,7 @@ export { SLUG_STYLES, Slugs } from "./document/slugs.ts";
 export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
 export { parseQuery } from "./query/compile.ts";
 export type { SynonymSettings } from "./query/synonyms.ts";
-export { RANKING, weightsFor } from "./ranking/constants.ts";
+export { CLOSE_TOKENS, OPENINGS, RANKING, SHORT_PAGE, weightsFor } from "./ranking/constants.ts";
 export { kindOf, type TextKind } from "./reading/kinds.ts";
 export { cleanDocument, readDocuments } from "./reading/read-document.ts";
 export { countIn, prepare, rescorePrepared, type SearchOptions, searchIndex } from "./searcher.ts";

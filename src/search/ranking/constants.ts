@@ -27,6 +27,11 @@ export type PhaseTwoWeights = {
    * distance.
    */
   readonly proximity: number;
+  /**
+   * The most that the weights of different terms among the query's first `CLOSE_POSITIONS` add up to within
+   * `CLOSE_TOKENS` tokens of the content.
+   */
+  readonly closeness: number;
   /** Terms that appear in the form that was typed. */
   readonly exactForms: number;
   /** Terms that a heading contains or a line defines. */
@@ -34,32 +39,46 @@ export type PhaseTwoWeights = {
   /** The whole query is the whole title, or a whole heading. */
   readonly wholeTitle: number;
   readonly wholeHeading: number;
+  /** How short the page is: the logarithm of `SHORT_PAGE.most` ÷ its tokens, times the query's weight. */
+  readonly brevity: number;
 };
 
-export const OPENINGS = [40, 240] as const;
+export const OPENINGS = [15, 40, 240] as const;
+
+export const CLOSE_TOKENS = 12;
+
+/** Only the query's first words and parts are looked for close together: an identifier may have hundreds. */
+export const CLOSE_POSITIONS = 8;
+
+/** Pages with fewer tokens of text and code than `least` are no shorter, those with more than `most` no longer. */
+export const SHORT_PAGE = { least: 50, most: 4000 } as const;
 
 // Names and keywords are looked for anywhere in a page. Sentences and questions say what a page is about, and
-// so does its opening.
+// so does its opening; a short page about it is a better answer than a long one that mentions it.
 const KEYWORDS: PhaseTwoWeights = {
   bestPassage: 1.2,
   meanPassage: 2,
-  openings: [0.3, 0.2],
+  openings: [0, 0.3, 0.2],
   proximity: 4.4,
-  exactForms: 1.6,
+  closeness: 1.7,
+  exactForms: 2,
   headedTerms: 1.5,
   wholeTitle: 4.6,
   wholeHeading: 0.6,
+  brevity: 0,
 };
 
 const SENTENCE: PhaseTwoWeights = {
   bestPassage: 1.6,
   meanPassage: 0.2,
-  openings: [1.6, 1.5],
+  openings: [0.7, 1.6, 1.5],
   proximity: 1.9,
+  closeness: 0,
   exactForms: 0.5,
   headedTerms: 0,
   wholeTitle: 1.8,
   wholeHeading: 0.4,
+  brevity: 0.1,
 };
 
 const KEYWORDS_AT_MOST = 3;
@@ -79,9 +98,11 @@ export function weightsFor(words: number): PhaseTwoWeights {
     meanPassage: mix(KEYWORDS.meanPassage, SENTENCE.meanPassage),
     openings: OPENINGS.map((_, i) => mix(KEYWORDS.openings[i]!, SENTENCE.openings[i]!)),
     proximity: mix(KEYWORDS.proximity, SENTENCE.proximity),
+    closeness: mix(KEYWORDS.closeness, SENTENCE.closeness),
     exactForms: mix(KEYWORDS.exactForms, SENTENCE.exactForms),
     headedTerms: mix(KEYWORDS.headedTerms, SENTENCE.headedTerms),
     wholeTitle: mix(KEYWORDS.wholeTitle, SENTENCE.wholeTitle),
     wholeHeading: mix(KEYWORDS.wholeHeading, SENTENCE.wholeHeading),
+    brevity: mix(KEYWORDS.brevity, SENTENCE.brevity),
   };
 }

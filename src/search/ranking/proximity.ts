@@ -1,7 +1,7 @@
 import { checkDeadlineAt } from "../deadline.ts";
 import type { CompiledQuery } from "../query/compile.ts";
 import type { DocumentLayout } from "../types.ts";
-import { OPENINGS, RANKING } from "./constants.ts";
+import { CLOSE_TOKENS, OPENINGS, RANKING, SHORT_PAGE } from "./constants.ts";
 import { lowerBound, type TermPositions } from "./term-positions.ts";
 
 /** Indexes of the query's leaves among its terms, in the order of the query. */
@@ -68,6 +68,51 @@ function leastDistance(places: TermPositions, { left, right, deadline }: Neighbo
   return least;
 }
 
+type ClosenessOptions = { readonly weights: Float64Array; readonly deadline: number };
+
+/**
+ * The most that the weights of different leaves add up to within `CLOSE_TOKENS` tokens of the content.
+ * @throws Failure `timeout`
+ */
+export function closeness(
+  { contentStart }: DocumentLayout,
+  places: TermPositions,
+  leaves: Uint32Array,
+  { weights, deadline }: ClosenessOptions,
+): number {
+  const next = leaves.map((leaf) => lowerBound(places.positions(leaf), places.count(leaf), contentStart));
+  const lastSeen = new Float64Array(leaves.length).fill(Number.NEGATIVE_INFINITY);
+  let total = 0;
+  for (let i = 0; i < leaves.length; i++) {
+    if (next[i]! < places.count(leaves[i]!)) total += weights[leaves[i]!]!;
+  }
+  let best = 0;
+  for (let step = 0; best < total; step++) {
+    checkDeadlineAt(step, deadline);
+    let first = -1;
+    let position = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < leaves.length; i++) {
+      const at = next[i]! < places.count(leaves[i]!) ? places.positions(leaves[i]!)[next[i]!]! : position;
+      if (at >= position) continue;
+      first = i;
+      position = at;
+    }
+    if (first < 0) break;
+    next[first]!++;
+    lastSeen[first] = position;
+    let sum = 0;
+    for (let i = 0; i < leaves.length; i++) {
+      if (lastSeen[i]! > position - CLOSE_TOKENS) sum += weights[leaves[i]!]!;
+    }
+    best = Math.max(best, sum);
+  }
+  return best;
+}
+
+/** @param tokens the page's tokens of text and code */
+export const brevity = (tokens: number): number =>
+  Math.log(SHORT_PAGE.most / Math.min(Math.max(tokens, SHORT_PAGE.least), SHORT_PAGE.most));
+
 /** Whether a range of positions consists of exactly the query's leaves. */
 function consistsOfLeaves(query: QueryLeaves, start: number, end: number): boolean {
   const { places, leaves, leafCount } = query;
@@ -118,6 +163,7 @@ export function openings(
   for (let i = 0; i < OPENINGS.length; i++) {
     const tokens = OPENINGS[i]!;
     const factor = factors[i]!;
+    if (factor === 0) continue;
     const stop = contentStart + tokens;
     const lengthPart = k1 * (0.5 + (0.5 * Math.min(tokens, end - contentStart)) / tokens);
     for (let term = 0; term < weights.length; term++) {

@@ -10,9 +10,11 @@ import {
   type RankingSettings,
   type ScoredDocument,
 } from "../types.ts";
-import { type PhaseTwoWeights, weightsFor } from "./constants.ts";
+import { CLOSE_POSITIONS, type PhaseTwoWeights, weightsFor } from "./constants.ts";
 import { PassageScorer } from "./passages.ts";
 import {
+  brevity,
+  closeness,
   exactForms,
   headedTerms,
   isWholeHeading,
@@ -67,6 +69,7 @@ export function rescore(
   const places = new TermPositions(reader, query.terms, options.deadline);
   const weights = Float64Array.from(query.terms, ({ weight }) => weight);
   const leaves = leavesOf(query);
+  const firstLeaves = leaves.filter((leaf) => query.terms[leaf]!.position < CLOSE_POSITIONS);
   const near = { weights, parted: partedLeaves(query, leaves), deadline: options.deadline };
   const fillers = { places, leaves, leafCount: query.leafCount };
   const added = weightsFor(query.wordCount);
@@ -84,10 +87,12 @@ export function rescore(
       meanPassage: added.meanPassage * passage.mean,
       openings: openings(layout, places, weights, added.openings),
       proximity: added.proximity * proximity(places, leaves, near),
+      closeness: added.closeness === 0 ? 0 : added.closeness * closeness(layout, places, firstLeaves, near),
       exactForms: added.exactForms * exactForms(places, weights),
       headedTerms: added.headedTerms * headedTerms(places, weights),
       wholeTitle: isWholeTitle(fillers, layout) ? added.wholeTitle * query.leafWeight : 0,
       wholeHeading: isWholeHeading(fillers, layout) ? added.wholeHeading * query.leafWeight : 0,
+      brevity: added.brevity * query.leafWeight * brevity(contentLength(reader, document)),
     };
     const factor = options.factors?.[document] ?? 1;
     const terms = fieldScorer && explainTerms(reader, fieldScorer, { query, places, document });
@@ -96,10 +101,12 @@ export function rescore(
       parts.meanPassage +
       parts.openings +
       parts.proximity +
+      parts.closeness +
       parts.exactForms +
       parts.headedTerms +
       parts.wholeTitle +
-      parts.wholeHeading;
+      parts.wholeHeading +
+      parts.brevity;
     return {
       document,
       score: score + sum * factor,
@@ -109,6 +116,12 @@ export function rescore(
   });
   return ranked.sort((a, b) => b.score - a.score || a.document - b.document);
 }
+
+const BODY = FIELDS.indexOf("body") as FieldNumber;
+const CODE = FIELDS.indexOf("code") as FieldNumber;
+
+const contentLength = (reader: IndexReader, document: number): number =>
+  reader.fieldLength(document, BODY) + reader.fieldLength(document, CODE);
 
 type Explained = {
   readonly query: CompiledQuery;

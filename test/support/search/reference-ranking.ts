@@ -1,5 +1,14 @@
 import type { SearchSettings, SourceDocument } from "../../../src/search/index.ts";
-import { Analyser, DocumentAnalyser, FIELDS, RANKING, weightsFor } from "../../../src/search/testing.ts";
+import {
+  Analyser,
+  CLOSE_TOKENS,
+  DocumentAnalyser,
+  FIELDS,
+  OPENINGS,
+  RANKING,
+  SHORT_PAGE,
+  weightsFor,
+} from "../../../src/search/testing.ts";
 
 /** A document as the list of its tokens, by position. */
 type Token = {
@@ -86,7 +95,7 @@ function fieldPart(
 }
 
 function contextPart(
-  { tokens, layout }: Scanned,
+  { tokens, lengths, layout }: Scanned,
   wordCount: number,
   words: readonly ReferenceWord[],
   weights: readonly number[],
@@ -97,7 +106,7 @@ function contextPart(
   const passages = passageScores({ layout, between }, words, weights).sort((a, b) => b - a);
   const [first = 0, second = 0, third = 0] = passages;
   let score = added.bestPassage * first + (added.meanPassage * (first + second + third)) / 3;
-  [40, 240].forEach((length, index) => {
+  OPENINGS.forEach((length, index) => {
     const opening = between(layout.contentStart, layout.contentStart + length);
     const share = Math.min(length, layout.end - layout.contentStart) / length;
     words.forEach(({ term }, word) => {
@@ -130,7 +139,14 @@ function contextPart(
   if (fills(0, layout.titleEnd)) score += added.wholeTitle * total;
   const headings = [...layout.sectionStarts].map((start, section) => [start, layout.headingEnds[section]!]);
   if (headings.slice(1).some(([start, end]) => fills(start!, end!))) score += added.wholeHeading * total;
-  return score;
+  const windows = tokens
+    .filter(({ position }) => position >= layout.contentStart)
+    .map(({ position }) => new Set(between(position, position + CLOSE_TOKENS).map(({ term }) => term)))
+    .map((terms) => words.reduce((sum, { term }, word) => sum + (terms.has(term) ? weights[word]! : 0), 0));
+  score += added.closeness * Math.max(0, ...windows);
+  const length = lengths[FIELDS.indexOf("body")]! + lengths[FIELDS.indexOf("code")]!;
+  const bounded = Math.min(Math.max(length, SHORT_PAGE.least), SHORT_PAGE.most);
+  return score + added.brevity * total * Math.log(SHORT_PAGE.most / bounded);
 }
 
 /** A term stands once at a position, whatever it is counted for there. */

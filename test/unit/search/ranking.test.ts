@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Failure } from "../../../src/base/failure.ts";
 import type { AnalyzerProfile, SourceDocument } from "../../../src/search/index.ts";
-import { FIELDS, stemEnglish } from "../../../src/search/testing.ts";
+import { FIELDS, stemEnglish, weightsFor } from "../../../src/search/testing.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { referenceRanking } from "../../support/search/reference-ranking.ts";
@@ -90,6 +90,103 @@ test("equal documents are sorted by address", async () => {
   const names = ["c", "a", "d", "b"];
   await using index = await openFixture(names.map((name) => page(name, "Mill", "A mill turns.")));
   expect(paths(rankIn(index.segment, "mill"))).toEqual(["a", "b", "c", "d"]);
+});
+
+describe("of two pages that differ in one word", () => {
+  const FILLERS = ["stone", "barge", "otter"];
+  // No two of these have a stem in common, so that a filler is never a word of the query.
+  const queryWords = fc.uniqueArray(
+    fc.constantFrom<string[]>("river", "mill", "sluice", "gate", "water", "weir"),
+    {
+      minLength: 2,
+      maxLength: 6,
+    },
+  );
+  const filler = fc.constantFrom(...FILLERS);
+  const text = fc.array(fc.oneof(filler, fc.constantFrom("river", "gate", "weir", "mill")), {
+    maxLength: 40,
+  });
+  const others = fc.array(line, { maxLength: 4 });
+
+  /** The scores of `better` and of `other`, among some more pages. */
+  const scoresOf = async (query: string, pair: readonly SourceDocument[], more: readonly string[]) => {
+    const rest = more.map((markdown, index) => page(`rest${index}`, "rest", markdown));
+    await using index = await openFixture([...pair, ...rest]);
+    const found = new Map(rankIn(index.segment, query).map(({ url, score }) => [url, score]));
+    return pair.map(({ url }) => found.get(url) ?? 0);
+  };
+
+  test("the one whose title is the query comes first", async () => {
+    await fc.assert(
+      fc.asyncProperty(queryWords, filler, text, others, fc.nat(), async (words, other, body, more, at) => {
+        const title = words.with(at % words.length, other).join(" ");
+        const query = words.join(" ");
+        const pair = [page("b", query, body.join(" ")), page("a", title, body.join(" "))];
+        const [exact, near] = await scoresOf(query, pair, more);
+        expect(exact).toBeGreaterThan(near!);
+      }),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+
+  test("a word of the query in a heading in place of another never puts a page behind", async () => {
+    const heading = fc.array(filler, { minLength: 1, maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(queryWords, heading, text, others, fc.nat(), async (words, plain, body, more, at) => {
+        const headed = plain.with(at % plain.length, words[at % words.length]!);
+        const markdown = (title: readonly string[]) =>
+          `${body.join(" ")}\n\n## ${title.join(" ")}\n\n${body.join(" ")}`;
+        const pair = [page("b", "x", markdown(headed)), page("a", "x", markdown(plain))];
+        const [better, before] = await scoresOf(words.join(" "), pair, more);
+        expect(better).toBeGreaterThan(before!);
+      }),
+      { numRuns: 40 },
+    );
+  }, 60_000);
+});
+
+test("the order in which pages are indexed changes no score", async () => {
+  await fc.assert(
+    fc.asyncProperty(corpus, line, async (documents, query) => {
+      await using index = await openFixture(documents);
+      await using reversed = await openFixture(documents.toReversed());
+      expect(rankIn(reversed.segment, query)).toEqual(rankIn(index.segment, query));
+      expect(rankIn(index.segment, query)).toEqual(rankIn(index.segment, query));
+    }),
+    { numRuns: 20 },
+  );
+}, 60_000);
+
+test.each([
+  [11, 2],
+  [12, 1],
+])("of two words %d tokens apart, %d count as close", async (distance, close) => {
+  const between = "stone ".repeat(distance - 1);
+  await using index = await openFixture([
+    page("a", "x", `sluice ${between} gate`),
+    page("b", "y", "Stones."),
+  ]);
+  const [hit] = searchIn(index.segment, "gate sluice", { options: { explain: true } });
+  const { closeness, terms } = hit!.explanation!;
+  // Both words are in one page, so that their weights are equal.
+  expect(closeness).toBeCloseTo(weightsFor(2).closeness * terms[0]!.weight * close, 9);
+});
+
+test("a sentence finds the short page on its subject before a long one that begins alike", async () => {
+  const subject = "Open the sluice gate of the mill by hand.";
+  await using index = await openFixture([
+    page("long", "x", `${subject}\n\n${"Stones lie in the river.\n\n".repeat(300)}`),
+    page("short", "x", subject),
+    page("other", "y", "Stones."),
+  ]);
+  const query = "open the gate of a mill by hand";
+  const hits = searchIn(index.segment, query, { options: { explain: true } });
+  expect(paths(hits).slice(0, 2)).toEqual(["short", "long"]);
+  const [short, long] = hits.map(({ explanation }) => explanation!.brevity);
+  expect(short).toBeGreaterThan(long!);
+  expect(searchIn(index.segment, "mill gate", { options: { explain: true } })[0]?.explanation?.brevity).toBe(
+    0,
+  );
 });
 
 describe("settings", () => {
