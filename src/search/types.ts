@@ -66,6 +66,8 @@ export type DeclaredAttributes = {
   readonly language?: string | undefined;
   /** Any form that begins with `YYYY-MM-DD`. */
   readonly date?: string | undefined;
+  /** Whether it is of a form that only reference has, such as the description of an API. */
+  readonly isReference?: boolean | undefined;
 };
 
 /** A fragment of a document's address, and the place that it leads to. */

@@ -43,7 +43,9 @@ export function attributesOf({ url, title, declared }: SourceDocument): Document
   const rest = folders.filter((_, place) => place !== versionAt && place !== languageAt);
   const site = url.slice(0, url.indexOf("/", url.indexOf("://") + 3));
   return {
-    kind: kindOf(rest, name, title, path.some(isYear) || DATED_NAME.test(name)),
+    kind: declared?.isReference
+      ? "reference"
+      : kindOf(rest, name, title, path.some(isYear) || DATED_NAME.test(name)),
     language: (declared?.language ?? folders[languageAt] ?? "")
       .toLowerCase()
       .replaceAll("_", "-")

@@ -36,16 +36,18 @@ export function* readApi(text: string, url: DocumentUrl): Generator<SourceDocume
     if (parts.length >= MAX_PARTS) break;
     parts.push(part);
   }
-  yield { url, ...overview(root, parts) };
+  yield { url, ...overview(root, parts), declared: REFERENCE };
   for (const { pointer, title, write } of parts) {
     const address = partAddress(url, pointer);
     if (address === null) continue;
     const writer = new MarkdownWriter();
     writer.heading(1, literal(title));
     write(writer);
-    yield { url: address, title, markdown: writer.toString() };
+    yield { url: address, title, markdown: writer.toString(), declared: REFERENCE };
   }
 }
+
+const REFERENCE = { isReference: true };
 
 function parseDescription(text: string): Json {
   const value = /^\s*\{/.test(text) ? (parseJson(text) ?? parseYaml(text)) : parseYaml(text);

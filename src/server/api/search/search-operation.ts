@@ -25,6 +25,8 @@ export const searchOperation = (options: SearchOperationOptions): ApiOperation =
     200: { description: "A page of hits", content: { "application/json": schemas.SearchAnswer } },
     404: problem("There is no such tenant, library or version"),
     422: problem("A parameter is wrong; `detail` says which, and what is allowed"),
+    409: problem("Search is switched off for the tenant"),
+    503: problem("The tenant has no index that can be searched now, or the server is ending"),
     504: problem("The search took longer than `search_timeout`"),
   },
   handle: async ({ exchange, query }) => {
