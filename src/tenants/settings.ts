@@ -77,6 +77,7 @@ export const haveSameSource = (one: TenantSettings, other: TenantSettings): bool
 function sourceOf(settings: TenantSettings): object {
   const same = {
     docsName: null,
+    group: null,
     description: null,
     library: null,
     version: null,

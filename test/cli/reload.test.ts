@@ -118,6 +118,7 @@ describe("a running server", () => {
         (found) => found.infrastructure.deployment.error?.message.includes(place) ?? false,
       );
       expect(infrastructure.deployment.error?.message).toContain(place);
+      expect(infrastructure.deployment.error?.message).not.toContain(root);
       expect(status).toBe("degraded");
       expect(served.said).toContain(place.replaceAll('"', '\\"'));
       expect((await served.search("no_proxy")).error).toBeNull();

@@ -1,5 +1,6 @@
 import { statSync } from "node:fs";
 import { stat } from "node:fs/promises";
+import { basename } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type PlacedDeployment, sourceProblems } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
@@ -62,7 +63,8 @@ export function watchDeployment(options: WatchOptions): WatchedDeployment {
     } catch (error) {
       if (isEnded || io.signal.aborted || (found === known && !isAsked)) return;
       const failure = error instanceof Failure ? error : new Failure("internal", String(error));
-      const message = shortened(failure.message);
+      // Whoever may ask for the health of an open server learns no path.
+      const message = shortened(failure.message.replaceAll(path, basename(path)));
       log.error("deployment file not taken over; the one of before is in force", { path, error: message });
       state = { ...state, error: new Failure(failure.code, message).toRecord() };
     }
