@@ -3,7 +3,7 @@ import { VERSION } from "../base/version.ts";
 import { parseArguments, type Typed } from "./arguments.ts";
 import type { CommandName } from "./commands.ts";
 import { type Io, OutputClosed } from "./io.ts";
-import type { Run, Shell } from "./shell.ts";
+import { partsOf, type Run, type Shell } from "./shell.ts";
 import { createNotices, createPaint, type Notices } from "./terminal/notices.ts";
 
 const INTERRUPTED = 130;
@@ -63,7 +63,10 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<Run>>> = {
   index: async () => (await import("./commands/documents/commands.ts")).index,
   search: async () => (await import("./commands/documents/commands.ts")).search,
   fetch: async () => (await import("./commands/documents/commands.ts")).fetchDocument,
-  serve: async () => (await import("./commands/serve/serve.ts")).serve,
+  serve: async () => async (shell) =>
+    shell.typed.positionals[0] === "extractor"
+      ? (await import("./commands/serve/extractor.ts")).serveExtractor(partsOf(shell))
+      : (await import("./commands/serve/search.ts")).serveSearch(partsOf(shell)),
   mcp: async () => (await import("./commands/serve/mcp.ts")).mcp,
   tenants: async () => (await import("./commands/tenants/tenants.ts")).tenants,
   keys: async () => (await import("./commands/serve/keys.ts")).keys,

@@ -92,38 +92,17 @@ export function readTag(text: string, at: number): Tag | null {
 }
 
 // These are the entities that people write; all others are shown as written.
-const NAMED: Readonly<Record<string, string>> = {
-  amp: "&",
-  lt: "<",
-  gt: ">",
-  quot: '"',
-  apos: "'",
-  nbsp: "\u00a0",
-  copy: "©",
-  reg: "®",
-  trade: "™",
-  hellip: "…",
-  mdash: "—",
-  ndash: "–",
-  lsquo: "‘",
-  rsquo: "’",
-  ldquo: "“",
-  rdquo: "”",
-  laquo: "«",
-  raquo: "»",
-  larr: "←",
-  rarr: "→",
-  times: "×",
-  middot: "·",
-  bull: "•",
-  deg: "°",
-  euro: "€",
-  sect: "§",
-  ensp: "\u2002",
-  emsp: "\u2003",
-  thinsp: "\u2009",
-  shy: "\u00ad",
-};
+const VISIBLE =
+  `amp & lt < gt > quot " apos ' copy © reg ® trade ™ hellip … mdash — ndash – lsquo ‘ rsquo ’ ldquo “
+  rdquo ” laquo « raquo » larr ← rarr → times × middot · bull • deg ° euro € sect §`.split(/\s+/);
+const NAMED = new Map([
+  ["nbsp", "\u00a0"],
+  ["ensp", "\u2002"],
+  ["emsp", "\u2003"],
+  ["thinsp", "\u2009"],
+  ["shy", "\u00ad"],
+]);
+for (let at = 0; at + 1 < VISIBLE.length; at += 2) NAMED.set(VISIBLE[at]!, VISIBLE[at + 1]!);
 
 /** Decodes the entity at this place. */
 export function decodeEntity(
@@ -134,7 +113,7 @@ export function decodeEntity(
   if (!found) return null;
   const [whole, decimal, hex, name] = found;
   if (name !== undefined) {
-    const known = Object.hasOwn(NAMED, name) ? NAMED[name] : undefined;
+    const known = NAMED.get(name);
     return known === undefined ? null : { text: known, length: whole.length };
   }
   const code = decimal === undefined ? Number.parseInt(hex ?? "", 16) : Number(decimal);

@@ -10,6 +10,7 @@ import {
 } from "../../../articles/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { didYouMean } from "../../../base/nearest.ts";
+import { meaningsIn } from "../../../base/text.ts";
 import type { ExtractionOptions } from "../../../extraction/index.ts";
 import { DEFAULT_EXTRACTION, ENGINES, FAVORS, type Settings } from "../../../settings/index.ts";
 import {
@@ -88,16 +89,12 @@ export function readExtractCommand(typed: Typed, hasPerson: () => boolean): Extr
   };
 }
 
-const FORMAT_BY_ENDING: Readonly<Record<string, OutputFormat>> = {
-  ".md": "markdown",
-  ".markdown": "markdown",
-  ".txt": "text",
-  ".text": "text",
-  ".json": "json",
-  ".jsonl": "json",
-  ".html": "html",
-  ".htm": "html",
-};
+const FORMAT_BY_ENDING = meaningsIn<OutputFormat>({
+  markdown: ".md .markdown",
+  text: ".txt .text",
+  json: ".json .jsonl",
+  html: ".html .htm",
+});
 
 function readFormat(typed: Typed, ending: string): OutputFormat {
   const words = Object.keys(OUTPUT_FORMATS) as (keyof typeof OUTPUT_FORMATS)[];
