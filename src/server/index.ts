@@ -5,7 +5,7 @@ export { clientConfiguration, MCP_CLIENTS, type McpClient } from "./api/mcp/clie
 export { crawls } from "./api/mcp/crawls.ts";
 export { type DocumentationOptions, documentation } from "./api/mcp/documentation.ts";
 export { joinOffers, type McpOffer, type McpOptions } from "./api/mcp/offer.ts";
-export { countCalls } from "./api/mcp/operation.ts";
+export { countCalls, countSearches } from "./api/mcp/operation.ts";
 export { pages } from "./api/mcp/pages.ts";
 export { serveMcpStdio } from "./api/mcp/stdio.ts";
 export { type QueriesRecord, type QueryCounts, queryLogFile, readQueryLog } from "./api/search/query-log.ts";

@@ -25,6 +25,7 @@ beforeAll(async () => {
           "b.md": "# Beta\n\nGates.\n",
         }),
       },
+      { source_type: "filesystem", codename: "new", docs_name: "New", docs_root_dir: "/nowhere" },
     ],
   });
   await registry.build("gates");
@@ -61,6 +62,35 @@ const read = async (query = "", key = "all", { url } = server) => {
     body: (await response.json()) as QueriesRecord & { code?: string; detail?: string },
   };
 };
+
+describe("the metrics of tenants", () => {
+  const metrics = async () => (await fetch(`${silent.url}/metrics`)).text();
+
+  test("count searches in each, and tell the ages of indexes and syncs", async () => {
+    const searchesOf = (text: string) =>
+      Number(/_tenant_searches_total\{tenant="gates"\} (\d+)/.exec(text)?.[1] ?? 0);
+    const before = searchesOf(await metrics());
+    await call("root_search", { query: "gates" }, silent);
+    await call("root_search", { query: "gates", tenant_codename: "gates" }, silent);
+    await fetch(`${silent.url}/search?q=gates&tenant=missing`);
+    const text = await metrics();
+    expect(searchesOf(text) - before).toBe(2);
+    const gaugeOf = (name: string, tenant: string) =>
+      new RegExp(`^article_extractor_${name}\\{tenant="${tenant}"\\} (\\S+)$`, "m").exec(text)?.[1];
+    expect(Number(gaugeOf("tenant_documents", "gates"))).toBe(2);
+    const builtAt = registry.status("gates").builtAt?.getTime() ?? 0;
+    const age = Number(gaugeOf("tenant_index_age_seconds", "gates"));
+    expect(age).toBeGreaterThanOrEqual(0);
+    expect(age).toBeLessThanOrEqual((Date.now() - builtAt) / 1000);
+    expect(Number(gaugeOf("tenant_sync_age_seconds", "gates"))).toBeGreaterThanOrEqual(0);
+    expect(gaugeOf("tenant_degraded", "gates")).toBe("0");
+    // Nothing is built or synced yet.
+    expect(gaugeOf("tenant_degraded", "new")).toBe("1");
+    for (const name of ["tenant_index_age_seconds", "tenant_sync_age_seconds"])
+      expect(gaugeOf(name, "new")).toBeUndefined();
+    expect(text.match(/^# TYPE article_extractor_tenant_degraded gauge$/gm)).toHaveLength(1);
+  });
+});
 
 describe("what people search for", () => {
   test("is counted with what they find and open, once for a query", async () => {

@@ -45,6 +45,7 @@ beforeAll(async () => {
       fetchMode: "surrounding",
       fetchSurroundingChars: 1000,
       queryLog: null,
+      onSearched: () => {},
       pages: null,
     }),
   };

@@ -44,6 +44,7 @@ const answer = createMcpEndpoint({
     fetchMode: "surrounding",
     fetchSurroundingChars: 1000,
     queryLog: null,
+    onSearched: () => {},
     pages: null,
   }),
   onCall: () => {},

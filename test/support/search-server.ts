@@ -8,7 +8,7 @@ import { createMetrics, createPrometheusSink } from "../../src/base/metrics.ts";
 import { composeDocument } from "../../src/extraction/index.ts";
 import { extractHtml } from "../../src/extraction/testing.ts";
 import { parseAddressSet } from "../../src/fetching/index.ts";
-import { startSearchServer } from "../../src/server/index.ts";
+import { countSearches, startSearchServer } from "../../src/server/index.ts";
 import { DEFAULT_EXTRACTION, INDEX_BUILD, readDeployment } from "../../src/settings/index.ts";
 import { createTenantRegistry, type TenantRegistry } from "../../src/tenants/index.ts";
 import { INDEX_WORKER_URL, openTestTenantApp, testProgram } from "./program.ts";
@@ -79,12 +79,13 @@ export function openSearchServer(registry: TestRegistry, options: TestServerOpti
     fetchMode: "surrounding",
     fetchSurroundingChars: 1000,
     queries: null,
+    onSearched: countSearches(metrics),
     onCall: (tool, outcome) => metrics.count(`mcp.${tool}.${outcome}`),
     isOffline: false,
     deploymentState: () => ({ takenAt: new Date(0), error: null, needRestart: [] }),
     pages: null,
     defaultClientModel: null,
-    renderMetrics: () => prometheus.render(),
+    renderMetrics: (gauges) => prometheus.render([], gauges),
     processes: { configured: 1, alive: () => 1 },
     host: "127.0.0.1",
     port: 0,

@@ -1,3 +1,4 @@
+import type { Gauge } from "../../base/metrics.ts";
 import { requireAllTenants } from "../middleware/access.ts";
 import { apiDocsPage } from "../web/api-docs.ts";
 import { type Api, type ApiOperation, type ApiOptions, createApi, z } from "./openapi.ts";
@@ -12,7 +13,7 @@ export type SiteParts = {
   readonly version: string;
   /** False during the start and the shutdown. */
   readonly isReady: () => boolean;
-  readonly renderMetrics: () => string;
+  readonly renderMetrics: (gauges: readonly Gauge[]) => string;
 };
 
 /** The differences between the two servers. */
@@ -22,6 +23,8 @@ export type SiteAnswers = {
   readonly aboutSchema: z.ZodType;
   readonly health: ApiOperation["handle"];
   readonly healthSchema: z.ZodType;
+  /** What is read whenever somebody asks for the metrics. */
+  readonly gauges?: () => readonly Gauge[];
 };
 
 /** Mounts the operations of a server and those that both have: the pages, the probes, the metrics. */
@@ -72,14 +75,14 @@ const probeOperations = (parts: SiteParts, site: SiteAnswers): ApiOperation[] =>
     method: "get",
     path: "/metrics",
     tag: "operation",
-    summary: "Counters and histograms in Prometheus's text format",
+    summary: "Counters, gauges and histograms in Prometheus's text format",
     answers: {
       200: { description: "The metrics of all processes together", content: { "text/plain": z.string() } },
       403: LIMITED,
     },
     handle: async ({ exchange }) => {
       requireAllTenants(exchange);
-      return new Response(parts.renderMetrics(), {
+      return new Response(parts.renderMetrics(site.gauges?.() ?? []), {
         headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
       });
     },

@@ -1,7 +1,12 @@
 import { onAbort } from "../../base/abort.ts";
 import { type Database, openLeaseOwner } from "../../base/database/index.ts";
 import type { Log } from "../../base/log.ts";
-import { createPrometheusSink, type MetricsSink, type MetricsSnapshot } from "../../base/metrics.ts";
+import {
+  createPrometheusSink,
+  type Gauge,
+  type MetricsSink,
+  type MetricsSnapshot,
+} from "../../base/metrics.ts";
 import { reservePort, urlOf } from "../listen.ts";
 import type { ServerPlace } from "../serve.ts";
 import { type StartCopy, superviseProcesses } from "./supervise.ts";
@@ -60,8 +65,8 @@ export type ServingPart = Pick<ServerPlace, "port" | "sharesPort"> & {
 /** This process among those on the port; dispose of it at the end. */
 export type JoinedProcess = Disposable & {
   readonly processes: { readonly configured: number; readonly alive: () => number };
-  /** The metrics of all processes in Prometheus's text format. */
-  readonly renderMetrics: () => string;
+  /** The metrics of all processes in Prometheus's text format, with what is read now. */
+  readonly renderMetrics: (gauges: readonly Gauge[]) => string;
 };
 
 /**
@@ -96,7 +101,7 @@ export async function serveProcesses(program: ServedProgram, around: ServingProc
       const board = openProcessBoard({ database, run, snapshot: prometheus.snapshot, log });
       return {
         processes: { configured: count, alive: board.alive },
-        renderMetrics: () => prometheus.render(board.otherMetrics()),
+        renderMetrics: (gauges) => prometheus.render(board.otherMetrics(), gauges),
         [Symbol.dispose]: () => board[Symbol.dispose](),
       };
     },

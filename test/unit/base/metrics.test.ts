@@ -13,11 +13,17 @@ describe("metrics", () => {
     ]);
     metrics.count("cli_extractions.success");
     metrics.time("fetches.duration", 12.5);
+    metrics.count("tenant_searches", 2, { tenant: "handbook" });
     expect(lines).toEqual([
       ["site.cli_extractions.success", "counter", 1],
       ["site.fetches.duration", "timing", 12.5],
+      ["site.tenant_searches.handbook", "counter", 2],
     ]);
-    expect(datagrams).toEqual(["other.cli_extractions.success:1|c", "other.fetches.duration:12.5|ms"]);
+    expect(datagrams).toEqual([
+      "other.cli_extractions.success:1|c",
+      "other.fetches.duration:12.5|ms",
+      "other.tenant_searches.handbook:2|c",
+    ]);
   });
 
   test("reach a StatsD server by UDP before the socket is disposed", async () => {
@@ -90,5 +96,29 @@ describe("the Prometheus sink", () => {
     expect(lines).toContain("site_fetches_duration_seconds_sum 90.03");
     expect(lines).toContain("site_fetches_duration_seconds_count 2");
     expect(lines.at(-1)).toBe("");
+  });
+
+  test("keeps the values of a label apart, together under their name, and adds up processes", () => {
+    const [one, other] = [createPrometheusSink("site"), createPrometheusSink("site")];
+    for (const { sink } of [one, other]) {
+      const metrics = createMetrics([sink]);
+      metrics.count("tenant_searches", 1, { tenant: "a" });
+      metrics.count("cache.hit");
+      metrics.count("tenant_searches", 2, { tenant: "b-c_d" });
+    }
+    const gauges = ["a", "b"].map((tenant, value) => ({
+      name: "tenant_age_seconds",
+      labels: { tenant },
+      value,
+    }));
+    expect(one.render([other.snapshot()], gauges)).toBe(`# TYPE site_tenant_searches_total counter
+site_tenant_searches_total{tenant="a"} 2
+site_tenant_searches_total{tenant="b-c_d"} 4
+# TYPE site_cache_hit_total counter
+site_cache_hit_total 2
+# TYPE site_tenant_age_seconds gauge
+site_tenant_age_seconds{tenant="a"} 0
+site_tenant_age_seconds{tenant="b"} 1
+`);
   });
 });

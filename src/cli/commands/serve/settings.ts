@@ -10,6 +10,7 @@ import {
   type AccessOptions,
   type CrawlSpec,
   countCalls,
+  countSearches,
   type DocumentationOptions,
   type ExtractorServerOptions,
   type McpOptions,
@@ -123,6 +124,7 @@ export function toolOptions(
     fetchMode: infrastructure.fetchMode,
     fetchSurroundingChars: infrastructure.fetchSurroundingChars,
     queryLog: null,
+    onSearched: countSearches(app.metrics),
     pages: mayRead ? { app, extraction: extractionDefaults(settings), maxSeconds } : null,
     onCall: countCalls(app.metrics),
   };

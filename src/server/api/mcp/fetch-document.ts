@@ -19,6 +19,8 @@ export type FetchOptions = {
   readonly fetchSurroundingChars: number;
   /** What counts queries and what comes of them; null where nobody does. */
   readonly queryLog: QueryObserver | null;
+  /** Is told which tenants a search was in. */
+  readonly onSearched: (codenames: readonly string[]) => void;
 };
 
 /** Is told what is searched for, and which documents are opened. */

@@ -133,6 +133,13 @@ export const countCalls =
     metrics.time(`mcp.${tool}`, durationMs);
   };
 
+/** Counts the searches in each tenant. */
+export const countSearches =
+  (metrics: Metrics) =>
+  (codenames: readonly string[]): void => {
+    for (const tenant of codenames) metrics.count("tenant_searches", 1, { tenant });
+  };
+
 /** A call of a tool for a request. */
 export const toolCallOf = (exchange: Exchange, hasApiKey: boolean) => ({
   signal: exchange.signal,

@@ -13,7 +13,7 @@ import {
 import type { FetchOptions } from "./fetch-document.ts";
 
 /** What a search needs of a server. */
-export type SearchCallOptions = Pick<FetchOptions, "registry" | "queryLog"> & {
+export type SearchCallOptions = Pick<FetchOptions, "registry" | "queryLog" | "onSearched"> & {
   readonly searchTimeoutMs: number;
 };
 
@@ -27,7 +27,7 @@ const MAX_OFFSET = 900;
  */
 export function runSearchCall(
   raw: RawArguments,
-  { registry, searchTimeoutMs, queryLog }: SearchCallOptions,
+  { registry, searchTimeoutMs, queryLog, onSearched }: SearchCallOptions,
   {
     client,
     ...more
@@ -46,6 +46,7 @@ export function runSearchCall(
     snippetStyle: choice(raw, "snippet_style", SNIPPET_STYLES),
     timeoutMs: searchTimeoutMs,
   });
+  onSearched(answer.tenants);
   // Further results are of a search that was counted.
   if (offset === 0) queryLog?.searched({ client: client(), query, urls: answer.hits.map(({ url }) => url) });
   const skipped = answer.failures.map(({ message }) => message);

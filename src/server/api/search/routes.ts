@@ -1,4 +1,5 @@
 import type { FailureRecord } from "../../../base/failure.ts";
+import type { Gauge } from "../../../base/metrics.ts";
 import type { TenantRegistry, TenantStatus } from "../../../tenants/index.ts";
 import { type Access, requireAllTenants } from "../../middleware/access.ts";
 import type { Exchange, Grant, Handler } from "../../middleware/exchange.ts";
@@ -74,6 +75,7 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
       return Response.json(health(grant, grant && registryFor(grant), options));
     },
     healthSchema: schemas.Health,
+    gauges: () => statuses(options.registry).flatMap(gaugesOf),
     operations: [
       mcpOperation({ ...options, hasApiKey, offerTo, versionOf: () => options.registry.list() }),
       ...(options.allowSse
@@ -231,6 +233,20 @@ function health(grant: Grant | null, seen: TenantRegistry | null, options: Searc
       }),
     },
   };
+}
+
+/** What shows that a tenant is not kept up to date; ages are left out before the first build or sync. */
+function gaugesOf({ codename, builtAt, lastCompletedAt, documentCount, problem }: TenantStatus): Gauge[] {
+  const now = Date.now();
+  const values = {
+    tenant_documents: documentCount,
+    tenant_index_age_seconds: builtAt && (now - builtAt.getTime()) / 1000,
+    tenant_sync_age_seconds: lastCompletedAt && (now - lastCompletedAt.getTime()) / 1000,
+    tenant_degraded: problem === null ? 0 : 1,
+  };
+  return Object.entries(values).flatMap(([name, value]) =>
+    value === null ? [] : { name, labels: { tenant: codename }, value },
+  );
 }
 
 const isHealthy = ({ problem }: TenantStatus): boolean => problem === null;

@@ -9,7 +9,10 @@ import { type ApiOperation, invalidRequest } from "../openapi.ts";
 import { problem } from "../problems.ts";
 import * as schemas from "./schemas.ts";
 
-export type SearchOperationOptions = Pick<SearchCallOptions, "searchTimeoutMs" | "queryLog"> & {
+export type SearchOperationOptions = Pick<
+  SearchCallOptions,
+  "searchTimeoutMs" | "queryLog" | "onSearched"
+> & {
   readonly registryOf: (exchange: Exchange) => TenantRegistry;
   readonly onCall: (tool: string, outcome: "success" | "error", durationMs: number) => void;
 };
