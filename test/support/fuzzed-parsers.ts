@@ -26,6 +26,8 @@ const ofText =
 
 const MARKDOWN =
   '---\ntitle: A\nurl: https://h.test/a\n---\n# A `b` [c](d "e") <b hidden>x</b>\n\n- 1. > a\n\n|a|b|\n|-|-|\n|c|d|\n\n```js\nx\n```\n\n[^1]: n\n\n<!-- c --> &amp; \\* ~~s~~ $x$ ![i](j)\n';
+const MDX =
+  "import A from 'a'\n\n# B {/*b*/}\n\n<A c='d' e={f} {...g}>\n  - h {'i'}\n</A>\n\nexport const j = {\n\n}\n";
 const RST =
   "Title\n=====\n\n.. code-block:: py\n   :linenos:\n\n   x = 1\n\nText::\n\n  y\n\n``lit``\n\n:a: b\n\n- c\n\n+-+-+\n|d|e|\n+=+=+\n|f|g|\n+-+-+\n\n= =\nh i\n= =\n\n.. list-table::\n\n   * - j\n\n.. note:: :k:`l <m>` `n`_ |o| [1]_\n\n.. _n: p\n.. |o| replace:: q\n.. [1] r\n\nterm\n  s\n";
 const ADOC =
@@ -66,6 +68,7 @@ export const FUZZED_PARSERS: Readonly<Record<string, FuzzedParser>> = {
     parse: ofText((body) => extractBody({ kind: "markdown", body, url: null, options: EXTRACTION })),
   },
   "markdown document": { seeds: [MARKDOWN], parse: ofText((text) => readAndAnalyse(text, "markdown")) },
+  "mdx document": { seeds: [MARKDOWN, MDX], parse: ofText((text) => readAndAnalyse(text, "mdx")) },
   "rst document": { seeds: [RST], parse: ofText((text) => readAndAnalyse(text, "rst")) },
   "asciidoc document": { seeds: [ADOC], parse: ofText((text) => readAndAnalyse(text, "asciidoc")) },
   "notebook document": { seeds: [NOTEBOOK], parse: ofText((text) => readAndAnalyse(text, "notebook")) },

@@ -9,6 +9,7 @@ import { readApi } from "./api/read-api.ts";
 import { asciidocToMarkdown } from "./asciidoc/asciidoc.ts";
 import { withoutHiddenMarkup } from "./hidden-markup.ts";
 import type { TextKind } from "./kinds.ts";
+import { mdxToMarkdown } from "./mdx.ts";
 import { notebookToMarkdown } from "./notebook.ts";
 import { rstToMarkdown } from "./rst/rst.ts";
 
@@ -70,11 +71,12 @@ function linesOf(text: string): readonly string[] {
   return text.split(/\r?\n/);
 }
 
-function readMarkdown({ url, path, text, mayNameItself }: DocumentFile): SourceDocument {
+function readMarkdown({ url, path, text, kind, mayNameItself }: DocumentFile): SourceDocument {
   const frontMatter = parseFrontMatter(text);
   const { url: written, title, lang, language = lang, date } = frontMatter?.fields ?? {};
-  const markdown = frontMatter?.body ?? text;
-  const found = frontMatter && anchorsInText(frontMatter);
+  const body = frontMatter?.body ?? text;
+  const markdown = kind === "mdx" ? mdxToMarkdown(linesOf(body)) : body;
+  const found = frontMatter && kind === "markdown" ? anchorsInText(frontMatter) : null;
   const named = mayNameItself && typeof written === "string" ? parseDocumentUrl(written) : null;
   return {
     url: named ?? url,

@@ -8,12 +8,14 @@ import {
   type ModelSection,
 } from "../../../support/search/document-model.ts";
 import { printAsciidoc } from "../../../support/search/print-asciidoc.ts";
+import { printMdx } from "../../../support/search/print-mdx.ts";
 import { printRst } from "../../../support/search/print-rst.ts";
 import { markdownOf } from "../../../support/search/read-text.ts";
 
 const PRINTERS: readonly (readonly [TextKind, (sections: readonly ModelSection[]) => string])[] = [
   ["rst", printRst],
   ["asciidoc", printAsciidoc],
+  ["mdx", printMdx],
 ];
 
 test.each(PRINTERS)(
