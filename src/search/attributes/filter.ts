@@ -181,7 +181,20 @@ export function isWithin(asked: string, value: string, separator: "-" | "."): bo
   return own === wanted || (wanted !== "" && own.startsWith(wanted + separator));
 }
 
+// Reading 100 000 addresses takes 50 ms, and the pages of one search have one filter. They go with their index.
+const PATHS = new WeakMap<AttributeTable, ReadonlyMap<string, DocumentBits>>();
+const MAX_KEPT = 8;
+
 function pathBits(reader: IndexReader, patterns: readonly string[], deadline: number): DocumentBits {
+  const before = PATHS.get(reader.attributes) ?? new Map<string, DocumentBits>();
+  const key = JSON.stringify(patterns);
+  const bits = before.get(key) ?? readPaths(reader, patterns, deadline);
+  const others = [...before].filter(([other]) => other !== key).slice(0, MAX_KEPT - 1);
+  PATHS.set(reader.attributes, new Map([[key, bits], ...others]));
+  return bits;
+}
+
+function readPaths(reader: IndexReader, patterns: readonly string[], deadline: number): DocumentBits {
   const tests = patterns.map((pattern) => ({
     isWhole: pattern.includes("://"),
     isMet: compileGlob(pattern),

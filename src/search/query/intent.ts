@@ -10,7 +10,7 @@ export type Intent = {
   readonly versions: readonly string[];
   /** Whether it is in a script of which only translations have words. */
   readonly isForeign: boolean;
-  /** Equal for equal intents. */
+  /** Equal for equal intents, but for their versions. */
   readonly key: string;
 };
 
@@ -47,6 +47,6 @@ export function intentOf(query: string): Intent {
     wanted,
     versions,
     isForeign,
-    key: [...kinds, "", ...wanted, isForeign, ...versions].join(),
+    key: [...kinds, "", ...wanted, isForeign].join(),
   };
 }

@@ -32,48 +32,66 @@ const AGED_AFTER_DAYS = 3 * 365;
 /** A tenant's own order of its pages, as globs of paths. */
 export type PathPreferences = { readonly boost: readonly string[]; readonly deboost: readonly string[] };
 
-/** What tells which documents of a corpus stand behind others. */
+/** A newer version of the page is there. */
+const OLD = 1;
+/** The page is there in the language of most documents. */
+const TRANSLATED = 2;
+
+/** Which documents of a corpus stand behind others. */
 export type Standing = {
-  /** The language of most documents, without its region; empty when most do not tell theirs. */
-  readonly mainLanguage: string;
   /** The date of the newest dated document. */
   readonly newestDate: number;
-  /** For pages with variants: the rank of the newest version by page and language. */
-  readonly newest: ReadonlyMap<string, number>;
+  /** `OLD` and `TRANSLATED` of each document of each index. */
+  readonly behind: ReadonlyMap<AttributeTable, Uint8Array>;
 };
 
 const primary = (language: string): string => language.split("-", 1)[0] ?? "";
 
-/** The key of a page in a language; the main one is written as an unknown one. */
-const keyOf = (page: number, language: string): string => `${page} ${language}`;
+/** Languages have numbers below this; further ones share the last. */
+const MAX_LANGUAGES = 1024;
 
 /** Compares the documents of several indexes as if they were in one. */
 export function standingOf(tables: readonly AttributeTable[]): Standing {
-  const mainLanguage = mostFrequentLanguage(tables);
-  const languagesOf = (table: AttributeTable) =>
-    table.languageNames.map((name) => (primary(name) === mainLanguage ? "" : primary(name)));
+  const numbers = new Map([[mostFrequentLanguage(tables), 0]]);
+  // Documents that do not tell their language have the main one, which is number 0.
+  const numberOf = (name: string): number => {
+    const language = primary(name);
+    if (name === "") return 0;
+    if (!numbers.has(language)) numbers.set(language, Math.min(numbers.size, MAX_LANGUAGES - 1));
+    return numbers.get(language)!;
+  };
+  const all = tables.map((table) => ({
+    table,
+    languages: table.languageNames.map(numberOf),
+    ranks: table.versionNames.map(versionRank),
+  }));
   const varied = new Set<number>();
   let newestDate = 0;
-  for (const table of tables) {
-    const languages = languagesOf(table);
+  for (const { table, languages } of all) {
     for (let document = 0; document < table.pages.length; document++) {
-      if (table.versions[document]! > 0 || languages[table.languages[document]!] !== "")
+      if (table.versions[document]! > 0 || languages[table.languages[document]!]! > 0)
         varied.add(table.pages[document]!);
       newestDate = Math.max(newestDate, table.dates[document]!);
     }
   }
-  const newest = new Map<string, number>();
-  for (const table of varied.size === 0 ? [] : tables) {
-    const languages = languagesOf(table);
-    const ranks = table.versionNames.map(versionRank);
+  // The rank of the newest version by page and language, for pages with variants.
+  const newest = new Map<number, number>();
+  for (const { table, languages, ranks } of varied.size === 0 ? [] : all) {
     for (let document = 0; document < table.pages.length; document++) {
       const page = table.pages[document]!;
       if (!varied.has(page)) continue;
-      const key = keyOf(page, languages[table.languages[document]!]!);
+      const key = page * MAX_LANGUAGES + languages[table.languages[document]!]!;
       newest.set(key, Math.max(newest.get(key) ?? 0, ranks[table.versions[document]!]!));
     }
   }
-  return { mainLanguage, newestDate, newest };
+  const behindOf = ({ table, languages, ranks }: (typeof all)[number]): Uint8Array =>
+    Uint8Array.from(table.pages, (page, document) => {
+      if (!varied.has(page)) return 0;
+      const language = languages[table.languages[document]!]!;
+      const isOld = newest.get(page * MAX_LANGUAGES + language)! > ranks[table.versions[document]!]!;
+      return (isOld ? OLD : 0) | (language > 0 && newest.has(page * MAX_LANGUAGES) ? TRANSLATED : 0);
+    });
+  return { newestDate, behind: new Map(all.map((one) => [one.table, behindOf(one)])) };
 }
 
 function mostFrequentLanguage(tables: readonly AttributeTable[]): string {
@@ -105,38 +123,39 @@ export type FactorOptions = {
 /** The factor of each document's score; null when all are 1. */
 export type Factors = Float64Array | null;
 
-type Kept = FactorOptions & { readonly factors: Factors };
+type Kept = Omit<FactorOptions, "intent"> & { readonly key: string; readonly factors: Factors };
 
 // They go with their index. Most queries have the same intent, which is none.
 const KEPT = new WeakMap<AttributeTable, readonly Kept[]>();
 const MAX_KEPT = 8;
 
 /** Computes the factors of an index's documents, or finds those of a search before. */
-export function factorsOf(reader: IndexReader, options: FactorOptions): Factors {
+export function factorsOf(reader: IndexReader, { standing, preferences, intent }: FactorOptions): Factors {
   const table = reader.attributes;
+  // Most numbers in queries are no versions that the index has.
+  const isNamed = table.versionNames.map((name) => intent.versions.some((one) => isWithin(one, name, ".")));
+  const key = `${intent.key} ${isNamed.flatMap((named, version) => (named ? version : []))}`;
   const before = KEPT.get(table) ?? [];
   const same = before.find(
-    ({ standing, preferences, intent }) =>
-      standing === options.standing &&
-      preferences === options.preferences &&
-      intent.key === options.intent.key,
+    (one) => one.standing === standing && one.preferences === preferences && one.key === key,
   );
   if (same) return same.factors;
-  const factors = makeFactors(reader, options);
-  KEPT.set(table, [{ ...options, factors }, ...before.slice(0, MAX_KEPT - 1)]);
+  const factors = makeFactors(reader, { standing, preferences, intent, isNamed });
+  KEPT.set(table, [{ standing, preferences, key, factors }, ...before.slice(0, MAX_KEPT - 1)]);
   return factors;
 }
 
-function makeFactors(reader: IndexReader, { standing, preferences, intent }: FactorOptions): Factors {
-  const { kinds, languages, versions, pages, dates, languageNames, versionNames } = reader.attributes;
+function makeFactors(
+  reader: IndexReader,
+  { standing, preferences, intent, isNamed }: FactorOptions & { readonly isNamed: readonly boolean[] },
+): Factors {
+  const { kinds, versions, dates } = reader.attributes;
+  const behind = standing.behind.get(reader.attributes)!;
   const ofKind = KINDS.map((kind) => {
     if (intent.wanted.has(kind)) return FACTORS.asked;
     return intent.kinds.has(kind) ? 1 : FACTORS[kind];
   });
   const isAging = KINDS.map((kind) => kind === "changelog" || kind === "blog");
-  const ranks = versionNames.map(versionRank);
-  const isNamed = versionNames.map((name) => intent.versions.some((one) => isWithin(one, name, ".")));
-  const own = languageNames.map((name) => (primary(name) === standing.mainLanguage ? "" : primary(name)));
   const preferred = preferenceOf(reader, preferences);
   const factors = new Float64Array(reader.documentCount);
   let isAny = false;
@@ -149,14 +168,8 @@ function makeFactors(reader: IndexReader, { standing, preferences, intent }: Fac
         const age = Math.min(1, (standing.newestDate - dates[document]!) / AGED_AFTER_DAYS);
         factor *= 1 - (1 - FACTORS.aged) * age;
       }
-      const language = own[languages[document]!]!;
-      const version = versions[document]!;
-      if (version > 0 && !isNamed[version]) {
-        const newest = standing.newest.get(keyOf(pages[document]!, language)) ?? 0;
-        if (newest > ranks[version]!) factor *= FACTORS.oldVersion;
-      }
-      if (language !== "" && !intent.isForeign && standing.newest.has(keyOf(pages[document]!, "")))
-        factor *= FACTORS.translation;
+      if ((behind[document]! & OLD) !== 0 && !isNamed[versions[document]!]) factor *= FACTORS.oldVersion;
+      if ((behind[document]! & TRANSLATED) !== 0 && !intent.isForeign) factor *= FACTORS.translation;
     }
     factors[document] = factor;
     if (factor !== 1) isAny = true;
