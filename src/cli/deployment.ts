@@ -128,6 +128,13 @@ export function describeLeftOut(leftOut: TenantStatus["leftOut"], how: string): 
   return reasons === "" ? "" : `; left out: ${reasons}${how}`;
 }
 
+/** Says how many pages a limit left unfetched, for the end of a line; empty when it left none. */
+export function describeCut(counts: TenantStatus["counts"]): string {
+  const left = counts?.left ?? 0;
+  if (left === 0) return "";
+  return `; max_crawl_pages left ${left} known ${left === 1 ? "page" : "pages"} unfetched`;
+}
+
 /** Formats a count: `1 document`, `2 documents`. */
 export const countedDocuments = (count: number): string =>
   `${count} ${count === 1 ? "document" : "documents"}`;

@@ -7,7 +7,13 @@ import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import { VERSION } from "../../base/version.ts";
 import type { TenantStatus } from "../../tenants/index.ts";
-import { chooseDeployment, countedDocuments, DEFAULT_CONFIG } from "../deployment.ts";
+import {
+  chooseDeployment,
+  countedDocuments,
+  DEFAULT_CONFIG,
+  describeCut,
+  describeLeftOut,
+} from "../deployment.ts";
 import type { Io } from "../io.ts";
 import { openCommandApp } from "../program.ts";
 import { partsOf, type Run, requireNoArguments } from "../shell.ts";
@@ -181,14 +187,15 @@ async function lookAtTenants(parts: DoctorParts): Promise<Finding[]> {
 }
 
 function findingOf(status: TenantStatus): Finding {
-  const { codename, lastError, builtAt, documentCount, isSearchEnabled, testQueries } = status;
+  const { codename, lastError, builtAt, documentCount, isSearchEnabled, testQueries, leftOut } = status;
   const name = `tenant ${codename}`;
   if (lastError !== null) return { name, status: "problem", detail: lastError.message };
   if (!isSearchEnabled) return { name, status: "note", detail: "search is disabled" };
   if (builtAt === null) return { name, status: "note", detail: "no search index yet" };
   // The number is unknown when the index was built under another state directory.
   const documents = documentCount === null ? "" : `${countedDocuments(documentCount)}, `;
-  const what = `${documents}indexed ${builtAt.toISOString()}`;
+  const rest = describeCut(status.counts) + describeLeftOut(leftOut, "");
+  const what = `${documents}indexed ${builtAt.toISOString()}${rest}`;
   const without = testQueries.filter(({ hits }) => hits === 0).map(({ query }) => JSON.stringify(query));
   if (without.length > 0)
     return { name, status: "note", detail: `${what}; test queries that find nothing: ${without.join(", ")}` };

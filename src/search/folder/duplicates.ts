@@ -3,7 +3,7 @@ import { type FileKind, mayBeDocument } from "../reading/kinds.ts";
 
 /** Folders of sources and of what generators make of them: `docs/guide.md`, `docs/_build/html/guide.html`. */
 const PASSED_OVER = new Set([
-  ...["docs", "doc", "documentation", "source", "sources", "src", "content", "pages"],
+  ...["docs", "doc", "documentation", "source", "sources", "_sources", "src", "content", "pages"],
   ...["_build", "build", "html", "dirhtml", "site", "_site", "public", "dist", "out", "output", "book"],
 ]);
 

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "../../support/command.ts";
-import { folder, repository, tenants } from "../../support/deployment.ts";
-import { proseOf } from "../../support/docs-site.ts";
+import { folder, repository, tenants, web } from "../../support/deployment.ts";
+import { DocsSite, proseOf } from "../../support/docs-site.ts";
 import { type GitServer, serveGit } from "../../support/git-server.ts";
 
 const FILES = {
@@ -85,6 +85,12 @@ test("sync and index count what they leave out, alike for a folder and a reposit
       "  left out: docs/photo.png: it is of no kind that is read",
     ]);
 
+    const checked = JSON.parse((await run("doctor", "--json")).stdout) as {
+      checks: { name: string; detail: string }[];
+    };
+    const plain = checked.checks.find(({ name }) => name === "tenant plain");
+    expect(plain?.detail).toMatch(/^1 document, indexed \S+; left out: 1 hidden, 2 excluded, /);
+
     const indexed = await run("index", "plain", "--json");
     expect(indexed.exitCode).toBe(0);
     expect(JSON.parse(indexed.stdout).tenants[0]).toMatchObject({
@@ -98,4 +104,21 @@ test("sync and index count what they leave out, alike for a folder and a reposit
     await Bun.write(config, changed);
     expect((await run("sync", "repo")).stdout).toContain("1 fetched, 4 unchanged");
   });
+});
+
+test("sync says how many known pages a limit left, and doctor does so later", async () => {
+  await using site = new DocsSite();
+  site.fill(5);
+  const directory = await mkdtemp(join(tmpdir(), "cut-"));
+  const config = join(directory, "deployment.json");
+  const infrastructure = { crawler_browser_first: false };
+  const tenant = { ...web, docs_entry_url: "", docs_sitemap_url: site.sitemap, max_crawl_pages: 2 };
+  await Bun.write(config, JSON.stringify({ infrastructure, ...tenants(tenant) }));
+  const env = { ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT: "0", DOCS_SEARCH_STATE_DIR: join(directory, "state") };
+  const run = (...words: string[]) => runCommand([...words, "--config", config], { env });
+  expect((await run("sync", "web")).stdout).toBe(
+    "web: 2 documents; 2 fetched, 0 unchanged, 0 removed, 0 failed; max_crawl_pages left 3 known pages unfetched\n",
+  );
+  expect((await run("doctor", "--json")).stdout).toContain("; max_crawl_pages left 3 known pages unfetched");
+  await rm(directory, { recursive: true });
 });

@@ -2,7 +2,7 @@ import { Failure } from "../../../base/failure.ts";
 import { type LeftOut, leftOutText } from "../../../search/index.ts";
 import type { TenantStatus } from "../../../tenants/index.ts";
 import { optionValue } from "../../arguments.ts";
-import { countedDocuments, describeLeftOut, openCommandTenants } from "../../deployment.ts";
+import { countedDocuments, describeCut, describeLeftOut, openCommandTenants } from "../../deployment.ts";
 import { partsOf, type Run } from "../../shell.ts";
 
 /**
@@ -50,9 +50,7 @@ function describe({ codename, counts, documentCount, leftOut }: TenantStatus, is
   const rest = describeLeftOut(leftOut, isVerbose ? "" : " (--verbose lists them)");
   if (!counts || counts.fetched + counts.unchanged + counts.removed + counts.failed === 0)
     return `${codename}: ${documents}${rest}`;
-  const { fetched, unchanged, removed, failed, left = 0 } = counts;
-  const cut =
-    left === 0 ? "" : `; max_crawl_pages left ${left} known ${left === 1 ? "page" : "pages"} unfetched`;
+  const { fetched, unchanged, removed, failed } = counts;
   const parts = `${fetched} fetched, ${unchanged} unchanged, ${removed} removed, ${failed} failed`;
-  return `${codename}: ${documents === "" ? "" : `${documents}; `}${parts}${cut}${rest}`;
+  return `${codename}: ${documents === "" ? "" : `${documents}; `}${parts}${describeCut(counts)}${rest}`;
 }

@@ -41,6 +41,7 @@ describe("a document that stands twice is indexed once", () => {
     ["content/guide.mdx", "public/guide/index.html"],
     ["Guide.MD", "guide.htm"],
     ["gu\u00eede.md", "gui\u0302de.html"],
+    ["_sources/a/guide.rst.txt", "a/guide.html"],
     ["guide.adoc", "guide.txt"],
     ["guide.txt", "guide.html"],
     ["tool.1.html.md", "tool.1.html"],
