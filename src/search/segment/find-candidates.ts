@@ -216,9 +216,16 @@ type WindowOptions = {
   readonly factors: Float64Array | null;
 };
 
+// Factors are the same for most searches, and looking through those of 100 000 documents takes as long as a fifth
+// of a search.
+const MAXIMA = new WeakMap<Float64Array, number>();
+
 function maximum(values: Float64Array): number {
+  const known = MAXIMA.get(values);
+  if (known !== undefined) return known;
   let most = 0;
-  for (const value of values) if (value > most) most = value;
+  for (let at = 0; at < values.length; at++) if (values[at]! > most) most = values[at]!;
+  MAXIMA.set(values, most);
   return most;
 }
 
