@@ -164,7 +164,7 @@ describe("the tools", () => {
       anchor: "bypassing-a-proxy",
       snippet: expect.stringContaining("NO_PROXY"),
     });
-    expect(result.stats).toMatchObject({ total_docs: 12 });
+    expect(result.stats).toMatchObject({ total_docs: 11 });
     expect(result.error).toBeNull();
   });
 
@@ -296,7 +296,7 @@ describe("search without a tenant, or with several", () => {
       "Search is disabled for tenant 'silent'",
     ]);
     expect(result.error).toBeNull();
-    expect(result.stats).toMatchObject({ total_docs: 12 });
+    expect(result.stats).toMatchObject({ total_docs: 11 });
   });
 
   test.each([
