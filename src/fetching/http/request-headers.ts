@@ -3,8 +3,8 @@ import type { Validators } from "../types.ts";
 
 /** Headers that belong to the connection or are set by this program, so a caller may not set them. */
 const RESERVED = new Set(
-  `host connection content-length transfer-encoding te trailer upgrade expect keep-alive proxy-
-   authorization proxy-connection accept-encoding`.split(/\s+/),
+  `host connection content-length transfer-encoding te trailer upgrade expect keep-alive
+   proxy-authorization proxy-connection accept-encoding`.split(/\s+/),
 );
 
 /**

@@ -32,6 +32,10 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
   [["--select", "", URL], "--select must not be empty"],
   [["--header", "no colon", URL], '--header must have the form "Name: value"'],
   [["--header", "Host: h", URL], "header host: it is set by the program itself"],
+  [
+    ["--header", "Proxy-Authorization: x", URL],
+    "header proxy-authorization: it is set by the program itself",
+  ],
   [["--user-agent", "", URL], "--user-agent must be 1 to 1024 Latin characters without line breaks"],
   [
     ["--egress", "a;b", URL],
