@@ -66,13 +66,14 @@ export function deriveTerms(typed: readonly TypedTerm[], derivation: Derivation)
   const best = new Map<string, DerivedTerm>();
   const add = (words: readonly TypedTerm[], candidates: readonly Candidate[]): void => {
     const isKnown = words.every(({ documents }) => documents > 0);
-    for (const { term, factor, isLeaf, place = 0 } of candidates) {
+    for (const [number, { term, factor, isLeaf, place = 0 }] of candidates.entries()) {
       const documents = known.has(term) ? 0 : derivation.corpus.documentFrequency(term);
       if (documents === 0) continue;
       const own = derivation.weightOf(documents);
       const least = isKnown ? Math.min(own, ...words.map(({ weight }) => weight)) : own;
       const weight = least * factor * (isOneWord && isKnown ? AFTER_ALL_OTHERS : 1);
-      const position = words[0]!.position + place;
+      // No two are at one position, so that an index that lacks one parts the same neighbours as one that has all.
+      const position = words[0]!.position + place + number / 1000;
       if (weight > (best.get(term)?.weight ?? 0)) best.set(term, { term, weight, position, isLeaf });
     }
   };
