@@ -32,6 +32,10 @@ const RST =
   "Title\n=====\n\n.. code-block:: py\n   :linenos:\n\n   x = 1\n\nText::\n\n  y\n\n``lit``\n\n:a: b\n\n- c\n\n+-+-+\n|d|e|\n+=+=+\n|f|g|\n+-+-+\n\n= =\nh i\n= =\n\n.. list-table::\n\n   * - j\n\n.. note:: :k:`l <m>` `n`_ |o| [1]_\n\n.. _n: p\n.. |o| replace:: q\n.. [1] r\n\nterm\n  s\n";
 const ADOC =
   "= Title\n:a: b\n\n[source,ruby]\n----\nx\n----\n\n== Part\n\n* *a* _b_ `c` {a} <<d,e>> link:f[g]\n+\n====\nh\n====\n.. i\n\nj:: k\n\n[NOTE]\n.l\n====\nm\n====\n\n|===\n|n 2+|o\n\na|p |q\n|===\n\n++++\n<b hidden>r</b>\n++++\n";
+const MAN =
+  '.TH A 1\n.SH NAME\na \\- b\n.TP\n\\fB\\-c\\fR "d"\ne\n.RS\n.IP \\(bu 2\nf\n.RE\n.nf\ng\n.fi\n.TS\nl l.\nh\ti\n.TE\n.if n \\{\n.\\}\n.UR j\nk\n.UE\n';
+const MDOC =
+  ".Dt A 1\n.Sh NAME\n.Nm a\n.Nd b\n.Op Fl c Ar d\n.Bl -tag\n.It Fl e\nf\n.El\n.Bd -literal\ng\n.Ed\n";
 const NOTEBOOK = JSON.stringify({
   cells: [
     { cell_type: "markdown", source: ["# A\n", "![b](data:image/png;base64,AA==)"] },
@@ -71,6 +75,7 @@ export const FUZZED_PARSERS: Readonly<Record<string, FuzzedParser>> = {
   "mdx document": { seeds: [MARKDOWN, MDX], parse: ofText((text) => readAndAnalyse(text, "mdx")) },
   "rst document": { seeds: [RST], parse: ofText((text) => readAndAnalyse(text, "rst")) },
   "asciidoc document": { seeds: [ADOC], parse: ofText((text) => readAndAnalyse(text, "asciidoc")) },
+  "manual page": { seeds: [MAN, MDOC], parse: ofText((text) => readAndAnalyse(text, "man")) },
   "notebook document": { seeds: [NOTEBOOK], parse: ofText((text) => readAndAnalyse(text, "notebook")) },
   "api document": {
     seeds: [OPENAPI, ASYNCAPI],

@@ -4,7 +4,7 @@ import { extname } from "node:path";
  * The kinds of files that are read while the index is built. An API is a description in OpenAPI, Swagger or
  * AsyncAPI.
  */
-export type TextKind = "markdown" | "mdx" | "rst" | "asciidoc" | "notebook" | "api" | "plain";
+export type TextKind = "markdown" | "mdx" | "rst" | "asciidoc" | "notebook" | "api" | "man" | "plain";
 
 /** The kinds of files that become documents. Pages of HTML are extracted before. */
 export type FileKind = TextKind | "html";
@@ -25,6 +25,11 @@ const YAML_API = /^["']?(?:openapi|swagger|asyncapi)["']?[ \t]*:[ \t]*["']?\d/m;
 const jsonOrNone: KindOfText = (text) => (JSON_API.test(text) ? "api" : null);
 const yamlOrNone: KindOfText = (text) => (YAML_API.test(text) || JSON_API.test(text) ? "api" : null);
 
+/** Comments and macros of a page's own may come before its title. */
+const MAN_TITLE_WITHIN = 32_768;
+const manOrNone: KindOfText = (text) =>
+  /^[.'][ \t]*(?:TH|Dd|Dt|SH|Sh)[ \t]/m.test(text.slice(0, MAN_TITLE_WITHIN)) ? "man" : null;
+
 /** The one table of endings: in lower case, without the dot. */
 const KINDS: Readonly<Record<string, FileKind | KindOfText>> = {
   md: "markdown",
@@ -37,6 +42,9 @@ const KINDS: Readonly<Record<string, FileKind | KindOfText>> = {
   adoc: "asciidoc",
   asciidoc: "asciidoc",
   asc: (text) => (text.startsWith("-----BEGIN PGP") ? null : "asciidoc"),
+  man: manOrNone,
+  mdoc: manOrNone,
+  ...Object.fromEntries(Array.from({ length: 9 }, (_, section) => [`${section + 1}`, manOrNone])),
   ipynb: "notebook",
   json: jsonOrNone,
   yaml: yamlOrNone,

@@ -55,7 +55,7 @@ function withoutModules(lines: readonly string[]): string[] {
   return kept;
 }
 
-const MAX_MODULE_LINES = 2000;
+const MAX_MODULE_LINES = 500;
 
 function endOfModule(lines: readonly string[], start: number): number {
   let open = 0;

@@ -9,6 +9,7 @@ import { readApi } from "./api/read-api.ts";
 import { asciidocToMarkdown } from "./asciidoc/asciidoc.ts";
 import { withoutHiddenMarkup } from "./hidden-markup.ts";
 import type { TextKind } from "./kinds.ts";
+import { manToMarkdown } from "./man/man.ts";
 import { mdxToMarkdown } from "./mdx.ts";
 import { notebookToMarkdown } from "./notebook.ts";
 import { rstToMarkdown } from "./rst/rst.ts";
@@ -58,6 +59,7 @@ const CONVERTERS = {
   rst: (text: string) => rstToMarkdown(linesOf(text)),
   asciidoc: (text: string) => asciidocToMarkdown(linesOf(text)),
   notebook: notebookToMarkdown,
+  man: (text: string) => manToMarkdown(linesOf(text)),
 } as const;
 
 /** A list of short lines takes many times the memory of their text. */

@@ -4,7 +4,7 @@ import { docsUrl } from "../../../src/urls/index.ts";
 import { cpuMs } from "../../support/cpu.ts";
 import { HOSTILE_TEXTS } from "../../support/hostile-documents.ts";
 
-const KINDS: readonly TextKind[] = ["markdown", "mdx", "plain", "rst", "asciidoc", "notebook", "api"];
+const KINDS: readonly TextKind[] = ["markdown", "mdx", "plain", "rst", "asciidoc", "notebook", "api", "man"];
 
 /** Reads, cleans and analyses a text; even a refused text costs time. */
 function readAndAnalyse(text: string, kind: TextKind): void {

@@ -36,7 +36,12 @@ test.each([
   ["a.yml", '"asyncapi": "2.6.0"\n', "api"],
   ["a.yaml", '{"openapi": "3.1.0"}', "api"],
   ["a.yml", "on: push\nsteps:\n  openapi: 3\n", null],
+  ["a.1", '.\\" words\n.TH A 1\n.SH NAME\n', "man"],
+  ["a.8", ".Dd $Mdocdate$\n.Dt A 8\n", "man"],
+  ["a.9", "'\\\" t\n.TH A 9", "man"],
+  ["a.man", ".SH NAME", "man"],
   ["release-1.2", "Words", null],
+  ["a.0", ".TH A 1", null],
 ] as const)("%s with the text %j is of the kind %s", (path, text, kind) => {
   expect(kindOf(path, text)).toBe(kind);
 });

@@ -1,0 +1,333 @@
+import { MarkdownWriter } from "../markdown-writer.ts";
+import { codeSpan, link, strong } from "../phrases.ts";
+import { mdocPieces } from "./mdoc.ts";
+import { argumentsOf, type Font, type Piece, phraseOf, piecesOf, plainOf } from "./roff.ts";
+
+/** Lists and insets inside each other so deep; what is deeper stands in the last. */
+const MAX_DEPTH = 20;
+
+/** Macros that end the body of an item. */
+const ENDS = /^(?:SH|SS|Sh|Ss|PP|P|LP|TP|TQ|IP|HP|RE|It|El|Bl-end)$/;
+const SECTION = /^(?:SH|SS|Sh|Ss)$/;
+
+/** Converts a manual page, in the macros of man or mdoc, to Markdown. No file is read (`.so`). */
+export function manToMarkdown(source: readonly string[]): string {
+  const writer = new MarkdownWriter();
+  new ManReader(source, writer).page();
+  return writer.toString();
+}
+
+class ManReader {
+  readonly #lines: readonly string[];
+  readonly #writer: MarkdownWriter;
+  #at = 0;
+  #depth = 0;
+  #font: Font = "R";
+  #pieces: Piece[] = [];
+  /** The name of mdoc's page, which `.Nm` repeats. */
+  #name = "";
+
+  constructor(lines: readonly string[], writer: MarkdownWriter) {
+    this.#lines = lines;
+    this.#writer = writer;
+  }
+
+  page(): void {
+    while (this.#at < this.#lines.length) {
+      this.#blocks(() => false);
+      this.#at++; // an end without a beginning
+    }
+    this.#flush();
+  }
+
+  /** Reads blocks up to a macro that ends them, or to the end. */
+  #blocks(isEnd: (macro: string) => boolean): void {
+    for (; this.#at < this.#lines.length; this.#at++) {
+      const line = this.#lines[this.#at]!;
+      const [, macro = "", rest = ""] = /^[.'][ \t]*([^\s\\]*)[ \t]*(.*)$/.exec(line) ?? [];
+      if (!/^[.']/.test(line)) this.#text(line);
+      else if (macro !== "" && isEnd(macro)) break;
+      else this.#macro(macro, rest);
+    }
+    this.#flush();
+  }
+
+  #text(line: string): void {
+    if (line.trim() === "") this.#flush();
+    else {
+      const { pieces, font } = piecesOf(line.trim(), this.#font);
+      this.#font = font;
+      this.#add(pieces);
+    }
+  }
+
+  #add(pieces: readonly Piece[]): void {
+    if (pieces.length === 0) return;
+    if (this.#pieces.length > 0) this.#pieces.push({ font: "R", text: "\n" });
+    for (const piece of pieces) this.#pieces.push(piece);
+  }
+
+  #flush(): void {
+    const phrase = phraseOf(this.#pieces);
+    this.#pieces = [];
+    this.#writer.paragraph(phrase);
+  }
+
+  #macro(macro: string, rest: string): void {
+    switch (macro) {
+      case "TH":
+      case "Dt": {
+        const [name = "", section = ""] = argumentsOf(rest);
+        this.#writer.heading(1, phraseOf(piecesOf(`${name.toLowerCase()}(${section})`, "R").pieces));
+        break;
+      }
+      case "SH":
+      case "Sh":
+      case "SS":
+      case "Ss":
+        this.#heading(/h$/i.test(macro) ? 2 : 3, rest);
+        break;
+      case "TP":
+      case "TQ":
+        this.#tagged();
+        break;
+      case "IP":
+        this.#itemOf(piecesOf(argumentsOf(rest)[0] ?? "", "R").pieces);
+        break;
+      case "RS":
+        this.#inset();
+        break;
+      case "Bl":
+        this.#list();
+        break;
+      case "nf":
+      case "EX":
+      case "Bd":
+        this.#code(macro, rest);
+        break;
+      case "Dl":
+      case "D1":
+        this.#flush();
+        this.#writer.code(plainOf(this.#piecesOfMacro(rest)));
+        break;
+      case "TS":
+        this.#table();
+        break;
+      case "UR":
+      case "MT":
+        this.#link(rest);
+        break;
+      case "de":
+      case "ig":
+      case "am":
+        while (this.#at < this.#lines.length && !/^\.\.$/.test(this.#lines[this.#at]!.trim())) this.#at++;
+        break;
+      case "if":
+      case "ie":
+      case "el":
+        this.#condition();
+        break;
+      case "PP":
+      case "P":
+      case "LP":
+      case "HP":
+      case "Pp":
+      case "sp":
+      case "br":
+        this.#flush();
+        break;
+      default:
+        this.#phrase(macro, rest);
+    }
+  }
+
+  #heading(level: number, rest: string): void {
+    this.#flush();
+    this.#font = "R";
+    const text = rest.trim() === "" ? (this.#lines[++this.#at] ?? "") : argumentsOf(rest).join(" ");
+    this.#writer.heading(level, phraseOf([{ font: "R", text: plainOf(piecesOf(text, "R").pieces) }]));
+  }
+
+  /** Skips what a formatter decides: one with braces reaches to the closing one. */
+  #condition(): void {
+    let open = 0;
+    for (; this.#at < this.#lines.length; this.#at++) {
+      const line = this.#lines[this.#at]!;
+      open += (line.match(/\\\{/g)?.length ?? 0) - (line.match(/\\\}/g)?.length ?? 0);
+      if (open <= 0) return;
+    }
+  }
+
+  #tagged(): void {
+    const terms: Piece[][] = [];
+    do {
+      const line = this.#lines[++this.#at] ?? "";
+      const [, macro = "", rest = ""] = /^[.'][ \t]*([^\s\\]*)[ \t]*(.*)$/.exec(line) ?? [];
+      if (SECTION.test(macro) || macro === "TP") break;
+      terms.push([...(macro === "" ? piecesOf(line, "R").pieces : this.#piecesOf(macro, rest))]);
+    } while (/^\.TQ\b/.test(this.#lines[this.#at + 1] ?? "") && this.#at++ < this.#lines.length);
+    this.#at++;
+    this.#body(terms);
+  }
+
+  #itemOf(term: readonly Piece[]): void {
+    this.#at++;
+    this.#body(plainOf(term).trim() === "" || /^[•·o*-]$/.test(plainOf(term).trim()) ? [] : [term]);
+  }
+
+  /** Reads what belongs to an item; the line that ends it is read again. */
+  #body(terms: readonly (readonly Piece[])[]): void {
+    this.#flush();
+    for (const term of terms) this.#writer.paragraph(termOf(term));
+    if (this.#depth >= MAX_DEPTH) {
+      this.#at--;
+      return;
+    }
+    this.#depth++;
+    this.#writer.item(null, () => this.#blocks((macro) => ENDS.test(macro)));
+    this.#depth--;
+    this.#at--;
+  }
+
+  #inset(): void {
+    this.#flush();
+    if (this.#depth >= MAX_DEPTH) return;
+    this.#at++;
+    this.#depth++;
+    this.#blocks((macro) => macro === "RE" || SECTION.test(macro));
+    this.#depth--;
+    if (!/^[.'][ \t]*RE/.test(this.#lines[this.#at] ?? "")) this.#at--;
+  }
+
+  /** Reads a list of mdoc up to its end. */
+  #list(): void {
+    this.#flush();
+    if (this.#depth >= MAX_DEPTH) return;
+    const isNumbered = /-enum/.test(this.#lines[this.#at] ?? "");
+    this.#at++;
+    this.#depth++;
+    this.#blocks((macro) => macro === "It" || macro === "El" || SECTION.test(macro));
+    for (let number = 1; /^[.'][ \t]*It\b/.test(this.#lines[this.#at] ?? ""); number++) {
+      const rest = this.#lines[this.#at]!.replace(/^[.'][ \t]*It[ \t]*/, "");
+      const term = this.#piecesOfMacro(rest);
+      if (term.length > 0) this.#writer.paragraph(termOf(term));
+      this.#at++;
+      this.#writer.item(isNumbered ? number : null, () =>
+        this.#blocks((macro) => macro === "It" || macro === "El" || SECTION.test(macro)),
+      );
+    }
+    this.#depth--;
+    if (!/^[.'][ \t]*El/.test(this.#lines[this.#at] ?? "")) this.#at--;
+  }
+
+  #code(macro: string, rest: string): void {
+    this.#flush();
+    if (macro === "Bd" && !/-(?:literal|unfilled)/.test(rest)) return;
+    const end = { nf: /^[.'][ \t]*fi\b/, EX: /^[.'][ \t]*EE\b/, Bd: /^[.'][ \t]*Ed\b/ }[macro] ?? /^$/;
+    const lines: string[] = [];
+    for (this.#at++; this.#at < this.#lines.length && !end.test(this.#lines[this.#at]!); this.#at++) {
+      const line = this.#lines[this.#at]!;
+      const [, inner = "", words = ""] = /^[.'][ \t]*([^\s\\]*)[ \t]*(.*)$/.exec(line) ?? [];
+      if (SECTION.test(inner)) {
+        this.#at--;
+        break;
+      }
+      if (!/^[.']/.test(line)) lines.push(plainOf(piecesOf(line, "R").pieces));
+      else if (inner !== "") lines.push(plainOf(this.#piecesOf(inner, words)));
+    }
+    this.#writer.code(lines.join("\n"));
+  }
+
+  /** Reads a table of tbl, whose cells tabs separate unless it names another sign. */
+  #table(): void {
+    this.#flush();
+    const rows: string[][] = [];
+    let sign = "\t";
+    let isData = false;
+    let open = false;
+    for (this.#at++; this.#at < this.#lines.length && !/^\.TE/.test(this.#lines[this.#at]!); this.#at++) {
+      const line = this.#lines[this.#at]!;
+      sign = /tab *\((.)\)/.exec(isData ? "" : line)?.[1] ?? sign;
+      if (!isData) isData = /\.\s*$/.test(line);
+      else if (open) {
+        const [text = "", ...others] = line.startsWith("T}") ? line.slice(2).split(sign) : [line];
+        const row = rows.at(-1)!; // a cell is open in it
+        if (!/^[.']/.test(line)) row[row.length - 1] += ` ${text}`;
+        row.push(...(line.startsWith("T}") ? others : []));
+        open = line.startsWith("T}") ? line.endsWith("T{") : true;
+      } else if (!/^[.']/.test(line) && !/^[_=]$/.test(line.trim())) {
+        rows.push(line.split(sign));
+        open = line.endsWith("T{");
+      }
+    }
+    const cells = rows.map((row) =>
+      row.map((cell) => phraseOf(piecesOf(cell.replace("T{", ""), "R").pieces)),
+    );
+    this.#writer.table(cells[0] ?? [], cells.slice(1));
+  }
+
+  #link(rest: string): void {
+    const address = plainOf(piecesOf(argumentsOf(rest)[0] ?? "", "R").pieces);
+    const lines: string[] = [];
+    for (
+      this.#at++;
+      this.#at < this.#lines.length && !/^\.(?:UE|ME)\b/.test(this.#lines[this.#at]!);
+      this.#at++
+    )
+      lines.push(plainOf(piecesOf(this.#lines[this.#at]!.replace(/^\.\w+ */, ""), "R").pieces));
+    this.#flush();
+    const text = phraseOf([{ font: "R", text: lines.join(" ") || address }]);
+    this.#writer.paragraph(
+      link(text, address.includes("@") && !address.includes(":") ? `mailto:${address}` : address),
+    );
+  }
+
+  #phrase(macro: string, rest: string): void {
+    const pieces = this.#piecesOf(macro, rest);
+    // Signs behind a word of mdoc's belong to it.
+    this.#add(pieces);
+  }
+
+  readonly #piecesOfMacro = (text: string): readonly Piece[] => mdocPieces(text, this.#name);
+
+  #piecesOf(macro: string, rest: string): readonly Piece[] {
+    const fonts = FONTS[macro];
+    if (fonts !== undefined) {
+      // Without arguments the next line has the font.
+      const words = rest.trim() === "" ? [this.#lines[++this.#at] ?? ""] : argumentsOf(rest);
+      const isJoined = macro.length === 2 && macro !== "SB" && macro !== "SM";
+      const shown = isJoined ? words : [words.join(" ")];
+      return shown.flatMap((word, at) => piecesOf(word, fonts[at % fonts.length]!).pieces);
+    }
+    if (macro === "SY" || macro === "OP") {
+      const words = plainOf(piecesOf(argumentsOf(rest).join(" "), "R").pieces);
+      return [{ font: "B", text: macro === "OP" ? `[${words}]` : words }];
+    }
+    if (macro === "Nm" && this.#name === "") this.#name = argumentsOf(rest)[0] ?? "";
+    return /^[A-Z%][a-z\dA-Z]$/.test(macro) && !SETTINGS.test(macro)
+      ? this.#piecesOfMacro(`${macro} ${rest}`)
+      : [];
+  }
+}
+
+const termOf = (term: readonly Piece[]): string => {
+  const plain = plainOf(term).trim();
+  return plain.startsWith("-") ? codeSpan(plain) : strong(phraseOf([{ font: "R", text: plain }]));
+};
+
+/** Macros that set something and show nothing. */
+const SETTINGS = /^(?:PD|AT|UC|DT|Dd|Os|YS|UE|ME|RE|EE|Ed|El|Bk|Ek|Sm|Rs|Re|TE|IX|Sp|Vb|Ve)$/;
+
+const FONTS: Readonly<Record<string, readonly Font[]>> = {
+  B: ["B"],
+  I: ["I"],
+  R: ["R"],
+  SM: ["R"],
+  SB: ["B"],
+  BR: ["B", "R"],
+  RB: ["R", "B"],
+  BI: ["B", "I"],
+  IB: ["I", "B"],
+  IR: ["I", "R"],
+  RI: ["R", "I"],
+};
