@@ -46,9 +46,7 @@ const { block } = fc.letrec<{ block: string }>((tie) => ({
   block: fc.oneof(
     { maxDepth: 2, withCrossShrink: true },
     leaf,
-    fc
-      .tuple(leaf, tie("block"))
-      .map((parts) => indented(parts.join("\n\n"), "> ").replaceAll("\n\n", "\n>\n")),
+    fc.tuple(leaf, tie("block")).map((parts) => indented(parts.join("\n\n"), "> ").replaceAll(/^$/gm, ">")),
     fc
       .tuple(
         fc.constantFrom("- ", "* ", "1. "),
