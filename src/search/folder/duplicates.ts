@@ -37,8 +37,8 @@ const endingOf = (path: string): string => extname(path).toLowerCase();
 
 function formKey(path: string): string {
   let stem = path.normalize("NFC").toLowerCase();
-  // `guide.html.md` and `tool.1.html` have two endings.
-  for (let round = 0; round < 2 && mayBeDocument(stem); round++) stem = stem.slice(0, -extname(stem).length);
+  // `guide.html.md` has two endings, `tool.1.html.md` three.
+  for (let round = 0; round < 3 && mayBeDocument(stem); round++) stem = stem.slice(0, -extname(stem).length);
   const names = stem.split("/").filter((name) => !PASSED_OVER.has(name));
   if (OWN_PAGE.has(names.at(-1) ?? "")) names.pop();
   return names.join("/");

@@ -1,3 +1,5 @@
+import { scanBlocks } from "../../markdown/index.ts";
+
 const NEWLINE = 0x0a;
 const SPACE = 0x20;
 const DOUBLE_QUOTE = 0x22;
@@ -8,36 +10,81 @@ const LESS = 0x3c;
 const EQUALS = 0x3d;
 const GREATER = 0x3e;
 const BACKTICK = 0x60;
-const TILDE = 0x7e;
 
 /**
- * Removes comments and hidden HTML elements from Markdown; fenced code and code spans are kept. An element
- * that is never closed hides what follows, as in a browser, up to the next fenced code. Every character is
+ * Removes comments and hidden HTML elements from Markdown; code is kept. An element that is never closed hides what
+ * follows, as in a browser, up to the next code block; `<script>` and its like are then placeholders. Every character is
  * read a limited number of times, whatever the text.
  */
 export function withoutHiddenMarkup(markdown: string): string {
   if (!markdown.includes("<")) return markdown;
   const kept: string[] = [];
   let proseStart = 0;
-  for (let at = 0; at < markdown.length; ) {
-    const fence = fenceAt(markdown, at);
-    if (fence === null) {
-      at = endOfLine(markdown, at);
-      continue;
-    }
-    kept.push(cutHidden(markdown.slice(proseStart, at)));
-    const end = fence.endOfBlock;
-    kept.push(markdown.slice(at, end));
+  for (const { start, end } of codeBlocksOf(markdown)) {
+    kept.push(cutHidden(markdown.slice(proseStart, start)), markdown.slice(Math.max(start, proseStart), end));
     proseStart = end;
-    at = end;
   }
   kept.push(cutHidden(markdown.slice(proseStart)));
   return kept.join("");
 }
 
+type Range = { readonly start: number; readonly end: number };
+
+/** The whole lines of the code blocks, in their order. */
+function codeBlocksOf(markdown: string): readonly Range[] {
+  const blocks: Range[] = [];
+  let isCode = false;
+  let from = -1;
+  let to = -1;
+  const ignore = (): void => {};
+  scanBlocks(markdown, {
+    open: ignore,
+    close: ignore,
+    begin: ({ kind }) => {
+      isCode = kind === "code";
+      from = -1;
+    },
+    line: (start, end) => {
+      if (from < 0) from = start;
+      to = end;
+    },
+    end: () => {
+      if (isCode && from >= 0) blocks.push(withFences(markdown, from, to));
+    },
+    rule: ignore,
+    reference: ignore,
+  });
+  return blocks;
+}
+
+/** The lines of code with those of its fences, whose backticks would begin a code span of the prose. */
+function withFences(text: string, from: number, to: number): Range {
+  const first = startOfLine(text, from);
+  const before = startOfLine(text, first - 1);
+  const after = endOfLine(text, to);
+  return {
+    start: OPENING.test(text.slice(before, Math.min(first, before + LONGEST_MARKS))) ? before : first,
+    end: CLOSING.test(text.slice(after, after + LONGEST_MARKS)) ? endOfLine(text, after) : after,
+  };
+}
+
+/** Marks of containers before a fence are shorter. */
+const LONGEST_MARKS = 200;
+const OPENING = /^[\s>*+\d.)-]*(?:```|~~~)/;
+const CLOSING = /^[ \t>]*(?:```|~~~)/;
+
+const startOfLine = (text: string, at: number): number => (at <= 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1);
+
 function cutHidden(text: string): string {
   if (!text.includes("<")) return text;
   const kept: string[] = [];
+  // Looked for once for each of the few names, because a text may have very many start tags without an end.
+  const lastEnds = new Map<string, number>();
+  const lastEnd = (name: string): number => {
+    const known = lastEnds.get(name) ?? text.toLowerCase().lastIndexOf(`</${name}`);
+    lastEnds.set(name, known);
+    return known;
+  };
   let from = 0;
   for (let at = 0; at < text.length; ) {
     const unit = text.charCodeAt(at);
@@ -45,7 +92,7 @@ function cutHidden(text: string): string {
       at = endOfCodeSpan(text, at);
       continue;
     }
-    const end = unit === LESS ? endOfHidden(text, at) : at;
+    const end = unit === LESS ? endOfHidden(text, at, lastEnd) : at;
     if (end === at) {
       at++;
       continue;
@@ -61,15 +108,17 @@ function cutHidden(text: string): string {
 
 /**
  * The end of the comment or hidden element that begins at a `<`; the position of the `<` when there is none.
+ * @param lastEnd where the last end tag of a name stands; -1 for none
  */
-function endOfHidden(text: string, at: number): number {
+function endOfHidden(text: string, at: number, lastEnd: (name: string) => number): number {
   if (text.startsWith("<!--", at)) {
     const end = text.indexOf("-->", at + 4);
     return end < 0 ? text.length : end + 3;
   }
   const tag = readStartTag(text, at);
   if (tag === null || !(tag.isHidden || SHOWN_NEVER.has(tag.name))) return at;
-  return VOID.has(tag.name) ? tag.end : endOfElement(text, tag.end, tag.name);
+  if (VOID.has(tag.name)) return tag.end;
+  return tag.isHidden || lastEnd(tag.name) > at ? endOfElement(text, tag.end, tag.name) : at;
 }
 
 const SHOWN_NEVER: ReadonlySet<string> = new Set(["script", "style", "template"]);
@@ -111,36 +160,6 @@ function endOfTag(text: string, from: number): number {
 function endOfLine(text: string, at: number): number {
   const newline = text.indexOf("\n", at);
   return newline < 0 ? text.length : newline + 1;
-}
-
-/**
- * The end of the fenced code that begins with the line at `at`, including its last line; null when none
- * begins there.
- */
-function fenceAt(text: string, at: number): { readonly endOfBlock: number } | null {
-  const opening = markAt(text, at);
-  if (opening === null) return null;
-  // Another backtick in the line makes it inline code.
-  if (opening.unit === BACKTICK && text.slice(opening.end, endOfLine(text, opening.end)).includes("`"))
-    return null;
-  for (let line = endOfLine(text, opening.end); line < text.length; line = endOfLine(text, line)) {
-    const mark = markAt(text, line);
-    const closes = mark !== null && mark.unit === opening.unit && mark.length >= opening.length;
-    if (!closes) continue;
-    const end = endOfLine(text, mark.end);
-    if (text.slice(mark.end, end).trim() === "") return { endOfBlock: end };
-  }
-  return { endOfBlock: text.length };
-}
-
-/** The three or more backticks or tildes at the start of a line, after at most three spaces. */
-function markAt(text: string, line: number) {
-  let start = line;
-  while (start < line + 3 && text.charCodeAt(start) === SPACE) start++;
-  const unit = text.charCodeAt(start);
-  if (unit !== BACKTICK && unit !== TILDE) return null;
-  const end = runEnd(text, start, unit);
-  return end - start < 3 ? null : { unit, length: end - start, end };
 }
 
 function runEnd(text: string, start: number, unit: number, limit = text.length): number {

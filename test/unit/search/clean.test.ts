@@ -13,6 +13,12 @@ const KEPT = [
   "``a ` <p hidden>``",
   "~~~\n<p hidden>x</p>\n~~~\nend",
   "```\n<!-- a -->\n``` \nend",
+  "- item\n\n  ```html\n  <!-- a --><script src=x>\n  ```\n- end",
+  "1. item\n\n   ~~~~\n   <p hidden>\n   ~~~~\n\n   end",
+  "> ```\n> <!-- a\n> ```\n\nend",
+  "text\n\n    <script src=x>\n    <!-- a\n\nend",
+  "```\n<!-- never closed",
+  "the <template> element, and <script> too",
   "\u{1f3f4}\u{e0067}\u{e0062}\u{e007f} flag",
   "<p style='font-size: 0.9em'>x</p>",
 ];
@@ -35,6 +41,10 @@ const CUT: readonly (readonly [markdown: string, shown: string])[] = [
   ["``` `\n<p hidden>b</p>c", "``` `\nc"],
   ["<p hidden>b</p>\n```\n<p hidden>x</p>\n```\n<p hidden>b</p>c", "\n```\n<p hidden>x</p>\n```\nc"],
   ["a\u200b\u202eb\u{e0041}\u{e0042}c", "abc"],
+  ["<!--\n```\nb\n```\n-->\nc", "\nc"],
+  ["<script>\n    b\n</script>\nc", "\nc"],
+  ["```\na\n```\nb<!-- c -->\n```js\nd\n```", "```\na\n```\nb\n```js\nd\n```"],
+  ["```\na\n```\n    <i>b\n<!-- c -->d", "```\na\n```\n    <i>b\nd"],
   [`a<${"x".repeat(100)} hidden>b`, "a"],
 ];
 
