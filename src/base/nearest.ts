@@ -19,10 +19,10 @@ export function nearest(word: string, candidates: readonly string[]): string | n
   return best;
 }
 
-/** Returns "; did you mean X?" or an empty text. */
+/** Returns "; did you mean X?", or an empty text when nothing is near or the word is a candidate itself. */
 export function didYouMean(word: string, candidates: readonly string[]): string {
   const candidate = nearest(word, candidates);
-  return candidate === null ? "" : `; did you mean ${candidate}?`;
+  return candidate === null || candidate === word ? "" : `; did you mean ${candidate}?`;
 }
 
 /**

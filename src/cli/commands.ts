@@ -8,7 +8,7 @@ const DIR = {
   placeholder: "DIR",
   isPath: true,
   group: "Input",
-  help: "The folder of Markdown files, as a crawl writes it",
+  help: "The folder of documents, such as a crawl writes",
 } as const;
 
 const INDEX_FILE = {

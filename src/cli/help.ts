@@ -56,7 +56,7 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
   tenants: [
     ["article-extractor tenants add https://docs.example.org/en/ --dry-run", "what would be indexed first"],
     ["article-extractor tenants add https://github.com/owner/project --yes", "its documentation, from git"],
-    ["article-extractor tenants add docs --codename handbook", "a folder; a running server takes it over"],
+    ["article-extractor tenants add docs --codename handbook", "a folder; a running server picks it up"],
     ["article-extractor tenants remove handbook", "its documents and its index stay on the disk"],
   ],
   keys: [

@@ -21,7 +21,7 @@ export { readDocumentFolder, sizeOf } from "./folder/read-folder.ts";
 export { listDocuments } from "./folder/walk-folder.ts";
 export { outlineOf, rangeOfFragment } from "./fragment.ts";
 export { IndexGroup } from "./index-group.ts";
-export { DOCUMENT_ENDINGS, mayBeDocument } from "./reading/kinds.ts";
+export { DOCUMENT_ENDINGS, isDocument, mayBeDocument } from "./reading/kinds.ts";
 export type { UnreadDocument } from "./reading/read-document.ts";
 export {
   type DocumentEntry,

@@ -66,6 +66,23 @@ describe("index", () => {
     });
   });
 
+  test("lists what it leaves out when it is asked to", async () => {
+    await using directory = await temporaryDirectory();
+    await writePages(directory.path, { ...PAGES, "photo.png": "x", "empty.txt": "" });
+    const index = (...words: string[]) =>
+      runCommand(["index", "--dir", "docs", ...words], { cwd: directory.path });
+    const brief = await index();
+    expect([brief.exitCode, brief.stderr]).toEqual([
+      0,
+      "left out: 1 unknown kind, 1 empty (--verbose lists them)\n",
+    ]);
+    // Carried over from the last build or not, the list is the same.
+    for (const _ of [1, 2])
+      expect((await index("--verbose", "--log-level", "critical")).stderr).toBe(
+        "left out: 1 unknown kind, 1 empty\n  left out: docs/photo.png: files of this kind are not read\n  left out: docs/empty.txt: it holds no words\n",
+      );
+  });
+
   test("replaces no file that is none of ours", async () => {
     await using directory = await temporaryDirectory();
     await writePages(directory.path, PAGES);

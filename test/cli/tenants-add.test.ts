@@ -39,7 +39,7 @@ describe("tenants add", () => {
       exitCode: 0,
       stdout: "handbook: folder\n  docs_root_dir: handbook/docs\n  2 documents\n    a.md\n    b.md\n",
       stderr:
-        "added 'handbook' to deployment.json; a running server takes it over, else: article-extractor sync handbook\n",
+        "added 'handbook' to deployment.json; a running server picks it up; without one: article-extractor sync handbook\n",
     });
     const fields = {
       source_type: "filesystem",
@@ -52,6 +52,16 @@ describe("tenants add", () => {
       tenants: [fields],
     });
     expect(await syncAll()).toEqual({ handbook: 2 });
+  });
+
+  test("counts JSON and YAML apart, which are documents only where they describe an API", async () => {
+    makeFolder("handbook", "a.md", "package.json", "api.yaml");
+    const found = await add("handbook", "--dry-run");
+    expect(found).toMatchObject({ documents: { count: 1, first: ["a.md"] }, possible_apis: 2 });
+    const { stdout } = await run("add", "handbook", "--dry-run");
+    expect(stdout).toEndWith(
+      "  1 document\n    a.md\n  and 2 JSON or YAML files, indexed where they describe an API\n",
+    );
   });
 
   test("takes the sitemap of a website, and only the part that the address stands for", async () => {

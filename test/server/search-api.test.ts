@@ -162,9 +162,9 @@ describe("GET /search", () => {
     [{ q: "x", word_match: "maybe" }, "word_match must be true or false"],
     [{ q: "x", snippet_style: "bold" }, "snippet_style must be one of plain, html"],
     [{ q: "x", version: "2" }, "version needs library"],
-    [{ q: "x", filter: "language:xx" }, "filter: no document is of language:xx; there are ja"],
-    [{ q: "x", filter: "version:9" }, "filter: no document is of version:9; there are 2"],
-    [{ q: "x", filter: "group:lake" }, "filter: no document is of group:lake; there are sea"],
+    [{ q: "x", filter: "language:xx" }, "filter: no document has language:xx; there are ja"],
+    [{ q: "x", filter: "version:9" }, "filter: no document has version:9; there are 2"],
+    [{ q: "x", filter: "group:lake" }, "filter: no document has group:lake; there are sea"],
     [{ q: "x", filter: "kind:essay" }, "filter: kind:essay is none of guide, reference"],
     [{ q: "x", tenant: "harbor" }, "Tenant 'harbor' not found; did you mean harbour?"],
   ])("refuses %p: %s", async (parameters, reason) => {

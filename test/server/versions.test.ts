@@ -74,7 +74,7 @@ describe("root_search with a library", () => {
     [{ library: "wier" }, "No tenant has the library 'wier'; did you mean weir?"],
     [{ library: "weir", version: "main" }, "version must begin with a number, like 18.2.0, 18 or v2"],
     [{ version: "2" }, "version needs library"],
-    [{ library: "weir", tenant_codename: "lock" }, "give tenant_codename or library, not both"],
+    [{ library: "weir", tenant_codename: "lock" }, "give tenant or library, not both"],
     [{ library: 3 }, "library must be a string"],
   ])("%j is refused in words", async (args, error) => {
     expect(await call("root_search", { query: "gate", ...args })).toMatchObject({

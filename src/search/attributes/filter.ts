@@ -120,7 +120,7 @@ export function requireValues(
     const shown = known.slice(0, MAX_SHOWN).join(", ");
     const more = known.length > MAX_SHOWN ? `, and ${known.length - MAX_SHOWN} more` : "";
     const there = known.length === 0 ? `nothing searched has a ${name}` : `there are ${shown}${more}`;
-    throw refused(`no document is of ${name}:${value}; ${there}${didYouMean(value, known)}`);
+    throw refused(`no document has ${name}:${value}; ${there}${didYouMean(value, known)}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { rmSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { runCommand } from "../../support/command.ts";
 import { writeTree } from "../../support/search-server.ts";
 
@@ -40,10 +41,17 @@ test("a search filters by what HTML, front matter, paths and the deployment say"
     expect(await found("version:1.5 language:ja")).toEqual(["old/ja/path.md"]);
     expect(await found("group:land")).toEqual(["new/plain.md"]);
     expect(await found("group:land,sea path:*.md language:de")).toEqual(["old/front.md"]);
+    // The most frequent first, also of versions that are whole numbers.
+    writeFileSync(join(root, "new/other.md"), "# Other\n\nBoat.\n");
+    mkdirSync(join(root, "new/v7"));
+    writeFileSync(join(root, "new/v7/seven.md"), "# Seven\n\nBoat.\n");
+    expect((await runCommand(["index", "--all"], { cwd: root })).exitCode).toBe(0);
+    const counted = await runCommand(["search", "--all", "--facets", "boat"], { cwd: root });
+    expect(counted.stdout).toContain("  version: 1.5 3, 2.0 2, 7 1\n");
     const refused = await runCommand(["search", "--all", "--filter", "group:lake", "boat"], { cwd: root });
     expect([refused.exitCode, refused.stderr]).toEqual([
       2,
-      "error: filter: no document is of group:lake; there are land, sea\n",
+      "error: filter: no document has group:lake; there are land, sea\n",
     ]);
   } finally {
     rmSync(root, { recursive: true, force: true });

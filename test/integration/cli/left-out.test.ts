@@ -77,12 +77,12 @@ test("sync and index count what they leave out, alike for a folder and a reposit
     ).toEqual([
       "  left out: docs/.hidden.md: the name begins with a dot",
       "  left out: docs/_build/a.html: it is a duplicate of docs/a.md",
-      "  left out: docs/drafts/: a pattern excludes it",
+      "  left out: docs/drafts/: an exclude pattern matches it",
       "  left out: docs/empty.txt: it holds no words",
       "  left out: docs/large.md: its content is in Git LFS",
       "  left out: docs/module: it is another repository",
-      "  left out: docs/node_modules/: a pattern excludes it",
-      "  left out: docs/photo.png: it is of no kind that is read",
+      "  left out: docs/node_modules/: an exclude pattern matches it",
+      "  left out: docs/photo.png: files of this kind are not read",
     ]);
 
     const checked = JSON.parse((await run("doctor", "--json")).stdout) as {

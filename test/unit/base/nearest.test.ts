@@ -32,5 +32,6 @@ describe("nearest", () => {
 
 test("didYouMean asks only when there is something to ask", () => {
   expect(didYouMean("jsn", ["json"])).toBe("; did you mean json?");
+  expect(didYouMean("json", ["json"])).toBe("");
   expect(didYouMean("xml", ["json"])).toBe("");
 });

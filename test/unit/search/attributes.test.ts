@@ -113,6 +113,9 @@ describe("globs", () => {
     ["docs://site/*/a", "docs://site/x/a", true],
     ["[ab]*", "/x/b", true],
     ["guide/*.{md,html}", "/guide/a.html", true],
+    ["guide/{a,b}.md", "/guide/b.md", true],
+    ["guide/{a,b}.md", "/guide/c.md", false],
+    ["chapter[12].md", "/guide/chapter2.md", true],
     ["!guide/*", "/other/a", false],
   ])("%p on %p is %p", (pattern, path, isMet) => {
     expect(compileGlob(pattern)(path)).toBe(isMet);

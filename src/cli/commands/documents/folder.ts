@@ -80,7 +80,9 @@ export const countsToJson = ({ total, isExact, values }: MatchCounts) => ({
 /** Counts for people: all, then a line for each name. */
 export function formatCounts({ total, isExact, values }: MatchCounts): string {
   const lines = Object.entries(facetsOf(values)).flatMap(([name, counts]) => {
-    const shown = Object.entries(counts).map(([value, count]) => `${printable(value)} ${count}`);
+    // An object's whole numbers come before its other names, whatever their counts.
+    const sorted = Object.entries(counts).sort(([, a], [, b]) => b - a);
+    const shown = sorted.map(([value, count]) => `${printable(value)} ${count}`);
     return shown.length === 0 ? [] : [`  ${name}: ${shown.join(", ")}`];
   });
   return `\n${isExact ? "" : "at most "}${total} found\n${lines.map((line) => `${line}\n`).join("")}`;
@@ -116,12 +118,12 @@ export async function runIndex(command: FolderIndex, { typed, io, notices }: Com
   // A damaged index in its own place is replaced; a file that was named may be anything.
   if (command.indexFile !== indexFileOf(command.folder)) await refuseForeignFile(command.indexFile);
   // A build that starts anew reads all files again.
-  const leftOut = new Map<string, LeftOut["reason"]>();
+  const leftOut = new Map<string, LeftOut>();
   const onLeftOut = (file: LeftOut): void => {
     const path = join(command.folder, file.path);
     const isTrouble = LEFT_OUT_REASONS[file.reason].isTrouble && !leftOut.has(path);
     if (isTrouble) notices.warn(`${path} is left out: ${leftOutText(file)}`);
-    leftOut.set(path, file.reason);
+    leftOut.set(path, file);
   };
   const documents = (): AsyncIterable<UnreadDocument> =>
     requireSome(readDocumentFolder(command.folder, { onLeftOut }), command.folder);
@@ -141,11 +143,13 @@ export async function runIndex(command: FolderIndex, { typed, io, notices }: Com
   });
   if (showProgress) io.stderr.write(CLEAR_LINE);
   await io.stdout.write(`${describe(counts)} in ${command.indexFile}\n`);
-  const isTrouble = (reason: LeftOut["reason"]): boolean => LEFT_OUT_REASONS[reason].isTrouble;
-  const reasons = [...leftOut.values()];
-  const quiet = reasonsWithCounts(reasons.filter((reason) => !isTrouble(reason)));
-  if (quiet !== "") notices.tell(`left out: ${quiet}`);
-  return reasons.some(isTrouble) ? 1 : 0;
+  // Troubles were warnings while the index was built.
+  const quiet = [...leftOut].filter(([, { reason }]) => !LEFT_OUT_REASONS[reason].isTrouble);
+  const isVerbose = typed.has("verbose");
+  const counted = reasonsWithCounts(quiet.map(([, { reason }]) => reason));
+  if (counted !== "") notices.tell(`left out: ${counted}${isVerbose ? "" : " (--verbose lists them)"}`);
+  if (isVerbose) for (const [path, file] of quiet) notices.tell(`  left out: ${path}: ${leftOutText(file)}`);
+  return quiet.length < leftOut.size ? 1 : 0;
 }
 
 /** Lists reasons with the number of their files; empty without any. */

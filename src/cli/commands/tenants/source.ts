@@ -3,7 +3,7 @@ import { basename, dirname, relative, resolve, sep } from "node:path";
 import { openSources, openTenantApp, type Program } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
-import { listDocuments } from "../../../search/index.ts";
+import { isDocument, listDocuments } from "../../../search/index.ts";
 import { type TenantFields, withTenant } from "../../../settings/index.ts";
 import { lookAtRepository, lookAtWebsite, type TenantSettings } from "../../../tenants/index.ts";
 import { notPageUrl, type PageUrl, parsePageUrl, withoutCredentials } from "../../../urls/index.ts";
@@ -20,6 +20,8 @@ export type FoundTenant = {
   readonly fields: TenantFields;
   /** Addresses of pages, or paths of files. */
   readonly documents: readonly string[];
+  /** The number of further files, of JSON and YAML, that are documents if they describe an API. */
+  readonly possibleApis: number;
   /** What was found out about a website; empty for others. */
   readonly findings: Readonly<Record<string, boolean>>;
 };
@@ -138,12 +140,12 @@ async function complete(
 ): Promise<FoundTenant> {
   if (tenant.source === "filesystem") {
     const documents = await Array.fromAsync(listDocuments(tenant.rootDir, { rules: tenant.rules }));
-    return { fields: draft, documents, findings: {} };
+    return { fields: draft, ...byName(documents), findings: {} };
   }
   if (tenant.source === "git") {
     const { revision, subpaths, documents } = await lookAtRepository(tenant, { access: sources.git, signal });
     const chosen = { git_branch: revision, git_subpaths: subpaths, git_sync_interval_minutes: HOURLY };
-    return { fields: { ...draft, ...chosen }, documents, findings: {} };
+    return { fields: { ...draft, ...chosen }, ...byName(documents), findings: {} };
   }
   const { url } = source as Extract<TypedSource, { kind: "online" }>; // the others were handled
   const { wanted, pages, ...findings } = await lookAtWebsite(url, { access: sources.web, signal });
@@ -157,7 +159,13 @@ async function complete(
     ...(followLinks && { enable_crawler: true }),
     refresh_schedule: NIGHTLY,
   };
-  return { fields, documents: pages, findings };
+  return { fields, documents: pages, possibleApis: 0, findings };
+}
+
+/** Tells documents from files of which only the text would tell. */
+function byName(paths: readonly string[]): Pick<FoundTenant, "documents" | "possibleApis"> {
+  const documents = paths.filter(isDocument);
+  return { documents, possibleApis: paths.length - documents.length };
 }
 
 /** Two tenants of one source would only give each result twice. */

@@ -43,12 +43,12 @@ async function add(written: string, shell: Shell): Promise<number> {
   const parts = partsOf(shell);
   const isDryRun = typed.has("dry-run");
   const isSure = typed.has("yes");
+  const source = readSource(written);
   if (!isDryRun && !isSure && !io.stdin.isTerminal)
     throw new Failure(
       "invalid_usage",
-      "nobody is there to ask: --yes adds the tenant, --dry-run only shows it",
+      "there is no terminal to ask on: --yes adds the tenant, --dry-run only shows it",
     );
-  const source = readSource(written);
   const program = openProgram(parts);
   const log = program.openLog("critical");
   const path = optionValue.text(typed, "config") ?? program.settings.deploymentConfig ?? DEFAULT_CONFIG;
@@ -69,7 +69,7 @@ async function add(written: string, shell: Shell): Promise<number> {
     await io.stdout.write(`${JSON.stringify(toJson(found, { path, isAdded: isWanted }), null, 2)}\n`);
   else if (isWanted)
     parts.notices.tell(
-      `added '${fields.codename}' to ${path}; a running server takes it over, else: article-extractor sync ${fields.codename}`,
+      `added '${fields.codename}' to ${path}; a running server picks it up; without one: article-extractor sync ${fields.codename}`,
     );
   return 0;
 }
@@ -86,7 +86,7 @@ const SHOWN = 10;
 const KINDS = { online: "website", git: "repository", filesystem: "folder" } as const;
 const YES = { true: "yes", false: "no" } as const;
 
-function show({ fields, documents, findings }: FoundTenant): string {
+function show({ fields, documents, possibleApis, findings }: FoundTenant): string {
   const { source_type: kind, codename, docs_name: _, ...rest } = fields;
   const count = `${documents.length} ${documents.length === 1 ? "document" : "documents"}`;
   const lines = [
@@ -98,6 +98,11 @@ function show({ fields, documents, findings }: FoundTenant): string {
     `  ${rest.enable_crawler === true ? `${count} to begin with, and those that they link to` : count}`,
     ...documents.slice(0, SHOWN).map((document) => `    ${printable(document)}`),
     ...(documents.length > SHOWN ? ["    …"] : []),
+    ...(possibleApis > 0
+      ? [
+          `  and ${possibleApis} JSON or YAML ${possibleApis === 1 ? "file, indexed if it describes" : "files, indexed where they describe"} an API`,
+        ]
+      : []),
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -111,13 +116,14 @@ const FINDINGS: Readonly<Record<string, string>> = {
 const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd").slice(0, 300);
 
 const toJson = (
-  { fields, documents, findings }: FoundTenant,
+  { fields, documents, possibleApis, findings }: FoundTenant,
   { path, isAdded }: { readonly path: string; readonly isAdded: boolean },
 ) => ({
   added: isAdded,
   file: resolve(path),
   tenant: fields,
   documents: { count: documents.length, first: documents.slice(0, SHOWN) },
+  ...(possibleApis > 0 && { possible_apis: possibleApis }),
   ...("hasLlmsTxt" in findings && { llms_txt: findings.hasLlmsTxt, markdown: findings.hasMarkdown }),
 });
 

@@ -76,7 +76,7 @@ function chosenTenants(
     if (version !== null) throw new ArgumentError("version needs library");
     return { codenames };
   }
-  if (codenames) throw new ArgumentError("give tenant_codename or library, not both");
+  if (codenames) throw new ArgumentError("give tenant or library, not both");
   const { codenames: chosen, resolved } = registry.chooseVersion(library, version);
   return { codenames: chosen, resolved };
 }

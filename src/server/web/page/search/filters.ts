@@ -27,7 +27,9 @@ function withValue(filter: string, name: string, value: string | null): string {
 export function filterChips(place: Place, { facets }: Pick<SearchPage, "facets">): HTMLElement | null {
   const chosen = new Set(place.filter.split(/\s+/));
   const groups = Object.entries(NAMES).flatMap(([name, label]) => {
-    const values = Object.entries(facets[name] ?? {}).slice(0, MAX_CHIPS);
+    // An object's whole numbers, such as versions, come before its other names, whatever their counts.
+    const sorted = Object.entries(facets[name] ?? {}).sort(([, a], [, b]) => b - a);
+    const values = sorted.slice(0, MAX_CHIPS);
     const isChosen = values.some(([value]) => chosen.has(`${name}:${value}`));
     if (values.length < 2 && !isChosen) return [];
     const chips = values.map(([value, count]) => chip(place, { name, value, count, chosen }));
