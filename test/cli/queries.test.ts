@@ -33,7 +33,11 @@ describe("queries", () => {
       now: () => now,
       onTrouble: (error) => expect(error).toBeNull(),
     });
-    for (const query of ["gate", "gate", "zeppelin"]) {
+    log.searched({ client: "me", query: "gate", urls: ["docs://a/b.md"] });
+    now += 10_000;
+    log.read({ days: 30, size: 1 });
+    expect((await queries()).stdout).toStartWith("1 search of 1 query since ");
+    for (const query of ["gate", "zeppelin"]) {
       log.searched({ client: "me", query, urls: query === "gate" ? ["docs://a/b.md"] : [] });
       now += 10_000;
     }

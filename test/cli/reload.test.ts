@@ -123,12 +123,12 @@ describe("a running server", () => {
       expect(served.said).toContain(place.replaceAll('"', '\\"'));
       expect((await served.search("no_proxy")).error).toBeNull();
     }
-    expect(linesWith(served, "deployment file not taken over")).toBe(4);
+    expect(linesWith(served, "deployment file not applied")).toBe(4);
     rmSync(join(root, "deployment.json"));
     await untilTrue(() => served.said.includes("there is no such file"));
     writeText(root, whole);
     await untilTrue(async () => (await health(served)).status === "healthy");
-    expect(linesWith(served, "deployment file taken over")).toBe(0);
+    expect(linesWith(served, "deployment file applied")).toBe(0);
   });
 
   test("names what needs a restart, until it is as before", async () => {
@@ -231,12 +231,12 @@ describe.if(process.platform !== "win32")("SIGHUP", () => {
     await untilTrue(() => linesWith(served, "deployment file has not changed") === count);
     change(root, ({ tenants }) => tenants.push(folderTenant(root, "harbour")));
     served.child.kill("SIGHUP");
-    await untilTrue(() => linesWith(served, "deployment file taken over") === count);
+    await untilTrue(() => linesWith(served, "deployment file applied") === count);
     await untilFound(served, "harbour");
     for (let asked = 0; asked < 20; asked++) expect((await searchIn(served, "harbour")).error).toBeNull();
     writeText(root, "{");
     served.child.kill("SIGHUP");
-    await untilTrue(() => linesWith(served, "deployment file not taken over") >= count);
+    await untilTrue(() => linesWith(served, "deployment file not applied") >= count);
     expect(served.child.exitCode).toBeNull();
     expect(served.said).not.toContain("process died");
   });
@@ -307,16 +307,16 @@ test.each([1, 3])(
           if (number % 8 === 2) tenants.reverse();
         });
       }
-      const read = linesWith(served, "taken over");
+      const read = linesWith(served, "applied");
       if (number % 3 !== 0) served.child.kill("SIGHUP");
-      await untilTrue(() => linesWith(served, "taken over") > read);
+      await untilTrue(() => linesWith(served, "applied") > read);
     }
     isOver = true;
     await Promise.all(clients);
     expect(errors).toEqual([]);
     expect(searches).toBeGreaterThan(CHANGES);
-    expect(linesWith(served, "deployment file taken over")).toBeGreaterThanOrEqual(CHANGES / 2);
-    expect(linesWith(served, "deployment file not taken over")).toBeGreaterThanOrEqual(CHANGES / 2);
+    expect(linesWith(served, "deployment file applied")).toBeGreaterThanOrEqual(CHANGES / 2);
+    expect(linesWith(served, "deployment file not applied")).toBeGreaterThanOrEqual(CHANGES / 2);
     expect(served.said).not.toMatch(/process died|"fault"|sync failed/);
   },
 );

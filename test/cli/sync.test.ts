@@ -119,7 +119,7 @@ describe("article-extractor sync", () => {
       /sitemap|robots/.test(url) ? null : new Response(login, { headers: { "content-type": "text/html" } });
     const root = await deploy({ tenants: [webTenant(site.sitemap)] });
     const stderr =
-      "error: manual: Tenant 'manual' has no documents: 12 pages look like error pages and are not taken over\n";
+      "error: manual: Tenant 'manual' has no documents: 12 pages look like error pages and are not used\n";
     expect(await startSync(root, ["manual"]).done).toEqual({ exitCode: 1, stdout: "", stderr });
     const index = ["index", "manual"];
     const env = { DOCS_SEARCH_STATE_DIR: "state" };

@@ -54,13 +54,13 @@ describe("tenants add", () => {
     expect(await syncAll()).toEqual({ handbook: 2 });
   });
 
-  test("counts JSON and YAML apart, which are documents only where they describe an API", async () => {
-    makeFolder("handbook", "a.md", "package.json", "api.yaml");
+  test("counts files apart of which only the text tells whether they are documents", async () => {
+    makeFolder("handbook", "a.md", "package.json", "libssl.so.3");
     const found = await add("handbook", "--dry-run");
-    expect(found).toMatchObject({ documents: { count: 1, first: ["a.md"] }, possible_apis: 2 });
+    expect(found).toMatchObject({ documents: { count: 1, first: ["a.md"] }, undecided: 2 });
     const { stdout } = await run("add", "handbook", "--dry-run");
     expect(stdout).toEndWith(
-      "  1 document\n    a.md\n  and 2 JSON or YAML files, indexed where they describe an API\n",
+      "  1 document\n    a.md\n  and 2 files whose text decides (JSON, YAML, man pages)\n",
     );
   });
 

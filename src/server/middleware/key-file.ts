@@ -39,7 +39,7 @@ export function openKeyFile(path: string, log: Log): Keys {
       byHash = indexed(found === "" ? [] : readKeys(path));
       log.info("keys read", { path, keys: byHash.size });
     } catch (error) {
-      log.error("keys not read; those of before hold", { path, error: String(error) });
+      log.error("keys not read; the previous ones hold", { path, error: String(error) });
     }
   };
   return {

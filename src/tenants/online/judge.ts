@@ -87,8 +87,8 @@ export function judge(evidence: Evidence): Judgement {
 /** Tells a person why pages that answered are missing. */
 export const describeQuarantine = (count: number): string =>
   count === 1
-    ? "1 page looks like an error page and is not taken over"
-    : `${count} pages look like error pages and are not taken over`;
+    ? "1 page looks like an error page and is not used"
+    : `${count} pages look like error pages and are not used`;
 
 function quarantine({ staged, errorPages, entries }: Evidence): ReadonlySet<PageUrl> {
   const found = new Set(findRepeatedTexts([...staged]));

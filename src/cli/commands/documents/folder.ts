@@ -98,7 +98,7 @@ function openIndex({ indexFile, folder }: FolderSearch, style: "plain" | "html")
     if (!(cause instanceof Failure) || !cause.code.startsWith("index_")) throw cause;
     throw new Failure(
       cause.code,
-      `${cause.message}; this does it: article-extractor index --dir ${quote(folder)}`,
+      `${cause.message}; to build it: article-extractor index --dir ${quote(folder)}`,
       {
         cause,
       },

@@ -33,7 +33,11 @@ function textOf(record: QueriesRecord): string {
     listOf("Without hits", without_hits, (one) => one.without_hits),
     listOf("Without a click", without_click, (one) => one.searches - one.without_hits - one.followed),
   ];
-  const head = `${searches} ${searches === 1 ? "search" : "searches"} of ${record.queries} queries since ${since}\n`;
+  const [counted, different] = [
+    searches === 1 ? "search" : "searches",
+    record.queries === 1 ? "query" : "queries",
+  ];
+  const head = `${searches} ${counted} of ${record.queries} ${different} since ${since}\n`;
   return [head, ...lists.filter((list) => list !== "")].join("\n");
 }
 

@@ -10,7 +10,7 @@ import type { TenantRegistry } from "../../../tenants/index.ts";
 import { type DeployedProgram, placeDeployment, readDeploymentText } from "../../deployment.ts";
 import type { Io } from "../../io.ts";
 
-/** A deployment file that is taken over when it changes; dispose of it to stop looking. */
+/** A deployment file that is applied when it changes; dispose of it to stop looking. */
 export type WatchedDeployment = Disposable & {
   readonly state: () => DeploymentState;
   /** Reads the file now, whether or not it seems to have changed. */
@@ -21,7 +21,7 @@ type WatchOptions = DeployedProgram & {
   readonly io: Io;
   readonly log: Log;
   readonly registry: TenantRegistry;
-  /** Whether tenants that cannot be synced are taken over. */
+  /** Whether tenants that cannot be synced are accepted. */
   readonly isLenient: boolean;
 };
 
@@ -32,8 +32,8 @@ type WatchOptions = DeployedProgram & {
 const LOOK_EVERY_MS = 400;
 
 /**
- * Takes over the tenants of a running server's deployment file whenever the file changes. A broken file changes
- * nothing: it is named in the log and in the state, and the tenants of before are served.
+ * Applies a running server's deployment file to its tenants whenever the file changes. A broken file changes
+ * nothing: it is named in the log and in the state, and the server keeps its tenants.
  */
 export function watchDeployment(options: WatchOptions): WatchedDeployment {
   const { log, io, deployment } = options;
@@ -45,7 +45,7 @@ export function watchDeployment(options: WatchOptions): WatchedDeployment {
   let isEnded = false;
 
   const noteUnchanged = (isAsked: boolean): void => {
-    if (state.error !== null) log.info("deployment file is again the one in force", { path });
+    if (state.error !== null) log.info("deployment file is the one in force again", { path });
     else if (isAsked) log.info("deployment file has not changed", { path });
     state = { ...state, error: null };
   };
@@ -65,7 +65,7 @@ export function watchDeployment(options: WatchOptions): WatchedDeployment {
       const failure = error instanceof Failure ? error : new Failure("internal", String(error));
       // Whoever may ask for the health of an open server learns no path.
       const message = shortened(failure.message.replaceAll(path, basename(path)));
-      log.error("deployment file not taken over; the one of before is in force", { path, error: message });
+      log.error("deployment file not applied; the previous one stays in force", { path, error: message });
       state = { ...state, error: new Failure(failure.code, message).toRecord() };
     }
     known = found;
@@ -108,13 +108,13 @@ function takeOver(
   const { added, changed, removed } = registry.replace(tenants);
   for (const warning of [...next.warnings, ...problems]) log.warning("deployment file", { warning });
   const lists = { added: added.join(" "), changed: changed.join(" "), removed: removed.join(" ") };
-  log.info("deployment file taken over", { path, tenants: tenants.length, ...lists });
+  log.info("deployment file applied", { path, tenants: tenants.length, ...lists });
   for (const { codename, rootDir: directory } of taken.tenants)
     if (removed.includes(codename))
       log.info("tenant removed; its documents, index and state stay", { tenant: codename, directory });
   const needRestart = changedFields(deployment, next);
   if (needRestart.length > 0)
-    log.warning("infrastructure changes with a restart only", { fields: needRestart.join(" ") });
+    log.warning("infrastructure changes need a restart", { fields: needRestart.join(" ") });
   return { takenAt: new Date(), error: null, needRestart };
 }
 

@@ -20,8 +20,8 @@ export type FoundTenant = {
   readonly fields: TenantFields;
   /** Addresses of pages, or paths of files. */
   readonly documents: readonly string[];
-  /** The number of further files, of JSON and YAML, that are documents if they describe an API. */
-  readonly possibleApis: number;
+  /** The number of further files, such as JSON, of which only the text tells whether they are documents. */
+  readonly undecided: number;
   /** What was found out about a website; empty for others. */
   readonly findings: Readonly<Record<string, boolean>>;
 };
@@ -159,13 +159,13 @@ async function complete(
     ...(followLinks && { enable_crawler: true }),
     refresh_schedule: NIGHTLY,
   };
-  return { fields, documents: pages, possibleApis: 0, findings };
+  return { fields, documents: pages, undecided: 0, findings };
 }
 
 /** Tells documents from files of which only the text would tell. */
-function byName(paths: readonly string[]): Pick<FoundTenant, "documents" | "possibleApis"> {
+function byName(paths: readonly string[]): Pick<FoundTenant, "documents" | "undecided"> {
   const documents = paths.filter(isDocument);
-  return { documents, possibleApis: paths.length - documents.length };
+  return { documents, undecided: paths.length - documents.length };
 }
 
 /** Two tenants of one source would only give each result twice. */

@@ -11,7 +11,7 @@ import { partsOf, type Run, type Shell } from "../../shell.ts";
 import { changeDeployment, readForChange } from "./change-file.ts";
 import { type FoundTenant, lookAt, readSource } from "./source.ts";
 
-/** Runs `tenants`; returns the exit code. A running server takes changes of its file over by itself. */
+/** Runs `tenants`; returns the exit code. A running server applies changes of its file by itself. */
 export const tenants: Run = async (shell) => {
   const { typed } = shell;
   const [action = "", argument, ...more] = typed.positionals;
@@ -86,7 +86,7 @@ const SHOWN = 10;
 const KINDS = { online: "website", git: "repository", filesystem: "folder" } as const;
 const YES = { true: "yes", false: "no" } as const;
 
-function show({ fields, documents, possibleApis, findings }: FoundTenant): string {
+function show({ fields, documents, undecided, findings }: FoundTenant): string {
   const { source_type: kind, codename, docs_name: _, ...rest } = fields;
   const count = `${documents.length} ${documents.length === 1 ? "document" : "documents"}`;
   const lines = [
@@ -98,9 +98,9 @@ function show({ fields, documents, possibleApis, findings }: FoundTenant): strin
     `  ${rest.enable_crawler === true ? `${count} to begin with, and those that they link to` : count}`,
     ...documents.slice(0, SHOWN).map((document) => `    ${printable(document)}`),
     ...(documents.length > SHOWN ? ["    …"] : []),
-    ...(possibleApis > 0
+    ...(undecided > 0
       ? [
-          `  and ${possibleApis} JSON or YAML ${possibleApis === 1 ? "file, indexed if it describes" : "files, indexed where they describe"} an API`,
+          `  and ${undecided} ${undecided === 1 ? "file" : "files"} whose text decides (JSON, YAML, man pages)`,
         ]
       : []),
   ];
@@ -116,14 +116,14 @@ const FINDINGS: Readonly<Record<string, string>> = {
 const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd").slice(0, 300);
 
 const toJson = (
-  { fields, documents, possibleApis, findings }: FoundTenant,
+  { fields, documents, undecided, findings }: FoundTenant,
   { path, isAdded }: { readonly path: string; readonly isAdded: boolean },
 ) => ({
   added: isAdded,
   file: resolve(path),
   tenant: fields,
   documents: { count: documents.length, first: documents.slice(0, SHOWN) },
-  ...(possibleApis > 0 && { possible_apis: possibleApis }),
+  ...(undecided > 0 && { undecided }),
   ...("hasLlmsTxt" in findings && { llms_txt: findings.hasLlmsTxt, markdown: findings.hasMarkdown }),
 });
 
