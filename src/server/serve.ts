@@ -3,14 +3,20 @@ import type { Metrics } from "../base/metrics.ts";
 import type { AddressSet } from "../fetching/index.ts";
 import { PROBE_PATHS } from "./api/site.ts";
 import { listen, urlOf } from "./listen.ts";
-import { type Access, type AccessOptions, createAccess, requireGrant } from "./middleware/access.ts";
+import {
+  type Access,
+  type AccessOptions,
+  createAccess,
+  requireGrant,
+  serveResourceMetadata,
+} from "./middleware/access.ts";
 import { type Handler, inLayers, type Layer } from "./middleware/exchange.ts";
 import { drainingProblem, refuseWhileDraining } from "./middleware/limits.ts";
 import { observe } from "./middleware/observe.ts";
 import { guardOrigin, type OriginRules } from "./middleware/origin.ts";
 import { ProblemError } from "./middleware/problem.ts";
-import { serveResourceMetadata } from "./middleware/resource-metadata.ts";
-import { serveApiDocs, servePages, type WebPages } from "./web/index.ts";
+import { serveApiDocs } from "./web/api-docs.ts";
+import { servePages, type WebPages } from "./web/pages.ts";
 
 /** Where a server listens, and whom it answers. */
 export type ServerPlace = Pick<OriginRules, "allowedHosts"> &

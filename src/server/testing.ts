@@ -1,7 +1,7 @@
 // What tests and benches use of this room besides its door; nothing of the product does.
 export { ClientConnection } from "./api/mcp/connection.ts";
 export { connectClient } from "./api/mcp/modern.ts";
-export { pageOfText } from "./api/mcp/paging.ts";
+export { pageOfText } from "./api/mcp/pages.ts";
 export { createMcpEndpoint } from "./api/mcp/protocol.ts";
 export { DOCUMENT_INSTRUCTIONS } from "./api/mcp/tools.ts";
 export { openQueryLog } from "./api/search/query-log.ts";

@@ -1,8 +1,16 @@
 import type { Gauge } from "../../base/metrics.ts";
 import { requireAllTenants } from "../middleware/access.ts";
 import { apiDocsPage } from "../web/api-docs.ts";
-import { type Api, type ApiOperation, type ApiOptions, createApi, z } from "./openapi.ts";
-import { EVERYWHERE, GUARDED, LIMITED } from "./problems.ts";
+import {
+  type Api,
+  type ApiOperation,
+  type ApiOptions,
+  createApi,
+  EVERYWHERE,
+  GUARDED,
+  LIMITED,
+  z,
+} from "./openapi.ts";
 
 /** Probes of load balancers and supervisors, which are answered without a key and under any load. */
 export const PROBE_PATHS: readonly string[] = ["/health", "/ready"];

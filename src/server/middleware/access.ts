@@ -1,7 +1,6 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Exchange, Grant, Layer } from "./exchange.ts";
 import { ProblemError } from "./problem.ts";
-import { metadataUrl, type ProtectedResource } from "./resource-metadata.ts";
 
 /** Knows the tokens of callers. */
 export type Keys = { readonly find: (token: string) => Grant | null | Promise<Grant | null> };
@@ -104,3 +103,36 @@ const tokenOf = ({ headers }: Request): string | undefined =>
   /^Bearer +(\S+)\s*$/i.exec(headers.get("authorization") ?? "")?.[1];
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+/** What is said of a server that takes tokens (RFC 9728, section 2). */
+export type ProtectedResource = {
+  /** The server's address as clients see it, which is the audience of tokens for it. */
+  readonly audience: string;
+  readonly issuer: string;
+};
+
+const WELL_KNOWN = "/.well-known/oauth-protected-resource";
+
+/**
+ * Tells clients whose tokens are taken (RFC 9728). The document is found below the base path, and where the
+ * section 3.1 puts it for an address with a path: before that path.
+ */
+export const serveResourceMetadata =
+  ({ audience, issuer }: ProtectedResource): Layer =>
+  (next) =>
+  async (exchange) => {
+    const { request, path, basePath } = exchange;
+    if (request.method !== "GET" || !path.startsWith(WELL_KNOWN)) return next(exchange);
+    const rest = path.slice(WELL_KNOWN.length).replace(/\/$/, "");
+    if (!["", "/mcp", basePath, `${basePath}/mcp`].includes(rest)) return next(exchange);
+    return Response.json({
+      resource: audience,
+      authorization_servers: [issuer],
+      bearer_methods_supported: ["header"],
+      resource_name: "article-extractor",
+    });
+  };
+
+/** Where clients find the document, as they see the server. */
+const metadataUrl = ({ client, basePath }: Exchange): string =>
+  `${client.scheme}://${client.host}${basePath}${WELL_KNOWN}/mcp`;

@@ -1,5 +1,5 @@
-import { ClientCounts } from "./client-counts.ts";
 import type { Client, Exchange, Layer } from "./exchange.ts";
+import { ClientCounts } from "./limits.ts";
 import { ProblemError } from "./problem.ts";
 
 /** The largest body of a request. */

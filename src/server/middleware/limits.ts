@@ -1,8 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { FairQueue } from "../../base/fair-queue.ts";
 import { subscriberNetwork } from "../../fetching/index.ts";
-import { ClientCounts } from "./client-counts.ts";
-import type { Exchange, Layer } from "./exchange.ts";
+import type { Client, Exchange, Layer } from "./exchange.ts";
 import { ProblemError, type RequestProblem } from "./problem.ts";
 
 export type ConcurrencyLimit = {
@@ -138,3 +137,34 @@ export const drainingProblem: RequestProblem = {
   detail: "the server is shutting down",
   headers: { "retry-after": "5", connection: "close" },
 };
+
+/**
+ * Counts how much of a scarce resource each client uses. A client is an IPv4 address, or the network of an
+ * IPv6 address.
+ */
+export class ClientCounts {
+  readonly #held = new Map<string, number>();
+  #total = 0;
+
+  /** The total of all clients. */
+  get total(): number {
+    return this.#total;
+  }
+
+  /** Counts one more, and one less when the result is disposed of; null for a client that has `max` already. */
+  take({ address }: Client, max: number): Disposable | null {
+    const key = subscriberNetwork(address);
+    const held = this.#held.get(key) ?? 0;
+    if (held >= max) return null;
+    this.#held.set(key, held + 1);
+    this.#total++;
+    return {
+      [Symbol.dispose]: () => {
+        const left = (this.#held.get(key) ?? 1) - 1;
+        if (left === 0) this.#held.delete(key);
+        else this.#held.set(key, left);
+        this.#total--;
+      },
+    };
+  }
+}

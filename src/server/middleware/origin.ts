@@ -1,4 +1,4 @@
-import { isLoopbackAddress } from "../../fetching/index.ts";
+import { type EgressCaller, isLoopbackAddress, requestCaller } from "../../fetching/index.ts";
 import type { Exchange, Layer } from "./exchange.ts";
 import { answered } from "./observe.ts";
 import { ProblemError } from "./problem.ts";
@@ -63,7 +63,7 @@ function hostRule({ boundHost, allowedHosts }: OriginRules): (host: string) => b
  * Whether a Host header names this machine: `localhost`, a name below it, or a loopback address, with any
  * port.
  */
-export function isLoopbackHost(host: string): boolean {
+function isLoopbackHost(host: string): boolean {
   const name = hostName(host);
   return name !== null && isLoopbackName(name);
 }
@@ -97,3 +97,22 @@ function withCors(response: Response, { request }: Exchange, origin: string): Re
   }
   return response;
 }
+
+/**
+ * On whose behalf a request's pages are fetched. A page of another site in somebody's browser also connects
+ * from this machine, so the browser's headers count too: Sec-Fetch-Site, and a Host that is no name of this
+ * machine (DNS rebinding, or a proxy that passes the Host on).
+ */
+export function callerOf({ client, request }: Exchange, hasApiKey: boolean): EgressCaller {
+  const site = request.headers.get("sec-fetch-site");
+  const isForeignPage = site !== null && site !== "same-origin" && site !== "none";
+  if (isForeignPage || !isLoopbackHost(request.headers.get("host") ?? "")) return { kind: "remote_request" };
+  return requestCaller({
+    peerAddress: client.peerAddress,
+    wasForwarded: client.wasForwarded,
+    apiKeyConfigured: hasApiKey,
+  });
+}
+
+/** Whether a caller may name paths although no root confines them. */
+export const isLocalCaller = (caller: EgressCaller): boolean => caller.kind === "loopback_request";

@@ -1,7 +1,6 @@
 import stylesPath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
-import { prefersHtml } from "../middleware/accept.ts";
-import type { Layer } from "../middleware/exchange.ts";
+import { type Layer, prefersHtml } from "../middleware/exchange.ts";
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
 import docsStyle from "./page/docs/docs.css" with { type: "text" };
 

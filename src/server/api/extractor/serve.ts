@@ -2,7 +2,7 @@ import { receiveBodies } from "../../middleware/body.ts";
 import type { Exchange, Handler } from "../../middleware/exchange.ts";
 import { limitClients, limitConcurrency } from "../../middleware/limits.ts";
 import { type RunningServer, type ServerPlace, serve } from "../../serve.ts";
-import { extractorPages } from "../../web/index.ts";
+import { extractorPages } from "../../web/pages.ts";
 import { crawls } from "../mcp/crawls.ts";
 import { joinOffers } from "../mcp/offer.ts";
 import { configurationOperation, countCalls, mcpOperation, withMcpSlash } from "../mcp/operation.ts";

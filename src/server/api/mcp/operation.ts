@@ -1,9 +1,8 @@
 import type { Metrics } from "../../../base/metrics.ts";
 import { subscriberNetwork } from "../../../fetching/index.ts";
 import type { Exchange, Grant, Handler } from "../../middleware/exchange.ts";
-import { callerOf } from "../callers.ts";
-import { type ApiOperation, parseWith, z } from "../openapi.ts";
-import { problem } from "../problems.ts";
+import { callerOf } from "../../middleware/origin.ts";
+import { type ApiOperation, parseWith, problem, z } from "../openapi.ts";
 import { clientConfiguration, MCP_CLIENTS } from "./clients.ts";
 import type { McpOffer, McpOptions } from "./offer.ts";
 import { createMcpEndpoint } from "./protocol.ts";

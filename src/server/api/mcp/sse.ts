@@ -1,9 +1,8 @@
 import { onAbort } from "../../../base/abort.ts";
-import { ClientCounts } from "../../middleware/client-counts.ts";
 import type { Exchange, Grant } from "../../middleware/exchange.ts";
+import { ClientCounts } from "../../middleware/limits.ts";
 import { ProblemError } from "../../middleware/problem.ts";
-import { type ApiOperation, z } from "../openapi.ts";
-import { problem } from "../problems.ts";
+import { type ApiOperation, problem, z } from "../openapi.ts";
 import { ClientConnection } from "./connection.ts";
 import type { McpOptions } from "./offer.ts";
 import type { ToolCall } from "./tool.ts";

@@ -14,8 +14,7 @@ import {
   withMcpSlash,
 } from "../mcp/operation.ts";
 import { sseOperations } from "../mcp/sse.ts";
-import { type ApiOperation, parseWith, z } from "../openapi.ts";
-import { LIMITED, problem } from "../problems.ts";
+import { type ApiOperation, LIMITED, parseWith, problem, z } from "../openapi.ts";
 import { createSite, type SiteParts } from "../site.ts";
 import type { QueriesRecord, QueriesWish } from "./query-log.ts";
 import * as schemas from "./schemas.ts";

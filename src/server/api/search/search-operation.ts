@@ -5,8 +5,7 @@ import type { TenantRegistry } from "../../../tenants/index.ts";
 import type { Exchange } from "../../middleware/exchange.ts";
 import { ArgumentError } from "../mcp/arguments.ts";
 import { countsOf, rounded, runSearchCall, type SearchCallOptions } from "../mcp/search-call.ts";
-import { type ApiOperation, invalidRequest } from "../openapi.ts";
-import { problem } from "../problems.ts";
+import { type ApiOperation, invalidRequest, problem } from "../openapi.ts";
 import * as schemas from "./schemas.ts";
 
 export type SearchOperationOptions = Pick<

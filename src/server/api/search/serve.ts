@@ -5,7 +5,7 @@ import { MAX_BODY_MS, receiveBodies } from "../../middleware/body.ts";
 import type { Exchange, Layer } from "../../middleware/exchange.ts";
 import { afterArrivals, limitClients, limitConcurrency, limitTime } from "../../middleware/limits.ts";
 import { type RunningServer, type ServerPlace, serve } from "../../serve.ts";
-import { searchPages } from "../../web/index.ts";
+import { searchPages } from "../../web/pages.ts";
 import { PROBE_PATHS } from "../site.ts";
 import { openQueryLog } from "./query-log.ts";
 import { type SearchRoutesOptions, searchRoutes } from "./routes.ts";

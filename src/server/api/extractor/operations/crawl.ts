@@ -1,18 +1,23 @@
 import { JOB_STATES, type JobRecord } from "../../../../crawler/index.ts";
 import { subscriberNetwork } from "../../../../fetching/index.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
+import { callerOf, isLocalCaller } from "../../../middleware/origin.ts";
 import { ProblemError } from "../../../middleware/problem.ts";
-import { callerOf, isLocalCaller } from "../../callers.ts";
-import { type ApiCall, type ApiOperation, parseWith, z } from "../../openapi.ts";
-import { BODY_PROBLEMS, problem, UNKNOWN_JOB } from "../../problems.ts";
-import { findManifest } from "../jobs/manifest.ts";
-import { jobStatus, shownCrawl } from "../jobs/spec.ts";
+import {
+  type ApiCall,
+  type ApiOperation,
+  BODY_PROBLEMS,
+  parseWith,
+  problem,
+  UNKNOWN_JOB,
+  z,
+} from "../../openapi.ts";
+import { findManifest, jobStatus, shownCrawl } from "../jobs/spec.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { confineDirectory } from "../paths.ts";
-import { readCrawl, readNetwork } from "../requests.ts";
+import { readCrawl, readNetwork, requireSelectors } from "../requests.ts";
 import { JobList, JobStatus, Manifest, SubmittedJob } from "../schemas/answers.ts";
 import { CrawlRequest } from "../schemas/requests.ts";
-import { requireSelectors } from "../selectors.ts";
 
 const JOB_PATH = z.object({ job_id: z.string().min(1).openapi({ description: "As POST /crawl gave it" }) });
 

@@ -1,9 +1,8 @@
 import { onAbort, pause } from "../../../../base/abort.ts";
 import type { JobRecord } from "../../../../crawler/index.ts";
-import { ClientCounts } from "../../../middleware/client-counts.ts";
+import { ClientCounts } from "../../../middleware/limits.ts";
 import { ProblemError } from "../../../middleware/problem.ts";
-import { type ApiCall, type ApiOperation, z } from "../../openapi.ts";
-import { problem, UNKNOWN_JOB } from "../../problems.ts";
+import { type ApiCall, type ApiOperation, problem, UNKNOWN_JOB, z } from "../../openapi.ts";
 import { jobStatus } from "../jobs/spec.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { requireJob } from "./crawl.ts";

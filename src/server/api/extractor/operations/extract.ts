@@ -10,17 +10,14 @@ import { Failure } from "../../../../base/failure.ts";
 import { decodeLoosely } from "../../../../base/text.ts";
 import { composeMarkdown } from "../../../../extraction/index.ts";
 import { subscriberNetwork } from "../../../../fetching/index.ts";
-import { acceptedTypes } from "../../../middleware/accept.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
-import type { Exchange } from "../../../middleware/exchange.ts";
-import { callerOf, isLocalCaller } from "../../callers.ts";
-import { type ApiOperation, parseWith, z } from "../../openapi.ts";
-import { BODY_PROBLEMS, PAGE_PROBLEMS } from "../../problems.ts";
+import { acceptedTypes, type Exchange } from "../../../middleware/exchange.ts";
+import { callerOf, isLocalCaller } from "../../../middleware/origin.ts";
+import { type ApiOperation, BODY_PROBLEMS, PAGE_PROBLEMS, parseWith, z } from "../../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
-import { readExtraction, readNetwork, readUrl } from "../requests.ts";
+import { readExtraction, readNetwork, readUrl, requireSelectors } from "../requests.ts";
 import { AskedFields, ExtractionResult } from "../schemas/answers.ts";
 import { ExtractionRequest, type ExtractionRequestFields } from "../schemas/requests.ts";
-import { requireSelectors } from "../selectors.ts";
 
 /** The operation `POST /`. */
 export const extractOperation = (parts: ExtractorParts): ApiOperation => ({

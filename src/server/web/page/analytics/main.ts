@@ -1,8 +1,7 @@
 import type { QueriesRecord, QueryCounts } from "../../../api/search/query-log.ts";
 import { byId, fill, h } from "../dom.ts";
 import { counted, formatNumber } from "../format.ts";
-import { requestJson } from "../http.ts";
-import { problemMessage } from "../problem-message.ts";
+import { problemMessage, requestJson } from "../http.ts";
 import { placeHash } from "../search/place.ts";
 
 const SIZE = 50;

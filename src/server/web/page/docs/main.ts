@@ -1,6 +1,5 @@
 import { byId, fill } from "../dom.ts";
-import { keyHeader, request } from "../http.ts";
-import { problemMessage } from "../problem-message.ts";
+import { keyHeader, problemMessage, request } from "../http.ts";
 
 type Outgoing = { readonly headers: Readonly<Record<string, string>> };
 

@@ -1,8 +1,6 @@
 import { fill, h } from "../dom.ts";
-import { RequestFailed } from "../http.ts";
-import { problemMessage } from "../problem-message.ts";
-import { readAddress } from "./address.ts";
-import { submitCrawl } from "./api.ts";
+import { problemMessage, RequestFailed } from "../http.ts";
+import { readAddress, submitCrawl } from "./api.ts";
 
 type Field = {
   /** The name of the field in the request. */

@@ -1,9 +1,7 @@
 import { announce, byId, fill, h } from "../dom.ts";
 import { counted, formatDuration } from "../format.ts";
-import { RequestFailed } from "../http.ts";
-import { problemMessage } from "../problem-message.ts";
-import { pageHash, readAddress, readPageHash } from "./address.ts";
-import { type ExtractionBody, extractArticle } from "./api.ts";
+import { problemMessage, RequestFailed } from "../http.ts";
+import { type ExtractionBody, extractArticle, pageHash, readAddress, readPageHash } from "./api.ts";
 import { articleView } from "./article-view.ts";
 
 const TITLE = "Article extractor";

@@ -1,8 +1,7 @@
 import { byId, fill, h } from "../dom.ts";
 import { crawlForm } from "./crawl-form.ts";
 import { ExtractView } from "./extract-view.ts";
-import { showJobs } from "./job-list.ts";
-import { showJob } from "./job-view.ts";
+import { showJob, showJobs } from "./job-view.ts";
 
 const extract = byId("extract", HTMLElement);
 const crawls = byId("crawls", HTMLElement);

@@ -1,7 +1,7 @@
 import { announce, copyButton, fill, h } from "../dom.ts";
 import { formatNumber } from "../format.ts";
+import { problemMessage } from "../http.ts";
 import { renderMarkdown } from "../markdown/render.ts";
-import { problemMessage } from "../problem-message.ts";
 import { fetchDocument } from "./mcp.ts";
 import { type Place, placeHash } from "./place.ts";
 import { shortUrl } from "./results.ts";

@@ -1,6 +1,5 @@
 import { byId, fill, h } from "../dom.ts";
-import { requestJson } from "../http.ts";
-import { problemMessage } from "../problem-message.ts";
+import { problemMessage, requestJson } from "../http.ts";
 import { showDocument } from "./document-view.ts";
 import { type Place, placeHash, readPlace } from "./place.ts";
 import { moveAmongHits, showResults } from "./results.ts";

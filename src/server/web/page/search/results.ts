@@ -1,7 +1,6 @@
 import { announce, fill, h } from "../dom.ts";
-import { counted } from "../format.ts";
-import { problemMessage } from "../problem-message.ts";
-import { filterChips } from "./filters.ts";
+import { counted, formatNumber } from "../format.ts";
+import { problemMessage } from "../http.ts";
 import { type Hit, type SearchPage, searchTenants } from "./mcp.ts";
 import { type Place, placeHash } from "./place.ts";
 
@@ -218,4 +217,71 @@ function snippetNodes(snippet: string): Node[] {
     if (text !== "") nodes.push(place % 2 === 1 ? h("mark", {}, text) : document.createTextNode(text));
   }
   return nodes;
+}
+
+/** The names that chips are shown for, with what people call them. */
+const NAMES: Readonly<Record<string, string>> = {
+  kind: "Kind",
+  language: "Language",
+  version: "Version",
+  group: "Group",
+};
+
+/** The most chips of a name. */
+const MAX_CHIPS = 12;
+
+/** The filter with another value for a name; null takes the name away. */
+function withValue(filter: string, name: string, value: string | null): string {
+  const others = filter.split(/\s+/).filter((word) => word !== "" && !word.startsWith(`${name}:`));
+  return (value === null ? others : [...others, `${name}:${value}`]).join(" ");
+}
+
+/**
+ * Links that narrow a search, with the number of documents behind each. A chip that is chosen takes its filter
+ * away again.
+ */
+function filterChips(place: Place, { facets }: Pick<SearchPage, "facets">): HTMLElement | null {
+  const chosen = new Set(place.filter.split(/\s+/));
+  const groups = Object.entries(NAMES).flatMap(([name, label]) => {
+    // An object's whole numbers, such as versions, come before its other names, whatever their counts.
+    const sorted = Object.entries(facets[name] ?? {}).sort(([, a], [, b]) => b - a);
+    const values = sorted.slice(0, MAX_CHIPS);
+    const isChosen = values.some(([value]) => chosen.has(`${name}:${value}`));
+    if (values.length < 2 && !isChosen) return [];
+    const chips = values.map(([value, count]) => chip(place, { name, value, count, chosen }));
+    return h("div", { class: "chips", role: "group", "aria-label": label }, h("span", {}, label), ...chips);
+  });
+  const isFiltered = place.filter.trim() !== "";
+  if (groups.length === 0 && !isFiltered) return null;
+  const all = placeHash({ ...place, filter: "", document: null });
+  return h(
+    "nav",
+    { class: "filters", "aria-label": "Filters" },
+    ...groups,
+    isFiltered && h("a", { href: all, class: "fine", id: "no-filter" }, `Without ${place.filter}`),
+  );
+}
+
+type Chip = {
+  readonly name: string;
+  readonly value: string;
+  readonly count: number;
+  readonly chosen: ReadonlySet<string>;
+};
+
+function chip(place: Place, { name, value, count, chosen }: Chip): HTMLElement {
+  const isChosen = chosen.has(`${name}:${value}`);
+  const filter = withValue(place.filter, name, isChosen ? null : value);
+  return h(
+    "a",
+    {
+      href: placeHash({ ...place, filter, document: null }),
+      class: "chip",
+      id: `chip-${name}-${value}`,
+      "aria-current": isChosen ? "true" : null,
+    },
+    value,
+    " ",
+    h("span", { class: "count" }, formatNumber(count)),
+  );
 }

@@ -1,8 +1,7 @@
 import type { SearchTimesRecord } from "../../../api/search/search-times.ts";
 import { announce, fill, h } from "../dom.ts";
 import { counted, formatAgo, formatNumber, formatTime } from "../format.ts";
-import { RequestFailed, request, requestJson } from "../http.ts";
-import { problemMessage } from "../problem-message.ts";
+import { problemMessage, RequestFailed, request, requestJson } from "../http.ts";
 import { latencyChart, type SyncRun, syncChart } from "./charts.ts";
 import { listTenants } from "./mcp.ts";
 import { placeHash } from "./place.ts";
