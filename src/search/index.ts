@@ -7,18 +7,19 @@ export type { SlugStyle } from "./document/slugs.ts";
 export { type FolderLook, slugStyleOf, slugStyleOfFolder } from "./folder/generator.ts";
 export { LEFT_OUT_REASONS, type LeftOut, type LeftOutReason, leftOutText } from "./folder/left-out.ts";
 export {
-  compilePathRules,
-  DEFAULT_EXCLUDED,
-  type PathFilter,
-  type PathRules,
-} from "./folder/path-rules.ts";
-export {
   type DocumentExtractor,
   readFiles,
   tooLarge,
 } from "./folder/read-files.ts";
-export { readDocumentFolder, sizeOf } from "./folder/read-folder.ts";
-export { listDocuments } from "./folder/walk-folder.ts";
+export {
+  compilePathRules,
+  DEFAULT_EXCLUDED,
+  listDocuments,
+  type PathFilter,
+  type PathRules,
+  readDocumentFolder,
+  sizeOf,
+} from "./folder/walk-folder.ts";
 export { outlineOf, rangeOfFragment } from "./fragment.ts";
 export { IndexGroup } from "./index-group.ts";
 export { DOCUMENT_ENDINGS, isDocument, mayBeDocument } from "./reading/kinds.ts";

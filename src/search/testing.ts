@@ -3,10 +3,8 @@
 export { Analyser } from "./analysis/analyser.ts";
 export { RunTable, UNKNOWN_RUN } from "./analysis/run-table.ts";
 export { stemEnglish } from "./analysis/stemmer.ts";
-export { attributesOf } from "./attributes/attributes.ts";
-export { NO_FILTER } from "./attributes/filter.ts";
-export { compileGlob } from "./attributes/glob.ts";
-export { attributeTable } from "./attributes/table.ts";
+export { attributesOf, attributeTable } from "./attributes/attributes.ts";
+export { compileGlob, NO_FILTER } from "./attributes/filter.ts";
 export type { IndexBuildOptions } from "./builder/build-index.ts";
 export { type BuildOptions, buildSegment } from "./builder/build-segment.ts";
 export { DocumentAnalyser } from "./document/analyse.ts";
@@ -26,14 +24,12 @@ export { encodeLengths, openLengths } from "./segment/field-lengths.ts";
 export { SegmentFile } from "./segment/file-reader.ts";
 export { SegmentFileWriter } from "./segment/file-writer.ts";
 export { findCandidates } from "./segment/find-candidates.ts";
-export { decodeLayout, encodeLayout } from "./segment/layout-codec.ts";
 export { decodePositions, encodePositions } from "./segment/positions-codec.ts";
 export { Segment } from "./segment/segment.ts";
 export { readSignatureKey, SignatureNumbers, Signatures, signatureKey } from "./segment/signatures.ts";
-export { decodeStored, encodeStored } from "./segment/stored-codec.ts";
+export { decodeLayout, decodeStored, encodeLayout, encodeStored } from "./segment/stored-codec.ts";
 export { StringTableCursor, StringTableWriter } from "./segment/string-table.ts";
-export { chooseFragments } from "./snippet/fragments.ts";
-export { TermPrefixes } from "./snippet/matches.ts";
+export { chooseFragments, TermPrefixes } from "./snippet/fragments.ts";
 export { plainText } from "./snippet/snippet.ts";
 export {
   type AttributeTable,

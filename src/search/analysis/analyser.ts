@@ -1,9 +1,19 @@
+import { stemmer as danish } from "@orama/stemmers/danish";
+import { stemmer as dutch } from "@orama/stemmers/dutch";
+import { stemmer as finnish } from "@orama/stemmers/finnish";
+import { stemmer as french } from "@orama/stemmers/french";
+import { stemmer as german } from "@orama/stemmers/german";
+import { stemmer as italian } from "@orama/stemmers/italian";
+import { stemmer as norwegian } from "@orama/stemmers/norwegian";
+import { stemmer as portuguese } from "@orama/stemmers/portuguese";
+import { stemmer as russian } from "@orama/stemmers/russian";
+import { stemmer as spanish } from "@orama/stemmers/spanish";
+import { stemmer as swedish } from "@orama/stemmers/swedish";
 import { NumberList } from "../number-list.ts";
 import type { AnalyzerProfile, Language, Vocabulary } from "../types.ts";
-import { hasCompounds, stemmerOf } from "./languages.ts";
 import { RunTable, UNKNOWN_RUN } from "./run-table.ts";
 import { RunWords, type Shape } from "./run-words.ts";
-import { stemFurther } from "./stemmer.ts";
+import { stemEnglish, stemFurther } from "./stemmer.ts";
 
 /** Whether text is prose or code: `code-friendly` stems only prose. */
 export type TextKind = "prose" | "code";
@@ -150,4 +160,33 @@ export class Analyser implements Vocabulary {
     this.#writtenWords.push(NONE);
     return number;
   }
+}
+
+// Snowball's algorithms, over folded words: a vowel has no accent here, which their rules for plurals do not need.
+const STEMMERS: Readonly<Record<Exclude<Language, "en">, (word: string) => string>> = {
+  da: danish,
+  de: german,
+  es: spanish,
+  fi: finnish,
+  fr: french,
+  it: italian,
+  nl: dutch,
+  no: norwegian,
+  pt: portuguese,
+  ru: russian,
+  sv: swedish,
+};
+
+/** Languages that write compounds as one word. */
+const COMPOUNDING: readonly Language[] = ["da", "de", "fi", "nl", "no", "sv"];
+
+const hasCompounds = (language: Language): boolean => COMPOUNDING.includes(language);
+
+const WORD = /^\p{L}+$/u;
+
+/** Returns the function that makes terms of the folded words of a language. */
+function stemmerOf(language: Language): (form: string) => string {
+  if (language === "en") return stemEnglish;
+  const stem = STEMMERS[language];
+  return (form) => (WORD.test(form) ? stem(form) || form : form);
 }

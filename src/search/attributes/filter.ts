@@ -3,7 +3,6 @@ import { didYouMean } from "../../base/nearest.ts";
 import { checkDeadlineAt } from "../deadline.ts";
 import type { AttributeTable, IndexReader } from "../types.ts";
 import { type DocumentKind, KINDS, pathOf } from "./attributes.ts";
-import { compileGlob, MAX_GLOB } from "./glob.ts";
 
 /** What a search can be narrowed to; `group` is one of tenants, the others are attributes of documents. */
 export const FILTER_NAMES = ["kind", "path", "version", "language", "group"] as const;
@@ -223,4 +222,22 @@ export function allowedBits(applied: AppliedFilter, but: FilterName | null = nul
     all = all === null ? bits : all.map((word, index) => word & bits[index]!);
   }
   return all;
+}
+
+/** The most characters of a pattern. */
+const MAX_GLOB = 200;
+
+/**
+ * A test of paths, which begin with `/`. A pattern without `*`, `?`, `[` and `{` is the beginning of a path;
+ * others match whole paths, as globs with `**`, and without a slash a name in any folder. Takes time linear in
+ * the path.
+ */
+export function compileGlob(pattern: string): (path: string) => boolean {
+  const isAnchored = pattern.startsWith("/") || pattern.includes("://");
+  if (!/[*?[{]/.test(pattern)) {
+    const start = isAnchored ? pattern : `/${pattern}`;
+    return (path) => path.startsWith(start);
+  }
+  const glob = new Bun.Glob(isAnchored ? pattern : pattern.includes("/") ? `/${pattern}` : `/**/${pattern}`);
+  return (path) => glob.match(path);
 }

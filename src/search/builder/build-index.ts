@@ -4,9 +4,9 @@ import { onAbort } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
 import { WorkerThread } from "../../base/worker-thread.ts";
 import { nameOf, type UnreadDocument } from "../reading/read-document.ts";
-import { buildDirectory } from "./build-directory.ts";
 import type { BuildReply, BuildRequest, BuildTask, DocumentNotice } from "./build-protocol.ts";
 import type { BuildCounts } from "./build-segment.ts";
+import { buildDirectory } from "./temporary-file.ts";
 
 /** The most documents that are posted together, and the most of their characters. */
 const BATCH_DOCUMENTS = 64;

@@ -5,22 +5,19 @@ import { attributesOf } from "../attributes/attributes.ts";
 import { SlugBallot, type SlugStyle } from "../document/slugs.ts";
 import { ByteReader, ByteWriter } from "../segment/bytes.ts";
 import { SegmentFileWriter } from "../segment/file-writer.ts";
-import { encodeLayout } from "../segment/layout-codec.ts";
 import { encodePositions } from "../segment/positions-codec.ts";
 import type { PostingList } from "../segment/posting-reader.ts";
 import type { Segment } from "../segment/segment.ts";
 import { NO_SIGNATURE } from "../segment/signatures.ts";
-import { encodeStored, openStored, writeUtf8 } from "../segment/stored-codec.ts";
+import { encodeLayout, encodeStored, openStored, writeUtf8 } from "../segment/stored-codec.ts";
 import type { LocatedTerm } from "../segment/term-dictionary.ts";
 import { type AnalysedDocument, NO_DOCUMENT, type SourceDocument, type Vocabulary } from "../types.ts";
-import { makeBuildDirectory } from "./build-directory.ts";
 import { DocumentTable } from "./document-table.ts";
 import { Inverter, writeFrequencies } from "./inverter.ts";
-import type { MemoryRun } from "./memory-run.ts";
+import { type MemoryRun, RunSignatures } from "./memory-run.ts";
 import { RunReader, RunWriter } from "./run-file.ts";
 import type { RunPlace, RunSource } from "./run-format.ts";
-import { RunSignatures } from "./run-signatures.ts";
-import { TemporaryFile } from "./temporary-file.ts";
+import { makeBuildDirectory, TemporaryFile } from "./temporary-file.ts";
 import { writeSegment } from "./write-segment.ts";
 
 /** The functions that turn documents into words. */

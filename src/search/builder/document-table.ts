@@ -1,6 +1,5 @@
 import type { DocumentUrl } from "../../urls/index.ts";
-import type { DocumentAttributes } from "../attributes/attributes.ts";
-import { attributeTable } from "../attributes/table.ts";
+import { attributeTable, type DocumentAttributes } from "../attributes/attributes.ts";
 import { NumberList } from "../number-list.ts";
 import { byCodeUnits } from "../segment/term-dictionary.ts";
 import { type AttributeTable, FIELDS } from "../types.ts";

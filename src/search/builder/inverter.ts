@@ -3,9 +3,8 @@ import type { ByteWriter } from "../segment/bytes.ts";
 import { encodePositions } from "../segment/positions-codec.ts";
 import { NO_SIGNATURE } from "../segment/signatures.ts";
 import { type AnalysedDocument, FIELDS, type Vocabulary } from "../types.ts";
-import { MemoryRun } from "./memory-run.ts";
+import { MemoryRun, RunSignatures } from "./memory-run.ts";
 import { PostingBuffer } from "./posting-buffer.ts";
-import { RunSignatures } from "./run-signatures.ts";
 import { FORM, TERM, USES, WORD, WordTable } from "./word-table.ts";
 
 const FIELD_COUNT = FIELDS.length;

@@ -1,5 +1,5 @@
 import { ByteReader, ByteWriter } from "../segment/bytes.ts";
-import { mapFile } from "../segment/map-file.ts";
+import { mapFile } from "../segment/file-reader.ts";
 import type { MemoryRun } from "./memory-run.ts";
 import {
   type RunHead,

@@ -1,4 +1,4 @@
-import { encodeAttributes } from "../attributes/table.ts";
+import { encodeAttributes } from "../attributes/attributes.ts";
 import { type SlugStyle, withSlugs } from "../document/slugs.ts";
 import { ByteReader, ByteWriter } from "../segment/bytes.ts";
 import { encodeLengths, totalsOf } from "../segment/field-lengths.ts";

@@ -1,11 +1,13 @@
-import { type Dirent, existsSync } from "node:fs";
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { type Dirent, existsSync, lstatSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { basename, join, resolve } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { systemReason } from "../../base/system-error.ts";
+import { docsUrl } from "../../urls/index.ts";
 import { mayBeDocument } from "../reading/kinds.ts";
+import type { UnreadDocument } from "../reading/read-document.ts";
 import type { LeftOut, LeftOutReason } from "./left-out.ts";
-import { compilePathRules, type PathFilter, type PathRules } from "./path-rules.ts";
+import { type DocumentExtractor, type Refusal, readFiles, tooLarge } from "./read-files.ts";
 
 export type WalkOptions = {
   /** Null leaves out hidden names only. */
@@ -73,4 +75,140 @@ function refusalOf(entry: Dirent, path: string): LeftOutReason | null {
   if (entry.isDirectory()) return null;
   if (!entry.isFile()) return "special";
   return mayBeDocument(entry.name) ? null : "unknown_kind";
+}
+
+/** Patterns that choose among the files of a folder or repository; `docs/tenants.md` explains them. */
+export type PathRules = {
+  /** When not empty, a file or a folder above it must match one of these. */
+  readonly include: readonly string[];
+  /** What matches one of these is left out, unless a later one that begins with `!` takes it back. */
+  readonly exclude: readonly string[];
+};
+
+/** What is excluded before a tenant's own patterns: other people's files, and copies that tools make. */
+export const DEFAULT_EXCLUDED: readonly string[] = [
+  "node_modules/",
+  "bower_components/",
+  "jspm_packages/",
+  "vendor/",
+  "third_party/",
+  "site-packages/",
+  "venv/",
+  "__pycache__/",
+  // Sphinx copies the sources of its pages there.
+  "_sources/",
+];
+
+/** Decides about paths; those above a path are decided about before. */
+export interface PathFilter {
+  /** Why a file or folder is left out; null when it is not. */
+  refuse(path: string, isFolder: boolean): "hidden" | "excluded" | "not_included" | null;
+}
+
+/**
+ * Compiles the rules. A pattern without a slash matches a name at any depth, one that ends in a slash only
+ * folders. Matching takes time linear in the path.
+ * @param rules null leaves out hidden names only
+ */
+export function compilePathRules(rules: PathRules | null): PathFilter {
+  const exclude = rules === null ? [] : [...DEFAULT_EXCLUDED, ...rules.exclude].map(compile);
+  const include = (rules?.include ?? []).map(compile);
+  return {
+    refuse(path, isFolder) {
+      if (isHidden(path.slice(path.lastIndexOf("/") + 1))) return "hidden";
+      const plain = path.normalize("NFC");
+      if (exclude.findLast((pattern) => pattern.matches(plain, isFolder))?.isNegated === false)
+        return "excluded";
+      if (isFolder || include.length === 0) return null;
+      return include.some((pattern) => matchesAbove(pattern, plain)) ? null : "not_included";
+    },
+  };
+}
+
+/** `.` and `..` are no names that a disk has, only ones that a hostile repository has. */
+const isHidden = (name: string): boolean => name.startsWith(".") && name !== "." && name !== "..";
+
+type Pattern = {
+  readonly isNegated: boolean;
+  matches(path: string, isFolder: boolean): boolean;
+};
+
+function compile(written: string): Pattern {
+  const isNegated = written.startsWith("!");
+  const bare = written.slice(isNegated ? 1 : 0).normalize("NFC");
+  const inner = bare.replace(/^\/|\/$/g, "");
+  const isAnchored = inner.includes("/") || bare.startsWith("/");
+  const glob = new Bun.Glob(isAnchored ? inner : `**/${inner}`);
+  const wantsFolder = bare.endsWith("/");
+  return { isNegated, matches: (path, isFolder) => (isFolder || !wantsFolder) && glob.match(path) };
+}
+
+/** Whether a pattern matches a file, or a folder that it is in. */
+function matchesAbove(pattern: Pattern, path: string): boolean {
+  for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", end + 1))
+    if (pattern.matches(path.slice(0, end), true)) return true;
+  return pattern.matches(path, false);
+}
+
+type FolderOptions = {
+  /** The name that replaces the folder in `docs://` addresses; by default its own name. */
+  readonly codename?: string;
+  /** Without them only hidden names are left out. */
+  readonly rules?: PathRules;
+  /** Without it HTML files are no documents. */
+  readonly extractHtml?: DocumentExtractor;
+  /** Called with each file that is left out. */
+  readonly onLeftOut: (file: LeftOut) => void;
+};
+
+/**
+ * Reads the documents of a folder and its subfolders, in the order of their paths (see `readFiles`): the
+ * pages of a crawl, or any other documentation. A document's address is the `url` of its front matter, else
+ * `docs://<folder>/<path>`; its title is that of the front matter, else its first heading, else the file's name.
+ * @throws Failure `unreadable_input` when the folder cannot be read
+ */
+export async function* readDocumentFolder(
+  folder: string,
+  { codename = codenameOf(folder), rules, extractHtml, onLeftOut }: FolderOptions,
+): AsyncGenerator<UnreadDocument> {
+  const paths: string[] = [];
+  for await (const path of listDocuments(folder, { rules: rules ?? null, onLeftOut })) paths.push(path);
+  yield* readFiles(paths, {
+    read: (path) => readBytes(join(folder, path)),
+    sizeOf: (path) => sizeOf(join(folder, path)),
+    addressOf: (path) => docsUrl(codename, path),
+    mayNameItself: true,
+    extractHtml,
+    onLeftOut,
+  });
+}
+
+/** The size of a file; 0 when it cannot be read. */
+export function sizeOf(path: string): number {
+  try {
+    return lstatSync(path).size;
+  } catch {
+    return 0;
+  }
+}
+
+async function readBytes(path: string): Promise<Uint8Array | Refusal> {
+  try {
+    const found = lstatSync(path);
+    // Another file may have taken the place of the one that was listed; opening a pipe would wait for ever.
+    if (!found.isFile()) return { reason: found.isSymbolicLink() ? "link" : "special" };
+    return tooLarge(path, found.size) ?? (await readFile(path));
+  } catch (error) {
+    return { reason: "unreadable", detail: systemReason(error) };
+  }
+}
+
+/** Turns the folder's name into a valid codename. */
+function codenameOf(folder: string): string {
+  const name = basename(resolve(folder))
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]+/g, "-")
+    .replace(/^[^a-z]+/, "")
+    .slice(0, 64);
+  return name.length < 2 ? "docs" : name;
 }

@@ -1,7 +1,7 @@
 import { checkDeadlineAt } from "../deadline.ts";
 import type { DocumentLayout } from "../types.ts";
 import { RANKING } from "./constants.ts";
-import { lowerBound, type TermPositions } from "./term-positions.ts";
+import { lowerBound, type TermPositions } from "./proximity.ts";
 
 export type PassageScores = {
   /** The score of the best passage, and the mean of the best three (missing ones count 0). */

@@ -23,8 +23,8 @@ import {
   openings,
   partedLeaves,
   proximity,
+  TermPositions,
 } from "./proximity.ts";
-import { TermPositions } from "./term-positions.ts";
 
 /** How a score came about; its parts add up to the score. */
 export type ScoreExplanation = Readonly<Record<keyof PhaseTwoWeights, number>> & {

@@ -1,6 +1,5 @@
 import { KINDS, pathOf, versionRank } from "../attributes/attributes.ts";
-import { isWithin } from "../attributes/filter.ts";
-import { compileGlob } from "../attributes/glob.ts";
+import { compileGlob, isWithin } from "../attributes/filter.ts";
 import type { Intent } from "../query/intent.ts";
 import type { AttributeTable, IndexReader } from "../types.ts";
 

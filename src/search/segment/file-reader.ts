@@ -1,8 +1,9 @@
-import { closeSync, fstatSync, openSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { Failure } from "../../base/failure.ts";
-import { asReadFailure, corrupt } from "./file-failure.ts";
 import {
+  asReadFailure,
   CHUNK_BYTES,
+  corrupt,
   FORMAT_VERSION,
   HEADER,
   HEADER_BYTES,
@@ -11,7 +12,6 @@ import {
   type SectionName,
   type SectionRange,
 } from "./layout.ts";
-import { mapFile } from "./map-file.ts";
 
 /**
  * A segment file, mapped into memory. Bytes may be read after `verify` has checked them. The mapping outlives
@@ -141,4 +141,16 @@ function readSections(view: DataView): Readonly<Record<SectionName, SectionRange
     return [name, { start: view.getFloat64(at, true), end: view.getFloat64(at + 8, true) }] as const;
   });
   return Object.fromEntries(ranges) as Record<SectionName, SectionRange>; // one range for each name
+}
+
+/**
+ * A file's bytes, mapped into memory where the system can: only bytes that are used are read. Writing to the
+ * array does not change the file. An empty file cannot be mapped.
+ * @throws the system's error
+ */
+export function mapFile(path: string): Uint8Array<ArrayBuffer> {
+  // Bun 1.4 cannot map files on Windows.
+  return process.platform === "win32"
+    ? new Uint8Array(readFileSync(path))
+    : Bun.mmap(path, { shared: false });
 }

@@ -2,8 +2,8 @@ import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncDirectory } from "../../base/atomic-file.ts";
 import { type ByteWriter, copyBytes, FEW_BYTES } from "./bytes.ts";
-import { asWriteFailure } from "./file-failure.ts";
 import {
+  asWriteFailure,
   CHUNK_BYTES,
   FORMAT_VERSION,
   HEADER,

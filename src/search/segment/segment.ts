@@ -1,5 +1,5 @@
 import type { DocumentUrl } from "../../urls/index.ts";
-import { openAttributes } from "../attributes/table.ts";
+import { openAttributes } from "../attributes/attributes.ts";
 import type { SlugStyle } from "../document/slugs.ts";
 import {
   type AttributeTable,
@@ -14,17 +14,15 @@ import {
   type TermEntry,
   type TermWalk,
 } from "../types.ts";
-import { BlockCache } from "./block-cache.ts";
 import { ByteReader } from "./bytes.ts";
 import { type LengthColumn, lengthAt, openLengths } from "./field-lengths.ts";
-import { corrupt } from "./file-failure.ts";
 import { SegmentFile } from "./file-reader.ts";
-import { decodeLayout } from "./layout-codec.ts";
+import { corrupt } from "./layout.ts";
 import { type Blocks, PostingList } from "./posting-reader.ts";
-import { interleaveLengths, ScoreTables } from "./score-tables.ts";
+import { BlockCache, interleaveLengths, ScoreTables } from "./score-tables.ts";
 import { Signatures } from "./signatures.ts";
 import { StoredBlockReader } from "./stored-blocks.ts";
-import { decodeStored, MarkdownBytes, openStored } from "./stored-codec.ts";
+import { decodeLayout, decodeStored, MarkdownBytes, openStored } from "./stored-codec.ts";
 import { StringTableCursor } from "./string-table.ts";
 import { type LocatedTerm, TermDictionary } from "./term-dictionary.ts";
 

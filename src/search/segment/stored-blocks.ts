@@ -1,6 +1,6 @@
 import { ByteReader, ByteWriter } from "./bytes.ts";
-import { corrupt } from "./file-failure.ts";
 import type { SegmentFile } from "./file-reader.ts";
+import { corrupt } from "./layout.ts";
 
 /**
  * The amount of text that is compressed together. Documentation in 700-byte sections shrinks to 50 % with 1

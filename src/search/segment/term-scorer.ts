@@ -1,7 +1,6 @@
 import { FIELDS, type FieldNumber, type WeightedTerm } from "../types.ts";
-import type { BlockMaxima } from "./block-cache.ts";
 import type { PostingList } from "./posting-reader.ts";
-import { type ScoreTables, TABLE_LENGTHS } from "./score-tables.ts";
+import { type BlockMaxima, type ScoreTables, TABLE_LENGTHS } from "./score-tables.ts";
 import type { Segment } from "./segment.ts";
 import { NO_SIGNATURE } from "./signatures.ts";
 

@@ -3,8 +3,7 @@ import { type Block, inlineText, readInline, readMarkdown } from "../../markdown
 import type { Analyser } from "../analysis/analyser.ts";
 import type { QueryTerm } from "../query/compile.ts";
 import type { DocumentParts } from "../types.ts";
-import { chooseFragments, type Fragment } from "./fragments.ts";
-import { findMatches, type Match } from "./matches.ts";
+import { chooseFragments, type Fragment, findMatches, type Match } from "./fragments.ts";
 
 export const SNIPPET_STYLES = ["plain", "html"] as const;
 
