@@ -1,11 +1,11 @@
 export type { App, ArticleSession } from "./app.ts";
-export { openIssuer } from "./issuer.ts";
 export { DEFAULT_NETWORK, type NetworkOptions, type Person, preferenceOf } from "./network.ts";
 export {
   type Host,
   hasDisplay,
   type Overrides,
   openApp,
+  openIssuer,
   type Program,
   readEnvironment,
   readProgram,

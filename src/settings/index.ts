@@ -7,11 +7,16 @@ export {
   GARBAGE_COLLECTION,
   INDEX_BUILD,
 } from "./defaults.ts";
-export { type TenantFields, withoutTenant, withTenant } from "./deployment/edit.ts";
-export { MAX_DEPLOYMENT_BYTES, readDeployment } from "./deployment/read.ts";
+export {
+  MAX_DEPLOYMENT_BYTES,
+  readDeployment,
+  type TenantFields,
+  withoutTenant,
+  withTenant,
+} from "./deployment/read.ts";
 export { deploymentJsonSchema } from "./deployment/schema.ts";
-export type { Deployment, FallbackSettings } from "./deployment/types.ts";
-export { withDotenv } from "./dotenv.ts";
+export type { Deployment, FallbackSettings } from "./deployment/translate.ts";
+export { misspeltVariables, withDotenv } from "./dotenv.ts";
 export {
   type Environment,
   readSettings,
@@ -19,7 +24,6 @@ export {
   type Settings,
   VARIABLES,
 } from "./environment.ts";
-export { misspeltVariables } from "./misspelt.ts";
 export {
   byteCount,
   choice,

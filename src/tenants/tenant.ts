@@ -10,17 +10,15 @@ import {
   type StoredDocument,
 } from "../search/index.ts";
 import type { DocumentUrl } from "../urls/index.ts";
-import { describeTenant, type TenantDetail } from "./describe.ts";
+import { describeTenant, statusOf, type TenantDetail } from "./describe.ts";
 import { LeftOutFiles, readLeftOut } from "./left-out.ts";
-import { LiveIndex, type OpenIndexes } from "./live-index.ts";
+import { LiveIndex, type OpenIndexes, runTestQueries } from "./live-index.ts";
 import { dueAt, takeSyncSlot, withoutFutureTimes } from "./schedule.ts";
 import type { TenantSettings } from "./settings.ts";
 import { openSource, type SourceParts } from "./source/open-source.ts";
 import type { Source, SourceWatch, SyncCounts } from "./source/source.ts";
 import { indexPathOf, makeStateDirectory, stateDirectoryOf } from "./state-file.ts";
-import { statusOf } from "./status.ts";
 import { describeIndexFailure, type SyncBook, type SyncRecord } from "./sync-book.ts";
-import { runTestQueries } from "./test-queries.ts";
 import type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } from "./types.ts";
 
 type TenantOptions = SourceParts & {

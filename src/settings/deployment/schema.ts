@@ -2,8 +2,7 @@ import { toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
 import { parsePageUrl, parseUrlPrefix } from "../../urls/index.ts";
 import { DEFAULT_SEARCH } from "../defaults.ts";
-import { scheduleProblem } from "./cron-form.ts";
-import { fieldsOf, type JsonField, listsForObjects, unknownFields } from "./fields.ts";
+import { fieldsOf, type JsonField, listsForObjects, scheduleProblem, unknownFields } from "./fields.ts";
 
 // Every message completes "must …"; reading makes it a line with the path in front.
 

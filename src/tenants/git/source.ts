@@ -7,10 +7,12 @@ import {
   DEFAULT_EXCLUDED,
   DOCUMENT_ENDINGS,
   type DocumentExtractor,
+  type FolderLook,
   type LeftOut,
   readFiles,
   type SlugStyle,
   sizeOf,
+  slugStyleOf,
   tooLarge,
   type UnreadDocument,
 } from "../../search/index.ts";
@@ -21,9 +23,8 @@ import type { GitTenant } from "../settings.ts";
 import type { DocumentsContext, Source, SyncContext, SyncCounts } from "../source/source.ts";
 import { makeStateDirectory, readState, writeState } from "../state-file.ts";
 import { type GitAccess, openAccess } from "./access.ts";
-import { slugStyleOfTree } from "./generator.ts";
-import { type Blob, openRepository, type Repository, type Tip } from "./repository.ts";
-import { type Choice, type ChosenFile, chooseFiles, WorkingCopy } from "./working-copy.ts";
+import { type Blob, openRepository, type Repository, type Tip, type TreeEntry } from "./repository.ts";
+import { type Choice, type ChosenFile, chooseFiles, normalSubpath, WorkingCopy } from "./working-copy.ts";
 
 export type GitSourceOptions = {
   readonly access: GitAccess;
@@ -327,3 +328,49 @@ const wishOf = ({ repositoryUrl, revision, subpaths, stripPrefix, rules }: GitTe
 
 const isGitState = (value: unknown): value is GitState =>
   typeof value === "object" && value !== null && "version" in value && value.version === 1;
+
+/** A larger file is no configuration that a person wrote. */
+const MAX_CONFIGURATION_BYTES = 1024 * 1024;
+
+/** Tells how the generator of a commit's documents makes anchors, by its configuration around the subpaths. */
+async function slugStyleOfTree(
+  entries: readonly TreeEntry[],
+  subpaths: readonly string[],
+  repository: Pick<Repository, "fetchBlobs" | "sizes" | "read">,
+): Promise<SlugStyle | undefined> {
+  const look = lookAt(entries, repository);
+  for (const subpath of subpaths) {
+    const style = await slugStyleOf(normalSubpath(subpath) || ".", look);
+    if (style) return style;
+  }
+  return undefined;
+}
+
+function lookAt(
+  entries: readonly TreeEntry[],
+  repository: Pick<Repository, "fetchBlobs" | "sizes" | "read">,
+): FolderLook {
+  const names = new Map<string, Set<string>>();
+  const oids = new Map<string, string>();
+  for (const { mode, oid, path } of entries) {
+    if (mode.startsWith("100")) oids.set(path, oid);
+    for (let at = path; at !== "."; at = posix.dirname(at)) {
+      const folder = posix.dirname(at);
+      const inside = names.get(folder) ?? new Set();
+      names.set(folder, inside.add(posix.basename(at)));
+    }
+  }
+  return {
+    namesIn: async (folder) => [...(names.get(posix.normalize(folder)) ?? [])],
+    async textOf(path) {
+      const oid = oids.get(posix.normalize(path));
+      if (oid === undefined) return "";
+      await repository.fetchBlobs([oid]);
+      const size = (await repository.sizes()).get(oid) ?? Number.POSITIVE_INFINITY;
+      if (size > MAX_CONFIGURATION_BYTES) return "";
+      for await (const bytes of repository.read([{ oid, size }])) return new TextDecoder().decode(bytes);
+      return "";
+    },
+    parentOf: (folder) => (folder === "." ? null : posix.dirname(folder)),
+  };
+}

@@ -9,11 +9,11 @@ import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
 import type { OnlineTenant } from "../settings.ts";
 import type { SyncContext, SyncCounts } from "../source/source.ts";
 import { makeStateDirectory } from "../state-file.ts";
-import { createFallbackExtractor } from "./fallback.ts";
 import { type CrawledOutcome, type Judgement, judge, type KnownDocument } from "./judge.ts";
 import { MarkdownAlternates, preferMarkdown, revalidateFirst, withLlmsTxt } from "./markdown-alternates.ts";
 import {
   checkPlanOf,
+  createFallbackExtractor,
   createIsWanted,
   type OnlineParts,
   planOf,
