@@ -1,23 +1,12 @@
 import type { Database } from "../../../base/database/index.ts";
+import type { z } from "../openapi.ts";
+import type * as schemas from "./schemas.ts";
+
+/** What `GET /search-times` answers with. */
+export type SearchTimesRecord = z.infer<typeof schemas.SearchTimes>;
 
 /** The searches of one interval. */
-export type StretchTimes = {
-  /** The start of the interval, ISO 8601, UTC. */
-  readonly at: string;
-  readonly count: number;
-  readonly errors: number;
-  /** Half of the searches took at most this long, in ms; within 5 %. */
-  readonly p50_ms: number;
-  readonly p95_ms: number;
-};
-
-export type SearchTimesRecord = {
-  /** The length of an interval. */
-  readonly bucket_seconds: number;
-  /** How far the intervals go back; those without searches are left out. */
-  readonly span_seconds: number;
-  readonly queries: readonly StretchTimes[];
-};
+export type StretchTimes = SearchTimesRecord["queries"][number];
 
 /** The durations of the last day's searches, limited in size and kept across restarts if the database is. */
 export interface SearchTimes extends Disposable {
