@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, openDatabase } from "../../../base/database/index.ts";
 import { Failure } from "../../../base/failure.ts";
+import type { z } from "../openapi.ts";
+import type * as schemas from "./schemas.ts";
 
 /** A search as the log takes it. */
 export type LoggedSearch = {
@@ -12,28 +14,11 @@ export type LoggedSearch = {
   readonly urls: readonly string[];
 };
 
-/** How often a query was asked. */
-export type QueryCounts = {
-  readonly query: string;
-  readonly searches: number;
-  /** Searches that found nothing. */
-  readonly without_hits: number;
-  /** Searches of which a document was opened within ten minutes. */
-  readonly followed: number;
-};
+/** What `GET /analytics` answers with. */
+export type QueriesRecord = z.infer<typeof schemas.Queries>;
 
-export type QueriesRecord = {
-  /** The first day that counts, in UTC. */
-  readonly since: string;
-  readonly searches: number;
-  /** The number of different queries. */
-  readonly queries: number;
-  readonly frequent: readonly QueryCounts[];
-  /** Those that found nothing, by how often. */
-  readonly without_hits: readonly QueryCounts[];
-  /** Those that found something of which nothing was opened, by how often. */
-  readonly without_click: readonly QueryCounts[];
-};
+/** How often a query was asked. */
+export type QueryCounts = QueriesRecord["frequent"][number];
 
 export type QueriesWish = {
   /** How many days back; today is the first. */

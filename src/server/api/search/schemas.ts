@@ -140,7 +140,9 @@ export const Queries = z
     searches: count,
     queries: count.openapi({ description: "The number of different queries" }),
     frequent: queries,
+    /** Those that found nothing, by how often. */
     without_hits: queries,
+    /** Those that found something of which nothing was opened, by how often. */
     without_click: queries,
   })
   .openapi("Queries");
