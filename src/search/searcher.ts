@@ -15,12 +15,17 @@ import type { Corpus } from "./corpus.ts";
 import { countMatches, type MatchCounts } from "./counts.ts";
 import { checkDeadline } from "./deadline.ts";
 import { type CompiledQuery, compileQuery } from "./query/compile.ts";
-import { intentOf } from "./query/intent.ts";
 import { documentsWithPhrases, scoreDocuments } from "./query/phrases.ts";
 import type { SynonymSettings } from "./query/synonyms.ts";
 import { RANKING } from "./ranking/constants.ts";
 import { type RankedDocument, rescore, type ScoreExplanation } from "./ranking/rescore.ts";
-import { type Factors, factorsOf, type PathPreferences, standingAlone } from "./ranking/standing.ts";
+import {
+  type Factors,
+  factorsOf,
+  intentOf,
+  type PathPreferences,
+  standingAlone,
+} from "./ranking/standing.ts";
 import { makeSnippet, type SnippetSettings, type SnippetStyle } from "./snippet/snippet.ts";
 import type {
   AnalyzerProfile,
