@@ -1,30 +1,9 @@
 import { type EventSourceMessage, EventSourceParserStream } from "eventsource-parser/stream";
+import type * as answers from "../../../api/extractor/schemas/answers.ts";
+import type { z } from "../../../api/openapi.ts";
 import { RequestFailed, request, requestJson } from "../http.ts";
 
-/** The fields of `POST /`'s answer that are shown by name; the JSON view shows all of them. */
-export type Article = {
-  readonly url: string | null;
-  readonly final_url: string | null;
-  readonly canonical_url: string | null;
-  readonly status_code: number | null;
-  readonly fetcher: string;
-  readonly title: string | null;
-  readonly byline: string | null;
-  readonly siteName: string | null;
-  readonly published_date: string | null;
-  readonly modified_date: string | null;
-  readonly lang: string | null;
-  readonly dir: "ltr" | "rtl" | null;
-  readonly excerpt: string | null;
-  readonly image: string | null;
-  readonly page_type: string | null;
-  readonly confidence: number | null;
-  readonly sources: Readonly<Record<string, string | null>>;
-  readonly markdown: string | null;
-  readonly word_count: number;
-  readonly length: number;
-  readonly warnings: readonly string[] | null;
-};
+export type Article = z.infer<typeof answers.ExtractionResult>;
 
 export type ExtractionBody = {
   readonly url: string;
@@ -35,34 +14,10 @@ export type ExtractionBody = {
 export const extractArticle = (body: ExtractionBody, signal: AbortSignal): Promise<Article> =>
   requestJson("./", { method: "POST", body, signal });
 
-export type Job = {
-  readonly job_id: string;
-  readonly status: "queued" | "running" | "completed" | "failed";
-  readonly progress: number;
-  readonly total: number;
-  readonly successful: number;
-  readonly failed: number;
-  readonly skipped: number;
-  readonly created_at: string;
-  readonly started_at: string | null;
-  readonly completed_at: string | null;
-  readonly cancel_requested: boolean;
-  readonly output_dir: string;
-  readonly seeds: readonly string[];
-  readonly sitemaps: readonly string[];
-  readonly error: { readonly code: string; readonly message: string } | null;
-};
+export type Job = z.infer<typeof answers.JobStatus>;
 
 /** A page of a crawl as the manifest describes it. */
-export type CrawledPage = {
-  readonly url: string;
-  readonly status: "success" | "failed" | "skipped";
-  readonly title: string | null;
-  readonly word_count: number | null;
-  readonly http_status: number | null;
-  readonly error: { readonly code: string; readonly message: string } | null;
-  readonly reason: string | null;
-};
+export type CrawledPage = z.infer<typeof answers.Manifest>["results"][number];
 
 export type Notice = {
   readonly notice: string;
@@ -76,9 +31,7 @@ export const isOver = ({ status }: Job): boolean => status === "completed" || st
 
 const jobPath = (id: string): string => `crawl/${encodeURIComponent(id)}`;
 
-export const listJobs = (
-  signal?: AbortSignal,
-): Promise<{ readonly jobs: readonly Job[]; readonly queued: number; readonly running: number }> =>
+export const listJobs = (signal?: AbortSignal): Promise<z.infer<typeof answers.JobList>> =>
   requestJson("crawl", { signal });
 
 export const readJob = (id: string, signal: AbortSignal): Promise<Job> =>

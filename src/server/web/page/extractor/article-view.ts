@@ -100,7 +100,8 @@ const fileName = ({ title, url }: Article): string =>
 
 function metadata(article: Article): HTMLElement {
   const { sources, confidence, status_code: status, image } = article;
-  const from = (field: string): string => (sources[field] ? ` — from ${sources[field]}` : "");
+  const from = (field: keyof Article["sources"]): string =>
+    sources[field] ? ` — from ${sources[field]}` : "";
   const rows: readonly (readonly [string, string | Node | null])[] = [
     ["Title", article.title && article.title + from("title")],
     ["By", article.byline && article.byline + from("byline")],

@@ -1,13 +1,10 @@
+import type { z } from "../../../api/openapi.ts";
+import type * as schemas from "../../../api/search/schemas.ts";
 import type { SearchTimesRecord, StretchTimes } from "../../../api/search/search-times.ts";
 import { h, s } from "../dom.ts";
 import { formatDuration, formatTime } from "../format.ts";
 
-export type SyncRun = {
-  readonly started_at: string;
-  readonly completed_at: string;
-  readonly counts: Readonly<Record<string, number>> | null;
-  readonly error: { readonly code: string; readonly message: string } | null;
-};
+type SyncRun = z.infer<typeof schemas.Tenant>["history"][number];
 
 const RUNS = 20;
 const RUN_WIDTH = 6;
@@ -47,7 +44,7 @@ const durationOf = ({ started_at: start, completed_at: end }: SyncRun): number =
 
 const countsOf = ({ counts }: SyncRun): string =>
   Object.entries(counts ?? {})
-    .filter(([, count]) => count > 0)
+    .filter(([, count = 0]) => count > 0)
     .map(([name, count]) => `, ${count} ${name}`)
     .join("");
 

@@ -1,15 +1,10 @@
+import type { z } from "../../../api/openapi.ts";
+import type * as schemas from "../../../api/search/schemas.ts";
 import { RequestFailed, requestJson } from "../http.ts";
 
-export type Hit = {
-  readonly url: string;
-  readonly title: string;
-  /** The headings of the best section, without the title; empty where there are none. */
-  readonly heading: string;
-  /** Escaped text with `<mark>` around the matches. */
-  readonly snippet: string;
-  readonly anchor: string | null;
-  readonly score: number;
-};
+/** A page of hits, as `GET /search` gives it. */
+export type SearchPage = z.infer<typeof schemas.SearchAnswer>;
+export type Hit = SearchPage["hits"][number];
 
 export type FoundDocument = {
   readonly url: string;
@@ -42,13 +37,6 @@ async function callTool<T>(name: string, parameters: object, signal?: AbortSigna
   // Each tool's answer has the form that the server declares in its output schema.
   return content as T;
 }
-
-/** A page of hits, as `GET /search` gives it. */
-export type SearchPage = {
-  readonly hits: readonly Hit[];
-  readonly total: number;
-  readonly facets: Readonly<Record<string, Readonly<Record<string, number>>>>;
-};
 
 export type SearchWish = {
   /** Empty for all. */

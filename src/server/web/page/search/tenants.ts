@@ -1,29 +1,14 @@
+import type { z } from "../../../api/openapi.ts";
+import type * as schemas from "../../../api/search/schemas.ts";
 import type { SearchTimesRecord } from "../../../api/search/search-times.ts";
 import { announce, fill, h } from "../dom.ts";
 import { counted, formatAgo, formatNumber, formatTime } from "../format.ts";
 import { problemMessage, RequestFailed, request, requestJson } from "../http.ts";
-import { latencyChart, type SyncRun, syncChart } from "./charts.ts";
+import { latencyChart, syncChart } from "./charts.ts";
 import { listTenants } from "./mcp.ts";
 import { placeHash } from "./place.ts";
 
-/** The shown fields of a record of `/tenants/status`. */
-type TenantRecord = {
-  readonly tenant: string;
-  readonly source_type: string;
-  readonly state: "idle" | "queued" | "running";
-  readonly last_started_at: string | null;
-  readonly last_completed_at: string | null;
-  readonly next_run_at: string | null;
-  readonly last_error: { readonly code?: string; readonly message: string } | null;
-  /** The last syncs, with the newest at the end. */
-  readonly history: readonly SyncRun[];
-  readonly index: { readonly doc_count: number | null; readonly building: boolean };
-  readonly counts: { readonly left?: number };
-  /** Files that are not in the index, by reason. */
-  readonly left_out: Readonly<
-    Record<string, { readonly count: number; readonly examples: readonly string[] }>
-  >;
-};
+type TenantRecord = z.infer<typeof schemas.Tenant>;
 
 const QUIET_MS = 5000;
 const BUSY_MS = 1000;
@@ -57,7 +42,7 @@ export class TenantOverview {
   async load(): Promise<boolean> {
     this.#descriptions ??= new Map((await listTenants()).map((one) => [one.codename, one.description]));
     const [{ tenants }, times] = await Promise.all([
-      requestJson<{ readonly tenants: readonly TenantRecord[] }>("tenants/status"),
+      requestJson<z.infer<typeof schemas.Tenants>>("tenants/status"),
       readSearchTimes(),
     ]);
     this.#show(tenants, times);
