@@ -68,7 +68,7 @@ export class Analyser implements Vocabulary {
   }
 
   get hasCompounds(): boolean {
-    return hasCompounds(this.language);
+    return COMPOUNDING.includes(this.language);
   }
 
   get size(): number {
@@ -179,8 +179,6 @@ const STEMMERS: Readonly<Record<Exclude<Language, "en">, (word: string) => strin
 
 /** Languages that write compounds as one word. */
 const COMPOUNDING: readonly Language[] = ["da", "de", "fi", "nl", "no", "sv"];
-
-const hasCompounds = (language: Language): boolean => COMPOUNDING.includes(language);
 
 const WORD = /^\p{L}+$/u;
 
