@@ -10,12 +10,16 @@ import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import type { JobRunner } from "../extractor/jobs/runner.ts";
 import { type CrawlSpec, jobStatus, readManifest, shownCrawl } from "../extractor/jobs/spec.ts";
 import type { RequestDefaults } from "../extractor/requests.ts";
-import { ArgumentError, integer, optionalText, type RawArguments, requiredText } from "./arguments.ts";
 import type { McpOffer } from "./offer.ts";
 import {
+  ArgumentError,
   bindTool,
+  integer,
   looseResultOf,
   objectOf,
+  optionalText,
+  type RawArguments,
+  requiredText,
   TEXT,
   TEXT_OR_NULL,
   type ToolCall,

@@ -1,6 +1,6 @@
 import { isRecord } from "../../../base/json.ts";
-import type { RawArguments } from "./arguments.ts";
 import { REVISION_KEY } from "./messages.ts";
+import type { RawArguments } from "./tool.ts";
 
 /** A tool call in the body of a request. */
 export type DirectCall = {

@@ -1,8 +1,7 @@
 import { wordsOf } from "../../../base/text.ts";
 import { outlineOf, rangeOfFragment, type StoredDocument } from "../../../search/index.ts";
 import type { TenantRegistry } from "../../../tenants/index.ts";
-import { integer, optionalText, type RawArguments, requiredText } from "./arguments.ts";
-import type { ToolFields } from "./tool.ts";
+import { integer, optionalText, type RawArguments, requiredText, type ToolFields } from "./tool.ts";
 
 /** The most characters of an answer that asks for no other number: about 5 000 tokens. */
 export const DEFAULT_MAX_CHARS = 20_000;

@@ -1,10 +1,9 @@
 import { Failure } from "../../../base/failure.ts";
 import { isRecord } from "../../../base/json.ts";
 import { logFault } from "../../middleware/problem.ts";
-import type { RawArguments } from "./arguments.ts";
 import { RPC, type RpcId } from "./messages.ts";
 import type { McpOptions } from "./offer.ts";
-import type { Tool, ToolCall, ToolResult } from "./tool.ts";
+import type { RawArguments, Tool, ToolCall, ToolResult } from "./tool.ts";
 
 /** The code of `resources/read` in revisions with `initialize`; the SDK writes the later one for the others. */
 const RESOURCE_NOT_FOUND = -32002;

@@ -10,20 +10,18 @@ import { onAbort } from "../../../base/abort.ts";
 import { Failure } from "../../../base/failure.ts";
 import { composeMarkdown, type ExtractionOptions } from "../../../extraction/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
+import type { McpOffer } from "./offer.ts";
 import {
   ArgumentError,
+  bindTool,
   choice,
   flag,
   integer,
+  looseResultOf,
+  objectOf,
   optionalText,
   type RawArguments,
   requiredText,
-} from "./arguments.ts";
-import type { McpOffer } from "./offer.ts";
-import {
-  bindTool,
-  looseResultOf,
-  objectOf,
   TEXT,
   type ToolCall,
   type ToolDefinition,

@@ -1,5 +1,6 @@
 import { facetsOf, type MatchCounts, parseFilter, SNIPPET_STYLES } from "../../../search/index.ts";
 import type { TenantRegistry } from "../../../tenants/index.ts";
+import type { FetchOptions } from "./fetch-document.ts";
 import {
   ArgumentError,
   choice,
@@ -9,8 +10,7 @@ import {
   optionalText,
   type RawArguments,
   requiredWords,
-} from "./arguments.ts";
-import type { FetchOptions } from "./fetch-document.ts";
+} from "./tool.ts";
 
 /** What a search needs of a server. */
 export type SearchCallOptions = Pick<FetchOptions, "registry" | "queryLog" | "onSearched"> & {

@@ -1,11 +1,13 @@
 import { headingPath } from "../../../search/index.ts";
 import type { TenantDetail } from "../../../tenants/index.ts";
-import { flag, type RawArguments, requiredText } from "./arguments.ts";
 import { DEFAULT_MAX_CHARS, type FetchOptions, fetchDocument } from "./fetch-document.ts";
 import { countsOf, rounded, runSearchCall } from "./search-call.ts";
 import {
   bindTool,
+  flag,
   objectOf,
+  type RawArguments,
+  requiredText,
   resultOf,
   TEXT,
   TEXT_OR_NULL,

@@ -3,8 +3,8 @@ import { subscriberNetwork } from "../../../fetching/index.ts";
 import { headingPath, type SearchHit } from "../../../search/index.ts";
 import type { TenantRegistry } from "../../../tenants/index.ts";
 import type { Exchange } from "../../middleware/exchange.ts";
-import { ArgumentError } from "../mcp/arguments.ts";
 import { countsOf, rounded, runSearchCall, type SearchCallOptions } from "../mcp/search-call.ts";
+import { ArgumentError } from "../mcp/tool.ts";
 import { type ApiOperation, invalidRequest, problem } from "../openapi.ts";
 import * as schemas from "./schemas.ts";
 
