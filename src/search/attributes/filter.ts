@@ -1,6 +1,6 @@
 import { Failure } from "../../base/failure.ts";
 import { didYouMean } from "../../base/nearest.ts";
-import { checkDeadlineAt } from "../deadline.ts";
+import { checkDeadline } from "../deadline.ts";
 import type { AttributeTable, IndexReader } from "../types.ts";
 import { type DocumentKind, KINDS, pathOf } from "./attributes.ts";
 
@@ -208,7 +208,7 @@ function readPaths(reader: IndexReader, patterns: readonly string[], deadline: n
 function bitsWhere(count: number, deadline: number, isMet: (document: number) => boolean): DocumentBits {
   const bits = new Uint32Array(Math.ceil(count / 32));
   for (let document = 0; document < count; document++) {
-    if ((document & 0x3ff) === 0) checkDeadlineAt(0, deadline);
+    if ((document & 0x3ff) === 0) checkDeadline(deadline);
     if (isMet(document)) bits[document >>> 5]! |= 1 << (document & 31);
   }
   return bits;

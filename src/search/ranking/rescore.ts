@@ -71,7 +71,9 @@ export function rescore(
   const leaves = leavesOf(query);
   const firstLeaves = leaves.filter((leaf) => query.terms[leaf]!.position < CLOSE_POSITIONS);
   const near = { weights, parted: partedLeaves(query, leaves), deadline: options.deadline };
-  const fillers = { places, leaves, leafCount: query.leafCount };
+  // No document here holds a leaf that only other indexes have.
+  const leafCount = Math.max(query.leafCount, leaves.length + query.elsewhere.length);
+  const fillers = { places, leaves, leafCount };
   const added = weightsFor(query.wordCount);
   const passages = new PassageScorer(options.deadline);
   const fieldScorer = options.isExplained ? new FieldScorer(options.corpus, options.ranking) : null;

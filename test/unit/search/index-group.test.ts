@@ -190,6 +190,15 @@ describe("several indexes", () => {
     );
   });
 
+  test("agree that a title is not the whole query where only another one holds the rest of it", async () => {
+    const lists = [[page("a", "Kranke", "Kranke")], [page("Haus", "Kranke", "Kranke")]];
+    const find = (parts: readonly (readonly SourceDocument[])[]) =>
+      together(parts, (search) => search("Krankenhaus").map(([url, score]) => [url, score]), {
+        language: "de",
+      });
+    expect(await find(lists)).toEqual(await find([lists.flat()]));
+  });
+
   test("agree on a correction, even where one of them holds a nearer word of fewer documents", async () => {
     const lists = [
       [page("a", "One", "gates here")],
