@@ -32,8 +32,8 @@ export class TenantSearcher {
       } catch (error) {
         if (!(error instanceof Failure) || error.code !== "index_corrupt") throw error;
       }
-      // Each tenant finds out for itself whether its file is the damaged one.
-      const whole = usable.filter(({ tenant }) => isSearchable(tenant, { query, options, failures }));
+      // A search of each tenant alone could read other parts of its file than the search of all.
+      const whole = usable.filter(({ tenant }) => isIntact(tenant, failures));
       return { ...this.#search(whole, query, { ...options, started }), failures };
     });
   }
@@ -72,7 +72,7 @@ function openAll(tenants: readonly Tenant[]): {
   const failures: Failure[] = [];
   for (const tenant of tenants) {
     try {
-      usable.push({ tenant, index: tenant.openIndex() });
+      usable.push({ tenant, index: tenant.withIndex((index) => index) });
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       failures.push(error);
@@ -81,19 +81,12 @@ function openAll(tenants: readonly Tenant[]): {
   return { usable, failures };
 }
 
-type Attempt = {
-  readonly query: string;
-  readonly options: TenantSearchOptions;
-  readonly failures: Failure[];
-};
-
-function isSearchable(tenant: Tenant, { query, options, failures }: Attempt): boolean {
+function isIntact(tenant: Tenant, failures: Failure[]): boolean {
   try {
-    // What the filter names may be in another tenant.
-    tenant.search(query, { ...options, filter: undefined });
+    tenant.withIndex(({ reader }) => reader.verifyAll());
     return true;
   } catch (error) {
-    if (!(error instanceof Failure) || error.code === "timeout") throw error;
+    if (!(error instanceof Failure)) throw error;
     failures.push(error);
     return false;
   }

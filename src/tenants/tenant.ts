@@ -99,7 +99,7 @@ export class Tenant implements AsyncDisposable {
     const { timeoutMs, isCounted = false, ...wish } = options;
     const search = { ...wish, explain: false, deadline: started + timeoutMs };
     const tenant = this.detail.codename;
-    return this.#withIndex((index) => ({
+    return this.withIndex((index) => ({
       hits: index.search(query, search).map((hit) => ({ ...hit, tenant })),
       counts: isCounted ? index.count(query, search) : null,
       tenants: [tenant],
@@ -109,14 +109,9 @@ export class Tenant implements AsyncDisposable {
     }));
   }
 
-  /** The open index, for a search in several; throws as `search`. */
-  openIndex(): SearchIndex {
-    return this.#withIndex((index) => index);
-  }
-
   /** The first document that the index has of these addresses. */
   fetch(addresses: Iterable<DocumentUrl>): StoredDocument | null {
-    return this.#withIndex((index) => {
+    return this.withIndex((index) => {
       for (const url of addresses) {
         const found = index.fetch(url);
         if (found) return found;
@@ -132,7 +127,7 @@ export class Tenant implements AsyncDisposable {
 
   /** See `SearchIndex.list`. */
   list(after: string | null, count: number): readonly DocumentEntry[] {
-    return this.#withIndex((index) => index.list(after, count));
+    return this.withIndex((index) => index.list(after, count));
   }
 
   /** Starts to watch the documents where indexes may be built; the leading process calls this. */
@@ -204,7 +199,8 @@ export class Tenant implements AsyncDisposable {
     this.#index[Symbol.dispose]();
   }
 
-  #withIndex<T>(use: (index: SearchIndex) => T): T {
+  /** Uses the open index, and gives it up when it turns out to be damaged; throws as `search`. */
+  withIndex<T>(use: (index: SearchIndex) => T): T {
     const { codename, search } = this.settings;
     if (!search.isEnabled)
       throw new Failure("search_disabled", `Search is disabled for tenant '${codename}'`);

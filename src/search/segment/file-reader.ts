@@ -97,6 +97,15 @@ export class SegmentFile implements Disposable {
     if (size < this.bytes.length) throw corrupt(this.path, `cut from ${this.bytes.length} to ${size} bytes`);
   }
 
+  /**
+   * Checks all that was not checked yet; reads the whole file.
+   * @throws Failure `index_corrupt`
+   */
+  verifyAll(): void {
+    this.requireWhole();
+    this.verify(0, this.#checksums.length * CHUNK_BYTES);
+  }
+
   /** Releases the descriptor and the mapping; arrays of the file's bytes are empty afterwards. */
   [Symbol.dispose](): void {
     if (this.#isClosed) return;

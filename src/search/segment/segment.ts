@@ -275,6 +275,11 @@ export class Segment implements IndexReader, Disposable {
     this.#file.requireWhole();
   }
 
+  /** See `SegmentFile.verifyAll`. */
+  verifyAll(): void {
+    this.#file.verifyAll();
+  }
+
   [Symbol.dispose](): void {
     this.#file[Symbol.dispose]();
   }

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, openDatabase, openLeases } from "../../../src/base/database/index.ts";
+import { NO_FILTER } from "../../../src/search/testing.ts";
 import { openRegistry, type TestRegistry, writeTree } from "../../support/search-server.ts";
 import { until } from "../../support/until.ts";
 
@@ -74,6 +75,48 @@ test("a damaged index is searched on although no build can be asked for", async 
     (said) => said,
   );
   expect(hasSaid("no sync requested")).toBe(true);
+}, 120_000);
+
+test("wherever a tenant's index is damaged, a search of several finds what the others have", async () => {
+  const words = (number: number) =>
+    Array.from({ length: 1000 }, (_, place) => (place * place * 7919 + number * 31) % 997).join(" ");
+  const pages = Array.from({ length: 40 }, (_, number): [string, string] => [
+    `page-${number}.md`,
+    `# Page ${number}\n\nThe sluicegate. ${words(number)}\n`,
+  ]);
+  const docs = writeTree(Object.fromEntries(pages));
+  const tenants = Array.from({ length: 8 }, (_, number) => ({
+    source_type: "filesystem",
+    codename: number === 0 ? "another" : `damaged-${number}`,
+    docs_name: "x",
+    docs_root_dir: docs,
+  }));
+  await using several = openRegistry({ tenants });
+  for (const { codename } of several.list()) await several.build(codename);
+  for (const [number, { codename }] of several.list().entries()) {
+    if (number === 0) continue;
+    const path = join(several.stateDirectory, codename, "search.index");
+    const bytes = await Bun.file(path).bytes();
+    // A bit in each of the first parts of the file that have checksums, which hold the documents.
+    const at = 16_384 * number - 1000;
+    bytes[at]! ^= 1;
+    writeFileSync(`${path}.new`, bytes);
+    renameSync(`${path}.new`, path);
+  }
+  for (const { codename } of several.list().slice(1)) {
+    for (const number of [0, 9, 19, 29, 39]) {
+      // Without the filter a search of the tenant alone shows other pages, from other parts of its file.
+      const filter = { ...NO_FILTER, path: [`page-${number}.md`] };
+      const options = { size: 3, filter, wordMatch: false, timeoutMs: 30_000 };
+      const { hits, failures } = several.searchTogether(["another", codename], "sluicegate", options);
+      expect({ codename, number, hits: hits.length }).toEqual({
+        codename,
+        number,
+        hits: failures.length > 0 ? 1 : 2,
+      });
+    }
+  }
+  rmSync(docs, { recursive: true });
 }, 120_000);
 
 test("documents that change while another process is at them are read when it has ended", async () => {
