@@ -41,6 +41,12 @@ test("a search filters by what HTML, front matter, paths and the deployment say"
     expect(await found("version:1.5 language:ja")).toEqual(["old/ja/path.md"]);
     expect(await found("group:land")).toEqual(["new/plain.md"]);
     expect(await found("group:land,sea path:*.md language:de")).toEqual(["old/front.md"]);
+    // Several options are one filter.
+    const twice = await runCommand(
+      ["search", "--all", "--json", "--filter", "language:ja", "--filter", "version:1.5", "boat"],
+      { cwd: root },
+    );
+    expect(JSON.parse(twice.stdout).results).toHaveLength(1);
     // The most frequent first, also of versions that are whole numbers.
     writeFileSync(join(root, "new/other.md"), "# Other\n\nBoat.\n");
     mkdirSync(join(root, "new/v7"));

@@ -98,7 +98,7 @@ export function readSearchCommand(typed: Typed): SearchCommand {
     query,
     size: optionValue.integer(typed, "size", 1, MAX_SIZE) ?? DEFAULT_SIZE,
     offset: optionValue.integer(typed, "offset", 0, MAX_OFFSET) ?? 0,
-    filter: parseFilter(optionValue.text(typed, "filter") ?? ""),
+    filter: parseFilter(optionValue.texts(typed, "filter").join(" ")),
     isCounted: typed.has("facets"),
     isWordMatch: typed.has("word-match"),
     isExplained: typed.has("explain"),
