@@ -124,6 +124,20 @@ describe("filters and pages of the search page", () => {
     expect(tab.complaints).toEqual([]);
   });
 
+  test("come while a word is typed, from its beginning", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    await page.locator("#query").pressSequentially("Hul");
+    await page.locator("a.hit").waitFor();
+    expect(await page.locator("a.hit").allTextContents()).toEqual(["Hull"]);
+    await page.fill("#query", "");
+    await page.locator("#query").pressSequentially("boat pai");
+    await page.locator("mark", { hasText: "Paint" }).waitFor();
+    expect(await page.locator("a.hit").first().textContent()).toBe("Hull");
+    expect(tab.complaints).toEqual([]);
+  });
+
   test("say what a filter that nothing meets should be", async () => {
     await using tab = await browser.visit({ origin: server.url, expected: /422/ });
     await tab.page.goto(`${server.url}/#q=boat&in=harbour&filter=language:jp`);

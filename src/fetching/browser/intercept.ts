@@ -110,7 +110,7 @@ function countNavigations({ what, maxRedirects, opensWindows, onRefused }: Inter
       redirects.set(requestId, count);
       return count > maxRedirects ? tooManyRedirects(what, maxRedirects) : null;
     }
-    // A person may visit as many pages as he likes.
+    // A person may visit any number of pages.
     if (navigations++ <= MAX_NAVIGATIONS || opensWindows) return null;
     return new Failure(
       "network",
