@@ -39,10 +39,13 @@ describe("comments and last commas", () => {
   });
 });
 
+// JSON has no -0.
+const value = fc.jsonValue({ maxDepth: 2 }).map((any): unknown => JSON.parse(JSON.stringify(any)));
+
 /** Texts in all styles of one list, with their comments. */
 const written = fc
   .record({
-    list: fc.array(fc.record({ a: fc.jsonValue({ maxDepth: 2 }) }), { maxLength: 5 }),
+    list: fc.array(fc.record({ a: value }), { maxLength: 5 }),
     unit: fc.constantFrom("", "  ", "\t"),
     eol: fc.constantFrom("\n", "\r\n"),
     bom: fc.boolean(),
@@ -68,24 +71,19 @@ const commentsOf = (text: string): string[] => text.match(/\/\/ (?:before|after)
 describe("an edited list", () => {
   test("has one element more, and all that it had, comments and line breaks included", () => {
     fc.assert(
-      fc.property(
-        written,
-        fc.record({ b: fc.jsonValue({ maxDepth: 2 }) }),
-        ({ list, text, eol }, element) => {
-          const edited = withElement(text, "list", element);
-          expect(parse(edited)).toEqual({
-            before: [1],
-            list: [...list, JSON.parse(JSON.stringify(element))],
-            after: {},
-          });
-          expect(commentsOf(edited)).toEqual(commentsOf(text));
-          if (eol === "\r\n" && text.includes("\n"))
-            expect(edited.replaceAll("\r\n", "")).not.toContain("\n");
-          // What goes is what came.
-          const back = withoutElement(edited, "list", list.length);
-          expect(parse(back)).toEqual(parse(text));
-        },
-      ),
+      fc.property(written, fc.record({ b: value }), ({ list, text, eol }, element) => {
+        const edited = withElement(text, "list", element);
+        expect(parse(edited)).toEqual({
+          before: [1],
+          list: [...list, element],
+          after: {},
+        });
+        expect(commentsOf(edited)).toEqual(commentsOf(text));
+        if (eol === "\r\n" && text.includes("\n")) expect(edited.replaceAll("\r\n", "")).not.toContain("\n");
+        // What goes is what came.
+        const back = withoutElement(edited, "list", list.length);
+        expect(parse(back)).toEqual(parse(text));
+      }),
     );
   });
 
