@@ -34,10 +34,13 @@ describe("Markdown forms of pages", () => {
   });
 
   test("are found by asking for page.md, and not asked for where there are none", async () => {
-    site.fill(6);
+    site.fill(20);
     const web = bySitemap();
     await runSync(web.source);
-    expect(site.requests.filter(({ path }) => path.endsWith(".md"))).toHaveLength(5);
+    // After three misses no more is asked for, but other pages are under way by then.
+    const asked = site.requests.filter(({ path }) => path.endsWith(".md")).length;
+    expect(asked).toBeGreaterThanOrEqual(3);
+    expect(asked).toBeLessThan(10);
     for (const path of [...site.pages.keys()])
       site.pages.set(`${path}.md`, {
         body: `# ${path} in Markdown\n\n${proseOf(path)}`,
