@@ -14,8 +14,8 @@ import { join } from "node:path";
 
 const TEST_TIMEOUT_MS = 120_000;
 const LONG_TESTS = "test/long/**";
-// Many tests wait for what other processes or timers do, so two more files than there are cores are under way.
-const WORKERS = availableParallelism() + 2;
+// Many tests wait for what other processes or timers do, so one more file than there are cores is under way.
+const WORKERS = availableParallelism() + 1;
 
 /**
  * The numbers of tests by outcome. A test to do counts as skipped, and so does one that `-t` filtered out.
