@@ -238,9 +238,9 @@ export class CrawlRun {
 
   /** Records when the host's next page may be claimed, unless it may be claimed at once. */
   async #freeHost(host: string): Promise<void> {
-    const readyAt = this.#parts.politeness.readyAt(host);
-    const isWaiting = readyAt > this.#deps.clock.now();
-    if (this.#plan.hostDelayMs > 0 || isWaiting) await this.#deps.frontier.freeHost(host, readyAt);
+    const restMs = await this.#parts.politeness.restMs(host);
+    if (this.#plan.hostDelayMs > 0 || restMs > 0)
+      await this.#deps.frontier.freeHost(host, this.#deps.clock.now() + restMs);
   }
 
   #waitFor(at: number | null): Promise<void> {

@@ -9,7 +9,7 @@ export type HostTurn = {
   release(): void;
 };
 
-export type TurnOptions = {
+type TurnOptions = {
   /**
    * The least time since the start of the last request to the host, in ms; above 0, only one request is out at a
    * time.
@@ -18,17 +18,31 @@ export type TurnOptions = {
   readonly signal: AbortSignal;
 };
 
-/** One slot for each host, shared by everything that sends requests: crawls, robots.txt, sitemaps. */
+/**
+ * One slot for each host, shared by everything that sends requests: crawls, robots.txt, sitemaps. Times are durations
+ * from now, because processes that share the slots may have different clocks.
+ */
 export interface HostSlots {
   /**
-   * Waits for the host's turn, first come first served.
+   * Waits for the host's turn, first come first served in this process.
    * @throws Failure `cancelled` when the signal aborts
    */
   take(host: string, options: TurnOptions): Promise<HostTurn>;
-  /** Permits no request to the host before this time, in ms since 1970; an earlier time changes nothing. */
-  pause(host: string, until: number): void;
-  /** Returns the earliest time of the next request, in ms since 1970, as far as it is known now. */
-  readyAt(host: string, delayMs: number): number;
+  /**
+   * As `take`, but does not wait for other processes when they have made the host rest for longer than `patienceMs`.
+   * @returns the turn, or how long the host rests, in ms
+   */
+  takeSoon(host: string, options: TurnOptions & { readonly patienceMs: number }): Promise<HostTurn | number>;
+  /**
+   * Permits no request to the host for this long, in ms; a longer pause stays.
+   * @returns how long the host is paused now, in ms
+   */
+  pause(host: string, ms: number): Promise<number>;
+  /**
+   * Returns how long the host rests before its next request, in ms, as far as this process knows; only `take` can
+   * tell what other processes have sent in the meantime.
+   */
+  restMs(host: string, delayMs: number): Promise<number>;
 }
 
 type Slot = {
@@ -66,38 +80,42 @@ export function createHostSlots(clock: Pick<Clock, "now" | "sleep">): HostSlots 
     }
   };
 
-  return {
-    async take(host, options) {
-      const slot = slotOf(host);
-      slot.inLine++;
-      const { promise, resolve } = Promise.withResolvers<void>();
-      const leave = once(() => {
-        slot.inLine--;
-        resolve();
-      });
-      try {
-        if (options.delayMs > 0) {
-          const before = slot.tail;
-          slot.tail = Promise.all([before, promise]).then(() => {});
-          await orAborted(before, options.signal, calledOff);
-        }
-        await waitUntilReady(slot, options);
-        if (options.signal.aborted) throw calledOff();
-      } catch (error) {
-        leave();
-        throw error;
+  const take = async (host: string, options: TurnOptions): Promise<HostTurn> => {
+    const slot = slotOf(host);
+    slot.inLine++;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const leave = once(() => {
+      slot.inLine--;
+      resolve();
+    });
+    try {
+      if (options.delayMs > 0) {
+        const before = slot.tail;
+        slot.tail = Promise.all([before, promise]).then(() => {});
+        await orAborted(before, options.signal, calledOff);
       }
-      slot.lastStart = clock.now();
-      slot.lastDelayMs = options.delayMs;
-      return { release: leave };
-    },
-    pause(host, until) {
+      await waitUntilReady(slot, options);
+      if (options.signal.aborted) throw calledOff();
+    } catch (error) {
+      leave();
+      throw error;
+    }
+    slot.lastStart = clock.now();
+    slot.lastDelayMs = options.delayMs;
+    return { release: leave };
+  };
+
+  return {
+    take,
+    takeSoon: take,
+    async pause(host, ms) {
       const slot = slotOf(host);
-      slot.pausedUntil = Math.max(slot.pausedUntil, until);
+      slot.pausedUntil = Math.max(slot.pausedUntil, clock.now() + ms);
+      return slot.pausedUntil - clock.now();
     },
-    readyAt: (host, delayMs) => {
+    async restMs(host, delayMs) {
       const slot = slots.get(host);
-      return slot ? readyAt(slot, delayMs) : 0;
+      return slot ? Math.max(0, readyAt(slot, delayMs) - clock.now()) : 0;
     },
   };
 }
@@ -186,41 +204,40 @@ export function createSharedHostSlots({ local, database, clock }: SharedHostSlot
       return 0;
     });
 
-  return {
-    async take(host, options) {
-      const mine = await local.take(host, options);
-      try {
-        // Without a delay requests overlap, and only pauses are shared.
-        if (options.delayMs === 0) return await waitForPause(mine, host, options.signal);
-        const turn = `${self} ${crypto.randomUUID()}`;
-        for (let wait = tryTake(host, options.delayMs, turn); wait > 0; ) {
-          await clock.sleep(Math.min(wait, MAX_WAIT_MS), options.signal);
-          wait = tryTake(host, options.delayMs, turn);
+  const takeSoon: HostSlots["takeSoon"] = async (host, options) => {
+    const mine = await local.take(host, options);
+    const turn = `${self} ${crypto.randomUUID()}`;
+    // Without a delay requests overlap, and only pauses are shared.
+    const isShared = options.delayMs > 0;
+    const look = (): number =>
+      isShared ? tryTake(host, options.delayMs, turn) : rowOf(host).paused_until - clock.now();
+    try {
+      for (let wait = look(); wait > 0; wait = look()) {
+        if (wait > options.patienceMs) {
+          mine.release();
+          return wait;
         }
-        return { release: () => releaseBoth(mine, () => free.run(host, turn)) };
-      } catch (error) {
-        mine.release();
-        throw error;
+        await clock.sleep(Math.min(wait, MAX_WAIT_MS), options.signal);
       }
-    },
-    pause(host, until) {
-      local.pause(host, until);
-      pause.run(host, until);
-    },
-    readyAt(host, delayMs) {
-      const row = rowOf(host);
-      const shared = Math.max(row.paused_until, row.last_start === 0 ? 0 : row.last_start + delayMs);
-      return Math.max(shared, local.readyAt(host, delayMs));
-    },
+    } catch (error) {
+      mine.release();
+      throw error;
+    }
+    return isShared ? { release: () => releaseBoth(mine, () => free.run(host, turn)) } : mine;
   };
 
-  async function waitForPause(mine: HostTurn, host: string, signal: AbortSignal): Promise<HostTurn> {
-    for (let wait = rowOf(host).paused_until - clock.now(); wait > 0; ) {
-      await clock.sleep(Math.min(wait, MAX_WAIT_MS), signal);
-      wait = rowOf(host).paused_until - clock.now();
-    }
-    return mine;
-  }
+  return {
+    take: async (host, options) =>
+      // Unlimited patience always ends with a turn.
+      (await takeSoon(host, { ...options, patienceMs: Number.POSITIVE_INFINITY })) as HostTurn,
+    takeSoon,
+    async pause(host, ms) {
+      await local.pause(host, ms);
+      pause.run(host, clock.now() + ms);
+      return rowOf(host).paused_until - clock.now();
+    },
+    restMs: (host, delayMs) => local.restMs(host, delayMs),
+  };
 }
 
 /** Another process may lengthen a pause, so a wait is checked again after this time. */

@@ -89,13 +89,19 @@ export class Politeness {
     );
   }
 
-  /** Returns the earliest time of the next request to the host, in ms since 1970. */
-  readyAt(host: string): number {
-    return this.#parts.slots.readyAt(host, this.delayMs(host));
+  /** Returns how long the host rests before its next request, in ms; see `HostSlots.restMs`. */
+  restMs(host: string): Promise<number> {
+    return this.#parts.slots.restMs(host, this.delayMs(host));
   }
 
   takeTurn(host: string, signal: AbortSignal): Promise<HostTurn> {
     return this.#parts.slots.take(host, { delayMs: this.delayMs(host), signal });
+  }
+
+  /** Takes a turn, or returns how long the host rests, in ms, when that is more than a page should wait for. */
+  takeTurnSoon(host: string, signal: AbortSignal): Promise<HostTurn | number> {
+    const { slots } = this.#parts;
+    return slots.takeSoon(host, { delayMs: this.delayMs(host), patienceMs: PATIENCE_MS, signal });
   }
 
   /** Delays a request for something other than a page: robots.txt, sitemaps. */
@@ -108,12 +114,12 @@ export class Politeness {
    * Pauses a host that answered 429 or 503, until the time that it names or, without one, for a back-off that doubles
    * from pause to pause.
    * @param askedAt when the request went out, in ms since 1970
-   * @returns until when, in ms since 1970
+   * @returns how long nothing should be requested, in ms
    */
-  pauseHost(
+  async pauseHost(
     host: string,
     answer: { readonly askedAt: number; readonly retryAfterMs: number | null },
-  ): number {
+  ): Promise<number> {
     const { clock, slots } = this.#parts;
     const pace = this.#pace(host);
     const now = clock.now();
@@ -127,10 +133,11 @@ export class Politeness {
     if (retryAfterMs !== null && retryAfterMs > MAX_PAUSE_MS) pace.closedUntil = now + retryAfterMs;
     const least = Math.max(this.delayMs(host), MIN_PAUSE_MS);
     const waitMs = retryAfterMs ?? backOffDelayMs(pace.pauses + 1, clock.random);
-    const until = now + Math.max(waitMs, least);
+    const pauseMs = Math.max(waitMs, least);
     // The pages of a closed host fail now, not after the pause.
-    if (this.closedUntil(host) === null) slots.pause(host, until);
-    return Math.max(until, slots.readyAt(host, 0));
+    const isOpen = this.closedUntil(host) === null;
+    const restMs = await (isOpen ? slots.pause(host, pauseMs) : slots.restMs(host, 0));
+    return Math.max(pauseMs, restMs);
   }
 
   /**
@@ -145,7 +152,10 @@ export class Politeness {
    * Notes that the host has just answered, and how long it took. With an adaptive plan it rests for the resulting
    * delay from now on. Call it before the host's turn is released, so that the next in line sees the delay.
    */
-  noteAnswer(host: string, answer: { readonly latencyMs: number; readonly isGood: boolean }): void {
+  async noteAnswer(
+    host: string,
+    answer: { readonly latencyMs: number; readonly isGood: boolean },
+  ): Promise<void> {
     const pace = this.#hosts.get(host);
     if (answer.isGood && pace) pace.pauses = 0;
     if (!this.#plan.hasAdaptiveDelay) return;
@@ -154,7 +164,7 @@ export class Politeness {
     // which is often faster than a page, never shortens it.
     const next = (adaptive.adaptiveDelayMs + Math.min(answer.latencyMs, MAX_ADAPTIVE_DELAY_MS)) / 2;
     if (answer.isGood || next > adaptive.adaptiveDelayMs) adaptive.adaptiveDelayMs = next;
-    this.#parts.slots.pause(host, this.#parts.clock.now() + adaptive.adaptiveDelayMs);
+    await this.#parts.slots.pause(host, adaptive.adaptiveDelayMs);
   }
 
   #pace(host: string): HostPace {
@@ -172,6 +182,9 @@ export class Politeness {
 /** A host that names no time gets at least this pause; otherwise the crawl would retry at full speed. */
 const MIN_PAUSE_MS = 250;
 
+/** A page that would wait longer for its host's turn is put back, so that pages of other hosts can go. */
+export const PATIENCE_MS = 100;
+
 type GateParts = {
   readonly politeness: Politeness;
   readonly scope: Scope;
@@ -184,6 +197,8 @@ type GateParts = {
 export class PageGate {
   /** The reason why a redirect was not followed; null while none was refused. */
   refusal: { readonly reason: SkipReason; readonly target: PageUrl } | null = null;
+  /** How long the host rests, in ms, because of which the page was not requested; 0 otherwise. */
+  restMs = 0;
   /** The time spent waiting for turns, in ms. */
   waitedMs = 0;
   /** The time when the last request went out, in ms since 1970. */
@@ -205,7 +220,7 @@ export class PageGate {
     const target = parsePageUrl(url.href);
     if (target !== null && target !== this.#page.url) await this.#checkTarget(target, signal);
     const startedAt = performance.now();
-    this.#turn = await this.#parts.politeness.takeTurn(url.host, signal);
+    this.#turn = await this.#takeTurn(url.host, signal);
     this.waitedMs += performance.now() - startedAt;
     this.askedAt = this.#parts.clock.now();
     this.requests++;
@@ -215,6 +230,16 @@ export class PageGate {
   release(): void {
     this.#turn?.release();
     this.#turn = null;
+  }
+
+  async #takeTurn(host: string, signal: AbortSignal): Promise<HostTurn> {
+    const { politeness } = this.#parts;
+    // A page that is already under way is finished, however long that takes.
+    if (this.requests > 0) return await politeness.takeTurn(host, signal);
+    const turn = await politeness.takeTurnSoon(host, signal);
+    if (typeof turn !== "number") return turn;
+    this.restMs = turn;
+    throw new Failure("cancelled", `${host} rests for ${Math.ceil(turn)} ms`);
   }
 
   async #checkTarget(target: PageUrl, signal: AbortSignal): Promise<void> {

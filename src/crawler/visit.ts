@@ -11,7 +11,7 @@ import {
 } from "../fetching/index.ts";
 import { originOf } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
-import { PageGate } from "./politeness.ts";
+import { PATIENCE_MS, PageGate } from "./politeness.ts";
 import {
   type Attempt,
   failed,
@@ -29,8 +29,6 @@ import {
 
 /** The time limit for one page in all its tries, not counting pauses of its host. */
 const PAGE_DEADLINE_MS = 5 * 60_000;
-/** A page that would wait longer for its host's turn is put back, so that pages of other hosts can go. */
-const PATIENCE_MS = 100;
 
 export type TryHooks = {
   readonly signal: AbortSignal;
@@ -58,7 +56,7 @@ export async function tryPage(page: ClaimedPage, parts: VisitParts, hooks: TryHo
 /** Decides about a page without a request if that is possible; null when it must be fetched. */
 async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
   const { page, parts, signal } = attempt;
-  const { plan, politeness, clock, sink } = parts;
+  const { plan, politeness, sink } = parts;
   if (page.source === "link" && parts.scope.isEcho(page.url)) return skipped(attempt, "trap");
   const isKnownUnchanged =
     plan.trustsLastModified && page.lastModified !== null && page.known?.lastModified === page.lastModified;
@@ -75,10 +73,15 @@ async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
   }
   const closedUntil = politeness.closedUntil(page.host);
   if (closedUntil !== null) return failed(attempt, closedHost(page, closedUntil));
-  const readyAt = politeness.readyAt(page.host);
-  if (readyAt <= clock.now() + PATIENCE_MS) return null;
-  return { kind: "retry", next: { at: readyAt, tries: page.tries, spentMs: page.spentMs } };
+  const restMs = await politeness.restMs(page.host);
+  return restMs > PATIENCE_MS ? putBack(attempt, restMs) : null;
 }
+
+/** Lets the page wait for its host without counting a try. */
+const putBack = ({ page, parts }: Attempt, restMs: number): Verdict => ({
+  kind: "retry",
+  next: { at: parts.clock.now() + restMs, tries: page.tries, spentMs: page.spentMs },
+});
 
 const closedHost = ({ url, host }: ClaimedPage, until: number): FailureRecord => ({
   code: "rate_limited",
@@ -92,13 +95,15 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
   hooks.onDiagnosed?.(request);
   using deadline = startDeadline(attempt.signal, PAGE_DEADLINE_MS - page.spentMs);
   const isStored = page.known !== null && (await parts.sink.has(page.url));
+  let noted: Promise<void> = Promise.resolve();
   const finishFetch = (answer: FetchedPage | null): void => {
     if (answer) {
       metrics.count(`fetches.${answer.fetchedBy}`);
       metrics.time("fetches.duration", answer.durationMs);
       parts.onBytes(answer.bodyBytes);
       const latencyMs = performance.now() - attempt.startedAt - gate.waitedMs;
-      politeness.noteAnswer(page.host, { latencyMs, isGood: !isRetryableStatus(answer.status) });
+      noted = politeness.noteAnswer(page.host, { latencyMs, isGood: !isRetryableStatus(answer.status) });
+      noted.catch(() => {}); // awaited below; until then it must not count as unhandled
     }
     gate.release();
     hooks.onFetched();
@@ -126,6 +131,7 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
       },
       { fetchers, extractor },
     );
+    await noted;
     if (visit.extraction) metrics.time("extraction.duration", visit.extractionMs);
     hooks.onDiagnosed?.({ ...request, ...diagnosticsOf(visit) });
     return visit;
@@ -172,6 +178,7 @@ function startDeadline(crawl: AbortSignal, ms: number): Deadline {
 
 async function afterFailure(attempt: Attempt, failure: Failure): Promise<Verdict> {
   const { page, parts, gate } = attempt;
+  if (gate.restMs > 0) return putBack(attempt, gate.restMs);
   if (gate.refusal) {
     const { reason, target } = gate.refusal;
     if (page.source === "seed" && reason === "out_of_scope")
@@ -257,7 +264,7 @@ async function afterRefusal(attempt: Attempt, answer: FetchedPage): Promise<Verd
   const host = new URL(answer.finalUrl).host;
   let at = clock.now() + (retryAfterMs ?? backOffDelayMs(page.tries + 1, clock.random));
   if (isPause) {
-    at = politeness.pauseHost(host, { askedAt: gate.askedAt, retryAfterMs });
+    at = clock.now() + (await politeness.pauseHost(host, { askedAt: gate.askedAt, retryAfterMs }));
     parts.onNotice({ kind: "host_paused", host, untilMs: at });
   }
   const isOpen = politeness.closedUntil(page.host) === null;

@@ -1,0 +1,203 @@
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { HostSlots } from "../../src/crawler/index.ts";
+import { failureOf } from "../support/test-fetcher.ts";
+
+/** Where hosts have their slots. */
+export type HostSlotsPlace = AsyncDisposable & {
+  /** The slots as one more process has them. */
+  open(): HostSlots;
+  /** Lets so many ms pass at once for turns that are under way; null where processes share nothing. */
+  readonly skip: ((ms: number) => Promise<void>) | null;
+};
+
+const { signal } = new AbortController();
+const HOUR = 60 * 60 * 1000;
+/** Clocks that count whole milliseconds are this inexact. */
+const TICK_MS = 1;
+
+/** What all slots of hosts do, whatever keeps them. */
+export function describeHostSlots(kind: string, makePlace: () => Promise<HostSlotsPlace>): void {
+  describe(`the host slots of ${kind}`, () => {
+    let place: HostSlotsPlace;
+    let slots: HostSlots;
+    beforeEach(async () => {
+      place = await makePlace();
+      slots = place.open();
+    });
+    afterEach(() => place[Symbol.asyncDispose]());
+
+    describeTurns(() => ({ place, slots }));
+    describePauses(() => ({ place, slots }));
+    describeProcesses(() => ({ place, slots }));
+  });
+}
+
+type Parts = () => { readonly place: HostSlotsPlace; readonly slots: HostSlots };
+
+function describeTurns(parts: Parts): void {
+  test("turns of a host start at least the delay apart, and one at a time", async () => {
+    const { slots } = parts();
+    const first = await slots.take("h", { delayMs: 60, signal });
+    const startedAt = performance.now();
+    let isSecondOut = false;
+    const second = slots.take("h", { delayMs: 60, signal }).then((turn) => {
+      isSecondOut = true;
+      turn.release();
+    });
+    await Bun.sleep(1);
+    expect(isSecondOut).toBe(false);
+    first.release();
+    await second;
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(60 - TICK_MS);
+  });
+
+  test("hosts do not wait for each other, nor does a host without delay for itself", async () => {
+    const { slots } = parts();
+    await slots.take("one", { delayMs: HOUR, signal });
+    await slots.take("two", { delayMs: HOUR, signal });
+    await slots.take("three", { delayMs: 0, signal });
+    await slots.take("three", { delayMs: 0, signal });
+    expect(await slots.restMs("one", HOUR)).toBeGreaterThan(HOUR / 2);
+    expect(await slots.restMs("three", 0)).toBe(0);
+    expect(await slots.restMs("never asked", HOUR)).toBe(0);
+  });
+
+  test("whoever is called off leaves the line to those behind", async () => {
+    const { slots } = parts();
+    const first = await slots.take("h", { delayMs: 1, signal });
+    const controller = new AbortController();
+    const second = failureOf(slots.take("h", { delayMs: 1, signal: controller.signal }));
+    const third = slots.take("h", { delayMs: 1, signal });
+    controller.abort();
+    expect((await second)?.code).toBe("cancelled");
+    first.release();
+    (await third).release();
+  });
+
+  test("a turn that is released twice ends no other", async () => {
+    const { slots } = parts();
+    const first = await slots.take("h", { delayMs: 1, signal });
+    first.release();
+    const second = await slots.take("h", { delayMs: 1, signal });
+    first.release();
+    let isThirdOut = false;
+    const third = slots.take("h", { delayMs: 1, signal }).then(() => {
+      isThirdOut = true;
+    });
+    await Bun.sleep(5);
+    expect(isThirdOut).toBe(false);
+    second.release();
+    await third;
+  });
+}
+
+function describePauses(parts: Parts): void {
+  test.each([0, 1])(
+    "a pause holds a turn with delay %p, and a shorter one does not end it",
+    async (delayMs) => {
+      const { slots } = parts();
+      const startedAt = performance.now();
+      expect(await slots.pause("h", 200)).toBeGreaterThan(0);
+      expect(await slots.pause("h", 1)).toBeGreaterThan(1);
+      expect(await slots.restMs("h", delayMs)).toBeGreaterThan(1);
+      await slots.take("h", { delayMs, signal });
+      expect(performance.now() - startedAt).toBeGreaterThanOrEqual(200 - TICK_MS);
+      await slots.take("other", { delayMs, signal });
+    },
+  );
+
+  test("a pause ends no wait early that is called off", async () => {
+    const { slots } = parts();
+    await slots.pause("h", HOUR);
+    const controller = new AbortController();
+    const waiting = failureOf(slots.take("h", { delayMs: 0, signal: controller.signal }));
+    controller.abort();
+    expect((await waiting)?.code).toBe("cancelled");
+  });
+}
+
+function describeProcesses(parts: Parts): void {
+  const shared = (name: string, run: (others: Parts) => Promise<void>): void =>
+    test(name, async () => {
+      if (parts().place.skip !== null) await run(parts);
+    });
+
+  shared("processes together are as polite as one, whatever each of them wants", async () => {
+    const asked = fc.record({
+      processes: fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 1, maxLength: 3 }),
+      delayMs: fc.integer({ min: 5, max: 40 }),
+      isHeldMs: fc.integer({ min: 0, max: 20 }),
+    });
+    let host = 0;
+    await fc.assert(
+      fc.asyncProperty(asked, async ({ processes, delayMs, isHeldMs }) => {
+        const { place } = parts();
+        const name = `host-${host++}`;
+        const starts: number[] = [];
+        let out = 0;
+        const ask = async (slots: HostSlots): Promise<void> => {
+          const turn = await slots.take(name, { delayMs, signal });
+          starts.push(performance.now());
+          out++;
+          expect(out).toBe(1);
+          if (isHeldMs > 0) await Bun.sleep(isHeldMs);
+          out--;
+          turn.release();
+        };
+        await Promise.all(
+          processes.flatMap((count) => {
+            const slots = place.open();
+            return Array.from({ length: count }, () => ask(slots));
+          }),
+        );
+        const gaps = starts.slice(1).map((at, index) => at - starts[index]!);
+        for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(delayMs - TICK_MS);
+      }),
+      { numRuns: 10 },
+    );
+  });
+
+  shared("a pause of one process holds the others", async () => {
+    const { place, slots } = parts();
+    const other = place.open();
+    const startedAt = performance.now();
+    await slots.pause("h", 150);
+    await slots.pause("slow", 150);
+    await Promise.all([other.take("h", { delayMs: 0, signal }), other.take("slow", { delayMs: 1, signal })]);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(150 - TICK_MS);
+  });
+
+  shared("a page need not wait for what another process has made long", async () => {
+    const { place, slots } = parts();
+    const other = place.open();
+    await slots.pause("paused", HOUR);
+    (await slots.take("slow", { delayMs: HOUR, signal })).release();
+    for (const [host, delayMs] of [
+      ["paused", 0],
+      ["paused", 1],
+      ["slow", HOUR],
+    ] as const) {
+      const rest = await other.takeSoon(host, { delayMs, patienceMs: 100, signal });
+      expect(rest).toBeGreaterThan(HOUR / 2);
+    }
+    const turn = await other.takeSoon("free", { delayMs: HOUR, patienceMs: 100, signal });
+    expect(turn).toHaveProperty("release");
+  });
+
+  shared("the turn of a process that died ends by itself, and not before", async () => {
+    const { place, slots } = parts();
+    await slots.take("h", { delayMs: 1, signal });
+    let isSecondOut = false;
+    const second = place
+      .open()
+      .take("h", { delayMs: 1, signal })
+      .then(() => {
+        isSecondOut = true;
+      });
+    await Bun.sleep(5);
+    expect(isSecondOut).toBe(false);
+    await place.skip!(60_000);
+    await second;
+  });
+}
