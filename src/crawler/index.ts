@@ -2,8 +2,15 @@ export { createHostSlots, createSharedHostSlots, type HostSlots } from "./host-s
 export { CRAWL_RANGES, type CrawlJobParts, createCrawlPlan, previewCrawl, runCrawlJob } from "./job.ts";
 export { type ManifestEntry, manifestEntry, warningOf } from "./manifest.ts";
 export { isInStateDirectory, STATE_DIRECTORY } from "./output.ts";
-export { type ClaimedJob, JOB_STATES, type JobEvent, type JobQueue, type JobRecord } from "./queue/jobs.ts";
-export { openJobQueue } from "./queue/queue.ts";
+export {
+  type ClaimedJob,
+  JOB_STATES,
+  type JobEvent,
+  type JobQueue,
+  type JobRecord,
+  type JobReport,
+} from "./queue/jobs.ts";
+export { openSqliteJobQueue } from "./queue/sqlite.ts";
 export { DEFAULT_SITEMAP_LIMITS, parseSitemapSource, sitemapsOfRobots } from "./sitemap/open.ts";
 export { createSitemapReader } from "./sitemap/read-sitemaps.ts";
 export type {

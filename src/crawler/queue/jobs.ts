@@ -9,8 +9,8 @@ export type JobState = (typeof JOB_STATES)[number];
 export type JobRecord = {
   readonly id: string;
   readonly state: JobState;
-  /** The output directory of its pages; the text is equal for the same directory. */
-  readonly directory: string;
+  /** The place of its pages and its manifest, as text: the real path of a directory, equal for the same one. */
+  readonly place: string;
   /** The parts of the request that the shell shows; no secrets. */
   readonly shown: Readonly<Record<string, unknown>>;
   /** ISO 8601, UTC, like the other times. */
@@ -26,18 +26,24 @@ export type JobRecord = {
   readonly warnings: readonly string[];
   /** Whether it was cancelled, and stops as soon as it can. */
   readonly isCancelled: boolean;
+  /** The number of its last event; 0 without any. */
+  readonly lastEvent: number;
 };
 
 export type JobCounts = Pick<CrawlProgress, "progress" | "total" | "successful" | "failed" | "skipped">;
 
-/** A job that this process has taken, under a lease that reports renew. */
-export type ClaimedJob<Spec> = {
-  readonly id: string;
+/** The right to run a job, which reports renew. The fence tells the claims of one job by one process apart. */
+export type JobLease = { readonly id: string; readonly fence: number };
+
+/** A job that this process has taken. */
+export type ClaimedJob<Spec> = JobLease & {
   readonly spec: Spec;
   /**
    * Whether an earlier run got as far as its first event; then the job continues and does not start afresh.
    */
   readonly hasBegun: boolean;
+  /** The number of the last event of earlier runs; the holder numbers its own behind it. */
+  readonly lastEvent: number;
 };
 
 export type JobEvent = { readonly kind: string; readonly body: unknown };
@@ -56,6 +62,8 @@ export type JobReport = {
   readonly startedAt?: string | undefined;
   /** All warnings so far, when there are new ones. */
   readonly warnings?: readonly string[] | undefined;
+  /** The number of the event before the first of `events`. An event that is reported again is kept once. */
+  readonly after: number;
   readonly events: readonly JobEvent[];
 };
 
@@ -65,76 +73,59 @@ export type JobEnd = JobReport & {
 };
 
 /**
- * The crawl jobs from acceptance to their end, shared by all processes that open the same file. Whatever ends a
- * process, each job reaches `completed` or `failed` as long as other processes run.
+ * The crawl jobs from acceptance to their end, shared by all processes that open the same queue. Whatever ends a
+ * process, each job reaches `completed` or `failed` as long as other processes run. Every call may be repeated by a
+ * caller that does not know whether it was carried out.
  */
-export interface JobQueue<Spec> extends Disposable {
-  /** @returns `full` when as many jobs wait as may; `in_use` where an unfinished job has the directory */
-  submit(job: NewJob<Spec>): JobRecord | "full" | "in_use";
-  get(id: string): JobRecord | null;
+export interface JobQueue<Spec> extends AsyncDisposable {
+  /** How often a caller asks for what other processes did, in ms. */
+  readonly beatMs: number;
+  /** @returns `full` when as many jobs wait as may; `in_use` where an unfinished job has the place */
+  submit(job: NewJob<Spec>): Promise<JobRecord | "full" | "in_use">;
+  get(id: string): Promise<JobRecord | null>;
   /** Lists jobs, the newest first. */
-  list(options: { readonly limit: number; readonly state: JobState | null }): JobRecord[];
-  counts(): { readonly queued: number; readonly running: number };
+  list(options: JobListOptions): Promise<JobRecord[]>;
+  counts(): Promise<{ readonly queued: number; readonly running: number }>;
   /** Ends a waiting job, or tells a running one to stop; does nothing for one that has ended. */
-  cancel(id: string): JobRecord | null;
+  cancel(id: string): Promise<JobRecord | null>;
   /** Claims the next job, unless enough are running; jobs whose process has ended go first. */
-  claim(): ClaimedJob<Spec> | null;
-  /** Reports on a job and renews the lease. `lost` means that another process has the job: stop at once. */
-  report(id: string, report: JobReport): "go_on" | "cancelled" | "lost";
-  /** Closes a job that this process holds. */
-  finish(id: string, end: JobEnd): void;
-  /** Puts a job that this process holds back at the front of the queue. */
-  handBack(id: string, delayMs: number): void;
+  claim(): Promise<ClaimedJob<Spec> | null>;
+  /** Reports on a job and renews its lease. `lost` means that another process has the job: stop at once. */
+  report(lease: JobLease, report: JobReport): Promise<"go_on" | "cancelled" | "lost">;
+  /** Closes a job; does nothing when another process has it. */
+  finish(lease: JobLease, end: JobEnd): Promise<void>;
+  /** Puts a job back at the front of the queue; does nothing when another process has it. */
+  handBack(lease: JobLease, delayMs: number): Promise<void>;
   /** Returns the stored events after that number, oldest first. */
-  eventsAfter(id: string, number: number, limit: number): StoredEvent[];
-  /** Returns the number of a job's last event; 0 without any. */
-  lastEvent(id: string): number;
+  eventsAfter(id: string, number: number, limit: number): Promise<StoredEvent[]>;
 }
 
+export type JobListOptions = { readonly limit: number; readonly state: JobState | null };
+
 export type NewJob<Spec> = {
-  readonly directory: string;
+  readonly place: string;
   readonly shown: Readonly<Record<string, unknown>>;
   readonly spec: Spec;
 };
 
-/** Raised when the tables change; a file of another version is refused. */
-export const QUEUE_VERSION = 1;
+/** The limits of a queue. */
+export type JobQueueLimits = {
+  readonly maxQueued: number;
+  /** The maximum number of running jobs in all processes together. */
+  readonly maxRunning: number;
+  /** A job without a report for this long counts as abandoned by its process, in ms. */
+  readonly leaseMs: number;
+};
 
-/**
- * There is one row for each job, in the order of acceptance, and the newest events of each, for watchers in other
- * processes. `spec` may contain credentials and is emptied when the job ends.
- */
-export const QUEUE_SCHEMA = `
-CREATE TABLE job (
-  number INTEGER PRIMARY KEY AUTOINCREMENT,
-  id TEXT NOT NULL UNIQUE,
-  state TEXT NOT NULL DEFAULT 'queued' CHECK (state IN ('queued', 'running', 'completed', 'failed')),
-  directory TEXT NOT NULL,
-  shown TEXT NOT NULL,
-  spec TEXT,
-  created_at TEXT NOT NULL,
-  started_at TEXT,
-  completed_at TEXT,
-  progress INTEGER NOT NULL DEFAULT 0,
-  total INTEGER NOT NULL DEFAULT 0,
-  successful INTEGER NOT NULL DEFAULT 0,
-  failed INTEGER NOT NULL DEFAULT 0,
-  skipped INTEGER NOT NULL DEFAULT 0,
-  error TEXT,
-  has_begun INTEGER NOT NULL DEFAULT 0,
-  crashes INTEGER NOT NULL DEFAULT 0,
-  not_before INTEGER NOT NULL DEFAULT 0,
-  is_cancelled INTEGER NOT NULL DEFAULT 0,
-  owner TEXT,
-  lease_until INTEGER,
-  warnings TEXT
-);
-CREATE INDEX job_by_state ON job (state, number);
-CREATE TABLE event (
-  job INTEGER NOT NULL,
-  number INTEGER NOT NULL,
-  kind TEXT NOT NULL,
-  body TEXT NOT NULL,
-  PRIMARY KEY (job, number)
-) WITHOUT ROWID;
-`;
+/** The maximum number of finished jobs that are kept. */
+export const MAX_FINISHED = 1000;
+/** The maximum number of events that are kept of a job, for a page that is opened late. */
+export const MAX_EVENTS = 500;
+/** A job that crashes its process this often is not tried again. */
+export const MAX_CRASHES = 5;
+
+export const CALLED_OFF: FailureRecord = { code: "cancelled", message: "the job was cancelled" };
+export const CRASHED: FailureRecord = {
+  code: "internal",
+  message: `the server's process ended ${MAX_CRASHES} times while it ran this job`,
+};

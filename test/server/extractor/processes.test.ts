@@ -34,7 +34,7 @@ async function ownerOf(id: string): Promise<number> {
   const db = new Database(join(server.directory, "state/jobs.sqlite"), { readonly: true });
   const row = db.query<{ owner: string | null }, [string]>("SELECT owner FROM job WHERE id = ?").get(id);
   db.close();
-  return processOfOwner(copies(), row?.owner ?? "") ?? 0;
+  return processOfOwner(copies(), row?.owner?.split("/")[0] ?? "") ?? 0;
 }
 
 /** Whether ten connections in a row are answered. */

@@ -63,7 +63,7 @@ export async function serveExtractor(parts: CommandParts): Promise<number> {
       announce: (url, from) => io.stderr.write(`serving extraction at ${url}${network.basePath}${from}\n`),
       // Problems with the directory are found here.
       prepare: async () => {
-        openQueue(serving)[Symbol.dispose]();
+        await openQueue(serving)[Symbol.asyncDispose]();
         openSharedState(stateDirectory, serving.log).database.close();
       },
       run: (process) => runServer(serving, process),
@@ -81,7 +81,7 @@ type Serving = {
 
 async function runServer(serving: Serving, process: ServingPart): Promise<void> {
   const { log, program, network, stateDirectory } = serving;
-  using queue = openQueue(serving);
+  await using queue = openQueue(serving);
   const { database } = openSharedState(stateDirectory, log);
   using _ = { [Symbol.dispose]: () => database.close() };
   using joined = process.join(database);

@@ -151,7 +151,7 @@ function openJobs(program: Program, app: App, log: Log): Opened {
     }),
     async [Symbol.asyncDispose]() {
       await open?.runner[Symbol.asyncDispose]();
-      open?.queue[Symbol.dispose]();
+      await open?.queue[Symbol.asyncDispose]();
     },
   };
 }

@@ -4,7 +4,7 @@ import { type App, DEFAULT_NETWORK, type Program, preferenceOf } from "../../../
 import { Failure } from "../../../base/failure.ts";
 import { systemReason } from "../../../base/system-error.ts";
 import { VERSION } from "../../../base/version.ts";
-import { type JobQueue, openJobQueue } from "../../../crawler/index.ts";
+import { type JobQueue, openSqliteJobQueue } from "../../../crawler/index.ts";
 import { type AddressSet, isLoopbackAddress, parseAddressSet } from "../../../fetching/index.ts";
 import {
   type AccessOptions,
@@ -157,7 +157,7 @@ export function warnOfMissingIndexes(
 /** After so long without a word of its process a job is taken over, in ms. */
 const LEASE_MS = 15_000;
 
-/** Opens the queue of crawl jobs, which all servers of a state directory share. @throws Failure as `openJobQueue` */
+/** Opens the queue of crawl jobs, which all servers of a state directory share. @throws Failure as `openSqliteJobQueue` */
 export const openQueue = ({
   program,
   stateDirectory,
@@ -165,7 +165,7 @@ export const openQueue = ({
   readonly program: Program;
   readonly stateDirectory: string;
 }): JobQueue<CrawlSpec> =>
-  openJobQueue({
+  openSqliteJobQueue({
     directory: stateDirectory,
     maxQueued: program.settings.maxQueuedJobs,
     maxRunning: program.settings.maxRunningJobs,

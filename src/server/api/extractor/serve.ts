@@ -85,7 +85,7 @@ function extractorRoutes(parts: ExtractorParts): Handler {
     description: "Articles of web pages, and crawls of whole sites.",
     about: (basePath) => about(parts, basePath),
     aboutSchema: About,
-    health: async () => Response.json(health(parts, performance.now() - startedAt)),
+    health: async () => Response.json(await health(parts, performance.now() - startedAt)),
     healthSchema: Health,
     operations: [
       extractOperation(parts),
@@ -110,7 +110,7 @@ const about = ({ name, version, isReady }: ExtractorParts, basePath: string): z.
   docs: `${basePath}/docs`,
 });
 
-function health(parts: ExtractorParts, uptimeMs: number): z.output<typeof Health> {
+async function health(parts: ExtractorParts, uptimeMs: number): Promise<z.output<typeof Health>> {
   const { name, version, app, queue } = parts;
   return {
     status: "healthy",
@@ -120,7 +120,7 @@ function health(parts: ExtractorParts, uptimeMs: number): z.output<typeof Health
     cache: { size: app.cache.size, max_size: app.cache.maxSize },
     workers: app.extractor.workers,
     browser: { available: app.browserPath() !== null },
-    jobs: queue.counts(),
+    jobs: await queue.counts(),
     processes: { configured: parts.processes.configured, alive: parts.processes.alive() },
   };
 }

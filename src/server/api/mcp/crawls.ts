@@ -56,8 +56,6 @@ const MAX_DEPTH = 100;
 const LISTED_PAGES = 50;
 /** How long a status may wait for the end of its job; most clients wait a minute for an answer. */
 const MAX_WAIT_SECONDS = 50;
-/** How often a waiting status looks at its job, in ms. */
-const BEAT_MS = 250;
 
 const CRAWL_SITE: ToolDefinition<CrawlToolParts> = {
   name: "crawl_site",
@@ -153,8 +151,8 @@ async function submit(raw: RawArguments, parts: CrawlToolParts, call: ToolCall):
     extraction: { ...extraction, renderings: ["markdown"] },
   });
   const { directory, shown } = await newDirectory(split.url, { crawlPlace, caller: call.caller() });
-  const job = queue.submit({
-    directory,
+  const job = await queue.submit({
+    place: directory,
     shown: shownCrawl(shown, plan),
     spec: {
       plan,
@@ -230,9 +228,9 @@ type Waiting = {
 async function jobWithin(id: string, { queue, seconds, signal }: Waiting): Promise<JobRecord | null> {
   const end = performance.now() + seconds * 1000;
   for (;;) {
-    const job = queue.get(id);
+    const job = await queue.get(id);
     if (!job || isOver(job) || signal.aborted || performance.now() >= end) return job;
-    await pause(BEAT_MS, signal);
+    await pause(queue.beatMs, signal);
   }
 }
 

@@ -9,6 +9,7 @@ import {
   type CrawlSummary,
   type JobEvent,
   type JobQueue,
+  type JobReport,
   manifestEntry,
   warningOf,
 } from "../../../../crawler/index.ts";
@@ -29,8 +30,6 @@ export interface JobRunner extends AsyncDisposable {
   wake(): void;
 }
 
-/** How often the queue is checked and running jobs report, in ms. */
-const BEAT_MS = 250;
 /** A report without news renews the lease only this often, in ms. */
 const RENEWAL_MS = 3000;
 /** How long a job waits when another process still crawls its directory, in ms. */
@@ -45,27 +44,49 @@ type RunningJob = {
 };
 
 export function startJobRunner(options: JobRunnerOptions): JobRunner {
-  const { log } = options;
+  const { log, queue } = options;
   const running = new Map<string, RunningJob>();
   let isEnding = false;
-  const claimAll = (): void => {
-    for (let job = isEnding ? null : takeNext(options); job; job = takeNext(options)) {
-      const controller = new AbortController();
-      const { id } = job;
-      const done = runJob(job, controller, { ...options, id, isEnding: () => isEnding }).finally(() => {
-        running.delete(id);
-        queueMicrotask(claimAll);
-      });
-      running.set(id, { id, controller, done });
+  let claiming: Promise<void> | null = null;
+  let isAskedAgain = false;
+  const start = (job: ClaimedJob<CrawlSpec>): void => {
+    const controller = new AbortController();
+    const { id } = job;
+    const done = runJob(job, controller, { ...options, id, isEnding: () => isEnding }).finally(() => {
+      running.delete(id);
+      wake();
+    });
+    running.set(id, { id, controller, done });
+  };
+  const claimAll = async (): Promise<void> => {
+    while (isAskedAgain && !isEnding) {
+      isAskedAgain = false;
+      for (let job = await takeNext(); job; job = isEnding ? null : await takeNext()) start(job);
     }
   };
-  const timer = setInterval(claimAll, BEAT_MS);
-  claimAll();
+  const wake = (): void => {
+    isAskedAgain = true;
+    claiming ??= claimAll().finally(() => {
+      claiming = null;
+    });
+  };
+  const takeNext = async (): Promise<ClaimedJob<CrawlSpec> | null> => {
+    try {
+      return await queue.claim();
+    } catch (error) {
+      // A queue that is busy for seconds is checked again at the next beat.
+      log.error("the job queue cannot be read", { reason: describe(error) });
+      return null;
+    }
+  };
+  const timer = setInterval(wake, queue.beatMs);
+  wake();
   return {
-    wake: claimAll,
+    wake,
     async [Symbol.asyncDispose]() {
       isEnding = true;
       clearInterval(timer);
+      await claiming;
       const all = [...running.values()];
       for (const { id, controller } of all) {
         log.info("job handed back", { job_id: id });
@@ -74,16 +95,6 @@ export function startJobRunner(options: JobRunnerOptions): JobRunner {
       await Promise.all(all.map(({ done }) => done));
     },
   };
-
-  function takeNext({ queue: from }: JobRunnerOptions): ClaimedJob<CrawlSpec> | null {
-    try {
-      return from.claim();
-    } catch (error) {
-      // A queue that is busy for seconds is checked again at the next beat.
-      log.error("the job queue cannot be read", { reason: describe(error) });
-      return null;
-    }
-  }
 }
 
 type RunParts = JobRunnerOptions & { readonly id: string; readonly isEnding: () => boolean };
@@ -94,10 +105,10 @@ async function runJob(
   controller: AbortController,
   parts: RunParts,
 ): Promise<void> {
-  const { id, app, queue, log } = parts;
+  const { app, queue, log } = parts;
   const { directory, shownDirectory = "the output directory" } = job.spec;
   const paths = { directory, shown: shownDirectory };
-  const reporter = startReporting(id, queue, { controller, log, paths });
+  const reporter = startReporting(job, queue, { controller, log, paths });
   try {
     const write = await crawl(job, { app, reporter, signal: controller.signal }).then(
       (summary) => whatBecame(summary, reporter, parts),
@@ -109,7 +120,10 @@ async function runJob(
   }
 }
 
-function whatBecame(summary: CrawlSummary, reporter: Reporter, { isEnding }: RunParts): () => void {
+/** Records what became of a job. */
+type Write = () => Promise<void>;
+
+function whatBecame(summary: CrawlSummary, reporter: Reporter, { isEnding }: RunParts): Write {
   const isHandedBack = summary.state === "cancelled" && isEnding() && !reporter.isCancelled();
   if (isHandedBack) return () => reporter.handBack(0);
   const state = summary.state === "completed" ? "completed" : "failed";
@@ -117,7 +131,7 @@ function whatBecame(summary: CrawlSummary, reporter: Reporter, { isEnding }: Run
   return () => reporter.finish({ state, error: endError(summary), progress, warnings });
 }
 
-function whatFailed(error: unknown, reporter: Reporter, { id, log, isEnding }: RunParts): () => void {
+function whatFailed(error: unknown, reporter: Reporter, { id, log, isEnding }: RunParts): Write {
   if (isDirectoryBusy(error)) return () => reporter.handBack(BUSY_DELAY_MS);
   if (isEnding() && isCancelled(error)) return () => reporter.handBack(0);
   if (!(error instanceof Failure)) log.error("fault", { job_id: id, error: describe(error) });
@@ -128,10 +142,10 @@ function whatFailed(error: unknown, reporter: Reporter, { id, log, isEnding }: R
  * Retries until the end is recorded, since nobody else takes over a job whose process lives. When the server
  * shuts down it gives up: whoever comes next finds a job without a process.
  */
-async function writeDown(write: () => void, { id, log, isEnding }: RunParts): Promise<void> {
+async function writeDown(write: Write, { id, log, isEnding }: RunParts): Promise<void> {
   for (;;) {
     try {
-      return write();
+      return await write();
     } catch (error) {
       log.error("a job's end cannot be written", { job_id: id, reason: describe(error) });
     }
@@ -178,16 +192,17 @@ async function crawl(
   } as const;
   for await (const event of session.crawl(spec.plan, options, signal)) {
     if (event.kind === "finished") return event.summary;
-    reporter.take(event);
+    await reporter.take(event);
   }
   throw new Failure("internal", "the crawl ended without a result");
 }
 
 type Reporter = {
-  take(event: Exclude<CrawlEvent, { kind: "finished" }>): void;
+  /** Resolves once the job counts as begun. */
+  take(event: Exclude<CrawlEvent, { kind: "finished" }>): Promise<void>;
   isCancelled(): boolean;
-  finish(end: End): void;
-  handBack(delayMs: number): void;
+  finish(end: End): Promise<void>;
+  handBack(delayMs: number): Promise<void>;
   stop(): void;
 };
 
@@ -208,32 +223,54 @@ type ReporterParts = {
 
 /** Collects the events of a crawl and records them at every beat, which also renews the lease. */
 function startReporting(
-  id: string,
+  job: ClaimedJob<CrawlSpec>,
   queue: JobQueue<CrawlSpec>,
   { controller, log, paths }: ReporterParts,
 ): Reporter {
-  let events: JobEvent[] = [];
+  const events: JobEvent[] = [];
+  let after = job.lastEvent;
   let progress: CrawlProgress | undefined;
   let startedAt: string | undefined;
   let warnings: readonly string[] = [];
   let wasCancelled = false;
   let lastReport = Number.NEGATIVE_INFINITY;
-  const report = (): void => {
+  let reporting: Promise<void> | null = null;
+
+  const present = (): JobReport => ({
+    counts: progress,
+    startedAt,
+    warnings: toldOf(warnings),
+    after,
+    events: [...events],
+  });
+  const send = async (): Promise<void> => {
     const now = performance.now();
     const hasNews = events.length > 0 || progress !== undefined || startedAt !== undefined;
-    try {
-      if (!hasNews && now - lastReport < RENEWAL_MS) {
-        if (queue.get(id)?.isCancelled) cancel();
-        return;
-      }
-      const answer = queue.report(id, { counts: progress, startedAt, warnings: toldOf(warnings), events });
-      [events, progress, startedAt, lastReport] = [[], undefined, undefined, now];
-      if (answer === "cancelled") cancel();
-      // Another process continues the job, and two must not write into one directory.
-      else if (answer === "lost") controller.abort();
-    } catch (error) {
-      log.error("a job's progress cannot be written", { job_id: id, reason: describe(error) });
+    if (!hasNews && now - lastReport < RENEWAL_MS) {
+      if ((await queue.get(job.id))?.isCancelled) cancel();
+      return;
     }
+    const report = present();
+    const answer = await queue.report(job, report);
+    lastReport = now;
+    events.splice(0, report.events.length);
+    after += report.events.length;
+    // What came up meanwhile is told by the next report.
+    if (progress === report.counts) progress = undefined;
+    if (startedAt === report.startedAt) startedAt = undefined;
+    if (answer === "cancelled") cancel();
+    // Another process continues the job, and two must not write into one directory.
+    else if (answer === "lost") controller.abort();
+  };
+  const report = (): Promise<void> => {
+    reporting ??= send()
+      .catch((error: unknown) =>
+        log.error("a job's progress cannot be written", { job_id: job.id, reason: describe(error) }),
+      )
+      .finally(() => {
+        reporting = null;
+      });
+    return reporting;
   };
   const asWritten = (text: string): string => text.replaceAll(paths.directory, () => paths.shown);
   const toldOf = (all: readonly string[]): readonly string[] | undefined =>
@@ -242,34 +279,39 @@ function startReporting(
     wasCancelled = true;
     controller.abort();
   };
-  const timer = setInterval(report, BEAT_MS);
+  const timer = setInterval(() => void report(), queue.beatMs);
+  const stop = async (): Promise<void> => {
+    clearInterval(timer);
+    await reporting;
+  };
   return {
-    take(event) {
-      if (event.kind === "started") {
-        startedAt = event.startedAt;
-        report();
-      }
+    async take(event) {
+      if (event.kind === "started") startedAt = event.startedAt;
       if (event.kind === "notice") {
         const warning = warningOf(event.notice);
         if (warning !== null) warnings = [...warnings, warning];
       } else progress = event.progress;
       events.push(toJobEvent(event, paths.shown));
+      if (event.kind !== "started") return;
+      await reporting;
+      await report();
     },
     isCancelled: () => wasCancelled,
-    finish(end) {
+    async finish(end) {
+      await stop();
       const { state, error } = end;
-      queue.finish(id, {
+      await queue.finish(job, {
+        ...present(),
         state,
         error: error && { ...error, message: asWritten(error.message) },
         counts: end.progress ?? progress,
-        startedAt,
         warnings: toldOf(end.warnings ?? warnings),
-        events,
       });
     },
-    handBack(delayMs) {
-      queue.report(id, { counts: progress, startedAt, warnings: toldOf(warnings), events });
-      queue.handBack(id, delayMs);
+    async handBack(delayMs) {
+      await stop();
+      await queue.report(job, present());
+      await queue.handBack(job, delayMs);
     },
     stop: () => clearInterval(timer),
   };

@@ -77,8 +77,8 @@ export function jobStatus({ id, state, counts, shown, ...job }: JobRecord) {
 const HEAD_BYTES = 200;
 
 /** The manifest's file of a job; null when there is none, or a later crawl has replaced it. */
-export async function findManifest({ id, directory }: JobRecord): Promise<BunFile | null> {
-  const path = join(directory, "manifest.json");
+export async function findManifest({ id, place }: JobRecord): Promise<BunFile | null> {
+  const path = join(place, "manifest.json");
   const stats = await lstat(path).catch(() => null);
   const file = Bun.file(path);
   const isOurs = stats?.isFile() && (await file.slice(0, HEAD_BYTES).text()).includes(JSON.stringify(id));

@@ -67,8 +67,8 @@ export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
     },
     handle: async ({ query }) => {
       const { limit, status } = parseWith(ListQuery, query, "query");
-      const jobs = parts.queue.list({ limit: Number(limit ?? 100), state: status ?? null });
-      return Response.json({ jobs: jobs.map(jobStatus), ...parts.queue.counts() });
+      const jobs = await parts.queue.list({ limit: Number(limit ?? 100), state: status ?? null });
+      return Response.json({ jobs: jobs.map(jobStatus), ...(await parts.queue.counts()) });
     },
   },
   {
@@ -78,7 +78,7 @@ export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
     summary: "Poll a job's status",
     params: JOB_PATH,
     answers: { 200: { description: "Where it stands", content: json(JobStatus) }, 404: UNKNOWN_JOB },
-    handle: async (call) => Response.json(jobStatus(requireJob(call, parts))),
+    handle: async (call) => Response.json(jobStatus(await requireJob(call, parts))),
   },
   {
     method: "delete",
@@ -93,7 +93,7 @@ export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
       404: UNKNOWN_JOB,
     },
     handle: async (call) => {
-      const job = parts.queue.cancel(requireJob(call, parts).id);
+      const job = await parts.queue.cancel((await requireJob(call, parts)).id);
       if (!job) throw unknownJob(call.param("job_id"));
       return Response.json(jobStatus(job), { status: job.state === "running" ? 202 : 200 });
     },
@@ -109,14 +109,14 @@ export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
       400: problem("The job is not completed"),
       404: problem("There is no such job, or a later crawl has replaced its manifest"),
     },
-    handle: async (call) => manifest(requireJob(call, parts)),
+    handle: async (call) => manifest(await requireJob(call, parts)),
   },
 ];
 
 /** @throws ProblemError 404 */
-export function requireJob(call: ApiCall, { queue }: ExtractorParts): JobRecord {
+export async function requireJob(call: ApiCall, { queue }: ExtractorParts): Promise<JobRecord> {
   const id = call.param("job_id");
-  const job = queue.get(id);
+  const job = await queue.get(id);
   if (!job) throw unknownJob(id);
   return job;
 }
@@ -143,8 +143,8 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
     // A bad selector is reported before the job is accepted.
     await requireSelectors(reading.plan.extraction, session, exchange.signal());
   }
-  const job = queue.submit({
-    directory,
+  const job = await queue.submit({
+    place: directory,
     shown: shownCrawl(request.output_dir, reading.plan),
     spec: {
       ...reading,

@@ -7,8 +7,6 @@ import { jobStatus } from "../jobs/spec.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { requireJob } from "./crawl.ts";
 
-/** How often a stream looks for new events, which any process may have written, in ms. */
-const POLL_MS = 250;
 /**
  * How often a silent stream sends a sign of life, in ms; proxies cut streams that are silent for a minute.
  */
@@ -55,10 +53,9 @@ export function eventOperations(parts: ExtractorParts): ApiOperation[] {
         429: problem("Too many streams", { "Retry-After": { description: "Seconds to wait" } }),
       },
       handle: async (call) => {
-        const job = requireJob(call, parts);
+        const job = await requireJob(call, parts);
         const seen = lastSeen(call);
-        if (isOver(job) && seen > 0 && seen >= parts.queue.lastEvent(job.id))
-          return new Response(null, { status: 204 });
+        if (isOver(job) && seen > 0 && seen >= job.lastEvent) return new Response(null, { status: 204 });
         const { client } = call.exchange;
         if (streams.total >= MAX_STREAMS) throw tooManyStreams(MAX_STREAMS);
         const place = streams.take(client, MAX_STREAMS_PER_CLIENT);
@@ -143,10 +140,10 @@ async function* follow(id: string, { seen, parts, signal }: StreamOptions): Asyn
   let quietSince = performance.now();
   yield "retry: 2000\n\n";
   while (!signal.aborted) {
-    const job = queue.get(id);
+    const job = await queue.get(id);
     if (!job) return;
     const status = JSON.stringify(jobStatus(job));
-    const events = queue.eventsAfter(id, last, BATCH);
+    const events = await queue.eventsAfter(id, last, BATCH);
     let text = "";
     for (const { number, kind, body } of events) {
       last = number;
@@ -156,7 +153,7 @@ async function* follow(id: string, { seen, parts, signal }: StreamOptions): Asyn
     if (status !== shown && hasCaughtUp) text += `event: progress\ndata: ${status}\n\n`;
     if (hasCaughtUp) shown = status;
     if (hasCaughtUp && isOver(job)) {
-      yield `${text}id: ${queue.lastEvent(id)}\nevent: end\ndata: ${status}\n\n`;
+      yield `${text}id: ${job.lastEvent}\nevent: end\ndata: ${status}\n\n`;
       return;
     }
     if (text === "" && performance.now() - quietSince > HEARTBEAT_MS) text = ": still there\n\n";
@@ -164,6 +161,6 @@ async function* follow(id: string, { seen, parts, signal }: StreamOptions): Asyn
       yield text;
       quietSince = performance.now();
     }
-    if (hasCaughtUp) await pause(POLL_MS, signal);
+    if (hasCaughtUp) await pause(queue.beatMs, signal);
   }
 }

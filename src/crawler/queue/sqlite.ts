@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import {
   type Database,
@@ -7,89 +6,53 @@ import {
   openLeaseOwner,
   type Query,
 } from "../../base/database/index.ts";
-import { Failure, type FailureRecord } from "../../base/failure.ts";
-import { systemReason } from "../../base/system-error.ts";
+import type { FailureRecord } from "../../base/failure.ts";
 import {
+  CALLED_OFF,
   type ClaimedJob,
+  CRASHED,
   type JobCounts,
   type JobEnd,
-  type JobEvent,
+  type JobLease,
+  type JobListOptions,
   type JobQueue,
+  type JobQueueLimits,
   type JobRecord,
   type JobReport,
   type JobState,
+  MAX_CRASHES,
+  MAX_EVENTS,
+  MAX_FINISHED,
   type NewJob,
-  QUEUE_SCHEMA,
-  QUEUE_VERSION,
   type StoredEvent,
 } from "./jobs.ts";
+import { makeQueueDirectory, makeQueueTables } from "./sqlite-tables.ts";
 
-export type JobQueueOptions = {
+type SqliteQueueOptions = JobQueueLimits & {
   /** The directory of the queue; it is created for this user alone if it does not exist. */
   readonly directory: string;
-  readonly maxQueued: number;
-  /** The maximum number of running jobs in all processes together. */
-  readonly maxRunning: number;
-  /** A job without a report for this long counts as abandoned by its process, in ms. */
-  readonly leaseMs: number;
   readonly now: () => number;
 };
 
-/** The maximum number of finished jobs that are kept. */
-const MAX_FINISHED = 1000;
-/** The maximum number of events that are kept of a job, for a page that is opened late. */
-const MAX_EVENTS = 500;
-/** A job that crashes its process this often is not tried again. */
-const MAX_CRASHES = 5;
 const FILE_NAME = "jobs.sqlite";
 
 /**
  * Opens the queue of a state directory, or creates it.
  * @throws Failure as `openDatabase`; `invalid_usage` for a file of another version
  */
-export function openJobQueue<Spec>(options: JobQueueOptions): JobQueue<Spec> {
+export function openSqliteJobQueue<Spec>(options: SqliteQueueOptions): JobQueue<Spec> {
   const path = join(options.directory, FILE_NAME);
-  makeDirectory(options.directory);
+  makeQueueDirectory(options.directory);
   const database = openDatabase({ path, name: "the server's jobs", access: { kind: "shared" } });
   try {
     // Waiting jobs may contain credentials, which are erased from the file's free pages when their job ends.
     database.run("PRAGMA secure_delete = ON");
-    database.transaction(() => makeTables(database, path));
+    database.transaction(() => makeQueueTables(database, path));
     return new SqliteJobQueue<Spec>(database, options);
   } catch (error) {
     database.close();
     throw error;
   }
-}
-
-function makeDirectory(directory: string): void {
-  try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-  } catch (error) {
-    const why = systemReason(error);
-    throw new Failure("unwritable_output", `could not make the state directory ${directory}: ${why}`, {
-      cause: error,
-    });
-  }
-}
-
-function makeTables(database: Database, path: string): void {
-  const version = database.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
-  if (version === QUEUE_VERSION) {
-    addWarnings(database);
-    return;
-  }
-  if (version !== 0)
-    throw new Failure("invalid_usage", `${path} holds the jobs of another version of this program`);
-  database.run(QUEUE_SCHEMA);
-  database.run(`PRAGMA user_version = ${QUEUE_VERSION}`);
-}
-
-/** Adds a column of a later version; processes of the earlier version work without it. */
-function addWarnings(database: Database): void {
-  const columns = database.prepare<{ name: string }>("PRAGMA table_info(job)").all();
-  if (!columns.some(({ name }) => name === "warnings"))
-    database.run("ALTER TABLE job ADD COLUMN warnings TEXT");
 }
 
 type Row = {
@@ -109,32 +72,38 @@ type Row = {
   readonly is_cancelled: number;
   readonly owner: string | null;
   readonly lease_until: number | null;
+  readonly last_event: number;
 } & JobCounts;
 
+const LAST_EVENT =
+  "(SELECT coalesce(max(event.number), 0) FROM event WHERE event.job = job.number) AS last_event";
+
 class SqliteJobQueue<Spec> implements JobQueue<Spec> {
+  readonly beatMs = 250;
   readonly #db: Database;
   readonly #statements = new Map<string, unknown>();
-  readonly #options: JobQueueOptions;
+  readonly #options: SqliteQueueOptions;
   readonly #self: LeaseOwner;
+  #claims = 0;
 
-  constructor(db: Database, options: JobQueueOptions) {
+  constructor(db: Database, options: SqliteQueueOptions) {
     this.#db = db;
     this.#options = options;
     this.#self = openLeaseOwner(db);
   }
 
-  submit(job: NewJob<Spec>): JobRecord | "full" | "in_use" {
+  async submit(job: NewJob<Spec>): Promise<JobRecord | "full" | "in_use"> {
     return this.#durably(() => {
-      const { queued } = this.counts();
+      const { queued } = this.#counts();
       if (queued >= this.#options.maxQueued) return "full";
       const isInUse = this.#query(
         "SELECT 1 FROM job WHERE state IN ('queued', 'running') AND directory = ?1",
-      ).get(job.directory);
+      ).get(job.place);
       if (isInUse) return "in_use";
       const id = crypto.randomUUID();
       this.#query("INSERT INTO job (id, directory, shown, spec, created_at) VALUES (?1, ?2, ?3, ?4, ?5)").run(
         id,
-        job.directory,
+        job.place,
         JSON.stringify(job.shown),
         JSON.stringify(job.spec),
         this.#timestamp(),
@@ -144,62 +113,60 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
     });
   }
 
-  get(id: string): JobRecord | null {
+  async get(id: string): Promise<JobRecord | null> {
     const row = this.#row(id);
     return row && toRecord(row);
   }
 
-  list({ limit, state }: { readonly limit: number; readonly state: JobState | null }): JobRecord[] {
+  async list({ limit, state }: JobListOptions): Promise<JobRecord[]> {
     return this.#query<Row, [string | null, number]>(
-      "SELECT * FROM job WHERE ?1 IS NULL OR state = ?1 ORDER BY number DESC LIMIT ?2",
+      `SELECT *, ${LAST_EVENT} FROM job WHERE ?1 IS NULL OR state = ?1 ORDER BY number DESC LIMIT ?2`,
     )
       .all(state, limit)
       .map(toRecord);
   }
 
-  counts(): { readonly queued: number; readonly running: number } {
-    const rows = this.#query<{ state: JobState; count: number }, []>(
-      "SELECT state, count(*) AS count FROM job WHERE state IN ('queued', 'running') GROUP BY state",
-    ).all();
-    const of = (wanted: JobState): number => rows.find(({ state }) => state === wanted)?.count ?? 0;
-    return { queued: of("queued"), running: of("running") };
+  async counts(): Promise<{ readonly queued: number; readonly running: number }> {
+    return this.#counts();
   }
 
-  cancel(id: string): JobRecord | null {
-    const record = this.#durably(() => {
+  async cancel(id: string): Promise<JobRecord | null> {
+    this.#durably(() => {
       const row = this.#row(id);
-      if (row?.state === "queued") this.#close(row, { state: "failed", error: CALLED_OFF, events: [] });
+      if (row?.state === "queued") this.#close(row, endOf(row, CALLED_OFF));
       else if (row?.state === "running")
         this.#query("UPDATE job SET is_cancelled = 1 WHERE number = ?1").run(row.number);
-      return row && this.get(id);
     });
     this.#emptyLog();
-    return record;
+    return this.get(id);
   }
 
-  claim(): ClaimedJob<Spec> | null {
+  async claim(): Promise<ClaimedJob<Spec> | null> {
     // It is checked without the lock first, because most of the time there is nothing to do.
-    const { queued, running } = this.counts();
+    const { queued, running } = this.#counts();
     if (queued + running === 0) return null;
     return this.#transaction(() => {
       this.#takeBackLeft();
-      if (this.counts().running >= this.#options.maxRunning) return null;
+      if (this.#counts().running >= this.#options.maxRunning) return null;
       const row = this.#query<Row, [number]>(
-        "SELECT * FROM job WHERE state = 'queued' AND not_before <= ?1 ORDER BY number LIMIT 1",
+        `SELECT *, ${LAST_EVENT} FROM job WHERE state = 'queued' AND not_before <= ?1 ORDER BY number LIMIT 1`,
       ).get(this.#options.now());
       if (!row) return null;
+      const fence = ++this.#claims;
       this.#query(
         "UPDATE job SET state = 'running', owner = ?2, lease_until = ?3, started_at = ?4 WHERE number = ?1",
-      ).run(row.number, this.#self.name, this.#leaseEnd(), this.#timestamp());
+      ).run(row.number, this.#owner(fence), this.#leaseEnd(), this.#timestamp());
+      const { id, last_event: lastEvent } = row;
       // `submit` wrote it, and it stays until the job ends.
-      return { id: row.id, spec: JSON.parse(row.spec ?? "null") as Spec, hasBegun: row.has_begun === 1 };
+      const spec = JSON.parse(row.spec ?? "null") as Spec;
+      return { id, fence, spec, hasBegun: row.has_begun === 1, lastEvent };
     });
   }
 
-  report(id: string, report: JobReport): "go_on" | "cancelled" | "lost" {
+  async report(lease: JobLease, report: JobReport): Promise<"go_on" | "cancelled" | "lost"> {
     return this.#transaction(() => {
-      const row = this.#row(id);
-      if (row?.state !== "running" || row.owner !== this.#self.name) return "lost";
+      const row = this.#held(lease);
+      if (!row) return "lost";
       this.#write(row, report);
       this.#query("UPDATE job SET lease_until = ?2, has_begun = has_begun OR ?3 WHERE number = ?1").run(
         row.number,
@@ -210,54 +177,64 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
     });
   }
 
-  finish(id: string, end: JobEnd): void {
+  async finish(lease: JobLease, end: JobEnd): Promise<void> {
     this.#durably(() => {
-      const row = this.#row(id);
-      if (row?.state === "running" && row.owner === this.#self.name) this.#close(row, end);
+      const row = this.#held(lease);
+      if (row) this.#close(row, end);
     });
     this.#emptyLog();
   }
 
-  handBack(id: string, delayMs: number): void {
+  async handBack(lease: JobLease, delayMs: number): Promise<void> {
     this.#transaction(() => {
-      const row = this.#row(id);
-      if (row?.state !== "running" || row.owner !== this.#self.name) return;
-      if (row.is_cancelled === 1) this.#close(row, { state: "failed", error: CALLED_OFF, events: [] });
+      const row = this.#held(lease);
+      if (!row) return;
+      if (row.is_cancelled === 1) this.#close(row, endOf(row, CALLED_OFF));
       else this.#requeue(row, { crashes: row.crashes, notBefore: this.#options.now() + delayMs });
     });
   }
 
-  eventsAfter(id: string, number: number, limit: number): StoredEvent[] {
+  async eventsAfter(id: string, number: number, limit: number): Promise<StoredEvent[]> {
     return this.#query<StoredEvent, [string, number, number]>(
       `SELECT event.number, kind, body FROM event JOIN job ON job.number = event.job
          WHERE id = ?1 AND event.number > ?2 ORDER BY event.number LIMIT ?3`,
     ).all(id, number, limit);
   }
 
-  lastEvent(id: string): number {
-    return (
-      this.#query<{ last: number | null }, [string]>(
-        "SELECT max(event.number) AS last FROM event JOIN job ON job.number = event.job WHERE id = ?1",
-      ).get(id)?.last ?? 0
-    );
-  }
-
-  [Symbol.dispose](): void {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#self[Symbol.dispose]();
     this.#db.close();
   }
 
+  #counts(): { readonly queued: number; readonly running: number } {
+    const rows = this.#query<{ state: JobState; count: number }, []>(
+      "SELECT state, count(*) AS count FROM job WHERE state IN ('queued', 'running') GROUP BY state",
+    ).all();
+    const of = (wanted: JobState): number => rows.find(({ state }) => state === wanted)?.count ?? 0;
+    return { queued: of("queued"), running: of("running") };
+  }
+
+  /** The owner's name for one claim, so that an earlier run in this same process is told apart. */
+  #owner(fence: number): string {
+    return `${this.#self.name}/${fence}`;
+  }
+
+  #held({ id, fence }: JobLease): Row | null {
+    const row = this.#row(id);
+    return row?.state === "running" && row.owner === this.#owner(fence) ? row : null;
+  }
+
   /** Requeues jobs whose process is gone; one that was cancelled, or crashes each process, is ended. */
   #takeBackLeft(): void {
-    const rows = this.#query<Row, []>("SELECT * FROM job WHERE state = 'running'").all();
+    const rows = this.#query<Row, []>(`SELECT *, ${LAST_EVENT} FROM job WHERE state = 'running'`).all();
     for (const row of rows) {
       const { owner, lease_until: until } = row;
-      if (owner === this.#self.name) continue;
+      if (owner?.startsWith(this.#self.name)) continue;
       const isLeft = (until ?? 0) < this.#options.now() || owner === null || this.#self.hasDied(owner);
       if (!isLeft) continue;
       const crashes = row.crashes + 1;
-      if (row.is_cancelled === 1) this.#close(row, { state: "failed", error: CALLED_OFF, events: [] });
-      else if (crashes >= MAX_CRASHES) this.#close(row, { state: "failed", error: CRASHED, events: [] });
+      if (row.is_cancelled === 1) this.#close(row, endOf(row, CALLED_OFF));
+      else if (crashes >= MAX_CRASHES) this.#close(row, endOf(row, CRASHED));
       else this.#requeue(row, { crashes, notBefore: 0 });
     }
   }
@@ -276,10 +253,11 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
       `UPDATE job SET state = ?2, error = ?3, completed_at = ?4, owner = NULL, lease_until = NULL,
          spec = NULL, total = progress WHERE number = ?1`,
     ).run(row.number, end.state, end.error && JSON.stringify(end.error), this.#timestamp());
-    this.#addEvents(row.number, [{ kind: "end", body: { status: end.state, error: end.error } }]);
+    const events = [{ kind: "end", body: { status: end.state, error: end.error } }];
+    this.#addEvents(row.number, { after: end.after + end.events.length, events });
   }
 
-  #write(row: Row, { counts, startedAt, warnings, events }: JobReport): void {
+  #write(row: Row, { counts, startedAt, warnings, after, events }: JobReport): void {
     if (warnings)
       this.#query("UPDATE job SET warnings = ?2 WHERE number = ?1").run(row.number, JSON.stringify(warnings));
     if (counts)
@@ -289,23 +267,21 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
       ).run(row.number, counts.progress, counts.total, counts.successful, counts.failed, counts.skipped);
     if (startedAt !== undefined)
       this.#query("UPDATE job SET started_at = ?2 WHERE number = ?1").run(row.number, startedAt);
-    this.#addEvents(row.number, events);
+    this.#addEvents(row.number, { after, events });
   }
 
-  #addEvents(job: number, events: readonly JobEvent[]): void {
+  #addEvents(job: number, { after, events }: Pick<JobReport, "after" | "events">): void {
     if (events.length === 0) return;
-    const last =
-      this.#query<{ last: number | null }, [number]>(
-        "SELECT max(number) AS last FROM event WHERE job = ?1",
-      ).get(job)?.last ?? 0;
-    const insert = this.#query("INSERT INTO event (job, number, kind, body) VALUES (?1, ?2, ?3, ?4)");
+    const insert = this.#query(
+      "INSERT OR IGNORE INTO event (job, number, kind, body) VALUES (?1, ?2, ?3, ?4)",
+    );
     // Events older than the newest ones would be deleted at once.
     const first = Math.max(0, events.length - MAX_EVENTS);
     for (const [index, { kind, body }] of events.entries())
-      if (index >= first) insert.run(job, last + index + 1, kind, JSON.stringify(body));
+      if (index >= first) insert.run(job, after + index + 1, kind, JSON.stringify(body));
     this.#query("DELETE FROM event WHERE job = ?1 AND number <= ?2").run(
       job,
-      last + events.length - MAX_EVENTS,
+      after + events.length - MAX_EVENTS,
     );
   }
 
@@ -317,7 +293,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   }
 
   #row(id: string): Row | null {
-    return this.#query<Row, [string]>("SELECT * FROM job WHERE id = ?1").get(id);
+    return this.#query<Row, [string]>(`SELECT *, ${LAST_EVENT} FROM job WHERE id = ?1`).get(id);
   }
 
   /** Prepares each statement once. */
@@ -362,16 +338,17 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   }
 }
 
-const CALLED_OFF: FailureRecord = { code: "cancelled", message: "the job was cancelled" };
-const CRASHED: FailureRecord = {
-  code: "internal",
-  message: `the server's process ended ${MAX_CRASHES} times while it ran this job`,
-};
+const endOf = ({ last_event: after }: Row, error: FailureRecord): JobEnd => ({
+  state: "failed",
+  error,
+  after,
+  events: [],
+});
 
 const toRecord = (row: Row): JobRecord => ({
   id: row.id,
   state: row.state,
-  directory: row.directory,
+  place: row.directory,
   shown: JSON.parse(row.shown),
   createdAt: row.created_at,
   startedAt: row.started_at,
@@ -386,4 +363,5 @@ const toRecord = (row: Row): JobRecord => ({
   error: row.error === null ? null : JSON.parse(row.error),
   warnings: row.warnings === null ? [] : JSON.parse(row.warnings),
   isCancelled: row.is_cancelled === 1,
+  lastEvent: row.last_event,
 });
