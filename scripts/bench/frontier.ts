@@ -94,12 +94,7 @@ async function settleMany(frontier: Frontier) {
   const rss: number[] = [];
   while (seen.size < SETTLED) {
     const startedAt = performance.now();
-    const { pages } = await frontier.claim({
-      now: Date.now(),
-      count: CLAIMED_AT_ONCE,
-      untried: CLAIMED_AT_ONCE,
-      isHostExclusive: false,
-    });
+    const { pages } = await frontier.claim({ count: CLAIMED_AT_ONCE, isHostExclusive: false });
     times.claimMs += performance.now() - startedAt;
     for (const page of pages) {
       if (seen.has(page.id)) throw new Error(`${page.url} was handed out twice`);

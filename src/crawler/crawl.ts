@@ -4,7 +4,7 @@ import type { LogFields } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { RobotsCache } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
-import type { ClaimedPage } from "./frontier/frontier.ts";
+import type { ClaimedPage, Claims } from "./frontier/frontier.ts";
 import type { HostSlots } from "./host-slots.ts";
 import { Politeness } from "./politeness.ts";
 import { createScope } from "./scope.ts";
@@ -61,7 +61,6 @@ export class CrawlRun {
   readonly #notices: CrawlNotice[] = [];
   // The diagnostics of pages that are not reported yet; empty unless they are wanted.
   readonly #diagnostics = new Map<PageUrl, LogFields>();
-  #untriedUnderway = 0;
   #fetching = 0;
   #bytes = 0;
   #collectedAt = 0;
@@ -88,10 +87,10 @@ export class CrawlRun {
   }
 
   async progress(): Promise<CrawlProgress> {
-    const { successful, failed, skipped, fetched, queued } = await this.#deps.frontier.counts();
-    const inFlight = this.#underway.size;
+    const counts = await this.#deps.frontier.counts();
+    const { successful, failed, skipped, fetched, queued, underway: inFlight, untried } = counts;
     const progress = successful + failed + skipped;
-    const left = Math.max(0, this.#plan.maxPages - fetched - this.#untriedUnderway);
+    const left = Math.max(0, this.#plan.maxPages - fetched - untried);
     const total = progress + inFlight + Math.min(queued, left);
     return { progress, total, successful, failed, skipped, inFlight, queued, fetched, bytes: this.#bytes };
   }
@@ -125,7 +124,7 @@ export class CrawlRun {
   async *#begin(): AsyncGenerator<CrawlNews, void> {
     const { frontier } = this.#deps;
     for (const origin of await frontier.origins()) this.#parts.scope.addOrigin(origin);
-    if (frontier.crawl.isSeeded) return;
+    if (frontier.state().isSeeded) return;
     const parts = { ...this.#deps, ...this.#parts };
     const hooks = { signal: this.#stop.signal, onNotice: this.#parts.onNotice };
     for await (const _ of seed(frontier, parts, hooks)) yield* this.#told();
@@ -138,9 +137,9 @@ export class CrawlRun {
       yield* this.#told();
       if (this.#fatal !== null) throw this.#fatal;
       if (this.#signal.aborted) throw new Failure("cancelled", "the crawl was called off");
-      const nextReadyAt = await this.#claim();
-      if (this.#underway.size === 0 && nextReadyAt === null) return;
-      await this.#waitFor(nextReadyAt);
+      const { waitMs, isOver } = await this.#claim();
+      if (isOver && this.#underway.size === 0) return;
+      await this.#wait(waitMs);
     }
   }
 
@@ -160,56 +159,52 @@ export class CrawlRun {
     for (;;) {
       const outcomes = await this.#deps.frontier.takeRecorded(OUTCOMES_AT_ONCE);
       if (outcomes.length === 0) return;
-      for (const outcome of outcomes) {
-        this.#report(outcome);
+      for (const { outcome, isLogged } of outcomes) {
+        if (!isLogged) this.#report(outcome);
         yield { kind: "page", outcome };
       }
     }
   }
 
-  /** Starts as many pages as there is room for. @returns when there may be more, null when only events tell */
-  async #claim(): Promise<number | null> {
-    const { frontier, clock, extractionBacklog } = this.#deps;
-    const { concurrency, maxPages, hostDelayMs } = this.#plan;
-    const room = Math.min(
+  /** Starts as many pages as there is room for. */
+  async #claim(): Promise<Omit<Claims, "pages" | "origins">> {
+    const { frontier, extractionBacklog } = this.#deps;
+    const { concurrency, hostDelayMs } = this.#plan;
+    const count = Math.min(
       concurrency - this.#fetching,
       concurrency + extractionBacklog - this.#underway.size,
     );
-    if (room <= 0) return null;
-    const { fetched } = await frontier.counts();
-    const { pages, nextReadyAt } = await frontier.claim({
-      now: clock.now(),
-      count: room,
-      untried: Math.max(0, maxPages - fetched - this.#untriedUnderway),
+    if (count <= 0) return { waitMs: null, isOver: false };
+    const { pages, waitMs, isOver, origins } = await frontier.claim({
+      count,
       isHostExclusive: hostDelayMs > 0,
     });
+    for (const origin of origins) this.#parts.scope.addOrigin(origin);
     for (const page of pages) this.#start(page);
-    return nextReadyAt;
+    return { waitMs, isOver };
   }
 
   #start(page: ClaimedPage): void {
     this.#fetching++;
-    if (page.tries === 0) this.#untriedUnderway++;
     const work = this.#work(page).catch((error: unknown) => {
       this.#fatal ??= error;
       this.#stop.abort();
     });
     const done = work.then(() => {
       this.#underway.delete(page.id);
-      if (page.tries === 0) this.#untriedUnderway--;
       this.#wake.resolve();
     });
     this.#underway.set(page.id, done);
   }
 
   async #work(page: ClaimedPage): Promise<void> {
-    const { frontier, clock } = this.#deps;
+    const { frontier } = this.#deps;
     let hasFetched = false;
     const onFetched = async (): Promise<void> => {
       if (hasFetched) return;
       hasFetched = true;
       this.#fetching--;
-      await this.#freeHost(page.host);
+      await this.#freeHost(page);
       this.#wake.resolve();
     };
     let verdict: Verdict;
@@ -229,7 +224,7 @@ export class CrawlRun {
     } catch (error) {
       if (!this.#stop.signal.aborted || !(error instanceof Failure && error.code === "cancelled"))
         throw error;
-      verdict = { kind: "retry", next: { at: clock.now(), tries: page.tries, spentMs: page.spentMs } };
+      verdict = { kind: "retry", next: { waitMs: 0, tries: page.tries, spentMs: page.spentMs } };
     }
     if (verdict.kind === "retry") await frontier.retry(page, verdict.next);
     else await frontier.settle(verdict.settlement);
@@ -237,21 +232,15 @@ export class CrawlRun {
   }
 
   /** Records when the host's next page may be claimed, unless it may be claimed at once. */
-  async #freeHost(host: string): Promise<void> {
-    const restMs = await this.#parts.politeness.restMs(host);
-    if (this.#plan.hostDelayMs > 0 || restMs > 0)
-      await this.#deps.frontier.freeHost(host, this.#deps.clock.now() + restMs);
+  async #freeHost(page: ClaimedPage): Promise<void> {
+    const restMs = await this.#parts.politeness.restMs(page.host);
+    if (this.#plan.hostDelayMs > 0 || restMs > 0) await this.#deps.frontier.freeHost(page, restMs);
   }
 
-  #waitFor(at: number | null): Promise<void> {
-    if (at === null) return this.#wakeOrStop(null);
-    const ms = Math.max(0, Math.min(at - this.#deps.clock.now(), MAX_WAIT_MS));
-    return this.#wakeOrStop(ms);
-  }
-
-  async #wakeOrStop(ms: number | null): Promise<void> {
+  /** Waits for news of this process's pages, this long at most; null waits only for them. */
+  async #wait(ms: number | null): Promise<void> {
     const { promise, resolve } = this.#wake;
-    const timer = ms === null ? null : setTimeout(resolve, ms);
+    const timer = ms === null ? null : setTimeout(resolve, Math.min(ms, MAX_WAIT_MS));
     using _ = onAbort(this.#stop.signal, resolve);
     await promise;
     if (timer !== null) clearTimeout(timer);

@@ -78,9 +78,9 @@ async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
 }
 
 /** Lets the page wait for its host without counting a try. */
-const putBack = ({ page, parts }: Attempt, restMs: number): Verdict => ({
+const putBack = ({ page }: Attempt, restMs: number): Verdict => ({
   kind: "retry",
-  next: { at: parts.clock.now() + restMs, tries: page.tries, spentMs: page.spentMs },
+  next: { waitMs: restMs, tries: page.tries, spentMs: page.spentMs },
 });
 
 const closedHost = ({ url, host }: ClaimedPage, until: number): FailureRecord => ({
@@ -188,8 +188,7 @@ async function afterFailure(attempt: Attempt, failure: Failure): Promise<Verdict
     return skipped(attempt, reason, { finalUrl: target });
   }
   if (isTransient(failure) && page.tries + 1 < parts.tries) {
-    const wait = backOffDelayMs(page.tries + 1, parts.clock.random);
-    const again = tryAgain(attempt, parts.clock.now() + wait);
+    const again = tryAgain(attempt, backOffDelayMs(page.tries + 1, parts.clock.random));
     if (again) return again;
   }
   // Sites link to PDFs, images and archives; only a document that was requested by name counts as failed.
@@ -204,10 +203,10 @@ async function afterFailure(attempt: Attempt, failure: Failure): Promise<Verdict
 }
 
 /** Schedules another try; null when the page's time is up. */
-function tryAgain({ page, startedAt, gate }: Attempt, at: number): Verdict | null {
+function tryAgain({ page, startedAt, gate }: Attempt, waitMs: number): Verdict | null {
   const spentMs = page.spentMs + Math.round(performance.now() - startedAt - gate.waitedMs);
   if (spentMs >= PAGE_DEADLINE_MS) return null;
-  return { kind: "retry", next: { at, tries: page.tries + 1, spentMs } };
+  return { kind: "retry", next: { waitMs, tries: page.tries + 1, spentMs } };
 }
 
 async function afterAnswer(attempt: Attempt, visited: PageVisit): Promise<Verdict> {
@@ -262,13 +261,13 @@ async function afterRefusal(attempt: Attempt, answer: FetchedPage): Promise<Verd
   const retryAfterMs = parseRetryAfterMs(answer.headers["retry-after"], clock.now());
   const isPause = answer.status === 429 || answer.status === 503;
   const host = new URL(answer.finalUrl).host;
-  let at = clock.now() + (retryAfterMs ?? backOffDelayMs(page.tries + 1, clock.random));
+  let waitMs = retryAfterMs ?? backOffDelayMs(page.tries + 1, clock.random);
   if (isPause) {
-    at = clock.now() + (await politeness.pauseHost(host, { askedAt: gate.askedAt, retryAfterMs }));
-    parts.onNotice({ kind: "host_paused", host, untilMs: at });
+    waitMs = await politeness.pauseHost(host, { askedAt: gate.askedAt, retryAfterMs });
+    parts.onNotice({ kind: "host_paused", host, untilMs: clock.now() + waitMs });
   }
   const isOpen = politeness.closedUntil(page.host) === null;
-  const again = page.tries + 1 < parts.tries && isOpen ? tryAgain(attempt, at) : null;
+  const again = page.tries + 1 < parts.tries && isOpen ? tryAgain(attempt, waitMs) : null;
   if (again) return again;
   const failure = refusalOf(answer, retryAfterMs, page.tries + 1);
   return (

@@ -1,28 +1,51 @@
 import { expect, test } from "bun:test";
-import type { Frontier } from "../../src/crawler/testing.ts";
-import { all, claim, NOW, paths, seed, settle, url } from "../support/frontier-steps.ts";
+import {
+  all,
+  claim,
+  claimOne,
+  type FrontierSteps,
+  options,
+  paths,
+  rest,
+  seed,
+  settle,
+  url,
+} from "../support/frontier-steps.ts";
 
 /** What a frontier remembers when it is opened again. */
-export function describeRestarts(frontier: () => Frontier, reopen: () => Promise<Frontier>): void {
+export function describeRestarts({ frontier, pass, reopen }: FrontierSteps): void {
   test("hands out after a restart what was under way, and nothing that was settled", async () => {
     await frontier().add([seed("/a"), seed("/b"), seed("/c")]);
     await frontier().finishSeeding();
     const [a] = await claim(frontier(), { count: 2 });
     await settle(frontier(), a, { links: ["/d"] });
     const again = await reopen();
-    expect(again.crawl).toMatchObject({ mode: "resumed", isSeeded: true });
+    expect([again.crawl.mode, again.state().isSeeded]).toEqual(["resumed", true]);
     expect(await again.counts()).toMatchObject({ successful: 1, queued: 3 });
     expect(paths(await claim(again, { count: 9 }))).toEqual(["/b", "/c"]);
   });
 
   test("frees exclusive hosts after a restart, but keeps their pauses", async () => {
-    await frontier().add([seed("/a"), seed("/b"), seed("/a", "paused.test")]);
-    await frontier().freeHost("paused.test", NOW + 5000);
+    await frontier().add([seed("/a", "paused.test")]);
+    await rest(frontier(), await claimOne(frontier()), 60_000);
+    await frontier().add([seed("/a"), seed("/b")]);
     await claim(frontier(), { count: 1, isHostExclusive: true });
     const again = await reopen();
-    expect(paths(await claim(again, { count: 9, isHostExclusive: true }))).toEqual(["/a"]);
-    const later = await claim(again, { count: 9, isHostExclusive: true, now: NOW + 5000 });
+    expect(paths(await claim(again, { isHostExclusive: true }))).toEqual(["/a"]);
+    await pass(60_000);
+    const later = await claim(again, { isHostExclusive: true });
     expect(later.map(({ host }) => host)).toEqual(["paused.test"]);
+  });
+
+  test("has room again after a restart for what was under way without a try", async () => {
+    await reopen({ maxPages: 1 });
+    await frontier().add([seed("/a"), seed("/b")]);
+    await claim(frontier());
+    expect(await claim(frontier())).toEqual([]);
+    const again = await reopen({ maxPages: 1 });
+    expect(await again.counts()).toMatchObject({ fetched: 0, queued: 2, underway: 0, untried: 0 });
+    await settle(again, await claimOne(again), {});
+    expect((await again.claim(options({}))).isOver).toBe(true);
   });
 
   test("begins anew after a finished crawl, with what that one knows of each page", async () => {
@@ -37,7 +60,7 @@ export function describeRestarts(frontier: () => Frontier, reopen: () => Promise
     await frontier().dropQueued();
     await frontier().finish();
     const again = await reopen();
-    expect(again.crawl).toMatchObject({ mode: "repeated", isSeeded: false });
+    expect([again.crawl.mode, again.state().isSeeded]).toEqual(["repeated", false]);
     expect(again.crawl.jobId).not.toBe(jobId);
     expect(await again.counts()).toMatchObject({ successful: 0, skipped: 0, queued: 0 });
     expect(await all(again)).toEqual([]);
@@ -60,7 +83,7 @@ export function describeRestarts(frontier: () => Frontier, reopen: () => Promise
     await settle(frontier(), home, { links: ["/b", "/a"], follow: "too_deep" });
     expect((await frontier().tallies()).skippedLinks).toEqual({ too_deep: 2 });
     if (!late) throw new Error("no page");
-    await frontier().retry(late, { at: NOW, tries: 0, spentMs: 0 });
+    await frontier().retry(late, { waitMs: 0, tries: 0, spentMs: 0 });
     await frontier().dropQueued();
     const again = await reopen();
     await again.requeueLeft(0);

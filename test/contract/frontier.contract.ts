@@ -1,12 +1,25 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { Frontier } from "../../src/crawler/testing.ts";
-import { all, claim, NOW, options, paths, seed, settle, url } from "../support/frontier-steps.ts";
+import {
+  all,
+  claim,
+  type FrontierLimits,
+  type FrontierSteps,
+  paths,
+  seed,
+  settle,
+  told,
+  url,
+} from "../support/frontier-steps.ts";
+import { describeBudget, describeHosts } from "./frontier-claims.contract.ts";
 import { describeRestarts } from "./frontier-restarts.contract.ts";
 
 /** A place that keeps one frontier through restarts. */
 export type FrontierPlace = AsyncDisposable & {
   /** Opens the frontier, as a restart does; the one before is closed or its process is dead. */
-  open(): Frontier;
+  open(limits: FrontierLimits): Promise<Frontier>;
+  /** Lets this much time pass for the frontier, in ms. */
+  pass(ms: number): Promise<void>;
 };
 
 /** What every frontier does, whatever it is made of. */
@@ -16,27 +29,34 @@ export function describeFrontier(kind: string, makePlace: () => Promise<Frontier
     let frontier: Frontier;
     beforeEach(async () => {
       place = await makePlace();
-      frontier = place.open();
+      frontier = await place.open(LIMITS);
     });
     afterEach(async () => {
       await frontier[Symbol.asyncDispose]();
       await place[Symbol.asyncDispose]();
     });
-    const reopen = async (): Promise<Frontier> => {
-      await frontier[Symbol.asyncDispose]();
-      frontier = place.open();
-      return frontier;
+    const steps: FrontierSteps = {
+      frontier: () => frontier,
+      pass: (ms) => place.pass(ms),
+      reopen: async (limits = {}) => {
+        await frontier[Symbol.asyncDispose]();
+        frontier = await place.open({ ...LIMITS, ...limits });
+        return frontier;
+      },
     };
-    describeAdding(() => frontier);
-    describeClaiming(() => frontier);
-    describeHosts(() => frontier);
-    describeSettling(() => frontier);
-    describeSamePages(() => frontier);
-    describeRestarts(() => frontier, reopen);
+    describeAdding(steps);
+    describeClaiming(steps);
+    describeBudget(steps);
+    describeHosts(steps);
+    describeSettling(steps);
+    describeSamePages(steps);
+    describeRestarts(steps);
   });
 }
 
-function describeAdding(frontier: () => Frontier): void {
+const LIMITS: FrontierLimits = { maxPages: 100_000, maxDepth: 10 };
+
+function describeAdding({ frontier }: FrontierSteps): void {
   test("takes a URL once, however often it is added", async () => {
     expect(await frontier().add([seed("/a"), seed("/a"), seed("/b")])).toBe(2);
     expect(await frontier().add([seed("/b"), seed("/c")])).toBe(1);
@@ -53,7 +73,7 @@ function describeAdding(frontier: () => Frontier): void {
   });
 }
 
-function describeClaiming(frontier: () => Frontier): void {
+function describeClaiming({ frontier }: FrontierSteps): void {
   test("hands out each page to one claim only", async () => {
     await frontier().add([seed("/a"), seed("/b"), seed("/c")]);
     expect(paths(await claim(frontier(), { count: 2 }))).toEqual(["/a", "/b"]);
@@ -91,17 +111,11 @@ function describeClaiming(frontier: () => Frontier): void {
     expect([target?.depth, target?.parent]).toEqual([1, url("/2", "far.test")]);
   });
 
-  test("claims no more untried pages than it is told", async () => {
-    await frontier().add([seed("/a"), seed("/b"), seed("/c")]);
-    expect(await claim(frontier(), { count: 3, untried: 1 })).toHaveLength(1);
-    expect(await claim(frontier(), { count: 3, untried: 0 })).toHaveLength(0);
-  });
-
   test("refuses to settle a page that was given back or is settled already", async () => {
     await frontier().add([seed("/a")]);
     const [page] = await claim(frontier(), { count: 1 });
     if (!page) throw new Error("no page");
-    await frontier().retry(page, { at: NOW, tries: 0, spentMs: 0 });
+    await frontier().retry(page, { waitMs: 0, tries: 0, spentMs: 0 });
     expect(await settle(frontier(), page, {})).toBe(false);
     expect((await frontier().counts()).successful).toBe(0);
     const [again] = await claim(frontier(), { count: 1 });
@@ -112,62 +126,7 @@ function describeClaiming(frontier: () => Frontier): void {
   });
 }
 
-function describeHosts(frontier: () => Frontier): void {
-  test("hands out one page of an exclusive host until it is freed, and then from that time on", async () => {
-    await frontier().add([seed("/a"), seed("/b"), seed("/c", "other.test")]);
-    expect(paths(await claim(frontier(), { count: 9, isHostExclusive: true }))).toEqual(["/a", "/c"]);
-    expect(await claim(frontier(), { count: 9, isHostExclusive: true })).toEqual([]);
-    await frontier().freeHost("h.test", NOW + 500);
-    const early = await frontier().claim(options({ now: NOW + 499, isHostExclusive: true }));
-    expect([early.pages.length, early.nextReadyAt]).toEqual([0, NOW + 500]);
-    expect(paths(await claim(frontier(), { now: NOW + 500, isHostExclusive: true }))).toEqual(["/b"]);
-  });
-
-  test("leaves a paused host alone and goes on with the others", async () => {
-    await frontier().add([seed("/a"), seed("/b", "other.test")]);
-    await frontier().freeHost("h.test", NOW + 60_000);
-    expect(paths(await claim(frontier(), { count: 9 }))).toEqual(["/b"]);
-    expect(paths(await claim(frontier(), { count: 9, now: NOW + 60_000 }))).toEqual(["/a"]);
-  });
-
-  test("shares a claim among hosts instead of giving it all to the first", async () => {
-    const hosts = ["one.test", "two.test", "three.test"];
-    await frontier().add(hosts.flatMap((host) => ["/a", "/b", "/c"].map((path) => seed(path, host))));
-    const claimed = await claim(frontier(), { count: 3 });
-    expect(claimed.map(({ host }) => host).sort()).toEqual([...hosts].sort());
-  });
-
-  test("lets the host go first that has waited longest", async () => {
-    await frontier().add([seed("/a", "one.test"), seed("/b", "one.test"), seed("/a", "two.test")]);
-    const [first] = await claim(frontier(), { count: 1 });
-    const [second] = await claim(frontier(), { count: 1, now: NOW + 1 });
-    expect(new Set([first?.host, second?.host]).size).toBe(2);
-  });
-
-  test("hands a page out again when its next try is due, before new ones", async () => {
-    await frontier().add([seed("/a"), seed("/b")]);
-    const [page] = await claim(frontier(), { count: 1 });
-    if (!page) throw new Error("no page");
-    await frontier().retry(page, { at: NOW + 100, tries: 1, spentMs: 40 });
-    expect((await frontier().counts()).fetched).toBe(1);
-    expect(paths(await claim(frontier(), { count: 1, untried: 0 }))).toEqual([]);
-    const [again] = await claim(frontier(), { count: 1, untried: 1, now: NOW + 100 });
-    expect([again?.url, again?.tries, again?.spentMs]).toEqual([url("/a"), 1, 40]);
-    await settle(frontier(), again, {});
-    expect((await frontier().counts()).fetched).toBe(1);
-  });
-
-  test("puts a page that was not tried back to its place, uncounted", async () => {
-    await frontier().add([seed("/a"), seed("/b")]);
-    const [page] = await claim(frontier(), { count: 1 });
-    if (!page) throw new Error("no page");
-    await frontier().retry(page, { at: NOW, tries: 0, spentMs: 0 });
-    expect((await frontier().counts()).fetched).toBe(0);
-    expect(paths(await claim(frontier(), { count: 1 }))).toEqual(["/a"]);
-  });
-}
-
-function describeSettling(frontier: () => Frontier): void {
+function describeSettling({ frontier }: FrontierSteps): void {
   test("records the outcome, the links and the counts together", async () => {
     await frontier().add([seed("/")]);
     const [page] = await claim(frontier(), { count: 1 });
@@ -182,6 +141,8 @@ function describeSettling(frontier: () => Frontier): void {
       skipped: 0,
       fetched: 1,
       queued: 2,
+      underway: 0,
+      untried: 0,
     });
     const [outcome] = await all(frontier());
     expect(outcome).toMatchObject({
@@ -203,14 +164,14 @@ function describeSettling(frontier: () => Frontier): void {
     await frontier().add([seed("/a"), seed("/b")]);
     const [a, b] = await claim(frontier(), { count: 2 });
     await settle(frontier(), b, {});
-    expect((await frontier().takeRecorded(9)).map((outcome) => outcome.url)).toEqual([url("/b")]);
+    expect((await told(frontier())).map((outcome) => outcome.url)).toEqual([url("/b")]);
     await settle(frontier(), a, {
       outcome: { status: "failed", error: { code: "timeout", message: "slow" } },
     });
-    expect((await frontier().takeRecorded(9)).map(({ error }) => error)).toEqual([
+    expect((await told(frontier())).map(({ error }) => error)).toEqual([
       { code: "timeout", message: "slow" },
     ]);
-    expect(await frontier().takeRecorded(9)).toEqual([]);
+    expect(await told(frontier())).toEqual([]);
     expect((await frontier().tallies()).failures).toEqual({ timeout: 1 });
   });
 
@@ -252,7 +213,7 @@ function describeSettling(frontier: () => Frontier): void {
       [url("/"), null],
       [url("/late"), "max_pages"],
     ]);
-    expect((await frontier().takeRecorded(9)).map(({ reason }) => reason)).toEqual([null, "max_pages"]);
+    expect((await told(frontier())).map(({ reason }) => reason)).toEqual([null, "max_pages"]);
     expect(await claim(frontier(), { count: 9 })).toEqual([]);
   });
 
@@ -266,9 +227,7 @@ function describeSettling(frontier: () => Frontier): void {
     await frontier().dropQueued();
     expect(hasTurned).toBe(true);
     expect(await frontier().counts()).toMatchObject({ skipped: 4500, queued: 0 });
-    expect((await frontier().takeRecorded(9999)).map(({ url: of }) => of)).toEqual(
-      many.map(({ url: of }) => of),
-    );
+    expect((await told(frontier())).map(({ url: of }) => of)).toEqual(many.map(({ url: of }) => of));
   });
 
   test("lists more outcomes than it reads at once", async () => {
@@ -278,7 +237,7 @@ function describeSettling(frontier: () => Frontier): void {
   });
 }
 
-function describeSamePages(frontier: () => Frontier): void {
+function describeSamePages({ frontier }: FrontierSteps): void {
   test("takes a queued URL that a page redirected to for that page", async () => {
     await frontier().add([seed("/old"), seed("/new")]);
     const [old] = await claim(frontier(), { count: 1 });

@@ -14,6 +14,7 @@ const open = (
   directory: string,
   plan: CrawlPlan = crawlPlan({ seeds: ["https://h.test/"] }),
   isFresh = false,
+  now = () => new Date(),
 ) =>
   openSqliteFrontier({
     directory,
@@ -23,7 +24,7 @@ const open = (
     jobId: null,
     isFresh,
     freshName: "--fresh",
-    now: () => new Date(),
+    now,
   });
 
 const makeDirectory = async () => {
@@ -33,7 +34,15 @@ const makeDirectory = async () => {
 
 describeFrontier("SQLite", async () => {
   const directory = await makeDirectory();
-  return { open: () => open(directory.path), [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose]() };
+  let now = 1_000_000;
+  return {
+    open: async (limits) =>
+      open(directory.path, crawlPlan({ seeds: ["https://h.test/"], ...limits }), false, () => new Date(now)),
+    pass: async (ms) => {
+      now += ms;
+    },
+    [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
+  };
 });
 
 test("refuses a second crawl into the same directory while the first is running", async () => {

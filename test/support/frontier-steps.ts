@@ -3,8 +3,16 @@ import type { ClaimedPage, Frontier, FrontierEntry, Settlement } from "../../src
 import type { PageUrl } from "../../src/urls/index.ts";
 import { pageUrl } from "./test-fetcher.ts";
 
-/** When the tests of a frontier take place. */
-export const NOW = 1_000_000;
+export type FrontierLimits = { readonly maxPages: number; readonly maxDepth: number };
+
+/** What the tests of a frontier work with. */
+export type FrontierSteps = {
+  /** The frontier that is open. */
+  readonly frontier: () => Frontier;
+  readonly pass: (ms: number) => Promise<void>;
+  /** Closes the frontier and opens it again. */
+  readonly reopen: (limits?: Partial<FrontierLimits>) => Promise<Frontier>;
+};
 
 export const url = (path: string, host = "h.test"): PageUrl => pageUrl(`https://${host}${path}`);
 
@@ -18,15 +26,30 @@ export const seed = (path: string, host?: string): FrontierEntry => ({
 type Wanted = Partial<Parameters<Frontier["claim"]>[0]>;
 
 export const options = (wanted: Wanted): Parameters<Frontier["claim"]>[0] => ({
-  now: NOW,
   count: 9,
-  untried: 1000,
   isHostExclusive: false,
   ...wanted,
 });
 
-export const claim = async (frontier: Frontier, wanted: Wanted): Promise<readonly ClaimedPage[]> =>
+export const claim = async (frontier: Frontier, wanted: Wanted = {}): Promise<readonly ClaimedPage[]> =>
   (await frontier.claim(options(wanted))).pages;
+
+/** Claims one page, which has to be there. */
+export async function claimOne(frontier: Frontier, wanted: Wanted = {}): Promise<ClaimedPage> {
+  const [page] = await claim(frontier, { count: 1, ...wanted });
+  if (!page) throw new Error("no page was claimed");
+  return page;
+}
+
+/** Makes the host of this page rest: the page returns to its place, and the host's time comes after so many ms. */
+export async function rest(frontier: Frontier, page: ClaimedPage, ms: number): Promise<void> {
+  await frontier.retry(page, { waitMs: 0, tries: 0, spentMs: 0 });
+  await frontier.freeHost(page, ms);
+}
+
+/** The outcomes that have not been told. */
+export const told = async (frontier: Frontier): Promise<PageOutcome[]> =>
+  (await frontier.takeRecorded(9999)).map(({ outcome }) => outcome);
 
 export const paths = (pages: readonly ClaimedPage[]): string[] =>
   pages.map((page) => new URL(page.url).pathname);
@@ -38,6 +61,7 @@ type Ending = {
   readonly follow?: Settlement["follow"];
   readonly skippedLinks?: Settlement["skippedLinks"];
   readonly validators?: Settlement["validators"];
+  readonly isFetched?: boolean;
   readonly outcome?: Partial<Settlement["outcome"]>;
 };
 
@@ -45,7 +69,7 @@ export function settle(frontier: Frontier, page: ClaimedPage | undefined, ending
   if (!page) throw new Error("no page was claimed");
   return frontier.settle({
     page,
-    isFetched: true,
+    isFetched: ending.isFetched ?? true,
     links: (ending.links ?? []).map((path) => url(path)),
     follow: ending.follow ?? "now",
     skippedLinks: ending.skippedLinks ?? new Map(),

@@ -1,3 +1,4 @@
+import type { FailureRecord } from "../../base/failure.ts";
 import type { Validators } from "../../fetching/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import type { CrawlProgress, CrawlSummary, LinkRefusal, PageOutcome, SkipReason } from "../types.ts";
@@ -11,9 +12,16 @@ export type FrontierEntry = {
   readonly refusal: SkipReason | null;
 };
 
-/** A page handed out for crawling; nobody else gets it before it is settled or given back. */
+/**
+ * A page handed out for crawling; nobody else gets it before it is settled or given back, or before its process could
+ * not renew its claims in time.
+ */
 export type ClaimedPage = {
   readonly id: number;
+  /** The number of the claim, where several processes share the crawl: an older one changes nothing any more. */
+  readonly fence: number;
+  /** Whether an earlier claim was lost, whose process may have stored the page. */
+  readonly isTakenOver: boolean;
   readonly url: PageUrl;
   /** The host whose requests are delayed: name and port, whatever the scheme. */
   readonly host: string;
@@ -48,26 +56,28 @@ export type KnownPage = {
 };
 
 export type ClaimOptions = {
-  /** Milliseconds since 1970. */
-  readonly now: number;
-  /** The maximum number of pages. */
+  /** The maximum number of pages, at least 1. */
   readonly count: number;
-  /** The maximum number of pages without a try among them: what is left of `maxPages`. */
-  readonly untried: number;
-  /** Hands out one page of a host, and no other until `freeHost` names the host. */
+  /** Hands out one page of a host, and no other until `freeHost` names that page. */
   readonly isHostExclusive: boolean;
 };
 
 export type Claims = {
   readonly pages: readonly ClaimedPage[];
-  /** When the next page will be available by itself, in ms since 1970; null: never. */
-  readonly nextReadyAt: number | null;
+  /** How long it is worth waiting for more, in ms; null: until this process has settled or given back a page. */
+  readonly waitMs: number | null;
+  /**
+   * Whether the crawl has nothing left: no page is under way in any process, and none waits that `maxPages` admits.
+   */
+  readonly isOver: boolean;
+  /** The origins that other processes have added since this one opened the frontier or claimed last. */
+  readonly origins: readonly string[];
 };
 
 /** When and how a page is tried again. */
 export type NextTry = {
-  /** Milliseconds since 1970. */
-  readonly at: number;
+  /** How long the page waits from now on, in ms. */
+  readonly waitMs: number;
   /** Tries made so far. */
   readonly tries: number;
   readonly spentMs: number;
@@ -88,7 +98,15 @@ export type Settlement = {
 };
 
 /** `queued` counts the pages that wait to be claimed, including those that wait for another try. */
-export type FrontierCounts = Pick<CrawlProgress, "successful" | "failed" | "skipped" | "fetched" | "queued">;
+export type FrontierCounts = Pick<
+  CrawlProgress,
+  "successful" | "failed" | "skipped" | "fetched" | "queued"
+> & {
+  /** The number of pages under way, in all processes. */
+  readonly underway: number;
+  /** How many of them have had no try: what `maxPages` keeps free for them. */
+  readonly untried: number;
+};
 
 /** The counts that a summary names. */
 export type FrontierTallies = Pick<
@@ -102,17 +120,45 @@ export type CrawlRecord = {
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   readonly mode: "new" | "resumed" | "repeated";
+};
+
+/** How a crawl stands, as far as this process knows; a shared frontier learns it with each heartbeat. */
+export type CrawlState = {
+  /**
+   * Whether this process leads: it seeds, tells outcomes, asks for unmet pages, drops what is left, writes the manifest
+   * and finishes. The others claim and settle. The lead passes on when its process leaves or is lost.
+   */
+  readonly leads: boolean;
   /** Whether every seed and sitemap has been added. */
   readonly isSeeded: boolean;
+  /** How the crawl ended: finished, or stopped for all processes and why; null while it goes on. */
+  readonly end: "finished" | FailureRecord | null;
+};
+
+/** An outcome as it is told. */
+export type RecordedOutcome = {
+  readonly outcome: PageOutcome;
+  /** Whether the process that settled the page has logged and counted it. */
+  readonly isLogged: boolean;
 };
 
 /**
  * The URLs of one crawl with their outcomes, the hosts' times and the counters; it outlives the process. One process
- * works on it at a time; memory does not grow with it. Each method is one transaction. Failures are
- * `unwritable_output` (the disk) and `internal`.
+ * works on it at a time, or several where it is shared; memory does not grow with it. It keeps to the plan's
+ * `maxPages`: pages fetched and pages under way without a try are never more, in all processes together.
+ *
+ * Each method is one transaction. What only the leader does changes nothing in a process that leads no longer. Failures
+ * are `unwritable_output` (the disk) and `internal`; a shared frontier waits while its database is away.
  */
 export interface Frontier extends AsyncDisposable {
   readonly crawl: CrawlRecord;
+  /** Whether several processes may work on the crawl. */
+  readonly isShared: boolean;
+  state(): CrawlState;
+  /** Calls back when the state has changed or claims were lost. */
+  watch(onChange: () => void): void;
+  /** Tells, by a clock that does not jump, whether the page is still this process's. */
+  holds(page: ClaimedPage): boolean;
   /** Queues unknown URLs, in order; known ones get the smaller depth. */
   add(entries: readonly FrontierEntry[]): Promise<number>;
   /** Notes that every seed and sitemap has been added. */
@@ -123,22 +169,26 @@ export interface Frontier extends AsyncDisposable {
    * hosts the one with the shallowest page goes, then the one that has waited longest.
    */
   claim(options: ClaimOptions): Promise<Claims>;
-  /** Lets the host's next page go at that time, in ms since 1970, after an exclusive claim or for a pause. */
-  freeHost(host: string, nextAt: number): Promise<void>;
   /**
-   * Gives a claimed page back, to be claimed again from then on. The first try counts as a fetch; a page without a
-   * try returns to its place in the queue, whatever the time.
+   * Lets the next page of the page's host go after this rest, in ms: after an exclusive claim, or for a pause. It comes
+   * before or after the page is settled or given back.
+   */
+  freeHost(page: ClaimedPage, restMs: number): Promise<void>;
+  /**
+   * Gives a claimed page back, to be claimed again after its wait. The first try counts as a fetch; a page without a
+   * try returns to its place in the queue at once.
    */
   retry(page: ClaimedPage, next: NextTry): Promise<void>;
   /**
    * Records the page's other URLs (redirects, canonical) as the same page. Those that are queued become duplicates of
    * it, and so do those found later.
-   * @returns false when one of them is another page already, under way or stored: this one is the duplicate
+   * @returns false when one of them is another page already, under way or stored: this one is the duplicate; also when
+   *   the page is no longer this claim's
    */
   identify(page: ClaimedPage, others: readonly PageUrl[]): Promise<boolean>;
   /**
    * Records the outcome of a page, adds its links and updates the counts, all or nothing.
-   * @returns false, with nothing recorded, when the page is not claimed
+   * @returns false, with nothing recorded, when the page is no longer this claim's
    */
   settle(settlement: Settlement): Promise<boolean>;
   /** Turns queued seeds and sitemap URLs into entries (`max_pages`), and counts queued links as skipped. */
@@ -152,8 +202,11 @@ export interface Frontier extends AsyncDisposable {
   queueUnmet(options: { readonly maxDepth: number; readonly count: number }): Promise<number>;
   counts(): Promise<FrontierCounts>;
   tallies(): Promise<FrontierTallies>;
-  /** Takes outcomes recorded since the frontier was opened that were not taken yet, oldest first. */
-  takeRecorded(limit: number): Promise<readonly PageOutcome[]>;
+  /**
+   * Takes outcomes that were not taken yet, in one order for all processes: those recorded since the frontier was
+   * opened, of a shared crawl those that no leader has taken. Only the leader is given any.
+   */
+  takeRecorded(limit: number): Promise<readonly RecordedOutcome[]>;
   /** Yields the outcomes of this crawl in the order in which the pages were found, read as they are taken. */
   outcomes(): AsyncIterable<PageOutcome>;
   /** Yields the new, changed and gone pages since the last finished crawl, in the order of recording. */
@@ -165,4 +218,6 @@ export interface Frontier extends AsyncDisposable {
   warnings(): Promise<readonly string[]>;
   /** Marks the crawl as over: the next one into this place starts anew, and knows what this one stored. */
   finish(): Promise<void>;
+  /** Ends the crawl for all processes, which learn why; it is resumed when it is opened again. */
+  stop(why: FailureRecord): Promise<void>;
 }

@@ -1,7 +1,9 @@
 import type { Database } from "../../base/database/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import { isTransient404 } from "../manifest.ts";
+import type { LinkRefusal } from "../types.ts";
 import type { KnownPage, Settlement } from "./frontier.ts";
+import { SOURCES, STATE } from "./schema.ts";
 
 type StoredRow = {
   readonly run: number;
@@ -87,9 +89,15 @@ export class PageMemory {
     return row && place ? { id: pageId, depth: place.depth, links: unpackLinks(row.urls) } : null;
   }
 
-  /** Counts the links of this run that were too deep. */
-  tooDeepCount(): number {
-    return this.#sql.tooDeep.get(this.#run)?.count ?? 0;
+  /** Counts the links of this run that were found and not followed. */
+  leftLinks(): { reason: LinkRefusal; count: number }[] {
+    const countOf = (state: number): number => this.#sql.leftLinks.get(state, SITEMAP)?.count ?? 0;
+    const tooDeep = (this.#sql.tooDeep.get(this.#run)?.count ?? 0) + countOf(STATE.deep);
+    const counts = [
+      { reason: "max_pages" as const, count: countOf(STATE.left) },
+      { reason: "too_deep" as const, count: tooDeep },
+    ];
+    return counts.filter(({ count }) => count > 0);
   }
 
   /** Returns stored pages that this run has not met, limited by depth and number. */
@@ -143,6 +151,8 @@ const packLinks = (links: readonly PageUrl[]): Uint8Array =>
 const unpackLinks = (packed: Uint8Array): PageUrl[] =>
   Buffer.from(Bun.zstdDecompressSync(packed)).toString().split("\n") as PageUrl[]; // packed as PageUrls
 
+const SITEMAP = SOURCES.indexOf("sitemap");
+
 type Text = string | null;
 
 function prepare(db: Database) {
@@ -179,6 +189,9 @@ function prepare(db: Database) {
     depth: db.prepare<{ depth: number }, [number]>("SELECT depth FROM page WHERE id = ?1"),
     tooDeep: db.prepare<{ count: number }, [number]>(
       "SELECT ifnull(sum(too_deep), 0) AS count FROM link WHERE run = ?1 AND too_deep > 0",
+    ),
+    leftLinks: db.prepare<{ count: number }, [number, number]>(
+      "SELECT count(*) AS count FROM page WHERE state >= 5 AND state = ?1 AND source > ?2",
     ),
     unmet: db.prepare<Page, [number, number, number]>(
       `SELECT stored.page FROM stored JOIN page ON page.id = stored.page

@@ -1,12 +1,11 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { type Database, makePrivateDirectory, openDatabase as openFile } from "../../base/database/index.ts";
 import { Failure } from "../../base/failure.ts";
 import { systemReason } from "../../base/system-error.ts";
-import type { ExtractionOptions } from "../../extraction/index.ts";
 import type { CrawlPlan } from "../types.ts";
 import type { Frontier } from "./frontier.ts";
+import { comparePlans, type FrontierOptions, otherScope, type PlanChanges, planText } from "./plan.ts";
 import { FROM_VERSION_1, SCHEMA, SCHEMA_VERSION, STATE, STATUSES, TABLES } from "./schema.ts";
 import { type OpenCrawl, SqliteFrontier } from "./sqlite.ts";
 
@@ -18,7 +17,7 @@ const FILE_NAME = "frontier.sqlite";
  * @throws Failure `invalid_usage` where another process crawls; `crawl_conflict` where pages of another scope are
  *   remembered; `unreadable_input`, `unwritable_output`
  */
-export function openSqliteFrontier(options: OpenFrontierOptions): Frontier {
+export function openSqliteFrontier(options: SqliteFrontierOptions): Frontier {
   const { directory, isFresh } = options;
   makeDirectory(directory);
   const path = join(directory, FILE_NAME);
@@ -26,7 +25,7 @@ export function openSqliteFrontier(options: OpenFrontierOptions): Frontier {
   const db = openDatabase(path);
   try {
     const record = db.transaction(() => takeUp(db, options));
-    return new SqliteFrontier(db, record);
+    return new SqliteFrontier(db, record, { maxPages: options.plan.maxPages, now: options.now });
   } catch (error) {
     db.close();
     throw error;
@@ -66,20 +65,9 @@ const openDatabase = (path: string): Database =>
     access: { kind: "exclusive", refusal: "another crawl is running there" },
   });
 
-type OpenFrontierOptions = {
+type SqliteFrontierOptions = FrontierOptions & {
   /** The directory, which is created if it does not exist. */
   readonly directory: string;
-  /** The name of the place in messages: the output directory. */
-  readonly place: string;
-  readonly plan: CrawlPlan;
-  /** The maximum number of requests for one page. */
-  readonly tries: number;
-  /** The job's id; null generates one for a new crawl. */
-  readonly jobId: string | null;
-  readonly isFresh: boolean;
-  /** The name of `isFresh` in messages. */
-  readonly freshName: string;
-  readonly now: () => Date;
 };
 
 type CrawlRow = {
@@ -98,7 +86,7 @@ type CrawlRow = {
  * limits that left something out), or a finished one that is repeated.
  * @throws Failure `crawl_conflict` where it holds pages of another scope, or of another version of the program
  */
-function takeUp(db: Database, options: OpenFrontierOptions): OpenCrawl {
+function takeUp(db: Database, options: SqliteFrontierOptions): OpenCrawl {
   const version = db.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
   if (version === 0) return create(db, options);
   if (version === 1) migrate(db);
@@ -107,7 +95,7 @@ function takeUp(db: Database, options: OpenFrontierOptions): OpenCrawl {
   if (!row) return begin(db, options);
   const changes = comparePlans(row.plan, options);
   if (changes.scope.length > 0) {
-    if (holdsPages(db)) throw otherScope(row, changes, options);
+    if (holdsPages(db)) throw otherScope(changes, options, row.is_finished === 1);
     for (const table of TABLES) db.run(`DELETE FROM ${table}`);
     return begin(db, options);
   }
@@ -117,7 +105,7 @@ function takeUp(db: Database, options: OpenFrontierOptions): OpenCrawl {
   return goOn(db, row, { options, changes });
 }
 
-function create(db: Database, options: OpenFrontierOptions): OpenCrawl {
+function create(db: Database, options: SqliteFrontierOptions): OpenCrawl {
   db.run(SCHEMA);
   db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
   return begin(db, options);
@@ -128,7 +116,7 @@ function migrate(db: Database): void {
   db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 
-function begin(db: Database, options: OpenFrontierOptions): OpenCrawl {
+function begin(db: Database, options: SqliteFrontierOptions): OpenCrawl {
   const jobId = options.jobId ?? crypto.randomUUID();
   const startedAt = options.now().toISOString();
   db.prepare<unknown, [string, string, string]>(
@@ -167,7 +155,7 @@ function hasMore(db: Database, row: CrawlRow, { changes, plan }: Changed): boole
   return left.get(plan.maxDepth) !== null || deep.get(row.run, plan.maxDepth) !== null;
 }
 
-type TakingUp = { readonly options: OpenFrontierOptions; readonly changes: PlanChanges };
+type TakingUp = { readonly options: SqliteFrontierOptions; readonly changes: PlanChanges };
 
 function goOn(db: Database, row: CrawlRow, { options, changes }: TakingUp): OpenCrawl {
   // The process that had claimed pages is gone; otherwise this file could not have been opened.
@@ -219,7 +207,7 @@ function requeueFailed(db: Database, run: number): void {
 function repeat(
   db: Database,
   row: CrawlRow,
-  { options, asksAnew }: { readonly options: OpenFrontierOptions; readonly asksAnew: boolean },
+  { options, asksAnew }: { readonly options: SqliteFrontierOptions; readonly asksAnew: boolean },
 ): OpenCrawl {
   const run = row.run + 1;
   const jobId = options.jobId ?? crypto.randomUUID();
@@ -235,83 +223,8 @@ function repeat(
   return { jobId, startedAt, run, asksAnew: trustedFrom, mode: "repeated", isSeeded: false };
 }
 
-const otherVersion = ({ place, freshName }: OpenFrontierOptions): Failure =>
+const otherVersion = ({ place, freshName }: SqliteFrontierOptions): Failure =>
   new Failure(
     "crawl_conflict",
     `${place} holds the crawl of another version of this program; ${freshName} forgets it`,
   );
-
-function otherScope(row: CrawlRow, changes: PlanChanges, { place, freshName }: OpenFrontierOptions): Failure {
-  const state = row.is_finished ? "a finished crawl" : "an unfinished crawl";
-  return new Failure(
-    "crawl_conflict",
-    `${place} holds ${state} with another plan (${changes.scope.join(", ")}): ${freshName} forgets it, or choose another output directory`,
-  );
-}
-
-/** What decides how a crawl's memory is taken up: the plan, and the number of requests for a page. */
-type MemorisedPlan = { readonly plan: CrawlPlan; readonly tries: number };
-
-/** How the current plan differs from the one that a memory was made with. */
-type PlanChanges = {
-  /** The settings that change which URLs belong to the crawl, by their names for a person. */
-  readonly scope: readonly string[];
-  /** Whether the limits of pages or depth differ. */
-  readonly limits: boolean;
-  readonly isDeeper: boolean;
-  /** Whether more requests are allowed for one page. */
-  readonly tries: boolean;
-  /** Whether the fetcher, or the number of words to warn below, differs. */
-  readonly reading: boolean;
-  /** Whether the extracted content differs, so that stored pages are not what is wanted now. */
-  readonly contents: boolean;
-};
-
-/** The rest of a plan only decides its speed. */
-const SCOPE = {
-  seeds: "seeds",
-  sitemaps: "sitemaps",
-  allowPrefixes: "allow prefixes",
-  denyPrefixes: "deny prefixes",
-  followsLinks: "following links",
-  obeysRobots: "obeying robots.txt",
-  respectsMetaRobots: "respecting meta robots",
-  discoversSitemaps: "discovering sitemaps",
-} as const satisfies Partial<Record<keyof CrawlPlan, string>>;
-
-type Memorised = Partial<CrawlPlan & { readonly tries: number }>;
-
-/** Serialises the plan for the memory. */
-function planText({ plan, tries }: MemorisedPlan): string {
-  const names = [
-    ...Object.keys(SCOPE),
-    "maxPages",
-    "maxDepth",
-    "preference",
-    "extraction",
-  ] as (keyof CrawlPlan)[];
-  return JSON.stringify({ ...Object.fromEntries(names.map((name) => [name, plan[name]])), tries });
-}
-
-/** The behaviour of versions without these options. */
-const EARLIER_EXTRACTION: Partial<ExtractionOptions> = { favor: "balanced", engine: "article-extractor" };
-
-/** @param text as `planText` wrote it, in this version or an earlier one, which knew fewer fields */
-function comparePlans(text: string, now: MemorisedPlan): PlanChanges {
-  const before: Memorised = JSON.parse(text);
-  const wanted: Memorised = JSON.parse(planText(now));
-  const differs = (a: unknown, b: unknown): boolean =>
-    a !== undefined && JSON.stringify(a) !== JSON.stringify(b);
-  const { minWordCount: wordsBefore, ...contentsBefore } = { ...EARLIER_EXTRACTION, ...before.extraction };
-  const { minWordCount: wordsNow, ...contentsNow } = now.plan.extraction;
-  return {
-    scope: Object.entries(SCOPE)
-      .filter(([key]) => differs(before[key as keyof Memorised], wanted[key as keyof Memorised]))
-      .map(([, name]) => name),
-    limits: differs(before.maxPages, wanted.maxPages) || differs(before.maxDepth, wanted.maxDepth),
-    isDeeper: now.plan.maxDepth > (before.maxDepth ?? now.plan.maxDepth),
-    tries: now.tries > (before.tries ?? now.tries),
-    reading: differs(before.preference, wanted.preference) || differs(wordsBefore, wordsNow),
-    contents: before.extraction !== undefined && !isDeepStrictEqual(contentsBefore, contentsNow),
-  };
-}

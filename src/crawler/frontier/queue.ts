@@ -1,6 +1,6 @@
 import type { Database } from "../../base/database/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import type { ClaimedPage, ClaimOptions, NextTry } from "./frontier.ts";
+import type { ClaimedPage, NextTry } from "./frontier.ts";
 import type { PageMemory } from "./memory.ts";
 import { NEVER, SOURCES, STATE } from "./schema.ts";
 
@@ -17,6 +17,20 @@ type PageRow = {
 };
 
 type WaitingRow = PageRow & { readonly host: number; readonly host_name: string };
+
+/** A claim at a time, in ms since 1970, of at most so many pages without a try. */
+export type QueueClaim = {
+  readonly now: number;
+  readonly count: number;
+  readonly untried: number;
+  readonly isHostExclusive: boolean;
+};
+
+type QueueClaims = {
+  readonly pages: readonly ClaimedPage[];
+  readonly untried: number;
+  readonly waitMs: number | null;
+};
 
 /** The maximum number of hosts whose ids are cached; a page links to few. */
 const MAX_HOST_IDS = 10_000;
@@ -90,16 +104,18 @@ export class PageQueue {
   }
 
   /** @returns false when the page is not claimed */
-  giveBack(page: ClaimedPage, { at, tries, spentMs }: NextTry): boolean {
+  giveBack(page: ClaimedPage, at: number, { tries, spentMs }: NextTry): boolean {
     const state = tries > 0 ? STATE.waiting : STATE.queued;
     const row = this.#sql.giveBack.get(page.id, state, at, tries, spentMs);
     if (row && state === STATE.queued) this.noteQueued(row.host, row.depth);
     return row !== null;
   }
 
-  claim(options: ClaimOptions): ClaimedPage[] {
+  /** @returns pages, how many without a try may still be claimed, and how long it is worth waiting for more */
+  claim(options: QueueClaim): QueueClaims {
     const claimed: ClaimedPage[] = this.#claimWaiting(options);
-    const count = Math.min(options.count, claimed.length + options.untried);
+    const retried = claimed.length;
+    const count = Math.min(options.count, retried + options.untried);
     let depth = this.#sql.nextDepth.get(-1)?.depth ?? null;
     while (depth !== null && claimed.length < count) {
       // Hosts that wait for shallower pages under way are skipped; there are no more of them than such pages.
@@ -107,18 +123,29 @@ export class PageQueue {
       this.#claimFrom(hosts, depth, { options: { ...options, count }, claimed });
       depth = this.#sql.nextDepth.get(depth)?.depth ?? null;
     }
-    return claimed;
+    const untried = options.untried - (claimed.length - retried);
+    return { pages: claimed, untried, waitMs: this.#waitMs(options.now, untried) };
   }
 
-  nextReadyAt({ now, untried }: Pick<ClaimOptions, "now" | "untried">): number | null {
+  /** Tells whether a page waits, whatever the time, that may be claimed if so many without a try may be. */
+  hasPages(untried: number): boolean {
+    if (untried > 0 && this.#sql.nextDepth.get(-1)?.depth != null) return true;
+    return this.#hasWaiting();
+  }
+
+  #hasWaiting(): boolean {
+    return this.#sql.nextWaiting.get(0)?.at != null;
+  }
+
+  #waitMs(now: number, untried: number): number | null {
     const host = (untried > 0 ? this.#sql.nextHost.get(now)?.at : null) ?? NEVER;
     const page = this.#sql.nextWaiting.get(now)?.at ?? NEVER;
     const first = Math.min(host, page);
-    return first < NEVER ? first : null;
+    return first < NEVER ? first - now : null;
   }
 
-  #claimWaiting({ now, count, isHostExclusive }: ClaimOptions): ClaimedPage[] {
-    if (this.#sql.nextWaiting.get(0)?.at == null) return [];
+  #claimWaiting({ now, count, isHostExclusive }: QueueClaim): ClaimedPage[] {
+    if (!this.#hasWaiting()) return [];
     const claimed: ClaimedPage[] = [];
     const taken = new Set<number>();
     for (const row of this.#sql.waiting.all(now, MAX_BLOCKED)) {
@@ -135,7 +162,7 @@ export class PageQueue {
   #claimFrom(
     hosts: readonly HostRow[],
     depth: number,
-    { options, claimed }: { options: ClaimOptions; claimed: ClaimedPage[] },
+    { options, claimed }: { options: QueueClaim; claimed: ClaimedPage[] },
   ): void {
     for (const [index, host] of hosts.entries()) {
       const wanted = options.count - claimed.length;
@@ -156,6 +183,8 @@ export class PageQueue {
   #toClaimed(row: PageRow, host: string): ClaimedPage {
     return {
       id: row.id,
+      fence: 0,
+      isTakenOver: false,
       url: row.url as PageUrl, // rows are made of PageUrls
       host,
       depth: row.depth,

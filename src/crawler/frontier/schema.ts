@@ -168,13 +168,14 @@ export type KnownRow = {
   readonly parent: number | null;
 };
 
-type Count = { readonly count: number };
 type LeftRow = { readonly id: number; readonly host: number; readonly depth: number; readonly state: number };
 
 /** Prepares the statements of a frontier for pages, counts, links and warnings. */
 export function prepare(db: Database) {
   return {
-    counts: db.prepare<FrontierCounts>("SELECT successful, failed, skipped, fetched, queued FROM crawl"),
+    counts: db.prepare<Omit<FrontierCounts, "underway" | "untried">>(
+      "SELECT successful, failed, skipped, fetched, queued FROM crawl",
+    ),
     setCounts: db.prepare<unknown, [number, number, number, number, number]>(
       "UPDATE crawl SET successful = ?1, failed = ?2, skipped = ?3, fetched = ?4, queued = ?5",
     ),
@@ -205,9 +206,6 @@ export function prepare(db: Database) {
     queueUnmet: db.prepare<{ host: number; depth: number }, [number, number, number]>(
       `UPDATE page SET state = 0, run = ?2, source = ?3, last_modified = NULL, tries = 0, spent_ms = 0, ready_at = 0,
         owner = NULL WHERE id = ?1 RETURNING host, depth`,
-    ),
-    leftLinks: db.prepare<Count, [number, number]>(
-      "SELECT count(*) AS count FROM page WHERE state >= 5 AND state = ?1 AND source > ?2",
     ),
     origins: db.prepare<{ name: string }>("SELECT name FROM origin"),
     addOrigin: db.prepare<unknown, [string]>("INSERT OR IGNORE INTO origin (name) VALUES (?1)"),

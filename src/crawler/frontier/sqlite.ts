@@ -7,11 +7,13 @@ import type {
   ClaimOptions,
   Claims,
   CrawlRecord,
+  CrawlState,
   Frontier,
   FrontierCounts,
   FrontierEntry,
   FrontierTallies,
   NextTry,
+  RecordedOutcome,
   Settlement,
 } from "./frontier.ts";
 import { PageMemory } from "./memory.ts";
@@ -21,11 +23,15 @@ import { type KnownRow, prepare, SOURCES, STATE } from "./schema.ts";
 
 /** The crawl in a file. */
 export type OpenCrawl = CrawlRecord & {
+  /** Whether every seed and sitemap has been added. */
+  readonly isSeeded: boolean;
   /** The number of the crawl into this place, from 1. */
   readonly run: number;
   /** Pages stored by runs before this one are requested unconditionally. */
   readonly asksAnew: number;
 };
+
+type Limits = { readonly maxPages: number; readonly now: () => Date };
 
 type Place = {
   readonly depth: number;
@@ -37,7 +43,9 @@ type Place = {
 /** A frontier in one SQLite file; opened by `openSqliteFrontier`. */
 export class SqliteFrontier implements Frontier {
   readonly crawl: CrawlRecord;
+  readonly isShared = false;
   readonly #db: Database;
+  readonly #limits: Limits;
   readonly #run: number;
   readonly #queue: PageQueue;
   readonly #outcomes: OutcomeTable;
@@ -46,10 +54,13 @@ export class SqliteFrontier implements Frontier {
   readonly #sql: ReturnType<typeof prepare>;
   // The pages of a site repeat its menu, so recently met URLs, with their depth, need no query.
   readonly #met = new Map<PageUrl, number>();
-  #counts: FrontierCounts;
+  #counts: { -readonly [Name in keyof FrontierCounts]: number };
+  #isSeeded: boolean;
 
-  constructor(db: Database, record: OpenCrawl) {
+  constructor(db: Database, { isSeeded, ...record }: OpenCrawl, limits: Limits) {
     this.#db = db;
+    this.#limits = limits;
+    this.#isSeeded = isSeeded;
     this.crawl = record;
     this.#run = record.run;
     this.#outcomes = new OutcomeTable(db, record.run);
@@ -57,8 +68,20 @@ export class SqliteFrontier implements Frontier {
     this.#queue = new PageQueue(db, record.run, this.#memory);
     this.#sql = prepare(db);
     this.#origins = new Set(this.#sql.origins.all().map(({ name }) => name));
-    const row = this.#sql.counts.get();
-    this.#counts = row ?? { successful: 0, failed: 0, skipped: 0, fetched: 0, queued: 0 };
+    const row = this.#sql.counts.get() ?? { successful: 0, failed: 0, skipped: 0, fetched: 0, queued: 0 };
+    // What a process that is gone had claimed is queued again.
+    this.#counts = { ...row, underway: 0, untried: 0 };
+  }
+
+  state(): CrawlState {
+    return { leads: true, isSeeded: this.#isSeeded, end: null };
+  }
+
+  // The file is locked: no other process changes anything.
+  watch(): void {}
+
+  holds(): boolean {
+    return true;
   }
 
   async add(entries: readonly FrontierEntry[]): Promise<number> {
@@ -78,25 +101,32 @@ export class SqliteFrontier implements Frontier {
 
   async finishSeeding(): Promise<void> {
     this.#db.run("UPDATE crawl SET is_seeded = 1");
+    this.#isSeeded = true;
   }
 
-  async claim(options: ClaimOptions): Promise<Claims> {
+  async claim({ count, isHostExclusive }: ClaimOptions): Promise<Claims> {
     return this.#transaction(() => {
-      const pages = this.#queue.claim(options);
-      this.#adjust({ queued: -pages.length });
-      return { pages, nextReadyAt: this.#queue.nextReadyAt(options) };
+      const { fetched, untried: reserved } = this.#counts;
+      const untried = Math.max(0, this.#limits.maxPages - fetched - reserved);
+      const claims = this.#queue.claim({ now: this.#now(), count, isHostExclusive, untried });
+      this.#counts.queued -= claims.pages.length;
+      this.#counts.underway += claims.pages.length;
+      this.#counts.untried += untried - claims.untried;
+      const isOver = this.#counts.underway === 0 && !this.#queue.hasPages(claims.untried);
+      return { pages: claims.pages, waitMs: claims.waitMs, isOver, origins: [] };
     });
   }
 
-  async freeHost(host: string, nextAt: number): Promise<void> {
-    this.#transaction(() => this.#queue.setHostTime(host, nextAt));
+  async freeHost({ host }: ClaimedPage, restMs: number): Promise<void> {
+    this.#transaction(() => this.#queue.setHostTime(host, this.#now() + restMs));
   }
 
   async retry(page: ClaimedPage, next: NextTry): Promise<void> {
     this.#transaction(() => {
-      if (!this.#queue.giveBack(page, next)) return;
-      const isFirstTry = page.tries === 0 && next.tries > 0;
-      this.#adjust({ queued: 1, fetched: isFirstTry ? 1 : 0 });
+      if (!this.#queue.giveBack(page, this.#now() + next.waitMs, next)) return;
+      if (page.tries === 0 && next.tries > 0) this.#counts.fetched++;
+      this.#counts.queued++;
+      this.#noteReturned(page);
     });
   }
 
@@ -121,6 +151,7 @@ export class SqliteFrontier implements Frontier {
       this.#outcomes.put(page.id, settlement);
       this.#memory.keep(page.id, settlement);
       this.#count(outcome.status, settlement.isFetched && page.tries === 0);
+      this.#noteReturned(page);
       if (settlement.follow === "now") this.#addLinks(links, page);
       for (const [reason, count] of skippedLinks) this.#sql.skipLinks.run(reason, count);
       return true;
@@ -133,7 +164,8 @@ export class SqliteFrontier implements Frontier {
     for (let from = 0; from <= last; from += DROPPED_AT_ONCE) {
       this.#transaction(() => {
         const { entries, links } = this.#outcomes.dropQueued(from, from + DROPPED_AT_ONCE);
-        this.#adjust({ skipped: entries, queued: -entries - links });
+        this.#counts.skipped += entries;
+        this.#counts.queued -= entries + links;
       });
       await yieldToEventLoop();
     }
@@ -157,25 +189,28 @@ export class SqliteFrontier implements Frontier {
         const row = this.#sql.queueUnmet.get(id, this.#run, MEMORY);
         if (row) this.#queue.noteQueued(row.host, row.depth);
       }
-      this.#adjust({ queued: pages.length });
+      this.#counts.queued += pages.length;
       return pages.length;
     });
   }
 
   async counts(): Promise<FrontierCounts> {
-    return this.#counts;
+    return { ...this.#counts };
   }
 
   async tallies(): Promise<FrontierTallies> {
     // The table has this type, because nothing else writes it.
     const skippedLinks = Object.fromEntries(
-      [...this.#sql.skippedLinks.all(), ...this.#leftLinks()].map(({ reason, count }) => [reason, count]),
+      [...this.#sql.skippedLinks.all(), ...this.#memory.leftLinks()].map(({ reason, count }) => [
+        reason,
+        count,
+      ]),
     ) as Partial<Record<LinkRefusal, number>>;
     return { ...(await this.#outcomes.tallies()), skippedLinks };
   }
 
-  async takeRecorded(limit: number): Promise<readonly PageOutcome[]> {
-    return this.#outcomes.take(limit);
+  async takeRecorded(limit: number): Promise<readonly RecordedOutcome[]> {
+    return this.#outcomes.take(limit).map((outcome) => ({ outcome, isLogged: false }));
   }
 
   outcomes(): AsyncIterable<PageOutcome> {
@@ -206,8 +241,19 @@ export class SqliteFrontier implements Frontier {
     });
   }
 
+  async stop(): Promise<void> {}
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#db.close();
+  }
+
+  #now(): number {
+    return this.#limits.now().getTime();
+  }
+
+  #noteReturned({ tries }: ClaimedPage): void {
+    this.#counts.underway--;
+    if (tries === 0) this.#counts.untried--;
   }
 
   #noteOrigin(url: PageUrl): void {
@@ -230,18 +276,9 @@ export class SqliteFrontier implements Frontier {
       if (state === STATE.queued) this.#queue.noteQueued(host, depth);
       if (this.#outcomes.takeBackLeft(id)) entries++;
     }
-    this.#adjust({ skipped: -entries, queued: rows.length });
+    this.#counts.skipped -= entries;
+    this.#counts.queued += rows.length;
     return rows.length;
-  }
-
-  /** Returns the links that were found and not followed. */
-  #leftLinks(): { reason: LinkRefusal; count: number }[] {
-    const countOf = (state: number): number => this.#sql.leftLinks.get(state, SITEMAP)?.count ?? 0;
-    const counts = [
-      { reason: "max_pages" as const, count: countOf(STATE.left) },
-      { reason: "too_deep" as const, count: this.#memory.tooDeepCount() + countOf(STATE.deep) },
-    ];
-    return counts.filter(({ count }) => count > 0);
   }
 
   #addLink(url: PageUrl, place: Place): void {
@@ -259,7 +296,7 @@ export class SqliteFrontier implements Frontier {
       return false;
     }
     this.#insert(url, place, STATE.queued);
-    this.#adjust({ queued: 1 });
+    this.#counts.queued++;
     return true;
   }
 
@@ -281,7 +318,7 @@ export class SqliteFrontier implements Frontier {
     } else if (place.depth < known.depth && known.state === STATE.deep) {
       this.#sql.raise.run(known.id, place.depth, place.parent);
       this.#queue.noteQueued(this.#queue.hostId(hostOf(url)), place.depth);
-      this.#adjust({ queued: 1 });
+      this.#counts.queued++;
     } else if (place.lastModified !== null) this.#sql.setLastModified.run(known.id, place.lastModified);
   }
 
@@ -315,7 +352,7 @@ export class SqliteFrontier implements Frontier {
       this.#insert(url, place, STATE.alias);
     } else if (row.state === STATE.queued || row.state === STATE.waiting) {
       if (row.state === STATE.queued) this.#queue.noteTaken(row.id);
-      this.#adjust({ queued: -1 });
+      this.#counts.queued--;
       this.#recordDuplicate(row.id, page.id);
     } else if (row.state === STATE.deep) this.#recordDuplicate(row.id, page.id);
   }
@@ -327,31 +364,19 @@ export class SqliteFrontier implements Frontier {
   }
 
   #count(status: PageOutcome["status"], isFetched: boolean): void {
-    const field = ({ success: "successful", failed: "failed", skipped: "skipped" } as const)[status];
-    this.#adjust({ [field]: 1 });
-    if (isFetched) this.#adjust({ fetched: 1 });
-  }
-
-  /** Adds to the counts. */
-  #adjust(changes: Partial<FrontierCounts>): void {
-    const { successful, failed, skipped, fetched, queued } = this.#counts;
-    this.#counts = {
-      successful: successful + (changes.successful ?? 0),
-      failed: failed + (changes.failed ?? 0),
-      skipped: skipped + (changes.skipped ?? 0),
-      fetched: fetched + (changes.fetched ?? 0),
-      queued: queued + (changes.queued ?? 0),
-    };
+    this.#counts[({ success: "successful", failed: "failed", skipped: "skipped" } as const)[status]]++;
+    if (isFetched) this.#counts.fetched++;
   }
 
   #transaction<T>(work: () => T): T {
-    const before = this.#counts;
+    const before = { ...this.#counts };
     try {
       return this.#db.transaction(() => {
         const result = work();
         this.#queue.flush();
         const { successful, failed, skipped, fetched, queued } = this.#counts;
-        if (this.#counts !== before) this.#sql.setCounts.run(successful, failed, skipped, fetched, queued);
+        if (KEPT.some((name) => this.#counts[name] !== before[name]))
+          this.#sql.setCounts.run(successful, failed, skipped, fetched, queued);
         return result;
       });
     } catch (error) {
@@ -363,7 +388,8 @@ export class SqliteFrontier implements Frontier {
   }
 }
 
-const SITEMAP = SOURCES.indexOf("sitemap");
+/** What a restart does not find at zero. */
+const KEPT = ["successful", "failed", "skipped", "fetched", "queued"] as const;
 const LINK = SOURCES.indexOf("link");
 const MEMORY = SOURCES.indexOf("memory");
 /** Entries take about 200 bytes each, and more do not help on a site of 20 000 pages. */

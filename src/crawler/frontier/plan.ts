@@ -1,0 +1,99 @@
+import { isDeepStrictEqual } from "node:util";
+import { Failure } from "../../base/failure.ts";
+import type { ExtractionOptions } from "../../extraction/index.ts";
+import type { CrawlPlan } from "../types.ts";
+
+/** What a frontier is opened with, whatever it is made of. */
+export type FrontierOptions = {
+  /** The name of the place in messages: the output directory. */
+  readonly place: string;
+  readonly plan: CrawlPlan;
+  /** The maximum number of requests for one page. */
+  readonly tries: number;
+  /** The job's id; null generates one for a new crawl. */
+  readonly jobId: string | null;
+  readonly isFresh: boolean;
+  /** The name of `isFresh` in messages. */
+  readonly freshName: string;
+  readonly now: () => Date;
+};
+
+/** The failure for a place that holds pages of another scope. */
+export function otherScope(
+  changes: PlanChanges,
+  { place, freshName }: FrontierOptions,
+  isFinished: boolean,
+): Failure {
+  const state = isFinished ? "a finished crawl" : "an unfinished crawl";
+  return new Failure(
+    "crawl_conflict",
+    `${place} holds ${state} with another plan (${changes.scope.join(", ")}): ${freshName} forgets it, or choose another output directory`,
+  );
+}
+
+/** What decides how a crawl's memory is taken up: the plan, and the number of requests for a page. */
+type MemorisedPlan = { readonly plan: CrawlPlan; readonly tries: number };
+
+/** How the current plan differs from the one that a memory was made with. */
+export type PlanChanges = {
+  /** The settings that change which URLs belong to the crawl, by their names for a person. */
+  readonly scope: readonly string[];
+  /** Whether the limits of pages or depth differ. */
+  readonly limits: boolean;
+  readonly isDeeper: boolean;
+  /** Whether more requests are allowed for one page. */
+  readonly tries: boolean;
+  /** Whether the fetcher, or the number of words to warn below, differs. */
+  readonly reading: boolean;
+  /** Whether the extracted content differs, so that stored pages are not what is wanted now. */
+  readonly contents: boolean;
+};
+
+/** The rest of a plan only decides its speed. */
+const SCOPE = {
+  seeds: "seeds",
+  sitemaps: "sitemaps",
+  allowPrefixes: "allow prefixes",
+  denyPrefixes: "deny prefixes",
+  followsLinks: "following links",
+  obeysRobots: "obeying robots.txt",
+  respectsMetaRobots: "respecting meta robots",
+  discoversSitemaps: "discovering sitemaps",
+} as const satisfies Partial<Record<keyof CrawlPlan, string>>;
+
+type Memorised = Partial<CrawlPlan & { readonly tries: number }>;
+
+/** Serialises the plan for the memory. */
+export function planText({ plan, tries }: MemorisedPlan): string {
+  const names = [
+    ...Object.keys(SCOPE),
+    "maxPages",
+    "maxDepth",
+    "preference",
+    "extraction",
+  ] as (keyof CrawlPlan)[];
+  return JSON.stringify({ ...Object.fromEntries(names.map((name) => [name, plan[name]])), tries });
+}
+
+/** The behaviour of versions without these options. */
+const EARLIER_EXTRACTION: Partial<ExtractionOptions> = { favor: "balanced", engine: "article-extractor" };
+
+/** @param text as `planText` wrote it, in this version or an earlier one, which knew fewer fields */
+export function comparePlans(text: string, now: MemorisedPlan): PlanChanges {
+  const before: Memorised = JSON.parse(text);
+  const wanted: Memorised = JSON.parse(planText(now));
+  const differs = (a: unknown, b: unknown): boolean =>
+    a !== undefined && JSON.stringify(a) !== JSON.stringify(b);
+  const { minWordCount: wordsBefore, ...contentsBefore } = { ...EARLIER_EXTRACTION, ...before.extraction };
+  const { minWordCount: wordsNow, ...contentsNow } = now.plan.extraction;
+  return {
+    scope: Object.entries(SCOPE)
+      .filter(([key]) => differs(before[key as keyof Memorised], wanted[key as keyof Memorised]))
+      .map(([, name]) => name),
+    limits: differs(before.maxPages, wanted.maxPages) || differs(before.maxDepth, wanted.maxDepth),
+    isDeeper: now.plan.maxDepth > (before.maxDepth ?? now.plan.maxDepth),
+    tries: now.tries > (before.tries ?? now.tries),
+    reading: differs(before.preference, wanted.preference) || differs(wordsBefore, wordsNow),
+    contents: before.extraction !== undefined && !isDeepStrictEqual(contentsBefore, contentsNow),
+  };
+}
