@@ -1,6 +1,5 @@
 import { Failure } from "../base/failure.ts";
 import {
-  backOffDelayMs,
   type Clock,
   crawlDelayMs,
   isAllowed,
@@ -9,38 +8,23 @@ import {
 } from "../fetching/index.ts";
 import { hostOf, originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
+import { createHostPaces, type HostPaces } from "./host-paces.ts";
 import type { HostSlots, HostTurn } from "./host-slots.ts";
 import type { Scope } from "./scope.ts";
 import type { CrawlPlan, SkipReason } from "./types.ts";
 
 export type PolitenessParts = {
   readonly slots: HostSlots;
+  /** The paces that several processes share; by default those that this crawl learns. */
+  readonly paces?: HostPaces | undefined;
   readonly robots: RobotsCache;
   readonly userAgent: string;
   readonly clock: Clock;
 };
 
-/** What the crawl has learned about one host. */
-type HostPace = {
-  /** The least delay that robots.txt asks for. */
-  robotsDelayMs: number;
-  /** The delay derived from the host's response times, when the plan adapts. */
-  adaptiveDelayMs: number;
-  /** The number of consecutive pauses without a successful answer in between. */
-  pauses: number;
-  /** The time when the last pause began. */
-  pausedAt: number;
-  /** No page of the host is requested until this time, because the host asks for too long a pause. */
-  closedUntil: number;
-};
-
-/** The maximum number of hosts whose pace is kept; the oldest is dropped first. */
+/** The maximum number of hosts whose Crawl-delay is kept; the oldest is dropped first. */
 const MAX_HOSTS = 10_000;
 const MAX_ADAPTIVE_DELAY_MS = 60_000;
-/** The crawl does not wait longer for a host; its pages fail instead, without another request. */
-const MAX_PAUSE_MS = 60 * 60 * 1000;
-/** A host that refuses this often in a row, with pauses of up to a minute in between, is closed as well. */
-const MAX_PAUSES = 10;
 /** A robots.txt that fails twice closes its site for ten minutes. */
 const ROBOTS_TRIES = 2;
 
@@ -48,11 +32,14 @@ const ROBOTS_TRIES = 2;
 export class Politeness {
   readonly #plan: CrawlPlan;
   readonly #parts: PolitenessParts;
-  readonly #hosts = new Map<string, HostPace>();
+  readonly #paces: HostPaces;
+  /** The delays that robots.txt files ask for, by host, in ms. */
+  readonly #robotsDelays = new Map<string, number>();
 
   constructor(plan: CrawlPlan, parts: PolitenessParts) {
     this.#plan = plan;
     this.#parts = parts;
+    this.#paces = parts.paces ?? createHostPaces(parts.slots, parts.clock);
   }
 
   /**
@@ -69,7 +56,7 @@ export class Politeness {
       beforeRequest: this.beforeRequest,
     });
     const robotsDelayMs = crawlDelayMs(rules, userAgent) ?? 0;
-    if (robotsDelayMs > 0) this.#pace(hostOf(url)).robotsDelayMs = robotsDelayMs;
+    if (robotsDelayMs > 0) this.#keepRobotsDelay(hostOf(url), robotsDelayMs);
     return rules;
   }
 
@@ -79,13 +66,12 @@ export class Politeness {
 
   /** Returns the delay between two requests to the host, in ms. */
   delayMs(host: string): number {
-    const pace = this.#hosts.get(host);
     return Math.max(
       this.#plan.hostDelayMs,
-      pace?.robotsDelayMs ?? 0,
+      this.#robotsDelays.get(host) ?? 0,
       // The adaptive delay also counts from the end of an answer (see `noteAnswer`); any delay limits the host to one
       // request at a time.
-      pace?.adaptiveDelayMs ?? 0,
+      this.#plan.hasAdaptiveDelay ? this.#paces.of(host).adaptiveDelayMs : 0,
     );
   }
 
@@ -110,42 +96,28 @@ export class Politeness {
     turn.release();
   };
 
-  /**
-   * Pauses a host that answered 429 or 503, until the time that it names or, without one, for a back-off that doubles
-   * from pause to pause.
-   * @param askedAt when the request went out, in ms since 1970
-   * @returns how long nothing should be requested, in ms
-   */
-  async pauseHost(
-    host: string,
-    answer: { readonly askedAt: number; readonly retryAfterMs: number | null },
-  ): Promise<number> {
-    const { clock, slots } = this.#parts;
-    const pace = this.#pace(host);
-    const now = clock.now();
-    // Requests that were under way when the pause began report the same event, so they do not double the back-off.
-    if (answer.askedAt > pace.pausedAt || pace.pauses === 0) {
-      pace.pauses++;
-      pace.pausedAt = now;
-    }
-    const { retryAfterMs } = answer;
-    if (pace.pauses > MAX_PAUSES) pace.closedUntil = now + MAX_PAUSE_MS;
-    if (retryAfterMs !== null && retryAfterMs > MAX_PAUSE_MS) pace.closedUntil = now + retryAfterMs;
-    const least = Math.max(this.delayMs(host), MIN_PAUSE_MS);
-    const waitMs = retryAfterMs ?? backOffDelayMs(pace.pauses + 1, clock.random);
-    const pauseMs = Math.max(waitMs, least);
-    // The pages of a closed host fail now, not after the pause.
-    const isOpen = this.closedUntil(host) === null;
-    const restMs = await (isOpen ? slots.pause(host, pauseMs) : slots.restMs(host, 0));
-    return Math.max(pauseMs, restMs);
+  /** Learns what other processes have met at the hosts; see `HostPaces.learn`. */
+  learn(signal: AbortSignal): Promise<void> {
+    return this.#paces.learn(signal);
   }
 
   /**
-   * Returns the time until which no page of the host is requested, in ms since 1970; null while it is open.
+   * Pauses a host that answered 429 or 503; see `HostPaces.noteRefusal`.
+   * @param answer.askedAt when the request went out, in ms since 1970
    */
-  closedUntil(host: string): number | null {
-    const until = this.#hosts.get(host)?.closedUntil ?? 0;
-    return until > this.#parts.clock.now() ? until : null;
+  pauseHost(
+    host: string,
+    answer: { readonly askedAt: number; readonly retryAfterMs: number | null },
+    signal: AbortSignal,
+  ): Promise<number> {
+    const askedMsAgo = this.#parts.clock.now() - answer.askedAt;
+    const leastMs = Math.max(this.delayMs(host), MIN_PAUSE_MS);
+    return this.#paces.noteRefusal(host, { askedMsAgo, retryAfterMs: answer.retryAfterMs, leastMs }, signal);
+  }
+
+  /** Returns for how long no page of the host is requested, in ms; 0 while it is open. */
+  closedMs(host: string): number {
+    return this.#paces.of(host).closedMs;
   }
 
   /**
@@ -154,28 +126,25 @@ export class Politeness {
    */
   async noteAnswer(
     host: string,
-    answer: { readonly latencyMs: number; readonly isGood: boolean },
+    { latencyMs, isGood }: { readonly latencyMs: number; readonly isGood: boolean },
+    signal: AbortSignal,
   ): Promise<void> {
-    const pace = this.#hosts.get(host);
-    if (answer.isGood && pace) pace.pauses = 0;
-    if (!this.#plan.hasAdaptiveDelay) return;
-    const adaptive = this.#pace(host);
-    // This is Scrapy's AutoThrottle for one request at a time: the delay moves half way to the latency, and an error,
-    // which is often faster than a page, never shortens it.
-    const next = (adaptive.adaptiveDelayMs + Math.min(answer.latencyMs, MAX_ADAPTIVE_DELAY_MS)) / 2;
-    if (answer.isGood || next > adaptive.adaptiveDelayMs) adaptive.adaptiveDelayMs = next;
-    await this.#parts.slots.pause(host, adaptive.adaptiveDelayMs);
+    const { adaptiveDelayMs } = this.#paces.of(host);
+    const notes = isGood ? [this.#paces.noteSuccess(host, signal)] : [];
+    if (this.#plan.hasAdaptiveDelay) {
+      // This is Scrapy's AutoThrottle for one request at a time: the delay moves half way to the latency, and an
+      // error, which is often faster than a page, never shortens it.
+      const next = (adaptiveDelayMs + Math.min(latencyMs, MAX_ADAPTIVE_DELAY_MS)) / 2;
+      notes.push(this.#paces.adapt(host, isGood ? next : Math.max(next, adaptiveDelayMs), signal));
+    }
+    await Promise.all(notes);
   }
 
-  #pace(host: string): HostPace {
-    let pace = this.#hosts.get(host);
-    if (!pace) {
-      pace = { robotsDelayMs: 0, adaptiveDelayMs: 0, pauses: 0, pausedAt: 0, closedUntil: 0 };
-      const oldest = this.#hosts.size >= MAX_HOSTS ? this.#hosts.keys().next() : undefined;
-      if (oldest && !oldest.done) this.#hosts.delete(oldest.value);
-      this.#hosts.set(host, pace);
-    }
-    return pace;
+  #keepRobotsDelay(host: string, delayMs: number): void {
+    const delays = this.#robotsDelays;
+    const oldest = delays.size >= MAX_HOSTS && !delays.has(host) ? delays.keys().next() : undefined;
+    if (oldest && !oldest.done) delays.delete(oldest.value);
+    delays.set(host, delayMs);
   }
 }
 

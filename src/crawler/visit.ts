@@ -71,8 +71,9 @@ async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
     if (error instanceof Failure && error.code === "egress_refused") return failed(attempt, error.toRecord());
     throw error;
   }
-  const closedUntil = politeness.closedUntil(page.host);
-  if (closedUntil !== null) return failed(attempt, closedHost(page, closedUntil));
+  await politeness.learn(signal);
+  const closedMs = politeness.closedMs(page.host);
+  if (closedMs > 0) return failed(attempt, closedHost(page, parts.clock.now() + closedMs));
   const restMs = await politeness.restMs(page.host);
   return restMs > PATIENCE_MS ? putBack(attempt, restMs) : null;
 }
@@ -102,7 +103,8 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
       metrics.time("fetches.duration", answer.durationMs);
       parts.onBytes(answer.bodyBytes);
       const latencyMs = performance.now() - attempt.startedAt - gate.waitedMs;
-      noted = politeness.noteAnswer(page.host, { latencyMs, isGood: !isRetryableStatus(answer.status) });
+      const isGood = !isRetryableStatus(answer.status);
+      noted = politeness.noteAnswer(page.host, { latencyMs, isGood }, attempt.signal);
       noted.catch(() => {}); // awaited below; until then it must not count as unhandled
     }
     gate.release();
@@ -263,10 +265,11 @@ async function afterRefusal(attempt: Attempt, answer: FetchedPage): Promise<Verd
   const host = new URL(answer.finalUrl).host;
   let waitMs = retryAfterMs ?? backOffDelayMs(page.tries + 1, clock.random);
   if (isPause) {
-    waitMs = await politeness.pauseHost(host, { askedAt: gate.askedAt, retryAfterMs });
+    const refusal = { askedAt: gate.askedAt, retryAfterMs };
+    waitMs = await politeness.pauseHost(host, refusal, attempt.signal);
     parts.onNotice({ kind: "host_paused", host, untilMs: clock.now() + waitMs });
   }
-  const isOpen = politeness.closedUntil(page.host) === null;
+  const isOpen = politeness.closedMs(page.host) === 0;
   const again = page.tries + 1 < parts.tries && isOpen ? tryAgain(attempt, waitMs) : null;
   if (again) return again;
   const failure = refusalOf(answer, retryAfterMs, page.tries + 1);

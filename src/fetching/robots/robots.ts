@@ -12,6 +12,39 @@ export type RobotsCacheOptions = {
   readonly unreachableTtlMs: number;
   /** The number of sites to keep; the one that was fetched longest ago is dropped first. */
   readonly maxSites: number;
+  /** Where several processes keep the files; by default each fetches its own. */
+  readonly store?: RobotsStore | undefined;
+};
+
+/** What a site answered when it was asked for its robots.txt. */
+export type RobotsAnswer =
+  | { readonly kind: "file"; readonly text: string }
+  /** There is none (any 4xx), so everything is allowed. */
+  | { readonly kind: "absent" }
+  /** A server error or no answer, with the failure; nothing is allowed (RFC 9309, 2.3.1). */
+  | { readonly kind: "unreachable"; readonly failure: FailureRecord | null };
+
+/** The robots.txt files that several processes share. */
+export interface RobotsStore {
+  /**
+   * Returns the kept answer of a site, or fetches it while all other processes wait for it.
+   * @param origin the site: scheme, host and port
+   * @param lifetimeMs how long an answer may be used from when it was fetched, in ms
+   * @returns the answer, and for how long it may still be used
+   * @throws what `fetch` throws; then nothing is kept, and the next to ask fetches
+   */
+  load(
+    origin: string,
+    fetch: () => Promise<RobotsAnswer>,
+    lifetimeMs: (answer: RobotsAnswer) => number,
+  ): Promise<{ readonly answer: RobotsAnswer; readonly restMs: number }>;
+}
+
+const keepNothing: RobotsStore = {
+  async load(_, fetch, lifetimeMs) {
+    const answer = await fetch();
+    return { answer, restMs: lifetimeMs(answer) };
+  },
 };
 
 /** The default times for keeping a robots.txt. */
@@ -21,7 +54,7 @@ export const DEFAULT_ROBOTS_TIMES = {
   maxSites: 2000,
 } as const;
 
-/** The robots.txt of each site. Overlapping requests share one fetch, and its result is kept for a day. */
+/** The rules of each site's robots.txt. Overlapping requests share one fetch, and its result is kept for a day. */
 export interface RobotsCache {
   /**
    * The rules of the URL's origin. A missing robots.txt (any 4xx) allows everything; a server error or no
@@ -35,23 +68,27 @@ type Entry = { readonly rules: Promise<RobotsRules>; expiresAt: number };
 
 export function createRobotsCache(options: RobotsCacheOptions): RobotsCache {
   const now = options.now ?? Date.now;
+  const { store = keepNothing } = options;
   const entries = new Map<string, Entry>();
+  const lifetimeMs = ({ kind }: RobotsAnswer): number =>
+    kind === "unreachable" ? options.unreachableTtlMs : options.ttlMs;
 
   const load = (origin: string, fetchOptions: FetchOptions): Promise<RobotsRules> => {
     const found = entries.get(origin);
     if (found && now() < found.expiresAt) return found.rules;
     const entry: Entry = {
-      rules: fetchRobots(options.fetcher, origin, fetchOptions).then(
-        (rules) => {
-          const isUnreachable = rules === DISALLOW_ALL || rules.failure !== undefined;
-          entry.expiresAt = now() + (isUnreachable ? options.unreachableTtlMs : options.ttlMs);
-          return rules;
-        },
-        (error: unknown) => {
-          if (entries.get(origin) === entry) entries.delete(origin);
-          throw error;
-        },
-      ),
+      rules: store
+        .load(origin, () => fetchRobots(options.fetcher, origin, fetchOptions), lifetimeMs)
+        .then(
+          ({ answer, restMs }) => {
+            entry.expiresAt = now() + restMs;
+            return rulesOf(answer);
+          },
+          (error: unknown) => {
+            if (entries.get(origin) === entry) entries.delete(origin);
+            throw error;
+          },
+        ),
       expiresAt: Number.POSITIVE_INFINITY, // while it is being fetched
     };
     entries.delete(origin);
@@ -79,19 +116,26 @@ async function fetchRobots(
   fetcher: StreamFetcher,
   origin: string,
   options: FetchOptions,
-): Promise<RobotsRules> {
+): Promise<RobotsAnswer> {
   const url = parsePageUrl(`${origin}/robots.txt`);
-  if (!url) return ALLOW_ALL;
+  if (!url) return { kind: "absent" };
   try {
     const answer = await fetcher.fetchStream(url, { ...options, purpose: "robots" });
-    if (answer.status >= 200 && answer.status < 300) return parseRobots(await readText(answer));
+    if (answer.status >= 200 && answer.status < 300) return { kind: "file", text: await readText(answer) };
     await answer.body.cancel();
-    return answer.status >= 400 && answer.status < 500 ? ALLOW_ALL : DISALLOW_ALL;
+    if (answer.status >= 400 && answer.status < 500) return { kind: "absent" };
+    return { kind: "unreachable", failure: null };
   } catch (error) {
     if (!(error instanceof Failure) || error.code === "egress_refused" || error.code === "cancelled")
       throw error;
-    return { ...DISALLOW_ALL, failure: error.toRecord() };
+    return { kind: "unreachable", failure: error.toRecord() };
   }
+}
+
+function rulesOf(answer: RobotsAnswer): RobotsRules {
+  if (answer.kind === "file") return parseRobots(answer.text);
+  if (answer.kind === "absent") return ALLOW_ALL;
+  return answer.failure === null ? DISALLOW_ALL : { ...DISALLOW_ALL, failure: answer.failure };
 }
 
 async function readText(answer: FetchedStream): Promise<string> {
