@@ -9,6 +9,7 @@ export {
   type JobQueue,
   type JobRecord,
   type JobReport,
+  type StoredEvent,
 } from "./queue/jobs.ts";
 export { openSqliteJobQueue } from "./queue/sqlite.ts";
 export { DEFAULT_SITEMAP_LIMITS, parseSitemapSource, sitemapsOfRobots } from "./sitemap/open.ts";

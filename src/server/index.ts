@@ -1,3 +1,4 @@
+export { openJobNews } from "./api/extractor/jobs/news.ts";
 export { startJobRunner } from "./api/extractor/jobs/runner.ts";
 export type { CrawlSpec } from "./api/extractor/jobs/spec.ts";
 export { type ExtractorServerOptions, startExtractorServer } from "./api/extractor/serve.ts";

@@ -104,6 +104,18 @@ function describeSubmitting(openQueue: OpenQueue): void {
     expect(await queues[0]?.counts()).toEqual({ queued: 5, running: 0 });
   });
 
+  test("finds the wanted jobs at once, and no other", async () => {
+    const queue = await openQueue();
+    const jobs = [await submit(queue, "/a"), await submit(queue, "/b"), await submit(queue, "/c")];
+    const found = async (...ids: string[]) => (await queue.find(ids)).map(({ place }) => place).sort();
+    expect(await found()).toEqual([]);
+    expect(await found("none")).toEqual([]);
+    expect(await found(jobs[2]?.id ?? "", "none", jobs[0]?.id ?? "", jobs[0]?.id ?? "")).toEqual([
+      "/a",
+      "/c",
+    ]);
+  });
+
   test("lists the newest first, of one state or of all, as many as are wanted", async () => {
     const queue = await openQueue();
     for (const name of ["/a", "/b", "/c", "/d"]) await submit(queue, name);

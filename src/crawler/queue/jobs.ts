@@ -83,6 +83,8 @@ export interface JobQueue<Spec> extends AsyncDisposable {
   /** @returns `full` when as many jobs wait as may; `in_use` where an unfinished job has the place */
   submit(job: NewJob<Spec>): Promise<JobRecord | "full" | "in_use">;
   get(id: string): Promise<JobRecord | null>;
+  /** Returns those of these jobs that there are, in any order. */
+  find(ids: readonly string[]): Promise<JobRecord[]>;
   /** Lists jobs, the newest first. */
   list(options: JobListOptions): Promise<JobRecord[]>;
   counts(): Promise<{ readonly queued: number; readonly running: number }>;
@@ -98,6 +100,11 @@ export interface JobQueue<Spec> extends AsyncDisposable {
   handBack(lease: JobLease, delayMs: number): Promise<void>;
   /** Returns the stored events after that number, oldest first. */
   eventsAfter(id: string, number: number, limit: number): Promise<StoredEvent[]>;
+  /**
+   * Calls back when another process may have changed a job, or any of them (null). It is a hint that may get lost, or
+   * never come, so callers also ask at every beat.
+   */
+  onChange(listener: (id: string | null) => void): Disposable;
 }
 
 export type JobListOptions = { readonly limit: number; readonly state: JobState | null };

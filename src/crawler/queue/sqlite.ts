@@ -118,6 +118,14 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
     return row && toRecord(row);
   }
 
+  async find(ids: readonly string[]): Promise<JobRecord[]> {
+    return this.#query<Row, [string]>(
+      `SELECT *, ${LAST_EVENT} FROM job WHERE id IN (SELECT value FROM json_each(?1))`,
+    )
+      .all(JSON.stringify(ids))
+      .map(toRecord);
+  }
+
   async list({ limit, state }: JobListOptions): Promise<JobRecord[]> {
     return this.#query<Row, [string | null, number]>(
       `SELECT *, ${LAST_EVENT} FROM job WHERE ?1 IS NULL OR state = ?1 ORDER BY number DESC LIMIT ?2`,
@@ -199,6 +207,11 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
       `SELECT event.number, kind, body FROM event JOIN job ON job.number = event.job
          WHERE id = ?1 AND event.number > ?2 ORDER BY event.number LIMIT ?3`,
     ).all(id, number, limit);
+  }
+
+  onChange(): Disposable {
+    // Nobody tells of changes to a file, and asking costs little.
+    return { [Symbol.dispose]() {} };
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -19,6 +19,7 @@ import {
   MCP_CLIENTS,
   type McpClient,
   type McpOffer,
+  openJobNews,
   pages,
   serveMcpStdio,
   startJobRunner,
@@ -130,12 +131,13 @@ function openJobs(program: Program, app: App, log: Log): Opened {
   const stateDirectory = stateDirectoryOf(program, "extractor");
   let open: {
     readonly queue: ReturnType<typeof openQueue>;
+    readonly news: ReturnType<typeof openJobNews>;
     readonly runner: ReturnType<typeof startJobRunner>;
   } | null = null;
   const jobs = () => {
     if (open) return open;
     const queue = openQueue({ program, stateDirectory });
-    open = { queue, runner: startJobRunner({ app, queue, log }) };
+    open = { queue, news: openJobNews(queue), runner: startJobRunner({ app, queue, log }) };
     return open;
   };
   const root = openRoot(program.settings.outputRoot);
@@ -145,12 +147,16 @@ function openJobs(program: Program, app: App, log: Log): Opened {
       get queue() {
         return jobs().queue;
       },
+      get news() {
+        return jobs().news;
+      },
       runner: { wake: () => jobs().runner.wake() },
       defaults: defaultsOf(program.settings),
       crawlPlace: { path, shown: path, isForAll: true },
     }),
     async [Symbol.asyncDispose]() {
       await open?.runner[Symbol.asyncDispose]();
+      open?.news[Symbol.dispose]();
       await open?.queue[Symbol.asyncDispose]();
     },
   };

@@ -3,6 +3,7 @@ import type { Log } from "../../../base/log.ts";
 import type { JobQueue } from "../../../crawler/index.ts";
 import type { CrawlPlace } from "../mcp/crawls.ts";
 import type { SiteParts } from "../site.ts";
+import type { JobNews } from "./jobs/news.ts";
 import type { JobRunner } from "./jobs/runner.ts";
 import type { CrawlSpec } from "./jobs/spec.ts";
 import type { PathRules } from "./paths.ts";
@@ -12,6 +13,7 @@ import type { RequestDefaults } from "./requests.ts";
 export type ExtractorParts = SiteParts & {
   readonly app: App;
   readonly queue: JobQueue<CrawlSpec>;
+  readonly news: JobNews;
   readonly runner: Pick<JobRunner, "wake">;
   readonly defaults: RequestDefaults;
   readonly paths: PathRules;

@@ -9,6 +9,7 @@ import { configurationOperation, countCalls, mcpOperation, withMcpSlash } from "
 import { pages } from "../mcp/pages.ts";
 import type { z } from "../openapi.ts";
 import { createSite } from "../site.ts";
+import { openJobNews } from "./jobs/news.ts";
 import { startJobRunner } from "./jobs/runner.ts";
 import { crawlOperations } from "./operations/crawl.ts";
 import { eventOperations } from "./operations/events.ts";
@@ -17,7 +18,7 @@ import type { ExtractorParts } from "./parts.ts";
 import { About, Health } from "./schemas/answers.ts";
 
 export type ExtractorServerOptions = ServerPlace &
-  Omit<ExtractorParts, "isReady" | "draining" | "runner" | "hasApiKey"> & {
+  Omit<ExtractorParts, "isReady" | "draining" | "news" | "runner" | "hasApiKey"> & {
     readonly corsOrigins: readonly string[];
     /** The most requests under way; beyond it the answer is 429. */
     readonly maxConcurrentRequests: number;
@@ -38,6 +39,7 @@ const isWork = ({ request, path }: Exchange): boolean =>
  */
 export function startExtractorServer(options: ExtractorServerOptions): RunningServer {
   const { maxConcurrentRequests } = options;
+  const news = openJobNews(options.queue);
   const server = serve(options, {
     ...options,
     metrics: options.app.metrics,
@@ -63,6 +65,7 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
       extractorRoutes({
         ...options,
         ...state,
+        news,
         runner: { wake: () => runner.wake() },
         hasApiKey: !state.access.isOpen,
       }),
@@ -74,6 +77,7 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
     url: server.url,
     async [Symbol.asyncDispose]() {
       await Promise.all([server[Symbol.asyncDispose](), runner[Symbol.asyncDispose]()]);
+      news[Symbol.dispose]();
     },
   };
 }

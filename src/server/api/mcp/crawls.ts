@@ -1,12 +1,12 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { DEFAULT_NETWORK } from "../../../app/index.ts";
-import { pause } from "../../../base/abort.ts";
 import { Failure } from "../../../base/failure.ts";
 import { systemReason } from "../../../base/system-error.ts";
 import { createCrawlPlan, type JobQueue, type JobRecord } from "../../../crawler/index.ts";
 import type { EgressCaller } from "../../../fetching/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
+import type { JobNews } from "../extractor/jobs/news.ts";
 import type { JobRunner } from "../extractor/jobs/runner.ts";
 import { type CrawlSpec, jobStatus, readManifest, shownCrawl } from "../extractor/jobs/spec.ts";
 import type { RequestDefaults } from "../extractor/requests.ts";
@@ -33,6 +33,7 @@ import {
 /** What crawls sites for models. */
 export type CrawlToolParts = {
   readonly queue: JobQueue<CrawlSpec>;
+  readonly news: JobNews;
   readonly runner: Pick<JobRunner, "wake">;
   readonly defaults: RequestDefaults;
   readonly crawlPlace: CrawlPlace;
@@ -191,11 +192,11 @@ async function newDirectory(
   }
 }
 
-async function status(raw: RawArguments, { queue }: CrawlToolParts, call: ToolCall): Promise<ToolFields> {
+async function status(raw: RawArguments, parts: CrawlToolParts, call: ToolCall): Promise<ToolFields> {
   const id = requiredText(raw, "job_id");
   const seconds = integer(raw, "wait", { min: 0, max: MAX_WAIT_SECONDS, fallback: 0 });
   const offset = integer(raw, "offset", { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 });
-  const job = await jobWithin(id, { queue, seconds, signal: call.signal() });
+  const job = await jobWithin(id, { ...parts, seconds, signal: call.signal() });
   if (!job) throw new ArgumentError(`there is no job ${JSON.stringify(id.slice(0, 100))}`);
   const { job_id, status: state, progress, total, successful, failed, skipped, output_dir } = jobStatus(job);
   const entries = isOver(job) ? await pagesOf(job) : [];
@@ -218,19 +219,22 @@ async function status(raw: RawArguments, { queue }: CrawlToolParts, call: ToolCa
 
 const isOver = ({ state }: JobRecord): boolean => state === "completed" || state === "failed";
 
-type Waiting = {
-  readonly queue: JobQueue<CrawlSpec>;
+type Waiting = Pick<CrawlToolParts, "queue" | "news"> & {
   readonly seconds: number;
   readonly signal: AbortSignal;
 };
 
 /** The job once it is over, or after this time; null when there is none. */
-async function jobWithin(id: string, { queue, seconds, signal }: Waiting): Promise<JobRecord | null> {
+async function jobWithin(id: string, { queue, news, seconds, signal }: Waiting): Promise<JobRecord | null> {
+  const found = await queue.get(id);
+  if (!found) return null;
+  using watch = news.watch(found);
   const end = performance.now() + seconds * 1000;
   for (;;) {
-    const job = await queue.get(id);
-    if (!job || isOver(job) || signal.aborted || performance.now() >= end) return job;
-    await pause(queue.beatMs, signal);
+    const job = watch.latest();
+    const leftMs = end - performance.now();
+    if (!job || isOver(job) || signal.aborted || leftMs <= 0) return job;
+    await watch.change(job, leftMs, signal);
   }
 }
 

@@ -1,4 +1,5 @@
 import { onAbort, pause } from "../../../../base/abort.ts";
+import { Failure } from "../../../../base/failure.ts";
 import type { JobRecord } from "../../../../crawler/index.ts";
 import { ClientCounts } from "../../../middleware/limits.ts";
 import { ProblemError } from "../../../middleware/problem.ts";
@@ -11,8 +12,6 @@ import { requireJob } from "./crawl.ts";
  * How often a silent stream sends a sign of life, in ms; proxies cut streams that are silent for a minute.
  */
 const HEARTBEAT_MS = 15_000;
-/** How many events are read at once. */
-const BATCH = 100;
 /** The most streams of one process; they do not count as requests under way. */
 const MAX_STREAMS = 1000;
 /** The most streams of one client. */
@@ -61,7 +60,7 @@ export function eventOperations(parts: ExtractorParts): ApiOperation[] {
         const place = streams.take(client, MAX_STREAMS_PER_CLIENT);
         if (!place) throw tooManyStreams(MAX_STREAMS_PER_CLIENT, " of one client");
         call.exchange.keepOpen();
-        const body = openStream(job.id, { seen, parts, signal: call.exchange.signal() }, () =>
+        const body = openStream(job, { seen, parts, signal: call.exchange.signal() }, () =>
           place[Symbol.dispose](),
         );
         return new Response(body, {
@@ -99,12 +98,12 @@ type StreamOptions = {
   readonly signal: AbortSignal;
 };
 
-function openStream(id: string, options: StreamOptions, onClose: () => void): ReadableStream<Uint8Array> {
+function openStream(job: JobRecord, options: StreamOptions, onClose: () => void): ReadableStream<Uint8Array> {
   const { parts } = options;
   const encoder = new TextEncoder();
   const left = new AbortController();
   const signal = AbortSignal.any([options.signal, parts.draining, left.signal]);
-  const news = follow(id, { ...options, signal });
+  const news = follow(job, { ...options, signal });
   let isClosed = false;
   const close = (): void => {
     if (isClosed) return;
@@ -133,25 +132,30 @@ function openStream(id: string, options: StreamOptions, onClose: () => void): Re
 }
 
 /** Yields the text of a stream; it ends with the job, with the client, or with the server. */
-async function* follow(id: string, { seen, parts, signal }: StreamOptions): AsyncGenerator<string, void> {
-  const { queue } = parts;
+async function* follow(
+  found: JobRecord,
+  { seen, parts, signal }: StreamOptions,
+): AsyncGenerator<string, void> {
+  using watch = parts.news.watch(found);
   let last = seen;
   let shown = "";
   let quietSince = performance.now();
   yield "retry: 2000\n\n";
   while (!signal.aborted) {
-    const job = await queue.get(id);
+    const job = watch.latest();
     if (!job) return;
     const status = JSON.stringify(jobStatus(job));
-    const events = await queue.eventsAfter(id, last, BATCH);
+    const events = await readable(() => watch.eventsAfter(last));
     let text = "";
-    for (const { number, kind, body } of events) {
+    for (const { number, kind, body } of events ?? []) {
       last = number;
       if (kind !== "end") text += `id: ${number}\nevent: ${kind}\ndata: ${body}\n\n`;
     }
-    const hasCaughtUp = events.length < BATCH;
-    if (status !== shown && hasCaughtUp) text += `event: progress\ndata: ${status}\n\n`;
-    if (hasCaughtUp) shown = status;
+    const hasCaughtUp = last >= job.lastEvent;
+    if (status !== shown && hasCaughtUp) {
+      text += `event: progress\ndata: ${status}\n\n`;
+      shown = status;
+    }
     if (hasCaughtUp && isOver(job)) {
       yield `${text}id: ${job.lastEvent}\nevent: end\ndata: ${status}\n\n`;
       return;
@@ -161,6 +165,17 @@ async function* follow(id: string, { seen, parts, signal }: StreamOptions): Asyn
       yield text;
       quietSince = performance.now();
     }
-    if (hasCaughtUp) await pause(queue.beatMs, signal);
+    if (hasCaughtUp) await watch.change(job, HEARTBEAT_MS, signal);
+    else if (!events?.length) await pause(parts.queue.beatMs, signal);
+  }
+}
+
+/** Null while events cannot be read: a reader that waits misses none. */
+async function readable<T>(read: () => Promise<T>): Promise<T | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof Failure) return null;
+    throw error;
   }
 }
