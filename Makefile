@@ -15,6 +15,7 @@ test: check build library ## all tests that matter: minutes on an idle machine
 	sh scripts/ensure-chromium.sh
 	sh scripts/ensure-server.sh nginx nginx-light
 	sh scripts/ensure-server.sh sshd openssh-server
+	sh scripts/ensure-server.sh postgres postgresql
 	sh scripts/ensure-xvfb.sh
 	$(BUN) scripts/test.ts
 
@@ -25,6 +26,7 @@ test-all: check build library ## the tests and the long runs
 	sh scripts/ensure-chromium.sh
 	sh scripts/ensure-server.sh nginx nginx-light
 	sh scripts/ensure-server.sh sshd openssh-server
+	sh scripts/ensure-server.sh postgres postgresql
 	sh scripts/ensure-xvfb.sh
 	$(BUN) scripts/test.ts --all
 

@@ -6,6 +6,8 @@ program=$1
 package=$2
 
 PATH="$PATH:/usr/sbin:/usr/local/sbin"
+# Debian keeps PostgreSQL's programs in a folder for each version.
+for folder in /usr/lib/postgresql/*/bin; do PATH="$PATH:$folder"; done
 if command -v "$program" >/dev/null 2>&1; then exit 0; fi
 
 if command -v apt-get >/dev/null 2>&1 && [ "$(id -u)" = 0 ]; then

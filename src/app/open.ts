@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { Failure } from "../base/failure.ts";
 import { createLog, type Log, type LogFormat, type LogLevel } from "../base/log.ts";
 import { createMetrics, logSink, type MetricsSink, statsdSink } from "../base/metrics.ts";
+import { checkSchema, parseDatabaseUrl } from "../base/postgres/index.ts";
 import {
   chooseProxy,
   deleteProxyVariables,
@@ -105,6 +106,8 @@ export function readProgram(host: Host, environment: Environment, overrides: Ove
 }
 
 const SETTING_CHECKS: SettingChecks = {
+  databaseUrl: (value) => void parseDatabaseUrl(value),
+  databaseSchema: checkSchema,
   egress: (value) => parseEgressPolicy(value),
   proxy: (value) =>
     chooseProxy({

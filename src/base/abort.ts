@@ -38,7 +38,7 @@ export function orAborted<T>(
 }
 
 /** Waits for this many ms, or until the signal aborts. */
-export async function pause(ms: number, signal: AbortSignal): Promise<void> {
+export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   using _ = onAbort(signal, resolve);

@@ -72,6 +72,11 @@ export const FAILURE_OUTCOMES = {
     meaning: "the search index is of another version, or was built for another analysis",
   },
   index_corrupt: { httpStatus: 503, exitCode: 1, meaning: "the search index's file is damaged" },
+  database_unavailable: {
+    httpStatus: 503,
+    exitCode: 1,
+    meaning: "the shared database is away for longer than the caller can wait",
+  },
   cancelled: { httpStatus: 503, exitCode: 130, meaning: "the work was called off by its caller" },
   internal: {
     httpStatus: 500,

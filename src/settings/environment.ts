@@ -1,6 +1,7 @@
 import { Failure } from "../base/failure.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../base/log.ts";
 import type { Engine, Favor } from "../extraction/index.ts";
+import { SHARED_STATE } from "./shared-state.ts";
 import {
   boolean,
   byteCount,
@@ -11,19 +12,12 @@ import {
   FAVORS,
   headerText,
   integer,
+  setting,
   text,
-  type ValueParser,
 } from "./values.ts";
 
 /** Variables by name, from the process or a `.env` file. */
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-type Variable<T> = {
-  readonly variable: string;
-  readonly parse: ValueParser<NonNullable<T>>;
-  readonly fallback: T;
-  readonly meaning: string;
-};
 
 /**
  * Every setting with its variable and default (docs/reference.md): the general limits first, then those of
@@ -220,6 +214,7 @@ export const VARIABLES = {
     null,
     "where serve extractor and mcp keep their jobs, and crawls of models their pages; unset: the XDG state directory",
   ),
+  ...SHARED_STATE,
   maxConcurrentRequests: setting(
     "ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS",
     integer(1, 100_000),
@@ -380,13 +375,4 @@ function failedCheck(
     if (error instanceof Failure) return `${variable}: ${error.message}`;
     throw error;
   }
-}
-
-function setting<T>(
-  variable: string,
-  parse: ValueParser<NonNullable<T>>,
-  fallback: T,
-  meaning: string,
-): Variable<T> {
-  return { variable, parse, fallback, meaning };
 }

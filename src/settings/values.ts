@@ -87,3 +87,20 @@ function parser<T>(expected: string, read: (written: string) => T | undefined): 
     return value === undefined ? { expected } : { value };
   };
 }
+
+/** A setting of the environment. */
+export type Variable<T> = {
+  readonly variable: string;
+  readonly parse: ValueParser<NonNullable<T>>;
+  readonly fallback: T;
+  readonly meaning: string;
+};
+
+export function setting<T>(
+  variable: string,
+  parse: ValueParser<NonNullable<T>>,
+  fallback: T,
+  meaning: string,
+): Variable<T> {
+  return { variable, parse, fallback, meaning };
+}

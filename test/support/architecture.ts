@@ -50,25 +50,35 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "base/event-loop": { isOneFile: true, mayImport: [] },
   urls: { mayImport: [] },
   "base/database": { mayImport: ["base/failure", "base/system-error", "base/log"] },
+  "base/postgres": {
+    mayImport: [
+      "base/abort",
+      "base/failure",
+      "base/log",
+      "base/metrics",
+      "base/nearest",
+      "base/system-error",
+    ],
+  },
   fetching: { mayImport: OBSERVED_BASE },
   extraction: { mayImport: BASE },
   articles: { mayImport: ["fetching", "extraction", ...OBSERVED_BASE] },
   pages: { mayImport: BASE },
-  crawler: { mayImport: ["base/database", ...CRAWLING, ...OBSERVED_BASE] },
+  crawler: { mayImport: ["base/database", "base/postgres", ...CRAWLING, ...OBSERVED_BASE] },
   markdown: { mayImport: [] },
   search: { mayImport: ["markdown", "pages", ...BASE] },
   tenants: {
-    mayImport: ["base/database", ...CRAWLING, "crawler", "search", ...OBSERVED_BASE],
+    mayImport: ["base/database", "base/postgres", ...CRAWLING, "crawler", "search", ...OBSERVED_BASE],
   },
   // It has to throw and to check log levels and URLs; of the rest it holds options, not code.
-  settings: { mayImport: OBSERVED_BASE, mayImportTypesOf: MODULES },
-  app: { mayImport: ["settings", "base/database", ...MODULES, ...OBSERVED_BASE] },
+  settings: { mayImport: ["base/postgres", ...OBSERVED_BASE], mayImportTypesOf: MODULES },
+  app: { mayImport: ["settings", "base/database", "base/postgres", ...MODULES, ...OBSERVED_BASE] },
   server: {
-    mayImport: ["app", "base/database", "markdown", ...MODULES, ...OBSERVED_BASE],
+    mayImport: ["app", "base/database", "base/postgres", "markdown", ...MODULES, ...OBSERVED_BASE],
   },
   // Flags go before settings, so the shell reads both with the same parsers.
   cli: {
-    mayImport: ["app", "base/database", "server", "settings", ...MODULES, ...OBSERVED_BASE],
+    mayImport: ["app", "base/database", "base/postgres", "server", "settings", ...MODULES, ...OBSERVED_BASE],
   },
   // The library's door: what app is to the program, without crawls and search.
   library: {
@@ -82,7 +92,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 export const PUBLIC_ROOM = "library";
 
 /** How many names of a door nothing outside its room may use; other rooms have none. The numbers only shrink. */
-export const UNUSED_DOOR_NAMES: Readonly<Record<string, number>> = {};
+export const UNUSED_DOOR_NAMES: Readonly<Record<string, number>> = { "base/postgres": 9 };
 
 /** Rooms whose inner files tests and benches still import. */
 export const ROOMS_OPEN_TO_TESTS: readonly string[] = ["base"];
@@ -93,6 +103,7 @@ export const ENVIRONMENT_READERS: readonly string[] = ["settings", "bin", "libra
 /** Files outside fetching that may open connections, each with its reason. */
 export const NETWORK_USERS: Readonly<Record<string, string>> = {
   "src/server/web/page/http.ts": "runs in the browser, and asks the server that the page came from",
+  "src/base/postgres/connections.ts": "the shared database is a server that the operator names",
   "src/app/statsd.ts": "metrics leave by UDP to a server that the operator names",
 };
 

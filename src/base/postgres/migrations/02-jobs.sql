@@ -1,0 +1,1 @@
+-- Crawl jobs of servers and their events.

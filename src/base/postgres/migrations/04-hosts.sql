@@ -1,0 +1,1 @@
+-- Politeness over all crawls.

@@ -1,0 +1,203 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Glob } from "bun";
+import type { Log } from "../../src/base/log.ts";
+import { type Metrics, noMetrics } from "../../src/base/metrics.ts";
+import { migrate, openPostgres, type Postgres } from "../../src/base/postgres/index.ts";
+import { silentLog } from "../../src/base/silent-log.ts";
+import { reservePort } from "../../src/server/testing.ts";
+
+// Debian keeps PostgreSQL's programs out of the path; see scripts/ensure-server.sh.
+const DEBIAN = [...new Glob("/usr/lib/postgresql/*/bin").scanSync({ onlyFiles: false })].join(":");
+const PATH = `${process.env.PATH}:${DEBIAN}`;
+// PostgreSQL refuses to run as root.
+const IS_ROOT = process.getuid?.() === 0;
+const AS_OWNER = IS_ROOT ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"] : [];
+const DATABASE = "test";
+/** No crash of the machine is tested, and many files of tests share one server. */
+const SETTINGS = ["fsync=off", "full_page_writes=off", "max_connections=300", "listen_addresses='127.0.0.1'"];
+
+/** A schema of its own on the server that all tests of a run share; disposing of it drops it. */
+export interface TestDatabase extends AsyncDisposable {
+  /** For `ARTICLE_EXTRACTOR_DATABASE_URL`. */
+  readonly url: string;
+  /** For `ARTICLE_EXTRACTOR_DATABASE_SCHEMA`. */
+  readonly schema: string;
+  /** Opens it once more, as another process would; it is closed with the schema. */
+  open(parts?: OpenParts): Promise<Postgres>;
+}
+
+type OpenParts = { readonly log?: Log; readonly metrics?: Metrics; readonly connections?: number };
+
+/**
+ * Makes a schema with all tables.
+ * @param server a server of the test's own; without it the shared one
+ */
+export async function testDatabase(
+  server?: Pick<PostgresServer, "url">,
+  { isEmpty = false } = {},
+): Promise<TestDatabase> {
+  shared ??= server === undefined ? shareServer() : null;
+  const url = server?.url ?? (await shared) ?? "";
+  const schema = `test_${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
+  const opened: Postgres[] = [];
+  const open = async (parts: OpenParts = {}): Promise<Postgres> => {
+    const postgres = await openPostgres({ url, schema, log: silentLog, metrics: noMetrics, ...parts });
+    opened.push(postgres);
+    return postgres;
+  };
+  if (!isEmpty) await migrate(await open());
+  return {
+    url,
+    schema,
+    open,
+    async [Symbol.asyncDispose]() {
+      const dropping = await openPostgres({ url, schema, log: silentLog, metrics: noMetrics });
+      await dropping.patient({ waitMs: 5_000 }).script(`DROP SCHEMA IF EXISTS "${schema}" CASCADE`);
+      for (const postgres of [dropping, ...opened]) await postgres[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** A server of a test's own, for faults; it ends with the test's process at the latest. */
+export interface PostgresServer extends AsyncDisposable {
+  readonly url: string;
+  /** Its data directory, which belongs to the user that runs it. */
+  readonly directory: string;
+  /** `immediate` is as if the machine's power were cut, but for what the system has not yet written. */
+  stop(mode: "immediate" | "fast"): Promise<void>;
+  start(): Promise<void>;
+  /** Stops (SIGSTOP) the processes that serve connections, or all with the one that accepts them. */
+  freeze(which: "connections" | "all"): void;
+  /** Lets all of them go on. */
+  thaw(): void;
+}
+
+/** Starts a server; `settings` are lines of postgresql.conf. */
+export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
+  const directory = run([...AS_OWNER, "mktemp", "-d", "/tmp/article-extractor-postgres.XXXXXX"]);
+  const port = await reservePort("127.0.0.1", 0);
+  const data = join(directory, "data");
+  // Reads until this process has ended, however it ends.
+  const lifeline = Bun.spawn(["sh", "-c", `cat >/dev/null; ${stopping(data)}; rm -rf "$0"`, directory], {
+    stdin: "pipe",
+    stdout: "ignore",
+    stderr: "ignore",
+    env: { ...process.env, PATH },
+  });
+  lifeline.unref();
+  create(data, port, settings);
+  const start = async (): Promise<void> => void run([...AS_OWNER, ...starting(data)]);
+  await start();
+  createDatabase(directory, port);
+  const children = (): readonly { readonly pid: number; readonly title: string }[] => {
+    const postmaster = readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0] ?? "";
+    const lines = run(["ps", "-o", "pid=,args=", "--ppid", postmaster, "--pid", postmaster]).split("\n");
+    return lines.map((line) => ({ pid: Number.parseInt(line, 10), title: line.trim() }));
+  };
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/${DATABASE}`,
+    directory: data,
+    start,
+    stop: async (mode) => void run([...AS_OWNER, "pg_ctl", "-D", data, "-w", "-m", mode, "stop"]),
+    freeze(which) {
+      for (const { pid, title } of children())
+        if (which === "all" || title.includes(" 127.0.0.1(")) process.kill(pid, "SIGSTOP");
+    },
+    thaw() {
+      for (const { pid } of children()) process.kill(pid, "SIGCONT");
+    },
+    async [Symbol.asyncDispose]() {
+      lifeline.stdin.end();
+      await lifeline.exited;
+    },
+  };
+}
+
+let shared: Promise<string> | null = null;
+
+/**
+ * The URL of one server for all processes that run tests at the same time. The first starts it. Each holds a shared lock
+ * as long as it lives, and who waits for the whole lock stops the server when the last has ended.
+ */
+async function shareServer(): Promise<string> {
+  const directory = `/tmp/article-extractor-postgres-of-${process.getuid?.() ?? 0}`;
+  mkdirSync(directory, { recursive: true });
+  if (IS_ROOT) run(["chown", "postgres", directory]);
+  const users = join(directory, "users");
+  const holder = Bun.spawn(["flock", "-s", users, "sh", "-c", "echo held; exec cat"], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  holder.unref();
+  await holder.stdout.getReader().read();
+  const own = await reservePort("127.0.0.1", 0);
+  // The script asks under a lock of its own whether another process has just started the server.
+  const script = join(import.meta.dir, "share-postgres.ts");
+  return run(["flock", join(directory, "guard"), process.execPath, script, directory, String(own)]);
+}
+
+/** Starts the shared server unless it runs, and prints its URL; only one process does so at a time. */
+export function startShared(directory: string, port: number): void {
+  const data = join(directory, "data");
+  const noted = join(directory, "url");
+  const isRunning = Bun.spawnSync([...AS_OWNER, "pg_ctl", "-D", data, "status"], { env: { PATH } }).success;
+  if (!isRunning) {
+    run(["rm", "-rf", data]);
+    create(data, port, []);
+    run([...AS_OWNER, ...starting(data)]);
+    createDatabase(directory, port);
+    writeFileSync(noted, `postgres://postgres@127.0.0.1:${port}/${DATABASE}`);
+    const stop = `${stopping(data)}; rm -rf "$1"`;
+    Bun.spawn(["setsid", "flock", join(directory, "users"), "sh", "-c", stop, "sh", data], {
+      stdio: ["ignore", "ignore", "ignore"],
+      env: { ...process.env, PATH },
+    }).unref();
+  }
+  console.log(readFileSync(noted, "utf8"));
+}
+
+function create(data: string, port: number, settings: readonly string[]): void {
+  run([
+    ...AS_OWNER,
+    "initdb",
+    "-A",
+    "trust",
+    "-U",
+    "postgres",
+    "-E",
+    "UTF8",
+    "--locale=C",
+    "--no-sync",
+    "-D",
+    data,
+  ]);
+  const lines = [...SETTINGS, `port=${port}`, `unix_socket_directories='${join(data, "..")}'`, ...settings];
+  run([...AS_OWNER, "tee", "-a", join(data, "postgresql.conf")], `${lines.join("\n")}\n`);
+}
+
+function createDatabase(socket: string, port: number): void {
+  run([...AS_OWNER, "createdb", "-h", socket, "-p", String(port), "-U", "postgres", DATABASE]);
+}
+
+const starting = (data: string): string[] => ["pg_ctl", "-D", data, "-w", "-l", join(data, "log"), "start"];
+
+const stopping = (data: string): string =>
+  [...AS_OWNER, "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop"].join(" ");
+
+/** The program's output without its last line break. @throws when it fails */
+function run(command: readonly string[], input = ""): string {
+  const program = command[command[0] === "setpriv" ? AS_OWNER.length : 0] ?? "";
+  if (Bun.which(program, { PATH }) === null)
+    throw new Error(`${program} is missing: run sh scripts/ensure-server.sh postgres postgresql`);
+  const { success, stdout, stderr } = Bun.spawnSync([...command], {
+    stdin: Buffer.from(input),
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { ...process.env, PATH },
+    cwd: "/tmp",
+  });
+  if (!success) throw new Error(`${command.join(" ")}: ${stderr.toString() || stdout.toString()}`);
+  return stdout.toString().trimEnd();
+}
