@@ -4,7 +4,7 @@ import type { LogFields } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { RobotsCache } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
-import type { ClaimedPage, Claims } from "./frontier/frontier.ts";
+import type { ClaimedPage, Claims, FrontierCounts, Settlement } from "./frontier/frontier.ts";
 import type { HostSlots } from "./host-slots.ts";
 import { Politeness } from "./politeness.ts";
 import { createScope } from "./scope.ts";
@@ -39,16 +39,28 @@ export type CrawlDeps = Pick<
 
 /** The number of outcomes that are reported before the loop looks for other work. */
 const OUTCOMES_AT_ONCE = 256;
+/** How often a process looks again whether others have seeded or ended their crawl, in ms; it is also woken. */
+const LOOK_MS = 500;
+/** How often the outcomes of several processes are put in order, and their counts read, in ms. */
+const GATHER_MS = 500;
 
 /** The news of a crawl: outcomes, each once, and notices. */
 export type CrawlNews =
-  | { readonly kind: "page"; readonly outcome: PageOutcome }
+  | {
+      readonly kind: "page";
+      readonly outcome: PageOutcome;
+      /** Whether this process has recorded it. */
+      readonly isOwn: boolean;
+    }
   | { readonly kind: "notice"; readonly notice: CrawlNotice };
 
+type Underway = { readonly page: ClaimedPage; done: Promise<void> };
+
 /**
- * One running crawl. `news` crawls until nothing is left: breadth first by depth, each host in its turn, with
- * extraction on the workers while fetches continue. A page that fails is data. Leaving the loop stops the crawl, and
- * the frontier remembers its state. The caller calls `finish` and closes the frontier.
+ * One running crawl, or this process's part of one that several processes share. `news` crawls until nothing is left:
+ * breadth first by depth, each host in its turn, with extraction on the workers while fetches continue. A page that
+ * fails is data. Leaving the loop hands back what is under way, and the frontier remembers the state. The caller calls
+ * `finish` and closes the frontier.
  */
 export class CrawlRun {
   readonly #plan: CrawlPlan;
@@ -56,14 +68,22 @@ export class CrawlRun {
   readonly #signal: AbortSignal;
   readonly #parts: VisitParts;
   // This aborts everything under way: on the caller's signal, a fatal failure, or the end of the loop.
-  readonly #stop = new AbortController();
-  readonly #underway = new Map<number, Promise<void>>();
-  readonly #notices: CrawlNotice[] = [];
+  #stop = new AbortController();
+  // This aborts what is under way when the claims are lost; then another takes its place.
+  #claims = new AbortController();
+  readonly #underway = new Set<Underway>();
+  readonly #news: CrawlNews[] = [];
+  // The URLs of pages settled here that the leader, which is this process, has not told yet.
+  readonly #own = new Set<PageUrl>();
   // The diagnostics of pages that are not reported yet; empty unless they are wanted.
   readonly #diagnostics = new Map<PageUrl, LogFields>();
+  #isTakenUp = false;
+  #hasBegun = false;
   #fetching = 0;
   #bytes = 0;
   #collectedAt = 0;
+  #toldAt = Number.NEGATIVE_INFINITY;
+  #counted: { readonly at: number; readonly counts: FrontierCounts } | null = null;
   #fatal: unknown = null;
   #wake = Promise.withResolvers<void>();
 
@@ -86,8 +106,9 @@ export class CrawlRun {
     };
   }
 
-  async progress(): Promise<CrawlProgress> {
-    const counts = await this.#deps.frontier.counts();
+  /** The progress of the whole crawl. With several processes it is up to half a second old, unless it is the last. */
+  async progress({ isLast = false } = {}): Promise<CrawlProgress> {
+    const counts = await this.#counts(isLast);
     const { successful, failed, skipped, fetched, queued, underway: inFlight, untried } = counts;
     const progress = successful + failed + skipped;
     const left = Math.max(0, this.#plan.maxPages - fetched - untried);
@@ -95,52 +116,96 @@ export class CrawlRun {
     return { progress, total, successful, failed, skipped, inFlight, queued, fetched, bytes: this.#bytes };
   }
 
-  /** Queues what an earlier run of the program left out; from then on `progress` includes it. */
+  async #counts(isLast: boolean): Promise<FrontierCounts> {
+    const { frontier } = this.#deps;
+    if (!frontier.isShared) return frontier.counts();
+    const now = performance.now();
+    if (isLast || this.#counted === null || now - this.#counted.at >= GATHER_MS)
+      this.#counted = { at: now, counts: await frontier.counts() };
+    return this.#counted.counts;
+  }
+
+  /** Queues what an earlier run of the program left out; from then on `progress` includes it. The leader calls it. */
   async takeUp(): Promise<void> {
+    if (this.#isTakenUp) return;
     const { frontier } = this.#deps;
     if (frontier.crawl.mode === "resumed") await frontier.requeueLeft(this.#plan.maxDepth);
+    this.#isTakenUp = true;
   }
 
   /**
-   * Crawls, and yields the outcomes in the order in which they were recorded, including those of refused seeds and of
-   * leftovers.
+   * Crawls until nothing is left or another process has finished the crawl, and yields outcomes: the leader all of
+   * them, in the order in which they were recorded, including those of refused seeds and of leftovers; another process
+   * its own. It may be called again when this process has lost the lead before it could finish.
    * @throws Failure when it cannot go on: `cancelled` by the signal, `unwritable_output` (sink or frontier),
-   *   `invalid_usage` where every seed is refused, and a sitemap's where there is nothing else
+   *   `invalid_usage` where every seed is refused, and a sitemap's where there is nothing else; also what the leader
+   *   stopped the crawl for
    */
   async *news(): AsyncGenerator<CrawlNews, void> {
-    using _ = onAbort(this.#signal, () => this.#stop.abort());
+    this.#stop = new AbortController();
+    this.#claims = new AbortController();
+    using _ = onAbort(this.#stop.signal, () => this.#claims.abort());
+    using _signal = onAbort(this.#signal, () => this.#stop.abort());
+    this.#deps.frontier.watch(() => this.#look());
     try {
-      yield* this.#begin();
+      for (const origin of await this.#deps.frontier.origins()) this.#parts.scope.addOrigin(origin);
       yield* this.#goOn();
-      if (await this.#askForUnmet()) yield* this.#goOn();
-      await this.#deps.frontier.dropQueued();
-      yield* this.#told();
     } finally {
       this.#stop.abort();
-      await Promise.all(this.#underway.values());
+      await Promise.all([...this.#underway].map(({ done }) => done));
     }
   }
 
-  async *#begin(): AsyncGenerator<CrawlNews, void> {
-    const { frontier } = this.#deps;
-    for (const origin of await frontier.origins()) this.#parts.scope.addOrigin(origin);
-    if (frontier.state().isSeeded) return;
-    const parts = { ...this.#deps, ...this.#parts };
-    const hooks = { signal: this.#stop.signal, onNotice: this.#parts.onNotice };
-    for await (const _ of seed(frontier, parts, hooks)) yield* this.#told();
-    yield* this.#told();
-  }
-
   async *#goOn(): AsyncGenerator<CrawlNews, void> {
+    const { frontier } = this.#deps;
     for (;;) {
       this.#wake = Promise.withResolvers<void>();
       yield* this.#told();
       if (this.#fatal !== null) throw this.#fatal;
       if (this.#signal.aborted) throw new Failure("cancelled", "the crawl was called off");
-      const { waitMs, isOver } = await this.#claim();
-      if (isOver && this.#underway.size === 0) return;
-      await this.#wait(waitMs);
+      const { leads, isSeeded, end } = frontier.state();
+      if (end === "finished") return;
+      if (end !== null) throw Failure.of(end);
+      if (leads && !this.#hasBegun) yield* this.#begin();
+      else if (!isSeeded) await this.#wait(LOOK_MS);
+      else if (await this.#crawlOn()) {
+        if (!leads) await this.#wait(LOOK_MS);
+        else if (!(await this.#askForUnmet())) break;
+      }
     }
+    await frontier.dropQueued();
+    yield* this.#told({ isLast: true });
+  }
+
+  /** Seeds the crawl as its leader. When an earlier leader was lost meanwhile, seeding again changes nothing. */
+  async *#begin(): AsyncGenerator<CrawlNews, void> {
+    const { frontier, log } = this.#deps;
+    if (frontier.isShared) log.info("leads the crawl");
+    await this.takeUp();
+    if (!frontier.state().isSeeded) {
+      const parts = { ...this.#deps, ...this.#parts };
+      const hooks = { signal: this.#stop.signal, onNotice: this.#parts.onNotice };
+      try {
+        for await (const _ of seed(frontier, parts, hooks)) {
+          yield* this.#told();
+          if (!frontier.state().leads) return;
+        }
+      } catch (error) {
+        // The others would fail in the same way.
+        if (error instanceof Failure && !this.#stop.signal.aborted) await frontier.stop(error.toRecord());
+        throw error;
+      }
+      yield* this.#told();
+    }
+    this.#hasBegun = true;
+  }
+
+  /** @returns whether nothing is left in any process; before that it waits until there may be more */
+  async #crawlOn(): Promise<boolean> {
+    const { waitMs, isOver } = await this.#claim();
+    if (isOver && this.#underway.size === 0) return true;
+    await this.#wait(waitMs);
+    return false;
   }
 
   /** Asks again for stored pages that no link leads to any more, because they may be gone. */
@@ -154,16 +219,36 @@ export class CrawlRun {
   }
 
   /** Yields what was recorded and noticed since the last call. */
-  async *#told(): AsyncGenerator<CrawlNews, void> {
-    for (const notice of this.#notices.splice(0)) yield { kind: "notice", notice };
+  async *#told({ isLast = false } = {}): AsyncGenerator<CrawlNews, void> {
+    yield* this.#news.splice(0);
+    const { frontier } = this.#deps;
+    if (!frontier.state().leads) return;
+    const now = performance.now();
+    if (frontier.isShared && !isLast && now - this.#toldAt < GATHER_MS) return;
+    this.#toldAt = now;
     for (;;) {
-      const outcomes = await this.#deps.frontier.takeRecorded(OUTCOMES_AT_ONCE);
+      const outcomes = await frontier.takeRecorded(OUTCOMES_AT_ONCE);
       if (outcomes.length === 0) return;
       for (const { outcome, isLogged } of outcomes) {
         if (!isLogged) this.#report(outcome);
-        yield { kind: "page", outcome };
+        yield { kind: "page", outcome, isOwn: this.#own.delete(outcome.url) || !isLogged };
       }
     }
+  }
+
+  /** Reacts to what other processes, or the loss of this one's claims, have changed. */
+  #look(): void {
+    const { frontier, log, metrics } = this.#deps;
+    const lost = [...this.#underway].filter(({ page }) => !frontier.holds(page)).length;
+    if (lost > 0) {
+      log.warning("claims lost", { pages: lost });
+      metrics.count("crawl.claims_lost", lost);
+      this.#claims.abort();
+      this.#claims = new AbortController();
+    }
+    if (!frontier.state().leads) this.#hasBegun = false;
+    if (frontier.state().end !== null) this.#stop.abort();
+    this.#wake.resolve();
   }
 
   /** Starts as many pages as there is room for. */
@@ -186,18 +271,19 @@ export class CrawlRun {
 
   #start(page: ClaimedPage): void {
     this.#fetching++;
-    const work = this.#work(page).catch((error: unknown) => {
+    const underway: Underway = { page, done: Promise.resolve() };
+    const work = this.#work(page, this.#claims.signal).catch((error: unknown) => {
       this.#fatal ??= error;
       this.#stop.abort();
     });
-    const done = work.then(() => {
-      this.#underway.delete(page.id);
+    underway.done = work.then(() => {
+      this.#underway.delete(underway);
       this.#wake.resolve();
     });
-    this.#underway.set(page.id, done);
+    this.#underway.add(underway);
   }
 
-  async #work(page: ClaimedPage): Promise<void> {
+  async #work(page: ClaimedPage, signal: AbortSignal): Promise<void> {
     const { frontier } = this.#deps;
     let hasFetched = false;
     const onFetched = async (): Promise<void> => {
@@ -211,7 +297,7 @@ export class CrawlRun {
     try {
       let freed: Promise<void> = Promise.resolve();
       verdict = await tryPage(page, this.#parts, {
-        signal: this.#stop.signal,
+        signal,
         onFetched: () => {
           freed = onFetched();
           freed.catch(() => {}); // awaited below; until then it must not count as unhandled
@@ -222,13 +308,31 @@ export class CrawlRun {
       });
       await freed;
     } catch (error) {
-      if (!this.#stop.signal.aborted || !(error instanceof Failure && error.code === "cancelled"))
-        throw error;
+      const isLost = signal.aborted || !frontier.holds(page);
+      if (!isLost || !(error instanceof Failure && error.code === "cancelled")) throw error;
       verdict = { kind: "retry", next: { waitMs: 0, tries: page.tries, spentMs: page.spentMs } };
     }
     if (verdict.kind === "retry") await frontier.retry(page, verdict.next);
-    else await frontier.settle(verdict.settlement);
+    else await this.#settle(verdict.settlement);
     await onFetched();
+  }
+
+  async #settle(settlement: Settlement): Promise<void> {
+    const { frontier, sink, log, metrics } = this.#deps;
+    const { page, outcome } = settlement;
+    const { url, depth, parent } = page;
+    if (!(await frontier.settle(settlement))) {
+      log.warning("settle refused", { url });
+      metrics.count("crawl.settles_refused");
+      return;
+    }
+    // Nobody else has the page now, so what is removed is what the process stored that had lost it.
+    if (page.isTakenOver && page.known === null && outcome.status !== "success") await sink.remove?.(url);
+    if (!frontier.isShared) return;
+    const recorded = { ...outcome, url, depth, parent };
+    this.#report(recorded);
+    if (frontier.state().leads) this.#own.add(url);
+    else this.#news.push({ kind: "page", outcome: recorded, isOwn: true });
   }
 
   /** Records when the host's next page may be claimed, unless it may be claimed at once. */
@@ -247,7 +351,7 @@ export class CrawlRun {
   }
 
   #notice(notice: CrawlNotice): void {
-    this.#notices.push(notice);
+    this.#news.push({ kind: "notice", notice });
     this.#wake.resolve();
   }
 

@@ -30,6 +30,10 @@ export type CrawlJobParts = Omit<CrawlDeps, "frontier" | "sink" | "authorization
  * Runs a crawl as a job: opens the output with what it holds, crawls, and writes the manifest. The last event is
  * `finished`, also for a crawl that was cancelled or could not go on. Leaving the loop cancels the crawl; the same
  * plan, also under other limits, continues it later.
+ *
+ * A shared crawl is one job in each of its processes, which all end with the summary of the whole crawl once it is
+ * complete. A process that leaves earlier, or fails on its own (its sink, its disk), ends with what is known then, and
+ * without a manifest: the others go on, and the leader's successor leads.
  * @throws Failure before the first event: `crawl_conflict` where the place holds pages of another scope,
  *   `invalid_usage` where another process crawls there; `unwritable_output`, `unreadable_input`
  */
@@ -37,20 +41,12 @@ export async function* runCrawlJob(
   plan: CrawlPlan,
   options: CrawlJobOptions,
   parts: CrawlJobParts,
-  signal: AbortSignal,
+  caller: AbortSignal,
 ): AsyncGenerator<CrawlEvent, void> {
   await using output = await openOutput(options.output);
-  await using frontier = openSqliteFrontier({
-    directory: output.stateDirectory,
-    place: output.place,
-    plan,
-    tries: parts.tries,
-    jobId: options.jobId,
-    isFresh: options.isFresh,
-    freshName: options.freshName ?? "--fresh",
-    now: () => new Date(parts.clock.now()),
-  });
-  const { authorizations, jobId } = options;
+  await using frontier = await openFrontier(plan, { options, parts, output });
+  const { authorizations, jobId, shared = null } = options;
+  const signal = shared === null ? caller : AbortSignal.any([caller, shared.leave]);
   // A shell that names its jobs runs several at once; the name distinguishes their log lines.
   const log = jobId === null ? parts.log : parts.log.with({ job_id: jobId });
   const run = new CrawlRun(plan, { ...parts, log, frontier, sink: output.sink, authorizations }, signal);
@@ -65,18 +61,42 @@ export async function* runCrawlJob(
   };
   const disk = watchDisk(output, parts.clock);
   const changes = options.changes ?? null;
-  const job = { plan, config, changes, parts, output, frontier, run, notice, disk };
+  const job = { plan, config, changes, parts, output, frontier, run, notice, disk, caller };
   let isEnded = false;
   try {
     yield* tellStart(job);
-    const error = yield* tellPages(job);
-    isEnded = true;
-    const summary = await end(job, error);
+    let summary: CrawlSummary | null = null;
+    while (summary === null) {
+      const error = yield* tellPages(job);
+      isEnded = true;
+      summary = await end(job, error);
+    }
     yield { kind: "finished", summary, outcomes: () => frontier.outcomes() };
   } finally {
     // The loop was left, which cancels the crawl.
     if (!isEnded) await end(job, { code: "cancelled", message: "the crawl was called off" });
   }
+}
+
+type Opening = {
+  readonly options: CrawlJobOptions;
+  readonly parts: CrawlJobParts;
+  readonly output: OpenOutput;
+};
+
+function openFrontier(plan: CrawlPlan, { options, parts, output }: Opening): Promise<Frontier> {
+  const common = {
+    place: output.place,
+    plan,
+    tries: parts.tries,
+    jobId: options.jobId,
+    isFresh: options.isFresh,
+    freshName: options.freshName ?? "--fresh",
+    now: () => new Date(parts.clock.now()),
+  };
+  const { shared = null } = options;
+  if (shared !== null) throw new Failure("internal", "there is no frontier for several processes");
+  return Promise.resolve(openSqliteFrontier({ ...common, directory: output.stateDirectory }));
 }
 
 type Job = {
@@ -91,12 +111,14 @@ type Job = {
   /** Logs a notice and keeps its warning. */
   readonly notice: (notice: CrawlNotice) => Promise<CrawlEvent>;
   readonly disk: ReturnType<typeof watchDisk>;
+  /** Cancels the crawl, also for the other processes of a shared one. */
+  readonly caller: AbortSignal;
 };
 
 async function* tellStart({ plan, frontier, run, notice, disk }: Job): AsyncGenerator<CrawlEvent, void> {
   const { jobId, startedAt, mode } = frontier.crawl;
   // This comes before any event: pages that were left out stop being outcomes, and progress must not decrease.
-  await run.takeUp();
+  if (frontier.state().leads) await run.takeUp();
   yield { kind: "started", jobId, startedAt, mode, progress: await run.progress() };
   if (!plan.obeysRobots) yield await notice({ kind: "robots_ignored" });
   for (const told of await disk()) yield await notice(told);
@@ -107,7 +129,7 @@ async function* tellPages({ run, notice, disk }: Job): AsyncGenerator<CrawlEvent
   try {
     for await (const news of run.news()) {
       if (news.kind === "notice") yield await notice(news.notice);
-      else yield { kind: "page", outcome: news.outcome, progress: await run.progress() };
+      else yield { ...news, progress: await run.progress() };
       for (const told of await disk()) yield await notice(told);
     }
     return null;
@@ -119,23 +141,29 @@ async function* tellPages({ run, notice, disk }: Job): AsyncGenerator<CrawlEvent
 
 /**
  * Finishes the output: writes the manifest, then the changes of a complete crawl, and only then marks the crawl as
- * over.
+ * over. In a shared crawl only its leader does that.
+ * @returns null when the crawl is complete but not over: the lead was lost, and another process finishes it
  */
-async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary> {
-  const { config, changes, parts, output, frontier, run } = job;
+async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary | null> {
+  const { config, changes, parts, output, frontier, run, caller } = job;
   const state = error === null ? "completed" : error.code === "cancelled" ? "cancelled" : "failed";
   const { jobId, startedAt } = frontier.crawl;
+  if (error !== null && caller.aborted) await frontier.stop(error);
   const summary = {
     jobId,
     state,
     error,
     startedAt,
     completedAt: new Date(parts.clock.now()).toISOString(),
-    progress: await run.progress(),
+    progress: await run.progress({ isLast: true }),
     ...(await frontier.tallies()),
     warnings: await frontier.warnings(),
   } as const;
   const { manifestPath } = output;
+  if (frontier.isShared && !endsForAll(frontier, error))
+    return error === null && frontier.state().end === null
+      ? null
+      : { ...summary, manifestPath: error === null ? manifestPath : null };
   let isWritten = false;
   try {
     if (manifestPath !== null) {
@@ -150,8 +178,17 @@ async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary>
     // A failed crawl reports its own failure; the disk may be the cause.
     return error === null ? { ...written, state: "failed", error: cause.toRecord() } : written;
   }
-  if (state === "completed") await frontier.finish();
+  if (state === "completed") {
+    await frontier.finish();
+    if (frontier.state().end === null) return null;
+  }
   return { ...summary, manifestPath };
+}
+
+/** Tells whether this process ends a shared crawl: it leads, and the crawl is complete or was stopped for all. */
+function endsForAll(frontier: Frontier, error: FailureRecord | null): boolean {
+  const { leads, end } = frontier.state();
+  return leads && (error === null ? end === null : end !== null);
 }
 
 /**

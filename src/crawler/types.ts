@@ -162,7 +162,13 @@ export type CrawlEvent =
       readonly mode: "new" | "resumed" | "repeated";
       readonly progress: CrawlProgress;
     }
-  | { readonly kind: "page"; readonly outcome: PageOutcome; readonly progress: CrawlProgress }
+  | {
+      readonly kind: "page";
+      readonly outcome: PageOutcome;
+      /** Whether this process has recorded it; of a shared crawl, the leader's job reports those of others too. */
+      readonly isOwn: boolean;
+      readonly progress: CrawlProgress;
+    }
   | { readonly kind: "notice"; readonly notice: CrawlNotice }
   /** The last event of a job. */
   | {
@@ -216,6 +222,11 @@ export interface PageSink {
    * @returns where it is now, null where nothing was there
    */
   retire?(url: PageUrl): Promise<string | null>;
+  /**
+   * Removes what an earlier put of this URL has left, if anything: its process lost the page before it could record an
+   * outcome, and the page has none with a file.
+   */
+  remove?(url: PageUrl): Promise<void>;
 }
 
 /** The place for a crawl's pages and its memory. */
@@ -255,6 +266,19 @@ export type CrawlJobOptions = {
   readonly shellSettings?: Readonly<Record<string, unknown>>;
   /** Values of Authorization headers by origin. */
   readonly authorizations: ReadonlyMap<string, string>;
+  /** Crawls together with the processes that run the same crawl into the same place; null or absent crawls alone. */
+  readonly shared?: SharedCrawl | null;
+};
+
+/** This process's part in a crawl that several processes share through a database. */
+export type SharedCrawl = {
+  /** Whether this process may lead the crawl; otherwise it only helps. */
+  readonly canLead: boolean;
+  /**
+   * Ends this process's part: its pages go back at once, and the others go on. The signal of the crawl, however, cancels
+   * it for all.
+   */
+  readonly leave: AbortSignal;
 };
 
 /** Receives the lines about the changes of a complete crawl. Each call throws `Failure` like `PageSink`. */

@@ -223,6 +223,8 @@ export async function storeArticle(
   const markdown = article.markdown ?? "";
   const anchors = article.anchors ?? [];
   const contentHash = contentHashOf({ title, markdown, anchors });
+  // Another process may have stored the page since, and this text must not replace its.
+  if (!parts.frontier.holds(page)) throw new Failure("cancelled", `the claim of ${page.url} was lost`);
   const isThere = page.known?.outcome.contentHash === contentHash && (await parts.sink.has(page.url));
   const filePath = isThere
     ? (page.known?.outcome.filePath ?? null)

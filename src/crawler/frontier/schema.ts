@@ -227,3 +227,23 @@ export function prepare(db: Database) {
     warnings: db.prepare<{ text: string }>("SELECT text FROM warning ORDER BY id"),
   };
 }
+
+/** A chain of pages under way cannot be longer than their number. */
+const MAX_OWNERS = 1000;
+
+/**
+ * Tells whether a page gives way to another. Pages under way may name each other as the original; the page at the end
+ * of the chain is the original.
+ */
+export function isOwnedBy(
+  sql: Pick<ReturnType<typeof prepare>, "owner">,
+  id: number,
+  other: number,
+): boolean {
+  let owner = sql.owner.get(id)?.owner ?? null;
+  for (let steps = 0; owner !== null && steps < MAX_OWNERS; steps++) {
+    if (owner === other) return true;
+    owner = sql.owner.get(owner)?.owner ?? null;
+  }
+  return false;
+}

@@ -19,7 +19,7 @@ import type {
 import { PageMemory } from "./memory.ts";
 import { OutcomeTable } from "./outcomes.ts";
 import { PageQueue } from "./queue.ts";
-import { type KnownRow, prepare, SOURCES, STATE } from "./schema.ts";
+import { isOwnedBy, type KnownRow, prepare, SOURCES, STATE } from "./schema.ts";
 
 /** The crawl in a file. */
 export type OpenCrawl = CrawlRecord & {
@@ -55,12 +55,12 @@ export class SqliteFrontier implements Frontier {
   // The pages of a site repeat its menu, so recently met URLs, with their depth, need no query.
   readonly #met = new Map<PageUrl, number>();
   #counts: { -readonly [Name in keyof FrontierCounts]: number };
-  #isSeeded: boolean;
+  #state: CrawlState;
 
   constructor(db: Database, { isSeeded, ...record }: OpenCrawl, limits: Limits) {
     this.#db = db;
     this.#limits = limits;
-    this.#isSeeded = isSeeded;
+    this.#state = { leads: true, isSeeded, end: null };
     this.crawl = record;
     this.#run = record.run;
     this.#outcomes = new OutcomeTable(db, record.run);
@@ -74,7 +74,7 @@ export class SqliteFrontier implements Frontier {
   }
 
   state(): CrawlState {
-    return { leads: true, isSeeded: this.#isSeeded, end: null };
+    return this.#state;
   }
 
   // The file is locked: no other process changes anything.
@@ -101,7 +101,7 @@ export class SqliteFrontier implements Frontier {
 
   async finishSeeding(): Promise<void> {
     this.#db.run("UPDATE crawl SET is_seeded = 1");
-    this.#isSeeded = true;
+    this.#state = { ...this.#state, isSeeded: true };
   }
 
   async claim({ count, isHostExclusive }: ClaimOptions): Promise<Claims> {
@@ -239,6 +239,7 @@ export class SqliteFrontier implements Frontier {
       this.#outcomes.finish();
       this.#memory.finish();
     });
+    this.#state = { ...this.#state, end: "finished" };
   }
 
   async stop(): Promise<void> {}
@@ -335,14 +336,7 @@ export class SqliteFrontier implements Frontier {
     if (row.run !== this.#run || row.id === pageId) return false;
     if (row.state === STATE.alias) return row.parent !== pageId;
     if (row.state === STATE.settled) return this.#outcomes.isSuccess(row.id);
-    if (row.state !== STATE.claimed) return false;
-    // Pages under way may name each other as the original; the page at the end of the chain is the original.
-    let owner = this.#sql.owner.get(row.id)?.owner ?? null;
-    for (let steps = 0; owner !== null && steps < MAX_OWNERS; steps++) {
-      if (owner === pageId) return false;
-      owner = this.#sql.owner.get(owner)?.owner ?? null;
-    }
-    return true;
+    return row.state === STATE.claimed && !isOwnedBy(this.#sql, row.id, pageId);
   }
 
   #takeOver(url: PageUrl, row: KnownRow | null, page: ClaimedPage): void {
@@ -396,5 +390,3 @@ const MEMORY = SOURCES.indexOf("memory");
 const MAX_MET = 20_000;
 /** A million left-over URLs at once would block a server's thread for seconds. */
 const DROPPED_AT_ONCE = 2000;
-/** A chain of pages under way cannot be longer than their number. */
-const MAX_OWNERS = 1000;
