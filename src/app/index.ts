@@ -11,6 +11,7 @@ export {
   readProgram,
   stateDirectoryOf,
 } from "./open.ts";
+export { openStore } from "./store.ts";
 export {
   type OpenTenants,
   openSources,

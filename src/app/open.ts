@@ -3,6 +3,7 @@ import { join, resolve } from "node:path";
 import { Failure } from "../base/failure.ts";
 import { createLog, type Log, type LogFormat, type LogLevel } from "../base/log.ts";
 import { createMetrics, logSink, type MetricsSink, statsdSink } from "../base/metrics.ts";
+import { parseStoreUrl } from "../base/objects/index.ts";
 import { checkSchema, parseDatabaseUrl } from "../base/postgres/index.ts";
 import {
   chooseProxy,
@@ -108,6 +109,8 @@ export function readProgram(host: Host, environment: Environment, overrides: Ove
 const SETTING_CHECKS: SettingChecks = {
   databaseUrl: (value) => void parseDatabaseUrl(value),
   databaseSchema: checkSchema,
+  storeUrl: (value) => parseStoreUrl(value),
+  s3Endpoint: requireEndpoint,
   egress: (value) => parseEgressPolicy(value),
   proxy: (value) =>
     chooseProxy({
@@ -117,6 +120,12 @@ const SETTING_CHECKS: SettingChecks = {
       environment: { http: null, https: null, bypass: [] },
     }),
 };
+
+function requireEndpoint(written: string): void {
+  const url = URL.parse(written);
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
+    throw new Failure("invalid_settings", "must be an http or https URL without credentials or query");
+}
 
 // Servers log their work already, so "verbose" means details for them.
 const raise = (level: LogLevel): LogLevel => (level === "info" || level === "debug" ? "debug" : "info");

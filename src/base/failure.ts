@@ -33,6 +33,11 @@ export const FAILURE_OUTCOMES = {
     meaning: "a local file or stream is missing, unreadable or empty",
   },
   unwritable_output: { httpStatus: 500, exitCode: 1, meaning: "a result could not be written" },
+  store_unavailable: {
+    httpStatus: 503,
+    exitCode: 1,
+    meaning: "the bucket for pages does not answer, or not in time",
+  },
   egress_refused: { httpStatus: 403, exitCode: 1, meaning: "the egress policy refuses the address" },
   network: { httpStatus: 502, exitCode: 1, meaning: "no HTTP answer: DNS, connection, TLS or protocol" },
   http_status: { httpStatus: 502, exitCode: 1, meaning: "the target answered with an HTTP error status" },

@@ -1,4 +1,5 @@
-import { setting, text } from "./values.ts";
+import type { S3Encryption } from "../base/objects/index.ts";
+import { choice, s3Encryption, setting, text } from "./values.ts";
 
 /** The settings of the state that several processes share; without them each process keeps its own. */
 export const SHARED_STATE = {
@@ -13,5 +14,35 @@ export const SHARED_STATE = {
     text,
     "article_extractor",
     "schema in that database which holds our tables",
+  ),
+  storeUrl: setting<string | null>(
+    "ARTICLE_EXTRACTOR_STORE_URL",
+    text,
+    null,
+    "where servers on several machines keep pages: s3://bucket/prefix, or file:///path of a shared directory",
+  ),
+  s3Endpoint: setting<string | null>(
+    "ARTICLE_EXTRACTOR_S3_ENDPOINT",
+    text,
+    null,
+    "server of buckets other than Amazon's, such as https://minio.example:9000",
+  ),
+  s3Region: setting<string | null>(
+    "ARTICLE_EXTRACTOR_S3_REGION",
+    text,
+    null,
+    "region of buckets; unset: AWS_REGION or the profile's, and us-east-1 with an endpoint",
+  ),
+  s3Addressing: setting<"path" | "virtual" | null>(
+    "ARTICLE_EXTRACTOR_S3_ADDRESSING",
+    choice(["path", "virtual"]),
+    null,
+    "where requests name the bucket: in the path, or in the host's name; unset: path with an endpoint, else virtual",
+  ),
+  s3Encryption: setting<S3Encryption | null>(
+    "ARTICLE_EXTRACTOR_S3_ENCRYPTION",
+    s3Encryption,
+    null,
+    "encryption that is asked of buckets: AES256, aws:kms or aws:kms:KEY; unset: the bucket's own",
   ),
 } as const;

@@ -1,3 +1,4 @@
+import type { S3Encryption } from "../base/objects/index.ts";
 import type { Engine, Favor } from "../extraction/index.ts";
 
 /** The words of options that take one of a few. */
@@ -54,6 +55,16 @@ export const boolean: ValueParser<boolean> = parser(
 /** Reads one of these words, in any case. */
 export const choice = <const T extends string>(words: readonly T[]): ValueParser<T> =>
   parser(`be one of ${words.join(", ")}`, (written) => words.find((word) => word === written.toLowerCase()));
+
+/** Reads who encrypts objects at rest; after `aws:kms:` stands the id, name or ARN of a key. */
+export const s3Encryption: ValueParser<S3Encryption> = parser(
+  "be AES256, aws:kms or aws:kms:KEY",
+  (written) => {
+    if (/^aes256$/i.test(written)) return { kind: "AES256" };
+    const [isKms, , key = null] = /^aws:kms(:([\x21-\x7e]{1,2048}))?$/.exec(written) ?? [];
+    return isKms === undefined ? undefined : { kind: "aws:kms", key };
+  },
+);
 
 const MAX_BYTE_COUNT = 4 * 1024 ** 3;
 

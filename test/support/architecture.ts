@@ -60,6 +60,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "base/system-error",
     ],
   },
+  "base/objects": {
+    mayImport: ["base/abort", "base/atomic-file", "base/failure", "base/metrics", "base/system-error"],
+  },
   fetching: { mayImport: OBSERVED_BASE },
   extraction: { mayImport: BASE },
   articles: { mayImport: ["fetching", "extraction", ...OBSERVED_BASE] },
@@ -71,14 +74,28 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     mayImport: ["base/database", "base/postgres", ...CRAWLING, "crawler", "search", ...OBSERVED_BASE],
   },
   // It has to throw and to check log levels and URLs; of the rest it holds options, not code.
-  settings: { mayImport: ["base/postgres", ...OBSERVED_BASE], mayImportTypesOf: MODULES },
-  app: { mayImport: ["settings", "base/database", "base/postgres", ...MODULES, ...OBSERVED_BASE] },
+  settings: {
+    mayImport: ["base/postgres", ...OBSERVED_BASE],
+    mayImportTypesOf: ["base/objects", ...MODULES],
+  },
+  app: {
+    mayImport: ["settings", "base/database", "base/objects", "base/postgres", ...MODULES, ...OBSERVED_BASE],
+  },
   server: {
     mayImport: ["app", "base/database", "base/postgres", "markdown", ...MODULES, ...OBSERVED_BASE],
   },
   // Flags go before settings, so the shell reads both with the same parsers.
   cli: {
-    mayImport: ["app", "base/database", "base/postgres", "server", "settings", ...MODULES, ...OBSERVED_BASE],
+    mayImport: [
+      "app",
+      "base/database",
+      "base/objects",
+      "base/postgres",
+      "server",
+      "settings",
+      ...MODULES,
+      ...OBSERVED_BASE,
+    ],
   },
   // The library's door: what app is to the program, without crawls and search.
   library: {

@@ -2,9 +2,17 @@ import { existsSync } from "node:fs";
 import { access, constants, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, resolve } from "node:path";
-import { type App, hasDisplay, openTenants, type Program, stateDirectoryOf } from "../../app/index.ts";
+import {
+  type App,
+  hasDisplay,
+  openStore,
+  openTenants,
+  type Program,
+  stateDirectoryOf,
+} from "../../app/index.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
+import { type ObjectStore, parseStoreUrl } from "../../base/objects/index.ts";
 import { VERSION } from "../../base/version.ts";
 import type { TenantStatus } from "../../tenants/index.ts";
 import {
@@ -57,6 +65,7 @@ async function look(parts: DoctorParts): Promise<number> {
     await disk("temporary files", tmpdir()),
     await stateDirectory("state directory", stateDirectoryOf(parts.program, "extractor")),
     await stateDirectory("search state directory", stateDirectoryOf(parts.program, "search")),
+    ...(await lookAtStore(parts)),
     await git(),
     ...(await lookAtTenants(parts)),
   ];
@@ -150,6 +159,35 @@ async function stateDirectory(name: string, directory: string): Promise<Finding>
         return problem(name, `${directory} cannot be written: ${code} at ${path}`);
     }
   }
+}
+
+/** How long a store may take for one step, in ms. */
+const STORE_PATIENCE_MS = 10_000;
+
+/** Tries what pages need of a store: listing, writing, reading back and deleting; the first that fails is named. */
+async function lookAtStore({ app, program, io }: DoctorParts): Promise<Finding[]> {
+  const { storeUrl } = program.settings;
+  if (storeUrl === null) return [];
+  const name = "store";
+  const { metrics } = app;
+  const location = parseStoreUrl(storeUrl);
+  await using store = await openStore(program, location, { metrics, patienceMs: STORE_PATIENCE_MS });
+  try {
+    await tryStore(store, io.signal);
+    return [ok(name, `${store.url}, lists, writes, reads and deletes objects`)];
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return [problem(name, error.message)];
+  }
+}
+
+async function tryStore(store: ObjectStore, signal: AbortSignal): Promise<void> {
+  const key = `.article-extractor/probe-${crypto.randomUUID()}`;
+  for await (const _ of store.list("", { signal })) break;
+  await store.put(key, key, { signal });
+  const read = await store.read(key, { signal }).finally(() => store.delete(key));
+  if (new TextDecoder().decode(read ?? undefined) !== key)
+    throw new Failure("unreadable_input", `${store.url} does not give back what was just written`);
 }
 
 async function git(): Promise<Finding> {

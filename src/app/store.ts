@@ -1,0 +1,44 @@
+import type { Metrics } from "../base/metrics.ts";
+import {
+  DEFAULT_S3_LIMITS,
+  type ObjectStore,
+  openObjectStore,
+  type StoreLocation,
+} from "../base/objects/index.ts";
+import type { Program } from "./open.ts";
+
+type StoreParts = {
+  readonly metrics: Metrics;
+  /** For how long a call is repeated while the store is away, in ms; a minute by default. */
+  readonly patienceMs?: number;
+};
+
+/** Opens a store with the settings and AWS's variables; see `openObjectStore`. */
+export function openStore(
+  { settings, environment }: Program,
+  location: StoreLocation,
+  parts: StoreParts,
+): Promise<ObjectStore & AsyncDisposable> {
+  const { s3Endpoint, s3Region, s3Addressing, s3Encryption } = settings;
+  const {
+    AWS_ACCESS_KEY_ID: accessKeyId = "",
+    AWS_SECRET_ACCESS_KEY: secretAccessKey = "",
+    AWS_SESSION_TOKEN: sessionToken = "",
+  } = environment;
+  const endpoint = s3Endpoint ?? (environment.AWS_ENDPOINT_URL_S3 || environment.AWS_ENDPOINT_URL || null);
+  const region = s3Region ?? (environment.AWS_REGION || environment.AWS_DEFAULT_REGION || null);
+  return openObjectStore(location, {
+    ...DEFAULT_S3_LIMITS,
+    endpoint,
+    // Other servers than Amazon's rarely look at the region, which is signed all the same.
+    region: region ?? (endpoint === null ? null : "us-east-1"),
+    addressing: s3Addressing,
+    encryption: s3Encryption,
+    profile: environment.AWS_PROFILE || null,
+    credentials:
+      accessKeyId && secretAccessKey
+        ? { accessKeyId, secretAccessKey, ...(sessionToken && { sessionToken }) }
+        : null,
+    ...parts,
+  });
+}

@@ -1,0 +1,7 @@
+export { DEFAULT_S3_LIMITS, openObjectStore } from "./open.ts";
+export {
+  type ObjectStore,
+  parseStoreUrl,
+  type S3Encryption,
+  type StoreLocation,
+} from "./store.ts";

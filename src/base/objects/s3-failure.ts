@@ -1,0 +1,136 @@
+import { Failure, type FailureCode } from "../failure.ts";
+
+/** What was asked of a bucket. */
+export type S3Request = {
+  readonly verb: "read" | "write" | "delete" | "list";
+  readonly key: string;
+  readonly signal?: AbortSignal | undefined;
+  readonly sentBytes?: number;
+};
+
+/** The parts of the package's errors that are looked at. Their messages can repeat what was signed. */
+type S3Error = {
+  readonly name?: string;
+  readonly code?: string;
+  readonly hostname?: string;
+  readonly message?: string;
+  readonly Region?: string;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+  readonly $response?: { readonly headers?: Readonly<Record<string, string | undefined>> };
+};
+
+/** Whether an error says that there is no such object (and not that there is no such bucket). */
+export function isNotFound(error: unknown): boolean {
+  const { name } = error as S3Error;
+  return name === "NoSuchKey" || name === "NotFound" || name === "NoSuchUpload";
+}
+
+/** Why a bucket refused, by the codes of the S3 API. */
+const REASONS: Readonly<Record<string, string>> = {
+  NoSuchBucket: "there is no such bucket",
+  AccessDenied: "access is denied: the credentials may not do that",
+  AllAccessDisabled: "access is denied: the bucket is closed",
+  InvalidAccessKeyId: "the store does not know the access key",
+  SignatureDoesNotMatch: "the secret key is wrong, or something on the way changes requests",
+  RequestTimeTooSkewed: "this machine's clock differs too much from the store's",
+  ExpiredToken: "the session token has expired",
+  InvalidToken: "the session token is wrong",
+  InvalidBucketName: "the store does not take this name of a bucket",
+  EntityTooLarge: "the object is too large",
+  QuotaExceeded: "the store is full",
+  XMinioStorageFull: "the store is full",
+  NotImplemented: "the store cannot do that; ARTICLE_EXTRACTOR_S3_ENCRYPTION may ask too much of it",
+  InvalidEncryptionAlgorithmError: "the store does not know this encryption",
+  "KMS.NotFoundException": "the store does not know the key of ARTICLE_EXTRACTOR_S3_ENCRYPTION",
+  "KMS.DisabledException": "the key of ARTICLE_EXTRACTOR_S3_ENCRYPTION is disabled",
+};
+
+/** What a proxy or a firewall answers, or a bucket to a request that has no body to say more. */
+const REASONS_OF_STATUS: Readonly<Record<number, string>> = {
+  401: "access is denied",
+  403: "access is denied: the credentials may not do that",
+  507: "the store is full",
+};
+
+/** Why no answer came, by the codes of the system. */
+const CONNECTION_REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there",
+  ECONNRESET: "the connection broke off",
+  EPIPE: "the connection broke off",
+  ENOTFOUND: "its host has no address",
+  EAI_AGAIN: "its host has no address at the moment",
+  ETIMEDOUT: "it does not answer",
+  EHOSTUNREACH: "there is no way to it",
+  ENETUNREACH: "there is no way to it",
+};
+
+/** What the codes of certificates that are not trusted have in common. */
+const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/;
+
+/**
+ * Says in words why a bucket did not do what it was asked for; what the package never throws is a bug and stays as it
+ * is. Nothing of the answer is repeated but short codes, and the package's error is no cause, because both can hold
+ * what was signed.
+ */
+export function s3Failure(
+  error: unknown,
+  { bucket, request }: { readonly bucket: string; readonly request: S3Request },
+): unknown {
+  if (error instanceof Failure || !(error instanceof Error)) return error;
+  const { verb, key, signal } = request;
+  const what = `could not ${verb} s3://${bucket}${key === "" ? "" : `/${key}`}`;
+  if (signal?.aborted) return new Failure("cancelled", `${what}: it was called off`);
+  const [code, why] = reasonOf(error as S3Error, verb);
+  return code === null ? error : new Failure(code, `${what}: ${why}`);
+}
+
+function reasonOf(error: S3Error, verb: S3Request["verb"]): readonly [FailureCode | null, string] {
+  const { name = "", code = "", hostname = "", message = "", $metadata } = error;
+  const refused = verb === "read" || verb === "list" ? "unreadable_input" : "unwritable_output";
+  const status = $metadata?.httpStatusCode ?? null;
+  if (name === "CredentialsProviderError" || /credential/i.test(name))
+    return [
+      "invalid_settings",
+      `no credentials were found, or they could not be renewed: ${NAMES_OF_CREDENTIALS}`,
+    ];
+  if (/^Region is missing/.test(message))
+    return ["invalid_settings", "no region is set: set ARTICLE_EXTRACTOR_S3_REGION or AWS_REGION"];
+  if (UNTRUSTED.test(code))
+    return [
+      "invalid_settings",
+      `its certificate is not trusted (${code}); NODE_EXTRA_CA_CERTS names own authorities`,
+    ];
+  const region = error.Region ?? error.$response?.headers?.["x-amz-bucket-region"];
+  if (status === 301 || name === "PermanentRedirect" || name === "AuthorizationHeaderMalformed")
+    return [
+      refused,
+      `the bucket is in another region${region ? ` (${word(region)})` : ""}: set ARTICLE_EXTRACTOR_S3_REGION`,
+    ];
+  const known = REASONS[name];
+  if (known !== undefined) return [refused, known];
+  if (name === "AbortError") return ["store_unavailable", "no answer in time"];
+  if (code in CONNECTION_REASONS)
+    return ["store_unavailable", `${CONNECTION_REASONS[code]}${hostname && ` (${hostname})`}`];
+  if (name === "TimeoutError") return ["store_unavailable", "it does not answer"];
+  if (status !== null && status >= 300) return [...refusal(status, name, refused)];
+  if (code.startsWith("HPE_") || status !== null)
+    return ["unreadable_input", "its answer is none of S3: is ARTICLE_EXTRACTOR_S3_ENDPOINT right?"];
+  // Sockets that end while a body is read have no code in this runtime.
+  if (/abort|socket|connection/i.test(message)) return ["store_unavailable", "the connection broke off"];
+  return [null, ""];
+}
+
+const NAMES_OF_CREDENTIALS =
+  "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give the machine a role";
+
+function refusal(status: number, name: string, refused: FailureCode): readonly [FailureCode, string] {
+  const said = /^[A-Z][A-Za-z.]{2,60}$/.test(name) && !/^(?:Unknown|Error)/.test(name) ? ` ${name}` : "";
+  if (status === 429 || (status >= 500 && status !== 501 && status !== 507))
+    return ["store_unavailable", `it answers with HTTP ${status}${said}`];
+  const known = REASONS_OF_STATUS[status];
+  if (known !== undefined) return [refused, known];
+  const hint = said === "" ? ", and not as S3 does: is ARTICLE_EXTRACTOR_S3_ENDPOINT right?" : "";
+  return [refused, `it answers with HTTP ${status}${said}${hint}`];
+}
+
+const word = (text: string): string => text.replace(/[^\w-]/g, "").slice(0, 40);

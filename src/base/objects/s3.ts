@@ -1,0 +1,288 @@
+import {
+  AbortMultipartUploadCommand,
+  CompleteMultipartUploadCommand,
+  CreateMultipartUploadCommand,
+  DeleteObjectCommand,
+  GetObjectCommand,
+  HeadObjectCommand,
+  ListObjectsV2Command,
+  PutObjectCommand,
+  S3Client,
+  type S3ClientConfig,
+  UploadPartCommand,
+} from "@aws-sdk/client-s3";
+import { onAbort, pause } from "../abort.ts";
+import { Failure } from "../failure.ts";
+import { isNotFound, type S3Request, s3Failure } from "./s3-failure.ts";
+import {
+  type ObjectOptions,
+  type ObjectStore,
+  type PutOptions,
+  requireKey,
+  type S3Encryption,
+  type S3Options,
+} from "./store.ts";
+
+// S3 takes 10 000 parts of at least 5 MiB, and some servers only parts of one size: an object has at most 80 GiB.
+const PART_BYTES = 8 * 1024 * 1024;
+
+/** How long the store may take to accept a connection, in ms. */
+const CONNECT_MS = 5_000;
+
+/** How often the package itself sends a request; it sets its clock by the first answer where they differ. */
+const QUICK_TRIES = 2;
+
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+
+/** How long calling off an upload may take, in ms. */
+const CALL_OFF_MS = 10_000;
+
+/** Opens a whole bucket. Each command below may run twice without harm, so it is repeated while the store is away. */
+export function openBucket(bucket: string, options: S3Options): ObjectStore & AsyncDisposable {
+  const client = new S3Client(configOf(options));
+  const place = { Bucket: bucket };
+  const encryption = encryptionOf(options.encryption);
+  const ask = createAsking(bucket, options);
+
+  const put = async (Key: string, content: string | Uint8Array, { signal, contentType }: PutOptions) => {
+    const Body = typeof content === "string" ? Buffer.from(content) : content;
+    const command = new PutObjectCommand({ ...place, Key, Body, ContentType: contentType, ...encryption });
+    const request = { verb: "write", key: Key, signal, sentBytes: Body.length } as const;
+    const { ETag = "" } = await ask(request, (abort) => client.send(command, abort));
+    return ETag;
+  };
+
+  const upload = async (
+    Key: string,
+    parts: AsyncIterable<Uint8Array>,
+    { signal, contentType }: PutOptions,
+  ): Promise<string> => {
+    const request = { verb: "write", key: Key, signal } as const;
+    const begin = new CreateMultipartUploadCommand({
+      ...place,
+      Key,
+      ContentType: contentType,
+      ...encryption,
+    });
+    const { UploadId } = await ask(request, (abort) => client.send(begin, abort));
+    const target = { ...place, Key, UploadId };
+    try {
+      const Parts: { PartNumber: number; ETag?: string | undefined }[] = [];
+      for await (const Body of parts) {
+        const PartNumber = Parts.length + 1;
+        const command = new UploadPartCommand({ ...target, PartNumber, Body });
+        const { ETag } = await ask({ ...request, sentBytes: Body.length }, (abort) =>
+          client.send(command, abort),
+        );
+        Parts.push({ PartNumber, ETag });
+      }
+      const complete = new CompleteMultipartUploadCommand({ ...target, MultipartUpload: { Parts } });
+      const { ETag = "" } = await ask(request, (abort) => client.send(complete, abort));
+      return ETag;
+    } catch (error) {
+      // Parts of an upload without an end are paid for and shown nowhere. The failure to report is the first.
+      const callOff = new AbortMultipartUploadCommand(target);
+      const inTime = AbortSignal.timeout(CALL_OFF_MS);
+      await client.send(callOff, { abortSignal: inTime }).catch(() => {});
+      throw error;
+    }
+  };
+
+  return {
+    url: `s3://${bucket}`,
+    put: async (key, content, parts = {}) => await put(requireKey(key), content, parts),
+    async putStream(key, pieces, parts = {}) {
+      const waiting = partsOf(pieces);
+      const { value: first = new Uint8Array() } = await waiting.next();
+      // Only the last part is short; an object of one such part needs one request instead of three.
+      if (first.length < PART_BYTES) return await put(requireKey(key), first, parts);
+      return await upload(requireKey(key), chain(first, waiting), parts);
+    },
+    async read(key, { signal } = {}) {
+      const command = new GetObjectCommand({ ...place, Key: requireKey(key) });
+      return await ask({ verb: "read", key, signal }, async (abort) => {
+        const found = await client.send(command, abort).catch(nullIfNotFound);
+        if (!found?.Body) return null;
+        const bytes = await found.Body.transformToByteArray();
+        options.metrics.count("store.received_bytes", bytes.length);
+        return new Uint8Array(bytes);
+      });
+    },
+    async stream(key, { signal } = {}) {
+      const command = new GetObjectCommand({ ...place, Key: requireKey(key) });
+      const request = { verb: "read", key, signal } as const;
+      const found = await ask(request, (abort) => client.send(command, abort).catch(nullIfNotFound));
+      // In this runtime the package's bodies are streams of Node, which can be iterated over.
+      const body = found?.Body as AsyncIterable<Uint8Array> | undefined;
+      return body ? translated(body, { bucket, request, options }) : null;
+    },
+    async head(key, { signal } = {}) {
+      const command = new HeadObjectCommand({ ...place, Key: requireKey(key) });
+      const found = await ask({ verb: "read", key, signal }, (abort) =>
+        client.send(command, abort).catch(nullIfNotFound),
+      );
+      return found && { size: found.ContentLength ?? 0, version: found.ETag ?? "" };
+    },
+    async delete(key, { signal } = {}) {
+      const command = new DeleteObjectCommand({ ...place, Key: requireKey(key) });
+      await ask({ verb: "delete", key, signal }, (abort) =>
+        client.send(command, abort).catch(nullIfNotFound),
+      );
+    },
+    async *list(prefix, { signal }: ObjectOptions = {}) {
+      let ContinuationToken: string | undefined;
+      do {
+        const command = new ListObjectsV2Command({ ...place, Prefix: prefix, ContinuationToken });
+        const page = await ask({ verb: "list", key: prefix, signal }, (abort) => client.send(command, abort));
+        for (const { Key, Size = 0 } of page.Contents ?? []) if (Key) yield { key: Key, size: Size };
+        ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
+      } while (ContinuationToken !== undefined);
+    },
+    [Symbol.asyncDispose]: async () => client.destroy(),
+  };
+}
+
+const ignore = (): void => {};
+/** Otherwise the package writes hints for programmers to stderr. */
+const SILENT = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore };
+
+function configOf({
+  endpoint,
+  region,
+  addressing,
+  profile,
+  credentials,
+  silenceMs,
+}: S3Options): S3ClientConfig {
+  return {
+    ...(endpoint !== null && { endpoint }),
+    ...(region !== null && { region }),
+    ...(profile !== null && { profile }),
+    ...(credentials !== null && { credentials }),
+    forcePathStyle: addressing === null ? endpoint !== null : addressing === "path",
+    maxAttempts: QUICK_TRIES,
+    // Some servers and proxies never send the answer that a part would wait for.
+    expectContinueHeader: false,
+    logger: SILENT,
+    // Its sockets use no proxy variables and follow no redirect.
+    requestHandler: {
+      connectionTimeout: CONNECT_MS,
+      requestTimeout: silenceMs,
+      throwOnRequestTimeout: true,
+      socketTimeout: silenceMs,
+    },
+  };
+}
+
+const encryptionOf = (encryption: S3Encryption | null) =>
+  encryption === null
+    ? {}
+    : {
+        ServerSideEncryption: encryption.kind,
+        ...(encryption.kind === "aws:kms" && encryption.key !== null && { SSEKMSKeyId: encryption.key }),
+      };
+
+type Answer = { readonly $metadata?: { readonly attempts?: number } } | Uint8Array | null;
+type Abort = { readonly abortSignal: AbortSignal };
+
+/**
+ * Makes what sends a request: it counts it, gives it a deadline, repeats it while the store is away, and says in
+ * words why it failed.
+ */
+function createAsking(bucket: string, { patienceMs, metrics }: S3Options) {
+  const tryOnce = async <T extends Answer>(
+    request: S3Request,
+    { send, endsAt }: { send: (abort: Abort) => Promise<T>; endsAt: number },
+  ): Promise<T> => {
+    const { verb, signal, sentBytes = 0 } = request;
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(), Math.max(0, endsAt - performance.now()));
+    using _ = onAbort(signal, () => controller.abort());
+    const startedAt = performance.now();
+    let attempts = 1;
+    try {
+      const answer = await send({ abortSignal: controller.signal });
+      attempts = (answer as { $metadata?: { attempts?: number } } | null)?.$metadata?.attempts ?? 1;
+      if (sentBytes > 0) metrics.count("store.sent_bytes", sentBytes);
+      return answer;
+    } catch (error) {
+      attempts = (error as { $metadata?: { attempts?: number } }).$metadata?.attempts ?? 1;
+      const failure = s3Failure(error, { bucket, request });
+      if (failure instanceof Failure && failure.code !== "cancelled") metrics.count("store.errors");
+      throw failure;
+    } finally {
+      clearTimeout(timer);
+      metrics.count("store.requests", attempts, { verb });
+      if (attempts > 1) metrics.count("store.retries", attempts - 1);
+      metrics.time("store.request", performance.now() - startedAt);
+    }
+  };
+  return async <T extends Answer>(request: S3Request, send: (abort: Abort) => Promise<T>): Promise<T> => {
+    const endsAt = performance.now() + patienceMs;
+    let before: Failure | null = null;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      try {
+        return await tryOnce(request, { send, endsAt });
+      } catch (error) {
+        if (!(error instanceof Failure) || error.code !== "store_unavailable") throw error;
+        // What our own deadline cut off says less than the failure before it.
+        if (performance.now() >= endsAt) throw before ?? error;
+        before = error;
+        // Between half the pause and all of it, so that processes do not come back together.
+        const restMs = pauseMs * (0.5 + Math.random() / 2);
+        if (performance.now() + restMs >= endsAt) throw error;
+        metrics.count("store.retries");
+        await pause(restMs, request.signal ?? new AbortController().signal);
+      }
+    }
+  };
+}
+
+type Translating = { readonly bucket: string; readonly request: S3Request; readonly options: S3Options };
+
+async function* translated(
+  body: AsyncIterable<Uint8Array>,
+  { bucket, request, options }: Translating,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of body) {
+      if (request.signal?.aborted) throw new DOMException("called off", "AbortError");
+      options.metrics.count("store.received_bytes", piece.length);
+      yield piece;
+    }
+  } catch (error) {
+    throw s3Failure(error, { bucket, request });
+  }
+}
+
+function nullIfNotFound(error: unknown): null {
+  if (isNotFound(error)) return null;
+  throw error;
+}
+
+async function* chain<T>(first: T, rest: AsyncIterable<T>): AsyncGenerator<T> {
+  yield first;
+  yield* rest;
+}
+
+/** Joins pieces to parts of the one size; the last may be smaller. */
+async function* partsOf(pieces: AsyncIterable<string | Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
+  let part = new Uint8Array(PART_BYTES);
+  let length = 0;
+  for await (const piece of pieces) {
+    const bytes = typeof piece === "string" ? Buffer.from(piece) : piece;
+    for (let start = 0; start < bytes.length; ) {
+      const taken = bytes.subarray(start, start + PART_BYTES - length);
+      part.set(taken, length);
+      length += taken.length;
+      start += taken.length;
+      if (length < PART_BYTES) continue;
+      yield part;
+      // The part before may still be on its way.
+      part = new Uint8Array(PART_BYTES);
+      length = 0;
+    }
+  }
+  if (length > 0) yield part.subarray(0, length);
+}

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "bun:test";
+import { parseStoreUrl } from "../../../src/base/objects/index.ts";
+import { folderOf } from "../../../src/base/objects/testing.ts";
+
+describe("the URL of a store", () => {
+  test.each([
+    ["s3://books", { kind: "s3", bucket: "books", prefix: "" }],
+    ["s3://books/", { kind: "s3", bucket: "books", prefix: "" }],
+    [" S3://my.books-1/a/b/ ", { kind: "s3", bucket: "my.books-1", prefix: "a/b" }],
+    [
+      "s3://books/with blank/é漢🙂/50%2F?x#y",
+      { kind: "s3", bucket: "books", prefix: "with blank/é漢🙂/50%2F?x#y" },
+    ],
+    [
+      `s3://${"b".repeat(63)}/${"p".repeat(500)}`,
+      { kind: "s3", bucket: "b".repeat(63), prefix: "p".repeat(500) },
+    ],
+    ["file:///", { kind: "directory", path: "/" }],
+    ["file:///srv/pages/", { kind: "directory", path: "/srv/pages" }],
+    ["file://localhost/a%20b/%C3%A9", { kind: "directory", path: "/a b/é" }],
+  ])("%j is read", (text, location) => {
+    expect(parseStoreUrl(text)).toEqual(location as ReturnType<typeof parseStoreUrl>);
+  });
+
+  test.each([
+    ["", /no URL of a store/],
+    ["s3:", /no URL of a store/],
+    ["s3:/books", /no URL of a store/],
+    ["https://s3.example/books", /no URL of a store: it must be s3:\/\/bucket\/prefix or file:\/\/\/path/],
+    ["/srv/pages", /no URL of a store/],
+    ["s3://", /"" in "s3:\/\/" is no name of a bucket/],
+    ["s3:///prefix", /no name of a bucket/],
+    ["s3://ab", /no name of a bucket/],
+    ["s3://-books", /no name of a bucket/],
+    ["s3://büch", /no name of a bucket/],
+    ["s3://books:9000/a", /no name of a bucket/],
+    ["s3://books//a", /it begins with a slash/],
+    ["s3://books/a//b", /it has an empty part/],
+    ["s3://books/a/../b", /it has the part \.\./],
+    ["s3://books/..", /it has the part \.\./],
+    ["s3://books/./a", /it has the part \./],
+    ["s3://books/a\nb", /no URL of a store|control character/],
+    ["s3://books/a\\b", /control character or a backslash/],
+    [`s3://books/${"é".repeat(251)}`, /more than 500 bytes/],
+    ["file://", /names no absolute path/],
+    ["file:relative", /no URL of a store/],
+    ["file://other-host/a", /names no absolute path/],
+    ["file:///a%00b", /control character/],
+    ["file:///a%ff", /no UTF-8/],
+  ])("%j is refused in one line", (text, message) => {
+    const failure = failureOf(() => parseStoreUrl(text));
+    expect(failure.code).toBe("invalid_usage");
+    expect(failure.message).toMatch(message);
+    expect(failure.message).not.toContain("\n");
+  });
+
+  test("is refused with credentials, which are not repeated", () => {
+    const failure = failureOf(() => parseStoreUrl("s3://AKIAKEY:verysecret@books/a"));
+    expect(failure.message).toMatch(/takes no credentials/);
+    expect(failure.message).not.toMatch(/AKIAKEY|verysecret/);
+  });
+});
+
+test("a folder below a store takes no path that leads out", () => {
+  const store = { url: "s3://books" } as Parameters<typeof folderOf>[0]; // nothing else is looked at
+  expect(folderOf(store, "")).toBe(store);
+  expect(folderOf(store, "jobs/a").url).toBe("s3://books/jobs/a");
+  for (const path of [
+    "..",
+    "../x",
+    "a/..",
+    "a/../../x",
+    "/etc",
+    "a//b",
+    ".",
+    "a/",
+    "a\\..\\b",
+    "\0",
+    "p".repeat(501),
+  ]) {
+    expect(failureOf(() => folderOf(store, path)).code).toBe("invalid_usage");
+  }
+});
+
+function failureOf(run: () => unknown): { readonly code: string; readonly message: string } {
+  try {
+    run();
+  } catch (error) {
+    return error as { readonly code: string; readonly message: string };
+  }
+  throw new Error("nothing was refused");
+}
