@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TABLE_DOCUMENTS, withTables } from "../scripts/readme.ts";
-import { type ForwardProxy, startForwardProxy } from "./support/forward-proxy.ts";
-import { type ServedSite, serveSite } from "./support/site.ts";
+import { forAllTests } from "./support/for-all-tests.ts";
+import { startForwardProxy } from "./support/forward-proxy.ts";
+import { serveSite } from "./support/site.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const readme = await Bun.file(join(ROOT, "README.md")).text();
@@ -34,19 +35,13 @@ test("the README has examples with output", () => {
 });
 
 // The site of the examples, under its name: a proxy knows where it is.
-let site: ServedSite;
-let proxy: ForwardProxy;
-beforeAll(async () => {
-  site = await serveSite();
-  proxy = await startForwardProxy({
+const site = forAllTests(await serveSite());
+const proxy = forAllTests(
+  await startForwardProxy({
     credentials: null,
     hosts: { "weirside.example": new URL(site.origin).host },
-  });
-});
-afterAll(async () => {
-  await proxy[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
-});
+  }),
+);
 
 const PORTS = /\b3817\d\b/g;
 /** The examples' ports, each with one that is free now: the same tests may run beside these, and others. */

@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { type ExtractorProcess, startExtractor } from "../support/extractor-server.ts";
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { startExtractor } from "../support/extractor-server.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { openPageBrowser, type Tab } from "../support/page-browser.ts";
 
 setDefaultTimeout(120_000);
 
-let browser: Awaited<ReturnType<typeof openPageBrowser>>;
-let server: ExtractorProcess;
-beforeAll(async () => {
-  browser = await openPageBrowser();
-  server = await startExtractor({ env: { ARTICLE_EXTRACTOR_BASE_PATH: "/reader" } });
-});
-afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-});
+const browser = forAllTests(await openPageBrowser());
+const server = forAllTests(await startExtractor({ env: { ARTICLE_EXTRACTOR_BASE_PATH: "/reader" } }));
 
 /** Opens an operation and sends it; resolves when the answer with this status is shown. */
 async function execute(page: Tab, path: string, status: string): Promise<void> {

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openTestHost, testBrowserFetcher } from "../support/browser-fetcher.ts";
-import { type FaultySite, type Route, reply, startFaultySite } from "../support/faulty-site.ts";
+import { type Route, reply, startFaultySite } from "../support/faulty-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { pageUrl, tableResolver } from "../support/test-fetcher.ts";
 
 setDefaultTimeout(120_000);
@@ -9,24 +10,21 @@ setDefaultTimeout(120_000);
  * A page of an outside site is loaded for a caller from elsewhere. Both sites stand on loopback: the policy
  * lets the outside one's name pass by its list, and nothing else, so whatever reaches the canary got past it.
  */
-const host = openTestHost();
-let canary: FaultySite;
-let udp: { close(): void };
-let outside: FaultySite;
+const host = forAllTests(openTestHost());
 let datagrams = 0;
 let attack = "";
 const ATTACK: Route = ({ socket }) =>
   reply(socket, { body: `<!doctype html><title>t</title><p id=log>start</p>${attack}` });
 
-beforeAll(async () => {
-  canary = await startFaultySite();
-  // STUN goes by UDP.
-  udp = await Bun.udpSocket({
-    port: canary.port,
-    hostname: "127.0.0.1",
-    socket: { data: () => void datagrams++ },
-  });
-  outside = await startFaultySite({
+const canary = forAllTests(await startFaultySite());
+// STUN goes by UDP.
+const udp = await Bun.udpSocket({
+  port: canary.port,
+  hostname: "127.0.0.1",
+  socket: { data: () => void datagrams++ },
+});
+const outside = forAllTests(
+  await startFaultySite({
     routes: {
       "/attack": ATTACK,
       "/worker.js": ({ socket }) =>
@@ -35,13 +33,10 @@ beforeAll(async () => {
           headers: { "content-type": "text/javascript" },
         }),
     },
-  });
-});
-afterAll(async () => {
+  }),
+);
+afterAll(() => {
   udp.close();
-  await host[Symbol.asyncDispose]();
-  await canary[Symbol.asyncDispose]();
-  await outside[Symbol.asyncDispose]();
 });
 
 const INNER = (): string => `127.0.0.1:${canary.port}`;

@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createBrowsingSession, type Fetcher } from "../../src/fetching/index.ts";
 import { describeFetcher } from "../contract/fetcher.ts";
 import { openTestHost, type TestBrowserOptions, testBrowserFetcher } from "../support/browser-fetcher.ts";
-import { type FaultySite, type Route, reply, startFaultySite } from "../support/faulty-site.ts";
+import { type Route, reply, startFaultySite } from "../support/faulty-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { failureOf, pageUrl } from "../support/test-fetcher.ts";
 
 setDefaultTimeout(120_000);
 
-const host = openTestHost();
+const host = forAllTests(openTestHost());
 const html =
   (body: string, headers = {}): Route =>
   ({ socket }) =>
@@ -115,20 +116,10 @@ const ROUTES: Readonly<Record<string, Route>> = {
     reply(socket, { body: request.headers.cookie?.includes("sid=1") ? "<p>welcome back" : "<p>log in" }),
 };
 
-let site: FaultySite;
-let fetcher: Fetcher;
-beforeAll(async () => {
-  site = await startFaultySite({ routes: ROUTES });
-  fetcher = browser();
-});
-afterAll(async () => {
-  await fetcher[Symbol.asyncDispose]();
-  await host[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
-});
-
+const site = forAllTests(await startFaultySite({ routes: ROUTES }));
 const browser = (options: Partial<TestBrowserOptions> = {}): Fetcher =>
   testBrowserFetcher({ host, ...options });
+const fetcher = forAllTests(browser());
 const at = (path: string) => pageUrl(`${site.origin}${path}`);
 const htmlOf = async (path: string, by = fetcher): Promise<string> => (await by.fetch(at(path))).html;
 

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { type Browser, chromium } from "playwright-core";
+import { chromium } from "playwright-core";
 import { articleOf } from "../support/extraction.ts";
 import { readVectors } from "../support/hostile.ts";
 import { RENDERERS } from "../support/round-trip.ts";
@@ -22,10 +22,7 @@ function browserPath(): string {
   return found;
 }
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await chromium.launch({ executablePath: browserPath(), args: ["--no-sandbox"] });
-}, 120_000);
+const browser = await chromium.launch({ executablePath: browserPath(), args: ["--no-sandbox"] });
 afterAll(() => browser?.close());
 
 /** What a page did besides showing text: dialogs, requests of other kinds than images, navigations. */

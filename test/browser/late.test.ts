@@ -1,24 +1,14 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import type { Fetcher } from "../../src/fetching/index.ts";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { openTestHost, testBrowserFetcher } from "../support/browser-fetcher.ts";
-import type { FaultySite } from "../support/faulty-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { GROWING_KINDS, hasLastWords, LATE_KINDS, startLateSite } from "../support/late-pages.ts";
 import { pageUrl } from "../support/test-fetcher.ts";
 
 setDefaultTimeout(120_000);
 
-const host = openTestHost();
-let site: FaultySite;
-let fetcher: Fetcher;
-beforeAll(async () => {
-  site = await startLateSite();
-  fetcher = testBrowserFetcher({ host });
-});
-afterAll(async () => {
-  await fetcher[Symbol.asyncDispose]();
-  await host[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
-});
+const host = forAllTests(openTestHost());
+const site = forAllTests(await startLateSite());
+const fetcher = forAllTests(testBrowserFetcher({ host }));
 const fetchPage = (path: string) => fetcher.fetch(pageUrl(`${site.origin}${path}`));
 
 // All at once: most of the time is the pages' own waiting.

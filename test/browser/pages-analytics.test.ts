@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openQueryLog } from "../../src/server/testing.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { accessibilityFaults, openPageBrowser } from "../support/page-browser.ts";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
 
 const path = join(mkdtempSync(join(tmpdir(), "queries-")), "queries.sqlite");
 const HOSTILE = "<img src=x onerror=alert(1)> “quoted” & \u202Egate";
@@ -36,23 +37,11 @@ function fillLog(): void {
   log[Symbol.dispose]();
 }
 
-let browser: Awaited<ReturnType<typeof openPageBrowser>>;
-let registry: TestRegistry;
-let server: ReturnType<typeof openSearchServer>;
-beforeAll(async () => {
-  fillLog();
-  browser = await openPageBrowser();
-  const docs_root_dir = writeTree({ "a.md": "# Gates\n\nOpen a gate.\n" });
-  const tenants = [{ source_type: "filesystem", codename: "gates", docs_name: "Gates", docs_root_dir }];
-  registry = openRegistry({ infrastructure: { allow_index_builds: true }, tenants });
-  await registry.build("gates");
-  server = openSearchServer(registry, { queries: { path, days: 30 } });
-});
-afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
-});
+fillLog();
+const browser = forAllTests(await openPageBrowser());
+const docs = folderTenant("gates", { "a.md": "# Gates\n\nOpen a gate.\n" });
+const registry = forAllTests(await openIndexed(docs));
+const server = forAllTests(openSearchServer(registry, { queries: { path, days: 30 } }));
 
 /** Keeps pictures to look at where ANALYTICS_SHOTS names a folder. */
 const SHOTS = process.env.ANALYTICS_SHOTS;

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { type ExtractorProcess, startExtractor } from "../support/extractor-server.ts";
-import { type FaultySite, type Route, startFaultySite } from "../support/faulty-site.ts";
+import { startExtractor } from "../support/extractor-server.ts";
+import { type Route, startFaultySite } from "../support/faulty-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { MILL_ROUTES } from "../support/mill-site.ts";
 import {
   accessibilityFaults,
@@ -22,19 +23,9 @@ const routes = {
   },
 };
 
-let browser: Awaited<ReturnType<typeof openPageBrowser>>;
-let site: FaultySite;
-let server: ExtractorProcess;
-beforeAll(async () => {
-  browser = await openPageBrowser();
-  site = await startFaultySite({ routes });
-  server = await startExtractor();
-});
-afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
-});
+const browser = forAllTests(await openPageBrowser());
+const site = forAllTests(await startFaultySite({ routes }));
+const server = forAllTests(await startExtractor());
 
 const visit = (options: Partial<VisitOptions> = {}) => browser.visit({ origin: server.url, ...options });
 

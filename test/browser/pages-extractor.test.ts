@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type ExtractorProcess, startExtractor } from "../support/extractor-server.ts";
-import { type FaultySite, startFaultySite } from "../support/faulty-site.ts";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { startExtractor } from "../support/extractor-server.ts";
+import { startFaultySite } from "../support/faulty-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { MILL_ROUTES } from "../support/mill-site.ts";
 import {
   accessibilityFaults,
@@ -13,19 +14,9 @@ import {
 
 setDefaultTimeout(120_000);
 
-let browser: Awaited<ReturnType<typeof openPageBrowser>>;
-let site: FaultySite;
-let server: ExtractorProcess;
-beforeAll(async () => {
-  browser = await openPageBrowser();
-  site = await startFaultySite({ routes: MILL_ROUTES });
-  server = await startExtractor();
-});
-afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
-});
+const browser = forAllTests(await openPageBrowser());
+const site = forAllTests(await startFaultySite({ routes: MILL_ROUTES }));
+const server = forAllTests(await startExtractor());
 
 const visit = (options: Partial<VisitOptions> = {}) => browser.visit({ origin: server.url, ...options });
 

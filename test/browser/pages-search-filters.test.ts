@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { accessibilityFaults, openPageBrowser, scrollsSideways } from "../support/page-browser.ts";
 import { writeTree } from "../support/search-server.ts";
 import { Served } from "../support/served.ts";
@@ -28,28 +29,21 @@ const deployment = {
   })),
 };
 
-let browser: Awaited<ReturnType<typeof openPageBrowser>>;
-let root: string;
-let server: Served;
-beforeAll(async () => {
-  browser = await openPageBrowser();
-  root = writeTree({
-    ...many,
-    "harbour/ja/v2/quay.md": "# Quay\n\nMoor the boat.\n",
-    "harbour/de/v1/quay.md": "# Quay\n\nMoor the boat.\n",
-    "yard/blog/hull.md": "# Hull\n\nPaint the boat.\n",
-    "deployment.json": JSON.stringify(deployment),
-  });
-  server = await Served.start(root);
-  type Status = { readonly tenants: readonly { readonly index: { readonly built_at: string | null } }[] };
-  await until(
-    async () => (await fetch(`${server.url}/tenants/status`)).json() as Promise<Status>,
-    ({ tenants }) => tenants.every(({ index }) => index.built_at !== null),
-  );
+const browser = forAllTests(await openPageBrowser());
+const root = writeTree({
+  ...many,
+  "harbour/ja/v2/quay.md": "# Quay\n\nMoor the boat.\n",
+  "harbour/de/v1/quay.md": "# Quay\n\nMoor the boat.\n",
+  "yard/blog/hull.md": "# Hull\n\nPaint the boat.\n",
+  "deployment.json": JSON.stringify(deployment),
 });
-afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
+const server = forAllTests(await Served.start(root));
+type Status = { readonly tenants: readonly { readonly index: { readonly built_at: string | null } }[] };
+await until(
+  async () => (await fetch(`${server.url}/tenants/status`)).json() as Promise<Status>,
+  ({ tenants }) => tenants.every(({ index }) => index.built_at !== null),
+);
+afterAll(() => {
   rmSync(root, { recursive: true, force: true });
 });
 

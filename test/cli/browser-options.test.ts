@@ -1,31 +1,26 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
 import { openDisplay } from "../support/display.ts";
-import { type ScriptedSite, serveScriptedSite } from "../support/scripted-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { serveScriptedSite } from "../support/scripted-site.ts";
 
 // Each option that is about a browser has its effect here, for one page; test/unit/cli/page-options.test.ts shows
 // that a crawl reads them alike.
 
 setDefaultTimeout(120_000);
 
-let site: ScriptedSite;
-/** The text of each page as the browser gives it without further options, by its path. */
-let plain: Readonly<Record<string, string>>;
-
-beforeAll(async () => {
-  site = serveScriptedSite();
-  const paths = ["/plain", "/late", "/scroll", "/media", "/members"];
-  const words = ["--prefer-browser", "--min-words", "1", "--fields", "url,text"];
-  const { stdout } = await runBinary([...paths.map(urlOf), ...words], { timeoutMs: 90_000 });
-  const lines = stdout.trimEnd().split("\n");
-  plain = Object.fromEntries(
-    lines.map((line) => [new URL(JSON.parse(line).url).pathname, JSON.parse(line).text]),
-  );
-});
-afterAll(() => site[Symbol.asyncDispose]());
-
+const site = forAllTests(serveScriptedSite());
 const urlOf = (path: string): string => site.origin + path;
+
+const paths = ["/plain", "/late", "/scroll", "/media", "/members"];
+const words = ["--prefer-browser", "--min-words", "1", "--fields", "url,text"];
+const { stdout } = await runBinary([...paths.map(urlOf), ...words], { timeoutMs: 90_000 });
+const lines = stdout.trimEnd().split("\n");
+/** The text of each page as the browser gives it without further options, by its path. */
+const plain: Readonly<Record<string, string>> = Object.fromEntries(
+  lines.map((line) => [new URL(JSON.parse(line).url).pathname, JSON.parse(line).text]),
+);
 
 /** What the program makes of a page, or "" when that fails, and what it logs. */
 async function see(path: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {

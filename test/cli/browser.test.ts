@@ -1,25 +1,18 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BINARY, canLoseRights, cleanEnvironment, runBinary, temporaryDirectory } from "../support/binary.ts";
 import { runCommand } from "../support/command.ts";
 import { readCrawl } from "../support/crawl-run.ts";
-import { type Display, openDisplay } from "../support/display.ts";
-import { type ScriptedSite, serveScriptedSite } from "../support/scripted-site.ts";
+import { openDisplay } from "../support/display.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { serveScriptedSite } from "../support/scripted-site.ts";
 import { untilTrue } from "../support/until.ts";
 
 setDefaultTimeout(120_000);
 
-let site: ScriptedSite;
-let display: Display;
-beforeAll(async () => {
-  site = serveScriptedSite();
-  display = await openDisplay();
-});
-afterAll(async () => {
-  await display[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
-});
+const site = forAllTests(serveScriptedSite());
+const display = forAllTests(await openDisplay());
 
 const TIME = { timeoutMs: 90_000 };
 /** The setting is unset, as on a new machine. */

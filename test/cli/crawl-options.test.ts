@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CRAWL_COMMAND } from "../../src/cli/testing.ts";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
 import { type CrawlRun, crawlDirectory, crawlOnce, pathsOf } from "../support/crawl-run.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { startForwardProxy } from "../support/forward-proxy.ts";
 import { crawlPage, type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
 import { serveScriptedSite } from "../support/scripted-site.ts";
@@ -32,11 +33,7 @@ const ANSWERS = {
   },
 };
 
-let site: NumberedSite;
-beforeAll(() => {
-  site = serveNumberedSite({ pages: 30, answers: ANSWERS });
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(serveNumberedSite({ pages: 30, answers: ANSWERS }));
 
 const start = (): string => `${site.origin}/start`;
 const ALL = ["/blog/c", "/guide/a", "/guide/b", "/guide/deeper", "/noindex", "/start"];

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
 import { crawlOnce } from "../support/crawl-run.ts";
-import { type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { serveNumberedSite } from "../support/numbered-site.ts";
 
-let site: NumberedSite;
-beforeAll(() => {
-  site = serveNumberedSite({ pages: 6 });
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(serveNumberedSite({ pages: 6 }));
 
 const start = (): string => `${site.origin}/`;
 

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runShell, temporaryDirectory } from "../support/binary.ts";
-import { type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { serveNumberedSite } from "../support/numbered-site.ts";
 
-let site: NumberedSite;
-beforeAll(() => {
-  site = serveNumberedSite({ pages: 30, answerMs: 30 });
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(serveNumberedSite({ pages: 30, answerMs: 30 }));
 
 type TerminalOptions = {
   readonly columns?: number;

@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
 import { runCommand } from "../support/command.ts";
-import { type RecordingSite, serveRecordingSite } from "../support/recording-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { serveRecordingSite } from "../support/recording-site.ts";
 
-let site: RecordingSite;
-beforeAll(() => {
-  site = serveRecordingSite();
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(serveRecordingSite());
 
 /** Extracts a list from a file in an empty directory. */
 async function extractList(lines: readonly string[], ...args: string[]) {

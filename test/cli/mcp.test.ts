@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { copyFileSync, linkSync, mkdirSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,23 +9,16 @@ import cl100k from "js-tiktoken/ranks/cl100k_base";
 import { COMMANDS } from "../../src/cli/testing.ts";
 import { MCP_CLIENTS } from "../../src/server/index.ts";
 import { BINARY, cleanEnvironment, runBinary, runShell, temporaryDirectory } from "../support/binary.ts";
-import { type McpSite, startMcpSite } from "../support/mcp-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { startMcpSite } from "../support/mcp-site.ts";
 import { writeDeployment } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
 const PAGES = ["fetch_url", "crawl_site", "crawl_status"];
 const DOCUMENTS = ["find_tenant", "list_tenants", "describe_tenant", "root_search", "root_fetch"];
 
-let site: McpSite;
-let home: Awaited<ReturnType<typeof temporaryDirectory>>;
-beforeAll(async () => {
-  site = startMcpSite();
-  home = await temporaryDirectory();
-});
-afterAll(async () => {
-  await site[Symbol.asyncDispose]();
-  await home[Symbol.asyncDispose]();
-});
+const site = forAllTests(startMcpSite());
+const home = forAllTests(await temporaryDirectory());
 
 const environment = (env: Record<string, string> = {}): Record<string, string> =>
   cleanEnvironment({

@@ -1,19 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { crawlOnce } from "../support/crawl-run.ts";
 import { DocsSite } from "../support/docs-site.ts";
 import { isOver, startExtractor, submitJob, untilJob } from "../support/extractor-server.ts";
-import { type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { serveNumberedSite } from "../support/numbered-site.ts";
 import { Served } from "../support/served.ts";
 import { SYNC_ENVIRONMENT, startSync, webTenant, writeSyncDeployment } from "../support/sync-run.ts";
 import { until } from "../support/until.ts";
 
 const PAGES = 10;
-let site: NumberedSite;
-beforeAll(() => {
-  site = serveNumberedSite({ pages: PAGES, answers: { "/p/3": { status: 500, body: "no" } } });
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(
+  serveNumberedSite({ pages: PAGES, answers: { "/p/3": { status: 500, body: "no" } } }),
+);
 
 const METRICS = { ARTICLE_EXTRACTOR_METRICS_ENABLED: "1" };
 const linesOf = (stderr: string): Record<string, unknown>[] =>

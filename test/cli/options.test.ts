@@ -1,27 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { EXTRACT_FLAGS } from "../../src/cli/testing.ts";
 import { DESKTOP_BROWSERS } from "../../src/fetching/testing.ts";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
-import { type ForwardProxy, startForwardProxy } from "../support/forward-proxy.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { startForwardProxy } from "../support/forward-proxy.ts";
 import { framed } from "../support/framed.ts";
 import { documentOf } from "../support/generated-document.ts";
-import { type RecordingSite, serveRecordingSite } from "../support/recording-site.ts";
+import { serveRecordingSite } from "../support/recording-site.ts";
 
-let site: RecordingSite;
-let proxy: ForwardProxy;
-
-beforeAll(async () => {
-  site = serveRecordingSite();
-  proxy = await startForwardProxy({ credentials: null, hosts: {} });
-});
-
-afterAll(async () => {
-  await proxy[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
-});
+const site = forAllTests(serveRecordingSite());
+const proxy = forAllTests(await startForwardProxy({ credentials: null, hosts: {} }));
 
 const PAGE = `<html><head><title>The mill</title></head><body><article>
 <p id="first">The wheel turns. <a href="gate.html">The gate</a> is open.</p>

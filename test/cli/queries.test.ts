@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openQueryLog } from "../../src/server/testing.ts";
 import { runCommand } from "../support/command.ts";
 
-let root: string;
-beforeAll(() => {
-  root = mkdtempSync(join(tmpdir(), "queries-"));
-  mkdirSync(join(root, "state"));
-  const infrastructure = { query_log_days: 30 };
-  writeFileSync(join(root, "deployment.json"), JSON.stringify({ infrastructure, tenants: [] }));
-});
+const root = mkdtempSync(join(tmpdir(), "queries-"));
+mkdirSync(join(root, "state"));
+const infrastructure = { query_log_days: 30 };
+writeFileSync(join(root, "deployment.json"), JSON.stringify({ infrastructure, tenants: [] }));
 afterAll(() => rmSync(root, { recursive: true }));
 
 const queries = (...words: string[]) =>

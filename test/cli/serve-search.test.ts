@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { BINARY, cleanEnvironment, runBinary, runShell } from "../support/binary.ts";
+import { connectMcp } from "../support/mcp.ts";
 import { until } from "../support/until.ts";
 
 const running: Bun.Subprocess[] = [];
@@ -62,15 +62,6 @@ async function serve(
   throw new Error(`it ended: ${said}`);
 }
 
-async function connect(address: string, headers: Record<string, string> = {}): Promise<Client> {
-  const client = new Client({ name: "test", version: "1" });
-  const transport = new StreamableHTTPClientTransport(new URL(`${address}/mcp`), {
-    requestInit: { headers },
-  });
-  await client.connect(transport as never);
-  return client;
-}
-
 type Answer = { readonly error: string | null; readonly results: readonly { readonly url: string }[] };
 
 /** Searches until there is an answer without error and with so many results. */
@@ -86,7 +77,7 @@ async function search(client: Client, query: string, count = 1): Promise<Answer>
 describe("serve search", () => {
   test("answers an MCP client over HTTP from a folder, and follows its changes", async () => {
     const root = deployment();
-    const client = await connect(await serve(root));
+    const client = await connectMcp(`${await serve(root)}/mcp`);
     expect((await search(client, "no_proxy")).results).toMatchObject([{ url: "docs://tool/proxies.md" }]);
     writeFileSync(join(root, "docs/retries.md"), "# Retries\n\nBack-off doubles.\n");
     expect((await search(client, "doubles")).results).toMatchObject([{ url: "docs://tool/retries.md" }]);
@@ -112,7 +103,7 @@ describe("serve search", () => {
 
   test("ends with exit code 0 on SIGTERM", async () => {
     const address = await serve(deployment());
-    const client = await connect(address);
+    const client = await connectMcp(`${address}/mcp`);
     const answers = Promise.all(Array.from({ length: 20 }, () => client.listTools()));
     const [child] = running;
     await answers;
@@ -143,9 +134,9 @@ describe("serve search", () => {
     const root = deployment();
     writeFileSync(join(root, "key"), "s3cret\n");
     const address = await serve(root, { DOCS_SEARCH_API_KEY_FILE: "key" });
-    await expect(connect(address)).rejects.toThrow();
+    await expect(connectMcp(`${address}/mcp`)).rejects.toThrow();
     expect((await fetch(`${address}/health`)).status).toBe(200);
-    const client = await connect(address, { authorization: "Bearer s3cret" });
+    const client = await connectMcp(`${address}/mcp`, { authorization: "Bearer s3cret" });
     expect((await client.listTools()).tools).toHaveLength(5);
     await client.close();
   });
@@ -168,14 +159,14 @@ describe("serve search", () => {
 
   test("keeps the index in the state directory, and takes it up again", async () => {
     const root = deployment();
-    const client = await connect(await serve(root));
+    const client = await connectMcp(`${await serve(root)}/mcp`);
     await search(client, "no_proxy");
     await client.close();
     running[0]?.kill("SIGKILL");
     const config = JSON.parse(await Bun.file(join(root, "deployment.json")).text());
     config.infrastructure.allow_index_builds = false;
     writeFileSync(join(root, "other.json"), JSON.stringify(config));
-    const again = await connect(await serve(root, {}, ["--config", "other.json"]));
+    const again = await connectMcp(`${await serve(root, {}, ["--config", "other.json"])}/mcp`);
     expect((await search(again, "no_proxy")).error).toBeNull();
     await again.close();
   }, 120_000);
@@ -202,7 +193,7 @@ describe("serve search", () => {
   });
 
   test("a server that may not build says how to get an index", async () => {
-    const client = await connect(await serve(deployment({ allow_index_builds: false })));
+    const client = await connectMcp(`${await serve(deployment({ allow_index_builds: false }))}/mcp`);
     const args = { tenant_codename: "tool", query: "x" };
     const { structuredContent } = await client.callTool({ name: "root_search", arguments: args });
     expect((structuredContent as unknown as Answer).error).toStartWith(

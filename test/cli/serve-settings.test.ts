@@ -1,6 +1,7 @@
 import { expect, test } from "bun:test";
 import { connect } from "node:net";
 import { reservePort } from "../../src/server/testing.ts";
+import { postMcp } from "../support/mcp.ts";
 import { Served, writeDeployment } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
@@ -65,15 +66,9 @@ async function serveSlowly(infrastructure: object): Promise<Served> {
 async function refusals(served: Served, count: number): Promise<Record<string, unknown>[]> {
   const query = '"the miller of the weir" "the barges of the tide" "of the quay"';
   const ask = async (): Promise<Record<string, unknown> | null> => {
-    const response = await fetch(`${served.url}/mcp`, {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        id: 1,
-        method: "tools/call",
-        params: { name: "root_search", arguments: { tenant_codename: "tool", query } },
-      }),
+    const response = await postMcp(served.url, {
+      method: "tools/call",
+      params: { name: "root_search", arguments: { tenant_codename: "tool", query } },
     });
     const answer = (await response.json()) as Record<string, unknown>;
     return response.ok ? null : { ...answer, retryAfter: response.headers.get("retry-after") };

@@ -1,14 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { chmod, link, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BINARY, canLoseRights, requireBinary, runBinary, temporaryDirectory } from "../support/binary.ts";
-import { type RecordingSite, serveRecordingSite } from "../support/recording-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { serveRecordingSite } from "../support/recording-site.ts";
 
-let site: RecordingSite;
-beforeAll(() => {
-  site = serveRecordingSite();
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(serveRecordingSite());
 
 /** The user agent that the site saw, which settings of every place can set. */
 async function userAgent(...[args, options]: Parameters<typeof runBinary>): Promise<string | undefined> {

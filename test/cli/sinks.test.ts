@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { constants } from "node:fs";
 import { mkdir, open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { cleanEnvironment, requireBinary, runShell, temporaryDirectory } from "../support/binary.ts";
-import { type RecordingSite, serveRecordingSite } from "../support/recording-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { serveRecordingSite } from "../support/recording-site.ts";
 
 /** Every command that prints, `SITE` being the origin of a site. */
 const COMMANDS = [
@@ -45,34 +46,25 @@ const KEPT = "kept line\n";
 /** Without a real browser, which `doctor` would start each time. */
 const ENVIRONMENT = { DOCS_SEARCH_STATE_DIR: "state", ARTICLE_EXTRACTOR_BROWSER_PATH: "/bin/false" };
 
-let site: RecordingSite;
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-
 /** Runs a script of bash in a directory with something to read for every command. */
 const run = (script: string) => runShell(script, { shell: "bash", cwd: directory.path, env: ENVIRONMENT });
 
 const read = (name: string): Promise<string> => readFile(join(directory.path, name), "utf8");
 
-beforeAll(async () => {
-  site = serveRecordingSite();
-  directory = await temporaryDirectory();
-  const write = (name: string, text: string) => writeFile(join(directory.path, name), text);
-  await mkdir(join(directory.path, "docs"));
-  await write("docs/gates.md", `# Gates\n\n${WORDS}\n`);
-  await write("page.html", `<title>Gates</title><article><p>${WORDS.repeat(60)}</p></article>`);
-  await write("urls.txt", `${site.origin}/a\n${site.origin}/status/500\n${site.origin}/b\n`);
-  await write("bad.txt", "no url\n");
-  await write("calls.jsonl", `${CALLS.join("\n")}\n`);
-  await write("large", KEPT.repeat(100_000));
-  const quay = { source_type: "filesystem", codename: "quay", docs_name: "Quay", docs_root_dir: "docs" };
-  await write("deployment.json", JSON.stringify({ tenants: [quay] }));
-  const indexed = await run("article-extractor index quay && article-extractor index --dir docs");
-  if (indexed.exitCode !== 0) throw new Error(indexed.stderr);
-});
-afterAll(async () => {
-  await site[Symbol.asyncDispose]();
-  await directory[Symbol.asyncDispose]();
-});
+const site = forAllTests(serveRecordingSite());
+const directory = forAllTests(await temporaryDirectory());
+const write = (name: string, text: string) => writeFile(join(directory.path, name), text);
+await mkdir(join(directory.path, "docs"));
+await write("docs/gates.md", `# Gates\n\n${WORDS}\n`);
+await write("page.html", `<title>Gates</title><article><p>${WORDS.repeat(60)}</p></article>`);
+await write("urls.txt", `${site.origin}/a\n${site.origin}/status/500\n${site.origin}/b\n`);
+await write("bad.txt", "no url\n");
+await write("calls.jsonl", `${CALLS.join("\n")}\n`);
+await write("large", KEPT.repeat(100_000));
+const quay = { source_type: "filesystem", codename: "quay", docs_name: "Quay", docs_root_dir: "docs" };
+await write("deployment.json", JSON.stringify({ tenants: [quay] }));
+const indexed = await run("article-extractor index quay && article-extractor index --dir docs");
+if (indexed.exitCode !== 0) throw new Error(indexed.stderr);
 
 // Times, sizes and process ids differ from run to run.
 const withoutNumbers = (text: string): string => text.replace(/\d+(?:\.\d+)?/g, "0");

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DocsSite } from "../support/docs-site.ts";
 import { isOver, startExtractor, submitJob, untilJob } from "../support/extractor-server.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { serveGit } from "../support/git-server.ts";
-import { type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
+import { serveNumberedSite } from "../support/numbered-site.ts";
 import { Served } from "../support/served.ts";
 import { gitTenant, SYNC_ENVIRONMENT, webTenant, writeSyncDeployment } from "../support/sync-run.ts";
 import { until } from "../support/until.ts";
 
-let site: NumberedSite;
-beforeAll(() => {
-  site = serveNumberedSite({ pages: 3 });
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(serveNumberedSite({ pages: 3 }));
 
 /** Files below a directory that others than their user may reach and touch, with their modes. */
 function openToOthers(directory: string): string[] {

@@ -1,10 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { openDatabase } from "../../src/base/database/index.ts";
 import { runBinary } from "../support/binary.ts";
 import { DocsSite, htmlPage, proseOf } from "../support/docs-site.ts";
-import { type GitServer, serveGit } from "../support/git-server.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { serveGit } from "../support/git-server.ts";
 import { childrenOf, processOfOwner } from "../support/lease-owners.ts";
 import { Served } from "../support/served.ts";
 import {
@@ -16,19 +17,13 @@ import {
 } from "../support/sync-run.ts";
 import { until } from "../support/until.ts";
 
-let server: GitServer;
 const roots: string[] = [];
 const deploy = async (deployment: Parameters<typeof writeSyncDeployment>[0]): Promise<string> => {
   const root = await writeSyncDeployment(deployment);
   roots.push(root);
   return root;
 };
-beforeAll(async () => {
-  server = await serveGit();
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-});
+const server = forAllTests(await serveGit());
 afterEach(async () => {
   server.protect(null);
   for (const root of roots.splice(0)) await rm(root, { recursive: true, force: true });

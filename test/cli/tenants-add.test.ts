@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBinary, runShell } from "../support/binary.ts";
 import { DocsSite } from "../support/docs-site.ts";
-import { type GitServer, serveGit } from "../support/git-server.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { serveGit } from "../support/git-server.ts";
 import { Served } from "../support/served.ts";
 import {
   add,
@@ -25,11 +26,7 @@ import { until } from "../support/until.ts";
 beforeEach(setUp);
 afterEach(tearDown);
 
-let git: GitServer;
-beforeAll(async () => {
-  git = await serveGit();
-});
-afterAll(() => git[Symbol.asyncDispose]());
+const git = forAllTests(await serveGit());
 
 describe("tenants add", () => {
   test("makes the file in an empty directory, whose server would have the tenant at once", async () => {

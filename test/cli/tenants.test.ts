@@ -5,33 +5,30 @@ import { join } from "node:path";
 import { BINARY, runShell } from "../support/binary.ts";
 import { type CommandOptions, runCommand } from "../support/command.ts";
 
-let root: string;
 const run = (words: readonly string[], options: CommandOptions = {}) =>
   runCommand(words, { cwd: root, ...options, env: { DOCS_SEARCH_STATE_DIR: "state", ...options.env } });
 
-beforeAll(async () => {
-  root = mkdtempSync(join(tmpdir(), "tenants-"));
-  for (const folder of ["weir", "mill", "empty"]) mkdirSync(join(root, folder));
-  const keys =
-    "# Keys\n\nAll about access.\n\n## Rotating keys\n\nRun `weir rotate`.\n\n### Old keys\n\nThey stay valid.\n\n## Losing keys\n\nCall us.\n";
-  writeFileSync(join(root, "weir/keys.md"), keys);
-  writeFileSync(join(root, "weir/caches.md"), "# Caches\n\nThe rotation of caches.\n");
-  writeFileSync(join(root, "mill/wheel.md"), "# The wheel\n\nIts rotation drives the mill.\n");
-  const tenant = (codename: string, more: object = {}): object => ({
-    source_type: "filesystem",
-    codename,
-    docs_name: codename,
-    docs_root_dir: codename,
-    ...more,
-  });
-  const tenants = [
-    tenant("weir", { test_queries: { words: ["rotate", "zeppelin"] } }),
-    tenant("mill"),
-    tenant("silent", { docs_root_dir: "mill", search: { enabled: false } }),
-  ];
-  writeFileSync(join(root, "deployment.json"), JSON.stringify({ tenants }));
-  await run(["index", "weir", "mill"]);
+const root = mkdtempSync(join(tmpdir(), "tenants-"));
+for (const folder of ["weir", "mill", "empty"]) mkdirSync(join(root, folder));
+const keys =
+  "# Keys\n\nAll about access.\n\n## Rotating keys\n\nRun `weir rotate`.\n\n### Old keys\n\nThey stay valid.\n\n## Losing keys\n\nCall us.\n";
+writeFileSync(join(root, "weir/keys.md"), keys);
+writeFileSync(join(root, "weir/caches.md"), "# Caches\n\nThe rotation of caches.\n");
+writeFileSync(join(root, "mill/wheel.md"), "# The wheel\n\nIts rotation drives the mill.\n");
+const tenant = (codename: string, more: object = {}): object => ({
+  source_type: "filesystem",
+  codename,
+  docs_name: codename,
+  docs_root_dir: codename,
+  ...more,
 });
+const tenants = [
+  tenant("weir", { test_queries: { words: ["rotate", "zeppelin"] } }),
+  tenant("mill"),
+  tenant("silent", { docs_root_dir: "mill", search: { enabled: false } }),
+];
+writeFileSync(join(root, "deployment.json"), JSON.stringify({ tenants }));
+await run(["index", "weir", "mill"]);
 afterAll(() => rmSync(root, { recursive: true }));
 
 describe("index TENANT", () => {

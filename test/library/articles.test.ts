@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { openLibraryProject, RUNTIMES } from "../support/library-project.ts";
 
-const project = await openLibraryProject();
-afterAll(() => project[Symbol.asyncDispose]());
+const project = forAllTests(await openLibraryProject());
 
 /** A page of some number, and a source of many that says how far it was read and whether it was closed. */
 const SETUP = `

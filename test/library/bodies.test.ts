@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { openLibraryProject, RUNTIMES } from "../support/library-project.ts";
 
-const project = await openLibraryProject();
-afterAll(() => project[Symbol.asyncDispose]());
+const project = forAllTests(await openLibraryProject());
 
 const SENTENCE = "La marée monte à l'étale, où règne l'été.";
 const PAGE = `<html><head>META<title>La marée</title></head><body><p>${SENTENCE}</p></body></html>`;

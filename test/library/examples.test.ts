@@ -1,11 +1,11 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { openLibraryProject, RUNTIMES } from "../support/library-project.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-const project = await openLibraryProject();
-afterAll(() => project[Symbol.asyncDispose]());
+const project = forAllTests(await openLibraryProject());
 
 const PAGE = "<title>Tides</title><p>The sea rises twice a day.</p>";
 await writeFile(join(project.path, "page.html"), PAGE);

@@ -1,13 +1,10 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { openLibraryProject, RUNTIMES } from "../support/library-project.ts";
 import { serveSite } from "../support/site.ts";
 
-const project = await openLibraryProject();
-const site = await serveSite();
-afterAll(async () => {
-  await site[Symbol.asyncDispose]();
-  await project[Symbol.asyncDispose]();
-});
+const project = forAllTests(await openLibraryProject());
+const site = forAllTests(await serveSite());
 const { run } = project;
 
 const HTML = JSON.stringify(

@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { FetchedArticle } from "../../src/articles/index.ts";
 import type { Engine, Favor } from "../../src/extraction/index.ts";
 import type { ExtractedArticle, ExtractOptions } from "../../src/library/index.ts";
-import { LIBRARY, type LibraryProject, openLibraryProject, RUNTIMES } from "../support/library-project.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { LIBRARY, openLibraryProject, RUNTIMES } from "../support/library-project.ts";
 
-let project: LibraryProject;
-beforeAll(async () => {
-  project = await openLibraryProject({ isLinked: false });
-  await succeed([process.execPath, "pm", "pack", "--quiet", "--destination", project.path], LIBRARY);
-  const archive = (await readdir(project.path)).find((name) => name.endsWith(".tgz"));
-  if (archive === undefined) throw new Error("nothing was packed");
-  await succeed([process.execPath, "add", "--no-progress", `./${archive}`], project.path);
-}, 120_000);
-afterAll(() => project[Symbol.asyncDispose]());
+const project = forAllTests(await openLibraryProject({ isLinked: false }));
+await succeed([process.execPath, "pm", "pack", "--quiet", "--destination", project.path], LIBRARY);
+const archive = (await readdir(project.path)).find((name) => name.endsWith(".tgz"));
+if (archive === undefined) throw new Error("nothing was packed");
+await succeed([process.execPath, "add", "--no-progress", `./${archive}`], project.path);
 
 async function succeed(command: string[], cwd: string): Promise<void> {
   const child = Bun.spawn(command, { cwd, stdout: "ignore", stderr: "pipe" });

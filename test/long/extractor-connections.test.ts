@@ -1,22 +1,17 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import net from "node:net";
 import { join } from "node:path";
-import { type ExtractorProcess, startExtractor, submitJob } from "../support/extractor-server.ts";
+import { startExtractor, submitJob } from "../support/extractor-server.ts";
 import { startFaultySite } from "../support/faulty-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
 
-let server: ExtractorProcess;
-let faulty: Awaited<ReturnType<typeof startFaultySite>>;
-beforeAll(async () => {
-  server = await startExtractor({
+const server = forAllTests(
+  await startExtractor({
     env: { ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS: "4", ARTICLE_EXTRACTOR_TIMEOUT: "60" },
-  });
-  faulty = await startFaultySite();
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await faulty[Symbol.asyncDispose]();
-});
+  }),
+);
+const faulty = forAllTests(await startFaultySite());
 
 const address = (): [number, string] => {
   const { hostname, port } = new URL(server.url);

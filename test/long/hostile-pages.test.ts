@@ -1,17 +1,19 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Failure } from "../../src/base/failure.ts";
 import { createExtractor } from "../../src/extraction/index.ts";
 import { DEFAULT_EXTRACTION, EXTRACTION_LIMITS } from "../../src/settings/index.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { HOSTILE_PAGES } from "../support/hostile-pages.ts";
 
 // The product's own limits: work that grows with the square of these pages passes them.
-const extractor = createExtractor({
-  workers: 1,
-  workerUrl: join(import.meta.dir, "../../bin/extraction-worker.ts"),
-  ...EXTRACTION_LIMITS,
-});
-afterAll(() => extractor[Symbol.asyncDispose]());
+const extractor = forAllTests(
+  createExtractor({
+    workers: 1,
+    workerUrl: join(import.meta.dir, "../../bin/extraction-worker.ts"),
+    ...EXTRACTION_LIMITS,
+  }),
+);
 
 describe.each([
   ["text alone", []],

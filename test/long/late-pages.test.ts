@@ -1,25 +1,15 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { availableParallelism } from "node:os";
-import type { Fetcher } from "../../src/fetching/index.ts";
 import { openTestHost, testBrowserFetcher } from "../support/browser-fetcher.ts";
-import type { FaultySite } from "../support/faulty-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { GROWING_KINDS, hasLastWords, LATE_KINDS, startLateSite } from "../support/late-pages.ts";
 import { pageUrl } from "../support/test-fetcher.ts";
 
 setDefaultTimeout(300_000);
 
-const host = openTestHost();
-let site: FaultySite;
-let fetcher: Fetcher;
-beforeAll(async () => {
-  site = await startLateSite();
-  fetcher = testBrowserFetcher({ host });
-});
-afterAll(async () => {
-  await fetcher[Symbol.asyncDispose]();
-  await host[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
-});
+const host = forAllTests(openTestHost());
+const site = forAllTests(await startLateSite());
+const fetcher = forAllTests(testBrowserFetcher({ host }));
 const fetchPage = (path: string) => fetcher.fetch(pageUrl(`${site.origin}${path}`));
 const cutOf = async (paths: readonly string[]): Promise<string[]> =>
   (await Promise.all(paths.map(async (path) => (hasLastWords(await fetchPage(path)) ? [] : [path])))).flat();

@@ -1,58 +1,43 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { QueriesRecord } from "../../src/server/index.ts";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { postMcp } from "../support/mcp.ts";
+import { folderTenant, openRegistry, openSearchServer } from "../support/search-server.ts";
 import { until } from "../support/until.ts";
 
 const path = join(mkdtempSync(join(tmpdir(), "queries-")), "queries.sqlite");
 const LIMITED = { name: "some", tenants: ["gates"] };
 
-let registry: TestRegistry;
-let server: ReturnType<typeof openSearchServer>;
-let silent: ReturnType<typeof openSearchServer>;
-beforeAll(async () => {
-  registry = openRegistry({
+const registry = forAllTests(
+  openRegistry({
     infrastructure: { allow_index_builds: true },
     tenants: [
-      {
-        source_type: "filesystem",
-        codename: "gates",
-        docs_name: "Gates",
-        docs_root_dir: writeTree({
-          "a.md": "# Alpha\n\nThe gates close at night.\n",
-          "b.md": "# Beta\n\nGates.\n",
-        }),
-      },
-      { source_type: "filesystem", codename: "new", docs_name: "New", docs_root_dir: "/nowhere" },
+      folderTenant("gates", {
+        "a.md": "# Alpha\n\nThe gates close at night.\n",
+        "b.md": "# Beta\n\nGates.\n",
+      }),
+      folderTenant("new", "/nowhere"),
     ],
-  });
-  await registry.build("gates");
-  server = openSearchServer(registry, {
+  }),
+);
+await registry.build("gates");
+const server = forAllTests(
+  openSearchServer(registry, {
     queries: { path, days: 30 },
     apiKey: "all",
     keys: { find: (token) => (token === "some" ? LIMITED : null) },
-  });
-  silent = openSearchServer(registry);
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await silent[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
-});
+  }),
+);
+const silent = forAllTests(openSearchServer(registry));
 
 const headersOf = (key: string) => ({ authorization: `Bearer ${key}`, "content-type": "application/json" });
 
 async function call(name: string, args: object, { url } = server): Promise<void> {
-  const body = JSON.stringify({
-    jsonrpc: "2.0",
-    id: 1,
-    method: "tools/call",
-    params: { name, arguments: args },
-  });
-  const headers = { ...headersOf("all"), accept: "application/json, text/event-stream" };
-  expect((await fetch(`${url}/mcp`, { method: "POST", headers, body })).status).toBe(200);
+  const message = { method: "tools/call", params: { name, arguments: args } };
+  expect((await postMcp(url, message, headersOf("all"))).status).toBe(200);
 }
 
 const read = async (query = "", key = "all", { url } = server) => {

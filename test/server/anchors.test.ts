@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { cpSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openRegistry, type TestRegistry, writeTree } from "../support/search-server.ts";
-import { type ServedSite, serveSite } from "../support/site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { folderTenant, openRegistry, writeTree } from "../support/search-server.ts";
+import { serveSite } from "../support/site.ts";
 
 /** Two documents, and in each folder the main part of what a generator has made of them. */
 const FIXTURES = join(import.meta.dir, "../fixtures/anchors");
@@ -36,20 +37,15 @@ const manual = Bun.serve({
   },
 });
 
-let site: ServedSite;
-let registry: TestRegistry;
-beforeAll(async () => {
-  site = await serveSite();
-  const crawled = { manual: `${manual.url.origin}/`, site: `${site.origin}/docs/` };
-  registry = openRegistry({
+const site = forAllTests(await serveSite());
+const crawled = { manual: `${manual.url.origin}/`, site: `${site.origin}/docs/` };
+const registry = forAllTests(
+  openRegistry({
     infrastructure: { operation_mode: "online", crawler_browser_first: false, allow_index_builds: true },
     tenants: [
-      ...Object.entries(MARKDOWN).map(([codename, configuration]) => ({
-        source_type: "filesystem",
-        codename,
-        docs_name: codename,
-        docs_root_dir: writeSet(configuration),
-      })),
+      ...Object.entries(MARKDOWN).map(([codename, configuration]) =>
+        folderTenant(codename, writeSet(configuration)),
+      ),
       ...Object.entries(crawled).map(([codename, docs_entry_url]) => ({
         source_type: "online",
         codename,
@@ -60,13 +56,11 @@ beforeAll(async () => {
         url_whitelist_prefixes: docs_entry_url,
       })),
     ],
-  });
-  for (const codename of Object.keys(MARKDOWN)) await registry.build(codename);
-  for (const codename of Object.keys(crawled)) await registry.sync(codename);
-}, 60_000);
+  }),
+);
+for (const codename of Object.keys(MARKDOWN)) await registry.build(codename);
+for (const codename of Object.keys(crawled)) await registry.sync(codename);
 afterAll(async () => {
-  await registry[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
   await manual.stop(true);
 });
 

@@ -2,24 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { BINARY, cleanEnvironment, requireBinary } from "../support/binary.ts";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { MCP_HEADERS } from "../support/mcp.ts";
+import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
 import { writeDeployment } from "../support/served.ts";
 
-let registry: TestRegistry;
-let server: ReturnType<typeof openSearchServer>;
-beforeAll(async () => {
-  const docs = writeTree({ "proxies.md": "# Proxies\n\nNO_PROXY lists hosts that go without.\n" });
-  registry = openRegistry({
-    infrastructure: { allow_index_builds: true },
-    tenants: [{ source_type: "filesystem", codename: "tool", docs_name: "Tool", docs_root_dir: docs }],
-  });
-  await registry.build("tool");
-  server = openSearchServer(registry);
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
-});
+const registry = forAllTests(
+  await openIndexed(
+    folderTenant("tool", { "proxies.md": "# Proxies\n\nNO_PROXY lists hosts that go without.\n" }),
+  ),
+);
+const server = forAllTests(openSearchServer(registry));
 
 type Answer = {
   readonly jsonrpc: string;
@@ -28,9 +21,8 @@ type Answer = {
   readonly error?: { readonly code: number; readonly message: string };
 };
 
-const HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 const send = (body: string, headers: Record<string, string> = {}): Promise<Response> =>
-  fetch(`${server.url}/mcp`, { method: "POST", body, headers: { ...HEADERS, ...headers } });
+  fetch(`${server.url}/mcp`, { method: "POST", body, headers: { ...MCP_HEADERS, ...headers } });
 
 /** Sends a text over HTTP; gives the answers in it. */
 async function overHttp(body: string): Promise<readonly Answer[]> {

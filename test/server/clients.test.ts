@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
@@ -6,22 +6,18 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import { Tiktoken } from "js-tiktoken/lite";
 import cl100k from "js-tiktoken/ranks/cl100k_base";
 import { BINARY, cleanEnvironment, temporaryDirectory } from "../support/binary.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { Served, writeDeployment } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
 const REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-let root: string;
-let served: Served;
-beforeAll(async () => {
-  root = writeDeployment();
-  served = await Served.start(root);
-  await until(
-    () => served.search("no_proxy"),
-    ({ error }) => error === null,
-  );
-}, 120_000);
-afterAll(() => served[Symbol.asyncDispose]());
+const root = writeDeployment();
+const served = forAllTests(await Served.start(root));
+await until(
+  () => served.search("no_proxy"),
+  ({ error }) => error === null,
+);
 
 /** Each tool with arguments, and what its answer holds. */
 const CALLS: readonly (readonly [name: string, args: Record<string, unknown>, answer: object])[] = [

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
 
 const CONFORMANCE = join(
   import.meta.dir,
@@ -64,28 +65,14 @@ const OWN_FIXTURES = {
   ],
 } as const;
 
-let registry: TestRegistry;
-let server: ReturnType<typeof openSearchServer>;
-let scratch: string;
-beforeAll(async () => {
-  registry = openRegistry({
-    infrastructure: { allow_index_builds: true },
-    tenants: [
-      {
-        source_type: "filesystem",
-        codename: "tool",
-        docs_name: "Tool",
-        docs_root_dir: writeTree({ "proxies.md": "# Proxies\n\nNO_PROXY lists hosts that go without.\n" }),
-      },
-    ],
-  });
-  await registry.build("tool");
-  server = openSearchServer(registry);
-  scratch = await mkdtemp(join(tmpdir(), "conformance-"));
-});
+const registry = forAllTests(
+  await openIndexed(
+    folderTenant("tool", { "proxies.md": "# Proxies\n\nNO_PROXY lists hosts that go without.\n" }),
+  ),
+);
+const server = forAllTests(openSearchServer(registry));
+const scratch = await mkdtemp(join(tmpdir(), "conformance-"));
 afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
   await rm(scratch, { recursive: true });
 });
 

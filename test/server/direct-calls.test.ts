@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { createLog } from "../../src/base/log.ts";
-import { documentation, type McpOptions } from "../../src/server/index.ts";
+import { documentation } from "../../src/server/index.ts";
 import { createMcpEndpoint } from "../../src/server/testing.ts";
-import { openRegistry, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { folderTenant, openIndexed } from "../support/search-server.ts";
 
 const MODERN = "2026-07-28";
 const META = {
@@ -18,41 +19,26 @@ const CALL = {
   log: createLog({ level: "critical", format: "json", write: () => {} }),
 };
 
-let registry: TestRegistry;
-let options: McpOptions;
-let warm: ReturnType<typeof createMcpEndpoint>;
-beforeAll(async () => {
-  registry = openRegistry({
-    infrastructure: { allow_index_builds: true },
-    tenants: [
-      {
-        source_type: "filesystem",
-        codename: "harbour",
-        docs_name: "Harbour",
-        docs_root_dir: writeTree({ "quay.md": "# Quay\n\nMoor the “boat” at\u2028the quay.\n" }),
-      },
-    ],
-  });
-  await registry.build("harbour");
-  options = {
-    name: "test",
-    version: '1"2',
-    onCall: () => {},
-    ...documentation({
-      registry,
-      searchTimeoutMs: 30_000,
-      includeStats: false,
-      fetchMode: "surrounding",
-      fetchSurroundingChars: 1000,
-      queryLog: null,
-      onSearched: () => {},
-      pages: null,
-    }),
-  };
-  warm = createMcpEndpoint(options);
-  await answerOf(warm, { name: "list_tenants" });
-});
-afterAll(() => registry[Symbol.asyncDispose]());
+const registry = forAllTests(
+  await openIndexed(folderTenant("harbour", { "quay.md": "# Quay\n\nMoor the “boat” at\u2028the quay.\n" })),
+);
+const options = {
+  name: "test",
+  version: '1"2',
+  onCall: () => {},
+  ...documentation({
+    registry,
+    searchTimeoutMs: 30_000,
+    includeStats: false,
+    fetchMode: "surrounding",
+    fetchSurroundingChars: 1000,
+    queryLog: null,
+    onSearched: () => {},
+    pages: null,
+  }),
+};
+const warm = createMcpEndpoint(options);
+await answerOf(warm, { name: "list_tenants" });
 
 type Changes = { readonly headers?: Record<string, string | null>; readonly message?: object };
 

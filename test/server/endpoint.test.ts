@@ -1,21 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { DOCUMENT_INSTRUCTIONS } from "../../src/server/testing.ts";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { MCP_HEADERS } from "../support/mcp.ts";
+import { folderTenant, openRegistry, openSearchServer, writeTree } from "../support/search-server.ts";
 
 const DOCS = writeTree({
   "proxies.md": "# Proxies\n\nRequests go through a proxy when one is set.\n",
   "cafe.md": "# Café \u{1f980}\n\n</script> \u2028 & more.\n",
 });
-const tenant = (codename: string, more: object = {}): object => ({
-  source_type: "filesystem",
-  codename,
-  docs_name: codename,
-  docs_root_dir: DOCS,
-  ...more,
-});
+const tenant = (codename: string, more: object = {}): object => folderTenant(codename, DOCS, more);
 const DEPLOYMENT = {
   infrastructure: { allow_index_builds: true },
   tenants: [
@@ -26,23 +20,13 @@ const DEPLOYMENT = {
   ],
 };
 
-let registry: TestRegistry;
-let server: ReturnType<typeof openSearchServer>;
-let client: Client;
-beforeAll(async () => {
-  registry = openRegistry(DEPLOYMENT);
-  await registry.build("tool");
-  server = openSearchServer(registry, {
+const registry = forAllTests(openRegistry(DEPLOYMENT));
+await registry.build("tool");
+const server = forAllTests(
+  openSearchServer(registry, {
     queries: { path: join(registry.stateDirectory, "queries.sqlite"), days: 1 },
-  });
-  client = new Client({ name: "test", version: "1" });
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`)) as never);
-});
-afterAll(async () => {
-  await client.close();
-  await server[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
-});
+  }),
+);
 
 describe("the endpoint", () => {
   const post = (path: string, body: object, headers: Record<string, string> = {}): Promise<Response> =>
@@ -50,8 +34,7 @@ describe("the endpoint", () => {
       method: "POST",
       body: JSON.stringify(body),
       headers: {
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
+        ...MCP_HEADERS,
         ...headers,
       },
     });
@@ -144,7 +127,7 @@ describe("the endpoint", () => {
       const response = await fetch(`${server.url}/mcp`, {
         method: "POST",
         body,
-        headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+        headers: MCP_HEADERS,
       });
       expect(response.status).toBeGreaterThanOrEqual(400);
       expect(response.status).toBeLessThan(500);

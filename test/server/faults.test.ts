@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { expect, test } from "bun:test";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { postMcp } from "../support/mcp.ts";
+import { folderTenant, openRegistry, openSearchServer } from "../support/search-server.ts";
 
 const MODERN = "2026-07-28";
 const META = {
@@ -8,28 +10,13 @@ const META = {
   "io.modelcontextprotocol/clientCapabilities": {},
 };
 
-let registry: TestRegistry;
-let server: ReturnType<typeof openSearchServer>;
-beforeAll(() => {
-  registry = openRegistry({
-    tenants: [
-      {
-        source_type: "filesystem",
-        codename: "harbour",
-        docs_name: "Harbour",
-        docs_root_dir: writeTree({ "quay.md": "# Quay\n" }),
-      },
-    ],
-  });
-  const bug = (): never => {
-    throw new TypeError("a bug in https://ann:hunter2@harbour.example/x?token=hunter3");
-  };
-  server = openSearchServer({ ...registry, searchTogether: bug, documents: bug }, { apiKey: "hunter4" });
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
-});
+const registry = forAllTests(openRegistry({ tenants: [folderTenant("harbour", { "quay.md": "# Quay\n" })] }));
+const bug = (): never => {
+  throw new TypeError("a bug in https://ann:hunter2@harbour.example/x?token=hunter3");
+};
+const server = forAllTests(
+  openSearchServer({ ...registry, searchTogether: bug, documents: bug }, { apiKey: "hunter4" }),
+);
 
 const search = { name: "root_search", arguments: { query: "hunter5" } };
 
@@ -42,17 +29,15 @@ test.each<[string, string, object, Record<string, string>]>([
   ["a list of 2026-07-28", "resources/list", { _meta: META }, {}],
 ])("a bug in %s is logged, and the client is told of a fault", async (_, method, params, headers) => {
   registry.lines.length = 0;
-  const response = await fetch(`${server.url}/mcp`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
+  const response = await postMcp(
+    server.url,
+    { id: "seven", method, params },
+    {
       authorization: "Bearer hunter4",
       ...("_meta" in params && { "mcp-protocol-version": MODERN, "mcp-method": method }),
       ...headers,
     },
-    body: JSON.stringify({ jsonrpc: "2.0", id: "seven", method, params }),
-  });
+  );
   expect(response.status).toBe(200);
   const answer = await response.text();
   expect(JSON.parse(answer)).toMatchObject({ jsonrpc: "2.0", id: "seven", error: { code: -32603 } });

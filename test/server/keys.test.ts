@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +6,9 @@ import fc from "fast-check";
 import { createLog } from "../../src/base/log.ts";
 import { addKey, openKeyFile, readKeys, removeKey } from "../../src/server/index.ts";
 import { BINARY, cleanEnvironment, requireBinary } from "../support/binary.ts";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { MCP_HEADERS } from "../support/mcp.ts";
+import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
 import { writeDeployment } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
@@ -14,40 +16,30 @@ const scratch = mkdtempSync(join(tmpdir(), "keys-"));
 const file = join(scratch, "keys.json");
 const NOW = new Date("2026-01-02T03:04:05Z");
 const HIDDEN_NAME = "Zanzibar Ledger";
-const tenant = (codename: string, docs: Readonly<Record<string, string>>): object => ({
-  source_type: "filesystem",
-  codename,
-  docs_name: codename === "secretive" ? HIDDEN_NAME : `The ${codename} docs`,
-  description: `All about ${codename} and ships`,
-  docs_root_dir: writeTree(docs),
-});
-
-let registry: TestRegistry;
-let server: ReturnType<typeof openSearchServer>;
-let all: string;
-let some: string;
-beforeAll(async () => {
-  registry = openRegistry({
-    infrastructure: { allow_index_builds: true },
-    tenants: [
-      tenant("harbour", { "quay.md": "# Quay\n\nMoor the boat at the quay.\n" }),
-      tenant("secretive", { "plan.md": "# Plan\n\nMoor the secret boat elsewhere.\n" }),
-      tenant("shipyard", { "hull.md": "# Hull\n\nPaint the hull of the boat.\n" }),
-    ],
+const tenant = (codename: string, docs: Readonly<Record<string, string>>): object =>
+  folderTenant(codename, docs, {
+    docs_name: codename === "secretive" ? HIDDEN_NAME : `The ${codename} docs`,
+    description: `All about ${codename} and ships`,
   });
-  for (const codename of ["harbour", "secretive", "shipyard"]) await registry.build(codename);
-  all = await addKey(file, { name: "operator", tenants: null, now: NOW });
-  some = await addKey(file, { name: "ci.bot-1", tenants: ["harbour", "shipyard", "gone"], now: NOW });
-  const log = createLog({ level: "debug", format: "json", write: (line) => registry.lines.push(line) });
-  server = openSearchServer(registry, {
+
+const registry = forAllTests(
+  await openIndexed(
+    tenant("harbour", { "quay.md": "# Quay\n\nMoor the boat at the quay.\n" }),
+    tenant("secretive", { "plan.md": "# Plan\n\nMoor the secret boat elsewhere.\n" }),
+    tenant("shipyard", { "hull.md": "# Hull\n\nPaint the hull of the boat.\n" }),
+  ),
+);
+const all = await addKey(file, { name: "operator", tenants: null, now: NOW });
+const some = await addKey(file, { name: "ci.bot-1", tenants: ["harbour", "shipyard", "gone"], now: NOW });
+const log = createLog({ level: "debug", format: "json", write: (line) => registry.lines.push(line) });
+const server = forAllTests(
+  openSearchServer(registry, {
     apiKey: "the-one-key",
     keys: openKeyFile(file, log),
     allowSse: true,
-  });
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
+  }),
+);
+afterAll(() => {
   rmSync(scratch, { recursive: true });
 });
 
@@ -55,8 +47,7 @@ const request = (key: string | null, path: string, init: RequestInit = {}): Prom
   fetch(`${server.url}${path}`, {
     ...init,
     headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
+      ...MCP_HEADERS,
       ...(key !== null && { authorization: `Bearer ${key}` }),
     },
   });

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { BINARY, cleanEnvironment, runShell, temporaryDirectory } from "../support/binary.ts";
 import { startExtractor } from "../support/extractor-server.ts";
+import { connectMcp } from "../support/mcp.ts";
 import { type McpSite, startMcpSite } from "../support/mcp-site.ts";
 import { startNginx } from "../support/nginx.ts";
 import { Served, writeDeployment } from "../support/served.ts";
@@ -80,13 +79,8 @@ describe.each([
       const response = await fetch(`${running.url}/mcp.json?client=${client}`, { headers: authorization });
       const { url, headers } = await read(await response.text());
       expect([client, headers]).toEqual([client, hasKey ? { Authorization: "Bearer YOUR_KEY" } : undefined]);
-      const connected = new Client({ name: "test", version: "1" });
-      const transport = new StreamableHTTPClientTransport(new URL(url), {
-        requestInit: { headers: authorization },
-      });
-      await connected.connect(transport as never);
+      await using connected = await connectMcp(url, authorization);
       expect((await connected.listTools()).tools.map(({ name }) => name)).toContain(tool);
-      await connected.close();
     }
   });
 
@@ -112,14 +106,12 @@ test("a client reads pages through serve extractor behind an nginx with a path p
   };
   const url = configuration.mcpServers["article-extractor"]?.url ?? "";
   expect(url).toBe(`${nginx.url}/reader/mcp`);
-  const client = new Client({ name: "test", version: "1" });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)) as never);
+  await using client = await connectMcp(url);
   const { structuredContent } = await client.callTool({
     name: "fetch_url",
     arguments: { url: `${site.origin}/short` },
   });
   expect(structuredContent).toMatchObject({ title: "Hello", error: null });
-  await client.close();
 });
 
 describe("the inspector on mcp", () => {

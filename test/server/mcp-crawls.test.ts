@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { temporaryDirectory } from "../support/binary.ts";
 import { type ExtractorProcess, startExtractor } from "../support/extractor-server.ts";
-import { type McpSite, startMcpSite } from "../support/mcp-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { connectMcp } from "../support/mcp.ts";
+import { startMcpSite } from "../support/mcp-site.ts";
 
 type CrawlAnswer = {
   readonly job_id: string;
@@ -19,19 +19,11 @@ type CrawlAnswer = {
   readonly error: string | null;
 };
 
-let site: McpSite;
-beforeAll(() => {
-  site = startMcpSite();
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(startMcpSite());
 
 /** A client of the server's endpoint; its requests have these headers too. */
 async function connect(server: ExtractorProcess, headers: Record<string, string> = {}) {
-  const client = new Client({ name: "test", version: "1" });
-  const transport = new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`), {
-    requestInit: { headers },
-  });
-  await client.connect(transport as never);
+  const client = await connectMcp(`${server.url}/mcp`, headers);
   await client.listTools();
   const call = async (name: string, args: object): Promise<CrawlAnswer> => {
     const answer = await client.callTool({ name, arguments: { ...args } });

@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { tmpdir } from "node:os";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { BINARY, cleanEnvironment } from "../support/binary.ts";
 import { startExtractor } from "../support/extractor-server.ts";
-import { LONG_PARAGRAPHS, type McpSite, startMcpSite } from "../support/mcp-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { connectMcp } from "../support/mcp.ts";
+import { LONG_PARAGRAPHS, startMcpSite } from "../support/mcp-site.ts";
 import { Served, writeDeployment } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
@@ -31,17 +32,12 @@ type Opened = AsyncDisposable & {
 
 /** The endpoint of a server over HTTP. */
 async function openEndpoint(url: string, server: AsyncDisposable): Promise<Opened> {
-  const connect = async (): Promise<Client> => {
-    const client = new Client({ name: "test", version: "1" });
-    await client.connect(new StreamableHTTPClientTransport(new URL(url)) as never);
-    return client;
-  };
-  const client = await connect();
+  const client = await connectMcp(`${url}/mcp`);
   return {
     client,
     async startCall(args) {
       // A server without sessions does not know whose calls a notification means, but it sees clients leave.
-      const leaving = await connect();
+      const leaving = await connectMcp(`${url}/mcp`);
       const answer = leaving.callTool({ name: "fetch_url", arguments: args });
       return async () => {
         await leaving.close();
@@ -57,12 +53,12 @@ async function openEndpoint(url: string, server: AsyncDisposable): Promise<Opene
 
 async function openExtractor(): Promise<Opened> {
   const server = await startExtractor();
-  return await openEndpoint(`${server.url}/mcp`, server);
+  return await openEndpoint(server.url, server);
 }
 
 async function openSearch(): Promise<Opened> {
   const server = await Served.start(writeDeployment({ allow_page_fetches: true }));
-  return await openEndpoint(`${server.url}/mcp`, server);
+  return await openEndpoint(server.url, server);
 }
 
 async function openStdio(): Promise<Opened> {
@@ -91,11 +87,7 @@ async function openStdio(): Promise<Opened> {
   };
 }
 
-let site: McpSite;
-beforeAll(() => {
-  site = startMcpSite();
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(startMcpSite());
 
 describe.each([
   ["serve extractor", openExtractor],
@@ -239,11 +231,8 @@ test.each([
   async (_, open) => {
     await using server = await open();
     const readWith = async (headers: Record<string, string>): Promise<PageAnswer> => {
-      const client = new Client({ name: "test", version: "1" });
-      const url = new URL(`${server.url}/mcp`);
-      await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }) as never);
+      await using client = await connectMcp(`${server.url}/mcp`, headers);
       const answer = await client.callTool({ name: "fetch_url", arguments: { url: `${site.origin}/short` } });
-      await client.close();
       return answer.structuredContent as PageAnswer;
     };
     expect(await readWith({})).toMatchObject({ title: "Hello", error: null });

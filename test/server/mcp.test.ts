@@ -1,10 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { describe, expect, test } from "bun:test";
 import { Tiktoken } from "js-tiktoken/lite";
 import cl100k from "js-tiktoken/ranks/cl100k_base";
 import { DOCUMENT_INSTRUCTIONS } from "../../src/server/testing.ts";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { connectMcp } from "../support/mcp.ts";
+import { folderTenant, openRegistry, openSearchServer, writeTree } from "../support/search-server.ts";
 
 const DOCS = writeTree({
   "guide/proxies.md": `---
@@ -52,41 +52,21 @@ Credentials stand in the proxy's address.
 const DEPLOYMENT = {
   infrastructure: { allow_index_builds: true },
   tenants: [
-    {
-      source_type: "filesystem",
-      codename: "tool",
+    folderTenant("tool", DOCS, {
       docs_name: "The Tool",
       description: "A tool for fetching pages",
-      docs_root_dir: DOCS,
       test_queries: { natural: ["how do I bypass a proxy?"], words: ["nonesuchword"] },
-    },
-    { source_type: "filesystem", codename: "empty", docs_name: "Empty", docs_root_dir: `${DOCS}/missing` },
-    {
-      source_type: "filesystem",
-      codename: "silent",
-      docs_name: "Silent",
-      docs_root_dir: DOCS,
-      search: { enabled: false },
-    },
+    }),
+    folderTenant("empty", `${DOCS}/missing`),
+    folderTenant("silent", DOCS, { search: { enabled: false } }),
   ],
 };
 
-let registry: TestRegistry;
-let server: ReturnType<typeof openSearchServer>;
-let client: Client;
-beforeAll(async () => {
-  registry = openRegistry(DEPLOYMENT);
-  await registry.build("tool");
-  server = openSearchServer(registry);
-  client = new Client({ name: "test", version: "1" });
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`)) as never);
-  await client.listTools();
-});
-afterAll(async () => {
-  await client.close();
-  await server[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
-});
+const registry = forAllTests(openRegistry(DEPLOYMENT));
+await registry.build("tool");
+const server = forAllTests(openSearchServer(registry));
+const client = forAllTests(await connectMcp(`${server.url}/mcp`));
+await client.listTools();
 
 type Result = {
   readonly error: string | null;
@@ -278,12 +258,10 @@ describe("mistakes", () => {
 
   test("a search past its time says so", async () => {
     await using slow = openSearchServer(registry, { searchTimeoutMs: 0 });
-    const other = new Client({ name: "test", version: "1" });
-    await other.connect(new StreamableHTTPClientTransport(new URL(`${slow.url}/mcp`)) as never);
+    await using other = await connectMcp(`${slow.url}/mcp`);
     expect((await call("root_search", { tenant_codename: "tool", query: "proxy" }, other)).error).toStartWith(
       "Search timeout",
     );
-    await other.close();
   });
 });
 

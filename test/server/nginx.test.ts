@@ -1,23 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { connectMcp } from "../support/mcp.ts";
 import { type Nginx, startNginx } from "../support/nginx.ts";
 import { Served, writeDeployment } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
-let served: Served;
-beforeAll(async () => {
-  const env = { ARTICLE_EXTRACTOR_TRUSTED_PROXIES: "127.0.0.0/8", DOCS_SEARCH_ALLOWED_HOSTS: "docs.example" };
-  served = await Served.start(writeDeployment({ log_level: "info" }), { env });
-  await until(
-    () =>
-      fetch(`${served.url}/health`, { headers: { host: "docs.example" } }).then((answer) =>
-        answer.json(),
-      ) as never,
-    ({ status }: { status: string }) => status === "healthy",
-  );
-}, 120_000);
-afterAll(() => served[Symbol.asyncDispose]());
+const env = { ARTICLE_EXTRACTOR_TRUSTED_PROXIES: "127.0.0.0/8", DOCS_SEARCH_ALLOWED_HOSTS: "docs.example" };
+const served = forAllTests(await Served.start(writeDeployment({ log_level: "info" }), { env }));
+await until(
+  () =>
+    fetch(`${served.url}/health`, { headers: { host: "docs.example" } }).then((answer) =>
+      answer.json(),
+    ) as never,
+  ({ status }: { status: string }) => status === "healthy",
+);
 
 const FORWARDED = `
   proxy_set_header Host docs.example;
@@ -36,12 +32,10 @@ describe.each([
   afterAll(() => nginx[Symbol.asyncDispose]());
 
   test.each(["/tools/mcp", "/tools/mcp/"])("a client searches at %s", async (path) => {
-    const client = new Client({ name: "test", version: "1" });
-    await client.connect(new StreamableHTTPClientTransport(new URL(nginx.url + path)) as never);
+    await using client = await connectMcp(nginx.url + path);
     const args = { tenant_codename: "tool", query: "no_proxy" };
     const { structuredContent } = await client.callTool({ name: "root_search", arguments: args });
     expect(structuredContent).toMatchObject({ error: null, results: [{ url: "docs://tool/proxies.md" }] });
-    await client.close();
   });
 
   test("clients are told the address that they see", async () => {

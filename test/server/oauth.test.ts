@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { exportJWK, exportSPKI, generateKeyPair, type JWK, SignJWT, UnsecuredJWT } from "jose";
 import { createLog } from "../../src/base/log.ts";
 import { createTokenVerifier } from "../../src/server/index.ts";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { postMcp } from "../support/mcp.ts";
+import { folderTenant, openRegistry, openSearchServer } from "../support/search-server.ts";
 import { Served, writeDeployment } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
@@ -49,26 +51,20 @@ const ISSUER: string = `http://127.0.0.1:${issuerServer.port}/realm`;
 let rsa: Signer;
 let ec: Signer;
 let stranger: Signer;
-let registry: TestRegistry;
-beforeAll(async () => {
-  [rsa, ec, stranger] = await Promise.all([
-    createSigner("one", "RS256"),
-    createSigner("two", "ES256"),
-    createSigner("one", "RS256"),
-  ]);
-  const docs = (text: string): string => writeTree({ "a.md": `# A\n\n${text}\n` });
-  registry = openRegistry({
+[rsa, ec, stranger] = await Promise.all([
+  createSigner("one", "RS256"),
+  createSigner("two", "ES256"),
+  createSigner("one", "RS256"),
+]);
+const registry = forAllTests(
+  openRegistry({
     infrastructure: { allow_index_builds: true },
-    tenants: ["harbour", "secretive"].map((codename) => ({
-      source_type: "filesystem",
-      codename,
-      docs_name: codename,
-      docs_root_dir: docs(codename),
-    })),
-  });
-});
+    tenants: ["harbour", "secretive"].map((codename) =>
+      folderTenant(codename, { "a.md": `# A\n\n${codename}\n` }),
+    ),
+  }),
+);
 afterAll(async () => {
-  await registry[Symbol.asyncDispose]();
   await issuerServer.stop(true);
 });
 beforeEach(() => {
@@ -255,13 +251,12 @@ describe("the issuer's keys", () => {
   });
 });
 
-const HEADERS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 const listTenants = (url: string, token: string | null): Promise<Response> =>
-  fetch(`${url}/mcp`, {
-    method: "POST",
-    headers: { ...HEADERS, ...(token !== null && { authorization: `Bearer ${token}` }) },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_tenants" } }),
-  });
+  postMcp(
+    url,
+    { method: "tools/call", params: { name: "list_tenants" } },
+    token === null ? {} : { authorization: `Bearer ${token}` },
+  );
 
 describe("a server that takes tokens", () => {
   test("tells who has none where to get one, with and without a prefix", async () => {

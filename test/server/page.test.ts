@@ -1,7 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { postMcp } from "../support/mcp.ts";
+import { folderTenant, openRegistry, openSearchServer, writeTree } from "../support/search-server.ts";
 import { until } from "../support/until.ts";
 
 const DOCS = writeTree({
@@ -9,19 +11,15 @@ const DOCS = writeTree({
   "b.md": "# Beta\n\nOther words.\n",
 });
 
-let registry: TestRegistry;
-let server: ReturnType<typeof openSearchServer>;
-beforeAll(() => {
-  registry = openRegistry({
+const registry = forAllTests(
+  openRegistry({
     infrastructure: { allow_index_builds: true },
-    tenants: [{ source_type: "filesystem", codename: "gates", docs_name: "Gates", docs_root_dir: DOCS }],
-  });
-  registry.start();
-  server = openSearchServer(registry);
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
+    tenants: [folderTenant("gates", DOCS)],
+  }),
+);
+registry.start();
+const server = forAllTests(openSearchServer(registry));
+afterAll(() => {
   rmSync(DOCS, { recursive: true, force: true });
 });
 
@@ -32,11 +30,7 @@ const runs = async () => (await json("/gates/sync/status")).history as readonly 
 
 const search = async (more: object) => {
   const call = { name: "root_search", arguments: { tenant_codename: "gates", query: "close gate", ...more } };
-  const response = await fetch(`${server.url}/mcp`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: call }),
-  });
+  const response = await postMcp(server.url, { method: "tools/call", params: call });
   const { result } = (await response.json()) as {
     result: { structuredContent: { error: string | null; results: { snippet: string }[] } };
   };

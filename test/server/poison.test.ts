@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { describe, expect, test } from "bun:test";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { postMcp } from "../support/mcp.ts";
+import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
 
 const tags = (text: string): string =>
   [...text].map((sign) => String.fromCodePoint(0xe0000 + sign.charCodeAt(0))).join("");
@@ -24,30 +26,12 @@ const POISONED: Readonly<Record<string, string>> = {
 };
 const HIDDEN_SIGNS = /[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufeff\u00ad]|[\u{e0000}-\u{e007f}]/u;
 
-let registry: TestRegistry;
-let server: ReturnType<typeof openSearchServer>;
-beforeAll(async () => {
-  const tenant = {
-    source_type: "filesystem",
-    codename: "tool",
-    docs_name: `Docs ${ORDER}`,
-    description: ORDER,
-  };
-  registry = openRegistry({ tenants: [{ ...tenant, docs_root_dir: writeTree(POISONED) }] });
-  await registry.build("tool");
-  server = openSearchServer(registry);
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
-});
+const called = { docs_name: `Docs ${ORDER}`, description: ORDER };
+const registry = forAllTests(await openIndexed(folderTenant("tool", POISONED, called)));
+const server = forAllTests(openSearchServer(registry));
 
 async function answer(method: string, params: object): Promise<string> {
-  const response = await fetch(`${server.url}/mcp`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-  });
+  const response = await postMcp(server.url, { method, params });
   return await response.text();
 }
 const call = (name: string, args: object): Promise<string> => answer("tools/call", { name, arguments: args });

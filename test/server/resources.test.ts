@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { expect, test } from "bun:test";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { connectMcp, postMcp } from "../support/mcp.ts";
+import { folderTenant, openRegistry, openSearchServer, writeTree } from "../support/search-server.ts";
 
 const PAGES = 230;
 const paragraphs = (count: number): string =>
@@ -14,39 +14,21 @@ const MANY = writeTree({
   "long.md": `# Long\n\n${paragraphs(1000)}\n`,
   "unbroken.md": `${"x".repeat(30_000)}\n`,
 });
-const tenant = (codename: string, docs_root_dir: string, more: object = {}): object => ({
-  source_type: "filesystem",
-  codename,
-  docs_name: codename,
-  docs_root_dir,
-  ...more,
-});
 const DEPLOYMENT = {
   infrastructure: { allow_index_builds: true },
   tenants: [
-    tenant("first", SMALL),
-    tenant("unbuilt", `${SMALL}/missing`),
-    tenant("silent", SMALL, { search: { enabled: false } }),
-    tenant("many", MANY),
+    folderTenant("first", SMALL),
+    folderTenant("unbuilt", `${SMALL}/missing`),
+    folderTenant("silent", SMALL, { search: { enabled: false } }),
+    folderTenant("many", MANY),
   ],
 };
 
-let registry: TestRegistry;
-let server: ReturnType<typeof openSearchServer>;
-let client: Client;
-beforeAll(async () => {
-  registry = openRegistry(DEPLOYMENT);
-  await registry.build("first");
-  await registry.build("many");
-  server = openSearchServer(registry);
-  client = new Client({ name: "test", version: "1" });
-  await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`)) as never);
-});
-afterAll(async () => {
-  await client.close();
-  await server[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
-});
+const registry = forAllTests(openRegistry(DEPLOYMENT));
+await registry.build("first");
+await registry.build("many");
+const server = forAllTests(openSearchServer(registry));
+const client = forAllTests(await connectMcp(`${server.url}/mcp`));
 
 const contentsOf = async (uri: string) => {
   const { contents } = await client.readResource({ uri });
@@ -58,16 +40,11 @@ test("resources and prompts are advertised where there are tenants, and not else
   expect(client.getServerCapabilities()).toEqual({ tools: {}, resources: {}, prompts: {} });
   const none = openRegistry({ tenants: [] });
   await using bare = openSearchServer(none);
-  const other = new Client({ name: "test", version: "1" });
-  await other.connect(new StreamableHTTPClientTransport(new URL(`${bare.url}/mcp`)) as never);
+  await using other = await connectMcp(`${bare.url}/mcp`);
   expect(other.getServerCapabilities()).toEqual({ tools: {} });
   // A client that asks nevertheless is answered.
   const ask = async (method: string): Promise<object> => {
-    const response = await fetch(`${bare.url}/mcp`, {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method }),
-    });
+    const response = await postMcp(bare.url, { method });
     return ((await response.json()) as { result: object }).result;
   };
   expect(await ask("resources/list")).toEqual({ resources: [] });

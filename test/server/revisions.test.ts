@@ -1,32 +1,25 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { BINARY, cleanEnvironment } from "../support/binary.ts";
-import { type Nginx, startNginx } from "../support/nginx.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { postMcp } from "../support/mcp.ts";
+import { startNginx } from "../support/nginx.ts";
 import { Served, writeDeployment } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
 const MODERN = "2026-07-28";
 
-let root: string;
-let served: Served;
-let nginx: Nginx;
-beforeAll(async () => {
-  root = writeDeployment();
-  served = await Served.start(root);
-  nginx = await startNginx(
-    `location /tools/ { proxy_pass ${served.url}/; proxy_set_header Host localhost; }`,
-  );
-  await until(
-    () => served.search("no_proxy"),
-    ({ error }) => error === null,
-  );
-}, 120_000);
-afterAll(async () => {
-  await nginx[Symbol.asyncDispose]();
-  await served[Symbol.asyncDispose]();
-});
+const root = writeDeployment();
+const served = forAllTests(await Served.start(root));
+const nginx = forAllTests(
+  await startNginx(`location /tools/ { proxy_pass ${served.url}/; proxy_set_header Host localhost; }`),
+);
+await until(
+  () => served.search("no_proxy"),
+  ({ error }) => error === null,
+);
 
 const transports = {
   HTTP: () => new StreamableHTTPClientTransport(new URL(`${served.url}/mcp`)),
@@ -82,17 +75,11 @@ async function post(
   params: object,
   headers: Record<string, string> = {},
 ): Promise<{ readonly status: number; readonly body: Record<string, unknown> }> {
-  const response = await fetch(`${served.url}/mcp`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": MODERN,
-      "mcp-method": method,
-      ...headers,
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 7, method, params }),
-  });
+  const response = await postMcp(
+    served.url,
+    { id: 7, method, params },
+    { "mcp-protocol-version": MODERN, "mcp-method": method, ...headers },
+  );
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 

@@ -1,14 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
-
-const tenant = (codename: string, group: string | null, docs: Readonly<Record<string, string>>): object => ({
-  source_type: "filesystem",
-  codename,
-  docs_name: codename,
-  group,
-  docs_root_dir: writeTree(docs),
-});
+import { forAllTests } from "../support/for-all-tests.ts";
+import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
 
 const many = Object.fromEntries(
   Array.from({ length: 60 }, (_, number) => [
@@ -23,32 +16,28 @@ const keys = {
     Object.hasOwn(KEYS, token) ? { name: token, tenants: KEYS[token as keyof typeof KEYS] } : null,
 };
 
-let registry: TestRegistry;
-let server: ReturnType<typeof openSearchServer>;
-beforeAll(async () => {
-  registry = openRegistry({
-    infrastructure: { allow_index_builds: true },
-    tenants: [
-      tenant("harbour", "sea", {
+const registry = forAllTests(
+  await openIndexed(
+    folderTenant(
+      "harbour",
+      {
         ...many,
         "ja/quay.md": "# Quay\n\nMoor the boat.\n",
         "long.md": "# Long\n\nText.\n\n## Mooring\n\nMoor the boat.\n\n## Boats\n\nThe boat of the boat.\n",
-      }),
-      tenant("yard", null, { "blog/hull.md": "---\ndate: 2024-02-29\n---\n# Hull\n\nPaint the boat.\n" }),
-      tenant("secretive", "sea", { "v2/plan.md": "# Plan\n\nMoor the boat & hide <it>.\n" }),
-    ],
-  });
-  for (const { codename } of registry.list()) await registry.build(codename);
-  server = openSearchServer(registry, {
+      },
+      { group: "sea" },
+    ),
+    folderTenant("yard", { "blog/hull.md": "---\ndate: 2024-02-29\n---\n# Hull\n\nPaint the boat.\n" }),
+    folderTenant("secretive", { "v2/plan.md": "# Plan\n\nMoor the boat & hide <it>.\n" }, { group: "sea" }),
+  ),
+);
+const server = forAllTests(
+  openSearchServer(registry, {
     apiKey: "all",
     keys,
     corsOrigins: ["https://docs.example"],
-  });
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
-});
+  }),
+);
 
 const ask = (parameters: Readonly<Record<string, string>>, key = "all", headers: object = {}) =>
   fetch(`${server.url}/search?${new URLSearchParams(parameters)}`, {

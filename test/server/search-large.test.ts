@@ -1,5 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { describe, expect, test } from "bun:test";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { postMcp } from "../support/mcp.ts";
+import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
 
 /** A manual of 15 MB in one document, with a section at its end that says something else. */
 const SECTION = `## Part\n\n${"The mill turns the wheel of the mill by the river. ".repeat(40)}\n\n`;
@@ -7,33 +9,20 @@ const LAST = "## Mooring\n\nThe bowline holds the boat at the quay.\n";
 const manual = (bytes: number): string =>
   `# Manual\n\n${SECTION.repeat(Math.floor((bytes - LAST.length) / SECTION.length))}${LAST}`;
 
-let registry: TestRegistry;
-beforeAll(async () => {
-  const tenant = (codename: string, more: object, docs: Readonly<Record<string, string>>): object => ({
-    source_type: "filesystem",
-    codename,
-    docs_name: codename,
-    docs_root_dir: writeTree(docs),
-    ...more,
-  });
-  const snippet = { fragment_char_limit: 80, max_fragments: 2, surrounding_context_chars: 40 };
-  const pages = { "a/mill.md": "# Mill\n\nThe mill.\n", "b/mill.md": "# Mill\n\nThe mill.\n" };
-  registry = openRegistry({
-    infrastructure: { allow_index_builds: true },
-    tenants: [
-      tenant(
-        "huge",
-        { search: { snippet } },
-        { "api/manual.md": manual(15_000_000), "x.md": "# X\n\nThe mill.\n" },
-      ),
-      tenant("plain", {}, pages),
-      tenant("boosting", { boost: ["b/**"] }, pages),
-      tenant("deboosting", { deboost: ["a/"], group: "mills" }, pages),
-    ],
-  });
-  for (const { codename } of registry.list()) await registry.build(codename);
-}, 120_000);
-afterAll(() => registry[Symbol.asyncDispose]());
+const snippet = { fragment_char_limit: 80, max_fragments: 2, surrounding_context_chars: 40 };
+const pages = { "a/mill.md": "# Mill\n\nThe mill.\n", "b/mill.md": "# Mill\n\nThe mill.\n" };
+const registry = forAllTests(
+  await openIndexed(
+    folderTenant(
+      "huge",
+      { "api/manual.md": manual(15_000_000), "x.md": "# X\n\nThe mill.\n" },
+      { search: { snippet } },
+    ),
+    folderTenant("plain", pages),
+    folderTenant("boosting", pages, { boost: ["b/**"] }),
+    folderTenant("deboosting", pages, { deboost: ["a/"], group: "mills" }),
+  ),
+);
 
 type Hit = {
   readonly url: string;
@@ -110,15 +99,9 @@ describe("the settings of a tenant", () => {
 test("root_search takes filter, offset and facets, and says what is wrong with them", async () => {
   await using server = openSearchServer(registry);
   const call = async (parameters: object) => {
-    const response = await fetch(`${server.url}/mcp`, {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        id: 1,
-        method: "tools/call",
-        params: { name: "root_search", arguments: { query: "mill", ...parameters } },
-      }),
+    const response = await postMcp(server.url, {
+      method: "tools/call",
+      params: { name: "root_search", arguments: { query: "mill", ...parameters } },
     });
     type Content = {
       readonly results: readonly Hit[];

@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { openRegistry, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { expect, test } from "bun:test";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { folderTenant, openRegistry, writeTree } from "../support/search-server.ts";
 
 const FILLER = "Some other words that stand in a text without meaning much to anybody. ".repeat(6);
 const DOCS = writeTree({
@@ -37,25 +38,15 @@ const BASES: Readonly<Record<string, object>> = {
   "snippet.max_fragments": { snippet: { fragment_char_limit: 80 } },
 };
 
-const tenant = (codename: string, { language, ...search }: { readonly language?: string }): object => ({
-  source_type: "filesystem",
-  codename,
-  docs_name: "x",
-  docs_root_dir: DOCS,
-  language: language ?? null,
-  search,
-});
+const tenant = (codename: string, { language = null, ...search }: { readonly language?: string | null }) =>
+  folderTenant(codename, DOCS, { language, search });
 
-let registry: TestRegistry;
-beforeAll(async () => {
-  const tenants = SETTINGS.flatMap(([name, search], index) => [
-    tenant(`base-${index}`, BASES[name] ?? {}),
-    tenant(`changed-${index}`, search),
-  ]);
-  registry = openRegistry({ tenants });
-  for (const { codename } of registry.list()) await registry.build(codename);
-}, 120_000);
-afterAll(() => registry[Symbol.asyncDispose]());
+const tenants = SETTINGS.flatMap(([name, search], index) => [
+  tenant(`base-${index}`, BASES[name] ?? {}),
+  tenant(`changed-${index}`, search),
+]);
+const registry = forAllTests(openRegistry({ tenants }));
+for (const { codename } of registry.list()) await registry.build(codename);
 
 test.each(SETTINGS.map(([name, , query], index) => [name, query, index] as const))(
   "search.%s changes what a search answers",

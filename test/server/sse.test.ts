@@ -1,25 +1,21 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
 import { BINARY, cleanEnvironment, requireBinary } from "../support/binary.ts";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { folderTenant, openRegistry, openSearchServer } from "../support/search-server.ts";
 import { Served, writeDeployment } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
-let registry: TestRegistry;
-beforeAll(async () => {
-  registry = openRegistry({
+const registry = forAllTests(
+  openRegistry({
     infrastructure: { allow_index_builds: true },
-    tenants: ["harbour", "secretive"].map((codename) => ({
-      source_type: "filesystem",
-      codename,
-      docs_name: codename,
-      docs_root_dir: writeTree({ "quay.md": "# Quay\n\nMoor the boat.\n" }),
-    })),
-  });
-  await registry.build("harbour");
-});
-afterAll(() => registry[Symbol.asyncDispose]());
+    tenants: ["harbour", "secretive"].map((codename) =>
+      folderTenant(codename, { "quay.md": "# Quay\n\nMoor the boat.\n" }),
+    ),
+  }),
+);
+await registry.build("harbour");
 
 async function connect(url: string, key?: string): Promise<Client> {
   const client = new Client({ name: "test", version: "1" });

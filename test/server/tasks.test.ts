@@ -1,10 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { Tiktoken } from "js-tiktoken/lite";
 import cl100k from "js-tiktoken/ranks/cl100k_base";
 import { taskDocuments } from "../../scripts/bench/mcp/task-documents.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { postMcp } from "../support/mcp.ts";
 import { openTestTenantApp, testProgram } from "../support/program.ts";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
 
 const FILLER = "Other things that nobody asks about stand here as well. ".repeat(60);
 /** A page that is in no tenant's documents, with what surrounds the content of most pages. */
@@ -22,36 +24,22 @@ const site = Bun.serve({
   port: 0,
   fetch: () => new Response(PAGE, { headers: { "content-type": "text/html; charset=utf-8" } }),
 });
-const app = openTestTenantApp(testProgram());
+const app = forAllTests(openTestTenantApp(testProgram()));
 
-let registry: TestRegistry;
-let server: ReturnType<typeof openSearchServer>;
-beforeAll(async () => {
-  const tenants = ["1", "2"].map((version) => ({
-    source_type: "filesystem",
-    codename: `weir${version}`,
-    docs_name: `Weir ${version}`,
-    library: "weir",
-    version,
-    docs_root_dir: writeTree(taskDocuments(version)),
-  }));
-  registry = openRegistry({ infrastructure: { allow_index_builds: true }, tenants });
-  for (const { codename } of tenants) await registry.build(codename);
-  server = openSearchServer(registry, { pages: { app, extraction: DEFAULT_EXTRACTION } });
+const tenants = ["1", "2"].map((version) => {
+  const more = { docs_name: `Weir ${version}`, library: "weir", version };
+  return folderTenant(`weir${version}`, taskDocuments(version), more);
 });
+const registry = forAllTests(await openIndexed(...tenants));
+const server = forAllTests(openSearchServer(registry, { pages: { app, extraction: DEFAULT_EXTRACTION } }));
 afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
-  await app[Symbol.asyncDispose]();
   await site.stop(true);
 });
 
 const encoder = new Tiktoken(cl100k);
 
 async function ask<Result>(method: string, params: object = {}): Promise<Result> {
-  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-  const response = await fetch(`${server.url}/mcp`, { method: "POST", headers, body });
+  const response = await postMcp(server.url, { method, params });
   return ((await response.json()) as { result: Result }).result;
 }
 

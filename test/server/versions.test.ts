@@ -1,14 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { openRegistry, openSearchServer, type TestRegistry, writeTree } from "../support/search-server.ts";
+import { describe, expect, test } from "bun:test";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { callMcp } from "../support/mcp.ts";
+import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
 
-const documentation = (codename: string, library: string | null, version: string | null) => ({
-  source_type: "filesystem",
-  codename,
-  docs_name: codename,
-  docs_root_dir: writeTree({ "a.md": `# Gates\n\nThe gate of ${codename} opens.\n` }),
-  library,
-  version,
-});
+const documentation = (codename: string, library: string | null, version: string | null) =>
+  folderTenant(codename, { "a.md": `# Gates\n\nThe gate of ${codename} opens.\n` }, { library, version });
 const TENANTS = [
   documentation("weir2", "weir", "2.1"),
   documentation("weir1", "weir", "1.4.0"),
@@ -17,30 +13,10 @@ const TENANTS = [
   documentation("canal", null, null),
 ];
 
-let registry: TestRegistry;
-let server: ReturnType<typeof openSearchServer>;
-beforeAll(async () => {
-  registry = openRegistry({ infrastructure: { allow_index_builds: true }, tenants: TENANTS });
-  for (const { codename } of TENANTS) await registry.build(codename);
-  server = openSearchServer(registry);
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await registry[Symbol.asyncDispose]();
-});
+const registry = forAllTests(await openIndexed(...TENANTS));
+const server = forAllTests(openSearchServer(registry));
 
-async function call(name: string, args: object) {
-  const body = JSON.stringify({
-    jsonrpc: "2.0",
-    id: 1,
-    method: "tools/call",
-    params: { name, arguments: args },
-  });
-  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-  const response = await fetch(`${server.url}/mcp`, { method: "POST", headers, body });
-  return ((await response.json()) as { result: { structuredContent: Record<string, unknown> } }).result
-    .structuredContent;
-}
+const call = (name: string, args: object) => callMcp<Record<string, unknown>>(server.url, name, args);
 
 const searched = ({ results }: Record<string, unknown>): readonly string[] =>
   (results as { tenant: string }[]).map(({ tenant }) => tenant).sort();

@@ -1,7 +1,7 @@
 import { createLog } from "../../src/base/log.ts";
 import { documentation } from "../../src/server/index.ts";
 import { createMcpEndpoint } from "../../src/server/testing.ts";
-import { openRegistry, writeTree } from "./search-server.ts";
+import { folderTenant, openIndexed } from "./search-server.ts";
 
 const call = (name: string, given: object): string =>
   JSON.stringify({
@@ -21,18 +21,9 @@ export const MCP_BODIES: readonly string[] = [
   '[{"jsonrpc":"2.0","method":"notifications/initialized"},{"jsonrpc":"2.0","id":1,"method":"tools/list"},{"jsonrpc":"2.0","id":2,"method":"ping"}]',
 ];
 
-const registry = openRegistry({
-  infrastructure: { allow_index_builds: true },
-  tenants: [
-    {
-      source_type: "filesystem",
-      codename: "quay",
-      docs_name: "Quay",
-      docs_root_dir: writeTree({ "boats.md": "# Boats\n\nHow to moor a boat at the quay.\n" }),
-    },
-  ],
-});
-await registry.build("quay");
+const registry = await openIndexed(
+  folderTenant("quay", { "boats.md": "# Boats\n\nHow to moor a boat at the quay.\n" }),
+);
 
 const answer = createMcpEndpoint({
   name: "article-extractor",

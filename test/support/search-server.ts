@@ -23,6 +23,19 @@ export function writeTree(files: Readonly<Record<string, string | Uint8Array>>):
   return root;
 }
 
+/** A tenant of a folder as a deployment has it: of a new folder with these files, or of the one at this path. */
+export const folderTenant = (
+  codename: string,
+  docs: string | Parameters<typeof writeTree>[0],
+  more = {},
+) => ({
+  source_type: "filesystem",
+  codename,
+  docs_name: codename,
+  docs_root_dir: typeof docs === "string" ? docs : writeTree(docs),
+  ...more,
+});
+
 export type TestRegistry = TenantRegistry & { readonly stateDirectory: string; readonly lines: string[] };
 
 /** The tenants of a deployment, as the program opens them, with real index workers. */
@@ -62,6 +75,13 @@ export function openRegistry(deployment: object, directory = "/"): TestRegistry 
     log,
   });
   return Object.assign(registry, { stateDirectory, lines });
+}
+
+/** The registry of these tenants, all of which have their indexes. */
+export async function openIndexed(...tenants: readonly object[]): Promise<TestRegistry> {
+  const registry = openRegistry({ infrastructure: { allow_index_builds: true }, tenants });
+  for (const { codename } of registry.list()) await registry.build(codename);
+  return registry;
 }
 
 export type TestServerOptions = Partial<Parameters<typeof startSearchServer>[0]>;

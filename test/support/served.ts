@@ -1,9 +1,9 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { BINARY, cleanEnvironment, requireBinary } from "./binary.ts";
+import { callMcp, connectMcp } from "./mcp.ts";
 
 /** Makes a directory with a deployment file for one folder, `docs`, which holds one document besides those given. */
 export function writeDeployment(
@@ -82,33 +82,13 @@ export class Served implements AsyncDisposable {
   }
 
   /** An MCP client over HTTP; close it after use. */
-  async connect(headers: Readonly<Record<string, string>> = {}): Promise<Client> {
-    const client = new Client({ name: "test", version: "1" });
-    const transport = new StreamableHTTPClientTransport(new URL(`${this.url}/mcp`), {
-      requestInit: { headers: { ...headers } },
-    });
-    await client.connect(transport as never);
-    return client;
+  connect(headers: Readonly<Record<string, string>> = {}): Promise<Client> {
+    return connectMcp(`${this.url}/mcp`, headers);
   }
 
   /** Calls a tool over a connection of its own and gives the structured result. */
   async call(name: string, args: object): Promise<ToolAnswer> {
-    const response = await fetch(`${this.url}/mcp`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        connection: "close",
-      },
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        id: 1,
-        method: "tools/call",
-        params: { name, arguments: args },
-      }),
-    });
-    const { result } = (await response.json()) as { result: { structuredContent: ToolAnswer } };
-    return result.structuredContent;
+    return await callMcp(this.url, name, args, { connection: "close" });
   }
 
   /** Searches the tenant `tool`. */

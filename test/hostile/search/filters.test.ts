@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { parseFilter } from "../../../src/search/index.ts";
 import { countIn, findCandidates, NO_FILTER } from "../../../src/search/testing.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { searchIn } from "../../support/search/searching.ts";
 import { openFixture } from "../../support/search/segment-fixture.ts";
 
@@ -18,13 +19,7 @@ const sources = Array.from({ length: COUNT }, (_, number) => ({
   markdown: `the mill w${number % 1000} ${"of water ".repeat(number % 3)}`,
 }));
 
-let index: Awaited<ReturnType<typeof openFixture>>;
-beforeAll(async () => {
-  index = await openFixture(sources);
-}, 300_000);
-afterAll(async () => {
-  await index[Symbol.asyncDispose]();
-});
+const index = forAllTests(await openFixture(sources));
 
 const search = (query: string, filter: string, more: object = {}) =>
   searchIn(index.segment, query, { options: { filter: parseFilter(filter), ...more } });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { articleFromUrl, type FetchedArticle } from "../../../src/articles/index.ts";
 import { Failure } from "../../../src/base/failure.ts";
 import { createLog } from "../../../src/base/log.ts";
@@ -7,12 +7,12 @@ import {
   createEgress,
   createHttpFetcher,
   DEFAULT_FETCH_LIMITS,
-  type HttpFetcher,
   parseEgressPolicy,
   systemResolve,
 } from "../../../src/fetching/index.ts";
 import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
 import { parsePageUrl } from "../../../src/urls/index.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 
 const SENTENCE = "The mill at the river mouth has turned again since the spring, and people sleep better. ";
 const PARAGRAPH = `<p>${SENTENCE.repeat(4)}</p>`;
@@ -27,37 +27,34 @@ type Answer = {
 
 /** The site's answers by path; each test adds what it needs. */
 const answers = new Map<string, Answer>();
-let server: ReturnType<typeof Bun.serve>;
-let fetcher: HttpFetcher;
 
-beforeAll(() => {
-  server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    development: false,
-    fetch(request) {
-      const {
-        status = 200,
-        type = "text/html; charset=utf-8",
-        location,
-        body = "",
-      } = answers.get(new URL(request.url).pathname) ?? { status: 404 };
-      const headers = new Headers(location === undefined ? {} : { location });
-      if (type !== null) headers.set("content-type", type);
-      return new Response(body, { status, headers });
-    },
-  });
-  fetcher = createHttpFetcher({
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  development: false,
+  fetch(request) {
+    const {
+      status = 200,
+      type = "text/html; charset=utf-8",
+      location,
+      body = "",
+    } = answers.get(new URL(request.url).pathname) ?? { status: 404 };
+    const headers = new Headers(location === undefined ? {} : { location });
+    if (type !== null) headers.set("content-type", type);
+    return new Response(body, { status, headers });
+  },
+});
+const fetcher = forAllTests(
+  createHttpFetcher({
     egress: createEgress({ policy: parseEgressPolicy("open"), resolve: systemResolve, resolverTtlMs: 1000 }),
     caller: { kind: "cli" },
     chooseProxy: () => null,
     userAgent: "test",
     limits: { ...DEFAULT_FETCH_LIMITS, tries: 1 },
     log: createLog({ level: "critical", format: "text", write: () => {} }),
-  });
-});
+  }),
+);
 afterAll(async () => {
-  await fetcher[Symbol.asyncDispose]();
   await server.stop(true);
 });
 

@@ -1,13 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { runCommand } from "../../support/command.ts";
-import { type ServedSite, serveSite } from "../../support/site.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
+import { serveSite } from "../../support/site.ts";
 
-let site: ServedSite;
-beforeAll(async () => {
-  site = await serveSite();
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(await serveSite());
 
 /** One page of the site in one form; it must succeed. */
 async function extract(path: string, output: string, ...args: string[]): Promise<string> {

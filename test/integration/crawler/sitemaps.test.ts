@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,10 +18,7 @@ const page = (loc: string): string => `<urlset><url><loc>${loc}</loc></url></url
 const index = (...locs: string[]): string =>
   `<sitemapindex>${locs.map((loc) => `<sitemap><loc>${loc}</loc></sitemap>`).join("")}</sitemapindex>`;
 
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "sitemaps-"));
-});
+const directory = await mkdtemp(join(tmpdir(), "sitemaps-"));
 afterAll(() => rm(directory, { recursive: true }));
 
 async function file(name: string, content: string | Uint8Array): Promise<string> {

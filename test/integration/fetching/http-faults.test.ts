@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type HttpFetcher, systemClock } from "../../../src/fetching/index.ts";
 import { makeCertificate } from "../../support/certificates.ts";
-import { type FaultySite, reply, startFaultySite } from "../../support/faulty-site.ts";
+import { reply, startFaultySite } from "../../support/faulty-site.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { startRawServer } from "../../support/raw-server.ts";
 import { failureOf, pageUrl, tableResolver, testFetcher } from "../../support/test-fetcher.ts";
 
-let site: FaultySite;
-beforeAll(async () => {
-  site = await startFaultySite();
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(await startFaultySite());
 
 const at = (path: string) => pageUrl(`${site.origin}${path}`);
 const visitsOf = (path: string): number => site.requests.filter((request) => request.target === path).length;

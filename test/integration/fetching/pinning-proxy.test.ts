@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "bun:test";
+import { afterEach, describe, expect, test } from "bun:test";
 import net from "node:net";
 import { createLog } from "../../../src/base/log.ts";
 import {
@@ -10,29 +10,22 @@ import {
   parseEgressPolicy,
 } from "../../../src/fetching/index.ts";
 import { makeCertificate } from "../../support/certificates.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { startForwardProxy } from "../../support/forward-proxy.ts";
 import { LOCAL_ADDRESSES } from "../../support/hostile-addresses.ts";
-import { type RawServer, startRawServer } from "../../support/raw-server.ts";
+import { startRawServer } from "../../support/raw-server.ts";
 import { NO_PROXY } from "../../support/test-fetcher.ts";
 import { untilTrue } from "../../support/until.ts";
 
 const certificate = await makeCertificate("good.test");
-let plain: RawServer;
-let secure: RawServer;
 const proxies: PinningProxy[] = [];
 const lines: string[] = [];
-beforeAll(async () => {
-  const answer = (request: { target: string }, socket: net.Socket): void => {
-    const body = `you asked for ${request.target}`;
-    socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
-  };
-  plain = await startRawServer({ answer });
-  secure = await startRawServer({ answer, tls: certificate });
-});
-afterAll(async () => {
-  await plain[Symbol.asyncDispose]();
-  await secure[Symbol.asyncDispose]();
-});
+const answer = (request: { target: string }, socket: net.Socket): void => {
+  const body = `you asked for ${request.target}`;
+  socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n${body}`);
+};
+const plain = forAllTests(await startRawServer({ answer }));
+const secure = forAllTests(await startRawServer({ answer, tls: certificate }));
 afterEach(async () => {
   for (const proxy of proxies.splice(0)) await proxy[Symbol.asyncDispose]();
 });

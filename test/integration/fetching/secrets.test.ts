@@ -1,15 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { createLog } from "../../../src/base/log.ts";
 import { chooseProxy } from "../../../src/fetching/index.ts";
 import type { PageUrl } from "../../../src/urls/index.ts";
-import { type FaultySite, startFaultySite } from "../../support/faulty-site.ts";
+import { startFaultySite } from "../../support/faulty-site.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { failureOf, testFetcher } from "../../support/test-fetcher.ts";
 
-let site: FaultySite;
-beforeAll(async () => {
-  site = await startFaultySite();
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(await startFaultySite());
 
 const SECRET = "s3cr3tv4lue";
 

@@ -1,16 +1,16 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import zlib from "node:zlib";
 import type { FetchedStream, StreamPurpose } from "../../../src/fetching/testing.ts";
-import { type FaultySite, head, reply, startFaultySite } from "../../support/faulty-site.ts";
+import { head, reply, startFaultySite } from "../../support/faulty-site.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { failureOf, pageUrl, type TestFetcherOptions, testFetcher } from "../../support/test-fetcher.ts";
 import { untilTrue } from "../../support/until.ts";
 
 const SITEMAP = `<urlset>${"<url><loc>https://a.test/</loc></url>".repeat(100)}</urlset>`;
 let closedEarly = 0;
 
-let site: FaultySite;
-beforeAll(async () => {
-  site = await startFaultySite({
+const site = forAllTests(
+  await startFaultySite({
     routes: {
       "/sitemap.xml": ({ socket }) =>
         reply(socket, { body: SITEMAP, headers: { "content-type": "text/xml" } }),
@@ -34,9 +34,8 @@ beforeAll(async () => {
       "/stalls": ({ socket }) =>
         void socket.write(`${head(200, { "content-type": "text/xml", "content-length": "1000" })}<urlset>`),
     },
-  });
-});
-afterAll(() => site[Symbol.asyncDispose]());
+  }),
+);
 
 const open = (
   path: string,

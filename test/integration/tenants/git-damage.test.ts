@@ -1,17 +1,14 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type GitServer, serveGit } from "../../support/git-server.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
+import { serveGit } from "../../support/git-server.ts";
 import { documentsOf, gitTenantSource, runSync } from "../../support/git-tenant.ts";
 
-let server: GitServer;
 let count = 0;
-beforeAll(async () => {
-  server = await serveGit();
-});
-afterAll(() => server[Symbol.asyncDispose]());
+const server = forAllTests(await serveGit());
 
 /** A tenant that was synced, and a commit that it has not seen. */
 async function openBench() {

@@ -1,27 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { appendFile, chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { TestRepository } from "../../support/git-server.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { documentsOf, type GitTenantOptions, gitTenantSource, runSync } from "../../support/git-tenant.ts";
-import { type SshServer, serveSsh } from "../../support/ssh-server.ts";
+import { serveSsh } from "../../support/ssh-server.ts";
 import { untilTrue } from "../../support/until.ts";
 
-let server: SshServer;
-let repository: TestRepository;
-let key: string;
 let rootDir: string;
 let knownHostsFile: string;
 
-beforeAll(async () => {
-  server = await serveSsh();
-  // ssh and its options must get through names with blanks, quotes and percent signs.
-  key = await server.makeKey("deploy key 100%h", { isTaken: true });
-  repository = await server.create("hand book");
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-});
+const server = forAllTests(await serveSsh());
+// ssh and its options must get through names with blanks, quotes and percent signs.
+const key = await server.makeKey("deploy key 100%h", { isTaken: true });
+const repository = await server.create("hand book");
 beforeEach(async () => {
   rootDir = await mkdtemp(join(tmpdir(), "git-ssh-"));
   knownHostsFile = join(rootDir, "known hosts' %h");

@@ -1,22 +1,17 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type GitServer, serveGit, type TestRepository } from "../../support/git-server.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
+import { serveGit, type TestRepository } from "../../support/git-server.ts";
 import { documentsOf, gitTenantSource, runSync } from "../../support/git-tenant.ts";
 
-let server: GitServer;
 let repository: TestRepository;
 let rootDir: string;
 let url: string;
 let count = 0;
 
-beforeAll(async () => {
-  server = await serveGit();
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-});
+const server = forAllTests(await serveGit());
 beforeEach(async () => {
   count++;
   rootDir = await mkdtemp(join(tmpdir(), "git-tenant-"));

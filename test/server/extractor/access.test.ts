@@ -4,8 +4,9 @@ import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ExtractorProcess, startExtractor } from "../../support/extractor-server.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { FORBIDDEN_ADDRESSES, LOCAL_ADDRESSES } from "../../support/hostile-addresses.ts";
-import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+import { serveNumberedSite } from "../../support/numbered-site.ts";
 import { untilTrue } from "../../support/until.ts";
 
 const FORWARDED = { "x-forwarded-for": "203.0.113.7" };
@@ -45,11 +46,7 @@ async function codeOf(response: Response): Promise<string> {
   return ((await response.json()) as { code: string }).code;
 }
 
-let site: NumberedSite;
-beforeAll(() => {
-  site = serveNumberedSite({ pages: 3 });
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(serveNumberedSite({ pages: 3 }));
 
 describe("an API key", () => {
   let server: ExtractorProcess;

@@ -1,32 +1,27 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
 import { startFaultySite } from "../../support/faulty-site.ts";
-import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
+import { serveNumberedSite } from "../../support/numbered-site.ts";
 import { untilTrue } from "../../support/until.ts";
 
-let site: NumberedSite;
-let faulty: Awaited<ReturnType<typeof startFaultySite>>;
 let departures = 0;
 let arrivals = 0;
-beforeAll(async () => {
-  site = serveNumberedSite({ pages: 1000, answerMs: 100 });
-  faulty = await startFaultySite({
+const site = forAllTests(serveNumberedSite({ pages: 1000, answerMs: 100 }));
+const faulty = forAllTests(
+  await startFaultySite({
     routes: {
       "/never": ({ socket }) => {
         arrivals++;
         socket.once("close", () => departures++);
       },
     },
-  });
-});
-afterAll(async () => {
-  await site[Symbol.asyncDispose]();
-  await faulty[Symbol.asyncDispose]();
-});
+  }),
+);
 
 /** Sends bytes over a connection of its own; resolves with all that comes back before it is closed. */
 function converse(url: string, bytes: string | Uint8Array): Promise<string> {

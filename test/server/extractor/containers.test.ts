@@ -1,18 +1,15 @@
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canContain, IN_CONTAINER } from "../../support/containers.ts";
 import { isOver, startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
-import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
+import { serveNumberedSite } from "../../support/numbered-site.ts";
 
 const PAGES = 20;
-let site: NumberedSite;
-beforeAll(() => {
-  site = serveNumberedSite({ pages: PAGES, answerMs: 30 });
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(serveNumberedSite({ pages: PAGES, answerMs: 30 }));
 
 const crashesIn = (directory: string): number => {
   const db = new Database(join(directory, "state/jobs.sqlite"), { readonly: true });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,35 +10,31 @@ import {
   submitJob,
   untilJob,
 } from "../../support/extractor-server.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { NGINX } from "../../support/nginx.ts";
-import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+import { serveNumberedSite } from "../../support/numbered-site.ts";
 
 const DEPLOY = join(import.meta.dir, "../../../scripts/deploy");
 const read = (name: string): Promise<string> => Bun.file(join(DEPLOY, name)).text();
 
-let directory: string;
-let server: ExtractorProcess;
-let site: NumberedSite;
 const running: Bun.Subprocess[] = [];
-beforeAll(async () => {
-  directory = mkdtempSync(join(tmpdir(), "deploy-"));
-  site = serveNumberedSite({ pages: 20, answerMs: 50 });
-  server = await startExtractor({
+const directory = mkdtempSync(join(tmpdir(), "deploy-"));
+const site = forAllTests(serveNumberedSite({ pages: 20, answerMs: 50 }));
+const server = forAllTests(
+  await startExtractor({
     env: {
       ARTICLE_EXTRACTOR_TRUSTED_PROXIES: "127.0.0.1",
       ARTICLE_EXTRACTOR_ALLOWED_HOSTS: "*",
       ARTICLE_EXTRACTOR_EGRESS: "open",
       ARTICLE_EXTRACTOR_OUTPUT_ROOT: join(directory, "out"),
     },
-  });
-});
+  }),
+);
 afterAll(async () => {
   for (const child of running) {
     child.kill();
     await child.exited;
   }
-  await server[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
   rmSync(directory, { recursive: true, force: true });
 });
 

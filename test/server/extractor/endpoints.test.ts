@@ -1,17 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type ExtractorProcess, startExtractor } from "../../support/extractor-server.ts";
+import { describe, expect, test } from "bun:test";
+import { startExtractor } from "../../support/extractor-server.ts";
 import { startFaultySite } from "../../support/faulty-site.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { crawlPage } from "../../support/numbered-site.ts";
-import { type ServedSite, serveSite } from "../../support/site.ts";
+import { serveSite } from "../../support/site.ts";
 import { untilTrue } from "../../support/until.ts";
 
-let server: ExtractorProcess;
-let site: ServedSite;
-let faulty: Awaited<ReturnType<typeof startFaultySite>>;
-beforeAll(async () => {
-  server = await startExtractor();
-  site = await serveSite();
-  faulty = await startFaultySite({
+const server = forAllTests(await startExtractor());
+const site = forAllTests(await serveSite());
+const faulty = forAllTests(
+  await startFaultySite({
     routes: {
       "/spa": ({ socket }) => {
         const body = crawlPage("Client rendered", [], 200);
@@ -20,13 +18,8 @@ beforeAll(async () => {
         );
       },
     },
-  });
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
-  await faulty[Symbol.asyncDispose]();
-});
+  }),
+);
 
 const ARTICLE = "/news/borrowed-tools.html";
 

@@ -1,31 +1,17 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  type ExtractorProcess,
-  isOver,
-  type JobJson,
-  startExtractor,
-  submitJob,
-  untilJob,
-} from "../../support/extractor-server.ts";
-import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+import { isOver, type JobJson, startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
+import { serveNumberedSite } from "../../support/numbered-site.ts";
 
-let server: ExtractorProcess;
-let site: NumberedSite;
-let slow: NumberedSite;
-beforeAll(async () => {
-  server = await startExtractor({
+const server = forAllTests(
+  await startExtractor({
     env: { ARTICLE_EXTRACTOR_MAX_RUNNING_JOBS: "2", ARTICLE_EXTRACTOR_MAX_QUEUED_JOBS: "3" },
-  });
-  site = serveNumberedSite({ pages: 12, answers: { "/p/3": { status: 500, body: "no" } } });
-  slow = serveNumberedSite({ pages: 1000, answerMs: 300 });
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
-  await slow[Symbol.asyncDispose]();
-});
+  }),
+);
+const site = forAllTests(serveNumberedSite({ pages: 12, answers: { "/p/3": { status: 500, body: "no" } } }));
+const slow = forAllTests(serveNumberedSite({ pages: 1000, answerMs: 300 }));
 
 const canMount = Bun.spawnSync(["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).exitCode === 0;
 

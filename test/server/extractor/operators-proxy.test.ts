@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   type ExtractorProcess,
   isOver,
@@ -6,22 +6,13 @@ import {
   submitJob,
   untilJob,
 } from "../../support/extractor-server.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { type ForwardProxy, startForwardProxy } from "../../support/forward-proxy.ts";
-import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+import { serveNumberedSite } from "../../support/numbered-site.ts";
 
-let site: NumberedSite;
-let operators: ForwardProxy;
-let callers: ForwardProxy;
-beforeAll(async () => {
-  site = serveNumberedSite({ pages: 3 });
-  operators = await startForwardProxy({ credentials: null, hosts: {} });
-  callers = await startForwardProxy({ credentials: null, hosts: {} });
-});
-afterAll(async () => {
-  await operators[Symbol.asyncDispose]();
-  await callers[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
-});
+const site = forAllTests(serveNumberedSite({ pages: 3 }));
+const operators = forAllTests(await startForwardProxy({ credentials: null, hosts: {} }));
+const callers = forAllTests(await startForwardProxy({ credentials: null, hosts: {} }));
 
 const urlOf = ({ port }: ForwardProxy): string => `http://127.0.0.1:${port}`;
 const statusOf = async (server: ExtractorProcess, path: string, body: object): Promise<string> => {

@@ -18,7 +18,8 @@ import {
   submitJob,
   untilJob,
 } from "../../support/extractor-server.ts";
-import { crawlPage, type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
+import { crawlPage, serveNumberedSite } from "../../support/numbered-site.ts";
 
 const FORWARDED = { "x-forwarded-for": "203.0.113.7" };
 
@@ -26,10 +27,8 @@ async function codeOf(response: Response): Promise<string> {
   return ((await response.json()) as { code: string }).code;
 }
 
-let site: NumberedSite;
-let slow: NumberedSite;
-beforeAll(() => {
-  site = serveNumberedSite({
+const site = forAllTests(
+  serveNumberedSite({
     pages: 3,
     answers: {
       "/sets-cookie": {
@@ -38,13 +37,9 @@ beforeAll(() => {
         body: crawlPage("Cookies", [], 200),
       },
     },
-  });
-  slow = serveNumberedSite({ pages: 1000, answerMs: 300 });
-});
-afterAll(async () => {
-  await site[Symbol.asyncDispose]();
-  await slow[Symbol.asyncDispose]();
-});
+  }),
+);
+const slow = forAllTests(serveNumberedSite({ pages: 1000, answerMs: 300 }));
 
 describe("an output root", () => {
   let root: string;

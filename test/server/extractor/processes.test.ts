@@ -1,29 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-  type ExtractorProcess,
-  isOver,
-  startExtractor,
-  submitJob,
-  untilJob,
-} from "../../support/extractor-server.ts";
+import { isOver, startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { childrenOf, processOfOwner } from "../../support/lease-owners.ts";
-import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+import { serveNumberedSite } from "../../support/numbered-site.ts";
 import { untilTrue } from "../../support/until.ts";
 
 const PAGES = 60;
-let site: NumberedSite;
-let server: ExtractorProcess;
-beforeAll(async () => {
-  site = serveNumberedSite({ pages: PAGES, answerMs: 40 });
-  server = await startExtractor({ env: { WEB_CONCURRENCY: "2", ARTICLE_EXTRACTOR_MAX_RUNNING_JOBS: "2" } });
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
-});
+const site = forAllTests(serveNumberedSite({ pages: PAGES, answerMs: 40 }));
+const server = forAllTests(
+  await startExtractor({ env: { WEB_CONCURRENCY: "2", ARTICLE_EXTRACTOR_MAX_RUNNING_JOBS: "2" } }),
+);
 
 /** Process numbers of the server's copies. */
 const copies = (): number[] => childrenOf(server.pid);

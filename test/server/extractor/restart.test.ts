@@ -1,17 +1,14 @@
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isOver, startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
-import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
+import { serveNumberedSite } from "../../support/numbered-site.ts";
 
 const PAGES = 40;
-let site: NumberedSite;
-beforeAll(() => {
-  site = serveNumberedSite({ pages: PAGES, answerMs: 60 });
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(serveNumberedSite({ pages: PAGES, answerMs: 60 }));
 
 const ENV = { ARTICLE_EXTRACTOR_MAX_RUNNING_JOBS: "1", ARTICLE_EXTRACTOR_THREADPOOL_SIZE: "1" };
 

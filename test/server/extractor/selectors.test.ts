@@ -1,17 +1,10 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { type ExtractorProcess, startExtractor } from "../../support/extractor-server.ts";
-import { type ServedSite, serveSite } from "../../support/site.ts";
+import { expect, test } from "bun:test";
+import { startExtractor } from "../../support/extractor-server.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
+import { serveSite } from "../../support/site.ts";
 
-let server: ExtractorProcess;
-let site: ServedSite;
-beforeAll(async () => {
-  server = await startExtractor();
-  site = await serveSite();
-});
-afterAll(async () => {
-  await server[Symbol.asyncDispose]();
-  await site[Symbol.asyncDispose]();
-});
+const server = forAllTests(await startExtractor());
+const site = forAllTests(await serveSite());
 
 const article = (): string => `${site.origin}/news/borrowed-tools.html`;
 

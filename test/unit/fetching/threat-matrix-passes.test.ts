@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Failure } from "../../../src/base/failure.ts";
 import {
   createEgress,
@@ -6,17 +6,14 @@ import {
   parseEgressPolicy,
   requestCaller,
 } from "../../../src/fetching/index.ts";
-import { type FaultySite, startFaultySite } from "../../support/faulty-site.ts";
+import { startFaultySite } from "../../support/faulty-site.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { HOSTILE_DNS } from "../../support/hostile-addresses.ts";
 import { failureOf, pageUrl, tableResolver, testFetcher } from "../../support/test-fetcher.ts";
 
 // This half of the threat matrix shows what the policy must admit, and which caller it recognises.
 
-let site: FaultySite;
-beforeAll(async () => {
-  site = await startFaultySite();
-});
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(await startFaultySite());
 
 const REMOTE: EgressCaller = { kind: "remote_request" };
 const CLI: EgressCaller = { kind: "cli" };

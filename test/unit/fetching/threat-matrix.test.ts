@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { Failure } from "../../../src/base/failure.ts";
 import {
   chooseProxy,
@@ -10,7 +10,8 @@ import {
   parseEgressPolicy,
 } from "../../../src/fetching/index.ts";
 import type { PageUrl } from "../../../src/urls/index.ts";
-import { type FaultySite, startFaultySite } from "../../support/faulty-site.ts";
+import { startFaultySite } from "../../support/faulty-site.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import {
   FORBIDDEN_ADDRESSES,
   HOSTILE_DNS,
@@ -22,18 +23,12 @@ import { failureOf, pageUrl, tableResolver, testFetcher } from "../../support/te
 // Every row is a way in which a service of this kind has been, or could be, tricked into its inner network.
 // The canary is a real server on loopback that stands for what must not be reached; it counts its visitors.
 
-let canary: FaultySite;
 /** The one local host that the list policy of the redirect rows allows. */
-let doorway: FaultySite;
-beforeAll(async () => {
-  canary = await startFaultySite();
-  doorway = await startFaultySite();
-});
+const canary = forAllTests(await startFaultySite());
+const doorway = forAllTests(await startFaultySite());
 afterAll(async () => {
   // One row shows that the canary can be reached at all; nobody else may have got through.
   const intruders = canary.requests.filter((request) => !request.target.includes("/page?allowed"));
-  await canary[Symbol.asyncDispose]();
-  await doorway[Symbol.asyncDispose]();
   expect(intruders).toEqual([]);
 });
 

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { parseQuery } from "../../../src/search/testing.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { rankIn, searchIn } from "../../support/search/searching.ts";
 import { openFixture } from "../../support/search/segment-fixture.ts";
 
@@ -18,17 +19,15 @@ const PAGES: Readonly<Record<string, readonly [title: string, markdown: string]>
   configuration: ["Configuration", "The configuration of weirs."],
 };
 
-let index: Awaited<ReturnType<typeof openFixture>>;
-beforeAll(async () => {
-  index = await openFixture(
+const index = forAllTests(
+  await openFixture(
     Object.entries(PAGES).map(([path, [title, markdown]]) => ({
       url: docsUrl("site", path),
       title,
       markdown,
     })),
-  );
-});
-afterAll(() => index[Symbol.asyncDispose]());
+  ),
+);
 
 const find = (query: string, wordMatch = false): string[] =>
   rankIn(index.segment, query, { options: { wordMatch } }).map(({ url }) => url.replace("docs://site/", ""));

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { SynonymSettings } from "../../../src/search/testing.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { rankIn, searchIn } from "../../support/search/searching.ts";
 import { openFixture } from "../../support/search/segment-fixture.ts";
 
@@ -20,14 +21,11 @@ const PAGES: Readonly<Record<string, string>> = {
   preact: "Preact renders too.",
 };
 
-type Fixture = Awaited<ReturnType<typeof openFixture>>;
-let index: Fixture;
-beforeAll(async () => {
-  index = await openFixture(
+const index = forAllTests(
+  await openFixture(
     Object.entries(PAGES).map(([path, markdown]) => ({ url: docsUrl("site", path), title: "x", markdown })),
-  );
-});
-afterAll(() => index[Symbol.asyncDispose]());
+  ),
+);
 
 const NONE: SynonymSettings = { abbreviations: false, groups: [], oneWay: {} };
 

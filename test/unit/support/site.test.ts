@@ -1,14 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
-import { type ServedSite, serveSite } from "../../support/site.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
+import { serveSite } from "../../support/site.ts";
 
-let site: ServedSite;
-
-beforeAll(async () => {
-  site = await serveSite();
-});
-
-afterAll(() => site[Symbol.asyncDispose]());
+const site = forAllTests(await serveSite());
 
 /** Every address that the page links to and every one that it loads, made absolute. */
 async function readAddresses(response: Response): Promise<{ links: string[]; loaded: string[] }> {
