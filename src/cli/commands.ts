@@ -1,198 +1,125 @@
 import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";
-import type { Flag } from "./flags/flag.ts";
+import { type Flag, type FlagTable, flagsOf } from "./flags/flag.ts";
 import { CRAWL_FLAGS, EXTRACT_FLAGS, GENERAL_FLAGS } from "./flags/pages.ts";
 
-const DIR = {
-  name: "dir",
-  placeholder: "DIR",
-  isPath: true,
-  group: "Input",
-  help: "The folder of documents, such as a crawl writes",
-} as const;
+const DEFAULT_CONFIG = "(default DEPLOYMENT_CONFIG, then ./deployment.json)";
+const CONFIG: FlagTable = { "--config FILE": `Deployment file of the tenants ${DEFAULT_CONFIG}` };
+const DIR: FlagTable = { "--dir DIR": "The folder of documents, such as a crawl writes" };
+const INDEX_FILE: FlagTable = {
+  "--index-file FILE": "The index's file of --dir (default DIR/.article-extractor/search.index)",
+};
+const JSON_OUTPUT: FlagTable = { "--json": "One JSON document instead of text" };
 
-const INDEX_FILE = {
-  name: "index-file",
-  placeholder: "FILE",
-  isPath: true,
-  group: "Search",
-  help: "The index's file of --dir (default DIR/.article-extractor/search.index)",
-} as const;
+const INDEX_FLAGS = [
+  ...flagsOf("Input", { ...CONFIG, "--all": "Every tenant of the deployment", ...DIR }),
+  ...flagsOf("Search", {
+    ...INDEX_FILE,
+    "--profile PROFILE": {
+      choices: ["default", "aggressive-stem", "code-friendly"],
+      help: "How words of --dir are told apart: default, aggressive-stem, or code-friendly (code is not stemmed)",
+    },
+  }),
+  ...flagsOf("Output", JSON_OUTPUT),
+  ...GENERAL_FLAGS,
+];
 
-const CONFIG = {
-  name: "config",
-  placeholder: "FILE",
-  isPath: true,
-  group: "Input",
-  help: "Deployment file of the tenants (default DEPLOYMENT_CONFIG, then ./deployment.json)",
-} as const;
-
-const JSON_OUTPUT = { name: "json", group: "Output", help: "One JSON document instead of text" } as const;
-
-/** The flags that only `index` takes. */
-const INDEX_ONLY_FLAGS = [
-  CONFIG,
-  { name: "all", group: "Input", help: "Every tenant of the deployment" },
-  DIR,
-  INDEX_FILE,
-  {
-    name: "profile",
-    placeholder: "PROFILE",
-    choices: ["default", "aggressive-stem", "code-friendly"],
-    group: "Search",
-    help: "How words of --dir are told apart: default, aggressive-stem, or code-friendly (code is not stemmed)",
-  },
-  JSON_OUTPUT,
-] as const;
-
-/** The flags that only `search` takes. */
-const SEARCH_ONLY_FLAGS = [
-  CONFIG,
-  { name: "all", group: "Input", help: "Search every tenant of the deployment" },
-  {
-    name: "library",
-    placeholder: "NAME[@VERSION]",
-    group: "Input",
-    help: "Search the tenants of a library, of the nearest version that is not above (default the newest)",
-  },
-  {
-    name: "from-lockfile",
-    placeholder: "FILE",
-    isPath: true,
-    group: "Input",
-    help: "Search what a package-lock.json, bun.lock, Cargo.lock, go.sum or requirements.txt names, in these versions",
-  },
-  DIR,
-  INDEX_FILE,
-  { name: "size", placeholder: "N", group: "Search", help: "Hits at most, 1 to 100 (default 10)" },
-  { name: "offset", placeholder: "N", group: "Search", help: "Hits to leave out, 0 to 900 (default 0)" },
-  {
-    name: "filter",
-    placeholder: "FILTER",
-    group: "Search",
-    isRepeatable: true,
-    help: "Only documents with kind:, path:, version: or language:, tenants of group: ('kind:guide path:api/**'; repeatable)",
-  },
-  { name: "facets", group: "Search", help: "Count all hits, and those of each kind, language and version" },
-  { name: "word-match", group: "Search", help: "Only words as they are typed, no other forms of them" },
-  { name: "explain", group: "Search", help: "Show how each hit of --dir got its score" },
-  JSON_OUTPUT,
-] as const;
-
-/** The flags that only `fetch` takes. */
-const FETCH_ONLY_FLAGS = [CONFIG, JSON_OUTPUT] as const;
-
-/** The flags that only `sync` takes. */
-const SYNC_ONLY_FLAGS = [CONFIG, { name: "all", group: "Input", help: "Every tenant" }] as const;
-
-/** The flags that only `doctor` takes. */
-const DOCTOR_ONLY_FLAGS = [
-  CONFIG,
-  { name: "json", group: "Output", help: "Print the findings as JSON" },
-] as const;
-
-/** The flags that only `serve` takes. */
-const SERVE_ONLY_FLAGS = [
-  {
-    name: "config",
-    placeholder: "FILE",
-    isPath: true,
-    group: "Input",
-    help: "search: deployment file (default DEPLOYMENT_CONFIG, then ./deployment.json)",
-  },
-  {
-    name: "host",
-    placeholder: "ADDRESS",
-    group: "Serving",
-    help: "Address to bind; wins over HOST and mcp_host",
-  },
-  {
-    name: "port",
-    placeholder: "N",
-    group: "Serving",
-    help: "Port; wins over PORT and mcp_port; 0: any free one",
-  },
-  {
-    name: "stdio",
-    group: "Serving",
-    help: "search: serve one MCP client over stdin and stdout instead of HTTP",
-  },
-  {
-    name: "lenient",
-    group: "Serving",
-    help: "search: start although a token is not set or the fallback extractor does not answer",
-  },
-  {
-    name: "egress",
-    placeholder: "POLICY",
-    group: "Fetching",
-    help: "extractor: addresses that pages may be fetched from: auto (default), open, public, or a list",
-  },
-] as const;
-
-const MCP_ONLY_FLAGS = [
-  {
+const SEARCH_FLAGS = [
+  ...flagsOf("Input", {
     ...CONFIG,
-    help: "Deployment file of documentation (default DEPLOYMENT_CONFIG, then ./deployment.json, else none)",
-  },
-  {
-    name: "print-config",
-    placeholder: "CLIENT",
-    choices: ["claude-code", "claude-desktop", "cursor", "vscode", "zed", "codex", "generic"],
-    group: "Output",
-    help: "Print what a client needs to start this server, and end",
-  },
-  {
-    name: "egress",
-    placeholder: "POLICY",
-    group: "Fetching",
-    help: "Addresses that pages may be fetched from: auto (default), open, public, or a list",
-  },
-] as const;
+    "--all": "Search every tenant of the deployment",
+    "--library NAME[@VERSION]":
+      "Search the tenants of a library, of the nearest version that is not above (default the newest)",
+    "--from-lockfile FILE":
+      "Search what a package-lock.json, bun.lock, Cargo.lock, go.sum or requirements.txt names, in these versions",
+    ...DIR,
+  }),
+  ...flagsOf("Search", {
+    ...INDEX_FILE,
+    "--size N": "Hits at most, 1 to 100 (default 10)",
+    "--offset N": "Hits to leave out, 0 to 900 (default 0)",
+    "--filter FILTER ...":
+      "Only documents with kind:, path:, version: or language:, tenants of group: ('kind:guide path:api/**'; repeatable)",
+    "--facets": "Count all hits, and those of each kind, language and version",
+    "--word-match": "Only words as they are typed, no other forms of them",
+    "--explain": "Show how each hit of --dir got its score",
+  }),
+  ...flagsOf("Output", JSON_OUTPUT),
+  ...GENERAL_FLAGS,
+];
 
-/** What only `queries` takes. */
-const QUERIES_ONLY_FLAGS = [
-  CONFIG,
-  {
-    name: "days",
-    placeholder: "N",
-    group: "Output",
-    help: "Only so many days back (default all that are kept)",
-  },
-  {
-    name: "size",
-    placeholder: "N",
-    group: "Output",
-    help: "Queries of each list at most, 1 to 1000 (default 20)",
-  },
-  JSON_OUTPUT,
-] as const;
+const SERVE_FLAGS = [
+  ...flagsOf("Input", { "--config FILE": `search: deployment file ${DEFAULT_CONFIG}` }),
+  ...flagsOf("Serving", {
+    "--host ADDRESS": "Address to bind; wins over HOST and mcp_host",
+    "--port N": "Port; wins over PORT and mcp_port; 0: any free one",
+    "--stdio": "search: serve one MCP client over stdin and stdout instead of HTTP",
+    "--lenient": "search: start although a token is not set or the fallback extractor does not answer",
+  }),
+  ...flagsOf("Fetching", {
+    "--egress POLICY":
+      "extractor: addresses that pages may be fetched from: auto (default), open, public, or a list",
+  }),
+  ...GENERAL_FLAGS,
+];
 
-/** What only `keys` takes. */
-const KEYS_ONLY_FLAGS = [
-  CONFIG,
-  {
-    name: "tenants",
-    placeholder: "LIST",
-    group: "Serving",
-    help: "add: the only tenants that the key is for, with commas between several (default all)",
-  },
-  JSON_OUTPUT,
-] as const;
+const MCP_FLAGS = [
+  ...flagsOf("Input", {
+    "--config FILE":
+      "Deployment file of documentation (default DEPLOYMENT_CONFIG, then ./deployment.json, else none)",
+  }),
+  ...flagsOf("Output", {
+    "--print-config CLIENT": {
+      choices: ["claude-code", "claude-desktop", "cursor", "vscode", "zed", "codex", "generic"],
+      help: "Print what a client needs to start this server, and end",
+    },
+  }),
+  ...flagsOf("Fetching", {
+    "--egress POLICY": "Addresses that pages may be fetched from: auto (default), open, public, or a list",
+  }),
+  ...GENERAL_FLAGS,
+];
 
-/** What only `tenants` takes. */
-const TENANTS_ONLY_FLAGS = [
-  { ...CONFIG, help: "Deployment file; add makes it (default DEPLOYMENT_CONFIG, then ./deployment.json)" },
-  {
-    name: "codename",
-    placeholder: "NAME",
-    group: "Input",
-    help: "add: the tenant's name (default made of the host's, the repository's or the folder's)",
-  },
-  { name: "dry-run", group: "Output", help: "add: show what would be indexed first, and change nothing" },
-  { name: "yes", group: "Output", help: "add: do not ask" },
-  JSON_OUTPUT,
-] as const;
+const TENANTS_FLAGS = [
+  ...flagsOf("Input", {
+    "--config FILE": `Deployment file; add makes it ${DEFAULT_CONFIG}`,
+    "--codename NAME":
+      "add: the tenant's name (default made of the host's, the repository's or the folder's)",
+  }),
+  ...flagsOf("Output", {
+    "--dry-run": "add: show what would be indexed first, and change nothing",
+    "--yes": "add: do not ask",
+    ...JSON_OUTPUT,
+  }),
+  ...GENERAL_FLAGS,
+];
+
+const KEYS_FLAGS = [
+  ...flagsOf("Input", CONFIG),
+  ...flagsOf("Serving", {
+    "--tenants LIST": "add: the only tenants that the key is for, with commas between several (default all)",
+  }),
+  ...flagsOf("Output", JSON_OUTPUT),
+  ...GENERAL_FLAGS,
+];
+
+const QUERIES_FLAGS = [
+  ...flagsOf("Input", CONFIG),
+  ...flagsOf("Output", {
+    "--days N": "Only so many days back (default all that are kept)",
+    "--size N": "Queries of each list at most, 1 to 1000 (default 20)",
+    ...JSON_OUTPUT,
+  }),
+  ...GENERAL_FLAGS,
+];
+
+const FETCH_FLAGS = [...flagsOf("Input", CONFIG), ...flagsOf("Output", JSON_OUTPUT), ...GENERAL_FLAGS];
+const SYNC_FLAGS = [...flagsOf("Input", { ...CONFIG, "--all": "Every tenant" }), ...GENERAL_FLAGS];
+const DOCTOR_FLAGS = [
+  ...flagsOf("Input", CONFIG),
+  ...flagsOf("Output", { "--json": "Print the findings as JSON" }),
+  ...GENERAL_FLAGS,
+];
 
 /** What `tenants` does. */
 export const TENANT_ACTIONS = ["add", "list", "remove"] as const;
@@ -256,7 +183,7 @@ export const SERVE_COMMAND: Command = {
   usage: "extractor | search [options]",
   help: "Serve extraction and crawls over HTTP, or documentation search over MCP and HTTP",
   brief: "pages over HTTP, documentation over MCP",
-  flags: [...SERVE_ONLY_FLAGS, ...GENERAL_FLAGS],
+  flags: SERVE_FLAGS,
 };
 
 export const COMMANDS: readonly Command[] = [
@@ -267,20 +194,20 @@ export const COMMANDS: readonly Command[] = [
     usage: "TENANT ... | --all | --dir DIR [options]",
     help: "Build search indexes of tenants or of a folder, or bring them up to date",
     brief: "make documentation searchable",
-    flags: [...INDEX_ONLY_FLAGS, ...GENERAL_FLAGS],
+    flags: INDEX_FLAGS,
   },
   {
     name: "search",
     usage: "TENANT QUERY | --all QUERY | --library NAME[@VERSION] QUERY | --dir DIR QUERY [options]",
     help: "Search tenants of documentation, or a folder that was indexed",
     brief: "find passages of it",
-    flags: [...SEARCH_ONLY_FLAGS, ...GENERAL_FLAGS],
+    flags: SEARCH_FLAGS,
   },
   {
     name: "fetch",
     usage: "TENANT URI [options]",
     help: "Print a document of a tenant as Markdown; with #anchor, a section of it",
-    flags: [...FETCH_ONLY_FLAGS, ...GENERAL_FLAGS],
+    flags: FETCH_FLAGS,
   },
   SERVE_COMMAND,
   {
@@ -288,32 +215,32 @@ export const COMMANDS: readonly Command[] = [
     usage: "[--config FILE] [options]",
     help: "Serve one MCP client over stdin and stdout: pages, crawls, and documentation if there is a deployment file",
     brief: "all of it for one MCP client, over stdio",
-    flags: [...MCP_ONLY_FLAGS, ...GENERAL_FLAGS],
+    flags: MCP_FLAGS,
   },
   {
     name: "tenants",
     usage: "add URL|REPOSITORY|FOLDER | list | remove CODENAME [options]",
     help: "Add websites, repositories and folders to the deployment file, list them, or take them out",
     brief: "add, list and remove documentation",
-    flags: [...TENANTS_ONLY_FLAGS, ...GENERAL_FLAGS],
+    flags: TENANTS_FLAGS,
   },
   {
     name: "keys",
     usage: "add NAME | list | remove NAME [options]",
     help: "Make, list or remove the keys of those who may use serve search",
-    flags: [...KEYS_ONLY_FLAGS, ...GENERAL_FLAGS],
+    flags: KEYS_FLAGS,
   },
   {
     name: "queries",
     usage: "[options]",
     help: "Show what people searched for at serve search, and what they did not find",
-    flags: [...QUERIES_ONLY_FLAGS, ...GENERAL_FLAGS],
+    flags: QUERIES_FLAGS,
   },
   {
     name: "sync",
     usage: "TENANT ... | --all [options]",
     help: "Bring documentation up to date and index it, beside a server or instead of its schedule",
-    flags: [...SYNC_ONLY_FLAGS, ...GENERAL_FLAGS],
+    flags: SYNC_FLAGS,
   },
   {
     name: "validate",
@@ -327,7 +254,7 @@ export const COMMANDS: readonly Command[] = [
     usage: "[--json] [--config FILE]",
     help: "Look at what this machine has (browser, display, proxy, disk, state, git) and at the tenants",
     brief: "what this machine has, and what is missing",
-    flags: [...DOCTOR_ONLY_FLAGS, ...GENERAL_FLAGS],
+    flags: DOCTOR_FLAGS,
   },
   {
     name: "completions",

@@ -1,59 +1,3 @@
-/** The flags for fetching pages, in extractions and in crawls. */
-export const FETCHING_FLAGS: readonly Flag[] = inGroup("Fetching", [
-  { name: "user-agent", placeholder: "TEXT", help: "User agent to send; wins over --random-user-agent" },
-  { name: "random-user-agent", help: "Send a current desktop browser's user agent" },
-  {
-    name: "header",
-    placeholder: '"NAME: VALUE"',
-    isRepeatable: true,
-    help: "Send this header too; it stays with the page's own origin (repeatable)",
-  },
-  { name: "proxy", placeholder: "URL", help: "HTTP proxy; wins over HTTPS_PROXY, HTTP_PROXY and ALL_PROXY" },
-  {
-    name: "proxy-bypass",
-    placeholder: "HOST",
-    isRepeatable: true,
-    help: "Host that skips the proxy, as in NO_PROXY (repeatable)",
-  },
-  {
-    name: "timeout",
-    placeholder: "SECONDS",
-    help: "Longest wait for one request (default 30); a page with its retries gets 60, or this if longer",
-  },
-  {
-    name: "retries",
-    placeholder: "N",
-    help: "Further tries after a failed connection, 408, 425, 429 or 5xx (default 3)",
-  },
-  { name: "max-bytes", placeholder: "SIZE", help: "Largest page, decompressed (default 20M)" },
-  {
-    name: "egress",
-    placeholder: "POLICY",
-    help: "Addresses that may be reached: auto (default), open, public, or a list of hosts and networks",
-  },
-  { name: "prefer-browser", help: "Fetch with the browser first (the default where one is found)" },
-  {
-    name: "prefer-http",
-    help: "Fetch with the plain HTTP client first; the browser helps with empty shells and 404",
-  },
-  { name: "no-browser", help: "Never start a browser" },
-  { name: "wait-for", placeholder: "CSS", help: "Wait in the browser until an element matches" },
-  { name: "scroll", help: "Scroll through the page in the browser, for content that comes when it is seen" },
-  { name: "load-media", help: "Load images, fonts and media in the browser, too" },
-  { name: "headed", help: "Show the browser, to log in by hand on the first page" },
-  {
-    name: "user-interaction-timeout",
-    placeholder: "SECONDS",
-    help: "How long a headed browser waits for Enter (default 300 at a terminal, else 0)",
-  },
-  {
-    name: "storage-state",
-    placeholder: "PATH",
-    isPath: true,
-    help: "File that keeps cookies and sessions, for both fetchers",
-  },
-]);
-
 /** The headings of the help, in order. */
 export const FLAG_GROUPS = [
   "Input",
@@ -91,7 +35,29 @@ export type Flag = {
   readonly help: string;
 };
 
+/**
+ * Flags by how they are typed, in the form of the help: `-o, --output-file FILE ...`, where the three dots mean that the
+ * flag may be given several times. Most need nothing but their help.
+ */
+export type FlagTable = Readonly<
+  Record<string, string | Pick<Flag, "choices" | "isPath" | "takesBytes" | "insteadOf" | "help">>
+>;
+
+const SPELLING = /^(?:-(\w), )?--([\w-]+)(?: (.+?))??( \.\.\.)?$/;
+/** The words that stand for paths in placeholders. */
+const PATH = /^(?:PATH|FILE|DIR|URL\|PATH)$/;
+
 /** Declares flags that stand in one group of the help. */
-export function inGroup(group: FlagGroup, flags: readonly Omit<Flag, "group">[]): readonly Flag[] {
-  return flags.map((flag) => ({ ...flag, group }));
-}
+export const flagsOf = (group: FlagGroup, table: FlagTable): readonly Flag[] =>
+  Object.entries(table).map(([spelling, about]) => {
+    const [, short, name = "", placeholder = "", dots] = SPELLING.exec(spelling) ?? [];
+    return {
+      name,
+      ...(short !== undefined && { short }),
+      ...(placeholder !== "" && { placeholder }),
+      ...(dots !== undefined && { isRepeatable: true }),
+      ...(PATH.test(placeholder) && { isPath: true }),
+      ...(typeof about === "string" ? { help: about } : about),
+      group,
+    };
+  });

@@ -1,4 +1,4 @@
-import { FETCHING_FLAGS, type Flag, inGroup } from "./flag.ts";
+import { type Flag, type FlagTable, flagsOf } from "./flag.ts";
 
 /** The forms of a result, by the words for them. */
 export const OUTPUT_FORMATS = {
@@ -12,226 +12,162 @@ export const OUTPUT_FORMATS = {
 export type OutputFormat = (typeof OUTPUT_FORMATS)[keyof typeof OUTPUT_FORMATS];
 
 /** The flags that every command takes. */
-export const GENERAL_FLAGS: readonly Flag[] = inGroup("General", [
-  {
-    name: "env-file",
-    placeholder: "PATH",
-    isPath: true,
-    help: "Read settings from this file instead of the .env beside the program",
-  },
-  {
-    name: "log-level",
-    placeholder: "LEVEL",
+export const GENERAL_FLAGS: readonly Flag[] = flagsOf("General", {
+  "--env-file PATH": "Read settings from this file instead of the .env beside the program",
+  "--log-level LEVEL": {
     choices: ["debug", "info", "warning", "error", "critical"],
     help: "Least severe level logged to stderr (default critical; servers: info)",
   },
-  {
-    name: "log-format",
-    placeholder: "FORMAT",
-    choices: ["json", "text"],
-    help: "Form of a log line (default json)",
-  },
-  { name: "quiet", short: "q", help: "No notices on stderr, only errors" },
-  { name: "verbose", short: "v", help: "Log what is done (level info; servers, which do: debug)" },
-  { name: "no-color", help: "No colours on stderr; NO_COLOR does the same" },
-  { name: "version", short: "V", help: "Print the version" },
-  { name: "help", short: "h", help: "Print this help" },
-]);
+  "--log-format FORMAT": { choices: ["json", "text"], help: "Form of a log line (default json)" },
+  "-q, --quiet": "No notices on stderr, only errors",
+  "-v, --verbose": "Log what is done (level info; servers, which do: debug)",
+  "--no-color": "No colours on stderr; NO_COLOR does the same",
+  "-V, --version": "Print the version",
+  "-h, --help": "Print this help",
+});
 
-const EXTRACTION_FLAGS: readonly Flag[] = inGroup("Extraction", [
-  { name: "min-words", placeholder: "N", help: "Warn when the content has fewer words (default 150)" },
-  {
-    name: "favor",
-    placeholder: "WORD",
+/** The flags for fetching pages, in extractions and in crawls. */
+const FETCHING: FlagTable = {
+  "--user-agent TEXT": "User agent to send; wins over --random-user-agent",
+  "--random-user-agent": "Send a current desktop browser's user agent",
+  '--header "NAME: VALUE" ...': "Send this header too; it stays with the page's own origin (repeatable)",
+  "--proxy URL": "HTTP proxy; wins over HTTPS_PROXY, HTTP_PROXY and ALL_PROXY",
+  "--proxy-bypass HOST ...": "Host that skips the proxy, as in NO_PROXY (repeatable)",
+  "--timeout SECONDS":
+    "Longest wait for one request (default 30); a page with its retries gets 60, or this if longer",
+  "--retries N": "Further tries after a failed connection, 408, 425, 429 or 5xx (default 3)",
+  "--max-bytes SIZE": "Largest page, decompressed (default 20M)",
+  "--egress POLICY":
+    "Addresses that may be reached: auto (default), open, public, or a list of hosts and networks",
+  "--prefer-browser": "Fetch with the browser first (the default where one is found)",
+  "--prefer-http": "Fetch with the plain HTTP client first; the browser helps with empty shells and 404",
+  "--no-browser": "Never start a browser",
+  "--wait-for CSS": "Wait in the browser until an element matches",
+  "--scroll": "Scroll through the page in the browser, for content that comes when it is seen",
+  "--load-media": "Load images, fonts and media in the browser, too",
+  "--headed": "Show the browser, to log in by hand on the first page",
+  "--user-interaction-timeout SECONDS":
+    "How long a headed browser waits for Enter (default 300 at a terminal, else 0)",
+  "--storage-state PATH": "File that keeps cookies and sessions, for both fetchers",
+};
+
+const EXTRACTION_FLAGS = flagsOf("Extraction", {
+  "--min-words N": "Warn when the content has fewer words (default 150)",
+  "--favor WORD": {
     choices: ["balanced", "precision", "recall"],
     help: "Where content is unsure: balanced (default), precision (less beside it) or recall (less lost)",
   },
-  {
-    name: "engine",
-    placeholder: "NAME",
+  "--engine NAME": {
     choices: ["article-extractor", "readability"],
     help: "What finds the content: article-extractor (default), or readability to compare with",
   },
-  { name: "no-images", help: "Leave images out" },
-  { name: "no-code", help: "Leave code blocks out" },
-  {
-    name: "select",
-    placeholder: "CSS",
-    help: "The content is in the elements that match; an error where none does",
-  },
-  {
-    name: "exclude",
-    placeholder: "CSS",
-    isRepeatable: true,
-    help: "Leave out elements that match; a warning where none does (repeatable)",
-  },
-]);
+  "--no-images": "Leave images out",
+  "--no-code": "Leave code blocks out",
+  "--select CSS": "The content is in the elements that match; an error where none does",
+  "--exclude CSS ...": "Leave out elements that match; a warning where none does (repeatable)",
+});
 
-const FIELDS_FLAG: Omit<Flag, "group"> = {
-  name: "fields",
-  placeholder: "NAMES",
-  isRepeatable: true,
-  insteadOf: { field: "--fields", keys: "--fields" },
-  help: "Only these fields of the JSON, such as title,markdown or default,links",
+const FIELDS: FlagTable = {
+  "--fields NAMES ...": {
+    insteadOf: { field: "--fields", keys: "--fields" },
+    help: "Only these fields of the JSON, such as title,markdown or default,links",
+  },
 };
 
 export const EXTRACT_FLAGS: readonly Flag[] = [
-  ...inGroup("Input", [
-    {
-      name: "file",
-      placeholder: "PATH",
-      isPath: true,
+  ...flagsOf("Input", {
+    "--file PATH ...": {
       takesBytes: true,
-      isRepeatable: true,
       help: "Extract from a local HTML, Markdown or text file (repeatable)",
     },
-    {
-      name: "input-file",
-      placeholder: "LIST",
+    "--input-file LIST ...": {
       isPath: true,
       takesBytes: true,
-      isRepeatable: true,
       help: "Extract every URL of a list, one a line ('-': standard input; repeatable)",
     },
-    { name: "url", placeholder: "URL", help: "Address of the page in --file or on stdin, for its links" },
-  ]),
-  ...inGroup("Output", [
-    {
-      name: "output",
-      placeholder: "FORMAT",
+    "--url URL": "Address of the page in --file or on stdin, for its links",
+  }),
+  ...flagsOf("Output", {
+    "--output FORMAT": {
       choices: [...new Set(Object.values(OUTPUT_FORMATS))],
       insteadOf: {
         format: "--output",
         out: "--output",
         to: "--output",
-        json: "--output json",
-        markdown: "--output markdown",
-        md: "--output markdown",
-        text: "--output text",
-        txt: "--output text",
-        html: "--output html",
+        ...Object.fromEntries(
+          Object.entries(OUTPUT_FORMATS).map(([word, form]) => [word, `--output ${form}`]),
+        ),
       },
       help: "json, markdown (md), text (txt) or html; else the ending of -o decides (default json)",
     },
-    {
-      name: "output-file",
-      short: "o",
-      placeholder: "FILE",
-      isPath: true,
+    "-o, --output-file FILE": {
       takesBytes: true,
       help: "Write to this file instead of stdout, whole or not at all",
     },
-    FIELDS_FLAG,
-    {
-      name: "compact",
+    ...FIELDS,
+    "--compact": {
       insteadOf: { "one-line": "--compact", minify: "--compact" },
       help: "JSON on one line; several pages have a line each anyway",
     },
-    {
-      name: "resume",
-      placeholder: "FILE",
-      isPath: true,
+    "--resume FILE": {
       insteadOf: { continue: "--resume" },
       help: "Append the JSON lines of pages that this file does not hold yet",
     },
-    { name: "frontmatter", help: "Start Markdown with YAML front matter" },
-  ]),
+    "--frontmatter": "Start Markdown with YAML front matter",
+  }),
   ...EXTRACTION_FLAGS,
-  ...FETCHING_FLAGS,
+  ...flagsOf("Fetching", FETCHING),
   ...GENERAL_FLAGS,
 ];
 
 /** The flags that only a crawl takes; the documentation's page lists the same. */
 export const CRAWL_ONLY_FLAGS: readonly Flag[] = [
-  ...inGroup("Input", [
-    {
-      name: "seed",
-      placeholder: "URL",
-      isRepeatable: true,
-      help: "Page to start from; --seed may be left out (repeatable)",
-    },
-    {
-      name: "sitemap",
-      placeholder: "URL|PATH",
-      isRepeatable: true,
-      isPath: true,
-      help: "Sitemap, index, feed or list of URLs, on the web or here; '-': standard input (repeatable)",
-    },
-    { name: "discover-sitemaps", help: "Read the sitemaps that the robots.txt of the seeds' sites name" },
-  ]),
-  ...inGroup("Scope", [
-    {
-      name: "allow-prefix",
-      placeholder: "PREFIX",
-      isRepeatable: true,
-      help: "Crawl only URLs that start with this; without any, links stay on the seeds' sites (repeatable)",
-    },
-    {
-      name: "deny-prefix",
-      placeholder: "PREFIX",
-      isRepeatable: true,
-      help: "Leave out URLs that start with this (repeatable)",
-    },
-    { name: "max-pages", placeholder: "N", help: "Fetch at most so many pages (default 100)" },
-    {
-      name: "max-depth",
-      placeholder: "N",
-      help: "Links away from a seed at most; 0 takes the seeds only (default 3)",
-    },
-    { name: "follow-links", help: "Follow the links of pages (the default)" },
-    { name: "no-follow-links", help: "Take the seeds and the pages of sitemaps only" },
-    { name: "respect-meta-robots", help: "Obey noindex and nofollow of pages and links" },
-    { name: "ignore-robots", help: "Do not ask for robots.txt; be sure that you may" },
-  ]),
-  ...inGroup("Pace", [
-    { name: "concurrency", placeholder: "N", help: "Pages under way at once, over all hosts (default 5)" },
-    {
-      name: "rate-limit",
-      placeholder: "SECONDS",
-      help: "Least time between two requests to one host; robots.txt may ask for more (default 1)",
-    },
-    { name: "adaptive-delay", help: "Let a host rest as long as it took to answer, up to a minute" },
-  ]),
-  ...inGroup("Output", [
-    {
-      name: "output-dir",
-      placeholder: "DIR",
-      isPath: true,
+  ...flagsOf("Input", {
+    "--seed URL ...": "Page to start from; --seed may be left out (repeatable)",
+    "--sitemap URL|PATH ...":
+      "Sitemap, index, feed or list of URLs, on the web or here; '-': standard input (repeatable)",
+    "--discover-sitemaps": "Read the sitemaps that the robots.txt of the seeds' sites name",
+  }),
+  ...flagsOf("Scope", {
+    "--allow-prefix PREFIX ...":
+      "Crawl only URLs that start with this; without any, links stay on the seeds' sites (repeatable)",
+    "--deny-prefix PREFIX ...": "Leave out URLs that start with this (repeatable)",
+    "--max-pages N": "Fetch at most so many pages (default 100)",
+    "--max-depth N": "Links away from a seed at most; 0 takes the seeds only (default 3)",
+    "--follow-links": "Follow the links of pages (the default)",
+    "--no-follow-links": "Take the seeds and the pages of sitemaps only",
+    "--respect-meta-robots": "Obey noindex and nofollow of pages and links",
+    "--ignore-robots": "Do not ask for robots.txt; be sure that you may",
+  }),
+  ...flagsOf("Pace", {
+    "--concurrency N": "Pages under way at once, over all hosts (default 5)",
+    "--rate-limit SECONDS":
+      "Least time between two requests to one host; robots.txt may ask for more (default 1)",
+    "--adaptive-delay": "Let a host rest as long as it took to answer, up to a minute",
+  }),
+  ...flagsOf("Output", {
+    "--output-dir DIR": {
       takesBytes: true,
       help: "Directory for the Markdown files and manifest.json; asked for on a terminal",
     },
-    { name: "jsonl", help: "Write pages to stdout, one JSON line each, instead of files" },
-    FIELDS_FLAG,
-    {
-      name: "changed-jsonl",
-      placeholder: "FILE",
-      isPath: true,
-      help: "At the end write a JSON line for each page that is new, changed or gone; '-': to stdout",
-    },
-    { name: "dry-run", help: "List the URLs that the crawl would start with; fetch no page" },
-    { name: "fresh", help: "Forget an earlier crawl of this directory instead of going on with it" },
-    {
-      name: "trust-lastmod",
-      help: "When crawling again, do not ask for pages whose lastmod is the same as before",
-    },
-    {
-      name: "max-failures",
-      placeholder: "N|N%",
-      help: "Failed pages up to which the exit code is 0, not 3 (default 0)",
-    },
-  ]),
+    "--jsonl": "Write pages to stdout, one JSON line each, instead of files",
+    ...FIELDS,
+    "--changed-jsonl FILE":
+      "At the end write a JSON line for each page that is new, changed or gone; '-': to stdout",
+    "--dry-run": "List the URLs that the crawl would start with; fetch no page",
+    "--fresh": "Forget an earlier crawl of this directory instead of going on with it",
+    "--trust-lastmod": "When crawling again, do not ask for pages whose lastmod is the same as before",
+    "--max-failures N|N%": "Failed pages up to which the exit code is 0, not 3 (default 0)",
+  }),
 ];
-
-// A page of a crawl gets more time than a page that a person waits for.
-const CRAWL_FETCHING_FLAGS = FETCHING_FLAGS.map((flag) =>
-  flag.name === "timeout"
-    ? { ...flag, help: "Longest wait for one request (default 30); a page with its retries gets 5 minutes" }
-    : flag,
-);
 
 export const CRAWL_FLAGS: readonly Flag[] = [
   ...CRAWL_ONLY_FLAGS,
   ...EXTRACTION_FLAGS,
-  ...CRAWL_FETCHING_FLAGS,
+  ...flagsOf("Fetching", {
+    ...FETCHING,
+    // A page of a crawl gets more time than a page that a person waits for.
+    "--timeout SECONDS": "Longest wait for one request (default 30); a page with its retries gets 5 minutes",
+  }),
   ...GENERAL_FLAGS,
 ];
