@@ -97,9 +97,7 @@ type Answers = {
   }[];
 };
 
-/**
- * Serves the crawled pages as a tenant, and lets a client of the Model Context Protocol find and search it.
- */
+/** Serves the crawled pages as a tenant, and lets a client of the Model Context Protocol find and search it. */
 async function searchOverMcp(directory: string): Promise<string> {
   const deployment = join(OUT, "deployment.json");
   const tenant = {

@@ -17,9 +17,7 @@ const LONG_TESTS = "test/long/**";
 // Many tests wait for what other processes or timers do, so one more file than there are cores is under way.
 const WORKERS = availableParallelism() + 1;
 
-/**
- * The numbers of tests by outcome. A test to do counts as skipped, and so does one that `-t` filtered out.
- */
+/** The numbers of tests by outcome. A test to do counts as skipped, and so does one that `-t` filtered out. */
 export type TestCounts = { readonly passed: number; readonly failed: number; readonly skipped: number };
 
 /**

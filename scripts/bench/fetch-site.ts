@@ -1,6 +1,4 @@
-/**
- * The site of the fetch bench, in a process of its own: `/page` is HTML of about 20 KB. It prints its port.
- */
+/** The site of the fetch bench, in a process of its own: `/page` is HTML of about 20 KB. It prints its port. */
 const paragraph = "<p>The quick brown fox jumps over the lazy dog, and the dog does not mind.</p>\n";
 const html = `<!doctype html><html><head><title>Bench</title></head><body>\n${paragraph.repeat(256)}</body></html>`;
 const bodies: Readonly<Record<string, Uint8Array<ArrayBuffer>>> = {

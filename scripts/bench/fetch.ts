@@ -53,9 +53,7 @@ async function run(command: readonly string[]): Promise<LoadResult> {
   return JSON.parse(text);
 }
 
-/**
- * Measures microseconds of one decision when the resolver's answer is known, and ms of the resolver itself.
- */
+/** Measures microseconds of one decision when the resolver's answer is known, and ms of the resolver itself. */
 async function measureEgress(): Promise<{ readonly checkMs: number; readonly resolverMs: number }> {
   const egress = createEgress({
     policy: parseEgressPolicy("auto"),

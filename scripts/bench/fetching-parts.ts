@@ -6,9 +6,7 @@ import {
   systemResolve,
 } from "../../src/fetching/index.ts";
 
-/**
- * The options that every fetcher of a bench gets: the command line's rights, no proxy, the default limits.
- */
+/** The options that every fetcher of a bench gets: the command line's rights, no proxy, the default limits. */
 export const benchFetching = () =>
   ({
     egress: createEgress({

@@ -269,9 +269,7 @@ const ROOT_COMPONENT = /<app-root\b[^>]{0,300}>\s*(?:loading[^<]{0,40})?<\/app-r
 const ASKS_FOR_SCRIPT =
   /<noscript\b[^>]{0,100}>[\s\S]{0,1500}?\b(?:enable|activate|requires?|need|turn on)\b[\s\S]{0,80}?\bjavascript\b/i;
 
-/**
- * Why a page needs a browser: it is an application without content, or its script goes on to another page.
- */
+/** Why a page needs a browser: it is an application without content, or its script goes on to another page. */
 type EmptyShell = "application" | "script_redirect";
 
 /** Each shell's name in messages, and what a browser would do about it. */
@@ -334,9 +332,7 @@ const RUNS =
 const STATEMENT_START =
   /(?:^|[;{}\n]|\*\/|-->)\s{0,99}(?:\b(?:window|document|self|top|parent)\s{0,9}\.\s{0,9})?$/;
 
-/**
- * Whether the statement at this position runs when the page is shown, not on a click or under a condition.
- */
+/** Whether the statement at this position runs when the page is shown, not on a click or under a condition. */
 function runsAtOnce(code: string, at: number): boolean {
   const near = code.slice(Math.max(0, at - MAX_HEAD), at);
   if (!STATEMENT_START.test(near)) return false;

@@ -153,9 +153,7 @@ const withoutTags = (html: string): string => html.replace(/<[^<>]{0,2000}>/g, "
 
 const looksLikeHtml = (text: string): boolean => /<(?:p|br|div|ul|h[1-6])\b[^<>]{0,500}>/i.test(text);
 
-/**
- * Turns each line of plain text into a paragraph. HTML stays as it is, and escaped HTML is unescaped once.
- */
+/** Turns each line of plain text into a paragraph. HTML stays as it is, and escaped HTML is unescaped once. */
 function toHtml(text: string): string {
   if (looksLikeHtml(text)) return text;
   const unescaped = text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");

@@ -79,9 +79,7 @@ export type PostResponse = {
   readonly text: string;
 };
 
-/**
- * Asks a configured service (the fallback extractor) with the same egress, retries and limits as for pages.
- */
+/** Asks a configured service (the fallback extractor) with the same egress, retries and limits as for pages. */
 export interface Poster {
   /**
    * Sends a value as JSON. A redirect is a `network` failure, because the value may only go to the named URL.
@@ -107,9 +105,7 @@ export type FetchedStream = {
   readonly body: ReadableStream<Uint8Array>;
 };
 
-/**
- * Fetches resources that are read piece by piece, with the same egress, retries and redirects as for pages.
- */
+/** Fetches resources that are read piece by piece, with the same egress, retries and redirects as for pages. */
 export interface StreamFetcher {
   fetchStream(
     url: PageUrl,

@@ -80,9 +80,7 @@ export type OutlineEntry = {
   readonly characters: number;
 };
 
-/**
- * The headings of a document in their order; without the deepest levels when there are more than `most`.
- */
+/** The headings of a document in their order; without the deepest levels when there are more than `most`. */
 export function outlineOf(document: StoredDocument, most: number): OutlineEntry[] {
   const { sections } = document;
   let deepest = 6;

@@ -36,9 +36,7 @@ export const LANGUAGES = ["da", "de", "en", "es", "fi", "fr", "it", "nl", "no", 
 
 export type Language = (typeof LANGUAGES)[number];
 
-/**
- * How documents are analysed and scored. An index is built for one analyser; the ranking may change later.
- */
+/** How documents are analysed and scored. An index is built for one analyser; the ranking may change later. */
 export type RankingSettings = {
   /** The saturation of repeated terms, 0.5–3. */
   readonly k1: number;

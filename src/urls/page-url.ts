@@ -1,6 +1,4 @@
-/**
- * A canonical absolute http or https URL without credentials and fragment. Equal strings are the same page.
- */
+/** A canonical absolute http or https URL without credentials and fragment. Equal strings are the same page. */
 export type PageUrl = string & { readonly brand: "PageUrl" };
 
 /** Longer URLs are traps or mistakes; servers answer 414 long before this. */

@@ -197,9 +197,7 @@ class Completion {
     return (held & ElementFlag.preformatted) !== 0 && (held & ElementFlag.heading) !== 0;
   }
 
-  /**
-   * Tells whether one element contains the same as another and nothing more, except for a figure's caption.
-   */
+  /** Tells whether one element contains the same as another and nothing more, except for a figure's caption. */
   #isWrapper(outer: number, element: number): boolean {
     return this.#length[outer] === this.#length[element] || this.#model.tag[outer] === Tag.figure;
   }
@@ -269,9 +267,7 @@ function placesOf({ blocks }: PageModel): ReadonlyMap<string, Places> {
   return places;
 }
 
-/**
- * The cells of a data table are short. A table with longer ones is a layout, of which parts may be refused.
- */
+/** The cells of a data table are short. A table with longer ones is a layout, of which parts may be refused. */
 const MAX_CELL_LENGTH = 200;
 /** Refused cells are added back when at least this share of a table's text was chosen. */
 const MIN_CHOSEN_SHARE = 0.5;

@@ -28,9 +28,7 @@ export type Choice = {
    * be classified.
    */
   readonly confidence: number | null;
-  /**
-   * How many words of the page's main part are in `blocks`; null when no part of the page is the main one.
-   */
+  /** How many words of the page's main part are in `blocks`; null when no part of the page is the main one. */
   readonly mainPart: MainPart | null;
 };
 

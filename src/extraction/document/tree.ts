@@ -270,9 +270,7 @@ export function textOf(root: ContentNode): string {
   return text;
 }
 
-/**
- * Returns the text of a node and of those right after it; empty for a text that continues the previous one.
- */
+/** Returns the text of a node and of those right after it; empty for a text that continues the previous one. */
 export function textFrom(node: ContentText): string {
   if (isText(node.previousSibling)) return "";
   let { text } = node;

@@ -137,9 +137,7 @@ function addParts(found: Candidates, written: string, { source, origin }: Part):
   }
 }
 
-/**
- * Adds headings of any level near the start of the content that also appear in the page's declared titles.
- */
+/** Adds headings of any level near the start of the content that also appear in the page's declared titles. */
 function addBlockHeadings(found: Candidates, { facts, meta, places }: MetadataPage): void {
   const { blocks } = places.model;
   if (places.first < 0) return;

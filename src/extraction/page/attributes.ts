@@ -61,9 +61,7 @@ export class StartTagAttributes {
     this.#held = 0;
   }
 
-  /**
-   * Keeps an attribute that the scanner knows. The first of two with the same name counts, as in browsers.
-   */
+  /** Keeps an attribute that the scanner knows. The first of two with the same name counts, as in browsers. */
   add(nameStart: number, nameEnd: number, start: number, end: number): void {
     const index = NAMES.find(this.#codes, nameStart, nameEnd);
     if (index < 0) return;

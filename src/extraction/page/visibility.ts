@@ -25,9 +25,7 @@ export function opensSomething(attributes: StartTagAttributes): boolean {
   return role === "button" || role === "tab";
 }
 
-/**
- * Which hidden text counts as shown; `invisible` is text that inline styles hide but that keeps its space.
- */
+/** Which hidden text counts as shown; `invisible` is text that inline styles hide but that keeps its space. */
 export type Revealed = "nothing" | "invisible" | "all";
 
 /** Tells which elements the page hides, and which of those the reader can open. */

@@ -50,9 +50,7 @@ export type BrowserFetcherOptions = {
   readonly isRequired: boolean;
   /** Shows the first page to a person before any page is read; null shows none. */
   readonly pause: Pause | null;
-  /**
-   * Pages after which a context is replaced by a new one with the same cookies, so that memory stays flat.
-   */
+  /** Pages after which a context is replaced by a new one with the same cookies, so that memory stays flat. */
   readonly pagesPerContext: number;
   readonly clock?: Clock;
 };

@@ -16,9 +16,7 @@ const decoderOf = (label: string, fatal = false): TextDecoder =>
 const FALLBACK = "windows-1252"; // the HTML standard's for most locales
 const SNIFF_BYTES = 65_536;
 
-/**
- * Guesses the encoding of bytes that nothing declares: UTF-8 when they are valid UTF-8, else by statistics.
- */
+/** Guesses the encoding of bytes that nothing declares: UTF-8 when they are valid UTF-8, else by statistics. */
 function sniffEncoding(bytes: Uint8Array): SniffedEncoding {
   const wide = utf16WithoutMark(bytes);
   if (wide) return { encoding: wide, doubtful: false };

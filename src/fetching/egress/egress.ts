@@ -148,9 +148,7 @@ export function refusalOf(error: Failure, url: URL): Failure {
   return refusedHost === url.host && why !== undefined ? refusal({ url }, why) : error;
 }
 
-/**
- * Finds all addresses of a host name, in the order to try them; rejects with a `code` like Node's resolver.
- */
+/** Finds all addresses of a host name, in the order to try them; rejects with a `code` like Node's resolver. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
 /**

@@ -92,9 +92,7 @@ const HOST_ENTRY = /^\.?[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_.])?$/u;
 const matchesAny = (patterns: readonly string[], host: string): boolean =>
   patterns.some((pattern) => (pattern.startsWith(".") ? host.endsWith(pattern) : host === pattern));
 
-/**
- * Normalises a host for comparison: lower case, without the brackets of IPv6 and without the trailing dot.
- */
+/** Normalises a host for comparison: lower case, without the brackets of IPv6 and without the trailing dot. */
 export function normalizeHost(host: string): string {
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
   let end = bare.length;
@@ -167,9 +165,7 @@ export function networkHolds(network: IpNetwork, address: IpAddress): boolean {
   return plain.value >> shift === network.value >> shift;
 }
 
-/**
- * The IPv4 address inside an IPv4-mapped one (RFC 4291, 2.5.5.2); any other address is returned unchanged.
- */
+/** The IPv4 address inside an IPv4-mapped one (RFC 4291, 2.5.5.2); any other address is returned unchanged. */
 export function unmapIpv4(address: IpAddress): IpAddress {
   return address.version === 6 && address.value >> 32n === 0xffffn
     ? { version: 4, value: address.value & 0xffff_ffffn }

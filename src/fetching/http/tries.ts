@@ -102,9 +102,7 @@ export const systemClock: Clock = {
   },
 };
 
-/**
- * Whether a later try may get another status: request timeout, too early, too many requests, server errors.
- */
+/** Whether a later try may get another status: request timeout, too early, too many requests, server errors. */
 export const isRetryableStatus = (status: number): boolean =>
   status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599);
 

@@ -61,9 +61,7 @@ export class MemoryRun implements RunSource {
 
 const RECENT = 1024;
 
-/**
- * The signatures of a run's postings, numbered from 1 in the order of their first use, each with its count.
- */
+/** The signatures of a run's postings, numbered from 1 in the order of their first use, each with its count. */
 export class RunSignatures {
   readonly #numbers = new Map<number, number>();
   readonly #counts = new NumberList();

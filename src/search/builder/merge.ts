@@ -225,9 +225,7 @@ function expandKeys(keys: readonly number[]): Pick<Source, "frequencies" | "fiel
   return { frequencies, fieldMasks: Uint8Array.from(frequencies, fieldMaskOf), positionCounts };
 }
 
-/**
- * Ranks the forms of the current term over all runs, the most frequent first, and tells each run the ranks.
- */
+/** Ranks the forms of the current term over all runs, the most frequent first, and tells each run the ranks. */
 function rankForms(holders: readonly Source[]): readonly string[] {
   const [only] = holders;
   if (holders.length === 1 && only?.run.current?.forms.length === 1) {

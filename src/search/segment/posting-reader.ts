@@ -60,9 +60,7 @@ export class PostingList implements Postings {
   readonly #reader: ByteReader;
   readonly #end: number;
   readonly #hasForms: boolean;
-  /**
-   * The numbers of postings without a signature, by index in the block × `WRITTEN`; allocated when needed.
-   */
+  /** The numbers of postings without a signature, by index in the block × `WRITTEN`; allocated when needed. */
   #written: Uint32Array | null = null;
   readonly #frequencies = new Uint32Array(FIELD_COUNT);
   #frequenciesOf = -1;

@@ -89,9 +89,7 @@ const RETURNS = /(?: ?->|:) ?[^\s({]{1,60}/y;
 const isInside = (match: Match, { start, end }: Fragment): boolean =>
   match.start >= start && match.end <= end;
 
-/**
- * The range of matches with the highest weight of terms that have not been shown; null when there is none.
- */
+/** The range of matches with the highest weight of terms that have not been shown; null when there is none. */
 function bestWindow(
   matches: readonly Match[],
   taken: readonly Fragment[],

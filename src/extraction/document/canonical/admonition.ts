@@ -101,9 +101,7 @@ function isRemark(root: ContentElement): boolean {
   return characters > 0;
 }
 
-/**
- * Rewrites an admonition as `<blockquote class="admonition kind">` with its title in `p.admonition-title`.
- */
+/** Rewrites an admonition as `<blockquote class="admonition kind">` with its title in `p.admonition-title`. */
 export function canonicalAdmonition(element: ContentElement): ContentElement | undefined {
   const { name } = element;
   if (!/^(?:DIV|ASIDE|SECTION|BLOCKQUOTE|ARTICLE|P)$/.test(name)) return undefined;

@@ -301,9 +301,7 @@ function codeInCell(text: string): string {
   return `<pre>${lines.join("<br>")}</pre>`;
 }
 
-/**
- * The maximum number of cells that spans may add to a table; a hostile table is written without expansion.
- */
+/** The maximum number of cells that spans may add to a table; a hostile table is written without expansion. */
 const MAX_UNFOLDED = 20_000;
 
 const EMPTY: Cell = { blocks: [], isHeader: false, colspan: 1, rowspan: 1, alignment: null };

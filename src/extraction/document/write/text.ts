@@ -170,9 +170,7 @@ class TextWriter {
   #isSpaced = true;
   #preDepth = 0;
   #cellDepth = 0;
-  /**
-   * The number of cells so far in the row of each open table; the first entry is for rows outside a table.
-   */
+  /** The number of cells so far in the row of each open table; the first entry is for rows outside a table. */
   readonly #rowCells: number[] = [0];
   /** A block has ended inside the cell: the next text starts a line, if any comes before the cell ends. */
   #hasCellBreak = false;
