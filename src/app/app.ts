@@ -9,6 +9,7 @@ import {
 } from "../articles/index.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import type { Postgres } from "../base/postgres/index.ts";
 import {
   type CrawlEvent,
   type CrawlJobOptions,
@@ -48,6 +49,7 @@ import {
   systemResolve,
 } from "../fetching/index.ts";
 import { EXTRACTION_LIMITS, GARBAGE_COLLECTION, type Settings } from "../settings/index.ts";
+import { createLazyDatabase, type LazyDatabase } from "./database.ts";
 import {
   DEFAULT_NETWORK,
   type NetworkOptions,
@@ -112,6 +114,12 @@ export interface App extends AsyncDisposable {
    * @param caller on whose behalf pages are fetched, if not for the caller in the options
    */
   openSession(network: NetworkOptions, caller?: EgressCaller, extras?: SessionExtras): ArticleSession;
+  /**
+   * Returns the database that processes share, which is opened with the first call and closed with the app.
+   * @throws Failure `invalid_settings` where the settings name none, or its schema is of another version;
+   *   `database_unavailable` where it is away for ten seconds
+   */
+  database(): Promise<Postgres>;
   /** Opens a proxy on behalf of this caller for programs that make their own connections. */
   openProxy(caller: EgressCaller, network: NetworkOptions): Promise<PinningProxy>;
   /**
@@ -197,6 +205,7 @@ export function createApp(options: AppOptions): App {
   const cache = createArticleCache({ maxSize: settings.cacheSize, maxBytes: settings.cacheBytes });
   const slots = options.hostSlots ?? createHostSlots(systemClock);
   const browsers = options.machine ? openBrowsers(options, options.machine) : null;
+  const database = createLazyDatabase(options);
   return {
     metrics,
     cache,
@@ -215,6 +224,7 @@ export function createApp(options: AppOptions): App {
           cache,
           metrics,
           slots,
+          database,
           browsers,
           network,
           acceptMarkdown,
@@ -232,7 +242,9 @@ export function createApp(options: AppOptions): App {
       const { addresses } = await egress.admit(new URL(`https://${host}/`), caller);
       return addresses[0]!; // an admitted target has at least one
     },
+    database: () => database.open(),
     [Symbol.asyncDispose]: async () => {
+      await database[Symbol.asyncDispose]();
       await browsers?.[Symbol.asyncDispose]();
       await extractor[Symbol.asyncDispose]();
     },
@@ -283,6 +295,7 @@ type SessionParts = {
   readonly metrics: Metrics;
   /** The host slots of all sessions: two crawls together are as polite to a host as one. */
   readonly slots: HostSlots;
+  readonly database: LazyDatabase;
   readonly browsers: BrowserHosts | null;
   readonly network: NetworkOptions;
   readonly acceptMarkdown: boolean;
@@ -325,9 +338,12 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
       ),
     fromDocument: (document, extraction, signal) =>
       articleFromDocument(document, extraction, { extractor, signal }),
-    crawl: (plan, crawlOptions, signal, adapt = (same) => same) =>
-      runCrawlJob(plan, crawlOptions, adapt(crawling, http), signal),
-    previewCrawl: (plan, crawlOptions, signal) => previewCrawl(plan, crawlOptions, crawling, signal),
+    async *crawl(plan, crawlOptions, signal, adapt = (same) => same) {
+      const database = crawlOptions.shared ? await parts.database.open() : null;
+      yield* runCrawlJob(plan, crawlOptions, adapt({ ...crawling, database }, http), signal);
+    },
+    previewCrawl: (plan, crawlOptions, signal) =>
+      previewCrawl(plan, crawlOptions, { ...crawling, database: null }, signal),
     async [Symbol.asyncDispose]() {
       await Promise.allSettled(loads);
       await open[Symbol.asyncDispose]();
@@ -343,7 +359,10 @@ function crawlingParts({
   slots,
   network,
   open,
-}: SessionParts & Pick<AppOptions, "settings" | "shell"> & { readonly open: OpenNetwork }): CrawlJobParts {
+}: SessionParts & Pick<AppOptions, "settings" | "shell"> & { readonly open: OpenNetwork }): Omit<
+  CrawlJobParts,
+  "database"
+> {
   const { http, fetchers, limits, userAgent, log } = open;
   return {
     fetchers,

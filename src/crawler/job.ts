@@ -1,4 +1,5 @@
 import { Failure, type FailureRecord } from "../base/failure.ts";
+import type { Postgres } from "../base/postgres/index.ts";
 import { notPageUrl, type PageUrl, parsePageUrl, parseUrlPrefix } from "../urls/index.ts";
 import { type CrawlDeps, CrawlRun } from "./crawl.ts";
 import type { Frontier } from "./frontier/frontier.ts";
@@ -24,6 +25,8 @@ import type {
 export type CrawlJobParts = Omit<CrawlDeps, "frontier" | "sink" | "authorizations"> & {
   /** The network options without secrets, for the manifest. */
   readonly network: Readonly<Record<string, unknown>>;
+  /** Where several processes share a crawl; null where none does. */
+  readonly database: Postgres | null;
 };
 
 /**
