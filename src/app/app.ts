@@ -45,6 +45,7 @@ import {
   type PinningProxy,
   type ProxyEnvironment,
   parseEgressPolicy,
+  type RobotsCache,
   systemClock,
   systemResolve,
 } from "../fetching/index.ts";
@@ -321,6 +322,12 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
   const crawling = crawlingParts({ ...parts, settings, shell, open });
   // A caller must not get from the cache what only another caller may reach.
   const cacheScope = JSON.stringify([network, userAgent, options.caller]);
+  let sharedRobots: RobotsCache | null = null;
+  const sharedParts = async (): Promise<Pick<CrawlJobParts, "database" | "slots" | "paces" | "robots">> => {
+    const { slots, paces, robots } = await parts.database.hosts();
+    sharedRobots ??= createRobotsCache({ fetcher: http, ...DEFAULT_ROBOTS_TIMES, store: robots(cacheScope) });
+    return { database: await parts.database.open(), slots, paces, robots: sharedRobots };
+  };
   return {
     maxBytes: limits.pageBytes,
     http,
@@ -339,8 +346,8 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     fromDocument: (document, extraction, signal) =>
       articleFromDocument(document, extraction, { extractor, signal }),
     async *crawl(plan, crawlOptions, signal, adapt = (same) => same) {
-      const database = crawlOptions.shared ? await parts.database.open() : null;
-      yield* runCrawlJob(plan, crawlOptions, adapt({ ...crawling, database }, http), signal);
+      const known = crawlOptions.shared ? await sharedParts() : { database: null };
+      yield* runCrawlJob(plan, crawlOptions, adapt({ ...crawling, ...known }, http), signal);
     },
     previewCrawl: (plan, crawlOptions, signal) =>
       previewCrawl(plan, crawlOptions, { ...crawling, database: null }, signal),

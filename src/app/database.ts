@@ -2,6 +2,8 @@ import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { checkVersion, openPostgres, type Postgres } from "../base/postgres/index.ts";
+import { openSharedHosts, type SharedHosts } from "../crawler/index.ts";
+import { systemClock } from "../fetching/index.ts";
 import type { Settings } from "../settings/index.ts";
 
 /** The database that processes share, opened when it is first needed. */
@@ -12,6 +14,8 @@ export type LazyDatabase = AsyncDisposable & {
    *   `database_unavailable` where it is away for ten seconds
    */
   open(): Promise<Postgres>;
+  /** Returns what the processes of the database know of hosts. Throws as `open`. */
+  hosts(): Promise<SharedHosts>;
 };
 
 /** How long a start waits for a database that is away, in ms; later, work waits without end. */
@@ -37,12 +41,20 @@ export function createLazyDatabase({ settings, log, metrics }: DatabaseParts): L
       throw error;
     }
   };
+  const share = (): Promise<Postgres> => {
+    opening ??= open();
+    return opening;
+  };
+  let hosts: SharedHosts | null = null;
   return {
-    open() {
-      opening ??= open();
-      return opening;
+    open: share,
+    async hosts() {
+      const database = await share();
+      hosts ??= openSharedHosts(database, systemClock);
+      return hosts;
     },
     async [Symbol.asyncDispose]() {
+      await hosts?.[Symbol.asyncDispose]();
       const database = await opening?.catch(() => null); // whoever opened it knows why it failed
       await database?.[Symbol.asyncDispose]();
     },

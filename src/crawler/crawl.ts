@@ -5,6 +5,7 @@ import type { Metrics } from "../base/metrics.ts";
 import type { RobotsCache } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { ClaimedPage, Claims, FrontierCounts, Settlement } from "./frontier/frontier.ts";
+import type { HostPaces } from "./host-paces.ts";
 import type { HostSlots } from "./host-slots.ts";
 import { Politeness } from "./politeness.ts";
 import { createScope } from "./scope.ts";
@@ -20,6 +21,8 @@ export type CrawlDeps = Pick<
 > & {
   /** The slots are shared by every crawl of the program, so that two crawls together are as polite as one. */
   readonly slots: HostSlots;
+  /** See `PolitenessParts`. */
+  readonly paces?: HostPaces | undefined;
   readonly robots: RobotsCache;
   /** The user agent as it is sent; robots.txt is read for its product token. */
   readonly userAgent: string;

@@ -1,4 +1,5 @@
 export { createHostSlots, createSharedHostSlots, type HostSlots } from "./host-slots.ts";
+export { openSharedHosts, type SharedHosts } from "./host-slots-postgres.ts";
 export { CRAWL_RANGES, type CrawlJobParts, createCrawlPlan, previewCrawl, runCrawlJob } from "./job.ts";
 export { type ManifestEntry, manifestEntry, warningOf } from "./manifest.ts";
 export { isInStateDirectory, STATE_DIRECTORY } from "./output.ts";

@@ -42,8 +42,10 @@ export {
   createRobotsCache,
   DEFAULT_ROBOTS_TIMES,
   isAllowed,
+  type RobotsAnswer,
   type RobotsCache,
   type RobotsRules,
+  type RobotsStore,
 } from "./robots/robots.ts";
 export { type BrowsingSession, createBrowsingSession } from "./session/session.ts";
 export { openStorage } from "./session/storage.ts";

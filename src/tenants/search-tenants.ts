@@ -112,7 +112,7 @@ type LeadParts = {
 export const leadOf = (deployment: string): string => `scheduler:${deployment}`;
 
 /** The tenants that this process looks after while it leads. */
-export type Lead = AsyncDisposable & {
+export type Lead = Disposable & {
   /** @param isNew whether its documents have to be fetched soon, whatever its schedule says */
   take(tenant: Tenant, isNew: boolean): void;
   dismiss(tenant: Tenant): void;
@@ -176,9 +176,9 @@ export function leadTenants(first: readonly Tenant[], { book, deployment, log, i
     dismiss(tenant) {
       if (tenants.get(tenant.detail.codename) === tenant) tenants.delete(tenant.detail.codename);
     },
-    async [Symbol.asyncDispose]() {
+    [Symbol.dispose]() {
       follow();
-      await contention[Symbol.asyncDispose]();
+      contention[Symbol.dispose]();
     },
   };
 }

@@ -6,7 +6,7 @@ import { failureOf } from "../support/test-fetcher.ts";
 /** Where hosts have their slots. */
 export type HostSlotsPlace = AsyncDisposable & {
   /** The slots as one more process has them. */
-  open(): HostSlots;
+  open(): Promise<HostSlots>;
   /** Lets so many ms pass at once for turns that are under way; null where processes share nothing. */
   readonly skip: ((ms: number) => Promise<void>) | null;
 };
@@ -23,7 +23,7 @@ export function describeHostSlots(kind: string, makePlace: () => Promise<HostSlo
     let slots: HostSlots;
     beforeEach(async () => {
       place = await makePlace();
-      slots = place.open();
+      slots = await place.open();
     });
     afterEach(() => place[Symbol.asyncDispose]());
 
@@ -129,10 +129,11 @@ function describeProcesses(parts: Parts): void {
       delayMs: fc.integer({ min: 5, max: 40 }),
       isHeldMs: fc.integer({ min: 0, max: 20 }),
     });
+    const { place } = parts();
+    const opened = [await place.open(), await place.open(), await place.open()];
     let host = 0;
     await fc.assert(
       fc.asyncProperty(asked, async ({ processes, delayMs, isHeldMs }) => {
-        const { place } = parts();
         const name = `host-${host++}`;
         const starts: number[] = [];
         let out = 0;
@@ -146,10 +147,7 @@ function describeProcesses(parts: Parts): void {
           turn.release();
         };
         await Promise.all(
-          processes.flatMap((count) => {
-            const slots = place.open();
-            return Array.from({ length: count }, () => ask(slots));
-          }),
+          processes.flatMap((count, process) => Array.from({ length: count }, () => ask(opened[process]!))),
         );
         const gaps = starts.slice(1).map((at, index) => at - starts[index]!);
         for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(delayMs - TICK_MS);
@@ -160,7 +158,7 @@ function describeProcesses(parts: Parts): void {
 
   shared("a pause of one process holds the others", async () => {
     const { place, slots } = parts();
-    const other = place.open();
+    const other = await place.open();
     const startedAt = performance.now();
     await slots.pause("h", 150);
     await slots.pause("slow", 150);
@@ -170,7 +168,7 @@ function describeProcesses(parts: Parts): void {
 
   shared("a page need not wait for what another process has made long", async () => {
     const { place, slots } = parts();
-    const other = place.open();
+    const other = await place.open();
     await slots.pause("paused", HOUR);
     (await slots.take("slow", { delayMs: HOUR, signal })).release();
     for (const [host, delayMs] of [
@@ -189,12 +187,10 @@ function describeProcesses(parts: Parts): void {
     const { place, slots } = parts();
     await slots.take("h", { delayMs: 1, signal });
     let isSecondOut = false;
-    const second = place
-      .open()
-      .take("h", { delayMs: 1, signal })
-      .then(() => {
-        isSecondOut = true;
-      });
+    const other = await place.open();
+    const second = other.take("h", { delayMs: 1, signal }).then(() => {
+      isSecondOut = true;
+    });
     await Bun.sleep(5);
     expect(isSecondOut).toBe(false);
     await place.skip!(60_000);

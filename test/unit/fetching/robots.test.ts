@@ -1,14 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import {
-  crawlDelayMs,
-  createRobotsCache,
-  DEFAULT_ROBOTS_TIMES,
-  isAllowed,
-} from "../../../src/fetching/index.ts";
+import { crawlDelayMs, isAllowed } from "../../../src/fetching/index.ts";
 import { parseRobots } from "../../../src/fetching/testing.ts";
-import { head, type Route, reply, startFaultySite } from "../../support/faulty-site.ts";
-import { failureOf, testFetcher } from "../../support/test-fetcher.ts";
 
 const allows = (robots: string, path: string, agent = "article-extractor"): boolean =>
   isAllowed(parseRobots(robots), agent, `https://example.org${path}`);
@@ -119,100 +112,5 @@ describe("delay and sitemaps", () => {
   test("sitemaps are found anywhere and do not split a group", () => {
     expect(rules.sitemaps).toEqual(["https://a.test/1.xml", "/2.xml"]);
     expect(isAllowed(rules, "a", "https://a.test/x")).toBe(false);
-  });
-});
-
-describe("the cache", () => {
-  const serving = async (route: Route, options: { now?: () => number } = {}) => {
-    const site = await startFaultySite({ routes: { "/robots.txt": route } });
-    const fetcher = testFetcher({ limits: { tries: 2, requestTimeoutMs: 500 } });
-    const cache = createRobotsCache({ fetcher, ...DEFAULT_ROBOTS_TIMES, ...options });
-    const isOpen = async (path: string): Promise<boolean> =>
-      isAllowed(await cache.rulesFor(`${site.origin}${path}`), "a", `${site.origin}${path}`);
-    return { site, cache, isOpen, [Symbol.asyncDispose]: () => site[Symbol.asyncDispose]() };
-  };
-  const file =
-    (body: string): Route =>
-    ({ socket }) =>
-      reply(socket, { body, headers: { "content-type": "text/plain" } });
-
-  test("asks a site once, also for overlapping requests, and again after a day", async () => {
-    let now = 0;
-    await using host = await serving(file("User-agent: *\nDisallow: /no"), { now: () => now });
-    expect(await Promise.all(["/no", "/yes", "/no/x"].map(host.isOpen))).toEqual([false, true, false]);
-    now = 24 * 3600 * 1000 - 1;
-    await host.isOpen("/yes");
-    expect(host.site.requests.length).toBe(1);
-    now += 1;
-    await host.isOpen("/yes");
-    expect(host.site.requests.length).toBe(2);
-  });
-
-  test.each([
-    [404, true],
-    [401, true],
-    [403, true],
-    [410, true],
-    [500, false],
-    [503, false],
-  ])("status %d: open is %p", async (status, expected) => {
-    await using host = await serving(({ socket }) =>
-      reply(socket, { status, body: "User-agent: *\nDisallow: /" }),
-    );
-    expect(await host.isOpen("/x")).toBe(expected);
-  });
-
-  test("a site that does not answer is closed, and tried again after ten minutes", async () => {
-    let now = 0;
-    let visits = 0;
-    await using host = await serving(
-      ({ socket }) => void (++visits <= 2 ? socket.destroy() : reply(socket, { body: "" })),
-      { now: () => now },
-    );
-    expect(await host.isOpen("/x")).toBe(false);
-    const before = visits;
-    expect(await host.isOpen("/x")).toBe(false);
-    expect(visits).toBe(before);
-    now = 10 * 60 * 1000;
-    visits = 2;
-    expect(await host.isOpen("/x")).toBe(true);
-  });
-
-  test("follows redirects, and applies the rules to the requested site", async () => {
-    await using other = await startFaultySite({ routes: { "/r": file("User-agent: *\nDisallow: /no") } });
-    await using host = await serving(({ socket }) =>
-      reply(socket, { status: 301, headers: { location: `${other.origin}/r` } }),
-    );
-    expect(await host.isOpen("/no")).toBe(false);
-  });
-
-  test("reads the first 500 KiB of a longer file", async () => {
-    const filler = `# ${"x".repeat(98)}\n`.repeat(5500);
-    await using host = await serving(file(`User-agent: *\nDisallow: /early\n${filler}Disallow: /late`));
-    expect(await host.isOpen("/early")).toBe(false);
-    expect(await host.isOpen("/late")).toBe(true);
-  });
-
-  test("a caller that gives up does not end the fetch for the others", async () => {
-    const { promise: hasGivenUp, resolve: answer } = Promise.withResolvers<void>();
-    await using host = await serving(async ({ socket }) => {
-      await hasGivenUp;
-      reply(socket, { body: "User-agent: *\nDisallow: /no" });
-    });
-    const controller = new AbortController();
-    const first = failureOf(host.cache.rulesFor(`${host.site.origin}/no`, { signal: controller.signal }));
-    const second = host.isOpen("/no");
-    controller.abort();
-    expect((await first)?.code).toBe("cancelled");
-    answer();
-    expect(await second).toBe(false);
-    expect(host.site.requests.length).toBe(1);
-  });
-
-  test("a file that never ends is cut at its deadline, and the site is closed", async () => {
-    await using host = await serving(async ({ socket }) => {
-      socket.write(head(200, { "content-type": "text/plain", "content-length": "100000" }));
-    });
-    expect(await host.isOpen("/x")).toBe(false);
   });
 });
