@@ -1,3 +1,4 @@
+import { expect, test } from "bun:test";
 import { openDatabase } from "../../src/base/database/index.ts";
 import { createHostSlots, createSharedHostSlots, openSharedHosts } from "../../src/crawler/index.ts";
 import { systemClock } from "../../src/fetching/index.ts";
@@ -42,4 +43,24 @@ describeHostSlots("PostgreSQL", async () => {
       await database[Symbol.asyncDispose]();
     },
   };
+});
+
+test("on PostgreSQL no process overtakes another for ever, also where requests take longer than the delay", async () => {
+  await using database = await testDatabase();
+  const order: number[] = [];
+  const { signal } = new AbortController();
+  const run = async (process: number): Promise<void> => {
+    await using hosts = openSharedHosts(await database.open({ connections: 2 }), systemClock);
+    for (let count = 0; count < 12; count++) {
+      const turn = await hosts.slots.take("h", { delayMs: 1, signal });
+      order.push(process);
+      await Bun.sleep(10);
+      turn.release();
+    }
+  };
+  await Promise.all([run(0), run(1)]);
+  // By then both are there, and neither is done.
+  const middle = order.slice(6, 14);
+  for (const process of [0, 1])
+    expect(middle.filter((one) => one === process).length).toBeGreaterThanOrEqual(2);
 });
