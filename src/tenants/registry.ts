@@ -146,7 +146,7 @@ export type SyncRequestOutcome = "queued" | "running" | "not_allowed";
 export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
   const book = openSyncBook(options.database, options.log);
   const openIndexes = createOpenIndexes(MAX_OPEN_INDEXES);
-  const isLed = (): boolean => book.leases.holder(leadOf(options.deployment)) !== null;
+  const isLed = (): boolean => book.leases.holderNow(leadOf(options.deployment)) !== null;
   const open = (settings: TenantSettings) => new Tenant(settings, { ...options, book, isLed, openIndexes });
   let tenants: Tenants = new Map(options.tenants.map((settings) => [settings.codename, open(settings)]));
   /** By codename, the ends of tenants that were replaced, and those whose documents must be fetched soon. */
@@ -197,7 +197,7 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
       lead ??= leadTenants([...tenants.values()], { ...options, book });
     },
     end: async () => {
-      lead?.[Symbol.dispose]();
+      await lead?.[Symbol.asyncDispose]();
       await Promise.all([...tenants.values()].map((tenant) => tenant[Symbol.asyncDispose]()));
       await Promise.all(leaving.values());
     },

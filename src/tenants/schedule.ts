@@ -1,6 +1,6 @@
 import { CronExpressionParser } from "cron-parser";
 import { pause } from "../base/abort.ts";
-import { holdLease, type Leases } from "../base/database/index.ts";
+import { type HeldLease, holdLease, type Leases } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { TenantSettings } from "./settings.ts";
 import type { SyncRecord } from "./sync-book.ts";
@@ -134,7 +134,7 @@ const LOOK_EVERY_MS = 250;
  * Waits for one of the slots for syncs.
  * @throws Failure `cancelled` when the signal aborts
  */
-export async function takeSyncSlot({ leases, owner, signal, onError }: SlotOptions): Promise<Disposable> {
+export async function takeSyncSlot({ leases, owner, signal, onError }: SlotOptions): Promise<HeldLease> {
   // The holder has a name of its own, because one process may hold both slots.
   const holder = `${owner}:${crypto.randomUUID()}`;
   for (;;) {
@@ -143,7 +143,7 @@ export async function takeSyncSlot({ leases, owner, signal, onError }: SlotOptio
       // A process that slept this long has also lost its tenant, which ends the sync.
       const onLost = (): void => {};
       const name = `sync-slot:${slot}`;
-      const held = holdLease({ leases, name, owner: holder, ttlMs: LEASE_MS, onLost, onError });
+      const held = await holdLease({ leases, name, owner: holder, ttlMs: LEASE_MS, onLost, onError });
       if (held) return held;
     }
     await pause(LOOK_EVERY_MS, signal);

@@ -112,7 +112,7 @@ type LeadParts = {
 export const leadOf = (deployment: string): string => `scheduler:${deployment}`;
 
 /** The tenants that this process looks after while it leads. */
-export type Lead = Disposable & {
+export type Lead = AsyncDisposable & {
   /** @param isNew whether its documents have to be fetched soon, whatever its schedule says */
   take(tenant: Tenant, isNew: boolean): void;
   dismiss(tenant: Tenant): void;
@@ -176,9 +176,9 @@ export function leadTenants(first: readonly Tenant[], { book, deployment, log, i
     dismiss(tenant) {
       if (tenants.get(tenant.detail.codename) === tenant) tenants.delete(tenant.detail.codename);
     },
-    [Symbol.dispose]() {
+    async [Symbol.asyncDispose]() {
       follow();
-      contention[Symbol.dispose]();
+      await contention[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,4 +1,10 @@
-import { type Database, holdLease, type Leases, openLeaseOwner, openLeases } from "../base/database/index.ts";
+import {
+  type Database,
+  type FileLeases,
+  holdLease,
+  openLeaseOwner,
+  openLeases,
+} from "../base/database/index.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import type { LeftOutCounts } from "./left-out.ts";
@@ -59,9 +65,9 @@ export interface SyncBook {
   /** Whether some process works on a tenant. */
   isTaken(codename: string): boolean;
   /** Starts this process's work on a tenant; null while another process works on it. */
-  begin(codename: string): TenantWork | null;
+  begin(codename: string): Promise<TenantWork | null>;
   /** Leases for work that one process at a time does. */
-  readonly leases: Leases;
+  readonly leases: FileLeases;
   /** The owner name of this process in leases. */
   readonly owner: string;
   /** Called when a lease could not be renewed just now. */
@@ -69,7 +75,7 @@ export interface SyncBook {
 }
 
 /** Work on a tenant; dispose of it when the work is done. */
-export type TenantWork = Disposable & {
+export type TenantWork = AsyncDisposable & {
   /** Aborts when another process has taken over the tenant because this one slept too long. */
   readonly lost: AbortSignal;
 };
@@ -130,17 +136,17 @@ export function openSyncBook(database: Database, log: Log): SyncBook {
       const record = stored(codename);
       if (record.state === "idle" && isAsked.get(codename)) return { ...record, state: "queued" };
       // Work of a killed process is not under way any more.
-      if (record.state === "idle" || leases.holder(leaseOf(codename)) !== null) return record;
+      if (record.state === "idle" || leases.holderNow(leaseOf(codename)) !== null) return record;
       return { ...record, state: "idle" };
     },
     write: (codename, change) =>
       database.transaction(() => void put.run(codename, JSON.stringify({ ...stored(codename), ...change }))),
     request: (codename) => void ask.run(codename),
     takeRequests: (codenames) => take.all(JSON.stringify(codenames)).map(({ codename }) => codename),
-    isTaken: (codename) => leases.holder(leaseOf(codename)) !== null,
-    begin(codename) {
+    isTaken: (codename) => leases.holderNow(leaseOf(codename)) !== null,
+    async begin(codename) {
       const lost = new AbortController();
-      const held = holdLease({
+      const held = await holdLease({
         leases,
         name: leaseOf(codename),
         owner: self.name,
@@ -148,7 +154,7 @@ export function openSyncBook(database: Database, log: Log): SyncBook {
         onLost: () => lost.abort(),
         onError: onLeaseError,
       });
-      return held && { lost: lost.signal, [Symbol.dispose]: () => held[Symbol.dispose]() };
+      return held && { lost: lost.signal, [Symbol.asyncDispose]: () => held[Symbol.asyncDispose]() };
     },
   };
 }

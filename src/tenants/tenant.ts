@@ -255,7 +255,7 @@ export class Tenant implements AsyncDisposable {
 
   async #attempt(work: (work: Work) => Promise<void>): Promise<void> {
     const { codename } = this.settings;
-    using begun = this.#book.begin(codename);
+    await using begun = await this.#book.begin(codename);
     if (!begun)
       throw new Failure(
         "invalid_usage",
@@ -288,7 +288,7 @@ export class Tenant implements AsyncDisposable {
     const { leases, owner, onLeaseError: onError } = this.#book;
     if (this.#options.isOffline)
       throw new Failure("egress_refused", `Tenant '${codename}' is not synced: operation_mode is offline`);
-    using _ = await takeSyncSlot({ leases, owner, signal, onError });
+    await using _ = await takeSyncSlot({ leases, owner, signal, onError });
     onRunning();
     const startedAt = Date.now();
     const before = this.#book.read(codename);

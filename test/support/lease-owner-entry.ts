@@ -4,6 +4,6 @@ import { openDatabase, openLeaseOwner, openLeases } from "../../src/base/databas
 const [path = ""] = process.argv.slice(2);
 const database = openDatabase({ path, name: "a test's state", access: { kind: "shared" } });
 const owner = openLeaseOwner(database);
-openLeases(database, { hasDied: owner.hasDied }).take("work", owner.name, 3_600_000);
+await openLeases(database, { hasDied: owner.hasDied }).take("work", owner.name, 3_600_000);
 process.stdout.write(`${owner.name}\n`);
 setInterval(() => {}, 1000);

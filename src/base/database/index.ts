@@ -8,6 +8,8 @@ export {
 } from "./database.ts";
 export {
   contendForLead,
+  type FileLeases,
+  type HeldLease,
   holdLease,
   type LeaseOwner,
   type Leases,

@@ -3,57 +3,77 @@ import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Database } from "./database.ts";
 
-/** Leases by name in one file, which all processes that share the work have open. */
+/**
+ * Leases by name, for work that one of several processes does at a time. Each new holding has a higher fence than
+ * all before, so that what a former holder writes late can be told from what the present one writes.
+ */
 export interface Leases {
   /**
-   * Takes or renews the lease; an owner that has died loses it at once.
+   * Takes or renews the lease. An owner that holds it keeps its fence, also when it renews late and nobody has
+   * come between.
    * @param ttlMs how long it is held from now on unless it is renewed
-   * @returns whether the owner holds it now
+   * @returns the fence of the holding; null while somebody else holds the lease
    */
-  take(name: string, owner: string, ttlMs: number): boolean;
+  take(name: string, owner: string, ttlMs: number): Promise<number | null>;
   /** Gives the lease back; does nothing when somebody else holds it. */
-  release(name: string, owner: string): void;
+  release(name: string, owner: string): Promise<void>;
   /** The present holder; null when nobody holds the lease or its holder has died. */
-  holder(name: string): string | null;
+  holder(name: string): Promise<string | null>;
+}
+
+/** Leases in a SQLite file, which all processes that share the work have open. */
+export interface FileLeases extends Leases {
+  /** As `holder`, at once. */
+  holderNow(name: string): string | null;
 }
 
 type LeasesOptions = {
-  /** See `LeaseOwner`. Without it every lease has to run out first. */
+  /** See `LeaseOwner`; an owner that has died loses its leases at once. Without it every lease has to run out first. */
   readonly hasDied?: (owner: string) => boolean;
   /** The time in ms, on a clock that all processes share. */
   readonly now?: () => number;
 };
 
-export function openLeases(database: Database, options: LeasesOptions = {}): Leases {
+/** @throws what `openDatabase` throws; its leases reject with the same */
+export function openLeases(database: Database, options: LeasesOptions = {}): FileLeases {
   const { hasDied = () => false, now = Date.now } = options;
   database.run(
-    "CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, expires_at REAL NOT NULL) STRICT",
+    `CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, expires_at REAL NOT NULL,
+     fence INTEGER NOT NULL DEFAULT 1) STRICT`,
   );
-  const take = database.prepare<never, [string, string, number, number]>(
+  const columns = database.prepare<{ name: string }>("SELECT name FROM pragma_table_info('leases')").all();
+  // Earlier versions had no fences.
+  if (!columns.some(({ name }) => name === "fence"))
+    database.run("ALTER TABLE leases ADD COLUMN fence INTEGER NOT NULL DEFAULT 1");
+  const take = database.prepare<{ fence: number }, [string, string, number, number]>(
     `INSERT INTO leases (name, owner, expires_at) VALUES (?1, ?2, ?3)
-     ON CONFLICT (name) DO UPDATE SET owner = ?2, expires_at = ?3 WHERE owner = ?2 OR expires_at <= ?4`,
+     ON CONFLICT (name) DO UPDATE SET owner = ?2, expires_at = ?3, fence = fence + (owner <> ?2)
+     WHERE owner = ?2 OR expires_at <= ?4 RETURNING fence`,
   );
   const release = database.prepare<never, [string, string]>(
-    "DELETE FROM leases WHERE name = ? AND owner = ?",
+    "UPDATE leases SET owner = '', expires_at = 0 WHERE name = ? AND owner = ?",
   );
-  const holder = database.prepare<{ owner: string }, [string, number]>(
+  const find = database.prepare<{ owner: string }, [string, number]>(
     "SELECT owner FROM leases WHERE name = ? AND expires_at > ?",
   );
-  const takeFree = (name: string, owner: string, ttlMs: number): boolean =>
-    take.run(name, owner, now() + ttlMs, now()).changes > 0;
+  const takeFree = (name: string, owner: string, ttlMs: number): number | null =>
+    take.get(name, owner, now() + ttlMs, now())?.fence ?? null;
+  const holderNow = (name: string): string | null => {
+    const owner = find.get(name, now())?.owner ?? null;
+    return owner === null || hasDied(owner) ? null : owner;
+  };
   return {
-    take(name, owner, ttlMs) {
-      if (takeFree(name, owner, ttlMs)) return true;
-      const other = holder.get(name, now())?.owner;
-      if (other === undefined || !hasDied(other)) return false;
+    async take(name, owner, ttlMs) {
+      const fence = takeFree(name, owner, ttlMs);
+      if (fence !== null) return fence;
+      const other = find.get(name, now())?.owner;
+      if (other === undefined || !hasDied(other)) return null;
       release.run(name, other);
       return takeFree(name, owner, ttlMs);
     },
-    release: (name, owner) => void release.run(name, owner),
-    holder(name) {
-      const owner = holder.get(name, now())?.owner ?? null;
-      return owner === null || hasDied(owner) ? null : owner;
-    },
+    release: async (name, owner) => void release.run(name, owner),
+    holder: async (name) => holderNow(name),
+    holderNow,
   };
 }
 
@@ -65,9 +85,9 @@ type LeadershipOptions = {
   readonly owner: string;
   /** How long the others wait for a silent leader, in ms. */
   readonly ttlMs: number;
-  /** Called when this process becomes the leader. */
-  readonly onGained: () => void;
-  /** Called when it no longer leads because it slept so long that another process took over. */
+  /** Called when this process becomes the leader, with the fence of its lease. */
+  readonly onGained: (fence: number) => void;
+  /** Called when it no longer leads because it was silent for so long that another process may have taken over. */
   readonly onLost: () => void;
   /** Called when the lease could not be requested; it is tried again. */
   readonly onError: (error: unknown) => void;
@@ -76,31 +96,31 @@ type LeadershipOptions = {
 /** The holder renews a lease this many times within its duration. */
 const RENEWALS = 4;
 
-type Holder = Omit<LeadershipOptions, "onGained" | "onLost">;
-
 type HoldOptions = Omit<LeadershipOptions, "onGained">;
+
+/** A lease that this process holds, until it is disposed of or lost. */
+export type HeldLease = AsyncDisposable & { readonly fence: number };
 
 /**
  * Takes a lease, and renews it until it is disposed of; null while another has it. `onLost` is called at most
- * once.
+ * once, at the latest when the lease has run out.
  * @throws Failure of the database when the first request fails
  */
-export function holdLease(options: HoldOptions): Disposable | null {
+export async function holdLease(options: HoldOptions): Promise<HeldLease | null> {
   const { leases, name, owner, ttlMs, onLost } = options;
-  const heldUntil = performance.now() + ttlMs;
-  if (!leases.take(name, owner, ttlMs)) return null;
-  const take = createTaking(options, heldUntil);
-  const renew = (): void => {
-    if (take()) return;
-    clearInterval(timer);
+  const askedAt = performance.now();
+  const first = await leases.take(name, owner, ttlMs);
+  if (first === null) return null;
+  const renewing = keepAsking({ ...options, held: { fence: first, until: askedAt + ttlMs } }, (fence) => {
+    if (fence === first) return;
+    void renewing.stop();
     onLost();
-  };
-  const timer = setInterval(renew, ttlMs / RENEWALS);
-  timer.unref?.();
+  });
   return {
-    [Symbol.dispose]() {
-      clearInterval(timer);
-      giveBack(options);
+    fence: first,
+    async [Symbol.asyncDispose]() {
+      await renewing.stop();
+      await giveBack(options);
     },
   };
 }
@@ -109,52 +129,78 @@ export function holdLease(options: HoldOptions): Disposable | null {
  * Lets one of several processes lead. The first takes the lease at once and renews it; when it ends for
  * whatever reason, another takes over within the lease's duration. Disposing of it gives the lease back.
  */
-export function contendForLead(options: LeadershipOptions): Disposable {
-  let isLeading = false;
-  const take = createTaking(options, 0);
-  const ask = (): void => {
-    const holds = take();
-    if (holds === isLeading) return;
-    isLeading = holds;
-    if (holds) options.onGained();
-    else options.onLost();
-  };
-  ask();
-  const timer = setInterval(ask, options.ttlMs / RENEWALS);
-  timer.unref?.();
+export function contendForLead(options: LeadershipOptions): AsyncDisposable {
+  let leadingWith: number | null = null;
+  const asking = keepAsking({ ...options, held: null }, (fence) => {
+    if (fence === leadingWith) return;
+    const before = leadingWith;
+    leadingWith = fence;
+    if (before !== null) options.onLost();
+    if (fence !== null) options.onGained(fence);
+  });
   return {
-    [Symbol.dispose]() {
-      clearInterval(timer);
-      if (!isLeading) return;
-      isLeading = false;
-      giveBack(options);
+    async [Symbol.asyncDispose]() {
+      await asking.stop();
+      await giveBack(options);
     },
   };
 }
 
-/** Makes a function that takes or renews the lease, and returns whether it is held now. */
-function createTaking(
-  { leases, name, owner, ttlMs, onError }: Holder,
-  firstHeldUntil: number,
-): () => boolean {
-  let heldUntil = firstHeldUntil;
-  return () => {
+/** A holding; `until` is when it ends unless it is renewed, as `performance.now()`. */
+type Holding = { readonly fence: number; readonly until: number };
+
+/**
+ * Requests the lease again and again, the first time at once unless it is held already, and tells after each
+ * request with which fence it is held now, null when it is not.
+ */
+function keepAsking(
+  { leases, name, owner, ttlMs, onError, ...options }: HoldOptions & { readonly held: Holding | null },
+  tell: (fence: number | null) => void,
+): { stop(): Promise<void> } {
+  let { held } = options;
+  let hasEnded = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let asking = Promise.resolve();
+  const askLater = (ms: number): void => {
+    timer = setTimeout(() => {
+      asking = ask();
+    }, ms);
+    timer.unref?.();
+  };
+  const ask = async (): Promise<void> => {
     const askedAt = performance.now();
+    // A request that gets no answer must not hide that the lease runs out.
+    const leftMs = Math.max(0, (held?.until ?? askedAt) - askedAt);
+    const runningOut = held === null ? undefined : setTimeout(() => !hasEnded && tell(null), leftMs);
+    runningOut?.unref?.();
     try {
-      if (!leases.take(name, owner, ttlMs)) return false;
-      heldUntil = askedAt + ttlMs;
-      return true;
+      const fence = await leases.take(name, owner, ttlMs);
+      held = fence === null ? null : { fence, until: askedAt + ttlMs };
     } catch (error) {
-      onError(error);
-      // A lease that cannot be renewed just now is still held for the rest of its time.
-      return askedAt < heldUntil;
+      if (!hasEnded) onError(error);
     }
+    clearTimeout(runningOut);
+    if (hasEnded) return;
+    // A lease that cannot be renewed just now is still held for the rest of its time.
+    if (held !== null && performance.now() >= held.until) held = null;
+    tell(held?.fence ?? null);
+    if (!hasEnded) askLater(ttlMs / RENEWALS);
+  };
+  if (held === null) asking = ask();
+  else askLater(ttlMs / RENEWALS);
+  return {
+    stop() {
+      hasEnded = true;
+      clearTimeout(timer);
+      // A request under way would take the lease again after it was given back.
+      return asking;
+    },
   };
 }
 
-function giveBack({ leases, name, owner, onError }: Holder): void {
+async function giveBack({ leases, name, owner, onError }: HoldOptions): Promise<void> {
   try {
-    leases.release(name, owner);
+    await leases.release(name, owner);
   } catch (error) {
     // If this fails, the lease runs out by itself.
     onError(error);

@@ -127,7 +127,7 @@ test("documents that change while another process is at them are read when it ha
     (state) => state === "idle",
   );
   const leases = openLeases(beside);
-  expect(leases.take("tenant:harbour", "elsewhere:1:x", 60_000)).toBe(true);
+  expect(await leases.take("tenant:harbour", "elsewhere:1:x", 60_000)).not.toBeNull();
   writeFileSync(join(root, "locks.md"), "# Locks\n\nA lockkeeper works here.\n");
   // It has seen the change, and not been able to do anything about it.
   await until(
@@ -135,7 +135,7 @@ test("documents that change while another process is at them are read when it ha
     (state) => state === "queued",
   );
   expect(hitsOf("lockkeeper")).toBe(0);
-  leases.release("tenant:harbour", "elsewhere:1:x");
+  await leases.release("tenant:harbour", "elsewhere:1:x");
   expect(await untilHits("lockkeeper", 1)).toBe(1);
 }, 120_000);
 

@@ -85,7 +85,7 @@ describe("places to sync", () => {
     const { leases } = openBook();
     const { signal } = new AbortController();
     const first = await takeSyncSlot({ leases, onError, owner: "a", signal });
-    using _second = await takeSyncSlot({ leases, onError, owner: "b", signal });
+    await using _second = await takeSyncSlot({ leases, onError, owner: "b", signal });
     let isThird = false;
     const third = takeSyncSlot({ leases, onError, owner: "a", signal }).then((slot) => {
       isThird = true;
@@ -93,8 +93,8 @@ describe("places to sync", () => {
     });
     await Bun.sleep(600);
     expect(isThird).toBe(false);
-    first[Symbol.dispose]();
-    using _third = await third;
+    await first[Symbol.asyncDispose]();
+    await using _third = await third;
     expect(isThird).toBe(true);
   });
 
@@ -112,9 +112,14 @@ describe("places to sync", () => {
     const { openLeases } = await import("../../../src/base/database/index.ts");
     const database = openDatabase({ path: ":memory:", name: "a test's state", access: { kind: "shared" } });
     const leases = openLeases(database, { now: () => now });
-    for (const slot of [0, 1]) leases.take(`sync-slot:${slot}`, "dead", 15_000);
+    for (const slot of [0, 1]) await leases.take(`sync-slot:${slot}`, "dead", 15_000);
     now = 16_000;
-    using _ = await takeSyncSlot({ leases, onError, owner: "alive", signal: new AbortController().signal });
-    expect(leases.holder("sync-slot:0")).toStartWith("alive");
+    await using _ = await takeSyncSlot({
+      leases,
+      onError,
+      owner: "alive",
+      signal: new AbortController().signal,
+    });
+    expect(await leases.holder("sync-slot:0")).toStartWith("alive");
   });
 });

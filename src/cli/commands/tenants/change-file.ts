@@ -113,11 +113,11 @@ async function takeTurn(target: string, { program, log, signal }: ChangeOptions)
     database.close();
   };
   while (!signal.aborted) {
-    const held = holdLease({ ...wanted, onLost: () => {}, onError: () => {} });
+    const held = await holdLease({ ...wanted, onLost: () => {}, onError: () => {} });
     if (held)
       return {
         [Symbol.asyncDispose]: async () => {
-          held[Symbol.dispose]();
+          await held[Symbol.asyncDispose]();
           close();
         },
       };

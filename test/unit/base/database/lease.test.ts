@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type Database,
+  type HeldLease,
   holdLease,
   type Leases,
   openDatabase,
@@ -39,13 +40,13 @@ const LONG_MS = 4000;
 
 type Told = { lost: number; readonly errors: unknown[] };
 
-function hold(
+async function hold(
   leases: Leases,
   owner: string,
   ttlMs = TTL_MS,
-): { readonly held: Disposable | null; readonly told: Told } {
+): Promise<{ readonly held: HeldLease | null; readonly told: Told }> {
   const told: Told = { lost: 0, errors: [] };
-  const held = holdLease({
+  const held = await holdLease({
     leases,
     name: "work",
     owner,
@@ -60,7 +61,7 @@ describe("a lease that is held", () => {
   test("is renewed for longer than it lasts, then given back", async () => {
     let now = 0;
     const [mine, theirs] = [openLeases(open(), { now: () => now }), openLeases(open(), { now: () => now })];
-    const { held, told } = hold(mine, "me");
+    const { held, told } = await hold(mine, "me");
     const looking = open().prepare<{ at: number }>("SELECT expires_at AS at FROM leases");
     for (let round = 0; round < 3; round++) {
       now += TTL_MS - 1;
@@ -68,16 +69,16 @@ describe("a lease that is held", () => {
         () => looking.get()?.at,
         (at) => at === now + TTL_MS,
       );
-      expect({ holder: theirs.holder("work"), lost: told.lost }).toEqual({ holder: "me", lost: 0 });
+      expect({ holder: await theirs.holder("work"), lost: told.lost }).toEqual({ holder: "me", lost: 0 });
     }
-    expect(hold(theirs, "they").held).toBeNull();
-    held?.[Symbol.dispose]();
-    expect(theirs.take("work", "they", TTL_MS)).toBe(true);
+    expect((await hold(theirs, "they")).held).toBeNull();
+    await held?.[Symbol.asyncDispose]();
+    expect(await theirs.take("work", "they", TTL_MS)).not.toBeNull();
   });
 
   test("is lost, once, when another owner takes it", async () => {
     const [mine, theirs] = [openLeases(open()), open()];
-    const { held, told } = hold(mine, "me");
+    const { held, told } = await hold(mine, "me");
     theirs.run("UPDATE leases SET owner = 'they', expires_at = 1e15");
     await until(
       () => told.lost,
@@ -85,13 +86,13 @@ describe("a lease that is held", () => {
     );
     await Bun.sleep(TTL_MS);
     expect(told).toEqual({ lost: 1, errors: [] });
-    held?.[Symbol.dispose]();
-    expect(mine.holder("work")).toBe("they");
+    await held?.[Symbol.asyncDispose]();
+    expect(await mine.holder("work")).toBe("they");
   });
 
   test("survives trouble with the file that ends in time", async () => {
     const [mine, theirs] = [openLeases(open()), open()];
-    const { held, told } = hold(mine, "me", LONG_MS);
+    const { held, told } = await hold(mine, "me", LONG_MS);
     theirs.run("ALTER TABLE leases RENAME TO elsewhere");
     await until(
       () => told.errors.length,
@@ -99,13 +100,13 @@ describe("a lease that is held", () => {
     );
     theirs.run("ALTER TABLE elsewhere RENAME TO leases");
     expect(told.lost).toBe(0);
-    held?.[Symbol.dispose]();
-    expect(mine.holder("work")).toBeNull();
+    await held?.[Symbol.asyncDispose]();
+    expect(await mine.holder("work")).toBeNull();
   });
 
   test("is lost when the trouble lasts, and throws no error", async () => {
     const [mine, theirs] = [openLeases(open()), open()];
-    const { held, told } = hold(mine, "me");
+    const { held, told } = await hold(mine, "me");
     theirs.run("DROP TABLE leases");
     await until(
       () => told.lost,
@@ -113,6 +114,6 @@ describe("a lease that is held", () => {
     );
     expect(told.lost).toBe(1);
     expect(told.errors.length).toBeGreaterThan(0);
-    held?.[Symbol.dispose]();
+    await held?.[Symbol.asyncDispose]();
   });
 });
