@@ -18,6 +18,8 @@ import { describeRestarts } from "./frontier-restarts.contract.ts";
 export type FrontierPlace = AsyncDisposable & {
   /** Opens the frontier, as a restart does; the one before is closed or its process is dead. */
   open(limits: FrontierLimits): Promise<Frontier>;
+  /** Ends the process of a frontier that is open, without a goodbye; its pages go to others as after its lease. */
+  kill(frontier: Frontier): Promise<void>;
   /** Lets this much time pass for the frontier, in ms. */
   pass(ms: number): Promise<void>;
 };

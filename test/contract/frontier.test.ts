@@ -8,7 +8,8 @@ import { crawlPlan } from "../support/crawling.ts";
 import { claim, seed, settle } from "../support/frontier-steps.ts";
 import { makeVersion1 } from "../support/old-frontier.ts";
 import { failureOf } from "../support/test-fetcher.ts";
-import { describeFrontier } from "./frontier.contract.ts";
+import { describeFrontier, type FrontierPlace } from "./frontier.contract.ts";
+import { describeInterleavings } from "./frontier-interleavings.contract.ts";
 
 const open = (
   directory: string,
@@ -32,18 +33,23 @@ const makeDirectory = async () => {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
 };
 
-describeFrontier("SQLite", async () => {
+const makePlace = async (): Promise<FrontierPlace> => {
   const directory = await makeDirectory();
   let now = 1_000_000;
   return {
     open: async (limits) =>
       open(directory.path, crawlPlan({ seeds: ["https://h.test/"], ...limits }), false, () => new Date(now)),
+    // What was claimed stays claimed in the file until it is opened again.
+    kill: async (frontier) => await frontier[Symbol.asyncDispose](),
     pass: async (ms) => {
       now += ms;
     },
     [Symbol.asyncDispose]: () => directory[Symbol.asyncDispose](),
   };
-});
+};
+
+describeFrontier("SQLite", makePlace);
+describeInterleavings("SQLite", makePlace, { workers: 1, runs: 40 });
 
 test("refuses a second crawl into the same directory while the first is running", async () => {
   await using directory = await makeDirectory();
