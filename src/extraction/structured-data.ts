@@ -1,4 +1,5 @@
 import { Failure } from "../base/failure.ts";
+import { meaningsIn } from "../base/text.ts";
 import { nestingOf, parseLeniently } from "./metadata/declared.ts";
 import type { ScannedPage } from "./page/page-model.ts";
 import { parseDocument } from "./parse.ts";
@@ -165,23 +166,14 @@ export class MicrodataReader {
 }
 
 /** The attributes that hold the value of a property, by element (WHATWG HTML, 5.2.4). */
-const VALUE_ATTRIBUTES: Readonly<Record<string, string>> = {
-  meta: "content",
-  audio: "src",
-  embed: "src",
-  iframe: "src",
-  img: "src",
-  source: "src",
-  track: "src",
-  video: "src",
-  a: "href",
-  area: "href",
-  link: "href",
-  object: "data",
-  data: "value",
-  meter: "value",
-  time: "datetime",
-};
+const VALUE_ATTRIBUTES = meaningsIn({
+  content: "meta",
+  src: "audio embed iframe img source track video",
+  href: "a area link",
+  data: "object",
+  value: "data meter",
+  datetime: "time",
+});
 
 const openItem = (element: Element): OpenItem => ({
   type: tokens(element.getAttribute("itemtype")),

@@ -2,21 +2,8 @@ import { Failure } from "../../base/failure.ts";
 import { isRecord, parseJson } from "../../base/json.ts";
 import { MarkdownWriter } from "./markdown-writer.ts";
 
-/** An object of the notebook; the keys are those that are read by name. */
-type Json = Readonly<Record<string, unknown>> & { readonly [Key in KnownKey]?: unknown };
-type KnownKey =
-  | "cell_type"
-  | "cells"
-  | "data"
-  | "ename"
-  | "evalue"
-  | "input"
-  | "level"
-  | "output_type"
-  | "outputs"
-  | "source"
-  | "text"
-  | "traceback";
+/** An object of the notebook. */
+type Json = Readonly<Record<string, unknown>>;
 
 /** The most characters of one output that are kept. */
 const MAX_OUTPUT = 20_000;

@@ -61,3 +61,56 @@ const target = (address: string): string =>
   address.replace(/[\s<>()\\|"`]/g, (one) => ESCAPED[one] ?? encodeURIComponent(one));
 
 const ESCAPED: Readonly<Record<string, string>> = { "(": "%28", ")": "%29" };
+
+/** Reads the inline markup of a text from left to right, each character a limited number of times. */
+export abstract class InlineReader {
+  protected readonly text: string;
+  protected at = 0;
+  /** What has been read and is no markup. */
+  protected plain = "";
+  readonly #special: RegExp;
+  #out = "";
+
+  /** @param special matches the signs with which markup may begin; global */
+  constructor(text: string, special: RegExp) {
+    this.text = text;
+    this.#special = special;
+  }
+
+  /** Reads the markup that begins here. @returns false when the sign is one of the text */
+  protected abstract special(sign: string): boolean;
+
+  /** Converts the text to Markdown. */
+  read(): string {
+    const { text } = this;
+    while (this.at < text.length) {
+      this.#special.lastIndex = this.at;
+      const next = this.#special.exec(text)?.index ?? text.length;
+      this.plain += text.slice(this.at, next);
+      this.at = next;
+      if (next < text.length && !this.special(text[next]!)) this.plain += text[this.at++]!;
+    }
+    return this.#out + literal(this.plain);
+  }
+
+  /** Adds a phrase for what is read up to `end`. */
+  protected push(phrase: string, end: number): true {
+    this.#out += literal(this.plain) + phrase;
+    this.plain = "";
+    this.at = end;
+    return true;
+  }
+
+  /** Keeps what is read up to `end` as text. */
+  protected keep(end: number): true {
+    this.plain += this.text.slice(this.at, end);
+    this.at = end;
+    return true;
+  }
+
+  /** @param expression sticky */
+  protected match(expression: RegExp, at = this.at): RegExpExecArray | null {
+    expression.lastIndex = at;
+    return expression.exec(this.text);
+  }
+}

@@ -4,8 +4,7 @@ import { type DocumentUrl, parseDocumentUrl } from "../../../urls/index.ts";
 import type { SourceDocument } from "../../types.ts";
 import { MarkdownWriter } from "../markdown-writer.ts";
 import { codeSpan, literal, strong } from "../phrases.ts";
-import { asyncParts } from "./async.ts";
-import { operationParts } from "./operations.ts";
+import { asyncParts, operationParts } from "./operations.ts";
 import {
   ApiDescription,
   type ApiPart,

@@ -4,51 +4,8 @@ import { withoutHiddenMarkup } from "../hidden-markup.ts";
 import type { MarkdownWriter } from "../markdown-writer.ts";
 import { codeSpan, literal, oneLine } from "../phrases.ts";
 
-/** An object of the description; the keys are those that are read by name. */
-export type Json = Readonly<Record<string, unknown>> & { readonly [Key in KnownKey]?: unknown };
-type KnownKey =
-  | "$ref"
-  | "action"
-  | "address"
-  | "allOf"
-  | "basePath"
-  | "channel"
-  | "channels"
-  | "components"
-  | "content"
-  | "deprecated"
-  | "description"
-  | "enum"
-  | "example"
-  | "examples"
-  | "format"
-  | "headers"
-  | "host"
-  | "in"
-  | "info"
-  | "items"
-  | "message"
-  | "messages"
-  | "name"
-  | "oneOf"
-  | "operationId"
-  | "operations"
-  | "parameters"
-  | "pathname"
-  | "properties"
-  | "requestBody"
-  | "required"
-  | "responses"
-  | "schema"
-  | "securityDefinitions"
-  | "servers"
-  | "summary"
-  | "tags"
-  | "title"
-  | "type"
-  | "url"
-  | "value"
-  | "version";
+/** An object of the description. */
+export type Json = Readonly<Record<string, unknown>>;
 
 /** References to references, and schemas in schemas: what is deeper is named and not followed. */
 const MAX_DEPTH = 8;

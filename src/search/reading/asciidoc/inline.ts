@@ -1,4 +1,4 @@
-import { codeSpan, emphasis, image, link, literal, strong } from "../phrases.ts";
+import { codeSpan, emphasis, InlineReader, image, link, literal, strong } from "../phrases.ts";
 
 /** The attributes that a document sets (`:name: value`). */
 export type Attributes = {
@@ -59,58 +59,28 @@ const CHARACTERS: Readonly<Record<string, string>> = {
 
 /** Converts a text's inline markup to Markdown, each character being read a limited number of times. */
 export const inlineToMarkdown = (text: string, attributes: Attributes): string =>
-  new InlineReader(text, attributes, 0).read();
+  new AsciidocReader(text, attributes, 0).read();
 
-class InlineReader {
-  readonly #text: string;
+class AsciidocReader extends InlineReader {
   readonly #attributes: Attributes;
   readonly #depth: number;
-  #at = 0;
-  #plain = "";
-  #out = "";
 
   constructor(text: string, attributes: Attributes, depth: number) {
-    this.#text = text;
+    super(text, SPECIAL);
     this.#attributes = attributes;
     this.#depth = depth;
   }
 
-  read(): string {
-    const text = this.#text;
-    while (this.#at < text.length) {
-      SPECIAL.lastIndex = this.#at;
-      const next = SPECIAL.exec(text)?.index ?? text.length;
-      this.#plain += text.slice(this.#at, next);
-      this.#at = next;
-      if (next < text.length && !this.#special(text[next]!)) this.#plain += text[this.#at++]!;
-    }
-    this.#flush();
-    return this.#out;
-  }
-
-  #flush(): void {
-    this.#out += literal(this.#plain);
-    this.#plain = "";
-  }
-
   #push(phrase: string, length: number): true {
-    this.#flush();
-    this.#out += phrase;
-    this.#at += length;
-    return true;
+    return this.push(phrase, this.at + length);
   }
 
   #inner(text: string): string {
     if (this.#depth >= MAX_DEPTH) return literal(text);
-    return new InlineReader(text, this.#attributes, this.#depth + 1).read();
+    return new AsciidocReader(text, this.#attributes, this.#depth + 1).read();
   }
 
-  #match(expression: RegExp): RegExpExecArray | null {
-    expression.lastIndex = this.#at;
-    return expression.exec(this.#text);
-  }
-
-  #special(sign: string): boolean {
+  protected override special(sign: string): boolean {
     switch (sign) {
       case "\\":
         return this.#escape();
@@ -138,19 +108,17 @@ class InlineReader {
   }
 
   #escape(): boolean {
-    const next = this.#text[this.#at + 1] ?? "";
+    const next = this.text[this.at + 1] ?? "";
     if (!/[\\*_`#^~+<({["a-z]/.test(next)) return false;
-    this.#at++;
+    this.at++;
     // What the backslash keeps is text up to where it would have gone on.
     const run =
-      /^(?:([*_`#+])\1?|[\^~<({["]+|[a-z]+:?)/.exec(this.#text.slice(this.#at, this.#at + 20))?.[0] ?? "";
-    this.#plain += run;
-    this.#at += run.length;
-    return true;
+      /^(?:([*_`#+])\1?|[\^~<({["]+|[a-z]+:?)/.exec(this.text.slice(this.at, this.at + 20))?.[0] ?? "";
+    return this.keep(this.at + run.length);
   }
 
   #attribute(): boolean {
-    const [whole, name = ""] = this.#match(ATTRIBUTE) ?? [];
+    const [whole, name = ""] = this.match(ATTRIBUTE) ?? [];
     if (whole === undefined) return false;
     const key = name.toLowerCase();
     const value = this.#attributes.values.get(key) ?? CHARACTERS[key];
@@ -161,7 +129,7 @@ class InlineReader {
   }
 
   #reference(): boolean {
-    const [whole, target = "", shown] = this.#match(REFERENCE) ?? [];
+    const [whole, target = "", shown] = this.match(REFERENCE) ?? [];
     return (
       whole !== undefined &&
       this.#push(
@@ -172,54 +140,51 @@ class InlineReader {
   }
 
   #indexTerm(): boolean {
-    const [whole, shown = ""] = this.#match(INDEX_TERM) ?? [];
+    const [whole, shown = ""] = this.match(INDEX_TERM) ?? [];
     return whole !== undefined && this.#push(this.#inner(shown), whole.length);
   }
 
   #bracket(): boolean {
-    const whole = this.#match(ANCHOR)?.[0] ?? (this.#mayBegin(this.#at) ? this.#match(ROLE)?.[0] : undefined);
+    const whole = this.match(ANCHOR)?.[0] ?? (this.#mayBegin(this.at) ? this.match(ROLE)?.[0] : undefined);
     return whole !== undefined && this.#push("", whole.length);
   }
 
   #quoted(): boolean {
-    const [whole, , inner = ""] = this.#match(QUOTED) ?? [];
+    const [whole, , inner = ""] = this.match(QUOTED) ?? [];
     return whole !== undefined && this.#push(`“${this.#inner(inner)}”`, whole.length);
   }
 
   #mayBegin(at: number): boolean {
-    return !wordUnit.test(this.#text[at - 1] ?? " ");
+    return !wordUnit.test(this.text[at - 1] ?? " ");
   }
 
   /** Reads what stands between marks: two of them anywhere, one only around whole words. */
   #marked(sign: string): boolean {
-    const text = this.#text;
+    const text = this.text;
     const double = sign + sign;
-    if (text.startsWith(double, this.#at) && !"^~".includes(sign)) {
-      const end = text.indexOf(double, this.#at + 3);
-      if (end > 0) return this.#push(this.#phrase(sign, text.slice(this.#at + 2, end)), end + 2 - this.#at);
-      const length = this.#runLength(sign);
-      this.#plain += sign.repeat(length);
-      this.#at += length;
-      return true;
+    if (text.startsWith(double, this.at) && !"^~".includes(sign)) {
+      const end = text.indexOf(double, this.at + 3);
+      if (end > 0) return this.#push(this.#phrase(sign, text.slice(this.at + 2, end)), end + 2 - this.at);
+      return this.keep(this.at + this.#runLength(sign));
     }
-    const start = this.#at + 1;
+    const start = this.at + 1;
     const isNarrow = "^~".includes(sign);
-    if (/\s/.test(text[start] ?? " ") || !(isNarrow || this.#mayBegin(this.#at))) return false;
+    if (/\s/.test(text[start] ?? " ") || !(isNarrow || this.#mayBegin(this.at))) return false;
     for (let end = start, tries = 0; tries < MAX_ENDS; tries++) {
       end = text.indexOf(sign, end + 1);
       if (end < 0) return false;
       const inner = isNarrow ? text.slice(start, Math.min(end, start + 200)) : "";
       if (isNarrow && /\s/.test(inner)) return false;
       if (/\s/.test(text[end - 1]!) || (!isNarrow && wordUnit.test(text[end + 1] ?? " "))) continue;
-      return this.#push(this.#phrase(sign, text.slice(start, end)), end + 1 - this.#at);
+      return this.#push(this.#phrase(sign, text.slice(start, end)), end + 1 - this.at);
     }
     return false;
   }
 
   #runLength(sign: string): number {
-    let end = this.#at;
-    while (this.#text[end] === sign) end++;
-    return end - this.#at;
+    let end = this.at;
+    while (this.text[end] === sign) end++;
+    return end - this.at;
   }
 
   #phrase(sign: string, content: string): string {
@@ -249,17 +214,14 @@ class InlineReader {
   }
 
   #macro(): boolean {
-    const [address, url = "", label] = this.#match(ADDRESS) ?? [];
+    const [address, url = "", label] = this.match(ADDRESS) ?? [];
     if (address !== undefined) {
       if (label === undefined) return this.#push(url, url.length);
       return this.#push(link(label === "" ? literal(url) : this.#inner(labelOf(label)), url), address.length);
     }
-    const [whole, name = "", target = "", content = ""] = this.#match(MACRO) ?? [];
+    const [whole, name = "", target = "", content = ""] = this.match(MACRO) ?? [];
     if (whole === undefined) {
-      const colon = this.#text.indexOf(":", this.#at) + 1;
-      this.#plain += this.#text.slice(this.#at, colon);
-      this.#at = colon;
-      return true;
+      return this.keep(this.text.indexOf(":", this.at) + 1);
     }
     return this.#push(this.#macroOf(name, target, content.replaceAll("\\]", "]")), whole.length);
   }

@@ -1,58 +1,32 @@
+import { meaningsIn } from "../../../base/text.ts";
 import { argumentsOf, type Font, type Piece, piecesOf, plainOf } from "./roff.ts";
 
 /** The fonts of mdoc's words; those of others are roman. */
-const FONTS: Readonly<Record<string, Font>> = {
-  Fl: "B",
-  Cm: "B",
-  Ic: "B",
-  Nm: "B",
-  Fn: "B",
-  Fo: "B",
-  Sy: "B",
-  Ms: "B",
-  In: "B",
-  Fd: "B",
-  Ar: "I",
-  Em: "I",
-  Pa: "I",
-  Va: "I",
-  Vt: "I",
-  Fa: "I",
-  Ft: "I",
-  Ev: "R",
-  Dv: "R",
-  Er: "R",
-  Li: "R",
-};
+const FONTS = meaningsIn<Font>({
+  B: "Fl Cm Ic Nm Fn Fo Sy Ms In Fd",
+  I: "Ar Em Pa Va Vt Fa Ft",
+  R: "Ev Dv Er Li",
+});
 
-/** What encloses words: up to the end of the line, or up to the macro that closes it. */
-const ENCLOSED: Readonly<Record<string, readonly [string, string]>> = {
-  Op: ["[", "]"],
-  Oo: ["[", ""],
-  Oc: ["", "]"],
-  Bq: ["[", "]"],
-  Bo: ["[", ""],
-  Bc: ["", "]"],
-  Pq: ["(", ")"],
-  Po: ["(", ""],
-  Pc: ["", ")"],
-  Aq: ["<", ">"],
-  Ao: ["<", ""],
-  Ac: ["", ">"],
-  Brq: ["{", "}"],
-  Bro: ["{", ""],
-  Brc: ["", "}"],
-  Dq: ["“", "”"],
-  Do: ["“", ""],
-  Dc: ["", "”"],
-  Sq: ["‘", "’"],
-  So: ["‘", ""],
-  Sc: ["", "’"],
-  Qq: ['"', '"'],
-  Qo: ['"', ""],
-  Qc: ["", '"'],
-  Ql: ["‘", "’"],
-};
+/** What encloses words: the macros for those of a line, for what opens and for what closes, and the two signs. */
+const ENCLOSURES = [
+  ["Op", "Oo", "Oc", "[", "]"],
+  ["Bq", "Bo", "Bc", "[", "]"],
+  ["Pq", "Po", "Pc", "(", ")"],
+  ["Aq", "Ao", "Ac", "<", ">"],
+  ["Brq", "Bro", "Brc", "{", "}"],
+  ["Dq", "Do", "Dc", "“", "”"],
+  ["Sq", "So", "Sc", "‘", "’"],
+  ["Qq", "Qo", "Qc", '"', '"'],
+] as const;
+const ENCLOSED: Readonly<Record<string, readonly [string, string]>> = Object.fromEntries([
+  ...ENCLOSURES.flatMap(([line, start, end, open, close]) => [
+    [line, [open, close]],
+    [start, [open, ""]],
+    [end, ["", close]],
+  ]),
+  ["Ql", ["‘", "’"]],
+]);
 
 const CALLABLE =
   /^(?:Ad|An|Ap|Cd|Dv|Er|Ev|Fr|Lk|Mt|No|Ns|Tn|Ux|Bx|Fx|Nx|Ox|Dx|Bsx|At|St|Xr|Xo|Xc|Nd|Rv|Ex|Lb|Cq|Eo|Ec|Pf|%[A-Z])$/;

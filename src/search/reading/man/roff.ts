@@ -4,66 +4,18 @@ import { codeSpan, emphasis, literal, strong } from "../phrases.ts";
 export type Font = "R" | "B" | "I";
 export type Piece = { readonly font: Font; readonly text: string };
 
-const CHARACTERS: Readonly<Record<string, string>> = {
-  aq: "'",
-  dq: '"',
-  oq: "‘",
-  cq: "’",
-  lq: "“",
-  rq: "”",
-  em: "—",
-  en: "–",
-  hy: "-",
-  mi: "−",
-  bu: "•",
-  co: "©",
-  rg: "®",
-  tm: "™",
-  ha: "^",
-  ti: "~",
-  ga: "`",
-  aa: "´",
-  rs: "\\",
-  sl: "/",
-  ul: "_",
-  lB: "[",
-  rB: "]",
-  lC: "{",
-  rC: "}",
-  la: "<",
-  ra: ">",
-  "->": "→",
-  "<-": "←",
-  "+-": "±",
-  mu: "×",
-  de: "°",
-  ">=": "≥",
-  "<=": "≤",
-  "!=": "≠",
-  "==": "≡",
-  sh: "#",
-  Do: "$",
-  at: "@",
-  ba: "|",
-  or: "|",
-  ss: "ß",
-  ":a": "ä",
-  ":o": "ö",
-  ":u": "ü",
-  "'e": "é",
-  "`e": "è",
-  Po: "£",
-  Eu: "€",
-  R: "®",
-  Tm: "™",
-  q: '"',
-  Lt: "<",
-  Gt: ">",
-  Am: "&",
-  Ba: "|",
-  Le: "≤",
-  Ge: "≥",
-};
+/** Characters that have names, each behind its name. */
+const CHARACTERS: ReadonlyMap<string, string> = new Map(
+  `
+  aq '   dq "   oq ‘   cq ’   lq “   rq ”   em —   en –   hy -   mi −   bu •   co ©   rg ®   tm ™
+  ha ^   ti ~   ga \`   aa ´   rs \\   sl /   ul _   lB [   rB ]   lC {   rC }   la <   ra >   -> →
+  <- ←   +- ±   mu ×   de °   >= ≥   <= ≤   != ≠   == ≡   sh #   Do $   at @   ba |   or |   ss ß
+  :a ä   :o ö   :u ü   'e é   \`e è   Po £   Eu €   R ®   Tm ™   q "   Lt <   Gt >   Am &   Ba |
+  Le ≤   Ge ≥`
+    .trim()
+    .split(/\s{2,}/)
+    .map((pair) => pair.split(" ") as [string, string]), // a name and its sign
+);
 
 const ESCAPE =
   /\\(?:f(?:\[([\w-]{0,10})\]|\((\w\w)|(.))|\((..)|\[([^\]\n]{1,40})\]|\*(?:\[([^\]\n]{1,40})\]|\((..)|(.))|s(?:[+-]?\d{1,2}|\[[^\]\n]{0,10}\]|\(\d\d)|[nmMgkYFV](?:\[[^\]\n]{0,40}\]|\(..|[+-]?.)|[hvwlLXoZbSHRDBA]'[^'\n]{0,200}'|"[^\n]*|#[^\n]*|([^\n])|$)/g;
@@ -136,7 +88,7 @@ const SIGNS: Readonly<Record<string, string>> = {
 
 function characterOf(name: string): string {
   const code = /^u([0-9A-F]{4,6})$/.exec(name)?.[1];
-  if (code === undefined) return CHARACTERS[name] ?? "";
+  if (code === undefined) return CHARACTERS.get(name) ?? "";
   const point = Number.parseInt(code, 16);
   return point <= 0x10ffff && point > 31 ? String.fromCodePoint(point) : "";
 }

@@ -1,3 +1,4 @@
+import { meaningsIn } from "../../../base/text.ts";
 import { readCsv } from "../csv.ts";
 import type { NoteKind } from "../markdown-writer.ts";
 import { codeSpan, image, strong } from "../phrases.ts";
@@ -24,47 +25,25 @@ type Parsed = {
   readonly content: Block;
 };
 
-/** Directives that show a text as it is; null takes the language from the argument. */
-const CODE: Readonly<Record<string, string | null>> = {
-  "code-block": null,
-  code: null,
-  sourcecode: null,
-  "code-tab": null,
-  prompt: null,
-  highlight: null,
-  doctest: "python",
-  testcode: "python",
-  testsetup: "python",
-  testoutput: "text",
-  ipython: "python",
-  ipython3: "python",
-  "jupyter-execute": "python",
-  plot: "python",
-  pyplot: "python",
-  "parsed-literal": "",
-  productionlist: "",
-  graphviz: "dot",
-  digraph: "dot",
-  graph: "dot",
+/** Directives that show a text as it is, by their language. */
+const CODE = meaningsIn({
+  python: "doctest testcode testsetup ipython ipython3 jupyter-execute plot pyplot",
+  text: "testoutput",
+  dot: "graphviz digraph graph",
   mermaid: "mermaid",
-  uml: "plantuml",
-  plantuml: "plantuml",
-};
+  plantuml: "uml plantuml",
+  "": "parsed-literal productionlist",
+});
+/** Those that name their language in the argument. */
+const CODE_OF_LANGUAGE = /^(?:code|code-block|sourcecode|code-tab|prompt)$/;
 
-const NOTES: Readonly<Record<string, NoteKind>> = {
-  note: "NOTE",
-  admonition: "NOTE",
-  seealso: "NOTE",
-  todo: "NOTE",
-  tip: "TIP",
-  hint: "TIP",
-  important: "IMPORTANT",
-  warning: "WARNING",
-  attention: "WARNING",
-  caution: "CAUTION",
-  danger: "CAUTION",
-  error: "CAUTION",
-};
+const NOTES = meaningsIn<NoteKind>({
+  NOTE: "note admonition seealso todo",
+  TIP: "tip hint",
+  IMPORTANT: "important",
+  WARNING: "warning attention",
+  CAUTION: "caution danger error",
+});
 
 /** Notes whose first line is their title. */
 const TITLED_NOTES: ReadonlySet<string> = new Set(["admonition"]);
@@ -103,7 +82,7 @@ export function writeDirective(reader: RstReader, directive: Directive): void {
   const parsed = parse(reader, directive);
   const { argument, options, content } = parsed;
   const title = argument.join(" ");
-  if (Object.hasOwn(CODE, name) && name !== "highlight") writeCode(reader, parsed, CODE[name] ?? null);
+  if (Object.hasOwn(CODE, name) || CODE_OF_LANGUAGE.test(name)) writeCode(reader, parsed, CODE[name] ?? null);
   else if (name === "highlight") reader.language = title;
   else if (name === "math") writer.math([title, ...codeLines(reader, content)].join("\n").trim());
   else if (name === "raw") writeRaw(reader, parsed);

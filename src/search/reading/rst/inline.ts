@@ -1,4 +1,4 @@
-import { codeSpan, emphasis, link, literal, strong } from "../phrases.ts";
+import { codeSpan, emphasis, InlineReader, link, literal, strong } from "../phrases.ts";
 
 /** What phrases refer to: addresses by name (empty for a place in the document), and substitutions. */
 export type References = {
@@ -23,54 +23,25 @@ const REFERENCE_NAME = /(?<![\p{L}\p{N}])[\p{L}\p{N}]+(?:[-.+_:][\p{L}\p{N}]+){0
 
 /** Converts a text's inline markup to Markdown, each character being read a limited number of times. */
 export const inlineToMarkdown = (text: string, references: References): string =>
-  new InlineReader(text, references).read();
+  new RstInlineReader(text, references).read();
 
 /** How many places an end is looked for; then its beginning is a sign of the text. */
 const MAX_ENDS = 20;
 
-class InlineReader {
-  readonly #text: string;
+class RstInlineReader extends InlineReader {
   readonly #references: References;
-  #at = 0;
-  #plain = "";
-  #out = "";
 
   constructor(text: string, references: References) {
-    this.#text = text;
+    super(text, SPECIAL);
     this.#references = references;
   }
 
-  read(): string {
-    const text = this.#text;
-    while (this.#at < text.length) {
-      SPECIAL.lastIndex = this.#at;
-      const next = SPECIAL.exec(text)?.index ?? text.length;
-      this.#plain += text.slice(this.#at, next);
-      this.#at = next;
-      if (next < text.length && !this.#special(text[next]!)) this.#plain += text[this.#at++]!;
-    }
-    this.#flush();
-    return this.#out;
-  }
-
-  #flush(): void {
-    this.#out += literal(this.#plain);
-    this.#plain = "";
-  }
-
-  #push(phrase: string, end: number): true {
-    this.#flush();
-    this.#out += phrase;
-    this.#at = end;
-    return true;
-  }
-
-  #special(sign: string): boolean {
+  protected override special(sign: string): boolean {
     switch (sign) {
       case "\\":
         return this.#escape();
       case "_":
-        return this.#text[this.#at + 1] === "`" ? this.#target() : this.#reference();
+        return this.text[this.at + 1] === "`" ? this.#target() : this.#reference();
       case ":":
         return this.#role();
       case "[":
@@ -78,29 +49,29 @@ class InlineReader {
       case "|":
         return this.#substitution();
       case "`":
-        return this.#text[this.#at + 1] === "`" ? this.#code() : this.#interpreted();
+        return this.text[this.at + 1] === "`" ? this.#code() : this.#interpreted();
       default:
         return this.#emphasis();
     }
   }
 
   #escape(): true {
-    const next = this.#text[this.#at + 1] ?? "";
-    if (!/\s/.test(next)) this.#plain += next;
-    this.#at += 2;
+    const next = this.text[this.at + 1] ?? "";
+    if (!/\s/.test(next)) this.plain += next;
+    this.at += 2;
     return true;
   }
 
   #mayBegin(length: number): boolean {
-    const before = this.#text[this.#at - 1] ?? " ";
-    const after = this.#text[this.#at + length] ?? " ";
+    const before = this.text[this.at - 1] ?? " ";
+    const after = this.text[this.at + length] ?? " ";
     if (before === after && /['"]/.test(before)) return false;
-    return (BEFORE.test(before) || this.#text[this.#at - 2] === "\\") && !/\s/.test(after);
+    return (BEFORE.test(before) || this.text[this.at - 2] === "\\") && !/\s/.test(after);
   }
 
   /** The place where markup ends that begins here; -1 without an end. */
   #endOf(mark: string, from: number): number {
-    const text = this.#text;
+    const text = this.text;
     let at = from;
     for (let tries = 0; tries < MAX_ENDS; tries++) {
       at = text.indexOf(mark, at + 1);
@@ -114,47 +85,43 @@ class InlineReader {
   }
 
   #emphasis(): boolean {
-    const mark = this.#text.startsWith("**", this.#at) ? "**" : "*";
-    const start = this.#at + mark.length;
+    const mark = this.text.startsWith("**", this.at) ? "**" : "*";
+    const start = this.at + mark.length;
     const end = this.#mayBegin(mark.length) ? this.#endOf(mark, start) : -1;
     if (end < 0) return false;
-    const inner = literal(unescaped(this.#text.slice(start, end)));
-    return this.#push(mark === "*" ? emphasis(inner) : strong(inner), end + mark.length);
+    const inner = literal(unescaped(this.text.slice(start, end)));
+    return this.push(mark === "*" ? emphasis(inner) : strong(inner), end + mark.length);
   }
 
   #code(): boolean {
-    const end = this.#mayBegin(2) ? this.#endOf("``", this.#at + 2) : -1;
-    if (end >= 0) return this.#push(codeSpan(this.#text.slice(this.#at + 2, end)), end + 2);
-    this.#plain += "``";
-    this.#at += 2;
-    return true;
+    const end = this.#mayBegin(2) ? this.#endOf("``", this.at + 2) : -1;
+    if (end >= 0) return this.push(codeSpan(this.text.slice(this.at + 2, end)), end + 2);
+    return this.keep(this.at + 2);
   }
 
   #target(): boolean {
-    const end = this.#mayBegin(2) ? this.#endOf("`", this.#at + 2) : -1;
-    return end >= 0 && this.#push(literal(unescaped(this.#text.slice(this.#at + 2, end))), end + 1);
+    const end = this.#mayBegin(2) ? this.#endOf("`", this.at + 2) : -1;
+    return end >= 0 && this.push(literal(unescaped(this.text.slice(this.at + 2, end))), end + 1);
   }
 
   #role(): boolean {
-    ROLE.lastIndex = this.#at;
-    const [whole, role = ""] = (this.#mayBegin(1) && ROLE.exec(this.#text)) || [];
+    const [whole, role = ""] = (this.#mayBegin(1) && this.match(ROLE)) || [];
     if (whole === undefined) return false;
-    const start = this.#at + whole.length;
+    const start = this.at + whole.length;
     const end = this.#endOf("`", start - 1);
-    return end >= 0 && this.#push(roleToMarkdown(role, this.#text.slice(start, end)), end + 1);
+    return end >= 0 && this.push(roleToMarkdown(role, this.text.slice(start, end)), end + 1);
   }
 
   /** Reads `text`, `text`_, `text <address>`_ and `text`:role:. */
   #interpreted(): boolean {
-    const start = this.#at + 1;
+    const start = this.at + 1;
     const end = this.#mayBegin(1) ? this.#endOf("`", start) : -1;
     if (end < 0) return false;
-    const content = this.#text.slice(start, end);
-    const underscores = this.#text.startsWith("__", end + 1) ? 2 : this.#text[end + 1] === "_" ? 1 : 0;
-    if (underscores > 0) return this.#push(this.#linked(content), end + 1 + underscores);
-    ROLE_BEHIND.lastIndex = end + 1;
-    const [whole = "", role = ""] = ROLE_BEHIND.exec(this.#text) ?? [];
-    return this.#push(roleToMarkdown(role, content), end + 1 + whole.length);
+    const content = this.text.slice(start, end);
+    const underscores = this.text.startsWith("__", end + 1) ? 2 : this.text[end + 1] === "_" ? 1 : 0;
+    if (underscores > 0) return this.push(this.#linked(content), end + 1 + underscores);
+    const [whole = "", role = ""] = this.match(ROLE_BEHIND, end + 1) ?? [];
+    return this.push(roleToMarkdown(role, content), end + 1 + whole.length);
   }
 
   #linked(content: string): string {
@@ -180,34 +147,30 @@ class InlineReader {
 
   /** Reads `name_`, whose name has been taken for text. */
   #reference(): boolean {
-    const length = this.#text[this.#at + 1] === "_" ? 2 : 1;
-    const after = this.#text[this.#at + length] ?? " ";
-    const [name] = AFTER.test(after) ? (REFERENCE_NAME.exec(lastWord(this.#text, this.#at)) ?? []) : [];
+    const length = this.text[this.at + 1] === "_" ? 2 : 1;
+    const after = this.text[this.at + length] ?? " ";
+    const [name] = AFTER.test(after) ? (REFERENCE_NAME.exec(lastWord(this.text, this.at)) ?? []) : [];
     if (name === undefined || !this.#references.addresses.has(nameOf(name))) {
-      this.#plain += "_".repeat(length);
-      this.#at += length;
-      return true;
+      return this.keep(this.at + length);
     }
-    if (this.#plain.endsWith(name)) this.#plain = this.#plain.slice(0, -name.length);
-    return this.#push(this.#linked(name), this.#at + length);
+    if (this.plain.endsWith(name)) this.plain = this.plain.slice(0, -name.length);
+    return this.push(this.#linked(name), this.at + length);
   }
 
   #footnote(): boolean {
-    FOOTNOTE.lastIndex = this.#at;
-    const [whole, label = ""] = FOOTNOTE.exec(this.#text) ?? [];
+    const [whole, label = ""] = this.match(FOOTNOTE) ?? [];
     return (
       whole !== undefined &&
-      this.#push(label === "" ? "" : `[${literal(label.replace(/^#/, ""))}]`, this.#at + whole.length)
+      this.push(label === "" ? "" : `[${literal(label.replace(/^#/, ""))}]`, this.at + whole.length)
     );
   }
 
   #substitution(): boolean {
-    SUBSTITUTION.lastIndex = this.#at;
-    const [whole, name = ""] = (this.#mayBegin(1) && SUBSTITUTION.exec(this.#text)) || [];
+    const [whole, name = ""] = (this.#mayBegin(1) && this.match(SUBSTITUTION)) || [];
     const text = this.#references.substitutions.get(nameOf(name));
     if (whole === undefined || text === undefined || !this.#spend(text.length)) return false;
     const inner = inlineToMarkdown(text, { ...this.#references, substitutions: new Map() });
-    return this.#push(inner, this.#at + whole.length);
+    return this.push(inner, this.at + whole.length);
   }
 }
 
