@@ -7,6 +7,7 @@ import { fieldsOf, type JsonField, listsForObjects, scheduleProblem, unknownFiel
 // Every message completes "must …"; reading makes it a line with the path in front.
 
 const flag = (fallback: boolean) => v.optional(v.boolean("be true or false"), fallback);
+const orNull = <Schema extends v.GenericSchema>(schema: Schema) => v.optional(v.nullable(schema), null);
 const words = v.pipe(v.string("be text"), v.trim(), v.nonEmpty("not be empty"));
 
 const range = (kind: string, min: number, max: number): string => `be a ${kind} from ${min} to ${max}`;
@@ -62,24 +63,24 @@ const httpUrl = v.pipe(v.string(HTTP_URL), v.check(isHttpUrl, HTTP_URL));
 
 const fallback = v.strictObject({
   enabled: flag(false),
-  endpoint: v.optional(v.nullable(httpUrl), null),
+  endpoint: orNull(httpUrl),
   timeout_seconds: v.optional(whole(1, 120), 20),
   batch_size: v.optional(whole(1, 8), 1),
   max_retries: v.optional(whole(0, 10), 2),
-  api_key_env: v.optional(v.nullable(variableName), null),
+  api_key_env: orNull(variableName),
 });
 
 const oauth = v.strictObject({
   issuer: httpUrl,
   audience: words,
-  jwks_url: v.optional(v.nullable(httpUrl), null),
-  tenants_claim: v.optional(v.nullable(words), null),
+  jwks_url: orNull(httpUrl),
+  tenants_claim: orNull(words),
 });
 
 const infrastructure = v.strictObject({
   mcp_host: v.optional(words, "0.0.0.0"),
   mcp_port: v.optional(whole(1, 65_535), 42_042),
-  default_client_model: v.optional(v.nullable(words), null),
+  default_client_model: orNull(words),
   max_concurrent_requests: v.optional(whole(1, 1000), 20),
   uvicorn_workers: v.optional(whole(1, 64), 1),
   uvicorn_limit_concurrency: v.optional(whole(10, 100_000), 200),
@@ -95,8 +96,8 @@ const infrastructure = v.strictObject({
   allow_page_fetches: flag(false),
   allow_sse_transport: flag(false),
   query_log_days: v.optional(whole(0, 3650), 0),
-  keys_file: v.optional(v.nullable(words), null),
-  oauth: v.optional(v.nullable(oauth), null),
+  keys_file: orNull(words),
+  oauth: orNull(oauth),
   article_extractor_fallback: v.optional(fallback, {}),
 });
 
@@ -165,6 +166,7 @@ const search = v.strictObject({
 const queries = v.optional(v.array(words, "be a list of texts"), []);
 
 const CODENAME = "be 2 to 64 lower-case letters, digits, _ and -, beginning with a letter";
+const codename = v.pipe(v.string(CODENAME), v.regex(/^[a-z][a-z0-9_-]{1,63}$/, CODENAME));
 
 const VERSION =
   "be a version that begins with a number, like 18.2.0, v2 or 2024.1, of at most 100 characters";
@@ -179,42 +181,27 @@ const globs = v.optional(
 );
 
 const common = {
-  codename: v.pipe(v.string(CODENAME), v.regex(/^[a-z][a-z0-9_-]{1,63}$/, CODENAME)),
+  codename,
   docs_name: words,
-  group: v.optional(
-    v.nullable(v.pipe(v.string(CODENAME), v.regex(/^[a-z][a-z0-9_-]{1,63}$/, CODENAME))),
-    null,
-  ),
+  group: orNull(codename),
   boost: globs,
   deboost: globs,
-  description: v.optional(v.nullable(words), null),
-  library: v.optional(v.nullable(v.pipe(words, v.maxLength(200, "have at most 200 characters"))), null),
-  version: v.optional(
-    v.nullable(v.pipe(v.string(VERSION), v.trim(), v.maxLength(100, VERSION), v.regex(/^v?\d/i, VERSION))),
-    null,
-  ),
-  language: v.optional(
-    v.nullable(oneOf(["da", "de", "en", "es", "fi", "fr", "it", "nl", "no", "pt", "ru", "sv"])),
-    null,
-  ),
+  description: orNull(words),
+  library: orNull(v.pipe(words, v.maxLength(200, "have at most 200 characters"))),
+  version: orNull(v.pipe(v.string(VERSION), v.trim(), v.maxLength(100, VERSION), v.regex(/^v?\d/i, VERSION))),
+  language: orNull(oneOf(["da", "de", "en", "es", "fi", "fr", "it", "nl", "no", "pt", "ru", "sv"])),
   docs_root_dir: words,
-  refresh_schedule: v.optional(
-    v.nullable(
-      v.pipe(
-        v.string("be text"),
-        v.check(
-          (text) => scheduleProblem(text) === null,
-          (issue) => scheduleProblem(issue.input) ?? "",
-        ),
+  refresh_schedule: orNull(
+    v.pipe(
+      v.string("be text"),
+      v.check(
+        (text) => scheduleProblem(text) === null,
+        (issue) => scheduleProblem(issue.input) ?? "",
       ),
     ),
-    null,
   ),
-  allow_index_builds: v.optional(v.nullable(v.boolean("be true or false")), null),
-  test_queries: v.optional(
-    v.nullable(v.strictObject({ natural: queries, phrases: queries, words: queries })),
-    null,
-  ),
+  allow_index_builds: orNull(v.boolean("be true or false")),
+  test_queries: orNull(v.strictObject({ natural: queries, phrases: queries, words: queries })),
   search: v.optional(search, {}),
 };
 
@@ -309,10 +296,10 @@ const git = v.strictObject({
   git_branch: v.optional(v.pipe(v.string(REVISION), v.check(isRevision, REVISION)), "main"),
   ...chosenFiles,
   git_subpaths: v.pipe(v.array(subpath, "be a list of paths"), v.minLength(1, "hold at least one path")),
-  git_strip_prefix: v.optional(v.nullable(subpath), null),
-  git_auth_token_env: v.optional(v.nullable(variableName), null),
-  git_ssh_key_file: v.optional(v.nullable(words), null),
-  git_sync_interval_minutes: v.optional(v.nullable(whole(5, 1440)), null),
+  git_strip_prefix: orNull(subpath),
+  git_auth_token_env: orNull(variableName),
+  git_ssh_key_file: orNull(words),
+  git_sync_interval_minutes: orNull(whole(5, 1440)),
 });
 
 const filesystem = v.strictObject({ source_type: v.literal("filesystem"), ...common, ...chosenFiles });

@@ -15,15 +15,17 @@ export function translateDeployment(file: DeploymentFile, directory: string): De
   };
 }
 
-function toInfrastructure(file: DeploymentFile["infrastructure"], directory: string): InfrastructureSettings {
+function toInfrastructure(file: DeploymentFile["infrastructure"], directory: string) {
   return {
     host: file.mcp_host,
     port: file.mcp_port,
     defaultClientModel: file.default_client_model,
     maxConcurrentRequests: file.max_concurrent_requests,
     workers: file.uvicorn_workers,
+    /** The maximum number of simultaneous requests. */
     maxConnections: file.uvicorn_limit_concurrency,
     logLevel: file.log_level,
+    /** Whether the tenant is offline: it makes no outbound connection at all. */
     isOffline: file.operation_mode === "offline",
     httpTimeoutMs: file.http_timeout * 1000,
     searchTimeoutMs: file.search_timeout * 1000,
@@ -31,16 +33,24 @@ function toInfrastructure(file: DeploymentFile["infrastructure"], directory: str
     fetchMode: file.default_fetch_mode,
     fetchSurroundingChars: file.default_fetch_surrounding_chars,
     preferBrowser: file.crawler_browser_first,
+    /** Whether models may read any page through the server. */
     allowPageFetches: file.allow_page_fetches,
+    /** Whether the transport of MCP's first revision is served too. */
     allowSse: file.allow_sse_transport,
+    /** For how many days it is counted what people search for; 0 counts nothing. */
     queryLogDays: file.query_log_days,
+    /** The absolute path of the file with the keys of callers; null without one. */
     keysFile: file.keys_file === null ? null : resolve(directory, file.keys_file),
+    /** Whose tokens callers may send; null where none are taken. */
     oauth: file.oauth && {
       issuer: file.oauth.issuer,
       audience: file.oauth.audience,
+      /** Null asks the issuer where its keys are. */
       jwksUrl: file.oauth.jwks_url,
+      /** The claim that names the tenants of a token; null gives every token all of them. */
       tenantsClaim: file.oauth.tenants_claim,
     },
+    /** Null when the fallback is switched off. */
     fallback: toFallback(file.article_extractor_fallback),
   };
 }
@@ -238,45 +248,8 @@ export type Deployment = {
   readonly warnings: readonly string[];
 };
 
-type InfrastructureSettings = {
-  readonly host: string;
-  readonly port: number;
-  readonly defaultClientModel: string | null;
-  readonly maxConcurrentRequests: number;
-  readonly workers: number;
-  /** The maximum number of simultaneous requests. */
-  readonly maxConnections: number;
-  readonly logLevel: DeploymentFile["infrastructure"]["log_level"];
-  /** Whether the tenant is offline: it makes no outbound connection at all. */
-  readonly isOffline: boolean;
-  readonly httpTimeoutMs: number;
-  readonly searchTimeoutMs: number;
-  readonly includeStats: boolean;
-  readonly fetchMode: "full" | "surrounding";
-  readonly fetchSurroundingChars: number;
-  readonly preferBrowser: boolean;
-  /** Whether models may read any page through the server. */
-  readonly allowPageFetches: boolean;
-  /** Whether the transport of MCP's first revision is served too. */
-  readonly allowSse: boolean;
-  /** For how many days it is counted what people search for; 0 counts nothing. */
-  readonly queryLogDays: number;
-  /** The absolute path of the file with the keys of callers; null without one. */
-  readonly keysFile: string | null;
-  /** Whose tokens callers may send; null where none are taken. */
-  readonly oauth: OauthSettings | null;
-  /** Null when the fallback is switched off. */
-  readonly fallback: FallbackSettings | null;
-};
-
-type OauthSettings = {
-  readonly issuer: string;
-  readonly audience: string;
-  /** Null asks the issuer where its keys are. */
-  readonly jwksUrl: string | null;
-  /** The claim that names the tenants of a token; null gives every token all of them. */
-  readonly tenantsClaim: string | null;
-};
+/** What the file says about the server, in the program's own terms. */
+type InfrastructureSettings = Readonly<ReturnType<typeof toInfrastructure>>;
 
 export type FallbackSettings = {
   readonly endpoint: PageUrl;

@@ -8,13 +8,25 @@ export type Attributes = Readonly<Record<string, Value>>;
 /** The content of an element: nodes, and text that is never parsed as markup. */
 export type Child = Node | string | number | null | undefined | false;
 
-/** Makes an element. Text becomes text nodes, so no child can become markup. */
-export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K,
-  attributes: Attributes = {},
-  ...children: Child[]
-): HTMLElementTagNameMap[K] {
-  return filled(document.createElement(tag), attributes, children);
+type Tag = keyof HTMLElementTagNameMap;
+type ElementOf<Selector> = Selector extends `${infer Name extends Tag}.${string}`
+  ? HTMLElementTagNameMap[Name]
+  : HTMLElementTagNameMap[Selector & Tag];
+
+/**
+ * Makes an element, with the classes that its name says (`p.fine`). Text becomes text nodes, so no child can become
+ * markup.
+ */
+export function h<Selector extends Tag | `${Tag}.${string}`>(
+  selector: Selector,
+  ...parts: readonly [Attributes, ...Child[]] | readonly Child[]
+): ElementOf<Selector> {
+  const [name = "", ...classes] = selector.split(".");
+  const element = document.createElement(name) as ElementOf<Selector>; // what the selector says
+  if (classes.length > 0) element.className = classes.join(" ");
+  const [first, ...rest] = parts;
+  const hasAttributes = typeof first === "object" && first !== null && !(first instanceof Node);
+  return filled(element, hasAttributes ? first : {}, (hasAttributes ? rest : parts) as readonly Child[]);
 }
 
 /** Makes an SVG element. */

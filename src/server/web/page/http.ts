@@ -148,13 +148,13 @@ function show(wasRefused: boolean): Promise<string | null> {
       h("h2", { id: "api-key-title" }, "This server asks for an API key"),
       h("label", { for: "api-key" }, "API key"),
       input,
-      wasRefused && h("span", { class: "field-error", role: "alert" }, "The server refused this key."),
+      wasRefused && h("span.field-error", { role: "alert" }, "The server refused this key."),
       h(
-        "p",
-        { class: "fine", id: "api-key-note" },
+        "p.fine",
+        { id: "api-key-note" },
         "Kept in this tab until you close it, and sent to this server only.",
       ),
-      h("div", { class: "actions" }, h("button", { class: "primary" }, "Use this key"), cancel),
+      h("div.actions", h("button.primary", "Use this key"), cancel),
     );
     const dialog = h("dialog", { "aria-labelledby": "api-key-title" }, form);
     let key: string | null = null;
@@ -195,14 +195,14 @@ export function problemMessage(error: unknown, retry: (() => void) | null): HTML
   const { status, message, fields, requestId, retryAfterSeconds } = failed;
   const title = TITLES[status] ?? "Something went wrong";
   return h(
-    "div",
-    { class: "message bad", role: "alert" },
-    h("strong", {}, title),
-    h("p", {}, message),
+    "div.message.bad",
+    { role: "alert" },
+    h("strong", title),
+    h("p", message),
     fields.length > 0 &&
-      h("ul", {}, ...fields.map(({ path, message: text }) => h("li", {}, h("code", {}, path), " ", text))),
-    retryAfterSeconds !== null && h("p", {}, `Worth another try in ${retryAfterSeconds} s.`),
-    requestId !== null && h("p", { class: "fine" }, `Request ${requestId}`),
-    retry && h("button", { type: "button", class: "small", onclick: retry }, "Try again"),
+      h("ul", ...fields.map(({ path, message: text }) => h("li", h("code", path), " ", text))),
+    retryAfterSeconds !== null && h("p", `Worth another try in ${retryAfterSeconds} s.`),
+    requestId !== null && h("p.fine", `Request ${requestId}`),
+    retry && h("button.small", { type: "button", onclick: retry }, "Try again"),
   );
 }

@@ -50,19 +50,17 @@ async function show(): Promise<void> {
     fill(
       place,
       h(
-        "p",
-        { class: "fine" },
+        "p.fine",
         `${counted(record.searches, "search", "searches")} for ${counted(record.queries, "query", "queries")} since ${record.since}`,
       ),
       h(
-        "div",
-        { class: "lists" },
+        "div.lists",
         ...LISTS.map(({ title, meaning, of, count }) =>
           h(
             "section",
             { "aria-label": title },
-            h("h3", {}, title),
-            h("p", { class: "fine" }, meaning),
+            h("h3", title),
+            h("p.fine", meaning),
             listOf(of(record), count),
           ),
         ),
@@ -79,16 +77,15 @@ async function show(): Promise<void> {
 }
 
 function listOf(queries: readonly QueryCounts[], count: (query: QueryCounts) => number): HTMLElement {
-  if (queries.length === 0) return h("p", {}, "None.");
+  if (queries.length === 0) return h("p", "None.");
   const items = queries.map((one) =>
     h(
       "li",
-      {},
       h("a", { href: `./${placeHash({ query: one.query })}` }, one.query),
-      h("span", { class: "number" }, formatNumber(count(one))),
+      h("span.number", formatNumber(count(one))),
     ),
   );
-  return h("ol", {}, ...items);
+  return h("ol", ...items);
 }
 
 days.addEventListener("change", () => void show());

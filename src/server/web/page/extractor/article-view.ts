@@ -27,14 +27,7 @@ export function articleView(article: Article): HTMLElement[] {
 const warnings = ({ warnings: texts }: Article): HTMLElement[] =>
   texts === null || texts.length === 0
     ? []
-    : [
-        h(
-          "div",
-          { class: "message" },
-          h("strong", {}, "Worth knowing"),
-          ...texts.map((text) => h("p", {}, text)),
-        ),
-      ];
+    : [h("div.message", h("strong", "Worth knowing"), ...texts.map((text) => h("p", text)))];
 
 function reader(article: Article): HTMLElement {
   const { title, byline, published_date: published, siteName, word_count: words, lang, dir } = article;
@@ -50,12 +43,11 @@ function reader(article: Article): HTMLElement {
   const first = prose.firstElementChild;
   if (first?.matches("h1") && first.textContent?.trim() === title?.trim()) first.remove();
   const header = h(
-    "header",
-    { class: "about" },
-    title !== null && h("h2", { class: "title" }, title),
-    h("p", { class: "fine" }, about.filter((part) => part).join(" · ")),
+    "header.about",
+    title !== null && h("h2.title", title),
+    h("p.fine", about.filter((part) => part).join(" · ")),
   );
-  return h("article", { lang, dir, class: "reader" }, header, prose);
+  return h("article.reader", { lang, dir }, header, prose);
 }
 
 /** Reading time at 230 words a minute (Brysbaert 2019, for silent reading of English). */
@@ -70,20 +62,13 @@ function source(text: string, file: { readonly name: string; readonly type: stri
   const isCut = text.length > MAX_SOURCE;
   const shown = isCut ? `${text.slice(0, MAX_SOURCE)}\n…` : text;
   return h(
-    "div",
-    { class: "source" },
+    "div.source",
     h(
-      "p",
-      { class: "actions" },
+      "p.actions",
       copyButton("Copy", () => text),
+      h("button.small", { type: "button", onclick: () => download(file.name, file.type, text) }, "Save"),
       h(
-        "button",
-        { type: "button", class: "small", onclick: () => download(file.name, file.type, text) },
-        "Save",
-      ),
-      h(
-        "span",
-        { class: "fine number" },
+        "span.fine.number",
         `${formatNumber(text.length)} characters${isCut ? ", the first of them here" : ""}`,
       ),
     ),
@@ -129,11 +114,7 @@ function metadata(article: Article): HTMLElement {
     ["Fetched with", article.fetcher === "http" ? "plain HTTP" : article.fetcher],
   ];
   const shown = rows.filter(([, value]) => value !== null && value !== "");
-  return h(
-    "dl",
-    { class: "metadata" },
-    ...shown.flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]),
-  );
+  return h("dl.metadata", ...shown.flatMap(([name, value]) => [h("dt", name), h("dd", value)]));
 }
 
 /** Makes a link if the address leads to the web; a page may claim any text as its address. */
@@ -202,7 +183,7 @@ function tabs(label: string, list: readonly Tab[]): HTMLElement {
     event.preventDefault();
     choose(open[target % open.length]!, true);
   });
-  const element = h("div", { class: "tabs" }, bar, ...panels);
+  const element = h("div.tabs", bar, ...panels);
   const onChange = (): void => {
     if (!element.isConnected) wide.removeEventListener("change", onChange);
     else {

@@ -61,26 +61,20 @@ const MORE: readonly Field[] = [
 export function crawlForm(onSubmitted: (id: string) => void): HTMLElement {
   const problem = h("div");
   const follow = h("input", { type: "checkbox", id: "crawl-follow", checked: true });
-  const button = h("button", { class: "primary" }, "Start the crawl");
+  const button = h("button.primary", "Start the crawl");
   const more = h(
-    "details",
-    { class: "options" },
-    h("summary", {}, "More options"),
-    h(
-      "div",
-      { class: "fields" },
-      ...MORE.map(fieldElement),
-      h("label", { class: "check" }, follow, "Follow links"),
-    ),
+    "details.options",
+    h("summary", "More options"),
+    h("div.fields", ...MORE.map(fieldElement), h("label.check", follow, "Follow links")),
   );
   const form = h(
-    "form",
-    { class: "panel crawl-form", novalidate: true },
-    h("h2", {}, "New crawl"),
-    h("div", { class: "fields" }, ...MAIN.map(fieldElement)),
+    "form.panel.crawl-form",
+    { novalidate: true },
+    h("h2", "New crawl"),
+    h("div.fields", ...MAIN.map(fieldElement)),
     more,
     problem,
-    h("div", {}, button),
+    h("div", button),
   );
   let hasOwnFolder = false;
   input(form, "output_dir").addEventListener("input", (event) => {
@@ -136,8 +130,8 @@ function fieldElement({ name, label, note, placeholder, kind }: Field): HTMLElem
     { class: kind === "number" ? null : "wide" },
     h("label", { for: id }, label),
     control,
-    h("span", { class: "fine note", id: `${id}-note`, hidden: note === undefined }, note),
-    h("span", { class: "field-error", id: `${id}-error`, hidden: true }),
+    h("span.fine.note", { id: `${id}-note`, hidden: note === undefined }, note),
+    h("span.field-error", { id: `${id}-error`, hidden: true }),
   );
 }
 

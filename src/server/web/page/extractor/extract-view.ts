@@ -153,13 +153,13 @@ function readBody(url: string): ExtractionBody {
  */
 function showProgress(element: HTMLElement, url: string, stop: () => void): () => void {
   const host = URL.parse(url)?.host ?? url;
-  const clock = h("span", { class: "number" });
+  const clock = h("span.number");
   const started = performance.now();
-  const button = h("button", { type: "button", class: "small", onclick: stop }, "Stop");
+  const button = h("button.small", { type: "button", onclick: stop }, "Stop");
   // A bar without a value moves by itself if the reader allows motion.
   fill(
     element,
-    h("p", {}, `Fetching and reading ${host} … `, clock),
+    h("p", `Fetching and reading ${host} … `, clock),
     h("progress", { "aria-label": "Extracting" }),
     button,
   );

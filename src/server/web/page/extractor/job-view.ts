@@ -21,20 +21,20 @@ const MAX_MANIFEST_PAGES = 20_000;
 /** Shows one job and follows it to its end, or until the signal aborts because nobody looks. */
 export async function showJob(element: HTMLElement, id: string, signal: AbortSignal): Promise<void> {
   const view = new JobView(id, signal);
-  fill(element, h("a", { href: "#crawls", class: "back" }, "← All crawls"), view.element);
+  fill(element, h("a.back", { href: "#crawls" }, "← All crawls"), view.element);
   await view.follow();
 }
 
 class JobView {
-  readonly element = h("div", { class: "job" });
+  readonly element = h("div.job");
   readonly #id: string;
   readonly #signal: AbortSignal;
-  readonly #head = h("header", { class: "job-head" }, h("p", { class: "fine" }, "Loading …"));
+  readonly #head = h("header.job-head", h("p.fine", "Loading …"));
   readonly #bar = h("div");
-  readonly #counts = h("dl", { class: "facts" });
-  readonly #actions = h("div", { class: "actions" });
+  readonly #counts = h("dl.facts");
+  readonly #actions = h("div.actions");
   readonly #trouble = h("div");
-  readonly #notices = h("ul", { class: "notices fine" });
+  readonly #notices = h("ul.notices.fine");
   readonly #outcomes = new Outcomes();
   #job: Job | null = null;
   #announcedTenth = -1;
@@ -72,7 +72,7 @@ class JobView {
   #take(kind: string, body: unknown): void {
     if (kind === "progress" || kind === "end") this.#showJob(body as Job);
     else if (kind === "page") this.#outcomes.add(body as CrawledPage);
-    else if (kind === "notice") this.#notices.append(h("li", {}, noticeText(body as Notice)));
+    else if (kind === "notice") this.#notices.append(h("li", noticeText(body as Notice)));
   }
 
   #showJob(job: Job): void {
@@ -80,9 +80,9 @@ class JobView {
     this.#job = job;
     fill(
       this.#head,
-      h("h2", { class: "title" }, jobName(job)),
-      h("p", {}, stateTag(job), " ", h("span", { class: "fine" }, timesOf(job))),
-      h("p", { class: "fine" }, `Into ${job.output_dir}`),
+      h("h2.title", jobName(job)),
+      h("p", stateTag(job), " ", h("span.fine", timesOf(job))),
+      h("p.fine", `Into ${job.output_dir}`),
     );
     if (isOver(job)) fill(this.#bar);
     else this.#showProgress(job);
@@ -123,22 +123,12 @@ class JobView {
     else
       fill(
         this.#trouble,
-        h(
-          "div",
-          { class: "message bad" },
-          h("strong", {}, "The crawl could not go on"),
-          h("p", {}, error.message),
-        ),
+        h("div.message.bad", h("strong", "The crawl could not go on"), h("p", error.message)),
       );
     if (error === null && successful === 0)
       fill(
         this.#trouble,
-        h(
-          "div",
-          { class: "message" },
-          h("strong", {}, "No page could be extracted"),
-          h("p", {}, "The reasons are below."),
-        ),
+        h("div.message", h("strong", "No page could be extracted"), h("p", "The reasons are below.")),
       );
   }
 
@@ -157,10 +147,10 @@ class JobView {
       fill(
         this.#trouble,
         h(
-          "div",
-          { class: "message", role: "status" },
-          h("strong", {}, "The connection is lost"),
-          h("p", {}, "Trying to take it up again. The crawl itself goes on."),
+          "div.message",
+          { role: "status" },
+          h("strong", "The connection is lost"),
+          h("p", "Trying to take it up again. The crawl itself goes on."),
         ),
       );
   }
@@ -215,7 +205,7 @@ const countFacts = ({ progress, total, successful, failed, skipped, ...job }: Jo
     ["Extracted", formatNumber(successful)],
     ["Failed", formatNumber(failed)],
     ["Skipped", formatNumber(skipped)],
-  ].map(([name = "", value = ""]) => h("div", {}, h("dt", {}, name), h("dd", {}, value)));
+  ].map(([name = "", value = ""]) => h("div", h("dt", name), h("dd", value)));
 
 function noticeText({ notice, host, sitemap, directory, failure }: Notice): string {
   if (notice === "low_disk") return `Little room is left in ${directory ?? "the folder"}.`;
@@ -257,11 +247,11 @@ export async function showJobs(element: HTMLElement, signal: AbortSignal): Promi
 function show(element: HTMLElement, jobs: readonly Job[]): void {
   const focused = document.activeElement?.id;
   if (jobs.length === 0) {
-    fill(element, h("p", { class: "fine" }, "No crawls yet."));
+    fill(element, h("p.fine", "No crawls yet."));
     announce("No crawls yet");
     return;
   }
-  fill(element, h("ul", { class: "jobs" }, ...jobs.map(row)));
+  fill(element, h("ul.jobs", ...jobs.map(row)));
   // Drawing the list again must not take the focus away.
   if (focused?.startsWith("job-")) document.getElementById(focused)?.focus({ preventScroll: true });
 }
@@ -270,10 +260,9 @@ function row(job: Job): HTMLElement {
   const when = formatAgo(job.completed_at ?? job.started_at ?? job.created_at);
   return h(
     "li",
-    {},
     h("a", { href: `#crawl=${encodeURIComponent(job.job_id)}`, id: `job-${job.job_id}` }, jobName(job)),
     stateTag(job),
-    h("span", { class: "fine number" }, `${counts(job)} · ${when ?? ""}`),
+    h("span.fine.number", `${counts(job)} · ${when ?? ""}`),
     !isOver(job) && progressBar(job),
   );
 }
@@ -287,9 +276,9 @@ function jobName({ seeds, sitemaps, job_id: id }: Job): string {
 }
 
 function stateTag({ status, error, cancel_requested: isCancelled }: Job): HTMLElement {
-  if (status === "failed" && error?.code === "cancelled") return h("span", { class: "tag" }, "cancelled");
-  if (status === "failed") return h("span", { class: "tag bad" }, "failed");
-  if (isCancelled && status === "running") return h("span", { class: "tag live" }, "stopping");
+  if (status === "failed" && error?.code === "cancelled") return h("span.tag", "cancelled");
+  if (status === "failed") return h("span.tag.bad", "failed");
+  if (isCancelled && status === "running") return h("span.tag.live", "stopping");
   return h("span", { class: status === "completed" ? "tag" : "tag live" }, status);
 }
 

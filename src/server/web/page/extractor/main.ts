@@ -34,18 +34,13 @@ function show(): void {
 }
 
 function showCrawls(): void {
-  const list = h("div", {}, h("p", { class: "fine" }, "Loading …"));
+  const list = h("div", h("p.fine", "Loading …"));
   const form = crawlForm((id) => {
     location.hash = `#crawl=${encodeURIComponent(id)}`;
   });
   fill(
     crawls,
-    h(
-      "div",
-      { class: "crawls" },
-      h("section", { "aria-label": "Crawls so far" }, h("h2", {}, "Crawls"), list),
-      form,
-    ),
+    h("div.crawls", h("section", { "aria-label": "Crawls so far" }, h("h2", "Crawls"), list), form),
   );
   void showJobs(list, looking.signal);
 }

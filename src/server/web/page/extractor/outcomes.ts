@@ -27,10 +27,10 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** The outcomes of a crawl's pages: the reasons with their numbers, and the latest pages. */
 export class Outcomes {
-  readonly element = h("div", { class: "outcomes" });
+  readonly element = h("div.outcomes");
   readonly #reasons = h("section", { "aria-label": "Reasons", hidden: true });
-  readonly #pages = h("ol", { class: "pages" });
-  readonly #note = h("p", { class: "fine", hidden: true });
+  readonly #pages = h("ol.pages");
+  readonly #note = h("p.fine", { hidden: true });
   readonly #section: HTMLElement;
   readonly #counts = new Map<string, number>();
   #filter: string | null = null;
@@ -40,7 +40,7 @@ export class Outcomes {
   count = 0;
 
   constructor() {
-    this.#section = h("section", { hidden: true }, h("h3", {}, "Pages"), this.#note, this.#pages);
+    this.#section = h("section", { hidden: true }, h("h3", "Pages"), this.#note, this.#pages);
     this.element.append(this.#reasons, this.#section);
   }
 
@@ -95,7 +95,7 @@ export class Outcomes {
     const rows = [...this.#counts]
       .sort(([, a], [, b]) => b - a)
       .map(([key, count]) => this.#reasonButton(key, count));
-    fill(this.#reasons, h("h3", {}, "Not extracted, by reason"), h("ul", { class: "reasons" }, ...rows));
+    fill(this.#reasons, h("h3", "Not extracted, by reason"), h("ul.reasons", ...rows));
     const pages = this.#all ?? this.#latest;
     const wanted = this.#filter === null ? pages : pages.filter((page) => keyOf(page) === this.#filter);
     fill(this.#pages, ...wanted.slice(0, SHOWN).map(pageRow));
@@ -113,18 +113,11 @@ export class Outcomes {
       this.#draw();
     };
     const text = `${formatNumber(count)} ${status}: ${REASONS[reason] ?? reason}`;
-    const name = h("code", { class: "fine" }, reason);
+    const name = h("code.fine", reason);
     const id = `reason-${status}-${reason}`;
     return h(
       "li",
-      {},
-      h(
-        "button",
-        { type: "button", class: "small", id, "aria-pressed": String(isChosen), onclick },
-        text,
-        " ",
-        name,
-      ),
+      h("button.small", { type: "button", id, "aria-pressed": String(isChosen), onclick }, text, " ", name),
     );
   }
 }
@@ -140,13 +133,11 @@ function pageRow(page: CrawledPage): HTMLElement {
   const label = status === "success" ? "extracted" : status;
   return h(
     "li",
-    {},
     h("span", { class: status === "failed" ? "tag bad" : "tag" }, label),
     h(
-      "span",
-      { class: "what" },
-      h("span", {}, title ?? url),
-      h("span", { class: "fine" }, title === null ? whatCame(page) : `${url} · ${whatCame(page)}`),
+      "span.what",
+      h("span", title ?? url),
+      h("span.fine", title === null ? whatCame(page) : `${url} · ${whatCame(page)}`),
     ),
   );
 }

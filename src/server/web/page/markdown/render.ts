@@ -38,14 +38,10 @@ export function renderMarkdown(markdown: string, options: RenderOptions): Render
 }
 
 class MarkdownView {
-  readonly element = h("div", { class: "prose" });
+  readonly element = h("div.prose");
   readonly #document: MarkdownDocument;
   readonly #options: RenderOptions;
-  readonly #more = h(
-    "button",
-    { type: "button", class: "more", onclick: () => this.#showMore() },
-    "Show more",
-  );
+  readonly #more = h("button.more", { type: "button", onclick: () => this.#showMore() }, "Show more");
   /** The footnotes that the text refers to, in the order of their numbers. */
   readonly #notes: string[] = [];
   readonly #headings: { readonly text: string; readonly element: HTMLElement }[] = [];
@@ -98,26 +94,21 @@ class MarkdownView {
     this.#left--;
     switch (block.kind) {
       case "paragraph":
-        return h("p", {}, ...this.#phrases(block.text));
+        return h("p", ...this.#phrases(block.text));
       case "heading":
         return this.#heading(block.level, block.text);
       case "code":
         return codeBlock(block.language, block.text);
       case "math":
-        return h("div", { class: "math math-block", tabindex: "0", role: "math" }, block.tex);
+        return h("div.math.math-block", { tabindex: "0", role: "math" }, block.tex);
       case "rule":
         return h("hr");
       case "quote":
-        return h("blockquote", {}, ...this.#blocks(block.blocks));
+        return h("blockquote", ...this.#blocks(block.blocks));
       case "note":
-        return h(
-          "aside",
-          { class: "note" },
-          h("p", { class: "label" }, labelOf(block.label)),
-          ...this.#blocks(block.blocks),
-        );
+        return h("aside.note", h("p.label", labelOf(block.label)), ...this.#blocks(block.blocks));
       case "details": {
-        const summary = h("summary", {}, ...this.#phrases(block.summary || "Details"));
+        const summary = h("summary", ...this.#phrases(block.summary || "Details"));
         return h("details", { open: block.isOpen }, summary, ...this.#blocks(block.blocks));
       }
       case "list":
@@ -154,7 +145,7 @@ class MarkdownView {
       const inner = head ? [...this.#phrases(first.text), ...this.#blocks(others)] : this.#blocks(blocks);
       list.append(h("li", { class: isDone === null ? null : "task" }, box, ...inner));
     }
-    if (count < items.length) list.append(h("li", {}, cutMark(items.length - count, "item")));
+    if (count < items.length) list.append(h("li", cutMark(items.length - count, "item")));
     return list;
   }
 
@@ -171,15 +162,15 @@ class MarkdownView {
       count++;
       this.#left -= row.length;
       body.append(
-        h("tr", {}, ...row.map((text, column) => h("td", { class: place(column) }, ...this.#phrases(text)))),
+        h("tr", ...row.map((text, column) => h("td", { class: place(column) }, ...this.#phrases(text)))),
       );
     }
-    const head = header.some((text) => text !== "") && h("thead", {}, h("tr", {}, ...names));
+    const head = header.some((text) => text !== "") && h("thead", h("tr", ...names));
     const cut = count < rows.length && cutMark(rows.length - count, "row");
     return h(
-      "div",
-      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table" },
-      h("table", {}, head, body),
+      "div.scroll",
+      { tabindex: "0", role: "region", "aria-label": "Table" },
+      h("table", head, body),
       cut,
     );
   }
@@ -197,9 +188,9 @@ class MarkdownView {
     this.#left--;
     switch (inline.kind) {
       case "code":
-        return h("code", {}, inline.text);
+        return h("code", inline.text);
       case "math":
-        return h("span", { class: "math", role: "math" }, inline.tex);
+        return h("span.math", { role: "math" }, inline.tex);
       case "break":
         return h("br");
       case "image":
@@ -219,7 +210,7 @@ class MarkdownView {
     if (pictures.length === 0) return this.#link(address, this.#inlines(children));
     const rest = children.filter(({ kind }) => kind !== "image");
     const label = inlineText(rest).trim() === "" ? ["Link"] : this.#inlines(rest);
-    return h("span", {}, ...this.#inlines(pictures), " ", this.#link(address, label));
+    return h("span", ...this.#inlines(pictures), " ", this.#link(address, label));
   }
 
   #link(written: string, children: readonly Child[]): Node {
@@ -231,10 +222,10 @@ class MarkdownView {
       return h("a", { href: written, onclick: goTo }, ...children);
     }
     const address = addressOf(written, this.#options.base, LINK_SCHEMES);
-    if (address === null) return h("span", {}, ...children);
+    if (address === null) return h("span", ...children);
     const { onLink } = this.#options;
     const isOurs = address.startsWith("docs:");
-    if (isOurs && !onLink) return h("span", {}, ...children);
+    if (isOurs && !onLink) return h("span", ...children);
     const click = (event: Event): void => {
       const isPlain = event instanceof MouseEvent && !event.ctrlKey && !event.metaKey && !event.shiftKey;
       if (isOurs || (isPlain && onLink?.(address))) event.preventDefault();
@@ -254,11 +245,7 @@ class MarkdownView {
       note?.scrollIntoView({ block: "center" });
       note?.focus({ preventScroll: true });
     };
-    return h(
-      "sup",
-      {},
-      h("a", { href: "#", onclick: show, "aria-label": `Footnote ${place + 1}` }, place + 1),
-    );
+    return h("sup", h("a", { href: "#", onclick: show, "aria-label": `Footnote ${place + 1}` }, place + 1));
   }
 
   #appendFootnotes(): void {
@@ -270,7 +257,7 @@ class MarkdownView {
       list.append(h("li", { tabindex: "-1" }, ...this.#blocks(blocks)));
     }
     if (list.childElementCount > 0)
-      this.element.append(h("section", { class: "footnotes", "aria-label": "Footnotes" }, list));
+      this.element.append(h("section.footnotes", { "aria-label": "Footnotes" }, list));
   }
 }
 
@@ -284,12 +271,12 @@ const comparable = (text: string): string => text.toLowerCase().replace(/[^\p{L}
 const labelOf = (label: string): string => label.slice(0, 1).toUpperCase() + label.slice(1).toLowerCase();
 
 const cutMark = (count: number, what: string): HTMLElement =>
-  h("span", { class: "fine" }, `… ${count} more ${what}${count === 1 ? "" : "s"}`);
+  h("span.fine", `… ${count} more ${what}${count === 1 ? "" : "s"}`);
 
 function codeBlock(language: string, text: string): HTMLElement {
   const shown = text.length > MAX_CODE ? `${text.slice(0, MAX_CODE)}\n…` : text;
-  const pre = h("pre", { tabindex: "0" }, h("code", {}, shown));
-  return h("div", { class: "code" }, language !== "" && h("div", { class: "language" }, language), pre);
+  const pre = h("pre", { tabindex: "0" }, h("code", shown));
+  return h("div.code", language !== "" && h("div.language", language), pre);
 }
 
 const LINK_SCHEMES: readonly string[] = ["http:", "https:", "mailto:", "docs:"];
@@ -306,10 +293,10 @@ function addressOf(written: string, base: string | null, schemes: readonly strin
 /** Creates a placeholder that loads its picture on a click and shows where it would come from. */
 function picture(address: string | null, text: string): Node {
   const name = text.trim() || "Picture";
-  if (address === null) return text.trim() === "" ? document.createTextNode("") : h("em", {}, text);
+  if (address === null) return text.trim() === "" ? document.createTextNode("") : h("em", text);
   const host = address.startsWith("data:") ? "in the page" : (URL.parse(address)?.host ?? "");
-  const from = h("span", { class: "fine" }, host);
-  const button = h("button", { type: "button", class: "picture" }, `Show picture: ${name} `, from);
+  const from = h("span.fine", host);
+  const button = h("button.picture", { type: "button" }, `Show picture: ${name} `, from);
   button.addEventListener("click", (event) => {
     event.preventDefault();
     event.stopPropagation();

@@ -66,7 +66,7 @@ export function latencyChart({
       "section",
       { "aria-labelledby": "latency-title" },
       title,
-      h("p", { class: "fine" }, "No searches in the last day."),
+      h("p.fine", "No searches in the last day."),
     );
   const most = Math.max(...queries.map(({ p95_ms: ms }) => ms), 1);
   const buckets = Math.round(span / seconds);
@@ -82,8 +82,7 @@ export function latencyChart({
     { "aria-labelledby": "latency-title" },
     title,
     h(
-      "p",
-      { class: "fine scale" },
+      "p.fine.scale",
       `${formatDuration(most)}, strong part of a bar: half of the searches, whole bar: 95 % of them`,
     ),
     s(
@@ -98,12 +97,7 @@ export function latencyChart({
       s("line", { x1: 0, y1: HEIGHT - 0.5, x2: WIDTH, y2: HEIGHT - 0.5, class: "axis" }),
       ...bars,
     ),
-    h(
-      "p",
-      { class: "fine axis-labels" },
-      h("span", {}, `${formatDuration(span * 1000)} ago`),
-      h("span", {}, "now"),
-    ),
+    h("p.fine.axis-labels", h("span", `${formatDuration(span * 1000)} ago`), h("span", "now")),
     summary(queries, total, seconds),
   );
 }
@@ -124,8 +118,7 @@ function summary(queries: readonly StretchTimes[], total: number, seconds: numbe
   const slowest = Math.max(...queries.map(({ p95_ms: ms }) => ms));
   const errors = queries.reduce((sum, bucket) => sum + bucket.errors, 0);
   return h(
-    "p",
-    { class: "fine number" },
+    "p.fine.number",
     `${total} searches in the last day${errors > 0 ? `, ${errors} failed` : ""}. `,
     last &&
       // The start of a stretch is known, but not the times of its searches.

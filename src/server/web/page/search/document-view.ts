@@ -13,7 +13,7 @@ import { shortUrl } from "./results.ts";
 export async function showDocument(element: HTMLElement, place: Place, signal: AbortSignal): Promise<void> {
   const uri = place.document ?? "";
   const back = h("a", { href: placeHash({ ...place, document: null }), class: "back" }, backLabel(place));
-  fill(element, back, h("p", { class: "fine" }, "Loading …"));
+  fill(element, back, h("p.fine", "Loading …"));
   try {
     const found = await fetchDocument(place.documentTenant, uri, signal);
     signal.throwIfAborted();
@@ -22,7 +22,7 @@ export async function showDocument(element: HTMLElement, place: Place, signal: A
       onLink: (address) => openInside(address, found.url, place),
     });
     // Many documents begin with their title; others get it here.
-    const title = prose.querySelector("h1") ? null : h("h1", {}, found.title);
+    const title = prose.querySelector("h1") ? null : h("h1", found.title);
     fill(element, back, head(found.url, place.documentTenant), prose);
     if (title) prose.prepend(title);
     element.append(footer(found.content, found.total_chars));
@@ -41,15 +41,14 @@ function head(url: string, tenant: string): HTMLElement {
   const isWeb = /^https?:/.test(url);
   const rel = "noopener noreferrer";
   const address = isWeb ? h("a", { href: url, target: "_blank", rel }, shortUrl(url)) : url;
-  return h("header", {}, h("p", { class: "fine" }, h("span", { class: "tag" }, tenant), " ", address));
+  return h("header", h("p.fine", h("span.tag", tenant), " ", address));
 }
 
 const footer = (markdown: string, characters: number): HTMLElement =>
   h(
     "footer",
-    {},
     copyButton("Copy as Markdown", () => markdown),
-    h("span", { class: "fine number" }, `${formatNumber(characters)} characters`),
+    h("span.fine.number", `${formatNumber(characters)} characters`),
   );
 
 function focusStart(element: HTMLElement): void {

@@ -134,18 +134,13 @@ function titleOf({ query, tenant }: Place, count: number, failures: number): str
 }
 
 function group({ tenant, hits }: Answer, place: Place): HTMLElement {
-  const list = h("ol", { class: "hits" }, ...hits.map((hit) => hitItem(hit, tenant, place)));
+  const list = h("ol.hits", ...hits.map((hit) => hitItem(hit, tenant, place)));
   if (place.tenant !== "") return list;
   const more = placeHash({ ...place, tenant, document: null });
   return h(
-    "section",
-    { class: "group", "aria-label": tenant },
-    h(
-      "h3",
-      {},
-      tenant,
-      hits.length === SIZE_OF_MANY && h("a", { href: more, class: "more" }, `All results in ${tenant}`),
-    ),
+    "section.group",
+    { "aria-label": tenant },
+    h("h3", tenant, hits.length === SIZE_OF_MANY && h("a.more", { href: more }, `All results in ${tenant}`)),
     list,
   );
 }
@@ -155,10 +150,9 @@ function hitItem(hit: Hit, tenant: string, place: Place): HTMLElement {
   const href = placeHash({ ...place, document: url, documentTenant: tenant, anchor });
   return h(
     "li",
-    {},
-    h("a", { href, class: "hit" }, title || url),
-    h("p", { class: "fine where" }, shortUrl(url), heading !== "" && ` › ${heading}`),
-    h("p", { class: "snippet" }, ...snippetNodes(snippet)),
+    h("a.hit", { href }, title || url),
+    h("p.fine.where", shortUrl(url), heading !== "" && ` › ${heading}`),
+    h("p.snippet", ...snippetNodes(snippet)),
   );
 }
 
@@ -178,8 +172,7 @@ function failures(failed: readonly Answer[], asked: number, onRetry: () => void)
 
 const advice = ({ isExact, tenant, filter }: Place): HTMLElement =>
   h(
-    "p",
-    { class: "fine" },
+    "p.fine",
     [
       "Fewer or other words may find more.",
       isExact ? " Words are matched exactly now; without that, their other forms count too." : "",
@@ -214,7 +207,7 @@ function snippetNodes(snippet: string): Node[] {
   const nodes: Node[] = [];
   for (const [place, part] of snippet.split(/<mark>|<\/mark>/).entries()) {
     const text = part.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
-    if (text !== "") nodes.push(place % 2 === 1 ? h("mark", {}, text) : document.createTextNode(text));
+    if (text !== "") nodes.push(place % 2 === 1 ? h("mark", text) : document.createTextNode(text));
   }
   return nodes;
 }
@@ -249,16 +242,16 @@ function filterChips(place: Place, { facets }: Pick<SearchPage, "facets">): HTML
     const isChosen = values.some(([value]) => chosen.has(`${name}:${value}`));
     if (values.length < 2 && !isChosen) return [];
     const chips = values.map(([value, count]) => chip(place, { name, value, count, chosen }));
-    return h("div", { class: "chips", role: "group", "aria-label": label }, h("span", {}, label), ...chips);
+    return h("div.chips", { role: "group", "aria-label": label }, h("span", label), ...chips);
   });
   const isFiltered = place.filter.trim() !== "";
   if (groups.length === 0 && !isFiltered) return null;
   const all = placeHash({ ...place, filter: "", document: null });
   return h(
-    "nav",
-    { class: "filters", "aria-label": "Filters" },
+    "nav.filters",
+    { "aria-label": "Filters" },
     ...groups,
-    isFiltered && h("a", { href: all, class: "fine", id: "no-filter" }, `Without ${place.filter}`),
+    isFiltered && h("a.fine", { href: all, id: "no-filter" }, `Without ${place.filter}`),
   );
 }
 
@@ -282,6 +275,6 @@ function chip(place: Place, { name, value, count, chosen }: Chip): HTMLElement {
     },
     value,
     " ",
-    h("span", { class: "count" }, formatNumber(count)),
+    h("span.count", formatNumber(count)),
   );
 }

@@ -72,8 +72,8 @@ export class TenantOverview {
     this.#onTenants(tenants.map(({ tenant }) => tenant));
     const focused = document.activeElement?.id;
     const rows = tenants.map((record) => this.#row(record));
-    if (rows.length === 0) fill(this.#tenants, h("p", {}, "The deployment file names no tenants yet."));
-    else fill(this.#tenants, h("ul", { class: "tenants" }, ...rows));
+    if (rows.length === 0) fill(this.#tenants, h("p", "The deployment file names no tenants yet."));
+    else fill(this.#tenants, h("ul.tenants", ...rows));
     fill(this.#history, times && latencyChart(times));
     // Redrawing must not take the focus away.
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
@@ -84,23 +84,20 @@ export class TenantOverview {
     const { left = 0 } = counts;
     const note = this.#notes.get(tenant);
     return h(
-      "li",
-      { class: "tenant" },
+      "li.tenant",
       h(
-        "div",
-        { class: "name" },
-        h("h3", {}, h("a", { href: placeHash({ tenant }), id: `tenant-${tenant}` }, tenant)),
-        h("p", { class: "fine" }, this.#descriptions?.get(tenant)),
+        "div.name",
+        h("h3", h("a", { href: placeHash({ tenant }), id: `tenant-${tenant}` }, tenant)),
+        h("p.fine", this.#descriptions?.get(tenant)),
       ),
-      h("p", { class: "state" }, stateTag(record), " ", h("span", { class: "tag" }, record.source_type)),
+      h("p.state", stateTag(record), " ", h("span.tag", record.source_type)),
       facts(record),
-      h("div", { class: "runs" }, syncChart(record.history)),
-      h("div", { class: "act" }, this.#syncButton(record)),
-      error !== null && h("p", { class: "trouble" }, `Last sync failed: ${error.message}`),
-      left > 0 &&
-        h("p", { class: "trouble" }, `max_crawl_pages left ${counted(left, "known page")} unfetched`),
+      h("div.runs", syncChart(record.history)),
+      h("div.act", this.#syncButton(record)),
+      error !== null && h("p.trouble", `Last sync failed: ${error.message}`),
+      left > 0 && h("p.trouble", `max_crawl_pages left ${counted(left, "known page")} unfetched`),
       this.#leftOut(record),
-      note !== undefined && h("p", { class: "trouble" }, note),
+      note !== undefined && h("p.trouble", note),
     );
   }
 
@@ -111,21 +108,17 @@ export class TenantOverview {
     const items = reasons.map(([reason, { count, examples }]) => {
       const rest = count - examples.length;
       const more = rest > 0 ? `, and ${formatNumber(rest)} more` : "";
-      return h(
-        "li",
-        {},
-        `${formatNumber(count)} ${reason.replaceAll("_", " ")}: ${examples.join(", ")}${more}`,
-      );
+      return h("li", `${formatNumber(count)} ${reason.replaceAll("_", " ")}: ${examples.join(", ")}${more}`);
     });
     const ontoggle = ({ currentTarget }: Event): void => {
       if ((currentTarget as HTMLDetailsElement).open) this.#unfolded.add(tenant);
       else this.#unfolded.delete(tenant);
     };
     return h(
-      "details",
-      { class: "fine", id: `left-out-${tenant}`, open: this.#unfolded.has(tenant) ? "" : null, ontoggle },
-      h("summary", {}, `${counted(total, "file")} left out`),
-      h("ul", {}, ...items),
+      "details.fine",
+      { id: `left-out-${tenant}`, open: this.#unfolded.has(tenant) ? "" : null, ontoggle },
+      h("summary", `${counted(total, "file")} left out`),
+      h("ul", ...items),
     );
   }
 
@@ -176,18 +169,17 @@ async function readSearchTimes(): Promise<SearchTimesRecord | null> {
 const isBusy = ({ state, index }: TenantRecord): boolean => state !== "idle" || index.building;
 
 function stateTag(record: TenantRecord): HTMLElement {
-  if (record.state === "running" || record.index.building) return h("span", { class: "tag live" }, "syncing");
-  if (record.state === "queued") return h("span", { class: "tag live" }, "waiting");
-  if (record.last_error !== null) return h("span", { class: "tag bad" }, "trouble");
-  if (record.index.doc_count === null) return h("span", { class: "tag" }, "no index");
-  return h("span", { class: "tag" }, record.index.doc_count === 0 ? "empty" : "ready");
+  if (record.state === "running" || record.index.building) return h("span.tag.live", "syncing");
+  if (record.state === "queued") return h("span.tag.live", "waiting");
+  if (record.last_error !== null) return h("span.tag.bad", "trouble");
+  if (record.index.doc_count === null) return h("span.tag", "no index");
+  return h("span.tag", record.index.doc_count === 0 ? "empty" : "ready");
 }
 
 function facts(record: TenantRecord): HTMLElement {
   const { index, last_completed_at: last, next_run_at: next } = record;
   return h(
-    "dl",
-    { class: "facts" },
+    "dl.facts",
     fact("Documents", index.doc_count === null ? "—" : formatNumber(index.doc_count), null),
     fact("Last sync", formatAgo(last) ?? "never", formatTime(last)),
     fact(
@@ -199,4 +191,4 @@ function facts(record: TenantRecord): HTMLElement {
 }
 
 const fact = (name: string, value: string, title: string | null): HTMLElement =>
-  h("div", {}, h("dt", {}, name), h("dd", { title }, value));
+  h("div", h("dt", name), h("dd", { title }, value));
