@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { runBinary, temporaryDirectory } from "../support/binary.ts";
 import { runCommand } from "../support/command.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { serveLocal } from "../support/local.ts";
 import { serveRecordingSite } from "../support/recording-site.ts";
 
 const site = forAllTests(serveRecordingSite());
@@ -50,14 +51,10 @@ describe("--input-file", () => {
   });
 
   test("keeps the list's order when the first page is the slowest", async () => {
-    const slow = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      async fetch(request) {
-        const isFirst = new URL(request.url).pathname === "/first";
-        if (isFirst) await Bun.sleep(300);
-        return new Response("<p>word</p>", { headers: { "content-type": "text/html" } });
-      },
+    const slow = serveLocal(async (request) => {
+      const isFirst = new URL(request.url).pathname === "/first";
+      if (isFirst) await Bun.sleep(300);
+      return new Response("<p>word</p>", { headers: { "content-type": "text/html" } });
     });
     const urls = ["first", "second", "third", "4", "5", "6"].map((name) => `${slow.url}${name}`);
     const run = await extractList(urls);

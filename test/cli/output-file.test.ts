@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { chmod, chown, lstat, mkdir, readdir, readlink, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { canLoseRights, runBinary, runShell, temporaryDirectory } from "../support/binary.ts";
+import { serveLocal } from "../support/local.ts";
 
 const PAGE = "<html><body><article><p>The mill turns.</p></article></body></html>";
 const EXPECTED = "The mill turns.\n";
@@ -100,11 +101,7 @@ describe("-o", () => {
 
   test("says so before the page is fetched", async () => {
     let requests = 0;
-    await using server = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: () => new Response(`${++requests}`),
-    });
+    await using server = serveLocal(() => new Response(`${++requests}`));
     await runBinary([server.url.href, "-o", "missing/out.json"]);
     expect(requests).toBe(0);
   });

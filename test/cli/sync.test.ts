@@ -7,6 +7,7 @@ import { DocsSite, htmlPage, proseOf } from "../support/docs-site.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { serveGit } from "../support/git-server.ts";
 import { childrenOf, processOfOwner } from "../support/lease-owners.ts";
+import { serveLocal } from "../support/local.ts";
 import { Served } from "../support/served.ts";
 import {
   gitTenant,
@@ -240,11 +241,7 @@ describe("a server with sources elsewhere", () => {
       DOCS_SEARCH_API_KEY: "api-secret-6a7b8c",
     };
     const { hostname, port } = new URL(server.origin);
-    await using remote = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: () => new Response("wrong key", { status: 403 }),
-    });
+    await using remote = serveLocal(() => new Response("wrong key", { status: 403 }));
     await using site = new DocsSite();
     site.fill(2);
     site.pages.set("/docs/empty", { body: "<html><body></body></html>" });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { BINARY, temporaryDirectory } from "../support/binary.ts";
 import { startExtractor } from "../support/extractor-server.ts";
+import { outputOf } from "../support/local.ts";
 import { type McpSite, startMcpSite } from "../support/mcp-site.ts";
 
 const SCRIPT = join(import.meta.dir, "../../scripts/mcp-python.sh");
@@ -23,10 +24,7 @@ describe.skipIf(!hasPip)("the official client for Python", () => {
       stdout: "pipe",
       stderr: "pipe",
     });
-    const [out, err] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
+    const { stdout: out, stderr: err } = await outputOf(child);
     expect([await child.exited, err]).toEqual([0, expect.any(String)]);
     return JSON.parse(out);
   }

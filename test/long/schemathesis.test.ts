@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { outputOf } from "../support/local.ts";
 
 const SCRIPT = join(import.meta.dir, "../../scripts/schemathesis.sh");
 const hasPip =
@@ -9,10 +10,7 @@ test.skipIf(!hasPip)(
   "no request makes the server answer with a 500 or with what its document does not describe",
   async () => {
     const child = Bun.spawn(["sh", SCRIPT], { stdout: "pipe", stderr: "pipe" });
-    const [stdout, stderr] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
+    const { stdout, stderr } = await outputOf(child);
     // Cases that fail are told with their requests, which may be megabytes.
     const shown = `${stdout}\n${stderr}`.split("\n").map((line) => line.slice(0, 300));
     const exitCode = await child.exited;

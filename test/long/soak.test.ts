@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { outputOf } from "../support/local.ts";
 
 const SECONDS = Number(process.env.SOAK_SECONDS ?? 3600);
 
@@ -11,10 +12,7 @@ test(
       stdout: "pipe",
       stderr: "pipe",
     });
-    const [stdout, stderr] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
+    const { stdout, stderr } = await outputOf(child);
     const exitCode = await child.exited;
     expect({ exitCode, stderr: stderr.slice(-2000) }).toEqual({ exitCode: 0, stderr: "" });
     expect(stdout).toContain("RSS of the second quarter");

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { chmod, copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { outputOf } from "../support/local.ts";
 
 // Installs Bun from the package registry, so it runs with `make test-all` only.
 const ROOT = join(import.meta.dir, "../..");
@@ -25,10 +26,7 @@ async function runFresh(programs: Readonly<Record<string, string>>) {
       env: { PATH: bin, HOME: machine, ...registrySettings() },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const [stdout, stderr] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
+    const { stdout, stderr } = await outputOf(child);
     return { exitCode: await child.exited, stdout: stdout.trim(), stderr };
   } finally {
     await rm(machine, { recursive: true });

@@ -1,8 +1,9 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { cpSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { serveLocal } from "../support/local.ts";
 import { folderTenant, openRegistry, writeTree } from "../support/search-server.ts";
 import { serveSite } from "../support/site.ts";
 
@@ -23,10 +24,8 @@ const rendered = (generator: string, name: string): Promise<string> =>
   Bun.file(join(FIXTURES, generator, `${name}.html`)).text();
 
 /** Serves what Sphinx has made. */
-const manual = Bun.serve({
-  hostname: "127.0.0.1",
-  port: 0,
-  async fetch(request) {
+const manual = forAllTests(
+  serveLocal(async (request) => {
     const { pathname } = new URL(request.url);
     const name = DOCUMENTS.find((one) => pathname === `/${one}.html`);
     const links = DOCUMENTS.map((one) => `<li><a href="/${one}.html">${one}</a></li>`).join("");
@@ -34,8 +33,8 @@ const manual = Bun.serve({
     const status = name === undefined && pathname !== "/" ? 404 : 200;
     const body = name === undefined ? start : await rendered("sphinx", name);
     return new Response(body, { status, headers: { "content-type": "text/html; charset=utf-8" } });
-  },
-});
+  }),
+);
 
 const site = forAllTests(await serveSite());
 const crawled = { manual: `${manual.url.origin}/`, site: `${site.origin}/docs/` };
@@ -60,9 +59,6 @@ const registry = forAllTests(
 );
 for (const codename of Object.keys(MARKDOWN)) await registry.build(codename);
 for (const codename of Object.keys(crawled)) await registry.sync(codename);
-afterAll(async () => {
-  await manual.stop(true);
-});
 
 const QUERIES = [
   "weir",

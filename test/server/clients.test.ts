@@ -7,6 +7,7 @@ import { Tiktoken } from "js-tiktoken/lite";
 import cl100k from "js-tiktoken/ranks/cl100k_base";
 import { BINARY, cleanEnvironment, temporaryDirectory } from "../support/binary.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { outputOf } from "../support/local.ts";
 import { Served, writeDeployment } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
@@ -101,10 +102,7 @@ describe("the inspector", () => {
       env: { PATH: process.env.PATH ?? "", HOME: home.path },
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const [out, err] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
+    const { stdout: out, stderr: err } = await outputOf(child);
     return { code: await child.exited, out, err };
   }
 

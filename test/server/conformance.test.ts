@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { outputOf } from "../support/local.ts";
 import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
 
 const CONFORMANCE = join(
@@ -86,10 +87,7 @@ async function conform(revision: "2025-11-25" | "2026-07-28", path: string): Pro
     [process.execPath, CONFORMANCE, ...words, "--expected-failures", baseline, "-o", scratch],
     { cwd: scratch, env: { PATH: process.env.PATH ?? "", HOME: scratch }, stdio: ["ignore", "pipe", "pipe"] },
   );
-  const [out, err] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
+  const { stdout: out, stderr: err } = await outputOf(child);
   const summary = out.slice(out.indexOf("=== SUMMARY"));
   expect({ code: await child.exited, summary: `${summary}${err}`.slice(-3000) }).toMatchObject({ code: 0 });
   return [...summary.matchAll(/✓ ([\w-]+)/g)].map(([, name = ""]) => name);

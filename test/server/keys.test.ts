@@ -7,6 +7,7 @@ import { createLog } from "../../src/base/log.ts";
 import { addKey, openKeyFile, readKeys, removeKey } from "../../src/server/index.ts";
 import { BINARY, cleanEnvironment, requireBinary } from "../support/binary.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { outputOf } from "../support/local.ts";
 import { MCP_HEADERS } from "../support/mcp.ts";
 import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
 import { writeDeployment } from "../support/served.ts";
@@ -343,10 +344,7 @@ describe("the command", () => {
       env: cleanEnvironment(),
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const [out, err] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
+    const { stdout: out, stderr: err } = await outputOf(child);
     return { code: await child.exited, out, err };
   };
 

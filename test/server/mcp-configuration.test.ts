@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { BINARY, cleanEnvironment, runShell, temporaryDirectory } from "../support/binary.ts";
 import { startExtractor } from "../support/extractor-server.ts";
+import { outputOf } from "../support/local.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { type McpSite, startMcpSite } from "../support/mcp-site.ts";
 import { startNginx } from "../support/nginx.ts";
@@ -134,10 +135,7 @@ describe("the inspector on mcp", () => {
       env: cleanEnvironment({ HOME: home.path }),
       stdio: ["ignore", "pipe", "pipe"],
     });
-    const [out, err] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
+    const { stdout: out, stderr: err } = await outputOf(child);
     expect([await child.exited, err]).toEqual([0, err]);
     return { out, err };
   }

@@ -1,8 +1,9 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { exportJWK, exportSPKI, generateKeyPair, type JWK, SignJWT, UnsecuredJWT } from "jose";
 import { createLog } from "../../src/base/log.ts";
 import { createTokenVerifier } from "../../src/server/index.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { serveLocal } from "../support/local.ts";
 import { postMcp } from "../support/mcp.ts";
 import { folderTenant, openRegistry, openSearchServer } from "../support/search-server.ts";
 import { Served, writeDeployment } from "../support/served.ts";
@@ -33,10 +34,8 @@ async function createSigner(kid: string, alg: string): Promise<Signer> {
 let published: JWK[] = [];
 let isDown = false;
 let asked: string[] = [];
-const issuerServer = Bun.serve({
-  hostname: "127.0.0.1",
-  port: 0,
-  fetch: (request): Response => {
+const issuerServer = forAllTests(
+  serveLocal((request): Response => {
     const { pathname } = new URL(request.url);
     asked.push(pathname);
     if (isDown) return new Response("down", { status: 500 });
@@ -44,8 +43,8 @@ const issuerServer = Bun.serve({
       return Response.json({ issuer: ISSUER, jwks_uri: `${ISSUER}/keys` });
     if (pathname === "/realm/keys") return Response.json({ keys: published });
     return new Response("nothing here", { status: 404 });
-  },
-});
+  }),
+);
 const ISSUER: string = `http://127.0.0.1:${issuerServer.port}/realm`;
 
 let rsa: Signer;
@@ -64,9 +63,6 @@ const registry = forAllTests(
     ),
   }),
 );
-afterAll(async () => {
-  await issuerServer.stop(true);
-});
 beforeEach(() => {
   published = [rsa.jwk, ec.jwk];
   isDown = false;

@@ -1,9 +1,10 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Tiktoken } from "js-tiktoken/lite";
 import cl100k from "js-tiktoken/ranks/cl100k_base";
 import { taskDocuments } from "../../scripts/bench/mcp/task-documents.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { serveLocal } from "../support/local.ts";
 import { postMcp } from "../support/mcp.ts";
 import { openTestTenantApp, testProgram } from "../support/program.ts";
 import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
@@ -19,11 +20,9 @@ const PAGE = `<!doctype html><html lang=en><head><title>Weir news</title><script
 <p>Gate 42 was closed on the first of March, and nobody knows when it will be opened again.</p>
 <p>${FILLER.slice(0, 600)}</p></main><footer><ul>${MENU.join("")}</ul></footer></body></html>`;
 
-const site = Bun.serve({
-  hostname: "127.0.0.1",
-  port: 0,
-  fetch: () => new Response(PAGE, { headers: { "content-type": "text/html; charset=utf-8" } }),
-});
+const site = forAllTests(
+  serveLocal(() => new Response(PAGE, { headers: { "content-type": "text/html; charset=utf-8" } })),
+);
 const app = forAllTests(openTestTenantApp(testProgram()));
 
 const tenants = ["1", "2"].map((version) => {
@@ -32,9 +31,6 @@ const tenants = ["1", "2"].map((version) => {
 });
 const registry = forAllTests(await openIndexed(...tenants));
 const server = forAllTests(openSearchServer(registry, { pages: { app, extraction: DEFAULT_EXTRACTION } }));
-afterAll(async () => {
-  await site.stop(true);
-});
 
 const encoder = new Tiktoken(cl100k);
 

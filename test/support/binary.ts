@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { outputOf } from "./local.ts";
 
 /** The path of the built program, which the tests of the command line run. */
 export const BINARY = join(import.meta.dir, "..", "..", "dist", "article-extractor");
@@ -96,11 +97,7 @@ async function runProgram(command: readonly string[], options: RunOptions): Prom
     timeout: timeoutMs,
     killSignal: "SIGKILL",
   });
-  const [stdout, stderr, exitCode] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-    child.exited,
-  ]);
+  const { stdout, stderr, exitCode } = await outputOf(child);
   if (child.signalCode === "SIGKILL")
     throw new Error(`${command.join(" ")} was still running after ${timeoutMs} ms\n${stdout}${stderr}`);
   return { exitCode: child.signalCode === null ? exitCode : null, stdout, stderr };

@@ -1,3 +1,4 @@
+import { serveLocal } from "./local.ts";
 /** How a page of the site answers. */
 export type DocsPage = {
   readonly body: string;
@@ -48,20 +49,15 @@ export class DocsSite implements AsyncDisposable {
   readonly #server: ReturnType<typeof Bun.serve>;
 
   constructor() {
-    this.#server = Bun.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      development: false,
-      fetch: async (request) => {
-        const response = (await this.intercept?.(request)) ?? this.#answer(request);
-        const url = new URL(request.url);
-        this.requests.push({
-          path: url.pathname + url.search,
-          status: response.status,
-          headers: request.headers,
-        });
-        return response;
-      },
+    this.#server = serveLocal(async (request) => {
+      const response = (await this.intercept?.(request)) ?? this.#answer(request);
+      const url = new URL(request.url);
+      this.requests.push({
+        path: url.pathname + url.search,
+        status: response.status,
+        headers: request.headers,
+      });
+      return response;
     });
   }
 

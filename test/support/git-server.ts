@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
+import { outputOf } from "./local.ts";
 
 /** A file of a commit as a test writes it. */
 export type CommittedFile =
@@ -58,11 +59,7 @@ export class TestRepository {
       stdout: "pipe",
       stderr: "pipe",
     });
-    const [out, errors, code] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ]);
+    const { stdout: out, stderr: errors, exitCode: code } = await outputOf(child);
     if (code !== 0) throw new Error(`git ${words.join(" ")}: ${errors}`);
     return out;
   }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { outputOf } from "./local.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 export const LIBRARY = join(ROOT, "dist/lib");
@@ -42,10 +43,7 @@ export async function openLibraryProject({ isLinked } = { isLinked: true }): Pro
       env: { PATH: process.env.PATH, ...env },
       stderr: "pipe",
     });
-    const [output, errors] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
+    const { stdout: output, stderr: errors } = await outputOf(child);
     if ((await child.exited) !== 0) throw new Error(errors);
     return output;
   };

@@ -1,3 +1,4 @@
+import { serveLocal } from "./local.ts";
 /** A request to the site. */
 export type ScriptedVisit = { readonly path: string; readonly headers: Readonly<Record<string, string>> };
 
@@ -87,15 +88,11 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
 export function serveScriptedSite(): ScriptedSite {
   const visits: ScriptedVisit[] = [];
   let isPersonHere = false;
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch(request) {
-      const { pathname } = new URL(request.url);
-      if (pathname === "/person") return new Response(isPersonHere ? "here" : "away");
-      visits.push({ path: pathname, headers: Object.fromEntries(request.headers) });
-      return ANSWERS[pathname]?.(request) ?? new Response("nothing here", { status: 404 });
-    },
+  const server = serveLocal((request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/person") return new Response(isPersonHere ? "here" : "away");
+    visits.push({ path: pathname, headers: Object.fromEntries(request.headers) });
+    return ANSWERS[pathname]?.(request) ?? new Response("nothing here", { status: 404 });
   });
   return {
     origin: `http://127.0.0.1:${server.port}`,

@@ -1,6 +1,7 @@
 import { DEFAULT_SITEMAP_LIMITS, parseSitemapSource, type SitemapUrl } from "../../src/crawler/index.ts";
 import { readSitemaps, type SitemapLimits, type SitemapNews } from "../../src/crawler/testing.ts";
 import type { FetchOptions } from "../../src/fetching/index.ts";
+import { serveLocal } from "./local.ts";
 import { type TestFetcherOptions, testFetcher } from "./test-fetcher.ts";
 
 export type SitemapBody = string | Uint8Array<ArrayBuffer>;
@@ -13,23 +14,18 @@ export type SitemapSite = AsyncDisposable & { readonly origin: string; readonly 
 /** Serves sitemaps by path; `{origin}` in texts becomes the site's own. Answers without a type are XML. */
 export function serveSitemaps(answers: Readonly<Record<string, SitemapAnswer>>): SitemapSite {
   const requests: string[] = [];
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    development: false,
-    fetch(request) {
-      const { pathname, origin, search } = new URL(request.url);
-      requests.push(pathname + search);
-      const answer = answers[pathname + search] ?? answers[pathname];
-      if (answer === undefined) return new Response("Not found", { status: 404 });
-      const {
-        body,
-        type = "application/xml",
-        status = 200,
-      } = typeof answer === "string" || answer instanceof Uint8Array ? { body: answer } : answer;
-      const filled = typeof body === "string" ? body.replaceAll("{origin}", origin) : body;
-      return new Response(filled, { status, headers: { "content-type": type } });
-    },
+  const server = serveLocal((request) => {
+    const { pathname, origin, search } = new URL(request.url);
+    requests.push(pathname + search);
+    const answer = answers[pathname + search] ?? answers[pathname];
+    if (answer === undefined) return new Response("Not found", { status: 404 });
+    const {
+      body,
+      type = "application/xml",
+      status = 200,
+    } = typeof answer === "string" || answer instanceof Uint8Array ? { body: answer } : answer;
+    const filled = typeof body === "string" ? body.replaceAll("{origin}", origin) : body;
+    return new Response(filled, { status, headers: { "content-type": type } });
   });
   return { origin: server.url.origin, requests, [Symbol.asyncDispose]: () => server.stop(true) };
 }

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { articleFromUrl, type FetchedArticle } from "../../../src/articles/index.ts";
 import { Failure } from "../../../src/base/failure.ts";
 import { createLog } from "../../../src/base/log.ts";
@@ -13,6 +13,7 @@ import {
 import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
 import { parsePageUrl } from "../../../src/urls/index.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
+import { serveLocal } from "../../support/local.ts";
 
 const SENTENCE = "The mill at the river mouth has turned again since the spring, and people sleep better. ";
 const PARAGRAPH = `<p>${SENTENCE.repeat(4)}</p>`;
@@ -28,11 +29,8 @@ type Answer = {
 /** The site's answers by path; each test adds what it needs. */
 const answers = new Map<string, Answer>();
 
-const server = Bun.serve({
-  hostname: "127.0.0.1",
-  port: 0,
-  development: false,
-  fetch(request) {
+const server = forAllTests(
+  serveLocal((request) => {
     const {
       status = 200,
       type = "text/html; charset=utf-8",
@@ -42,8 +40,8 @@ const server = Bun.serve({
     const headers = new Headers(location === undefined ? {} : { location });
     if (type !== null) headers.set("content-type", type);
     return new Response(body, { status, headers });
-  },
-});
+  }),
+);
 const fetcher = forAllTests(
   createHttpFetcher({
     egress: createEgress({ policy: parseEgressPolicy("open"), resolve: systemResolve, resolverTtlMs: 1000 }),
@@ -54,9 +52,6 @@ const fetcher = forAllTests(
     log: createLog({ level: "critical", format: "text", write: () => {} }),
   }),
 );
-afterAll(async () => {
-  await server.stop(true);
-});
 
 const at = (path: string): string => `${server.url.origin}${path}`;
 

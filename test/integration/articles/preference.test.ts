@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   articleFromUrl,
   createArticleCache,
@@ -12,6 +12,8 @@ import { createMetrics } from "../../../src/base/metrics.ts";
 import { extractBody } from "../../../src/extraction/index.ts";
 import type { Fetcher, FetchOptions } from "../../../src/fetching/index.ts";
 import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
+import { serveLocal } from "../../support/local.ts";
 import { failureOf, testFetcher } from "../../support/test-fetcher.ts";
 
 const FILLED = `<html><body><article><h1>Tides</h1>${"<p>The sea rises twice a day, and falls twice.</p>".repeat(20)}</article></body></html>`;
@@ -22,10 +24,8 @@ const GONE_WITH_TEXT = FILLED.replace("<h1>Tides", "<h1>Lost tides");
 const GONE_WITHOUT_TEXT = `<main><p></p></main>${"<!-- -->".repeat(100)}`;
 
 const requests: string[] = [];
-const server = Bun.serve({
-  hostname: "127.0.0.1",
-  port: 0,
-  fetch(request) {
+const server = forAllTests(
+  serveLocal((request) => {
     const { pathname } = new URL(request.url);
     const isBrowser = request.headers.get("user-agent") === "test browser";
     requests.push(`${isBrowser ? "browser" : "http"} ${pathname}`);
@@ -40,18 +40,15 @@ const server = Bun.serve({
     if (pathname === "/gone-for-all") return html("<p>Nothing here.</p>", 404);
     if (pathname === "/lost-for-all") return html(GONE_WITHOUT_TEXT, 404);
     return html(FILLED);
-  },
-});
+  }),
+);
 
 // A second HTTP fetcher takes the browser's place: the site answers it with what a browser would see.
-const http = testFetcher({});
+const http = forAllTests(testFetcher({}));
 const plain = testFetcher({ userAgent: "test browser" });
-const browser: Fetcher = {
+const browser: Fetcher = forAllTests({
   fetch: async (url, options) => ({ ...(await plain.fetch(url, options)), fetchedBy: "browser" }),
   [Symbol.asyncDispose]: () => plain[Symbol.asyncDispose](),
-};
-afterAll(async () => {
-  await Promise.all([http[Symbol.asyncDispose](), browser[Symbol.asyncDispose](), server.stop(true)]);
 });
 
 async function extract(

@@ -1,9 +1,10 @@
-import { afterAll, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { articleFromUrl } from "../../../src/articles/index.ts";
 import { extractBody } from "../../../src/extraction/index.ts";
 import type { FetchOptions } from "../../../src/fetching/index.ts";
 import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
 import { type FaultySite, type Route, reply, startFaultySite } from "../../support/faulty-site.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { failureOf, type TestFetcherOptions, testFetcher } from "../../support/test-fetcher.ts";
 
 const WORDS = `<article><h1>Tides</h1>${"<p>The sea rises twice a day, and falls twice.</p>".repeat(20)}</article>`;
@@ -36,12 +37,13 @@ const routes: Record<string, Route> = {
   "/to-slow": html(leadingTo("/slow-headers?ms=20000")),
   "/sets-cookie": html(leadingTo("/tides"), { "set-cookie": "seen=1; Path=/" }),
 };
-const site: FaultySite = await startFaultySite({ routes });
+const site: FaultySite = forAllTests(await startFaultySite({ routes }));
 // The other site leads back: once a request has left its origin, it carries no secrets any more.
-const there = await startFaultySite({ routes: { "/back": html(leadingTo(`${site.origin}/tides`)) } });
+const there = forAllTests(
+  await startFaultySite({ routes: { "/back": html(leadingTo(`${site.origin}/tides`)) } }),
+);
 routes["/away-and-back"] = html(leadingTo(`${there.origin}/back`));
 
-afterAll(() => Promise.all([site, there].map((one) => one[Symbol.asyncDispose]())));
 let before = 0;
 beforeEach(() => {
   before = site.requests.length;

@@ -1,15 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import { serveLocal } from "../../support/local.ts";
 import { failureOf, pageUrl, testFetcher } from "../../support/test-fetcher.ts";
 
 describe("a long body of a type that says nothing", () => {
   const LIMIT = 5_000_000;
   const fetching = async (byte: number, headers: Readonly<Record<string, string>> = {}) => {
     let sent = 0;
-    await using server = Bun.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      development: false,
-      fetch: () =>
+    await using server = serveLocal(
+      () =>
         new Response(
           new ReadableStream<Uint8Array>({
             pull(controller) {
@@ -20,7 +18,7 @@ describe("a long body of a type that says nothing", () => {
           }),
           { headers: { "content-type": "application/octet-stream", ...headers } },
         ),
-    });
+    );
     const fetcher = testFetcher({ limits: { pageBytes: LIMIT } });
     const failure = await failureOf(fetcher.fetch(pageUrl(`http://127.0.0.1:${server.port}/`)));
     return { failure, sent: () => sent };

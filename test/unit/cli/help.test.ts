@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { COMMANDS, createPaint, formatHelp, formatManual, formatOverview } from "../../../src/cli/testing.ts";
 import { VARIABLES } from "../../../src/settings/index.ts";
+import { outputOf } from "../../support/local.ts";
 
 const plain = createPaint(false);
 const WIDTHS = [10, 20, 24, 33, 40, 52, 60, 72, 79, 80, 81, 100];
@@ -93,9 +94,6 @@ describe("the manual", () => {
 
 async function format(command: readonly string[]) {
   const child = Bun.spawn([...command], { stdin: new Blob([manual]), stdout: "pipe", stderr: "pipe" });
-  const [stdout, stderr] = await Promise.all([
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]);
+  const { stdout, stderr } = await outputOf(child);
   return { stdout, stderr };
 }

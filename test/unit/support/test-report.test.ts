@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { countTests } from "../../../scripts/test.ts";
+import { outputOf } from "../../support/local.ts";
 
 const SCRIPT = join(import.meta.dir, "..", "..", "..", "scripts", "test.ts");
 
@@ -20,10 +21,7 @@ async function runIn(files: Readonly<Record<string, string>>, ...argv: string[])
       stdout: "pipe",
       stderr: "pipe",
     });
-    const [stdout, stderr] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-    ]);
+    const { stdout, stderr } = await outputOf(child);
     await child.exited;
     return { exitCode: child.exitCode, stdout, lastLine: stdout.trimEnd().split("\n").at(-1), stderr };
   } finally {
