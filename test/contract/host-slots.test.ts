@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { afterAll, expect, test } from "bun:test";
 import { openDatabase } from "../../src/base/database/index.ts";
 import { createHostSlots, createSharedHostSlots, openSharedHosts } from "../../src/crawler/index.ts";
 import { systemClock } from "../../src/fetching/index.ts";
@@ -26,9 +26,12 @@ describeHostSlots("a SQLite file", async () => {
   };
 });
 
+const database = await testDatabase();
+afterAll(() => database[Symbol.asyncDispose]());
+
 describeHostSlots("PostgreSQL", async () => {
-  const database = await testDatabase();
-  const db = await database.open();
+  const db = await database.open({ connections: 1 });
+  await db.script("DELETE FROM host_pace");
   const opened: AsyncDisposable[] = [];
   return {
     async open() {
@@ -40,19 +43,17 @@ describeHostSlots("PostgreSQL", async () => {
       db.script(`UPDATE host_pace SET held_until = held_until - ${ms} * interval '1 millisecond'`),
     async [Symbol.asyncDispose]() {
       for (const hosts of opened) await hosts[Symbol.asyncDispose]();
-      await database[Symbol.asyncDispose]();
     },
   };
 });
 
 test("on PostgreSQL no process overtakes another for ever, also where requests take longer than the delay", async () => {
-  await using database = await testDatabase();
   const order: number[] = [];
   const { signal } = new AbortController();
   const run = async (process: number): Promise<void> => {
     await using hosts = openSharedHosts(await database.open({ connections: 2 }), systemClock);
     for (let count = 0; count < 12; count++) {
-      const turn = await hosts.slots.take("h", { delayMs: 1, signal });
+      const turn = await hosts.slots.take("contended", { delayMs: 1, signal });
       order.push(process);
       await Bun.sleep(10);
       turn.release();
