@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from "bun:test";
 import { openDatabase } from "../../src/base/database/index.ts";
+import type { Postgres } from "../../src/base/postgres/index.ts";
 import { createHostSlots, createSharedHostSlots, openSharedHosts } from "../../src/crawler/index.ts";
 import { systemClock } from "../../src/fetching/index.ts";
 import { testDatabase } from "../support/postgres.ts";
@@ -64,4 +65,27 @@ test("on PostgreSQL no process overtakes another for ever, also where requests t
   const middle = order.slice(6, 14);
   for (const process of [0, 1])
     expect(middle.filter((one) => one === process).length).toBeGreaterThanOrEqual(2);
+});
+
+/** The same database, whose answers come late. */
+const slow = (db: Postgres): Postgres => ({
+  ...db,
+  patient: (patience) => slow(db.patient(patience)),
+  async query<Row>(...statement: Parameters<Postgres["query"]>) {
+    const rows = await db.query<Row>(...statement);
+    await Bun.sleep(40);
+    return rows;
+  },
+});
+
+test("on PostgreSQL a late answer of the database shortens no gap between requests", async () => {
+  const { signal } = new AbortController();
+  const db = await database.open({ connections: 2 });
+  await using late = openSharedHosts(slow(db), systemClock);
+  await using prompt = openSharedHosts(db, systemClock);
+  const first = await late.slots.take("late", { delayMs: 50, signal });
+  const startedAt = performance.now();
+  first.release();
+  await prompt.slots.take("late", { delayMs: 50, signal });
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(49);
 });
