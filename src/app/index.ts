@@ -1,6 +1,7 @@
 export type { App, ArticleSession } from "./app.ts";
 export { DEFAULT_NETWORK, type NetworkOptions, type Person, preferenceOf } from "./network.ts";
 export {
+  crawlStateDirectoryOf,
   type Host,
   hasDisplay,
   type Overrides,

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { Failure } from "../base/failure.ts";
@@ -221,15 +222,22 @@ function temporaryBase(name: string): string {
 export const hasDisplay = ({ DISPLAY, WAYLAND_DISPLAY }: Environment, platform: string): boolean =>
   platform === "darwin" || platform === "win32" || Boolean(DISPLAY || WAYLAND_DISPLAY);
 
-/**
- * The directory of a server's state: the one in the settings, else one in the XDG state directory (XDG Base
- * Directory 0.8).
- */
-export function stateDirectoryOf({ settings, environment }: Program, server: "extractor" | "search"): string {
-  const named = server === "extractor" ? settings.stateDir : settings.searchStateDir;
-  const home = environment.XDG_STATE_HOME || join(homedir(), ".local/state");
-  return resolve(named ?? join(home, "article-extractor", server));
+/** The directory of a server's state: the one in the settings, else one in the XDG state directory. */
+export function stateDirectoryOf(program: Program, server: "extractor" | "search"): string {
+  const { stateDir, searchStateDir } = program.settings;
+  return resolve((server === "extractor" ? stateDir : searchStateDir) ?? join(stateHomeOf(program), server));
 }
+
+/** The directory for the frontier of a crawl into a store; each store has its own. */
+export function crawlStateDirectoryOf(program: Program, storeUrl: string): string {
+  const hash = createHash("sha256").update(storeUrl).digest("hex").slice(0, 16);
+  const readable = storeUrl.replace(/^\w+:\/+/, "").replace(/[^\w.-]+/g, "_");
+  return resolve(stateHomeOf(program), "crawls", `${readable.slice(0, 100)}-${hash}`);
+}
+
+/** The program's part of the XDG state directory (XDG Base Directory 0.8). */
+const stateHomeOf = ({ environment }: Program): string =>
+  join(environment.XDG_STATE_HOME || join(homedir(), ".local/state"), "article-extractor");
 
 /** How long the issuer may take to answer, in ms; callers wait for it. */
 const TIMEOUT_MS = 10_000;

@@ -1,8 +1,9 @@
 // What tests and benches use of this room besides its door; nothing of the product does.
 export { parseArguments } from "./arguments.ts";
 export { parseLockFile } from "./commands/documents/lock-file.ts";
-export { isWithin, readCrawlCommand } from "./commands/pages/crawl.ts";
+export { readCrawlCommand } from "./commands/pages/crawl.ts";
 export { readExtractCommand } from "./commands/pages/extract-options.ts";
+export { isWithin } from "./commands/pages/max-failures.ts";
 export { changeDeployment } from "./commands/tenants/change-file.ts";
 export { COMMANDS, type Command, CRAWL_COMMAND, EXTRACT_COMMAND } from "./commands.ts";
 export { FLAG_GROUPS, type Flag } from "./flags/flag.ts";

@@ -4,7 +4,7 @@ import { notPageUrl, type PageUrl, parsePageUrl, parseUrlPrefix } from "../urls/
 import { type CrawlDeps, CrawlRun } from "./crawl.ts";
 import type { Frontier } from "./frontier/frontier.ts";
 import { openSqliteFrontier } from "./frontier/open.ts";
-import { configEcho, logNotice, warningOf, writeChanges, writeManifest } from "./manifest.ts";
+import { configEcho, logNotice, manifestOf, warningOf, writeChanges } from "./manifest.ts";
 import { type OpenOutput, openOutput, watchDisk } from "./output.ts";
 import { Politeness } from "./politeness.ts";
 import { createScope } from "./scope.ts";
@@ -46,10 +46,10 @@ export async function* runCrawlJob(
   parts: CrawlJobParts,
   caller: AbortSignal,
 ): AsyncGenerator<CrawlEvent, void> {
-  await using output = await openOutput(options.output);
-  await using frontier = await openFrontier(plan, { options, parts, output });
-  const { authorizations, jobId, shared = null } = options;
+  const { authorizations, jobId, isFresh, shared = null } = options;
   const signal = shared === null ? caller : AbortSignal.any([caller, shared.leave]);
+  await using output = await openOutput(options.output, { isFresh, isShared: shared !== null, signal });
+  await using frontier = await openFrontier(plan, { options, parts, output });
   // A shell that names its jobs runs several at once; the name distinguishes their log lines.
   const log = jobId === null ? parts.log : parts.log.with({ job_id: jobId });
   const run = new CrawlRun(plan, { ...parts, log, frontier, sink: output.sink, authorizations }, signal);
@@ -162,29 +162,27 @@ async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary 
     ...(await frontier.tallies()),
     warnings: await frontier.warnings(),
   } as const;
-  const { manifestPath } = output;
+  const manifestPath = output.manifest?.path ?? null;
+  // It would be waited for once more, in vain.
+  if (error?.code === "store_unavailable") return { ...summary, manifestPath: null };
   if (frontier.isShared && !endsForAll(frontier, error))
     return error === null && frontier.state().end === null
       ? null
       : { ...summary, manifestPath: error === null ? manifestPath : null };
   let isWritten = false;
   try {
-    if (manifestPath !== null) {
-      const { stateDirectory } = output;
-      await writeManifest(frontier, { path: manifestPath, stateDirectory, config, summary });
-      isWritten = true;
-    }
+    await output.manifest?.write(manifestOf(frontier, { config, summary }));
+    isWritten = true;
     if (state === "completed" && changes !== null) await writeChanges(frontier, changes);
+    if (state === "completed") await frontier.finish();
+    await output.save(frontier);
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     const written = { ...summary, manifestPath: isWritten ? manifestPath : null };
     // A failed crawl reports its own failure; the disk may be the cause.
     return error === null ? { ...written, state: "failed", error: cause.toRecord() } : written;
   }
-  if (state === "completed") {
-    await frontier.finish();
-    if (frontier.state().end === null) return null;
-  }
+  if (state === "completed" && frontier.state().end === null) return null;
   return { ...summary, manifestPath };
 }
 

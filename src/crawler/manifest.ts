@@ -1,9 +1,5 @@
-import type { FileHandle } from "node:fs/promises";
-import { join } from "node:path";
-import { replaceFile } from "../base/atomic-file.ts";
 import type { FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
-import { systemFailure } from "../base/system-error.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
 import type { Frontier } from "./frontier/frontier.ts";
 import type {
@@ -16,42 +12,32 @@ import type {
   PageOutcome,
 } from "./types.ts";
 
-type ManifestOptions = {
+/** Where a manifest is written: a reader finds the old one or the complete new one. */
+export type ManifestPlace = {
   readonly path: string;
-  /** The directory for the file while it is written, on the same disk. */
-  readonly stateDirectory: string;
+  /** @throws Failure `unwritable_output`, `store_unavailable` */
+  readonly write: (pieces: AsyncIterable<string>) => Promise<void>;
+};
+
+type ManifestOptions = {
   /** The settings of the crawl without secrets; see `configEcho`. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly summary: Omit<CrawlSummary, "manifestPath">;
 };
 
-/** The number of characters that are written at once. */
+/** The number of characters that are given out at once. */
 const PIECE_CHARACTERS = 256 * 1024;
 
-/**
- * Writes the manifest (docs/crawl.md, "Files") from the frontier, entry by entry, so that its size does not matter. A
- * reader sees either the old manifest or the complete new one.
- * @throws Failure `unwritable_output`
- */
-export async function writeManifest(frontier: Frontier, options: ManifestOptions): Promise<void> {
-  const { path, stateDirectory } = options;
-  const write = (file: FileHandle): Promise<void> => writeAll(file, manifestText(frontier, options));
-  try {
-    await replaceFile(path, write, { aside: join(stateDirectory, "manifest.json.tmp") });
-  } catch (error) {
-    throw systemFailure(error, "unwritable_output", `could not write the manifest ${path}`);
-  }
-}
-
-async function writeAll(file: FileHandle, texts: AsyncIterable<string>): Promise<void> {
+/** Yields the text of the manifest (docs/crawl.md, "Files") entry by entry, so that its size does not matter. */
+export async function* manifestOf(frontier: Frontier, options: ManifestOptions): AsyncGenerator<string> {
   let piece = "";
-  for await (const text of texts) {
+  for await (const text of manifestText(frontier, options)) {
     piece += text;
     if (piece.length < PIECE_CHARACTERS) continue;
-    await file.write(piece);
+    yield piece;
     piece = "";
   }
-  await file.write(piece);
+  yield piece;
 }
 
 async function* manifestText(frontier: Frontier, options: ManifestOptions): AsyncGenerator<string> {
@@ -176,8 +162,10 @@ function shown<Settings extends object>(settings: Settings, echo: Echo<Settings>
   return Object.assign({}, ...names.map((name) => echo[name](settings[name])));
 }
 
-const directoryOf = (output: CrawlOutput): string | null =>
-  output.kind === "directory" ? output.path : null;
+function directoryOf(output: CrawlOutput): string | null {
+  if (output.kind === "store") return output.store.url;
+  return output.kind === "directory" ? output.path : null;
+}
 
 /** An entry of the manifest's `results` (docs/crawl.md, "Files"). */
 export type ManifestEntry = ReturnType<typeof manifestEntry>;

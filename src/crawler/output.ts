@@ -1,20 +1,30 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, open, rm, statfs } from "node:fs/promises";
+import { type FileHandle, mkdtemp, open, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { replaceFile } from "../base/atomic-file.ts";
 import { Failure } from "../base/failure.ts";
+import { systemFailure } from "../base/system-error.ts";
 import type { Clock } from "../fetching/index.ts";
 import { createFileStore } from "../pages/index.ts";
-import { MANIFEST_START } from "./manifest.ts";
+import type { Frontier } from "./frontier/frontier.ts";
+import { MANIFEST_START, type ManifestPlace } from "./manifest.ts";
+import { openStoreOutput, type StoreOutputOptions } from "./store-output.ts";
 import type { CrawlNotice, CrawlOutput, PageSink } from "./types.ts";
 
 /** The place for a crawl's pages, memory and manifest. */
 export type OpenOutput = AsyncDisposable & {
   readonly sink: PageSink;
   readonly stateDirectory: string;
-  readonly manifestPath: string | null;
+  /** Null when no manifest is wanted. */
+  readonly manifest: ManifestPlace | null;
   /** The name of the place in messages. */
   readonly place: string;
+  /**
+   * Keeps the frontier where the next crawl finds it, if it is not there already; called when it has its last state.
+   * @throws Failure `unwritable_output`, `store_unavailable`
+   */
+  readonly save: (frontier: Frontier) => Promise<void>;
 };
 
 /** The state directory below the output directory; scanners of pages skip it. */
@@ -39,28 +49,68 @@ export function createFileSink(directory: string): PageSink {
   };
 }
 
-/** @throws Failure `invalid_usage` for a directory with a `manifest.json` of somebody else */
-export async function openOutput(output: CrawlOutput): Promise<OpenOutput> {
+/**
+ * @throws Failure `invalid_usage` for a place with a `manifest.json` of somebody else; of a store, also what its calls
+ *   throw
+ */
+export async function openOutput(
+  output: CrawlOutput,
+  options: Omit<StoreOutputOptions, "directory">,
+): Promise<OpenOutput> {
   if (output.kind === "directory") {
-    refuseStateDirectory(output.path);
+    refuseStateDirectory(output.path, resolve(output.path));
     await refuseForeignManifest(output.path);
+    const stateDirectory = join(output.path, STATE_DIRECTORY);
     return {
       sink: createFileSink(output.path),
-      stateDirectory: join(output.path, STATE_DIRECTORY),
-      manifestPath: join(output.path, "manifest.json"),
+      stateDirectory,
+      manifest: manifestFile(join(output.path, "manifest.json"), stateDirectory),
       place: output.path,
+      save: async () => {},
       [Symbol.asyncDispose]: async () => {},
     };
   }
-  const { sink, stateDirectory, manifestPath } = output;
+  if (output.kind === "store") refuseStateDirectory(output.store.url);
+  const { stateDirectory } = output;
   const temporary = stateDirectory === null ? await mkdtemp(join(tmpdir(), "article-extractor-")) : null;
-  return {
-    sink,
-    stateDirectory: stateDirectory ?? temporary ?? "",
-    manifestPath,
-    place: stateDirectory ?? "the crawl",
+  const directory = stateDirectory ?? temporary ?? "";
+  const close = {
     [Symbol.asyncDispose]: async () => {
       if (temporary !== null) await rm(temporary, { recursive: true, force: true });
+    },
+  };
+  if (output.kind === "store") {
+    await using stack = new AsyncDisposableStack();
+    stack.use(close);
+    const opened = await openStoreOutput(output.store, { ...options, directory });
+    stack.move();
+    return { ...opened, stateDirectory: directory, ...close };
+  }
+  const { sink, manifestPath } = output;
+  return {
+    sink,
+    stateDirectory: directory,
+    manifest: manifestPath === null ? null : manifestFile(manifestPath, directory),
+    place: stateDirectory ?? "the crawl",
+    save: async () => {},
+    ...close,
+  };
+}
+
+/** @param stateDirectory on the same disk; the file is there while it is written */
+function manifestFile(path: string, stateDirectory: string): ManifestPlace {
+  const aside = join(stateDirectory, "manifest.json.tmp");
+  return {
+    path,
+    async write(pieces) {
+      const writeAll = async (file: FileHandle): Promise<void> => {
+        for await (const piece of pieces) await file.write(piece);
+      };
+      try {
+        await replaceFile(path, writeAll, { aside });
+      } catch (error) {
+        throw systemFailure(error, "unwritable_output", `could not write the manifest ${path}`);
+      }
     },
   };
 }
@@ -70,11 +120,11 @@ export const isInStateDirectory = (path: string): boolean =>
   // On a case-insensitive disk, such a name leads there too.
   path.split(/[\\/]/).some((name) => name.toLowerCase() === STATE_DIRECTORY);
 
-function refuseStateDirectory(directory: string): void {
-  if (isInStateDirectory(resolve(directory)))
+function refuseStateDirectory(place: string, path = place): void {
+  if (isInStateDirectory(path))
     throw new Failure(
       "invalid_usage",
-      `${directory} is where state is kept (${STATE_DIRECTORY}): name another directory`,
+      `${place} is where state is kept (${STATE_DIRECTORY}): name another directory`,
     );
 }
 

@@ -1,5 +1,6 @@
 import type { FetchedArticle, FetcherPreference } from "../articles/index.ts";
 import type { FailureCode, FailureRecord } from "../base/failure.ts";
+import type { ObjectStore } from "../base/objects/index.ts";
 import type { Article, ExtractionOptions } from "../extraction/index.ts";
 import type { Page } from "../pages/index.ts";
 import type { PageUrl } from "../urls/index.ts";
@@ -233,6 +234,16 @@ export interface PageSink {
 export type CrawlOutput =
   /** Pages are Markdown files beside `manifest.json`; the frontier is in `.article-extractor/` below. */
   | { readonly kind: "directory"; readonly path: string }
+  /**
+   * Pages are objects beside `manifest.json`. The frontier of a crawl that no other process shares is a local file, of
+   * which the store gets a copy when the crawl ends or is cancelled.
+   */
+  | {
+      readonly kind: "store";
+      readonly store: ObjectStore;
+      /** The local directory for the frontier; null keeps it in the store alone, between crawls. */
+      readonly stateDirectory: string | null;
+    }
   | {
       readonly kind: "sink";
       readonly sink: PageSink;

@@ -214,13 +214,21 @@ export function pageFileName(url: DocumentUrl, isTaken: (name: string) => boolea
   const readable = readableName(url);
   const plain = readable.text + EXTENSION;
   if (readable.isFaithful && Buffer.byteLength(plain) <= MAX_NAME_BYTES && !isTaken(plain)) return plain;
-  const hash = createHash("sha256").update(url).digest("hex");
   for (const length of HASH_LENGTHS) {
-    const suffix = `-${hash.slice(0, length)}${EXTENSION}`;
-    const name = cutToBytes(readable.text, MAX_NAME_BYTES - suffix.length) + suffix;
+    const name = hashedPageFileName(url, length);
     if (!isTaken(name)) return name;
   }
   throw new Failure("unwritable_output", `every file name for ${url} is taken by another file`);
+}
+
+/**
+ * The name of a page with a hash of its URL, which no other URL gets, so nobody has to be asked whether it is taken.
+ * @param length digits of the hash; 20 keep a million URLs apart that begin alike
+ */
+export function hashedPageFileName(url: DocumentUrl, length = 20): string {
+  const hash = createHash("sha256").update(url).digest("hex");
+  const suffix = `-${hash.slice(0, length)}${EXTENSION}`;
+  return cutToBytes(readableName(url).text, MAX_NAME_BYTES - suffix.length) + suffix;
 }
 
 /**

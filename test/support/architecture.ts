@@ -67,8 +67,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   fetching: { mayImport: OBSERVED_BASE },
   extraction: { mayImport: BASE },
   articles: { mayImport: ["fetching", "extraction", ...OBSERVED_BASE] },
-  pages: { mayImport: BASE },
-  crawler: { mayImport: ["base/database", "base/postgres", ...CRAWLING, ...OBSERVED_BASE] },
+  pages: { mayImport: ["base/objects", ...BASE] },
+  crawler: { mayImport: ["base/database", "base/objects", "base/postgres", ...CRAWLING, ...OBSERVED_BASE] },
   markdown: { mayImport: [] },
   search: { mayImport: ["markdown", "pages", ...BASE] },
   tenants: {

@@ -1,5 +1,6 @@
 export { DEFAULT_S3_LIMITS, openObjectStore } from "./open.ts";
 export {
+  isStoreUrl,
   type ObjectStore,
   parseStoreUrl,
   type S3Encryption,

@@ -121,6 +121,10 @@ export type StoreLocation =
 /** Names that can stand in a host name (virtual-hosted addressing) and in a path. */
 const BUCKET = /^[a-zA-Z0-9][a-zA-Z0-9._-]{1,253}[a-zA-Z0-9]$/;
 
+/** Whether a text is meant as a URL rather than as a path on this machine. */
+export const isStoreUrl = (text: string): boolean =>
+  /^\s*(?:[a-z][a-z0-9+.-]*:\/\/|(?:s3|file):)/i.test(text);
+
 /**
  * Reads `s3://bucket/prefix`, where the prefix is taken as it stands (blanks and percent signs too), or
  * `file:///absolute/path`, where escapes are decoded. A slash at the end changes nothing.

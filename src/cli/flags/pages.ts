@@ -148,7 +148,7 @@ export const CRAWL_ONLY_FLAGS: readonly Flag[] = [
   ...flagsOf("Output", {
     "--output-dir DIR": {
       takesBytes: true,
-      help: "Directory for the Markdown files and manifest.json; asked for on a terminal",
+      help: "Directory or s3://bucket/prefix for the Markdown files and manifest.json; asked for on a terminal",
     },
     "--jsonl": "Write pages to stdout, one JSON line each, instead of files",
     ...FIELDS,

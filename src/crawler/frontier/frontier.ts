@@ -220,4 +220,6 @@ export interface Frontier extends AsyncDisposable {
   finish(): Promise<void>;
   /** Ends the crawl for all processes, which learn why; it is resumed when it is opened again. */
   stop(why: FailureRecord): Promise<void>;
+  /** Copies everything to a new file, which `openSqliteFrontier` takes up; absent where several processes share it. */
+  copyTo?(path: string): Promise<void>;
 }

@@ -9,7 +9,8 @@ import { comparePlans, type FrontierOptions, otherScope, type PlanChanges, planT
 import { FROM_VERSION_1, SCHEMA, SCHEMA_VERSION, STATE, STATUSES, TABLES } from "./schema.ts";
 import { type OpenCrawl, SqliteFrontier } from "./sqlite.ts";
 
-const FILE_NAME = "frontier.sqlite";
+/** The name of the file in its directory. */
+export const FRONTIER_FILE = "frontier.sqlite";
 
 /**
  * Opens the frontier of a directory: for a new crawl, for one that was interrupted there or has other limits now, or,
@@ -20,8 +21,8 @@ const FILE_NAME = "frontier.sqlite";
 export function openSqliteFrontier(options: SqliteFrontierOptions): Frontier {
   const { directory, isFresh } = options;
   makeDirectory(directory);
-  const path = join(directory, FILE_NAME);
-  if (isFresh) removeDatabase(path);
+  const path = join(directory, FRONTIER_FILE);
+  if (isFresh) removeFrontier(path);
   const db = openDatabase(path);
   try {
     const record = db.transaction(() => takeUp(db, options));
@@ -43,8 +44,11 @@ function makeDirectory(directory: string): void {
   }
 }
 
-// The file is opened first, so that the memory of a running crawl is not removed.
-function removeDatabase(path: string): void {
+/**
+ * Removes a frontier's file, which is opened first, so that the memory of a running crawl stays.
+ * @throws Failure `invalid_usage` where another process crawls
+ */
+export function removeFrontier(path: string): void {
   try {
     openDatabase(path).close();
   } catch (error) {

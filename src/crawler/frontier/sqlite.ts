@@ -244,6 +244,10 @@ export class SqliteFrontier implements Frontier {
 
   async stop(): Promise<void> {}
 
+  async copyTo(path: string): Promise<void> {
+    this.#db.prepare<unknown, [string]>("VACUUM INTO ?1").run(path);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#db.close();
   }

@@ -1,10 +1,19 @@
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { type App, type ArticleSession, type NetworkOptions, preferenceOf } from "../../../app/index.ts";
+import {
+  type App,
+  type ArticleSession,
+  crawlStateDirectoryOf,
+  type NetworkOptions,
+  openStore,
+  type Program,
+  preferenceOf,
+} from "../../../app/index.ts";
 import { type ArticleField, renderingsFor } from "../../../articles/index.ts";
 import { onAbort } from "../../../base/abort.ts";
 import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
+import { isStoreUrl, parseStoreUrl, type StoreLocation } from "../../../base/objects/index.ts";
 import {
   CRAWL_RANGES,
   type CrawlJobOptions,
@@ -39,6 +48,7 @@ import {
   requireUrl,
   showUrl,
 } from "./extract-options.ts";
+import { type FailureAllowance, isWithin, readAllowance, showAllowance } from "./max-failures.ts";
 import { askForDirectory, attempt, openOutputDirectory, openSink, type Sink } from "./output.ts";
 
 /** Runs `crawl`. */
@@ -54,11 +64,12 @@ export const crawl: Run = async (shell) => {
     hasPerson: () => io.stdin.isTerminal,
   });
   noteMissingBrowser(command.network, { app, program, notices });
-  return await runCrawl(command, { app, screen, notices, log });
+  return await runCrawl(command, { app, program, screen, notices, log });
 };
 
 type CrawlParts = {
   readonly app: App;
+  readonly program: Program;
   readonly screen: Screen;
   readonly notices: Notices;
   readonly log: Log;
@@ -73,13 +84,16 @@ async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<numbe
   const { io } = parts.screen;
   const isAsked = command.makes === "files" && command.directory === null;
   const directory = isAsked ? await askForDirectory(io, suggestDirectory(command)) : command.directory;
-  if (directory !== null) await refuseFile(directory);
+  const location = readStore(directory);
+  if (directory !== null && location === null) await refuseFile(directory);
   await using session = parts.app.openSession(command.network);
   await requireSelectors(command.plan.extraction, { session, signal: io.signal });
   if (command.makes === "list") return await listPages(command, { ...parts, session });
 
-  await using output = directory === null ? null : await openOutputDirectory(directory);
-  const place = output?.path ?? null;
+  const { metrics } = parts.app;
+  await using store = location && (await openStore(parts.program, location, { metrics }));
+  await using output = directory === null || store ? null : await openOutputDirectory(directory);
+  const place = store?.url ?? output?.path ?? null;
   const reader = new AbortController();
   const stop = (): void => reader.abort();
   const { fields } = command;
@@ -92,13 +106,18 @@ async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<numbe
     excluded: command.plan.extraction.exclude,
   });
   const { changedLines } = command;
-  await using changes = changedLines === null ? null : await openChanges(changedLines, directory, io);
+  const beside = store ? null : directory;
+  await using changes = changedLines === null ? null : await openChanges(changedLines, beside, io);
   const options: CrawlJobOptions = {
     changes: changes && {
       write: (text) => changes.write(text).catch(asFailure),
       finish: () => changes.finish(),
     },
-    output: lines?.output ?? { kind: "directory", path: place ?? "" },
+    output:
+      lines?.output ??
+      (store
+        ? { kind: "store", store, stateDirectory: crawlStateDirectoryOf(parts.program, store.url) }
+        : { kind: "directory", path: place ?? "" }),
     jobId: null,
     isFresh: command.isFresh,
     shellSettings: {
@@ -117,6 +136,10 @@ async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<numbe
   for (const line of report.summarise({ ...summary, manifestPath })) parts.notices.tell(line);
   return judge(summary, { command, lines, notices: parts.notices, firstFailure: report.firstFailure });
 }
+
+/** What a value of --output-dir names that is no directory; null where it is one. */
+const readStore = (directory: string | null): StoreLocation | null =>
+  directory !== null && isStoreUrl(directory) ? parseStoreUrl(directory) : null;
 
 /**
  * Opens the file of --changed-jsonl, which may be among the pages although the crawl creates their directory only
@@ -208,8 +231,6 @@ function judge(summary: CrawlSummary, { command, lines, notices, firstFailure }:
   return TOO_MANY_FAILURES;
 }
 
-const showAllowance = ({ value, isPercent }: FailureAllowance): string => `${value}${isPercent ? "%" : ""}`;
-
 /** Lists the start URLs of a crawl on stdout, and those that it would skip on stderr. */
 async function listPages(
   { plan, authorizations }: CrawlCommand,
@@ -250,14 +271,11 @@ export type CrawlCommand = {
   readonly changedLines: string | null;
   /** The fields of the JSON lines. */
   readonly fields: readonly ArticleField[];
-  /** The output directory; null when none was given. */
+  /** The output directory, or the URL of a store; null when none was given. */
   readonly directory: string | null;
   readonly isFresh: boolean;
   readonly allowance: FailureAllowance;
 };
-
-/** How many failed pages are tolerated, out of those that were tried. */
-export type FailureAllowance = { readonly value: number; readonly isPercent: boolean };
 
 const MAX_RATE_LIMIT_S = 3600;
 
@@ -277,6 +295,9 @@ export function readCrawlCommand(
   const makes = typed.has("dry-run") ? "list" : typed.has("jsonl") ? "lines" : "files";
   if (typed.has("fields") && makes !== "lines")
     throw new Failure("invalid_usage", "--fields goes with --jsonl");
+  const directory = optionValue.path(typed, "output-dir");
+  if (readStore(directory) !== null && makes === "lines")
+    throw new Failure("invalid_usage", "--jsonl goes with a directory as --output-dir, not with a bucket");
   const fields = readFields(typed);
   const network = readNetwork(typed, place.hasPerson);
   const authorizations = new Map<string, string>();
@@ -323,7 +344,7 @@ export function readCrawlCommand(
     makes,
     fields,
     changedLines: readChangedLines(typed, makes),
-    directory: optionValue.path(typed, "output-dir"),
+    directory,
     isFresh: typed.has("fresh"),
     allowance: readAllowance(typed.one("max-failures")),
   };
@@ -337,22 +358,6 @@ function readChangedLines(typed: Typed, makes: CrawlCommand["makes"]): string | 
   if (makes === "lines" && target === "-")
     throw new Failure("invalid_usage", "--jsonl and --changed-jsonl - both write to stdout: name a file");
   return target;
-}
-
-/** Tells whether this many failures out of the tried pages are tolerated. */
-export const isWithin = ({ value, isPercent }: FailureAllowance, failed: number, tried: number): boolean =>
-  isPercent ? failed * 100 <= value * tried : failed <= value;
-
-function readAllowance(written: string | null): FailureAllowance {
-  if (written === null) return { value: 0, isPercent: false };
-  const match = /^(\d{1,9})$|^(\d{1,3}(?:\.\d{1,6})?)%$/.exec(written.trim());
-  const value = Number(match?.[1] ?? match?.[2]);
-  const isPercent = match?.[2] !== undefined;
-  if (match && !(isPercent && value > 100)) return { value, isPercent };
-  throw new Failure(
-    "invalid_usage",
-    `--max-failures must be a number of pages or a percentage such as 5%, not ${JSON.stringify(written.slice(0, 100))}`,
-  );
 }
 
 function readPrefixes(typed: Typed, name: string): string[] {

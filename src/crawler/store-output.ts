@@ -1,0 +1,168 @@
+import { randomUUID } from "node:crypto";
+import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createZstdCompress, createZstdDecompress } from "node:zlib";
+import { makePrivateDirectory } from "../base/database/index.ts";
+import { Failure } from "../base/failure.ts";
+import type { ObjectStore } from "../base/objects/index.ts";
+import { isMissing, systemFailure } from "../base/system-error.ts";
+import { createObjectPageStore } from "../pages/index.ts";
+import type { Frontier } from "./frontier/frontier.ts";
+import { FRONTIER_FILE, removeFrontier } from "./frontier/open.ts";
+import { MANIFEST_START, type ManifestPlace } from "./manifest.ts";
+import type { PageSink } from "./types.ts";
+
+/** What begins with this is no page. */
+const STATE = ".article-extractor/";
+const GONE = `${STATE}gone/`;
+const MANIFEST = "manifest.json";
+const SAVED_FRONTIER = `${STATE}${FRONTIER_FILE}.zst`;
+
+/** The local file that says which saved frontier the local one goes on from. */
+const SAVED_VERSION = "saved-version";
+
+export type StoreOutputOptions = {
+  /** The local directory for the frontier. */
+  readonly directory: string;
+  /** Whether nothing is wanted that is remembered of earlier crawls. */
+  readonly isFresh: boolean;
+  /** Whether several processes share the frontier, which then is in no file. */
+  readonly isShared: boolean;
+  /** Calls off what the sink waits for. */
+  readonly signal: AbortSignal;
+};
+
+type StoreOutput = {
+  readonly sink: PageSink;
+  readonly manifest: ManifestPlace;
+  readonly place: string;
+  readonly save: (frontier: Frontier) => Promise<void>;
+};
+
+/**
+ * Opens a store for a crawl: pages and `manifest.json` are objects side by side. The frontier is a local file, and the
+ * store has the copy that the last crawl saved. Where that is one which this machine has neither saved nor taken,
+ * another machine has gone on with the crawl: its frontier replaces the local one. Otherwise the local one is as new or
+ * newer, for example after a crash.
+ * @throws Failure `invalid_usage` for a `manifest.json` of somebody else, or where another process crawls; what the
+ *   store's calls throw
+ */
+export async function openStoreOutput(store: ObjectStore, options: StoreOutputOptions): Promise<StoreOutput> {
+  const { directory, isFresh, isShared, signal } = options;
+  const saved = await store.head(SAVED_FRONTIER, { signal });
+  if (saved === null) await refuseForeignManifest(store, signal);
+  if (!isShared && !isFresh) await takeSaved(store, { directory, version: saved?.version ?? null, signal });
+  return {
+    sink: createObjectSink(store, signal),
+    manifest: {
+      path: `${store.url}/${MANIFEST}`,
+      write: async (pieces) => {
+        await store.putStream(MANIFEST, pieces, { contentType: "application/json" });
+      },
+    },
+    place: store.url,
+    save: (frontier) => saveFrontier(frontier, { store, directory }),
+  };
+}
+
+/** Creates a sink that stores each page as an object, and moves gone pages below the state's prefix. */
+function createObjectSink(store: ObjectStore, signal: AbortSignal): PageSink {
+  const pages = createObjectPageStore(store, { signal });
+  const gone = createObjectPageStore(store, { signal, folder: GONE });
+  return {
+    put: ({ page }) => pages.put(page),
+    has: async (url) => (await pages.nameOf(url)) !== null,
+    remove: (url) => pages.delete(url),
+    retire: async (url) => {
+      const page = await pages.get(url);
+      const name = page ? await gone.put(page) : await gone.nameOf(url);
+      await pages.delete(url);
+      return name && `${GONE}${name}`;
+    },
+  };
+}
+
+/** Pages have names of their own; the manifest has only this one. */
+async function refuseForeignManifest(store: ObjectStore, signal: AbortSignal): Promise<void> {
+  let start = "";
+  for await (const piece of (await store.stream(MANIFEST, { signal })) ?? []) {
+    start += new TextDecoder().decode(piece.subarray(0, MANIFEST_START.length));
+    if (start.length >= MANIFEST_START.length) break;
+  }
+  if (start === "" || start.startsWith(MANIFEST_START)) return;
+  throw new Failure(
+    "invalid_usage",
+    `${store.url} holds a manifest.json that is no crawl's: name another prefix or directory`,
+  );
+}
+
+type Taking = {
+  readonly directory: string;
+  /** Of the frontier that the store has; null when it has none. */
+  readonly version: string | null;
+  readonly signal: AbortSignal;
+};
+
+async function takeSaved(store: ObjectStore, { directory, version, signal }: Taking): Promise<void> {
+  const file = join(directory, FRONTIER_FILE);
+  const marker = join(directory, SAVED_VERSION);
+  const known = await readIfThere(marker);
+  if (known === version && (version === null || existsSync(file))) return;
+  // A frontier that was saved and is not in the store any more knows of pages that are not there either.
+  if (version === null) return await forget(directory);
+  const saved = await store.stream(SAVED_FRONTIER, { signal });
+  if (saved === null) return;
+  const aside = join(directory, `${randomUUID()}.tmp`);
+  try {
+    makePrivateDirectory(directory);
+    await pipeline(Readable.from(saved), createZstdDecompress(), createWriteStream(aside, { mode: 0o600 }));
+    await forget(directory);
+    await rename(aside, file);
+    await writeFile(marker, version);
+  } catch (error) {
+    throw systemFailure(
+      error,
+      "unreadable_input",
+      `could not take the crawl's memory from ${store.url}/${SAVED_FRONTIER} (--fresh forgets it)`,
+    );
+  } finally {
+    await rm(aside, { force: true });
+  }
+}
+
+async function forget(directory: string): Promise<void> {
+  const file = join(directory, FRONTIER_FILE);
+  if (existsSync(file)) removeFrontier(file);
+  await rm(join(directory, SAVED_VERSION), { force: true });
+}
+
+async function readIfThere(path: string): Promise<string | null> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw systemFailure(error, "unreadable_input", `could not read ${path}`);
+  }
+}
+
+async function saveFrontier(
+  frontier: Frontier,
+  { store, directory }: { readonly store: ObjectStore; readonly directory: string },
+): Promise<void> {
+  if (!frontier.copyTo) return;
+  const copy = join(directory, `${randomUUID()}.tmp`);
+  try {
+    await frontier.copyTo(copy);
+    const compress = createZstdCompress();
+    const reading = pipeline(createReadStream(copy), compress);
+    const [version] = await Promise.all([store.putStream(SAVED_FRONTIER, compress), reading]);
+    await writeFile(join(directory, SAVED_VERSION), version);
+  } catch (error) {
+    throw systemFailure(error, "unwritable_output", `could not save the crawl's memory to ${store.url}`);
+  } finally {
+    await rm(copy, { force: true });
+  }
+}

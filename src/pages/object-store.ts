@@ -1,0 +1,69 @@
+import type { ObjectStore } from "../base/objects/index.ts";
+import type { DocumentUrl } from "../urls/index.ts";
+import { hashedPageFileName } from "./catalog.ts";
+import type { PageStore } from "./file-store.ts";
+import { formatPage, type Page, parsePage } from "./page.ts";
+
+/** This many pages are read at once while a store is listed. */
+const READ_AHEAD = 16;
+
+/**
+ * Makes a store with one object per page. Its name follows from the URL alone, so nothing has to be listed before a
+ * page is written, and any number of processes may write. Objects that are no pages of this program are passed over.
+ * @param options.folder where the pages are below the store; empty for the store itself
+ * @param options.signal calls off what waits for the store
+ */
+export function createObjectPageStore(
+  store: ObjectStore,
+  { folder = "", signal }: { readonly folder?: string; readonly signal?: AbortSignal } = {},
+): PageStore & {
+  /** The page's name without reading it; null when there is none. */
+  nameOf(url: DocumentUrl): Promise<string | null>;
+} {
+  const keyOf = (url: DocumentUrl): string => folder + hashedPageFileName(url);
+  const read = async (key: string): Promise<Page | null> => {
+    const bytes = await store.read(key, { signal });
+    return bytes && parsePage(new TextDecoder().decode(bytes));
+  };
+  return {
+    async put(page) {
+      await store.put(keyOf(page.url), formatPage(page), {
+        signal,
+        contentType: "text/markdown; charset=utf-8",
+      });
+      return hashedPageFileName(page.url);
+    },
+    async get(url) {
+      const page = await read(keyOf(url));
+      return page?.url === url ? page : null;
+    },
+    nameOf: async (url) => (await store.head(keyOf(url), { signal })) && hashedPageFileName(url),
+    async *list() {
+      const batches = inBatches(pageKeys(store, folder, signal));
+      for await (const keys of batches) {
+        for (const [at, page] of (await Promise.all(keys.map(read))).entries())
+          if (page && keys[at] === keyOf(page.url)) yield page;
+      }
+    },
+    delete: (url) => store.delete(keyOf(url), { signal }),
+  };
+}
+
+/** The keys of what may be a page, in order; those of folders below are none. */
+async function* pageKeys(store: ObjectStore, folder: string, signal: AbortSignal | undefined) {
+  for await (const { key } of store.list(folder, { signal })) {
+    const name = key.slice(folder.length);
+    if (name.endsWith(".md") && !name.includes("/")) yield key;
+  }
+}
+
+async function* inBatches(keys: AsyncIterable<string>): AsyncGenerator<readonly string[]> {
+  let batch: string[] = [];
+  for await (const key of keys) {
+    batch.push(key);
+    if (batch.length < READ_AHEAD) continue;
+    yield batch;
+    batch = [];
+  }
+  yield batch;
+}
