@@ -1,7 +1,7 @@
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
-import { checkVersion, openPostgres, type Postgres } from "../base/postgres/index.ts";
+import { checkReady, openPostgres, type Postgres } from "../base/postgres/index.ts";
 import { openSharedHosts, type SharedHosts } from "../crawler/index.ts";
 import { systemClock } from "../fetching/index.ts";
 import type { Settings } from "../settings/index.ts";
@@ -9,9 +9,8 @@ import type { Settings } from "../settings/index.ts";
 /** The database that processes share, opened when it is first needed. */
 export type LazyDatabase = AsyncDisposable & {
   /**
-   * Returns the database, whose schema is of this program's version.
-   * @throws Failure `invalid_settings` where none is named, or its schema is of another version;
-   *   `database_unavailable` where it is away for ten seconds
+   * Returns the database when it can be used; one that is away is waited for.
+   * @throws Failure `invalid_settings` where none is named, it cannot be used, or its schema is of another version
    */
   open(): Promise<Postgres>;
   /** Returns what the processes of the database know of hosts. Throws as `open`. */
@@ -19,22 +18,34 @@ export type LazyDatabase = AsyncDisposable & {
 };
 
 /** How long a start waits for a database that is away, in ms; later, work waits without end. */
-const START_MS = 10_000;
+const START_MS = 30_000;
 
-type DatabaseParts = { readonly settings: Settings; readonly log: Log; readonly metrics: Metrics };
+type DatabaseParts = {
+  readonly settings: Pick<Settings, "databaseUrl" | "databaseSchema">;
+  readonly log: Log;
+  readonly metrics: Metrics;
+};
 
-export function createLazyDatabase({ settings, log, metrics }: DatabaseParts): LazyDatabase {
+/**
+ * Prepares the database that the settings name, whatever state it is in.
+ * @throws Failure `invalid_settings` where none is named, or one that cannot be
+ */
+export async function openDatabase({ settings, log, metrics }: DatabaseParts): Promise<Postgres> {
+  const { databaseUrl: url, databaseSchema: schema } = settings;
+  if (url === null)
+    throw new Failure(
+      "invalid_settings",
+      "no database is named that processes could share: set ARTICLE_EXTRACTOR_DATABASE_URL",
+    );
+  return openPostgres({ url, schema, log, metrics });
+}
+
+export function createLazyDatabase(parts: DatabaseParts): LazyDatabase {
   let opening: Promise<Postgres> | null = null;
   const open = async (): Promise<Postgres> => {
-    const { databaseUrl: url, databaseSchema: schema } = settings;
-    if (url === null)
-      throw new Failure(
-        "invalid_settings",
-        "no database is named that the processes could share: set ARTICLE_EXTRACTOR_DATABASE_URL",
-      );
-    const database = await openPostgres({ url, schema, log, metrics });
+    const database = await openDatabase(parts);
     try {
-      await checkVersion(database.patient({ waitMs: START_MS }));
+      await checkReady(database, START_MS);
       return database;
     } catch (error) {
       await database[Symbol.asyncDispose]();

@@ -115,6 +115,7 @@ const QUERIES_FLAGS = [
 
 const FETCH_FLAGS = [...flagsOf("Input", CONFIG), ...flagsOf("Output", JSON_OUTPUT), ...GENERAL_FLAGS];
 const SYNC_FLAGS = [...flagsOf("Input", { ...CONFIG, "--all": "Every tenant" }), ...GENERAL_FLAGS];
+const DATABASE_FLAGS = [...flagsOf("Output", JSON_OUTPUT), ...GENERAL_FLAGS];
 const DOCTOR_FLAGS = [
   ...flagsOf("Input", CONFIG),
   ...flagsOf("Output", { "--json": "Print the findings as JSON" }),
@@ -126,6 +127,9 @@ export const TENANT_ACTIONS = ["add", "list", "remove"] as const;
 
 /** What `keys` does. */
 export const KEY_ACTIONS = ["add", "list", "remove"] as const;
+
+/** What `database` does. */
+export const DATABASE_ACTIONS = ["migrate", "status"] as const;
 
 export type CommandName =
   | "extract"
@@ -141,6 +145,7 @@ export type CommandName =
   | "sync"
   | "validate"
   | "schema"
+  | "database"
   | "doctor"
   | "completions"
   | "man"
@@ -250,9 +255,15 @@ export const COMMANDS: readonly Command[] = [
   },
   { name: "schema", usage: "", help: "Print the JSON Schema of deployment.json", flags: GENERAL_FLAGS },
   {
+    name: "database",
+    usage: "migrate | status [options]",
+    help: "Set up the schema of the database that processes share, bring it up to date, or tell its version",
+    flags: DATABASE_FLAGS,
+  },
+  {
     name: "doctor",
     usage: "[--json] [--config FILE]",
-    help: "Look at what this machine has (browser, display, proxy, disk, state, git) and at the tenants",
+    help: "Look at what this machine has (browser, display, proxy, disk, state, git), at shared state and at the tenants",
     brief: "what this machine has, and what is missing",
     flags: DOCTOR_FLAGS,
   },

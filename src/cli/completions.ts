@@ -1,6 +1,14 @@
 import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";
-import { COMMANDS, type Command, EXTRACT_COMMAND, KEY_ACTIONS, SERVERS, TENANT_ACTIONS } from "./commands.ts";
+import {
+  COMMANDS,
+  type Command,
+  DATABASE_ACTIONS,
+  EXTRACT_COMMAND,
+  KEY_ACTIONS,
+  SERVERS,
+  TENANT_ACTIONS,
+} from "./commands.ts";
 import type { Flag } from "./flags/flag.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
@@ -34,6 +42,13 @@ const TENANTS = "article-extractor completions tenants 2> /dev/null";
 const OF_ONE_TENANT = ["search", "fetch"];
 const OF_TENANTS = ["index", "sync"];
 
+/** The words that commands take as their first argument. */
+const ACTIONS = new Map<string, readonly string[]>([
+  ["keys", KEY_ACTIONS],
+  ["tenants", TENANT_ACTIONS],
+  ["database", DATABASE_ACTIONS],
+]);
+
 const valued = allOffered.filter((flag) => flag.placeholder !== undefined);
 const repeatable = allOffered.filter((flag) => flag.isRepeatable);
 
@@ -43,6 +58,10 @@ function bash(): string {
   const optionsOf = (command: Command): string => offered(command).flatMap(spellings).join(" ");
   const optionCases = namedCommands.map(
     (command) => `    ${command.name}) options="${optionsOf(command)}" ;;`,
+  );
+  const actionCases = [...ACTIONS].map(
+    ([name, words]) =>
+      `    ${name}) [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "${words.join(" ")}" -- "$word")); return ;;`,
   );
   return `# bash completion for article-extractor
 _article_extractor_files() {
@@ -90,8 +109,7 @@ ${valueCases.join("\n")}
     help) COMPREPLY=($(compgen -W "${commandNames.join(" ")}" -- "$word")); return ;;
     completions) COMPREPLY=($(compgen -W "${SHELLS.join(" ")}" -- "$word")); return ;;
     serve) [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "${SERVERS.join(" ")}" -- "$word")); return ;;
-    keys) [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "${KEY_ACTIONS.join(" ")}" -- "$word")); return ;;
-    tenants) [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "${TENANT_ACTIONS.join(" ")}" -- "$word")); return ;;
+${actionCases.join("\n")}
   esac
   case \${COMP_WORDS[1]} in
 ${optionCases.join("\n")}
@@ -146,8 +164,8 @@ function zshArgument({ name }: Command): string {
   if (name === "help") return `*:command:(help ${commandNames.join(" ")})`;
   if (OF_TENANTS.includes(name)) return `*:tenant:(${name} $(${TENANTS}))`;
   if (OF_ONE_TENANT.includes(name)) return `2:tenant:($(${TENANTS}))`;
-  if (name === "keys") return `*:action:(${KEY_ACTIONS.join(" ")})`;
-  if (name === "tenants") return `*:action:(${TENANT_ACTIONS.join(" ")})`;
+  const actions = ACTIONS.get(name);
+  if (actions) return `*:action:(${actions.join(" ")})`;
   return name === "serve" ? `*:server:(serve ${SERVERS.join(" ")})` : "*:argument:";
 }
 
@@ -177,13 +195,15 @@ function fish(): string {
   });
   const shells = `complete -c article-extractor -n '__fish_seen_subcommand_from completions' -a '${SHELLS.join(" ")}'`;
   const servers = `complete -c article-extractor -n '__fish_seen_subcommand_from serve' -a '${SERVERS.join(" ")}'`;
-  const actions = `complete -c article-extractor -n '__fish_seen_subcommand_from keys' -a '${KEY_ACTIONS.join(" ")}'`;
-  const ofTenants = `complete -c article-extractor -n '__fish_seen_subcommand_from tenants' -a '${TENANT_ACTIONS.join(" ")}'`;
+  const actions = [...ACTIONS].map(
+    ([name, words]) =>
+      `complete -c article-extractor -n '__fish_seen_subcommand_from ${name}' -a '${words.join(" ")}'`,
+  );
   const commands = `complete -c article-extractor -n '__fish_seen_subcommand_from help' -a '${commandNames.join(" ")}'`;
   const tenants = `complete -c article-extractor -n '__fish_seen_subcommand_from ${[...OF_TENANTS, ...OF_ONE_TENANT].join(" ")}' -a '(${TENANTS})'`;
   return `# fish completion for article-extractor
 complete -c article-extractor -f
-${[...commandLines, ...flagLines, shells, servers, actions, ofTenants, commands, tenants].join("\n")}
+${[...commandLines, ...flagLines, shells, servers, ...actions, commands, tenants].join("\n")}
 `;
 }
 

@@ -76,6 +76,10 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
   schema: [
     ["article-extractor schema > deployment.schema.json", 'for the "$schema" field, which editors read'],
   ],
+  database: [
+    ["article-extractor database migrate", "once, and after each upgrade, before servers and crawls start"],
+    ["article-extractor database status || article-extractor database migrate", "only where it is needed"],
+  ],
   doctor: [
     ["article-extractor doctor --config docs.json", "with the tenants of a deployment file"],
     ["article-extractor doctor --json", "for a program"],

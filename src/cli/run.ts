@@ -74,6 +74,7 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<Run>>> = {
   sync: async () => (await import("./commands/documents/sync.ts")).sync,
   validate: async () => (await import("./commands/documents/validate.ts")).validate,
   schema: async () => (await import("./commands/about.ts")).schema,
+  database: async () => (await import("./commands/database.ts")).database,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
   completions: async () => (await import("./commands/about.ts")).completions,
   man: async () => (await import("./commands/about.ts")).man,

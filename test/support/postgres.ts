@@ -64,6 +64,8 @@ export interface PostgresServer extends AsyncDisposable {
   readonly url: string;
   /** Its data directory, which belongs to the user that runs it. */
   readonly directory: string;
+  /** Writes a file of the data directory that only its user can read, such as `pg_hba.conf`. */
+  write(name: string, text: string): void;
   /** `immediate` is as if the machine's power were cut, but for what the system has not yet written. */
   stop(mode: "immediate" | "fast"): Promise<void>;
   start(): Promise<void>;
@@ -98,6 +100,10 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   return {
     url: `postgres://postgres@127.0.0.1:${port}/${DATABASE}`,
     directory: data,
+    write(name, text) {
+      run([...AS_OWNER, "tee", join(data, name)], text);
+      run([...AS_OWNER, "chmod", "600", join(data, name)]);
+    },
     start,
     stop: async (mode) => void run([...AS_OWNER, "pg_ctl", "-D", data, "-w", "-m", mode, "stop"]),
     freeze(which) {

@@ -42,6 +42,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   "25006": away("it is read-only"),
   "28P01": settings("it refuses the user or the password"),
   "28000": settings("it lets this user in neither from here nor in this way"),
+  "42501": settings("the user lacks a right"),
   "3D000": settings("there is no database of this name"),
   ECONNREFUSED: away("nothing listens there"),
   ECONNRESET: away("the connection was lost"),
@@ -60,6 +61,9 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: settings("its certificate is for another host"),
 };
 
+/** The form of the codes that the server gives. */
+export const SQLSTATE = /^[0-9A-Z]{5}$/;
+
 /** Certificates that no known authority vouches for have many codes. */
 const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_|CERT_UNTRUSTED|CERT_SIGNATURE_FAILURE|INVALID_CA/;
 
@@ -67,6 +71,11 @@ const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_|CERT_UNTRUSTED|CERT_SIGNATURE_FAILURE|
 const UNCODED: readonly (readonly [RegExp, Fault])[] = [
   [/^Connection terminated|^Client has encountered a connection error/, away("the connection was lost")],
   [/timeout expired/, away("it does not answer")],
+  [/password must be a non-empty string/, settings("it wants a password, and the URL has none")],
+  [
+    /^SASL: /,
+    settings("it asks for a login that is not known here, or does not prove that it knows the password"),
+  ],
   [/does not support SSL/, settings("it offers no TLS, and sslmode demands it")],
   [/error establishing an SSL connection/, settings("it does not speak PostgreSQL's protocol")],
 ];
@@ -78,7 +87,11 @@ export function faultOf(error: unknown): Fault | null {
   const code = systemCode(error);
   if (code === null) return UNCODED.find(([message]) => message.test(error.message))?.[1] ?? null;
   if (code === "0A000" && !error.message.includes("cached plan")) return null;
-  if (code in FAULTS) return FAULTS[code]!;
+  const fault = FAULTS[code];
+  // What an administrator has to mend is said in the server's words too; they hold no password.
+  if (fault?.kind === "settings" && SQLSTATE.test(code))
+    return settings(`${fault.reason} (${error.message})`);
+  if (fault !== undefined) return fault;
   // Class 08 is the connection's; poolers use it for whatever they cannot do, and only their text says what.
   if (/^(?:08|53)[0-9A-Z]{3}$/.test(code)) return away(error.message);
   if (UNTRUSTED.test(code))

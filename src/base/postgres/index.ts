@@ -1,4 +1,11 @@
 export { openSharedLeases } from "./leases.ts";
 export { openPostgres, type Parameter, type Patience, type Postgres, type Queries } from "./postgres.ts";
-export { checkVersion, migrate, schemaVersion, WANTED_VERSION } from "./schema.ts";
+export {
+  checkReady,
+  type DatabaseReport,
+  inspect,
+  migrate,
+  schemaVersion,
+  WANTED_VERSION,
+} from "./schema.ts";
 export { checkSchema, parseDatabaseUrl } from "./target.ts";

@@ -11,7 +11,7 @@ import {
   limited,
   type QueryResult,
 } from "./connections.ts";
-import { DatabaseSilence, type Fault, faultOf } from "./faults.ts";
+import { DatabaseSilence, type Fault, faultOf, SQLSTATE } from "./faults.ts";
 import { createListener, type Listener } from "./listener.ts";
 import { checkSchema, readTarget } from "./target.ts";
 
@@ -36,8 +36,13 @@ export interface Queries {
 
 /** How long calls wait for a database that is away. */
 export type Patience = {
-  /** The longest wait in all, in ms; without it there is no end. */
+  /** The longest wait in all, in ms; 0: one try; without it there is no end. */
   readonly waitMs?: number;
+  /**
+   * Whether a program begins: what only a person can mend, such as a wrong password, is not waited for, and the
+   * Failure at the end is `invalid_settings`.
+   */
+  readonly isStart?: boolean;
   /** The longest time of one statement, in ms, by default 30 000; then it is sent again on another connection. */
   readonly statementMs?: number;
   /** Ends what is under way and what waits with the Failure `cancelled`. */
@@ -55,7 +60,7 @@ export interface Postgres extends Queries, AsyncDisposable {
   /** Host, port and database for messages, without credentials. */
   readonly place: string;
   readonly schema: string;
-  /** The same database and connections for callers with this patience. */
+  /** The same database and connections for callers with this patience; what it does not name stays. */
   patient(patience: Patience): Postgres;
   /**
    * Runs the work in one transaction, again from its start after a deadlock, a failed serialisation or a lost
@@ -71,6 +76,8 @@ export interface Postgres extends Queries, AsyncDisposable {
   listen(channel: string, wake: (message: string | null) => void): Disposable;
   /** Sends a message of less than 8000 bytes to all that listen, in all processes. */
   notify(channel: string, message: string): Promise<void>;
+  /** What connections go through: a pooler in transaction mode spoils what is ours alone in a session. */
+  pooler(): Promise<"none" | "session" | "transaction">;
   /** The channel's name in SQL, for `pg_notify($1, …)` in a statement that has to tell of itself. */
   channel(name: string): string;
 }
@@ -149,8 +156,9 @@ function handle(shared: Shared, patience: Patience): Postgres {
     script: (sql) =>
       persist(shared, patience, (limit) => lend(connections, limit, script(sql, limit), isAnswer)),
     transaction: (work) => persist(shared, patience, (limit) => inTransaction(shared, limit, work)),
-    patient: (other) => handle(shared, other),
+    patient: (other) => handle(shared, { ...patience, ...other }),
     listen: (name, wake) => listener.listen(channel(name), wake),
+    pooler: () => persist(shared, patience, (limit) => findPooler(connections, limit)),
     notify: async (name, message) => void (await send("SELECT pg_notify($1, $2)", [channel(name), message])),
     async [Symbol.asyncDispose]() {
       listener[Symbol.dispose]();
@@ -165,23 +173,32 @@ async function persist<T>(
   patience: Patience,
   attempt: (limit: Limit) => Promise<T>,
 ): Promise<T> {
-  const { waitMs = Number.POSITIVE_INFINITY, statementMs = STATEMENT_MS, signal } = patience;
-  const giveUpAt = performance.now() + waitMs;
+  const { waitMs = Number.POSITIVE_INFINITY, isStart = false, statementMs = STATEMENT_MS, signal } = patience;
+  const calledAt = performance.now();
+  const giveUpAt = calledAt + waitMs;
   for (let failures = 0; ; failures++) {
     const startedAt = performance.now();
+    const leftMs = waitMs === 0 ? statementMs : giveUpAt - startedAt;
     try {
-      const result = await attempt({ ms: Math.min(statementMs, giveUpAt - startedAt), signal });
+      const result = await attempt({ ms: Math.min(statementMs, leftMs), signal });
       shared.metrics.time("database.query", performance.now() - startedAt);
+      if (failures > 0) shared.metrics.time("database.wait", startedAt - calledAt);
       tellOfReturn(shared);
       return result;
     } catch (error) {
       const fault = faultOf(error);
       if (fault === null) throw error;
       shared.metrics.count("database.retries", 1, { reason: fault.kind });
+      const pauseMs = pauseAfter(failures, fault);
+      const isHopeless = isStart && fault.kind === "settings";
+      if (isHopeless || performance.now() + pauseMs >= giveUpAt)
+        throw new Failure(
+          isStart ? "invalid_settings" : "database_unavailable",
+          `the database ${shared.place} cannot be used: ${fault.reason}`,
+          { cause: error },
+        );
       // After a restart each connection of the pool fails once, and the next try opens a new one.
       if (failures > 0 || error instanceof DatabaseSilence) tellOfAbsence(shared, fault);
-      const pauseMs = pauseAfter(failures, fault);
-      if (performance.now() + pauseMs >= giveUpAt) throw unavailable(shared.place, fault, error);
       await pause(pauseMs, signal);
       if (signal?.aborted) throw new Failure("cancelled", "waiting for the database was called off");
     }
@@ -194,10 +211,6 @@ function pauseAfter(failures: number, { kind }: Fault): number {
   const longest = kind === "away" || kind === "settings" ? (failures === 0 ? 0 : last) : first;
   return Math.min(longest, first * 2 ** Math.min(failures, 20)) * (1 - Math.random() / 2);
 }
-
-/** The one line of a database that cannot be used. */
-const unavailable = (place: string, { reason }: Fault, cause: unknown): Failure =>
-  new Failure("database_unavailable", `the database ${place} cannot be used: ${reason}`, { cause });
 
 function tellOfAbsence(shared: Shared, { kind, reason }: Fault): void {
   if (shared.awaySince !== null || kind === "conflict" || kind === "stale") return;
@@ -233,7 +246,7 @@ async function lend<T>(
 
 /** Whether the server has answered and the connection is as good as before. */
 const isAnswer = (error: unknown): boolean =>
-  /^[0-9A-Z]{5}$/.test(systemCode(error) ?? "") && [undefined, "conflict"].includes(faultOf(error)?.kind);
+  SQLSTATE.test(systemCode(error) ?? "") && [undefined, "conflict"].includes(faultOf(error)?.kind);
 
 type Execution = {
   readonly client: Client;
@@ -287,4 +300,32 @@ function inTransaction<T>(
       () => false,
     );
   });
+}
+
+/** Tries of two connections to be seen on one session of the server. */
+const POOLER_TRIES = 3;
+
+async function findPooler(
+  connections: Connections,
+  limit: Limit,
+): Promise<"none" | "session" | "transaction"> {
+  const session = async (client: Client): Promise<number> =>
+    (await limited(client.query("SELECT pg_backend_pid() AS pid"), "a statement", limit)).rows[0].pid;
+  return await lend(
+    connections,
+    limit,
+    async (first) => {
+      // A pooler makes up the numbers by which its clients cancel; the server's is that of the session.
+      const { processID } = first as Client & { readonly processID: number };
+      if ((await session(first)) === processID) return "none";
+      for (let tries = 0; tries < POOLER_TRIES; tries++) {
+        const own = await session(first);
+        // In transaction mode the session that the first connection has just used is free for the second.
+        const other = await lend(connections, limit, session, isAnswer);
+        if (other === own) return "transaction";
+      }
+      return "session";
+    },
+    isAnswer,
+  );
 }

@@ -32,11 +32,12 @@ export async function schemaVersion(queries: Queries, schema: string): Promise<n
  * Brings the schema to the wanted version in one transaction, so that nothing is ever half done, and creates it
  * where there is none. When several processes migrate at once, one works and the others find it done.
  * @returns the version before
- * @throws Failure `invalid_settings` when the schema is newer than this program
+ * @throws Failure `invalid_settings` when the schema is newer than this program, or the database cannot be used
  */
 export function migrate(database: Postgres): Promise<number> {
   const { schema } = database;
-  return database.patient({ statementMs: MIGRATION_MS }).transaction(async (queries) => {
+  const patience = { statementMs: MIGRATION_MS, waitMs: 0, isStart: true };
+  return database.patient(patience).transaction(async (queries) => {
     await queries.script("SET LOCAL statement_timeout = 0");
     await queries.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`migrate ${schema}`]);
     const version = await schemaVersion(queries, schema);
@@ -60,10 +61,23 @@ async function createSchema(queries: Queries, schema: string): Promise<void> {
   );
 }
 
-/** @throws Failure `invalid_settings` unless the schema is of the version that this program works with */
-export async function checkVersion(database: Postgres): Promise<void> {
-  const version = await schemaVersion(database, database.schema);
+/**
+ * Waits until the database can be used, and makes sure that it can be: reached, with these rights, through no
+ * pooler that mixes sessions, with a schema of the wanted version, and writable.
+ * @param waitMs how long to wait for a database that is away; what a person has to mend is not waited for
+ * @throws Failure `invalid_settings` with one line that says what is wrong
+ */
+export async function checkReady(database: Postgres, waitMs: number): Promise<void> {
+  const starting = database.patient({ waitMs, isStart: true });
+  if ((await starting.pooler()) === "transaction")
+    throw new Failure(
+      "invalid_settings",
+      `the database ${database.place} is behind a pooler in transaction mode, which mixes sessions: use its session mode, or connect to the server itself`,
+    );
+  const version = await schemaVersion(starting, database.schema);
   if (version !== WANTED_VERSION) throw unsuitable(database, version);
+  // Changes nothing, and is refused by a database that is read-only.
+  await starting.run("UPDATE schema_version SET version = version WHERE false");
 }
 
 function unsuitable({ schema, place }: Postgres, version: number): Failure {
@@ -75,4 +89,41 @@ function unsuitable({ schema, place }: Postgres, version: number): Failure {
     );
   const found = version === 0 ? "has not been set up" : `is of version ${version}, not ${WANTED_VERSION}`;
   return new Failure("invalid_settings", `${what} ${found}: run article-extractor database migrate`);
+}
+
+/** What an operator wants to know of a database. */
+export type DatabaseReport = {
+  readonly serverVersion: string;
+  /** The version of the schema; 0 without one. */
+  readonly version: number;
+  /** How far its clock is ahead of this machine's, in ms; half of the answer's time is unsure. */
+  readonly clockAheadMs: number;
+  readonly connections: { readonly used: number; readonly max: number };
+  /** The transaction that keeps dead rows from being removed for the longest time, as far as the user may see it. */
+  readonly oldestSnapshot: { readonly ageMs: number; readonly pid: number; readonly program: string } | null;
+};
+
+/** Looks at the database. Throws as `Queries.query`. */
+export async function inspect(database: Postgres): Promise<DatabaseReport> {
+  const version = await schemaVersion(database, database.schema);
+  const askedAt = Date.now();
+  const [server] = await database.query<{ version: string; now: number; used: number; max: number }>(
+    `SELECT current_setting('server_version') AS version, extract(epoch FROM clock_timestamp()) * 1000 AS now,
+       current_setting('max_connections')::int AS max,
+       (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend') AS used`,
+  );
+  const answeredAt = Date.now();
+  const [oldest] = await database.query<{ ageMs: number; pid: number; program: string }>(
+    `SELECT extract(epoch FROM clock_timestamp() - xact_start) * 1000 AS "ageMs", pid, application_name AS program
+     FROM pg_stat_activity
+     WHERE backend_xmin IS NOT NULL AND backend_type = 'client backend' AND pid <> pg_backend_pid()
+     ORDER BY xact_start LIMIT 1`,
+  );
+  return {
+    serverVersion: server?.version ?? "",
+    version,
+    clockAheadMs: (server?.now ?? 0) - (askedAt + answeredAt) / 2,
+    connections: { used: server?.used ?? 0, max: server?.max ?? 0 },
+    oldestSnapshot: oldest ?? null,
+  };
 }

@@ -5,6 +5,7 @@ import { dirname, resolve } from "node:path";
 import {
   type App,
   hasDisplay,
+  openDatabase,
   openStore,
   openTenants,
   type Program,
@@ -13,6 +14,7 @@ import {
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import { type ObjectStore, parseStoreUrl } from "../../base/objects/index.ts";
+import { checkReady, type DatabaseReport, inspect } from "../../base/postgres/index.ts";
 import { VERSION } from "../../base/version.ts";
 import type { TenantStatus } from "../../tenants/index.ts";
 import {
@@ -65,6 +67,7 @@ async function look(parts: DoctorParts): Promise<number> {
     await disk("temporary files", tmpdir()),
     await stateDirectory("state directory", stateDirectoryOf(parts.program, "extractor")),
     await stateDirectory("search state directory", stateDirectoryOf(parts.program, "search")),
+    ...(await lookAtDatabase(parts)),
     ...(await lookAtStore(parts)),
     await git(),
     ...(await lookAtTenants(parts)),
@@ -188,6 +191,57 @@ async function tryStore(store: ObjectStore, signal: AbortSignal): Promise<void> 
   const read = await store.read(key, { signal }).finally(() => store.delete(key));
   if (new TextDecoder().decode(read ?? undefined) !== key)
     throw new Failure("unreadable_input", `${store.url} does not give back what was just written`);
+}
+
+/** How long the database may take for one answer, in ms. */
+const DATABASE_PATIENCE_MS = 10_000;
+/** From this age in ms on, a transaction keeps so many dead rows that claims of pages become slow. */
+const OLD_SNAPSHOT_MS = 60_000;
+
+/** Looks at the database that processes share, if one is named: server, schema, pooler, clock and old transactions. */
+async function lookAtDatabase({ app, program, log }: DoctorParts): Promise<Finding[]> {
+  const { settings } = program;
+  if (settings.databaseUrl === null) return [];
+  const name = "database";
+  try {
+    await using opened = await openDatabase({ settings, log, metrics: app.metrics });
+    const database = opened.patient({ waitMs: 0, statementMs: DATABASE_PATIENCE_MS, isStart: true });
+    const { connections, serverVersion, version, clockAheadMs, oldestSnapshot } = await inspect(database);
+    const pooler = POOLERS[await database.pooler()];
+    const server = `${database.place}, PostgreSQL ${serverVersion}, ${connections.used} of ${connections.max} connections in use${pooler}`;
+    const seconds = (clockAheadMs / 1000).toFixed(1);
+    const clock = `${seconds} s ahead of this machine's; only the database's counts`;
+    const ready = await checkReady(database, 0).then(
+      () => ok("database schema", `${database.schema}, version ${version}`),
+      (error) => problem("database schema", messageOf(error)),
+    );
+    return [ok(name, server), ready, ok("database clock", clock), ...snapshot(oldestSnapshot)];
+  } catch (error) {
+    return [problem(name, messageOf(error))];
+  }
+}
+
+const POOLERS = {
+  none: "",
+  session: ", through a pooler in session mode",
+  transaction: ", through a pooler in transaction mode",
+};
+
+/** @throws what is no `Failure` */
+function messageOf(error: unknown): string {
+  if (!(error instanceof Failure)) throw error;
+  return error.message;
+}
+
+function snapshot(oldest: DatabaseReport["oldestSnapshot"]): Finding[] {
+  const name = "database snapshot";
+  if (oldest === null || oldest.ageMs < OLD_SNAPSHOT_MS) return [ok(name, "no transaction holds an old one")];
+  const { ageMs, pid, program } = oldest;
+  const who = `process ${pid}${program === "" ? "" : ` (${program})`}`;
+  const minutes = Math.floor(ageMs / 60_000);
+  return [
+    note(name, `${who} has held one for ${minutes} min: dead rows stay, and claims of pages become slow`),
+  ];
 }
 
 async function git(): Promise<Finding> {
