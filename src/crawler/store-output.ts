@@ -24,6 +24,8 @@ const SAVED_FRONTIER = `${STATE}${FRONTIER_FILE}.zst`;
 /** The local file that says which saved frontier the local one goes on from. */
 const SAVED_VERSION = "saved-version";
 
+const START_PATIENCE_MS = 5_000;
+
 export type StoreOutputOptions = {
   /** The local directory for the frontier. */
   readonly directory: string;
@@ -52,7 +54,8 @@ type StoreOutput = {
  */
 export async function openStoreOutput(store: ObjectStore, options: StoreOutputOptions): Promise<StoreOutput> {
   const { directory, isFresh, isShared, signal } = options;
-  const saved = await store.head(SAVED_FRONTIER, { signal });
+  // Whoever starts a crawl soon wants to know that the endpoint is mistyped.
+  const saved = await store.head(SAVED_FRONTIER, { signal, patienceMs: START_PATIENCE_MS });
   if (saved === null) await refuseForeignManifest(store, signal);
   if (!isShared && !isFresh) await takeSaved(store, { directory, version: saved?.version ?? null, signal });
   return {

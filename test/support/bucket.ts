@@ -93,3 +93,31 @@ function readIfThere(path: string): string {
     throw error;
   }
 }
+
+/** A server in front of a bucket's own, which answers itself what `fault` gives. */
+export type FaultyBucket = AsyncDisposable & {
+  readonly options: S3Options;
+  fault: (request: Request) => Response | null | Promise<Response | null>;
+};
+
+export function standBefore(options: S3Options, changes: Partial<S3Options> = {}): FaultyBucket {
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    async fetch(request) {
+      const own = await faulty.fault(request);
+      if (own !== null) return own;
+      const { pathname, search } = new URL(request.url);
+      const body = await request.arrayBuffer();
+      const { method, headers } = request;
+      return fetch(`${options.endpoint}${pathname}${search}`, { method, headers, body, redirect: "manual" });
+    },
+  });
+  const faulty: FaultyBucket = {
+    options: { ...options, ...changes, endpoint: server.url.origin },
+    fault: () => null,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
+  return faulty;
+}

@@ -1,10 +1,10 @@
 import { Failure, type FailureCode } from "../failure.ts";
+import type { ObjectOptions } from "./store.ts";
 
 /** What was asked of a bucket. */
-export type S3Request = {
+export type S3Request = ObjectOptions & {
   readonly verb: "read" | "write" | "delete" | "list";
   readonly key: string;
-  readonly signal?: AbortSignal | undefined;
   readonly sentBytes?: number;
 };
 
@@ -28,7 +28,6 @@ export function isNotFound(error: unknown): boolean {
 /** Why a bucket refused, by the codes of the S3 API. */
 const REASONS: Readonly<Record<string, string>> = {
   NoSuchBucket: "there is no such bucket",
-  AccessDenied: "access is denied: the credentials may not do that",
   AllAccessDisabled: "access is denied: the bucket is closed",
   InvalidAccessKeyId: "the store does not know the access key",
   SignatureDoesNotMatch: "the secret key is wrong, or something on the way changes requests",
@@ -48,8 +47,15 @@ const REASONS: Readonly<Record<string, string>> = {
 /** What a proxy or a firewall answers, or a bucket to a request that has no body to say more. */
 const REASONS_OF_STATUS: Readonly<Record<number, string>> = {
   401: "access is denied",
-  403: "access is denied: the credentials may not do that",
   507: "the store is full",
+};
+
+/** What credentials need; S3 says "denied" of objects that are not there, too, to whoever may not list. */
+const RIGHTS: Readonly<Record<S3Request["verb"], string>> = {
+  read: "s3:GetObject and s3:ListBucket",
+  write: "s3:PutObject",
+  delete: "s3:DeleteObject",
+  list: "s3:ListBucket",
 };
 
 /** Why no answer came, by the codes of the system. */
@@ -108,6 +114,8 @@ function reasonOf(error: S3Error, verb: S3Request["verb"]): readonly [FailureCod
     ];
   const known = REASONS[name];
   if (known !== undefined) return [refused, known];
+  if (name === "AccessDenied" || status === 403)
+    return [refused, `access is denied: the credentials need ${RIGHTS[verb]}`];
   if (name === "AbortError") return ["store_unavailable", "no answer in time"];
   if (code in CONNECTION_REASONS)
     return ["store_unavailable", `${CONNECTION_REASONS[code]}${hostname && ` (${hostname})`}`];

@@ -13,6 +13,7 @@ import {
 } from "@aws-sdk/client-s3";
 import { onAbort, pause } from "../abort.ts";
 import { Failure } from "../failure.ts";
+import type { Metrics } from "../metrics.ts";
 import { isNotFound, type S3Request, s3Failure } from "./s3-failure.ts";
 import {
   type ObjectOptions,
@@ -39,16 +40,22 @@ const LONGEST_PAUSE_MS = 10_000;
 const CALL_OFF_MS = 10_000;
 
 /** Opens a whole bucket. Each command below may run twice without harm, so it is repeated while the store is away. */
-export function openBucket(bucket: string, options: S3Options): ObjectStore & AsyncDisposable {
-  const client = new S3Client(configOf(options));
+export function openBucket(bucket: string, settings: S3Options): ObjectStore & AsyncDisposable {
+  const client = new S3Client(configOf(settings));
   const place = { Bucket: bucket };
-  const encryption = encryptionOf(options.encryption);
-  const ask = createAsking(bucket, options);
+  const encryption = encryptionOf(settings.encryption);
+  const ask = createAsking(bucket, settings);
 
-  const put = async (Key: string, content: string | Uint8Array, { signal, contentType }: PutOptions) => {
+  const put = async (Key: string, content: string | Uint8Array, options: PutOptions) => {
     const Body = typeof content === "string" ? Buffer.from(content) : content;
-    const command = new PutObjectCommand({ ...place, Key, Body, ContentType: contentType, ...encryption });
-    const request = { verb: "write", key: Key, signal, sentBytes: Body.length } as const;
+    const command = new PutObjectCommand({
+      ...place,
+      Key,
+      Body,
+      ContentType: options.contentType,
+      ...encryption,
+    });
+    const request = { ...requestOf("write", Key, options), sentBytes: Body.length };
     const { ETag = "" } = await ask(request, (abort) => client.send(command, abort));
     return ETag;
   };
@@ -56,13 +63,13 @@ export function openBucket(bucket: string, options: S3Options): ObjectStore & As
   const upload = async (
     Key: string,
     parts: AsyncIterable<Uint8Array>,
-    { signal, contentType }: PutOptions,
+    options: PutOptions,
   ): Promise<string> => {
-    const request = { verb: "write", key: Key, signal } as const;
+    const request = requestOf("write", Key, options);
     const begin = new CreateMultipartUploadCommand({
       ...place,
       Key,
-      ContentType: contentType,
+      ContentType: options.contentType,
       ...encryption,
     });
     const { UploadId } = await ask(request, (abort) => client.send(begin, abort));
@@ -99,42 +106,42 @@ export function openBucket(bucket: string, options: S3Options): ObjectStore & As
       if (first.length < PART_BYTES) return await put(requireKey(key), first, parts);
       return await upload(requireKey(key), chain(first, waiting), parts);
     },
-    async read(key, { signal } = {}) {
+    async read(key, options = {}) {
       const command = new GetObjectCommand({ ...place, Key: requireKey(key) });
-      return await ask({ verb: "read", key, signal }, async (abort) => {
+      return await ask(requestOf("read", key, options), async (abort) => {
         const found = await client.send(command, abort).catch(nullIfNotFound);
         if (!found?.Body) return null;
         const bytes = await found.Body.transformToByteArray();
-        options.metrics.count("store.received_bytes", bytes.length);
+        settings.metrics.count("store.received_bytes", bytes.length);
         return new Uint8Array(bytes);
       });
     },
-    async stream(key, { signal } = {}) {
+    async stream(key, options = {}) {
       const command = new GetObjectCommand({ ...place, Key: requireKey(key) });
-      const request = { verb: "read", key, signal } as const;
+      const request = requestOf("read", key, options);
       const found = await ask(request, (abort) => client.send(command, abort).catch(nullIfNotFound));
       // In this runtime the package's bodies are streams of Node, which can be iterated over.
       const body = found?.Body as AsyncIterable<Uint8Array> | undefined;
-      return body ? translated(body, { bucket, request, options }) : null;
+      return body ? translated(body, { bucket, request, metrics: settings.metrics }) : null;
     },
-    async head(key, { signal } = {}) {
+    async head(key, options = {}) {
       const command = new HeadObjectCommand({ ...place, Key: requireKey(key) });
-      const found = await ask({ verb: "read", key, signal }, (abort) =>
+      const found = await ask(requestOf("read", key, options), (abort) =>
         client.send(command, abort).catch(nullIfNotFound),
       );
       return found && { size: found.ContentLength ?? 0, version: found.ETag ?? "" };
     },
-    async delete(key, { signal } = {}) {
+    async delete(key, options = {}) {
       const command = new DeleteObjectCommand({ ...place, Key: requireKey(key) });
-      await ask({ verb: "delete", key, signal }, (abort) =>
+      await ask(requestOf("delete", key, options), (abort) =>
         client.send(command, abort).catch(nullIfNotFound),
       );
     },
-    async *list(prefix, { signal }: ObjectOptions = {}) {
+    async *list(prefix, options: ObjectOptions = {}) {
       let ContinuationToken: string | undefined;
       do {
         const command = new ListObjectsV2Command({ ...place, Prefix: prefix, ContinuationToken });
-        const page = await ask({ verb: "list", key: prefix, signal }, (abort) => client.send(command, abort));
+        const page = await ask(requestOf("list", prefix, options), (abort) => client.send(command, abort));
         for (const { Key, Size = 0 } of page.Contents ?? []) if (Key) yield { key: Key, size: Size };
         ContinuationToken = page.IsTruncated ? page.NextContinuationToken : undefined;
       } while (ContinuationToken !== undefined);
@@ -174,6 +181,18 @@ function configOf({
     },
   };
 }
+
+// Not by spreading: whoever gives an AbortController has its signal on the prototype.
+const requestOf = (
+  verb: S3Request["verb"],
+  key: string,
+  { signal, patienceMs }: ObjectOptions,
+): S3Request => ({
+  verb,
+  key,
+  signal,
+  patienceMs,
+});
 
 const encryptionOf = (encryption: S3Encryption | null) =>
   encryption === null
@@ -219,7 +238,7 @@ function createAsking(bucket: string, { patienceMs, metrics }: S3Options) {
     }
   };
   return async <T extends Answer>(request: S3Request, send: (abort: Abort) => Promise<T>): Promise<T> => {
-    const endsAt = performance.now() + patienceMs;
+    const endsAt = performance.now() + (request.patienceMs ?? patienceMs);
     let before: Failure | null = null;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       try {
@@ -239,16 +258,16 @@ function createAsking(bucket: string, { patienceMs, metrics }: S3Options) {
   };
 }
 
-type Translating = { readonly bucket: string; readonly request: S3Request; readonly options: S3Options };
+type Translating = { readonly bucket: string; readonly request: S3Request; readonly metrics: Metrics };
 
 async function* translated(
   body: AsyncIterable<Uint8Array>,
-  { bucket, request, options }: Translating,
+  { bucket, request, metrics }: Translating,
 ): AsyncGenerator<Uint8Array> {
   try {
     for await (const piece of body) {
       if (request.signal?.aborted) throw new DOMException("called off", "AbortError");
-      options.metrics.count("store.received_bytes", piece.length);
+      metrics.count("store.received_bytes", piece.length);
       yield piece;
     }
   } catch (error) {

@@ -1,10 +1,11 @@
 import { Failure } from "../failure.ts";
 import type { Metrics } from "../metrics.ts";
 
-/** Where an object is written to, and what becomes of a call that its caller gives up. */
 export type ObjectOptions = {
   /** Ends the call with `cancelled`; a store's own deadlines hold besides. */
   readonly signal?: AbortSignal | undefined;
+  /** For how long the call is repeated while the store is away, in ms; by default the store's own patience. */
+  readonly patienceMs?: number | undefined;
 };
 
 export type PutOptions = ObjectOptions & {

@@ -77,7 +77,7 @@ describe("doctor", () => {
     });
     expect(found?.exitCode).toBe(1);
     expect(found?.detail).toMatch(
-      /^could not write s3:\/\/books\/\.article-extractor\/probe-[\w-]+: access is denied: the credentials may not do that$/,
+      /^could not write s3:\/\/books\/\.article-extractor\/probe-[\w-]+: access is denied: the credentials need s3:PutObject$/,
     );
   });
 });
@@ -98,5 +98,82 @@ describe("settings of a store", () => {
     expect(stderr).toMatch(message);
     expect(stderr).not.toContain("verysecret");
     expect(stderr.trim().split("\n").length).toBe(1);
+  });
+});
+
+describe("crawl --output-dir with a URL", () => {
+  const crawl = (url: string, env: Readonly<Record<string, string>> = {}, ...words: readonly string[]) =>
+    runCommand(["crawl", "http://127.0.0.1:1/", "--output-dir", url, ...words], {
+      env: { AWS_EC2_METADATA_DISABLED: "true", ...env },
+    });
+
+  test.each([
+    [
+      "s3://",
+      /^error: "" in "s3:\/\/" is no name of a bucket: it must be s3:\/\/bucket\/prefix or file:\/\/\/path$/,
+    ],
+    ["s3:bucket/a", /^error: "s3:bucket\/a" is no URL of a store/],
+    ["s3://key:verysecret@books/a", /^error: the URL of a store takes no credentials/],
+    [
+      "s3://books/a/../b",
+      /^error: the prefix in "s3:\/\/books\/a\/\.\.\/b" cannot be used: it has the part \.\.$/,
+    ],
+    ["s3://books//a", /it begins with a slash$/],
+    ["gs://books/a", /^error: "gs:\/\/books\/a" is no URL of a store/],
+    ["https://s3.example/books", /is no URL of a store/],
+    ["file://elsewhere/a", /names no absolute path/],
+    ["s3://books/.article-extractor/x", /^error: s3:.* is where state is kept/],
+  ])("%s is refused with exit code 2 and one line", async (url, message) => {
+    const env = {
+      ARTICLE_EXTRACTOR_S3_ENDPOINT: "http://127.0.0.1:1",
+      AWS_ACCESS_KEY_ID: "a",
+      AWS_SECRET_ACCESS_KEY: "b",
+    };
+    const { exitCode, stderr } = await crawl(url, env);
+    expect([exitCode, stderr.trim()]).toEqual([2, expect.stringMatching(message)]);
+    expect(stderr).not.toContain("verysecret");
+    expect(stderr.trim().split("\n").length).toBe(1);
+  });
+
+  test("does not go with --jsonl", async () => {
+    const { exitCode, stderr } = await crawl("s3://books/a", {}, "--jsonl");
+    expect([exitCode, stderr]).toEqual([
+      2,
+      "error: --jsonl goes with a directory as --output-dir, not with a bucket\n",
+    ]);
+  });
+
+  test("says what credentials and what region are missing", async () => {
+    const none = await crawl("s3://books/a", {
+      ARTICLE_EXTRACTOR_S3_ENDPOINT: "http://127.0.0.1:1",
+      AWS_PROFILE: "none",
+    });
+    expect(none.exitCode).toBe(2);
+    expect(none.stderr).toMatch(
+      /^error: could not read s3:\/\/books\/a\/.*: no credentials were found.*AWS_ACCESS_KEY_ID/,
+    );
+    const keys = { AWS_ACCESS_KEY_ID: "a", AWS_SECRET_ACCESS_KEY: "verysecret" };
+    const nowhere = await crawl("s3://books/a", keys);
+    expect(nowhere.exitCode).toBe(2);
+    expect(nowhere.stderr).toMatch(/no region is set: set ARTICLE_EXTRACTOR_S3_REGION or AWS_REGION$/m);
+  });
+
+  test("says that there is no such bucket", async () => {
+    const { options } = await makeBucket();
+    const { exitCode, stderr } = await crawl("s3://nobody-made-this/a", environmentFor(options));
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^error: .*there is no such bucket$/m);
+  });
+
+  test("says that nothing listens at the endpoint", async () => {
+    const { exitCode, stderr } = await crawl("s3://books/a", {
+      ARTICLE_EXTRACTOR_S3_ENDPOINT: "http://127.0.0.1:1",
+      AWS_ACCESS_KEY_ID: "a",
+      AWS_SECRET_ACCESS_KEY: "b",
+    });
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/^error: could not read s3:.*: nothing listens there\n$/),
+    ]);
   });
 });
