@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { cac } from "cac";
-import { Failure } from "../base/failure.ts";
+import type { Failure } from "../base/failure.ts";
 import { didYouMean, nearest } from "../base/nearest.ts";
 import {
   byteCount,
@@ -15,6 +15,7 @@ import {
 import { COMMAND_NAMES, COMMANDS, type Command, EXTRACT_COMMAND, requireCommand } from "./commands.ts";
 import type { Flag } from "./flags/flag.ts";
 import { hasRawBytes } from "./input.ts";
+import { wrongUsage } from "./io.ts";
 
 /** The typed words, before they are interpreted. */
 export type Typed = {
@@ -72,11 +73,11 @@ type OptionToken = Extract<Token, { kind: "option" }>;
 
 function requireForm(word: string, { rawName }: OptionToken): void {
   // In `-q=yes` the letter is a switch, so what follows it is read as more letters.
-  if (rawName === "-=") throw new Failure("invalid_usage", `${word.split("=")[0]} takes no value`);
+  if (rawName === "-=") throw wrongUsage(`${word.split("=")[0]} takes no value`);
   // Otherwise `-output json` would be `-o utput`, and write a file of that name.
   const name = /^-([^-=][^=]+)/.exec(word)?.[1];
   if (name !== undefined && Object.hasOwn(OPTIONS, name))
-    throw new Failure("invalid_usage", `unknown option -${name}; did you mean --${name}?`);
+    throw wrongUsage(`unknown option -${name}; did you mean --${name}?`);
 }
 
 function takeCommand(tokens: readonly Token[]): Pick<Typed, "command" | "positionals"> {
@@ -146,12 +147,12 @@ function typedValues(flag: Flag, read: unknown, values: readonly string[]): read
 function readValue(flag: Flag, { rawName, value, inlineValue }: OptionToken): string {
   const { name, placeholder, takesBytes } = flag;
   if (placeholder === undefined) {
-    if (inlineValue) throw new Failure("invalid_usage", `--${name} takes no value`);
+    if (inlineValue) throw wrongUsage(`--${name} takes no value`);
     return "true";
   }
   // "-5" can be a value, "--quiet" cannot: a forgotten value must not swallow the next option.
   if (value === undefined || (!inlineValue && /^--|^-[a-z]/i.test(value)))
-    throw new Failure("invalid_usage", `--${name} needs a value: --${name} ${placeholder}`);
+    throw wrongUsage(`--${name} needs a value: --${name} ${placeholder}`);
   const isShort = !rawName.startsWith("--");
   const read = inlineValue && isShort ? value.replace(/^=/, "") : value;
   if (!takesBytes) requireText(read, `the value of --${name}`);
@@ -159,8 +160,7 @@ function readValue(flag: Flag, { rawName, value, inlineValue }: OptionToken): st
 }
 
 function requireText(word: string, what: string): void {
-  if (hasRawBytes(word))
-    throw new Failure("invalid_usage", `${what} is no UTF-8: ${JSON.stringify(word.toWellFormed())}`);
+  if (hasRawBytes(word)) throw wrongUsage(`${what} is no UTF-8: ${JSON.stringify(word.toWellFormed())}`);
 }
 
 function unknownOption(written: string, command: Command): Failure {
@@ -170,11 +170,10 @@ function unknownOption(written: string, command: Command): Failure {
   const meant = command.flags.flatMap(({ insteadOf = {} }) =>
     Object.hasOwn(insteadOf, written.slice(2)) ? [insteadOf[written.slice(2)]] : [],
   );
-  if (meant.length > 0)
-    return new Failure("invalid_usage", `unknown option ${written}; did you mean ${meant[0]}?`);
+  if (meant.length > 0) return wrongUsage(`unknown option ${written}; did you mean ${meant[0]}?`);
   const hint =
     elsewhere && !isBeginning ? `; it belongs to the command ${elsewhere.name}` : didYouMean(written, names);
-  return new Failure("invalid_usage", `unknown option ${written}${hint}`);
+  return wrongUsage(`unknown option ${written}${hint}`);
 }
 
 /** Reads the value of an option; null when it was not given. Throws `Failure` `invalid_usage`. */
@@ -207,8 +206,5 @@ function read<T>(typed: Typed, name: string, parser: ValueParser<T>): T | null {
 function parse<T>(name: string, value: string, parser: ValueParser<T>, words: readonly string[] = []): T {
   const parsed = parser(value);
   if ("value" in parsed) return parsed.value;
-  throw new Failure(
-    "invalid_usage",
-    `--${name} ${describeMismatch(parsed.expected, value)}${didYouMean(value, words)}`,
-  );
+  throw wrongUsage(`--${name} ${describeMismatch(parsed.expected, value)}${didYouMean(value, words)}`);
 }

@@ -1,7 +1,7 @@
-import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";
 import { type Flag, type FlagTable, flagsOf } from "./flags/flag.ts";
 import { CRAWL_FLAGS, EXTRACT_FLAGS, GENERAL_FLAGS } from "./flags/pages.ts";
+import { wrongUsage } from "./io.ts";
 
 const DEFAULT_CONFIG = "(default DEPLOYMENT_CONFIG, then ./deployment.json)";
 const CONFIG: FlagTable = { "--config FILE": `Deployment file of the tenants ${DEFAULT_CONFIG}` };
@@ -288,10 +288,7 @@ export const COMMANDS: readonly Command[] = [
 export function requireCommand(name: string): Command {
   const command = COMMANDS.find((known) => known.name === name);
   if (command) return command;
-  throw new Failure(
-    "invalid_usage",
-    `unknown command ${JSON.stringify(name)}${didYouMean(name, COMMAND_NAMES)}`,
-  );
+  throw wrongUsage(`unknown command ${JSON.stringify(name)}${didYouMean(name, COMMAND_NAMES)}`);
 }
 
 export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name);

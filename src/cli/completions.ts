@@ -1,4 +1,3 @@
-import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";
 import {
   COMMANDS,
@@ -10,6 +9,7 @@ import {
   TENANT_ACTIONS,
 } from "./commands.ts";
 import type { Flag } from "./flags/flag.ts";
+import { wrongUsage } from "./io.ts";
 
 export const SHELLS = ["bash", "zsh", "fish"] as const;
 
@@ -18,8 +18,7 @@ export function formatCompletions(shell: string): string {
   if (shell === "bash") return bash();
   if (shell === "zsh") return zsh();
   if (shell === "fish") return fish();
-  throw new Failure(
-    "invalid_usage",
+  throw wrongUsage(
     `completions are made for ${SHELLS.join(", ")}, not ${JSON.stringify(shell)}${didYouMean(shell, SHELLS)}`,
   );
 }

@@ -13,7 +13,7 @@ import { Failure } from "../base/failure.ts";
 import { MAX_DEPLOYMENT_BYTES, readDeployment, type Settings } from "../settings/index.ts";
 import { describeReasons, type TenantStatus } from "../tenants/index.ts";
 import { readText } from "./input.ts";
-import type { Io } from "./io.ts";
+import { type Io, wrongUsage } from "./io.ts";
 import { type CommandParts, overridesOf, warnOfMisspelt } from "./program.ts";
 
 /** The program and the deployment file that a command works with. */
@@ -95,8 +95,7 @@ export async function chooseDeployment(choice: {
   const { config, settings, io } = choice;
   const named = config ?? settings.deploymentConfig;
   if (named === null && !existsSync(DEFAULT_CONFIG))
-    throw new Failure(
-      "invalid_usage",
+    throw wrongUsage(
       `there is no ${DEFAULT_CONFIG} here: name a deployment file with --config, or in DEPLOYMENT_CONFIG`,
     );
   return await loadDeployment(named ?? DEFAULT_CONFIG, io);

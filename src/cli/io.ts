@@ -68,3 +68,7 @@ export function stdoutFailure(cause: unknown): Error {
  */
 export const untilAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   orAborted(work, signal, () => new Failure("cancelled", "interrupted"));
+
+/** What was typed wrongly, in words for the person. */
+export const wrongUsage = (message: string, options?: ErrorOptions): Failure =>
+  new Failure("invalid_usage", message, options);

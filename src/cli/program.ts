@@ -13,7 +13,7 @@ import { LOG_FORMATS, LOG_LEVELS, type Log } from "../base/log.ts";
 import { parseEgressPolicy } from "../fetching/index.ts";
 import { type Deployment, type Environment, misspeltVariables } from "../settings/index.ts";
 import { optionValue, type Typed } from "./arguments.ts";
-import type { Io } from "./io.ts";
+import { type Io, wrongUsage } from "./io.ts";
 import type { Notices } from "./terminal/notices.ts";
 
 /** The parts that every command gets that opens the program. */
@@ -47,7 +47,7 @@ function readEgress(typed: Typed): string | null {
     return written;
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
-    throw new Failure("invalid_usage", `--egress: ${cause.message}`, { cause });
+    throw wrongUsage(`--egress: ${cause.message}`, { cause });
   }
 }
 

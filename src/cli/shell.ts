@@ -1,6 +1,5 @@
-import { Failure } from "../base/failure.ts";
 import type { Typed } from "./arguments.ts";
-import type { Io } from "./io.ts";
+import { type Io, wrongUsage } from "./io.ts";
 import type { CommandParts } from "./program.ts";
 import type { Notices, Paint } from "./terminal/notices.ts";
 
@@ -32,5 +31,5 @@ export const canRedraw = ({ typed, io }: Shell): boolean =>
 
 /** @throws Failure `invalid_usage` */
 export function requireNoArguments({ command, positionals }: Typed): void {
-  if (positionals.length > 0) throw new Failure("invalid_usage", `${command.name} takes no arguments`);
+  if (positionals.length > 0) throw wrongUsage(`${command.name} takes no arguments`);
 }

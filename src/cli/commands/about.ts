@@ -1,6 +1,7 @@
 import { Failure } from "../../base/failure.ts";
 import { VERSION } from "../../base/version.ts";
 import { type Command, EXTRACT_COMMAND, requireCommand } from "../commands.ts";
+import { wrongUsage } from "../io.ts";
 import { partsOf, type Run, requireNoArguments, type Shell } from "../shell.ts";
 
 const MAX_HELP_WIDTH = 100;
@@ -16,7 +17,7 @@ export async function printHelp(command: Command | null, { io, paint }: Shell): 
 /** Runs `help`. */
 export const help: Run = async (shell) => {
   const [name, ...more] = shell.typed.positionals;
-  if (more.length > 0) throw new Failure("invalid_usage", "help takes one command");
+  if (more.length > 0) throw wrongUsage("help takes one command");
   return await printHelp(name === undefined ? EXTRACT_COMMAND : requireCommand(name), shell);
 };
 
@@ -58,8 +59,7 @@ export const completions: Run = async (shell) => {
   // The scripts ask for them at each press of the tab key.
   if (name === "tenants" && more.length === 0) return await tenants(shell);
   const { formatCompletions, SHELLS } = await import("../completions.ts");
-  if (typed.positionals.length !== 1)
-    throw new Failure("invalid_usage", `completions takes one shell: ${SHELLS.join(", ")}`);
+  if (typed.positionals.length !== 1) throw wrongUsage(`completions takes one shell: ${SHELLS.join(", ")}`);
   await io.stdout.write(formatCompletions(name));
   return 0;
 };

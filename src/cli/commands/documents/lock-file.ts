@@ -4,7 +4,7 @@ import { Failure } from "../../../base/failure.ts";
 import { isRecord } from "../../../base/json.ts";
 import type { LockedPackage } from "../../../tenants/index.ts";
 import { readText } from "../../input.ts";
-import type { Io } from "../../io.ts";
+import { type Io, wrongUsage } from "../../io.ts";
 
 /** Longer lock files are a mistake; a repository of a thousand npm packages has 1 MB. */
 const MAX_BYTES = 32 * 1024 * 1024;
@@ -34,8 +34,7 @@ export async function readLockFile(path: string, io: Io): Promise<readonly Locke
 function formatOf(path: string): Format {
   const format = FORMATS.find(({ name }) => name.test(basename(path)));
   if (format) return format;
-  throw new Failure(
-    "invalid_usage",
+  throw wrongUsage(
     `--from-lockfile takes a package-lock.json, bun.lock, Cargo.lock, go.sum or requirements.txt, not ${path}`,
   );
 }

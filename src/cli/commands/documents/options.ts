@@ -1,4 +1,3 @@
-import { Failure } from "../../../base/failure.ts";
 import {
   ANALYZER_PROFILES,
   type AnalyzerProfile,
@@ -7,6 +6,7 @@ import {
   type SearchFilter,
 } from "../../../search/index.ts";
 import { optionValue, type Typed } from "../../arguments.ts";
+import { wrongUsage } from "../../io.ts";
 
 export type FolderIndex = { readonly kind: "folder"; readonly profile: AnalyzerProfile } & FolderPlaces;
 export type TenantIndex = { readonly kind: "tenants"; readonly isJson: boolean } & TenantChoice;
@@ -63,16 +63,16 @@ export function readIndexCommand(typed: Typed): IndexCommand {
   const { positionals } = typed;
   const places = readPlaces(typed);
   if (places) {
-    if (positionals.length > 0) throw usage("index --dir takes no tenants");
+    if (positionals.length > 0) throw wrongUsage("index --dir takes no tenants");
     refuseWithFolder(typed, ["json"]);
     const profile = optionValue.choice(typed, "profile", ANALYZER_PROFILES) ?? "default";
     return { kind: "folder", ...places, profile };
   }
   if (typed.has("profile"))
-    throw usage("--profile goes with --dir; a tenant's stands in the deployment file");
+    throw wrongUsage("--profile goes with --dir; a tenant's stands in the deployment file");
   if (positionals.length === 0 && !typed.has("all"))
-    throw usage("index needs tenants of the deployment file, --all, or --dir DIR");
-  if (positionals.length > 0 && typed.has("all")) throw usage("index takes tenants or --all, not both");
+    throw wrongUsage("index needs tenants of the deployment file, --all, or --dir DIR");
+  if (positionals.length > 0 && typed.has("all")) throw wrongUsage("index takes tenants or --all, not both");
   const codenames = typed.has("all") ? "all" : positionals;
   return { kind: "tenants", config: optionValue.text(typed, "config"), codenames, isJson: typed.has("json") };
 }
@@ -84,15 +84,17 @@ export function readSearchCommand(typed: Typed): SearchCommand {
   if (places) refuseWithFolder(typed, ["library", "from-lockfile"]);
   const byLibrary = readLibraryWish(typed);
   const isChosen = byLibrary.library !== null || byLibrary.lockFile !== null;
-  if (isAll && isChosen) throw usage("search takes --all or a library, not both");
+  if (isAll && isChosen) throw wrongUsage("search takes --all or a library, not both");
   const isWithoutTenant = places || isAll || isChosen;
   const [codename = "", ...words] = isWithoutTenant ? ["", ...typed.positionals] : typed.positionals;
   const query = words.join(" ");
   if (query.trim() === "") {
-    if (places) throw usage("search needs a query: article-extractor search --dir DIR QUERY");
-    if (isChosen) throw usage("search needs a query: search --library NAME QUERY");
+    if (places) throw wrongUsage("search needs a query: article-extractor search --dir DIR QUERY");
+    if (isChosen) throw wrongUsage("search needs a query: search --library NAME QUERY");
     const asked = codename === "" ? "a tenant and a query" : "a query after the tenant";
-    throw usage(`search needs ${asked}: search TENANT QUERY, search --all QUERY, or search --dir DIR QUERY`);
+    throw wrongUsage(
+      `search needs ${asked}: search TENANT QUERY, search --all QUERY, or search --dir DIR QUERY`,
+    );
   }
   const wish: SearchWish = {
     query,
@@ -105,9 +107,9 @@ export function readSearchCommand(typed: Typed): SearchCommand {
     isJson: typed.has("json"),
   };
   if (places && wish.filter.group.length > 0)
-    throw usage("--filter group: goes with tenants, not with --dir");
+    throw wrongUsage("--filter group: goes with tenants, not with --dir");
   if (places) return { kind: "folder", ...places, ...wish };
-  if (wish.isExplained) throw usage("--explain goes with --dir");
+  if (wish.isExplained) throw wrongUsage("--explain goes with --dir");
   const config = optionValue.text(typed, "config");
   return { kind: "tenants", config, codenames: isAll ? "all" : [codename], ...byLibrary, ...wish };
 }
@@ -119,9 +121,9 @@ function readLibraryWish(typed: Typed): LibraryWish {
   // npm's scopes begin with the sign that separates the version.
   const [, name = "", version = null] = /^(@?[^@=]+)(?:(?:@|===?)(.*))?$/s.exec(typedLibrary.trim()) ?? [];
   if (name === "" || version === "")
-    throw usage("--library takes a name, or a name and a version: react@18.2");
+    throw wrongUsage("--library takes a name, or a name and a version: react@18.2");
   if (lockFile !== null && version !== null)
-    throw usage("--from-lockfile gives the version: leave it out of --library");
+    throw wrongUsage("--from-lockfile gives the version: leave it out of --library");
   return { library: { name, version }, lockFile };
 }
 
@@ -129,22 +131,20 @@ function readLibraryWish(typed: Typed): LibraryWish {
 export function readFetchCommand(typed: Typed): FetchCommand {
   const [codename, uri, ...rest] = typed.positionals;
   if (codename === undefined || uri === undefined || rest.length > 0)
-    throw usage("fetch takes a tenant and an address that a search has given: fetch TENANT URI");
+    throw wrongUsage("fetch takes a tenant and an address that a search has given: fetch TENANT URI");
   return { config: optionValue.text(typed, "config"), codename, uri, isJson: typed.has("json") };
 }
-
-const usage = (message: string): Failure => new Failure("invalid_usage", message);
 
 /** Reads the folder and its index; null without `--dir`. */
 function readPlaces(typed: Typed): FolderPlaces | null {
   const folder = optionValue.text(typed, "dir");
   if (folder !== null)
     return { folder, indexFile: optionValue.text(typed, "index-file") ?? indexFileOf(folder) };
-  if (typed.has("index-file")) throw usage("--index-file goes with --dir");
+  if (typed.has("index-file")) throw wrongUsage("--index-file goes with --dir");
   return null;
 }
 
 function refuseWithFolder(typed: Typed, more: readonly string[]): void {
   for (const name of ["all", "config", ...more])
-    if (typed.has(name)) throw usage(`--${name} goes with tenants, not with --dir`);
+    if (typed.has(name)) throw wrongUsage(`--${name} goes with tenants, not with --dir`);
 }

@@ -1,8 +1,8 @@
 import { stateDirectoryOf } from "../../../app/index.ts";
-import { Failure } from "../../../base/failure.ts";
 import { type QueriesRecord, type QueryCounts, queryLogFile, readQueryLog } from "../../../server/index.ts";
 import { optionValue } from "../../arguments.ts";
 import { openDeployment } from "../../deployment.ts";
+import { wrongUsage } from "../../io.ts";
 import { partsOf, type Run } from "../../shell.ts";
 
 const MAX_DAYS = 3650;
@@ -15,7 +15,7 @@ const MAX_SIZE = 1000;
  */
 export const queries: Run = async (shell) => {
   const { typed, io } = shell;
-  if (typed.positionals.length > 0) throw new Failure("invalid_usage", "queries takes no arguments");
+  if (typed.positionals.length > 0) throw wrongUsage("queries takes no arguments");
   const days = optionValue.integer(typed, "days", 1, MAX_DAYS) ?? MAX_DAYS;
   const size = optionValue.integer(typed, "size", 1, MAX_SIZE) ?? DEFAULT_SIZE;
   const { program, deployment } = await openDeployment(partsOf(shell), optionValue.text(typed, "config"));

@@ -3,6 +3,7 @@ import { type LeftOut, leftOutText } from "../../../search/index.ts";
 import type { TenantStatus } from "../../../tenants/index.ts";
 import { optionValue } from "../../arguments.ts";
 import { countedDocuments, describeCut, describeLeftOut, openCommandTenants } from "../../deployment.ts";
+import { wrongUsage } from "../../io.ts";
 import { partsOf, type Run } from "../../shell.ts";
 
 /**
@@ -15,7 +16,7 @@ export const sync: Run = async (shell) => {
   const isVerbose = typed.has("verbose");
   const named = [...new Set(typed.positionals)];
   if (isAll === named.length > 0)
-    throw new Failure("invalid_usage", "sync takes the codenames of tenants, or --all for every tenant");
+    throw wrongUsage("sync takes the codenames of tenants, or --all for every tenant");
   const config = optionValue.text(typed, "config");
   const parts = partsOf(shell);
   const { io, notices } = parts;

@@ -4,6 +4,7 @@ import { Failure } from "../../../base/failure.ts";
 import { listDocuments, type PathRules } from "../../../search/index.ts";
 import type { Deployment } from "../../../settings/index.ts";
 import { openDeployment } from "../../deployment.ts";
+import { wrongUsage } from "../../io.ts";
 import { partsOf, type Run } from "../../shell.ts";
 
 /**
@@ -15,7 +16,7 @@ export const validate: Run = async (shell) => {
   const parts = partsOf(shell);
   const [file, ...more] = parts.typed.positionals;
   if (file === undefined || more.length > 0)
-    throw new Failure("invalid_usage", "validate takes one file: article-extractor validate deployment.json");
+    throw wrongUsage("validate takes one file: article-extractor validate deployment.json");
   const { program, deployment } = await openDeployment(parts, file);
   const { tenants, warnings } = deployment;
   const { refused, unset } = sourceProblems(deployment, program);

@@ -27,7 +27,7 @@ import { DEFAULT_CRAWL, type Settings } from "../../../settings/index.ts";
 import { parseUrlPrefix, splitCredentials } from "../../../urls/index.ts";
 import { optionValue, type Typed } from "../../arguments.ts";
 import { pathBytes } from "../../input.ts";
-import { type Io, OutputClosed } from "../../io.ts";
+import { type Io, OutputClosed, wrongUsage } from "../../io.ts";
 import { noteMissingBrowser, openCommandApp } from "../../program.ts";
 import { canRedraw, type Run } from "../../shell.ts";
 import type { Notices } from "../../terminal/notices.ts";
@@ -291,13 +291,12 @@ export function readCrawlCommand(
   place: { readonly directory: string; readonly hasPerson: () => boolean },
 ): CrawlCommand {
   if (typed.has("jsonl") && typed.has("dry-run"))
-    throw new Failure("invalid_usage", "--jsonl and --dry-run exclude each other");
+    throw wrongUsage("--jsonl and --dry-run exclude each other");
   const makes = typed.has("dry-run") ? "list" : typed.has("jsonl") ? "lines" : "files";
-  if (typed.has("fields") && makes !== "lines")
-    throw new Failure("invalid_usage", "--fields goes with --jsonl");
+  if (typed.has("fields") && makes !== "lines") throw wrongUsage("--fields goes with --jsonl");
   const directory = optionValue.path(typed, "output-dir");
   if (readStore(directory) !== null && makes === "lines")
-    throw new Failure("invalid_usage", "--jsonl goes with a directory as --output-dir, not with a bucket");
+    throw wrongUsage("--jsonl goes with a directory as --output-dir, not with a bucket");
   const fields = readFields(typed);
   const network = readNetwork(typed, place.hasPerson);
   const authorizations = new Map<string, string>();
@@ -310,7 +309,7 @@ export function readCrawlCommand(
     .texts(typed, "sitemap")
     .map((written) => readSitemap(written, place.directory, authorizations));
   if (seeds.length === 0 && sitemaps.length === 0)
-    throw new Failure("invalid_usage", "crawl needs at least one URL to start from, or a --sitemap");
+    throw wrongUsage("crawl needs at least one URL to start from, or a --sitemap");
   const integer = (name: string, { min, max }: { readonly min: number; readonly max: number }) =>
     optionValue.integer(typed, name, min, max);
   const plan = createCrawlPlan({
@@ -353,30 +352,23 @@ export function readCrawlCommand(
 function readChangedLines(typed: Typed, makes: CrawlCommand["makes"]): string | null {
   const target = optionValue.text(typed, "changed-jsonl");
   if (target === null) return null;
-  if (makes === "list")
-    throw new Failure("invalid_usage", "--changed-jsonl and --dry-run exclude each other");
+  if (makes === "list") throw wrongUsage("--changed-jsonl and --dry-run exclude each other");
   if (makes === "lines" && target === "-")
-    throw new Failure("invalid_usage", "--jsonl and --changed-jsonl - both write to stdout: name a file");
+    throw wrongUsage("--jsonl and --changed-jsonl - both write to stdout: name a file");
   return target;
 }
 
 function readPrefixes(typed: Typed, name: string): string[] {
   return optionValue.texts(typed, name).map((written) => {
     if (parseUrlPrefix(written) !== null) return written;
-    throw new Failure(
-      "invalid_usage",
-      `--${name} must be the beginning of an http or https URL, not ${showUrl(written)}`,
-    );
+    throw wrongUsage(`--${name} must be the beginning of an http or https URL, not ${showUrl(written)}`);
   });
 }
 
 function readSitemap(written: string, directory: string, authorizations: Map<string, string>): string {
   const source = parseSitemapSource(written.trim() === "-" ? "/dev/stdin" : written, directory);
   if (!source) {
-    throw new Failure(
-      "invalid_usage",
-      `--sitemap must be an http or https URL or a file, not ${showUrl(written)}`,
-    );
+    throw wrongUsage(`--sitemap must be an http or https URL or a file, not ${showUrl(written)}`);
   }
   if (source.kind === "file") return source.path;
   const authorization = splitCredentials(written)?.authorization ?? null;
@@ -388,6 +380,6 @@ function addAuthorization(authorizations: Map<string, string>, url: string, auth
   const { origin } = new URL(url);
   const known = authorizations.get(origin);
   if (known !== undefined && known !== authorization)
-    throw new Failure("invalid_usage", `two different credentials are given for ${origin}`);
+    throw wrongUsage(`two different credentials are given for ${origin}`);
   authorizations.set(origin, authorization);
 }

@@ -24,6 +24,7 @@ import { optionValue, type Typed } from "../../arguments.ts";
 import { COMMANDS } from "../../commands.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "../../flags/pages.ts";
 import { isStdin } from "../../input.ts";
+import { wrongUsage } from "../../io.ts";
 
 /** One page to extract. */
 export type PageInput =
@@ -66,16 +67,16 @@ export function readExtractCommand(typed: Typed, hasPerson: () => boolean): Extr
   const outputFile = optionValue.path(typed, "output-file");
   const resumeFile = optionValue.path(typed, "resume");
   if (resumeFile === "-")
-    throw new Failure("invalid_usage", "--resume needs a file that can be read again, not standard output");
+    throw wrongUsage("--resume needs a file that can be read again, not standard output");
   if (outputFile !== null && resumeFile !== null)
-    throw new Failure("invalid_usage", "--output-file and --resume exclude each other");
+    throw wrongUsage("--output-file and --resume exclude each other");
   const ending = extname(outputFile ?? resumeFile ?? "").toLowerCase();
   const format = readFormat(typed, resumeFile === null ? ending : ".jsonl");
   requireFormat(typed, format);
   const fields = readFields(typed);
   const input = readInput(typed);
   if (resumeFile !== null && !fields.includes("url") && hasUrls(input))
-    throw new Failure("invalid_usage", "--resume tells pages by their url, which --fields leaves out");
+    throw wrongUsage("--resume tells pages by their url, which --fields leaves out");
   return {
     input,
     format,
@@ -107,8 +108,7 @@ function readFormat(typed: Typed, ending: string): OutputFormat {
 function requireNoFile(typed: Typed): void {
   const written = typed.one("output") ?? "";
   if (Object.hasOwn(FORMAT_BY_ENDING, extname(written).toLowerCase()))
-    throw new Failure(
-      "invalid_usage",
+    throw wrongUsage(
       `--output takes a form, such as markdown, not the file ${showUrl(written)}; did you mean -o?`,
     );
 }
@@ -123,8 +123,7 @@ const FORM_OF_OPTION: Readonly<Record<string, OutputFormat>> = {
 
 function requireFormat(typed: Typed, format: OutputFormat): void {
   for (const [name, form] of Object.entries(FORM_OF_OPTION))
-    if (typed.has(name) && form !== format)
-      throw new Failure("invalid_usage", `--${name} goes with --output ${form}`);
+    if (typed.has(name) && form !== format) throw wrongUsage(`--${name} goes with --output ${form}`);
 }
 
 function renderingsOf(
@@ -154,12 +153,9 @@ function readInput(typed: Typed): ExtractInput {
   const [page = local("-"), ...more] = pages;
   const isOne = more.length + lists.length === 0;
   if (url !== null && !(isOne && page.kind !== "url"))
-    throw new Failure(
-      "invalid_usage",
-      "--url gives one --file or standard input an address; it goes with nothing else",
-    );
+    throw wrongUsage("--url gives one --file or standard input an address; it goes with nothing else");
   if (pages.filter(({ kind }) => kind === "stdin").length + lists.filter(isStdin).length > 1)
-    throw new Failure("invalid_usage", "standard input can be read once only");
+    throw wrongUsage("standard input can be read once only");
   if (isOne && !typed.has("resume")) return page;
   const sources = isNothing ? [page] : pages;
   return {
@@ -172,7 +168,7 @@ function readBaseUrl(typed: Typed): PageUrl | null {
   const written = typed.one("url");
   if (written === null) return null;
   const url = parsePageUrl(written);
-  if (!url) throw new Failure("invalid_usage", `--url must be an http or https URL, not ${showUrl(written)}`);
+  if (!url) throw wrongUsage(`--url must be an http or https URL, not ${showUrl(written)}`);
   return url;
 }
 
@@ -208,7 +204,7 @@ export function readFields(typed: Typed): readonly ArticleField[] {
   if (!typed.has("fields")) return DEFAULT_FIELDS;
   const written = typed.many("fields").flatMap((names) => names.split(","));
   const names = new Set(written.map((name) => name.trim()).filter((name) => name !== ""));
-  if (names.size === 0) throw new Failure("invalid_usage", "--fields needs names: --fields title,markdown");
+  if (names.size === 0) throw wrongUsage("--fields needs names: --fields title,markdown");
   return fieldsNamed([...names].map(requireField));
 }
 
@@ -218,7 +214,7 @@ function requireField(name: string): (typeof FIELD_NAMES)[number] {
   const field = FIELD_NAMES.find((known) => known === name);
   if (field !== undefined) return field;
   const guess = didYouMean(name, FIELD_NAMES) || `; there are ${FIELD_NAMES.join(", ")}`;
-  throw new Failure("invalid_usage", `--fields: unknown field ${JSON.stringify(name.slice(0, 100))}${guess}`);
+  throw wrongUsage(`--fields: unknown field ${JSON.stringify(name.slice(0, 100))}${guess}`);
 }
 
 /**
@@ -283,8 +279,7 @@ function readPreference(typed: Typed): NetworkOptions["preference"] {
   const [chosen, ...others] = names.filter(typed.has);
   if (chosen === undefined) return null;
   const contrary = others[0] ?? (chosen === "prefer-browser" ? undefined : NEED_BROWSER.find(typed.has));
-  if (contrary !== undefined)
-    throw new Failure("invalid_usage", `--${contrary} and --${chosen} exclude each other`);
+  if (contrary !== undefined) throw wrongUsage(`--${contrary} and --${chosen} exclude each other`);
   return PREFERENCES[chosen];
 }
 
@@ -293,7 +288,7 @@ const DEFAULT_INTERACTION_MS = 300_000;
 function readInteractionTimeout(typed: Typed, hasPerson: () => boolean): number {
   const seconds = optionValue.decimal(typed, "user-interaction-timeout", 0, 86_400);
   if (!typed.has("headed")) {
-    if (seconds !== null) throw new Failure("invalid_usage", "--user-interaction-timeout goes with --headed");
+    if (seconds !== null) throw wrongUsage("--user-interaction-timeout goes with --headed");
     return 0;
   }
   if (seconds !== null) return Math.round(seconds * 1000);
@@ -308,7 +303,7 @@ function readStorageState(typed: Typed): string | null {
 function readHeader(written: string): readonly [name: string, value: string] {
   const colon = written.indexOf(":");
   // The value may be a secret, so the message only names the form; the fetcher checks the content.
-  if (colon < 1) throw new Failure("invalid_usage", '--header must have the form "Name: value"');
+  if (colon < 1) throw wrongUsage('--header must have the form "Name: value"');
   return [written.slice(0, colon), written.slice(colon + 1).trim()];
 }
 
@@ -328,8 +323,7 @@ export async function requireSelectors(
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     // The extractor calls the options by their names in a program.
-    if (error.code === "invalid_usage")
-      throw new Failure("invalid_usage", `--${error.message}`, { cause: error });
+    if (error.code === "invalid_usage") throw wrongUsage(`--${error.message}`, { cause: error });
     if (error.code !== "no_content") throw error; // nothing matches, of course
   }
 }

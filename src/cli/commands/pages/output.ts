@@ -9,7 +9,7 @@ import { systemReason } from "../../../base/system-error.ts";
 import { composeHtml, composeMarkdown } from "../../../extraction/index.ts";
 import { formatFrontMatter } from "../../../pages/index.ts";
 import { decodePath, directoryOf, hasRawBytes, pathBytes } from "../../input.ts";
-import { type FileIdentity, hasCode, type Io } from "../../io.ts";
+import { type FileIdentity, hasCode, type Io, wrongUsage } from "../../io.ts";
 import type { Notices } from "../../terminal/notices.ts";
 import type { ExtractCommand } from "./extract-options.ts";
 
@@ -148,8 +148,7 @@ export async function attempt<T>(path: string, action: () => Promise<T>): Promis
  * @throws Failure `invalid_usage` where nobody can be asked or the answer does not come
  */
 export async function askForDirectory(io: Io, suggestion: string): Promise<string> {
-  const missing = new Failure(
-    "invalid_usage",
+  const missing = wrongUsage(
     "crawl needs --output-dir DIR for its files, or --jsonl to write pages to stdout",
   );
   if (!io.stdin.isTerminal || !io.stderr.isTerminal) throw missing;
@@ -177,7 +176,7 @@ type OutputDirectory = AsyncDisposable & { readonly path: string };
 export async function openOutputDirectory(directory: string): Promise<OutputDirectory> {
   if (!hasRawBytes(directory)) return { path: directory, [Symbol.asyncDispose]: async () => {} };
   if (!existsSync(DESCRIPTORS))
-    throw new Failure("invalid_usage", "--output-dir is no UTF-8, which this system has no way to write to");
+    throw wrongUsage("--output-dir is no UTF-8, which this system has no way to write to");
   const handle = await attempt(directory, async () => {
     await mkdir(pathBytes(directory), { recursive: true });
     return await open(pathBytes(directory), "r");

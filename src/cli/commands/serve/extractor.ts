@@ -1,6 +1,5 @@
 import { openApp, type Program, stateDirectoryOf } from "../../../app/index.ts";
 import { type Database, openSharedState } from "../../../base/database/index.ts";
-import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
 import { VERSION } from "../../../base/version.ts";
 import { createHostSlots, createSharedHostSlots, type HostSlots } from "../../../crawler/index.ts";
@@ -8,7 +7,7 @@ import { systemClock } from "../../../fetching/index.ts";
 import { type ServingPart, serveProcesses, startExtractorServer } from "../../../server/index.ts";
 import type { Settings } from "../../../settings/index.ts";
 import { optionValue, type Typed } from "../../arguments.ts";
-import type { Io } from "../../io.ts";
+import { type Io, wrongUsage } from "../../io.ts";
 import { type CommandParts, openProgram } from "../../program.ts";
 import {
   crawlPlaceOf,
@@ -30,9 +29,9 @@ type ServeExtractorCommand = {
 
 /** @throws Failure `invalid_usage` */
 function readServeExtractorCommand(typed: Typed): ServeExtractorCommand {
-  if (typed.positionals.length > 1) throw new Failure("invalid_usage", "serve extractor takes no arguments");
+  if (typed.positionals.length > 1) throw wrongUsage("serve extractor takes no arguments");
   for (const name of ["config", "stdio"])
-    if (typed.has(name)) throw new Failure("invalid_usage", `--${name} goes with serve search`);
+    if (typed.has(name)) throw wrongUsage(`--${name} goes with serve search`);
   return { host: optionValue.text(typed, "host"), port: optionValue.integer(typed, "port", 0, 65_535) };
 }
 

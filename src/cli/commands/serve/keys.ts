@@ -4,6 +4,7 @@ import { addKey, readKeys, removeKey } from "../../../server/index.ts";
 import { optionValue } from "../../arguments.ts";
 import { KEY_ACTIONS } from "../../commands.ts";
 import { openDeployment } from "../../deployment.ts";
+import { wrongUsage } from "../../io.ts";
 import { partsOf, type Run, type Shell } from "../../shell.ts";
 
 /**
@@ -14,9 +15,9 @@ export const keys: Run = async (shell) => {
   const [action, name, ...more] = shell.typed.positionals;
   const isList = action === "list";
   if (!KEY_ACTIONS.some((one) => one === action) || more.length > 0 || isList !== (name === undefined))
-    throw new Failure("invalid_usage", "keys takes: add NAME, list, or remove NAME");
+    throw wrongUsage("keys takes: add NAME, list, or remove NAME");
   const given = optionValue.text(shell.typed, "tenants");
-  if (given !== null && action !== "add") throw new Failure("invalid_usage", "--tenants goes with keys add");
+  if (given !== null && action !== "add") throw wrongUsage("--tenants goes with keys add");
   const { deployment } = await openDeployment(partsOf(shell), optionValue.text(shell.typed, "config"));
   const { keysFile } = deployment.infrastructure;
   if (keysFile === null)
@@ -65,8 +66,7 @@ function tenantsOf(written: string, known: readonly string[]): readonly string[]
   const codenames = [...new Set(written.split(",").map((part) => part.trim()))];
   for (const codename of codenames)
     if (!known.includes(codename))
-      throw new Failure(
-        "invalid_usage",
+      throw wrongUsage(
         `--tenants: there is no tenant '${codename.slice(0, 100)}'${didYouMean(codename, known)}`,
       );
   return codenames;

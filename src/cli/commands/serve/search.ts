@@ -20,6 +20,7 @@ import {
 import { optionValue, type Typed } from "../../arguments.ts";
 import { SERVERS } from "../../commands.ts";
 import { type DeployedProgram, openDeployment } from "../../deployment.ts";
+import { wrongUsage } from "../../io.ts";
 import type { CommandParts } from "../../program.ts";
 import { watchDeployment } from "./reload.ts";
 import {
@@ -46,7 +47,7 @@ type ServeCommand = {
 function readServeCommand(typed: Typed): ServeCommand {
   const [server, ...rest] = typed.positionals;
   if (server === undefined || rest.length > 0 || !SERVERS.some((name) => name === server))
-    throw new Failure("invalid_usage", `serve takes what to serve: ${SERVERS.join(", ")}`);
+    throw wrongUsage(`serve takes what to serve: ${SERVERS.join(", ")}`);
   return {
     config: optionValue.text(typed, "config"),
     host: optionValue.text(typed, "host"),

@@ -1,13 +1,13 @@
 import { statSync } from "node:fs";
 import { basename, dirname, relative, resolve, sep } from "node:path";
 import { openSources, openTenantApp, type Program } from "../../../app/index.ts";
-import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
 import { isDocument, listDocuments } from "../../../search/index.ts";
 import { type TenantFields, withTenant } from "../../../settings/index.ts";
 import { lookAtRepository, lookAtWebsite, type TenantSettings } from "../../../tenants/index.ts";
 import { notPageUrl, type PageUrl, parsePageUrl, withoutCredentials } from "../../../urls/index.ts";
 import { placeDeployment } from "../../deployment.ts";
+import { wrongUsage } from "../../io.ts";
 
 /** What was typed as the source of a tenant. */
 export type TypedSource =
@@ -37,18 +37,14 @@ export function readSource(written: string): TypedSource {
   if (isFolder(written)) return { kind: "filesystem", directory: resolve(written) };
   const url = URL.parse(written);
   if (url && (url.username !== "" || url.password !== "") && url.protocol !== "ssh:")
-    throw new Failure(
-      "invalid_usage",
+    throw wrongUsage(
       `${withoutCredentials(written)}: a tenant's address has no credentials; git_auth_token_env names a token's variable`,
     );
   if (isRepository(written, url)) return { kind: "git", url: written };
   const page = parsePageUrl(written);
   if (page) return { kind: "online", url: page };
   const guess = /^[\w-]+(?:\.[\w-]+)+(?:[/:]|$)/.test(written) ? `; did you mean https://${written} ?` : "";
-  throw new Failure(
-    "invalid_usage",
-    `${notPageUrl(written)}, no repository's, and no folder that is there${guess}`,
-  );
+  throw wrongUsage(`${notPageUrl(written)}, no repository's, and no folder that is there${guess}`);
 }
 
 function isFolder(path: string): boolean {
@@ -172,7 +168,7 @@ function byName(paths: readonly string[]): Pick<FoundTenant, "documents" | "unde
 function requireNewSource(tenants: readonly TenantSettings[]): void {
   const added = tenants.at(-1);
   const other = added && tenants.slice(0, -1).find((one) => placeOf(one) === placeOf(added));
-  if (other) throw new Failure("invalid_usage", `the tenant '${other.codename}' has this source already`);
+  if (other) throw wrongUsage(`the tenant '${other.codename}' has this source already`);
 }
 
 const placeOf = (tenant: TenantSettings): string => {

@@ -1,11 +1,11 @@
 import { dirname, resolve } from "node:path";
-import { Failure } from "../../../base/failure.ts";
 import { didYouMean } from "../../../base/nearest.ts";
 import { withoutTenant, withTenant } from "../../../settings/index.ts";
 import type { TenantSettings, TenantStatus } from "../../../tenants/index.ts";
 import { optionValue } from "../../arguments.ts";
 import { TENANT_ACTIONS } from "../../commands.ts";
 import { DEFAULT_CONFIG, openCommandTenants, openDeployment } from "../../deployment.ts";
+import { wrongUsage } from "../../io.ts";
 import { openProgram } from "../../program.ts";
 import { partsOf, type Run, type Shell } from "../../shell.ts";
 import { changeDeployment, readForChange } from "./change-file.ts";
@@ -17,13 +17,11 @@ export const tenants: Run = async (shell) => {
   const [action = "", argument, ...more] = typed.positionals;
   const isList = action === "list";
   if (!TENANT_ACTIONS.some((one) => one === action) || more.length > 0 || isList !== (argument === undefined))
-    throw new Failure(
-      "invalid_usage",
+    throw wrongUsage(
       `tenants takes: add URL|REPOSITORY|FOLDER, list, or remove CODENAME${didYouMean(action, TENANT_ACTIONS)}`,
     );
   for (const name of ["codename", "dry-run", "yes"])
-    if (typed.has(name) && action !== "add")
-      throw new Failure("invalid_usage", `--${name} goes with tenants add`);
+    if (typed.has(name) && action !== "add") throw wrongUsage(`--${name} goes with tenants add`);
   if (argument === undefined) return await list(shell);
   return await (action === "add" ? add : remove)(argument, shell);
 };
@@ -45,10 +43,7 @@ async function add(written: string, shell: Shell): Promise<number> {
   const isSure = typed.has("yes");
   const source = readSource(written);
   if (!isDryRun && !isSure && !io.stdin.isTerminal)
-    throw new Failure(
-      "invalid_usage",
-      "there is no terminal to ask on: --yes adds the tenant, --dry-run only shows it",
-    );
+    throw wrongUsage("there is no terminal to ask on: --yes adds the tenant, --dry-run only shows it");
   const program = openProgram(parts);
   const log = program.openLog("critical");
   const path = optionValue.text(typed, "config") ?? program.settings.deploymentConfig ?? DEFAULT_CONFIG;

@@ -6,6 +6,8 @@ import { argumentsOf, type Font, type Piece, phraseOf, piecesOf, plainOf } from 
 /** Lists and insets inside each other so deep; what is deeper stands in the last. */
 const MAX_DEPTH = 20;
 
+/** A line with a macro: its name, and what stands behind it. */
+const MACRO = /^[.'][ \t]*([^\s\\]*)[ \t]*(.*)$/;
 /** Macros that end the body of an item. */
 const ENDS = /^(?:SH|SS|Sh|Ss|PP|P|LP|TP|TQ|IP|HP|RE|It|El|Bl-end)$/;
 const SECTION = /^(?:SH|SS|Sh|Ss)$/;
@@ -44,7 +46,7 @@ class ManReader {
   #blocks(isEnd: (macro: string) => boolean): void {
     for (; this.#at < this.#lines.length; this.#at++) {
       const line = this.#lines[this.#at]!;
-      const [, macro = "", rest = ""] = /^[.'][ \t]*([^\s\\]*)[ \t]*(.*)$/.exec(line) ?? [];
+      const [, macro = "", rest = ""] = MACRO.exec(line) ?? [];
       if (!/^[.']/.test(line)) this.#text(line);
       else if (macro !== "" && isEnd(macro)) break;
       else this.#macro(macro, rest);
@@ -74,71 +76,46 @@ class ManReader {
   }
 
   #macro(macro: string, rest: string): void {
-    switch (macro) {
-      case "TH":
-      case "Dt": {
-        const [name = "", section = ""] = argumentsOf(rest);
-        this.#writer.heading(1, phraseOf(piecesOf(`${name.toLowerCase()}(${section})`, "R").pieces));
-        break;
-      }
-      case "SH":
-      case "Sh":
-      case "SS":
-      case "Ss":
-        this.#heading(/h$/i.test(macro) ? 2 : 3, rest);
-        break;
-      case "TP":
-      case "TQ":
-        this.#tagged();
-        break;
-      case "IP":
-        this.#itemOf(piecesOf(argumentsOf(rest)[0] ?? "", "R").pieces);
-        break;
-      case "RS":
-        this.#inset();
-        break;
-      case "Bl":
-        this.#list();
-        break;
-      case "nf":
-      case "EX":
-      case "Bd":
-        this.#code(macro, rest);
-        break;
-      case "Dl":
-      case "D1":
-        this.#flush();
-        this.#writer.code(plainOf(this.#piecesOfMacro(rest)));
-        break;
-      case "TS":
-        this.#table();
-        break;
-      case "UR":
-      case "MT":
-        this.#link(rest);
-        break;
-      case "de":
-      case "ig":
-      case "am":
-        while (this.#at < this.#lines.length && !/^\.\.$/.test(this.#lines[this.#at]!.trim())) this.#at++;
-        break;
-      case "if":
-      case "ie":
-      case "el":
-        this.#condition();
-        break;
-      case "PP":
-      case "P":
-      case "LP":
-      case "HP":
-      case "Pp":
-      case "sp":
-      case "br":
-        this.#flush();
-        break;
-      default:
-        this.#phrase(macro, rest);
-    }
+    const read = ManReader.#MACROS.get(macro);
+    if (read) read(this, rest, macro);
+    // Signs behind a word of mdoc's belong to it.
+    else this.#add(this.#piecesOf(macro, rest));
+  }
+
+  /** What reads each macro; the others are phrases. */
+  static readonly #MACROS: ReadonlyMap<string, (page: ManReader, rest: string, macro: string) => void> =
+    new Map(
+      Object.entries<(page: ManReader, rest: string, macro: string) => void>({
+        "TH Dt": (page, rest) => page.#title(rest),
+        "SH Sh": (page, rest) => page.#heading(2, rest),
+        "SS Ss": (page, rest) => page.#heading(3, rest),
+        "TP TQ": (page) => page.#tagged(),
+        IP: (page, rest) => page.#itemOf(piecesOf(argumentsOf(rest)[0] ?? "", "R").pieces),
+        RS: (page) => page.#inset(),
+        Bl: (page) => page.#list(),
+        "nf EX Bd": (page, rest, macro) => page.#code(macro, rest),
+        "Dl D1": (page, rest) => page.#codeLine(rest),
+        TS: (page) => page.#table(),
+        "UR MT": (page, rest) => page.#link(rest),
+        "de ig am": (page) => page.#definition(),
+        "if ie el": (page) => page.#condition(),
+        "PP P LP HP Pp sp br": (page) => page.#flush(),
+      }).flatMap(([macros, read]) => macros.split(" ").map((macro) => [macro, read] as const)),
+    );
+
+  #title(rest: string): void {
+    const [name = "", section = ""] = argumentsOf(rest);
+    this.#writer.heading(1, phraseOf(piecesOf(`${name.toLowerCase()}(${section})`, "R").pieces));
+  }
+
+  #codeLine(rest: string): void {
+    this.#flush();
+    this.#writer.code(plainOf(this.#piecesOfMacro(rest)));
+  }
+
+  /** Skips what defines a macro. */
+  #definition(): void {
+    while (this.#at < this.#lines.length && !/^\.\.$/.test(this.#lines[this.#at]!.trim())) this.#at++;
   }
 
   #heading(level: number, rest: string): void {
@@ -162,7 +139,7 @@ class ManReader {
     const terms: Piece[][] = [];
     do {
       const line = this.#lines[++this.#at] ?? "";
-      const [, macro = "", rest = ""] = /^[.'][ \t]*([^\s\\]*)[ \t]*(.*)$/.exec(line) ?? [];
+      const [, macro = "", rest = ""] = MACRO.exec(line) ?? [];
       if (SECTION.test(macro) || macro === "TP") break;
       terms.push([...(macro === "" ? piecesOf(line, "R").pieces : this.#piecesOf(macro, rest))]);
     } while (/^\.TQ\b/.test(this.#lines[this.#at + 1] ?? "") && this.#at++ < this.#lines.length);
@@ -227,7 +204,7 @@ class ManReader {
     const lines: string[] = [];
     for (this.#at++; this.#at < this.#lines.length && !end.test(this.#lines[this.#at]!); this.#at++) {
       const line = this.#lines[this.#at]!;
-      const [, inner = "", words = ""] = /^[.'][ \t]*([^\s\\]*)[ \t]*(.*)$/.exec(line) ?? [];
+      const [, inner = "", words = ""] = MACRO.exec(line) ?? [];
       if (SECTION.test(inner)) {
         this.#at--;
         break;
@@ -280,12 +257,6 @@ class ManReader {
     this.#writer.paragraph(
       link(text, address.includes("@") && !address.includes(":") ? `mailto:${address}` : address),
     );
-  }
-
-  #phrase(macro: string, rest: string): void {
-    const pieces = this.#piecesOf(macro, rest);
-    // Signs behind a word of mdoc's belong to it.
-    this.#add(pieces);
   }
 
   readonly #piecesOfMacro = (text: string): readonly Piece[] => mdocPieces(text, this.#name);
