@@ -170,6 +170,21 @@ export type Inline =
   | Link
   | Image;
 
+/**
+ * Changes phrases from the outside in.
+ * @param change returns what stands in the place of a phrase; null keeps it, and goes on with what is inside it
+ */
+export const mapPhrases = (
+  inlines: readonly Inline[],
+  change: (inline: Inline) => readonly Inline[] | null,
+): Inline[] =>
+  inlines.flatMap((inline): readonly Inline[] => {
+    const changed = change(inline);
+    if (changed !== null) return changed;
+    const isNested = inline.kind === "span" || inline.kind === "link";
+    return [isNested ? { ...inline, children: mapPhrases(inline.children, change) } : inline];
+  });
+
 /** Returns the text of a phrase without any markup. */
 export function inlineText(inlines: readonly Inline[]): string {
   let text = "";

@@ -1,5 +1,13 @@
 import { foldForComparison } from "../text.ts";
-import { type Block, type Cell, type ContentDocument, type Inline, inlineText, type Span } from "./model.ts";
+import {
+  type Block,
+  type Cell,
+  type ContentDocument,
+  type Inline,
+  inlineText,
+  mapPhrases,
+  type Span,
+} from "./model.ts";
 
 /**
  * Normalises phrases as a browser lays them out: one space between words, none at the ends and around line breaks,
@@ -285,13 +293,9 @@ const hasImage = (inlines: readonly Inline[]): boolean =>
       ((inline.kind === "span" || inline.kind === "link") && hasImage(inline.children)),
   );
 
+// An image stood between two words.
 const withoutImages = (inlines: readonly Inline[]): Inline[] =>
-  inlines.flatMap((inline): Inline[] => {
-    // An image stood between two words.
-    if (inline.kind === "image") return [{ kind: "text", text: " " }];
-    if (inline.kind !== "span" && inline.kind !== "link") return [inline];
-    return [{ ...inline, children: withoutImages(inline.children) }];
-  });
+  mapPhrases(inlines, ({ kind }) => (kind === "image" ? [{ kind: "text", text: " " }] : null));
 
 /** Removes a first heading that repeats the title. */
 export function withoutTitle(document: ContentDocument, title: string | null): ContentDocument {

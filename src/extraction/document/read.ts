@@ -2,7 +2,14 @@ import type { PageUrl } from "../../urls/index.ts";
 import { References } from "../links.ts";
 import { removeInvisible } from "../text.ts";
 import { admonitionKind, alertMark } from "./canonical/admonition.ts";
-import type { Block, ContentDocument, Footnote, Inline, ListItem } from "./model.ts";
+import {
+  type Block,
+  type ContentDocument,
+  type Footnote,
+  type Inline,
+  type ListItem,
+  mapPhrases,
+} from "./model.ts";
 import { isShown, normalisePhrases, splitAtBlankLines } from "./normalise.ts";
 import {
   type BlockReader,
@@ -374,11 +381,7 @@ const withoutBold = (inlines: readonly Inline[]): Inline[] => {
 };
 
 const onOneLine = (inlines: readonly Inline[]): Inline[] =>
-  inlines.map((inline) => {
-    if (inline.kind === "break") return { kind: "text", text: " " };
-    const isNested = inline.kind === "span" || inline.kind === "link";
-    return isNested ? { ...inline, children: onOneLine(inline.children) } : inline;
-  });
+  mapPhrases(inlines, ({ kind }) => (kind === "break" ? [{ kind: "text", text: " " }] : null));
 
 function linked(
   children: readonly Inline[],
@@ -389,10 +392,4 @@ function linked(
 }
 
 const withoutLinks = (inlines: readonly Inline[]): Inline[] =>
-  inlines.flatMap((inline) =>
-    inline.kind === "link"
-      ? withoutLinks(inline.children)
-      : inline.kind === "span"
-        ? [{ ...inline, children: withoutLinks(inline.children) }]
-        : [inline],
-  );
+  mapPhrases(inlines, (inline) => (inline.kind === "link" ? withoutLinks(inline.children) : null));

@@ -11,8 +11,7 @@ import {
   type Clock,
   displayUrl,
   errorCode,
-  isRetryableStatus,
-  parseRetryAfterMs,
+  retryAdvice,
   startWatch,
   systemClock,
   type Try,
@@ -241,7 +240,11 @@ async function visit({ session, open, url, options, watch }: Visit): Promise<Try
       await keepState();
       return read;
     });
-    return { answer, discard: async () => {}, ...retryAdvice(answer, session.clock) };
+    return {
+      answer,
+      discard: async () => {},
+      ...retryAdvice(answer.status, answer.headers["retry-after"], session.clock),
+    };
   } catch (error) {
     const context = { what, url, proxy: open.proxy, requestTimeoutMs: limits.requestTimeoutMs };
     throw (watch.failure(url) ?? navigationFailure(error, context)).aboutStatus(status);
@@ -249,12 +252,6 @@ async function visit({ session, open, url, options, watch }: Visit): Promise<Try
     await tab?.close();
   }
 }
-
-const retryAdvice = ({ status, headers }: VisitedPage, clock: Clock) => ({
-  status,
-  isRetryable: isRetryableStatus(status),
-  retryAfterMs: parseRetryAfterMs(headers["retry-after"] ?? null, clock.now()),
-});
 
 /** Runs the work until it ends, the signal aborts or the tab is gone, whichever comes first. */
 async function abortable<T>(signal: AbortSignal, gone: Promise<Failure>, work: () => Promise<T>): Promise<T> {

@@ -25,8 +25,7 @@ import { checkCustomHeaders, checkUserAgent, conditionalHeaders } from "./reques
 import {
   type Clock,
   displayUrl,
-  isRetryableStatus,
-  parseRetryAfterMs,
+  retryAdvice,
   startWatch,
   systemClock,
   type Try,
@@ -34,15 +33,7 @@ import {
   type Watch,
   wireFailure,
 } from "./tries.ts";
-import {
-  type Connect,
-  type ConnectOptions,
-  createBunConnect,
-  discard,
-  readBody,
-  tooLarge,
-  type WireResponse,
-} from "./wire.ts";
+import { type Connect, type ConnectOptions, createBunConnect, discard, readBody, tooLarge } from "./wire.ts";
 
 export type HttpFetcherOptions = {
   readonly egress: Egress;
@@ -222,7 +213,11 @@ async function tryWithin<T>(
     });
     try {
       const taken = await take(final);
-      return { answer: taken.value, discard: taken.discard, ...retryAdvice(final.wire, clock) };
+      return {
+        answer: taken.value,
+        discard: taken.discard,
+        ...retryAdvice(final.wire.status, final.wire.headers.get("retry-after"), clock),
+      };
     } catch (error) {
       const failure = watch.failure(final.url) ?? wireFailure(watch.describe(final.url), error);
       throw failure.aboutStatus(final.wire.status);
@@ -259,15 +254,6 @@ function headersOf(session: Session, connect: Connect, options: FetchOptions): H
     sameOrigin: options.isForeign ? {} : { ...sameOrigin, ...own },
   };
 }
-
-const retryAdvice = (
-  wire: WireResponse,
-  clock: Clock,
-): { readonly status: number; readonly isRetryable: boolean; readonly retryAfterMs: number | null } => ({
-  status: wire.status,
-  isRetryable: isRetryableStatus(wire.status),
-  retryAfterMs: parseRetryAfterMs(wire.headers.get("retry-after"), clock.now()),
-});
 
 /** Opens connections with the client of the present runtime. */
 async function openConnect(options: ConnectOptions): Promise<Connect> {

@@ -24,6 +24,13 @@ export type Try<T> = {
   readonly discard: () => Promise<void>;
 };
 
+/** What an answer says of a later try. */
+export const retryAdvice = (status: number, retryAfter: string | null | undefined, clock: Clock) => ({
+  status,
+  isRetryable: isRetryableStatus(status),
+  retryAfterMs: parseRetryAfterMs(retryAfter, clock.now()),
+});
+
 type TriesOptions = {
   readonly url: URL | string;
   readonly tries: number;

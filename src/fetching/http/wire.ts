@@ -270,9 +270,6 @@ const CODING_NAMES = new Map<string, ContentCoding>([
 /** From this size on a body is decompressed off the event loop; for smaller ones the hand-over costs more. */
 const ASYNC_FROM_BYTES = 65_536;
 
-type Bounds = { readonly maxOutputLength: number };
-type Settle = (error: Error | null, result: Uint8Array) => void;
-
 /**
  * Decodes one coding of a whole body.
  * @returns null when the result is longer than `maxBytes`; memory never holds more than that
@@ -284,11 +281,12 @@ async function inflate(
   maxBytes: number,
 ): Promise<Uint8Array | null> {
   if (bytes.length === 0) return bytes;
-  const bounds: Bounds = { maxOutputLength: maxBytes };
+  const bounds = { maxOutputLength: maxBytes };
   try {
-    if (bytes.length < ASYNC_FROM_BYTES) return inflateNow(bytes, coding, bounds);
+    const { now, later } = decoderOf(coding, bytes);
+    if (bytes.length < ASYNC_FROM_BYTES) return now(bytes, bounds);
     return await new Promise<Uint8Array>((resolve, reject) =>
-      inflateLater(bytes, coding, bounds, (error, result) => (error ? reject(error) : resolve(result))),
+      later(bytes, bounds, (error, result) => (error ? reject(error) : resolve(result))),
     );
   } catch (error) {
     if (isTooLarge(error)) return null;
@@ -298,20 +296,29 @@ async function inflate(
 
 const isTooLarge = (error: unknown): boolean => systemCode(error) === "ERR_BUFFER_TOO_LARGE";
 
-function inflateNow(bytes: Uint8Array, coding: ContentCoding, bounds: Bounds): Uint8Array {
-  if (coding === "gzip") return zlib.gunzipSync(bytes, bounds);
-  if (coding === "br") return zlib.brotliDecompressSync(bytes, bounds);
-  if (coding === "zstd") return zlib.zstdDecompressSync(bytes, bounds);
-  return hasZlibHeader(bytes) ? zlib.inflateSync(bytes, bounds) : zlib.inflateRawSync(bytes, bounds);
-}
+type Bounds = { readonly maxOutputLength: number };
 
-function inflateLater(bytes: Uint8Array, coding: ContentCoding, bounds: Bounds, settle: Settle): void {
-  if (coding === "gzip") zlib.gunzip(bytes, bounds, settle);
-  else if (coding === "br") zlib.brotliDecompress(bytes, bounds, settle);
-  else if (coding === "zstd") zlib.zstdDecompress(bytes, bounds, settle);
-  else if (hasZlibHeader(bytes)) zlib.inflate(bytes, bounds, settle);
-  else zlib.inflateRaw(bytes, bounds, settle);
-}
+type Decoder = {
+  readonly now: (bytes: Uint8Array, bounds: Bounds) => Uint8Array;
+  readonly later: (
+    bytes: Uint8Array,
+    bounds: Bounds,
+    settle: (error: Error | null, result: Uint8Array) => void,
+  ) => void;
+  readonly stream: () => NodeJS.ReadWriteStream & { destroy(error?: Error): void };
+};
+
+/** How each coding is decoded: at once, off the event loop, and piece by piece. */
+const DECODERS: Readonly<Record<ContentCoding | "rawDeflate", Decoder>> = {
+  gzip: { now: zlib.gunzipSync, later: zlib.gunzip, stream: zlib.createGunzip },
+  br: { now: zlib.brotliDecompressSync, later: zlib.brotliDecompress, stream: zlib.createBrotliDecompress },
+  zstd: { now: zlib.zstdDecompressSync, later: zlib.zstdDecompress, stream: zlib.createZstdDecompress },
+  deflate: { now: zlib.inflateSync, later: zlib.inflate, stream: zlib.createInflate },
+  rawDeflate: { now: zlib.inflateRawSync, later: zlib.inflateRaw, stream: zlib.createInflateRaw },
+};
+
+const decoderOf = (coding: ContentCoding, bytes: Uint8Array): Decoder =>
+  DECODERS[coding === "deflate" && !hasZlibHeader(bytes) ? "rawDeflate" : coding];
 
 // "deflate" means zlib's format in RFC 9110, but old servers send raw deflate.
 const hasZlibHeader = (bytes: Uint8Array): boolean =>
@@ -325,7 +332,7 @@ export async function* inflateStream(
   const [first, rest] = await takeFirst(source);
   if (!first) return;
   const input = Readable.from(rest);
-  const output = createInflate(coding, first);
+  const output = decoderOf(coding, first).stream();
   input.on("error", (error) => output.destroy(error));
   input.pipe(output);
   try {
@@ -334,16 +341,6 @@ export async function* inflateStream(
     input.destroy();
     output.destroy();
   }
-}
-
-function createInflate(
-  coding: ContentCoding,
-  first: Uint8Array,
-): NodeJS.ReadWriteStream & { destroy(error?: Error): void } {
-  if (coding === "gzip") return zlib.createGunzip();
-  if (coding === "br") return zlib.createBrotliDecompress();
-  if (coding === "zstd") return zlib.createZstdDecompress();
-  return hasZlibHeader(first) ? zlib.createInflate() : zlib.createInflateRaw();
 }
 
 /** Returns the first piece that is not empty, and an iteration over all pieces from it on. */

@@ -57,12 +57,7 @@ function writeHead(
     before = start;
   }
   writer.endPrefixed(begin);
-  writer.varint(linkedFragments.length);
-  before = 0;
-  for (const fragment of linkedFragments) {
-    writer.varint(fragment - before);
-    before = fragment;
-  }
+  writeAscending(linkedFragments, writer);
 }
 
 /** The inverse of `encodeStored`. */
@@ -94,12 +89,7 @@ export function openStored(reader: ByteReader) {
     before = start;
   }
   const anchorBytes = reader.raw(reader.varint());
-  const linkedFragments = new Uint32Array(reader.varint());
-  before = 0;
-  for (let index = 0; index < linkedFragments.length; index++) {
-    before += reader.varint();
-    linkedFragments[index] = before;
-  }
+  const linkedFragments = readAscending(reader);
   const anchors = (): DocumentAnchor[] => readAnchors(new ByteReader(anchorBytes));
   return { title, sections, anchors, linkedFragments, bytes: reader.raw(reader.varint()) };
 }
