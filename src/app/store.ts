@@ -1,3 +1,4 @@
+import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import {
   DEFAULT_S3_LIMITS,
@@ -9,6 +10,7 @@ import type { Program } from "./open.ts";
 
 type StoreParts = {
   readonly metrics: Metrics;
+  readonly log: Log;
   /** For how long a call is repeated while the store is away, in ms; a minute by default. */
   readonly patienceMs?: number;
 };

@@ -56,6 +56,8 @@ export type Attempt = {
   readonly gate: PageGate;
   readonly signal: AbortSignal;
   readonly startedAt: number;
+  /** Whether the page of an earlier crawl is still in the sink, which is asked once. */
+  readonly isStored: () => Promise<boolean>;
 };
 
 /**
@@ -214,7 +216,7 @@ type StoredOutcome = Pick<PageOutcome, "status"> & Partial<PageOutcome>;
 
 /** Stores a page's article in the sink, unless the sink already has the same text. */
 export async function storeArticle(
-  { page, parts }: Attempt,
+  { page, parts, isStored }: Attempt,
   fetched: FetchedArticle,
 ): Promise<StoredOutcome> {
   const { article, warnings, finalUrl, statusCode } = fetched;
@@ -225,7 +227,7 @@ export async function storeArticle(
   const contentHash = contentHashOf({ title, markdown, anchors });
   // Another process may have stored the page since, and this text must not replace its.
   if (!parts.frontier.holds(page)) throw new Failure("cancelled", `the claim of ${page.url} was lost`);
-  const isThere = page.known?.outcome.contentHash === contentHash && (await parts.sink.has(page.url));
+  const isThere = page.known?.outcome.contentHash === contentHash && (await isStored());
   const filePath = isThere
     ? (page.known?.outcome.filePath ?? null)
     : await parts.sink.put({

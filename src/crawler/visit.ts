@@ -45,7 +45,14 @@ export type TryHooks = {
 export async function tryPage(page: ClaimedPage, parts: VisitParts, hooks: TryHooks): Promise<Verdict> {
   const { signal } = hooks;
   const gate = new PageGate(page, parts);
-  const attempt = { page, parts, gate, signal, startedAt: performance.now() };
+  // A bucket is asked once, and only where it matters.
+  let stored: Promise<boolean> | null = null;
+  const isStored = async (): Promise<boolean> => {
+    if (page.known === null) return false;
+    stored ??= parts.sink.has(page.url);
+    return await stored;
+  };
+  const attempt = { page, parts, gate, signal, startedAt: performance.now(), isStored };
   const early = await beforeFetch(attempt);
   if (early) return early;
   const result = await fetchPage(attempt, hooks);
@@ -56,11 +63,11 @@ export async function tryPage(page: ClaimedPage, parts: VisitParts, hooks: TryHo
 /** Decides about a page without a request if that is possible; null when it must be fetched. */
 async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
   const { page, parts, signal } = attempt;
-  const { plan, politeness, sink } = parts;
+  const { plan, politeness } = parts;
   if (page.source === "link" && parts.scope.isEcho(page.url)) return skipped(attempt, "trap");
   const isKnownUnchanged =
     plan.trustsLastModified && page.lastModified !== null && page.known?.lastModified === page.lastModified;
-  if (isKnownUnchanged && (await sink.has(page.url))) return unchanged(attempt, null);
+  if (isKnownUnchanged && (await attempt.isStored())) return unchanged(attempt, null);
   try {
     const rules = await politeness.rulesFor(page.url, signal);
     if (!politeness.allows(rules, page.url)) {
@@ -95,7 +102,7 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
   const request = hooks.onDiagnosed ? { request_id: crypto.randomUUID() } : {};
   hooks.onDiagnosed?.(request);
   using deadline = startDeadline(attempt.signal, PAGE_DEADLINE_MS - page.spentMs);
-  const isStored = page.known !== null && (await parts.sink.has(page.url));
+  const isStored = await attempt.isStored();
   let noted: Promise<void> = Promise.resolve();
   const finishFetch = (answer: FetchedPage | null): void => {
     if (answer) {

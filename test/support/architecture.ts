@@ -62,7 +62,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   "base/objects": {
-    mayImport: ["base/abort", "base/atomic-file", "base/failure", "base/metrics", "base/system-error"],
+    mayImport: [
+      "base/abort",
+      "base/atomic-file",
+      "base/failure",
+      "base/log",
+      "base/metrics",
+      "base/system-error",
+    ],
   },
   fetching: { mayImport: OBSERVED_BASE },
   extraction: { mayImport: BASE },

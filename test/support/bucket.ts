@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { noMetrics } from "../../src/base/metrics.ts";
 import { DEFAULT_S3_LIMITS } from "../../src/base/objects/index.ts";
 import type { S3Options } from "../../src/base/objects/testing.ts";
+import { silentLog } from "../../src/base/silent-log.ts";
 import { isMissing, systemCode } from "../../src/base/system-error.ts";
 import { until } from "./until.ts";
 
@@ -25,6 +26,7 @@ export const optionsFor = (endpoint: string, changes: Partial<S3Options> = {}): 
   profile: null,
   credentials: TEST_CREDENTIALS,
   metrics: noMetrics,
+  log: silentLog,
   ...changes,
 });
 

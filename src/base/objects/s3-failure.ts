@@ -31,7 +31,6 @@ const REASONS: Readonly<Record<string, string>> = {
   AllAccessDisabled: "access is denied: the bucket is closed",
   InvalidAccessKeyId: "the store does not know the access key",
   SignatureDoesNotMatch: "the secret key is wrong, or something on the way changes requests",
-  RequestTimeTooSkewed: "this machine's clock differs too much from the store's",
   ExpiredToken: "the session token has expired",
   InvalidToken: "the session token is wrong",
   InvalidBucketName: "the store does not take this name of a bucket",
@@ -112,6 +111,9 @@ function reasonOf(error: S3Error, verb: S3Request["verb"]): readonly [FailureCod
       refused,
       `the bucket is in another region${region ? ` (${word(region)})` : ""}: set ARTICLE_EXTRACTOR_S3_REGION`,
     ];
+  // The package has set its clock by the answer, so the next request may be right.
+  if (name === "RequestTimeTooSkewed")
+    return ["store_unavailable", "this machine's clock differs too much from the store's"];
   const known = REASONS[name];
   if (known !== undefined) return [refused, known];
   if (name === "AccessDenied" || status === 403)

@@ -30,10 +30,10 @@ const PART_BYTES = 8 * 1024 * 1024;
 /** How long the store may take to accept a connection, in ms. */
 const CONNECT_MS = 5_000;
 
-/** How often the package itself sends a request; it sets its clock by the first answer where they differ. */
-const QUICK_TRIES = 2;
+/** After this time without an answer whoever watches is told, in ms. */
+const SLOW_MS = 5_000;
 
-const FIRST_PAUSE_MS = 500;
+const FIRST_PAUSE_MS = 200;
 const LONGEST_PAUSE_MS = 10_000;
 
 /** How long calling off an upload may take, in ms. */
@@ -168,7 +168,8 @@ function configOf({
     ...(profile !== null && { profile }),
     ...(credentials !== null && { credentials }),
     forcePathStyle: addressing === null ? endpoint !== null : addressing === "path",
-    maxAttempts: QUICK_TRIES,
+    // Repeats are ours: its own waits would hide why the last request failed.
+    maxAttempts: 1,
     // Some servers and proxies never send the answer that a part would wait for.
     expectContinueHeader: false,
     logger: SILENT,
@@ -202,15 +203,23 @@ const encryptionOf = (encryption: S3Encryption | null) =>
         ...(encryption.kind === "aws:kms" && encryption.key !== null && { SSEKMSKeyId: encryption.key }),
       };
 
-type Answer = { readonly $metadata?: { readonly attempts?: number } } | Uint8Array | null;
 type Abort = { readonly abortSignal: AbortSignal };
 
 /**
  * Makes what sends a request: it counts it, gives it a deadline, repeats it while the store is away, and says in
  * words why it failed.
  */
-function createAsking(bucket: string, { patienceMs, metrics }: S3Options) {
-  const tryOnce = async <T extends Answer>(
+function createAsking(bucket: string, { patienceMs, metrics, log }: S3Options) {
+  let isAway = false;
+  const noteAway = (reason: string): void => {
+    if (!isAway) log.warning("store away; what needs it waits", { store: `s3://${bucket}`, reason });
+    isAway = true;
+  };
+  const noteBack = (): void => {
+    if (isAway) log.warning("store back", { store: `s3://${bucket}` });
+    isAway = false;
+  };
+  const tryOnce = async <T>(
     request: S3Request,
     { send, endsAt }: { send: (abort: Abort) => Promise<T>; endsAt: number },
   ): Promise<T> => {
@@ -218,26 +227,26 @@ function createAsking(bucket: string, { patienceMs, metrics }: S3Options) {
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(), Math.max(0, endsAt - performance.now()));
     using _ = onAbort(signal, () => controller.abort());
+    const slow = setTimeout(() => noteAway(`no answer for ${SLOW_MS / 1000} s`), SLOW_MS);
     const startedAt = performance.now();
-    let attempts = 1;
     try {
       const answer = await send({ abortSignal: controller.signal });
-      attempts = (answer as { $metadata?: { attempts?: number } } | null)?.$metadata?.attempts ?? 1;
+      noteBack();
       if (sentBytes > 0) metrics.count("store.sent_bytes", sentBytes);
       return answer;
     } catch (error) {
-      attempts = (error as { $metadata?: { attempts?: number } }).$metadata?.attempts ?? 1;
       const failure = s3Failure(error, { bucket, request });
       if (failure instanceof Failure && failure.code !== "cancelled") metrics.count("store.errors");
+      if (failure instanceof Failure && failure.code === "store_unavailable") noteAway(failure.message);
       throw failure;
     } finally {
       clearTimeout(timer);
-      metrics.count("store.requests", attempts, { verb });
-      if (attempts > 1) metrics.count("store.retries", attempts - 1);
+      clearTimeout(slow);
+      metrics.count("store.requests", 1, { verb });
       metrics.time("store.request", performance.now() - startedAt);
     }
   };
-  return async <T extends Answer>(request: S3Request, send: (abort: Abort) => Promise<T>): Promise<T> => {
+  return async <T>(request: S3Request, send: (abort: Abort) => Promise<T>): Promise<T> => {
     const endsAt = performance.now() + (request.patienceMs ?? patienceMs);
     let before: Failure | null = null;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {

@@ -1,4 +1,5 @@
 import { Failure } from "../failure.ts";
+import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 
 export type ObjectOptions = {
@@ -184,6 +185,8 @@ export type S3Options = {
   /** How long the store may be silent within one request, in ms. */
   readonly silenceMs: number;
   readonly metrics: Metrics;
+  /** Told once when the store is away or slow, and once when it is back. */
+  readonly log: Log;
 };
 
 export type S3Credentials = {

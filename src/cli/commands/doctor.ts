@@ -168,13 +168,13 @@ async function stateDirectory(name: string, directory: string): Promise<Finding>
 const STORE_PATIENCE_MS = 10_000;
 
 /** Tries what pages need of a store: listing, writing, reading back and deleting; the first that fails is named. */
-async function lookAtStore({ app, program, io }: DoctorParts): Promise<Finding[]> {
+async function lookAtStore({ app, program, io, log }: DoctorParts): Promise<Finding[]> {
   const { storeUrl } = program.settings;
   if (storeUrl === null) return [];
   const name = "store";
   const { metrics } = app;
   const location = parseStoreUrl(storeUrl);
-  await using store = await openStore(program, location, { metrics, patienceMs: STORE_PATIENCE_MS });
+  await using store = await openStore(program, location, { metrics, log, patienceMs: STORE_PATIENCE_MS });
   try {
     await tryStore(store, io.signal);
     return [ok(name, `${store.url}, lists, writes, reads and deletes objects`)];

@@ -44,9 +44,9 @@ async function crawl(
 }
 
 /** A bucket behind a server that can fail, with little patience, and a directory of this machine. */
-async function openPlace() {
+async function openPlace({ patienceMs = 1_500 } = {}) {
   const { name: bucket, options } = await makeBucket();
-  const faulty = standBefore(options, { patienceMs: 1_500, silenceMs: 500 });
+  const faulty = standBefore(options, { patienceMs, silenceMs: 500 });
   const location = { kind: "s3", bucket, prefix: "p" } as const;
   const store = await openObjectStore(location, faulty.options);
   const sound = await openObjectStore(location, options);
@@ -81,7 +81,7 @@ async function pagesIn(store: ObjectStore): Promise<number> {
 
 describe("a crawl into a bucket", () => {
   test("waits for a bucket that is away for a moment", async () => {
-    await using place = await openPlace();
+    await using place = await openPlace({ patienceMs: 60_000 });
     let left = 12;
     place.faulty.fault = ({ method }) =>
       method === "PUT" && left-- > 0 && left % 3 > 0 ? new Response(null, { status: 503 }) : null;
@@ -216,15 +216,24 @@ describe("a crawl into a bucket", () => {
     expect(await pagesIn(place.sound)).toBe(1);
   });
 
-  test("keeps nothing on this machine when it is told so", async () => {
+  test("keeps nothing on this machine when it is told so, and asks once for what is unchanged", async () => {
     await using place = await openPlace();
+    const heads = new Map<string, number>();
     await crawl(place.store, null);
+    place.faulty.fault = ({ method, url }) => {
+      const { pathname } = new URL(url);
+      if (method === "HEAD") heads.set(pathname, (heads.get(pathname) ?? 0) + 1);
+      return null;
+    };
     const modes: string[] = [];
     const summary = await crawl(place.store, null, {
       onEvent: (event) => event.kind === "started" && modes.push(event.mode),
     });
     expect(modes).toEqual(["repeated"]);
     expect(summary.changes).toEqual({ unchanged: PAGES });
+    // A bucket's requests are paid for: one a page.
+    expect([...new Set(heads.values())]).toEqual([1]);
+    expect(heads.size).toBe(PAGES + 1);
   });
 });
 

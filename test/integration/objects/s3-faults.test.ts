@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
+import { createLog, type Log } from "../../../src/base/log.ts";
 import { createMetrics, type Measurement } from "../../../src/base/metrics.ts";
 import { openObjectStore } from "../../../src/base/objects/index.ts";
 import type { S3Options } from "../../../src/base/objects/testing.ts";
@@ -227,6 +228,18 @@ describe("settings that do not suffice", () => {
     expect(await messageOf(store.read("a"))).toMatch(/there is no such bucket/);
     expect(await messageOf(store.put("a", "1"))).toMatch(/there is no such bucket/);
   });
+});
+
+test("a store that is away is told once, and once that it is back", async () => {
+  const lines: string[] = [];
+  const log: Log = createLog({ level: "info", format: "text", write: (line) => lines.push(line) });
+  const { read } = await failuresWith(
+    (socket, number) => socket.end(number <= 6 ? answer("503 Slow") : answer("200 OK", "words")),
+    { patienceMs: 60_000, log },
+  );
+  expect(read).toStartWith("done:");
+  expect(lines.map((line) => /store \w+/.exec(line)?.[0])).toEqual(["store away", "store back"]);
+  expect(lines[0]).toContain("HTTP 503");
 });
 
 test("requests, bytes, repeats and errors are counted", async () => {

@@ -91,7 +91,7 @@ async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<numbe
   if (command.makes === "list") return await listPages(command, { ...parts, session });
 
   const { metrics } = parts.app;
-  await using store = location && (await openStore(parts.program, location, { metrics }));
+  await using store = location && (await openStore(parts.program, location, { metrics, log: parts.log }));
   await using output = directory === null || store ? null : await openOutputDirectory(directory);
   const place = store?.url ?? output?.path ?? null;
   const reader = new AbortController();
