@@ -1,6 +1,7 @@
 // What tests and benches use of this room besides its door; nothing of the product does.
 export type { ClaimedPage, Frontier, FrontierEntry, Settlement } from "./frontier/frontier.ts";
 export { openSqliteFrontier } from "./frontier/open.ts";
+export { openPostgresFrontier, type PostgresFrontierOptions } from "./frontier/postgres.ts";
 export { createHostPaces, type HostPaces } from "./host-paces.ts";
 export type { ManifestEntry } from "./manifest.ts";
 export { createFileSink } from "./output.ts";

@@ -80,6 +80,8 @@ export async function createConnections({ target, schema, size }: ConnectionsOpt
       statement_timeout: String(SERVER_LIMITS.statement),
       idle_in_transaction_session_timeout: String(SERVER_LIMITS.idleTransaction),
       default_transaction_isolation: "read committed",
+      // Short statements are compiled for longer than they run.
+      jit: "off",
     }).flat();
     const calls = parameters.flatMap((_, index) =>
       index % 2 === 0 ? [`set_config($${index + 1}, $${index + 2}, false)`] : [],

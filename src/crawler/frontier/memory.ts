@@ -129,26 +129,43 @@ export class PageMemory {
     );
   }
 
-  #keepLinks(pageId: number, { page, outcome, validators, links, follow }: Settlement): void {
-    const isTooDeep = follow === "too_deep" && links.length > 0;
-    // A "not modified" answer has no links of its own.
-    const canBeUnmodified = (validators?.etag ?? validators?.lastModified ?? page.lastModified) != null;
-    if (isTooDeep || (outcome.status === "success" && canBeUnmodified && links.length > 0))
-      this.#sql.keepLinks.run(pageId, this.#run, isTooDeep ? links.length : 0, packLinks(links));
+  #keepLinks(pageId: number, settlement: Settlement): void {
+    const { links, outcome } = settlement;
+    const kept = keptLinks(settlement);
+    if (kept)
+      this.#sql.keepLinks.run(pageId, this.#run, kept === "too_deep" ? links.length : 0, packLinks(links));
     else if (outcome.status === "success") this.#sql.dropLinks.run(pageId);
   }
 }
 
+/** Tells whether the links of a page are kept: for a larger limit of depth, or for an answer "not modified". */
+export function keptLinks({
+  page,
+  outcome,
+  validators,
+  links,
+  follow,
+}: Pick<Settlement, "page" | "outcome" | "validators" | "links" | "follow">):
+  | "too_deep"
+  | "unmodified"
+  | null {
+  if (links.length === 0) return null;
+  if (follow === "too_deep") return "too_deep";
+  // A "not modified" answer has no links of its own.
+  const canBeUnmodified = (validators?.etag ?? validators?.lastModified ?? page.lastModified) != null;
+  return outcome.status === "success" && canBeUnmodified ? "unmodified" : null;
+}
+
 /** A page that was not requested, or not modified, is as it was. */
-function wasTransient(page: Settlement["page"], outcome: Settlement["outcome"]): boolean {
+export function wasTransient(page: Settlement["page"], outcome: Settlement["outcome"]): boolean {
   const isAsBefore = outcome.httpStatus === null || outcome.httpStatus === 304;
   return isAsBefore ? (page.known?.isTransient404 ?? false) : isTransient404(outcome);
 }
 
-const packLinks = (links: readonly PageUrl[]): Uint8Array =>
+export const packLinks = (links: readonly PageUrl[]): Uint8Array =>
   Bun.zstdCompressSync(Buffer.from(links.join("\n")), { level: 1 });
 
-const unpackLinks = (packed: Uint8Array): PageUrl[] =>
+export const unpackLinks = (packed: Uint8Array): PageUrl[] =>
   Buffer.from(Bun.zstdDecompressSync(packed)).toString().split("\n") as PageUrl[]; // packed as PageUrls
 
 const SITEMAP = SOURCES.indexOf("sitemap");

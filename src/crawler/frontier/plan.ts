@@ -21,7 +21,7 @@ export type FrontierOptions = {
 /** The failure for a place that holds pages of another scope. */
 export function otherScope(
   changes: PlanChanges,
-  { place, freshName }: FrontierOptions,
+  { place, freshName }: Pick<FrontierOptions, "place" | "freshName">,
   isFinished: boolean,
 ): Failure {
   const state = isFinished ? "a finished crawl" : "an unfinished crawl";
@@ -73,6 +73,24 @@ export function planText({ plan, tries }: MemorisedPlan): string {
     "extraction",
   ] as (keyof CrawlPlan)[];
   return JSON.stringify({ ...Object.fromEntries(names.map((name) => [name, plan[name]])), tries });
+}
+
+/** The rest of what a memory keeps of a plan, by its names for a person. */
+const LIMITS = {
+  maxPages: "maximum of pages",
+  maxDepth: "maximum depth",
+  preference: "fetcher",
+  extraction: "extraction",
+  tries: "tries",
+} as const;
+
+/** Returns the names of all settings that differ, for processes that work on one crawl at the same time. */
+export function planDifferences(text: string, now: MemorisedPlan): readonly string[] {
+  const before: Memorised = JSON.parse(text);
+  const wanted: Memorised = JSON.parse(planText(now));
+  return Object.entries({ ...SCOPE, ...LIMITS })
+    .filter(([key]) => !isDeepStrictEqual(before[key as keyof Memorised], wanted[key as keyof Memorised]))
+    .map(([, name]) => name);
 }
 
 /** The behaviour of versions without these options. */

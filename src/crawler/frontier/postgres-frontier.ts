@@ -1,0 +1,306 @@
+import { Failure, type FailureRecord } from "../../base/failure.ts";
+import type { Parameter, Postgres } from "../../base/postgres/index.ts";
+import { originOf, type PageUrl } from "../../urls/index.ts";
+import type { PageOutcome } from "../types.ts";
+import type {
+  ClaimedPage,
+  ClaimOptions,
+  Claims,
+  CrawlRecord,
+  CrawlState,
+  Frontier,
+  FrontierCounts,
+  FrontierEntry,
+  FrontierTallies,
+  NextTry,
+  RecordedOutcome,
+  Settlement,
+} from "./frontier.ts";
+import { unpackLinks } from "./memory.ts";
+import { PageClaims } from "./postgres-claims.ts";
+import { type Led, SharedOutcomes } from "./postgres-outcomes.ts";
+import { KnownUrls, RecordBatch } from "./postgres-record.ts";
+import { keyOf, storable, toArray } from "./postgres-rows.ts";
+import { CrawlWorker, GOODBYE_MS, type OpenCrawl, type WorkerParts } from "./postgres-worker.ts";
+
+/** Pages dropped, queued again or added in one statement. */
+const AT_ONCE = 2000;
+/** A frontier in a PostgreSQL database, for several processes; opened by `openPostgresFrontier`. */
+export class PostgresFrontier implements Frontier {
+  readonly crawl: CrawlRecord;
+  readonly isShared = true;
+  readonly #db: Postgres;
+  readonly #id: number;
+  readonly #run: number;
+  readonly #worker: CrawlWorker;
+  readonly #urls: KnownUrls;
+  readonly #batch: RecordBatch;
+  readonly #claims: PageClaims;
+  readonly #outcomes: SharedOutcomes;
+
+  constructor(crawl: OpenCrawl, parts: WorkerParts & { readonly origins: readonly string[] }) {
+    const { jobId, startedAt, mode, id, run } = crawl;
+    this.crawl = { jobId, startedAt, mode };
+    this.#id = id;
+    this.#run = run;
+    const worker = new CrawlWorker(crawl, parts);
+    this.#worker = worker;
+    this.#db = parts.db.patient({ signal: worker.signal });
+    this.#urls = new KnownUrls(this.#db, id);
+    this.#batch = new RecordBatch(this.#db, id, this.#urls);
+    const { origins, pace } = parts;
+    this.#claims = new PageClaims(this.#db, id, { worker: worker.id, origins, idleMs: pace.idleMs });
+    worker.onLoss(() => this.#claims.reset(worker.id));
+    const led: Led = (sql, parameters) => this.#led(sql, parameters);
+    this.#outcomes = new SharedOutcomes(this.#db, { id, run, led });
+  }
+
+  /** Begins to say that this process lives. */
+  start(): Promise<void> {
+    return this.#worker.start();
+  }
+
+  state(): CrawlState {
+    return this.#worker.state;
+  }
+
+  watch(onChange: () => void): void {
+    this.#worker.onChange(onChange);
+  }
+
+  holds(page: ClaimedPage): boolean {
+    return this.#claims.holds(page) && this.#worker.isRenewed();
+  }
+
+  async add(entries: readonly FrontierEntry[]): Promise<number> {
+    let added = 0;
+    for (let from = 0; from < entries.length; from += AT_ONCE)
+      added += await this.#addSome(entries.slice(from, from + AT_ONCE));
+    return added;
+  }
+
+  async finishSeeding(): Promise<void> {
+    const seeded = await this.#led(
+      "UPDATE crawl SET is_seeded = true WHERE id = $1 AND leader = $2 AND leader_fence = $3 RETURNING id",
+    );
+    if (seeded.length > 0) this.#worker.note({ isSeeded: true });
+  }
+
+  async claim(options: ClaimOptions): Promise<Claims> {
+    const isEnded = this.#worker.state.end !== null;
+    if (isEnded || this.#worker.isLost) return { pages: [], waitMs: LOST_MS, isOver: isEnded, origins: [] };
+    return this.#claims.claim(options);
+  }
+
+  async freeHost(page: ClaimedPage, restMs: number): Promise<void> {
+    const { host, fence } = page;
+    const worker = this.#worker.id;
+    const holds = this.#claims.releaseHost(page);
+    await this.#batch.add(
+      host,
+      holds ? { kind: "free", worker, fence, restMs } : { kind: "pause", worker, restMs },
+    );
+    this.#claims.noteSoon(restMs);
+  }
+
+  async retry(page: ClaimedPage, next: NextTry): Promise<void> {
+    if (!this.#claims.release(page)) return;
+    const worker = this.#worker.id;
+    await this.#batch.add(page.host, { kind: "retry", worker, page, next });
+    if (next.tries === 0 && worker === this.#worker.id) this.#claims.noteUnused();
+    this.#claims.noteSoon(next.tries === 0 ? 0 : next.waitMs);
+  }
+
+  async identify(page: ClaimedPage, others: readonly PageUrl[]): Promise<boolean> {
+    if (!this.#claims.holds(page)) return false;
+    const worker = this.#worker.id;
+    const { keys, urls, hosts } = await this.#urls.columns(others);
+    const [hostId = 0] = await this.#urls.hostIds([page.host]);
+    for (let isSerial = false; ; isSerial = true) {
+      const [row] = await this.#db.query<{ stands: boolean | null }>(IDENTIFY, [
+        this.#id,
+        worker,
+        page.fence,
+        page.id,
+        hostId,
+        page.depth,
+        keys,
+        urls,
+        hosts,
+        isSerial,
+      ]);
+      const stands = row?.stands ?? null;
+      if (stands !== null) return stands;
+    }
+  }
+
+  async settle(settlement: Settlement): Promise<boolean> {
+    const { page, links, follow, isFetched } = settlement;
+    if (!this.#claims.release(page)) return false;
+    const worker = this.#worker.id;
+    const followed = follow === "now" ? this.#urls.unmet(links, page.depth + 1) : [];
+    const isSettled = await this.#batch.add(page.host, {
+      kind: "settle",
+      worker,
+      settlement,
+      links: followed,
+    });
+    if (isSettled && worker === this.#worker.id && page.tries === 0 && !isFetched) this.#claims.noteUnused();
+    this.#claims.noteSoon(0);
+    return isSettled;
+  }
+
+  async dropQueued(): Promise<void> {
+    for (let after: number | null = 0; after !== null; ) {
+      const [row]: { last: number | null }[] = await this.#led(
+        "SELECT crawl_drop($1, $2, $3, $4, $5) AS last",
+        [after, AT_ONCE],
+      );
+      after = row?.last ?? null;
+    }
+  }
+
+  async requeueLeft(maxDepth: number): Promise<void> {
+    for (let count = 1; count > 0; ) {
+      const [row] = await this.#led<{ count: number }>(
+        "SELECT crawl_requeue_left($1, $2, $3, $4, $5) AS count",
+        [maxDepth, AT_ONCE],
+      );
+      count = row?.count ?? 0;
+    }
+    for (;;) {
+      const pages = await this.#db.query<{ page: number; urls: Uint8Array }>(DEEP_PAGES, [
+        this.#id,
+        this.#run,
+        maxDepth,
+      ]);
+      if (pages.length === 0 || this.#worker.fence === null) break;
+      for (const { page, urls } of pages) {
+        const columns = await this.#urls.columns(unpackLinks(urls));
+        await this.#led(FOLLOW_DEEP, [page, columns.keys, columns.urls, columns.hosts]);
+      }
+    }
+    this.#claims.noteSoon(0);
+  }
+
+  async queueUnmet({ maxDepth, count }: { maxDepth: number; count: number }): Promise<number> {
+    let queued = 0;
+    for (let after: number | null = 0; after !== null && queued < count; ) {
+      const [row]: { found: readonly number[] | null }[] = await this.#led(
+        "SELECT to_json(crawl_queue_unmet($1, $2, $3, $4, $5, $6)) AS found",
+        [maxDepth, after, Math.min(AT_ONCE, count - queued)],
+      );
+      queued += row?.found?.[0] ?? 0;
+      after = row?.found?.[1] ?? null;
+    }
+    this.#claims.noteSoon(0);
+    return queued;
+  }
+
+  async counts(): Promise<FrontierCounts> {
+    const [row] = await this.#db.query<{ counts: FrontierCounts }>("SELECT crawl_counts($1) AS counts", [
+      this.#id,
+    ]);
+    if (!row) throw new Failure("internal", "a query for counts yielded nothing");
+    const { counts } = row;
+    // Pages that are only claimed ahead wait as far as anybody else can tell.
+    const ahead = this.#claims.ahead.length;
+    const untried = this.#claims.ahead.filter(({ tries }) => tries === 0).length;
+    return {
+      ...counts,
+      queued: counts.queued + ahead,
+      underway: Math.max(0, counts.underway - ahead),
+      untried: Math.max(0, counts.untried - untried),
+    };
+  }
+
+  tallies(): Promise<FrontierTallies> {
+    return this.#outcomes.tallies();
+  }
+
+  takeRecorded(limit: number): Promise<readonly RecordedOutcome[]> {
+    return this.#outcomes.take(limit);
+  }
+
+  outcomes(): AsyncIterable<PageOutcome> {
+    return this.#outcomes.all();
+  }
+
+  changes(): AsyncIterable<PageOutcome> {
+    return this.#outcomes.changes();
+  }
+
+  async origins(): Promise<readonly string[]> {
+    const rows = await this.#db.query<{ name: string }>("SELECT name FROM crawl_origin WHERE crawl = $1", [
+      this.#id,
+    ]);
+    return rows.map(({ name }) => name);
+  }
+
+  async addWarning(warning: string): Promise<void> {
+    await this.#db.run(
+      "INSERT INTO crawl_warning (crawl, key, text) VALUES ($1, $2::uuid, $3) ON CONFLICT DO NOTHING",
+      [this.#id, keyOf(warning), storable(warning)],
+    );
+  }
+
+  async warnings(): Promise<readonly string[]> {
+    const rows = await this.#db.query<{ text: string }>(
+      "SELECT text FROM crawl_warning WHERE crawl = $1 ORDER BY id",
+      [this.#id],
+    );
+    return rows.map(({ text }) => text);
+  }
+
+  async finish(): Promise<void> {
+    const ended = await this.#led(`UPDATE crawl SET is_finished = true, epoch = epoch + (NOT is_finished)::int
+      WHERE id = $1 AND leader = $2 AND leader_fence = $3 RETURNING id`);
+    if (ended.length > 0) this.#worker.note({ end: "finished" });
+  }
+
+  async stop(why: FailureRecord): Promise<void> {
+    const ended = await this.#led(
+      "UPDATE crawl SET stopped = $4 WHERE id = $1 AND leader = $2 AND leader_fence = $3 RETURNING id",
+      [JSON.stringify({ ...why, message: storable(why.message) })],
+    );
+    if (ended.length > 0) this.#worker.note({ end: why });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.race([this.#batch.flush(), Bun.sleep(GOODBYE_MS)]);
+    await this.#worker.leave();
+  }
+
+  async #addSome(entries: readonly FrontierEntry[]): Promise<number> {
+    const { keys, urls, hosts } = await this.#urls.columns(entries.map(({ url }) => url));
+    const [row] = await this.#led<{ added: number | null }>(ADD, [
+      toArray(entries.map(({ source }) => (source === "seed" ? 1 : 2))),
+      keys,
+      urls,
+      hosts,
+      entries.map(({ lastModified }) => lastModified),
+      entries.map(({ refusal }) => refusal),
+      [...new Set(entries.flatMap(({ url, refusal }) => (refusal === null ? originOf(url) : [])))],
+    ]);
+    this.#claims.noteSoon(0);
+    return row?.added ?? 0;
+  }
+
+  /** Runs a statement of the leader: its first three parameters are the crawl, this worker and its lead. */
+  async #led<Row>(sql: string, parameters: readonly Parameter[] = []): Promise<Row[]> {
+    const { id, fence } = this.#worker;
+    return fence === null ? [] : this.#db.query<Row>(sql, [this.#id, id, fence, ...parameters]);
+  }
+}
+
+/** How soon a process looks again that has lost its claims, in ms. */
+const LOST_MS = 250;
+
+const IDENTIFY = `SELECT crawl_identify($1, $2, $3, $4, $5, $6::smallint, $7::uuid[], string_to_array($8, E'\\n'),
+  $9::bigint[], $10) AS stands`;
+const ADD = `SELECT crawl_add($1, $2, $3, $4::int[], $5::uuid[], string_to_array($6, E'\\n'), $7::bigint[], $8::text[],
+  $9::text[], $10::text[]) AS added`;
+const FOLLOW_DEEP = `SELECT crawl_follow_deep($1, $2, $3, $4, $5::uuid[], string_to_array($6, E'\\n'), $7::bigint[])`;
+const DEEP_PAGES = `SELECT l.page, l.urls FROM crawl_link l JOIN crawl_page p ON p.crawl = l.crawl AND p.id = l.page
+  JOIN crawl_outcome o ON o.crawl = l.crawl AND o.page = l.page
+  WHERE l.crawl = $1 AND l.run = $2 AND l.too_deep > 0 AND p.depth < $3 ORDER BY o.recorded_at, o.n LIMIT 200`;

@@ -1,0 +1,133 @@
+import type { Parameter, Postgres } from "../../base/postgres/index.ts";
+import type { PageOutcome } from "../types.ts";
+import type { FrontierTallies, RecordedOutcome } from "./frontier.ts";
+import { OUTCOME_COLUMNS, OUTCOME_TABLES, type OutcomeRow, toArray, toPageOutcome } from "./postgres-rows.ts";
+import { STATUSES } from "./schema.ts";
+
+/** An outcome as `crawl_take_recorded` answers: its worker and number there, and whether a worker settled it. */
+type TakenRow = readonly [worker: number, n: number, isLogged: boolean, outcome: OutcomeRow];
+type ChangeRow = { readonly n: number; readonly at: Date; readonly outcome: OutcomeRow };
+
+/** Runs a statement of the leader: its first three parameters are the crawl, this worker and its lead. */
+export type Led = <Row>(sql: string, parameters: readonly Parameter[]) => Promise<Row[]>;
+
+const LISTED_AT_ONCE = 500;
+
+/** Reads the outcomes of a shared crawl. */
+export class SharedOutcomes {
+  readonly #db: Postgres;
+  readonly #led: Led;
+  readonly #crawl: number;
+  readonly #run: number;
+  /** How far this leader has told the outcomes of each worker. */
+  #told: ReadonlyMap<number, number> = new Map();
+
+  constructor(
+    db: Postgres,
+    { id, run, led }: { readonly id: number; readonly run: number; readonly led: Led },
+  ) {
+    this.#db = db;
+    this.#led = led;
+    this.#crawl = id;
+    this.#run = run;
+  }
+
+  /** Takes outcomes that no leader has taken; the database learns with the next call that they were told. */
+  async take(limit: number): Promise<RecordedOutcome[]> {
+    const [row] = await this.#led<{ taken: readonly TakenRow[] | null }>(
+      "SELECT crawl_take_recorded($1, $2, $3, $4::bigint[], $5::bigint[], $6) AS taken",
+      [toArray([...this.#told.keys()]), toArray([...this.#told.values()]), limit],
+    );
+    const taken = row?.taken ?? [];
+    const told = new Map<number, number>();
+    for (const [worker, n] of taken) told.set(worker, Math.max(n, told.get(worker) ?? 0));
+    this.#told = told;
+    return taken.map(([, , isLogged, outcome]) => ({ outcome: toPageOutcome(outcome), isLogged }));
+  }
+
+  async *all(): AsyncGenerator<PageOutcome> {
+    for (let last = 0; ; ) {
+      const rows = await this.#db.query<{ page: number; outcome: OutcomeRow }>(LIST, [
+        this.#crawl,
+        this.#run,
+        last,
+        LISTED_AT_ONCE,
+      ]);
+      for (const { outcome } of rows) yield toPageOutcome(outcome);
+      last = rows.at(-1)?.page ?? last;
+      if (rows.length < LISTED_AT_ONCE) return;
+    }
+  }
+
+  /** What each worker recorded has its order; the workers' are merged by time. */
+  async *changes(): AsyncGenerator<PageOutcome> {
+    const workers = await this.#db.query<{ worker: number }>(
+      "SELECT worker FROM crawl_tally WHERE crawl = $1 AND recorded > 0",
+      [this.#crawl],
+    );
+    const lists = workers.map(({ worker }) => this.#changesOf(worker));
+    const heads = await Promise.all(lists.map(async (rows) => ({ rows, next: await rows.next() })));
+    for (;;) {
+      let first: { readonly head: (typeof heads)[number]; readonly row: ChangeRow } | null = null;
+      for (const head of heads) {
+        if (head.next.done) continue;
+        const row = head.next.value;
+        if (first === null || row.at < first.row.at) first = { head, row };
+      }
+      if (first === null) return;
+      yield toPageOutcome(first.row.outcome);
+      first.head.next = await first.head.rows.next();
+    }
+  }
+
+  async *#changesOf(worker: number): AsyncGenerator<ChangeRow, void> {
+    for (let last = 0; ; ) {
+      const rows = await this.#db.query<ChangeRow>(LIST_CHANGES, [
+        this.#crawl,
+        this.#run,
+        worker,
+        last,
+        LISTED_AT_ONCE,
+      ]);
+      yield* rows;
+      last = rows.at(-1)?.n ?? last;
+      if (rows.length < LISTED_AT_ONCE) return;
+    }
+  }
+
+  async tallies(): Promise<FrontierTallies> {
+    const rows = await this.#db.query<{ kind: string; name: string; count: number }>(TALLIES, [
+      this.#crawl,
+      this.#run,
+    ]);
+    const of = (kind: string): Record<string, number> =>
+      Object.fromEntries(rows.flatMap((row) => (row.kind === kind ? [[row.name, row.count]] : [])));
+    // The tables hold these names, because nothing else writes them.
+    return {
+      failures: of("failure"),
+      skips: of("skip"),
+      changes: of("change"),
+      skippedLinks: of("link"),
+      transient404: of("transient")["all"] ?? 0,
+    };
+  }
+}
+
+const LIST = `SELECT o.page, ${OUTCOME_COLUMNS} AS outcome FROM ${OUTCOME_TABLES}
+  WHERE o.crawl = $1 AND o.run = $2 AND p.run = $2 AND o.page > $3 ORDER BY o.page LIMIT $4`;
+const LIST_CHANGES = `SELECT o.n, o.recorded_at AS at, ${OUTCOME_COLUMNS} AS outcome FROM ${OUTCOME_TABLES}
+  WHERE o.crawl = $1 AND o.run = $2 AND o.worker = $3 AND o.n > $4 AND o.change IN ('new', 'changed', 'gone')
+    AND o.epoch = (SELECT epoch FROM crawl WHERE id = $1) ORDER BY o.n LIMIT $5`;
+const TALLIES = `WITH counted AS MATERIALIZED (
+    SELECT status, error_code, reason, change, http_status IN (404, 410) AS is_gone, count(*) AS count
+      FROM crawl_outcome WHERE crawl = $1 AND run = $2 GROUP BY 1, 2, 3, 4, 5),
+  named AS (
+    SELECT 'failure' AS kind, error_code AS name, count FROM counted WHERE status = ${STATUSES.indexOf("failed")}
+    UNION ALL SELECT 'skip', reason, count FROM counted WHERE status = ${STATUSES.indexOf("skipped")}
+    UNION ALL SELECT 'change', change, count FROM counted
+    UNION ALL SELECT 'transient', 'all', count FROM counted WHERE status = ${STATUSES.indexOf("success")} AND is_gone
+    UNION ALL SELECT 'link', reason, count FROM crawl_skipped_link WHERE crawl = $1
+    UNION ALL SELECT 'link', CASE kind WHEN 5 THEN 'max_pages' ELSE 'too_deep' END, 1 FROM crawl_page
+      WHERE crawl = $1 AND run = $2 AND kind >= 5 AND source > 1
+    UNION ALL SELECT 'link', 'too_deep', too_deep FROM crawl_link WHERE crawl = $1 AND run = $2 AND too_deep > 0)
+  SELECT kind, name, sum(count) AS count FROM named WHERE name IS NOT NULL GROUP BY kind, name`;

@@ -1,0 +1,173 @@
+import type { FailureCode } from "../../base/failure.ts";
+import { hostOf, type PageUrl } from "../../urls/index.ts";
+import type { PageChange, PageOutcome, SkipReason } from "../types.ts";
+import type { ClaimedPage, KnownPage, Settlement } from "./frontier.ts";
+import { keptLinks, packLinks, unpackLinks, wasTransient } from "./memory.ts";
+import { SOURCES, STATUSES } from "./schema.ts";
+
+/** A claimed page as `crawl_claimed` (03-crawl.sql) answers: the last two only from the second run on. */
+export type ClaimedRow = readonly [
+  id: number,
+  url: string,
+  depth: number,
+  parent: string | null,
+  source: number,
+  lastModified: string | null,
+  tries: number,
+  spentMs: number,
+  isLost: boolean,
+  wasGone?: boolean | null,
+  known?: KnownRow | null,
+];
+
+type KnownRow = {
+  readonly etag: string | null;
+  readonly lastModified: string | null;
+  readonly isTrusted: boolean;
+  readonly sitemapModified: string | null;
+  readonly links: string | null;
+  readonly warnings: string | null;
+} & Pick<KnownPage, "toldHash" | "wasMissed" | "isTransient404"> &
+  Omit<KnownPage["outcome"], "warnings">;
+
+// The table's texts have these types, because nothing else writes it.
+export function toClaimedPage(row: ClaimedRow, fence: number): ClaimedPage {
+  const [id, url, depth, parent, source, lastModified, tries, spentMs, isTakenOver, wasGone, known] = row;
+  return {
+    id,
+    fence,
+    isTakenOver,
+    url: url as PageUrl,
+    host: hostOf(url as PageUrl),
+    depth,
+    parent: parent as PageUrl | null,
+    source: SOURCES[source] ?? "link",
+    lastModified,
+    tries,
+    spentMs,
+    known: known ? toKnownPage(known) : null,
+    wasGone: wasGone ?? false,
+  };
+}
+
+const toKnownPage = (row: KnownRow): KnownPage => ({
+  validators: {
+    etag: row.isTrusted ? row.etag : null,
+    lastModified: row.isTrusted ? row.lastModified : null,
+  },
+  lastModified: row.isTrusted ? row.sitemapModified : null,
+  links: row.links === null ? [] : unpackLinks(Buffer.from(row.links, "base64")),
+  toldHash: row.toldHash,
+  wasMissed: row.wasMissed,
+  isTransient404: row.isTransient404,
+  outcome: {
+    filePath: row.filePath,
+    title: row.title,
+    wordCount: row.wordCount,
+    contentHash: row.contentHash,
+    warnings: row.warnings === null ? [] : JSON.parse(row.warnings),
+  },
+});
+
+/** The columns of an outcome with its page, as `toPageOutcome` reads them. */
+export const OUTCOME_COLUMNS = `json_build_array(p.url, p.depth, q.url, o.status, o.file_path, o.word_count, o.title,
+  o.http_status, o.final_url, o.duration_ms, o.content_hash, o.warnings, o.error_code, o.error_message, o.reason, o.change)`;
+
+/** Outcomes with their pages, for `OUTCOME_COLUMNS`; $1 is the crawl. */
+export const OUTCOME_TABLES = `crawl_outcome o JOIN crawl_page p ON p.crawl = o.crawl AND p.id = o.page
+  LEFT JOIN crawl_page q ON q.crawl = o.crawl AND q.id = p.parent`;
+
+export type OutcomeRow = readonly [
+  url: string,
+  depth: number,
+  parent: string | null,
+  status: number,
+  filePath: string | null,
+  wordCount: number | null,
+  title: string | null,
+  httpStatus: number | null,
+  finalUrl: string | null,
+  durationMs: number | null,
+  contentHash: string | null,
+  warnings: string | null,
+  errorCode: string | null,
+  errorMessage: string | null,
+  reason: string | null,
+  change: string | null,
+];
+
+export function toPageOutcome(row: OutcomeRow): PageOutcome {
+  const [url, depth, parent, status, filePath, wordCount, title, httpStatus, finalUrl, durationMs, ...rest] =
+    row;
+  const [contentHash, warnings, code, message, reason, change] = rest;
+  return {
+    url: url as PageUrl,
+    status: STATUSES[status] ?? "failed",
+    filePath,
+    wordCount,
+    title,
+    httpStatus,
+    finalUrl: finalUrl as PageUrl | null,
+    depth,
+    parent: parent as PageUrl | null,
+    durationMs,
+    contentHash,
+    warnings: warnings === null ? [] : JSON.parse(warnings),
+    error: code === null ? null : { code: code as FailureCode, message: message ?? "" },
+    reason: reason as SkipReason | null,
+    change: change as PageChange | null,
+  };
+}
+
+/** A settlement as `crawl_record` reads it; `o` numbers it within its statement. */
+export function toSettleRow(
+  { page, outcome, isFetched, validators, links, follow, skippedLinks }: Settlement,
+  { o, hostId }: { readonly o: number; readonly hostId: number },
+) {
+  const kept = keptLinks({ page, outcome, validators, links, follow });
+  return {
+    o,
+    page: page.id,
+    host: hostId,
+    depth: page.depth,
+    fence: page.fence,
+    fetched: isFetched && page.tries === 0 ? 1 : 0,
+    status: STATUSES.indexOf(outcome.status),
+    reason: outcome.reason,
+    code: outcome.error?.code ?? null,
+    message: outcome.error?.message ?? null,
+    file: outcome.filePath,
+    title: outcome.title,
+    words: outcome.wordCount,
+    http: outcome.httpStatus,
+    final: outcome.finalUrl,
+    ms: outcome.durationMs === null ? null : Math.round(outcome.durationMs),
+    hash: outcome.contentHash,
+    warnings: outcome.warnings.length > 0 ? JSON.stringify(outcome.warnings.map(storable)) : null,
+    change: outcome.change,
+    etag: validators?.etag ?? null,
+    modified: validators?.lastModified ?? null,
+    sitemap: page.lastModified,
+    transient: wasTransient(page, outcome),
+    links: kept ? Buffer.from(packLinks(links)).toString("base64") : null,
+    deep: kept === "too_deep" ? links.length : 0,
+    refused: skippedLinks.size > 0 ? Object.fromEntries(skippedLinks) : undefined,
+  };
+}
+
+/** A text as PostgreSQL takes it: without NUL and unpaired surrogates. */
+export const storable = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd");
+
+/** JSON whose texts PostgreSQL takes. */
+export function toStorableJson(value: unknown): string {
+  const json = JSON.stringify(value);
+  if (!json.includes("\\u0000") && !json.includes("\\ud")) return json;
+  return JSON.stringify(value, (_, part: unknown) => (typeof part === "string" ? storable(part) : part));
+}
+
+/** The key of a URL: half of its SHA-256, so that nobody can find a URL that is taken for another. */
+export const keyOf = (url: string): string =>
+  new Bun.CryptoHasher("sha256").update(url).digest("hex").slice(0, 32);
+
+/** A list of numbers or keys as PostgreSQL reads it, at less cost than the driver's lists. */
+export const toArray = (values: readonly (number | string)[]): string => `{${values.join()}}`;
