@@ -54,9 +54,14 @@ type StoreOutput = {
  */
 export async function openStoreOutput(store: ObjectStore, options: StoreOutputOptions): Promise<StoreOutput> {
   const { directory, isFresh, isShared, signal } = options;
-  // Whoever starts a crawl soon wants to know that the endpoint is mistyped.
-  const saved = await store.head(SAVED_FRONTIER, { signal, patienceMs: START_PATIENCE_MS });
-  if (saved === null) await refuseForeignManifest(store, signal);
+  // This comes first, because answers to GET say why a bucket refuses, unlike those to HEAD.
+  const isForeign = await hasForeignManifest(store, signal);
+  const saved = await store.head(SAVED_FRONTIER, { signal });
+  if (isForeign && saved === null)
+    throw new Failure(
+      "invalid_usage",
+      `${store.url} holds a manifest.json that is no crawl's: name another prefix or directory`,
+    );
   if (!isShared && !isFresh) await takeSaved(store, { directory, version: saved?.version ?? null, signal });
   return {
     sink: createObjectSink(store, signal),
@@ -89,17 +94,15 @@ function createObjectSink(store: ObjectStore, signal: AbortSignal): PageSink {
 }
 
 /** Pages have names of their own; the manifest has only this one. */
-async function refuseForeignManifest(store: ObjectStore, signal: AbortSignal): Promise<void> {
+async function hasForeignManifest(store: ObjectStore, signal: AbortSignal): Promise<boolean> {
+  // Whoever starts a crawl soon wants to know that the endpoint is mistyped.
+  const manifest = await store.stream(MANIFEST, { signal, patienceMs: START_PATIENCE_MS });
   let start = "";
-  for await (const piece of (await store.stream(MANIFEST, { signal })) ?? []) {
+  for await (const piece of manifest ?? []) {
     start += new TextDecoder().decode(piece.subarray(0, MANIFEST_START.length));
     if (start.length >= MANIFEST_START.length) break;
   }
-  if (start === "" || start.startsWith(MANIFEST_START)) return;
-  throw new Failure(
-    "invalid_usage",
-    `${store.url} holds a manifest.json that is no crawl's: name another prefix or directory`,
-  );
+  return start !== "" && !start.startsWith(MANIFEST_START);
 }
 
 type Taking = {

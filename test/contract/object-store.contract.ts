@@ -152,7 +152,7 @@ function describeListing(store: () => ObjectStore): void {
   });
 
   test("lists by prefix in the order of the keys' bytes", async () => {
-    const all = ["a", "a b", "a-b", "a.md", "a/b", "a/b/c", "a0", "b/x", "é", "漢", "￿", "🙂"];
+    const all = ["a", "a b", "a-b", "a.md", "a/b", "a/b/c", "a0", "b/x", "é", "漢", "～", "🙂"];
     // A file system has no file and folder of one name.
     const written = all.filter((key) => !["a", "a/b"].includes(key));
     for (const key of [...written].reverse()) await store().put(key, key);
