@@ -1,4 +1,4 @@
-import type { Client, ClientBase, ClientConfig } from "pg";
+import type { Client, ClientBase, ClientConfig, PoolClient } from "pg";
 import { onAbort } from "../abort.ts";
 import { Failure } from "../failure.ts";
 import { DatabaseSilence } from "./faults.ts";
@@ -111,10 +111,11 @@ export async function createConnections({ target, schema, size }: ConnectionsOpt
   };
   return {
     async borrow(limit) {
+      // An idle one is there at once.
+      if (pool.idleCount > pool.waitingCount && limit.ms > 0) return lent(await pool.connect());
       const lending = orWithoutTls(() => pool.connect());
       try {
-        const client = await limited(lending, "waiting for a connection", limit);
-        return { client, free: (isSound) => client.release(!isSound) };
+        return lent(await limited(lending, "waiting for a connection", limit));
       } catch (error) {
         // One that comes too late is of use to the next.
         lending.then((late) => late.release()).catch(() => {});
@@ -137,6 +138,11 @@ export async function createConnections({ target, schema, size }: ConnectionsOpt
   };
 }
 
+const lent = (client: PoolClient): Awaited<ReturnType<Connections["borrow"]>> => ({
+  client,
+  free: (isSound) => client.release(!isSound),
+});
+
 /** Ends a connection without waiting for its server, which may never answer. */
 export function closeNow(client: Client): void {
   client.end().catch(() => {});
@@ -148,14 +154,15 @@ export function closeNow(client: Client): void {
  * The result of a step, or a rejection when its time is over or its signal aborts; the step is left behind then.
  * @throws DatabaseSilence when the time is over; Failure `cancelled`
  */
-export async function limited<T>(step: Promise<T>, what: string, { ms, signal }: Limit): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new DatabaseSilence(what, ms)), ms);
-  using _ = onAbort(signal, () => reject(new Failure("cancelled", `${what} was called off`)));
-  try {
-    return await Promise.race([step, promise]);
-  } finally {
-    clearTimeout(timer);
-    step.catch(() => {});
-  }
+export function limited<T>(step: Promise<T>, what: string, { ms, signal }: Limit): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new DatabaseSilence(what, ms)), ms);
+    const listening =
+      signal && onAbort(signal, () => reject(new Failure("cancelled", `${what} was called off`)));
+    const end = (): void => {
+      clearTimeout(timer);
+      listening?.[Symbol.dispose]();
+    };
+    step.then(resolve, reject).finally(end);
+  });
 }
