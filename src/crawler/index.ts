@@ -12,6 +12,7 @@ export {
   type JobReport,
   type StoredEvent,
 } from "./queue/jobs.ts";
+export { openPostgresJobQueue } from "./queue/postgres.ts";
 export { openSqliteJobQueue } from "./queue/sqlite.ts";
 export { DEFAULT_SITEMAP_LIMITS, parseSitemapSource, sitemapsOfRobots } from "./sitemap/open.ts";
 export { createSitemapReader } from "./sitemap/read-sitemaps.ts";

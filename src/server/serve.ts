@@ -31,8 +31,8 @@ export type ServerPlace = Pick<OriginRules, "allowedHosts"> &
 
 /** What a server answers within the common frame. */
 export type Service = Pick<OriginRules, "corsOrigins" | "guardedMethods"> & {
-  /** What browsers see at `/` and at other paths. */
-  readonly pages: WebPages;
+  /** What browsers see at `/` and at other paths; null: nothing, nor the documentation of the API. */
+  readonly pages: WebPages | null;
   /** Limits on the work, the outermost first. */
   readonly limits: readonly Layer[];
   readonly routes: (state: ServerState) => Handler;
@@ -71,8 +71,7 @@ export function serve(place: ServerPlace, service: Service): RunningServer {
     [
       observe({ metrics: service.metrics, quietPaths: PROBE_PATHS }),
       guardOrigin({ ...service, boundHost: place.host, allowedHosts: place.allowedHosts }),
-      servePages(service.pages),
-      serveApiDocs,
+      ...(service.pages ? [servePages(service.pages), serveApiDocs] : []),
       ...(access.resource ? [serveResourceMetadata(access.resource)] : []),
       requireGrant({ access, openPaths: PROBE_PATHS }),
       refuseWhileDraining(() => draining.signal.aborted, PROBE_PATHS),

@@ -24,6 +24,7 @@ export {
   type Settings,
   VARIABLES,
 } from "./environment.ts";
+export { SERVER_ROLES } from "./shared-state.ts";
 export {
   byteCount,
   choice,

@@ -1,8 +1,17 @@
 import type { S3Encryption } from "../base/objects/index.ts";
 import { choice, s3Encryption, setting, text } from "./values.ts";
 
+/** What one of several servers of the same jobs does. */
+export const SERVER_ROLES = ["all", "api", "worker"] as const;
+
 /** The settings of the state that several processes share; without them each process keeps its own. */
 export const SHARED_STATE = {
+  role: setting<(typeof SERVER_ROLES)[number]>(
+    "ARTICLE_EXTRACTOR_ROLE",
+    choice(SERVER_ROLES),
+    "all",
+    "part of a server of pages: all, api (takes jobs and runs none) or worker (only runs them)",
+  ),
   databaseUrl: setting<string | null>(
     "ARTICLE_EXTRACTOR_DATABASE_URL",
     text,

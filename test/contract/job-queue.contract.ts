@@ -1,20 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { ClaimedJob, JobEvent, JobQueue, JobRecord } from "../../src/crawler/index.ts";
+import type { JobQueueLimits } from "../../src/crawler/testing.ts";
 import { until } from "../support/until.ts";
 
 export type Spec = { readonly url: string; readonly secret: string };
 
-export type QueueLimits = {
-  readonly maxQueued?: number;
-  readonly maxRunning?: number;
-  readonly leaseMs?: number;
-};
-
 /** A place that several processes have open. */
 export type QueuePlace = AsyncDisposable & {
   /** Opens the queue as one more process does. */
-  open(limits?: QueueLimits): Promise<JobQueue<Spec>>;
-  /** Everything that the place stores, as text. */
+  open(limits: JobQueueLimits): Promise<JobQueue<Spec>>;
+  /** Everything that the place stores and shows, as text. */
   dump(): Promise<string>;
 };
 
@@ -27,7 +22,7 @@ export function describeJobQueue(kind: string, makePlace: () => Promise<QueuePla
   describe(`the job queue of ${kind}`, () => {
     let place: QueuePlace;
     const open: JobQueue<Spec>[] = [];
-    const openQueue = async (limits: QueueLimits = {}): Promise<JobQueue<Spec>> => {
+    const openQueue = async (limits: Partial<JobQueueLimits> = {}): Promise<JobQueue<Spec>> => {
       const queue = await place.open({ maxQueued: 5, maxRunning: 2, leaseMs: LONG_MS, ...limits });
       open.push(queue);
       return queue;
@@ -47,7 +42,7 @@ export function describeJobQueue(kind: string, makePlace: () => Promise<QueuePla
   });
 }
 
-type OpenQueue = (limits?: QueueLimits) => Promise<JobQueue<Spec>>;
+type OpenQueue = (limits?: Partial<JobQueueLimits>) => Promise<JobQueue<Spec>>;
 
 function describeSubmitting(openQueue: OpenQueue): void {
   test("shows an accepted job to every process, as it was submitted", async () => {
@@ -284,7 +279,9 @@ function describeEnding(openQueue: OpenQueue, place: () => QueuePlace): void {
     expect(await queue.get(first.id)).toMatchObject({ state: "queued", startedAt: null, lastEvent: 1 });
     const again = await claim(queue);
     expect(again).toMatchObject({ id: first.id, spec: specOf("/a"), hasBegun: true, lastEvent: 1 });
-    expect(again.fence).not.toBe(job.fence);
+    expect(await queue.report(job, { after: 1, events: events("late") })).toBe("lost");
+    expect(await queue.report(again, { after: 1, events: events("b") })).toBe("go_on");
+    expect(await urlsOf(queue, first.id)).toEqual(["a", "b"]);
   });
 
   test("lets a job that is handed back with a delay rest, and cancels one that was to be cancelled", async () => {
@@ -319,7 +316,7 @@ function describeTakingOver(openQueue: OpenQueue): void {
   });
 
   test("lets a process keep its job that reports in time", async () => {
-    const [busy, other] = [await openQueue({ leaseMs: 2_000 }), await openQueue()];
+    const [busy, other] = [await openQueue({ leaseMs: 60_000 }), await openQueue()];
     await submit(busy, "/a");
     const job = await claim(busy);
     for (let count = 0; count < 3; count++) {

@@ -1,26 +1,87 @@
+import { afterEach, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openSqliteJobQueue } from "../../src/crawler/index.ts";
+import type { Postgres, Queries } from "../../src/base/postgres/index.ts";
+import { openPostgresJobQueue, openSqliteJobQueue } from "../../src/crawler/index.ts";
 import { temporaryDirectory } from "../support/binary.ts";
-import { describeJobQueue } from "./job-queue.contract.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { untilTrue } from "../support/until.ts";
+import { describeJobQueue, type QueuePlace } from "./job-queue.contract.ts";
 
 describeJobQueue("SQLite", async () => {
   const { path, ...place } = await temporaryDirectory();
   return {
     ...place,
-    open: async (limits) =>
-      openSqliteJobQueue({
-        maxQueued: 5,
-        maxRunning: 2,
-        leaseMs: 1,
-        ...limits,
-        directory: path,
-        now: Date.now,
-      }),
+    open: async (limits) => openSqliteJobQueue({ ...limits, directory: path, now: Date.now }),
     dump: async () =>
       readdirSync(path, { withFileTypes: true })
         .filter((entry) => entry.isFile())
         .map(({ name }) => readFileSync(join(path, name), "latin1"))
         .join(),
   };
+});
+
+async function makePostgresPlace(change: (database: Postgres) => Postgres): Promise<QueuePlace> {
+  const place = await testDatabase();
+  const open = () => place.open({ connections: 3 });
+  return {
+    [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
+    open: async (limits) => openPostgresJobQueue({ ...limits, database: change(await open()) }),
+    dump: async () => {
+      const database = await open();
+      const tables = ["job", "job_event"].map((table) => database.query(`SELECT * FROM ${table}`));
+      return JSON.stringify(await Promise.all(tables));
+    },
+  };
+}
+
+describeJobQueue("PostgreSQL", () => makePostgresPlace((database) => database));
+
+/** A database whose first answer to everything is lost, after it took effect. */
+const answeringTwice = (database: Postgres): Postgres => ({
+  ...database,
+  query: async <Row>(...statement: Parameters<Queries["query"]>) => {
+    await database.query(...statement);
+    return await database.query<Row>(...statement);
+  },
+  run: async (...statement) => {
+    await database.run(...statement);
+    return await database.run(...statement);
+  },
+  transaction: async (work) => {
+    await database.transaction(work);
+    return await database.transaction(work);
+  },
+});
+
+describeJobQueue("PostgreSQL where every statement is sent twice", () => makePostgresPlace(answeringTwice));
+
+const open: AsyncDisposable[] = [];
+afterEach(async () => {
+  for (const part of open.splice(0).reverse()) await part[Symbol.asyncDispose]();
+});
+
+test("tells the other processes that share a database which job has changed", async () => {
+  const place = await testDatabase();
+  open.push(place);
+  const limits = { maxQueued: 5, maxRunning: 5, leaseMs: 600_000 };
+  const openQueue = async () => openPostgresJobQueue({ ...limits, database: await place.open() });
+  const [one, other] = [await openQueue(), await openQueue()];
+  const told: (string | null)[] = [];
+  using _ = other.onChange((id) => told.push(id));
+  // It begins with null, since something may have changed before.
+  await untilTrue(() => told.length === 1);
+  const isTold = async (id: string | null, act: () => Promise<unknown>): Promise<void> => {
+    told.length = 0;
+    await act();
+    await untilTrue(() => told.includes(id));
+  };
+  await isTold(null, () => one.submit({ place: "/a", shown: {}, spec: {} }));
+  const job = await one.claim();
+  if (!job) throw new Error("there was no job");
+  const counts = { progress: 1, total: 1, successful: 1, failed: 0, skipped: 0 };
+  await isTold(job.id, () => one.report(job, { counts, after: 0, events: [] }));
+  await isTold(job.id, () => one.cancel(job.id));
+  await isTold(job.id, () => one.finish(job, { state: "completed", error: null, after: 0, events: [] }));
+  expect(told).not.toContain(null);
 });

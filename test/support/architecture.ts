@@ -90,7 +90,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     mayImport: ["settings", "base/database", "base/objects", "base/postgres", ...MODULES, ...OBSERVED_BASE],
   },
   server: {
-    mayImport: ["app", "base/database", "base/postgres", "markdown", ...MODULES, ...OBSERVED_BASE],
+    mayImport: [
+      "app",
+      "base/database",
+      "base/objects",
+      "base/postgres",
+      "markdown",
+      ...MODULES,
+      ...OBSERVED_BASE,
+    ],
   },
   // Flags go before settings, so the shell reads both with the same parsers.
   cli: {

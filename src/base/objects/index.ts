@@ -1,5 +1,6 @@
 export { DEFAULT_S3_LIMITS, openObjectStore } from "./open.ts";
 export {
+  folderOf,
   isStoreUrl,
   type ObjectStore,
   parseStoreUrl,

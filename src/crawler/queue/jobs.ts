@@ -80,6 +80,8 @@ export type JobEnd = JobReport & {
 export interface JobQueue<Spec> extends AsyncDisposable {
   /** How often a caller asks for what other processes did, in ms. */
   readonly beatMs: number;
+  /** Whether processes of several machines run its jobs together, so that their crawls are shared. */
+  readonly isShared: boolean;
   /** @returns `full` when as many jobs wait as may; `in_use` where an unfinished job has the place */
   submit(job: NewJob<Spec>): Promise<JobRecord | "full" | "in_use">;
   get(id: string): Promise<JobRecord | null>;
@@ -92,6 +94,8 @@ export interface JobQueue<Spec> extends AsyncDisposable {
   cancel(id: string): Promise<JobRecord | null>;
   /** Claims the next job, unless enough are running; jobs whose process has ended go first. */
   claim(): Promise<ClaimedJob<Spec> | null>;
+  /** Returns a running job, any of them, whose crawl this process may help with; null when there is none. */
+  joinable(): Promise<Pick<ClaimedJob<Spec>, "id" | "spec"> | null>;
   /** Reports on a job and renews its lease. `lost` means that another process has the job: stop at once. */
   report(lease: JobLease, report: JobReport): Promise<"go_on" | "cancelled" | "lost">;
   /** Closes a job; does nothing when another process has it. */
@@ -101,10 +105,10 @@ export interface JobQueue<Spec> extends AsyncDisposable {
   /** Returns the stored events after that number, oldest first. */
   eventsAfter(id: string, number: number, limit: number): Promise<StoredEvent[]>;
   /**
-   * Calls back when another process may have changed a job, or any of them (null). It is a hint that may get lost, or
-   * never come, so callers also ask at every beat.
+   * Calls back when a process may have changed a job, or any of them (null). It is a hint that may get lost, or never
+   * come, so callers also ask at every beat.
    */
-  onChange(listener: (id: string | null) => void): Disposable;
+  onChange(listener: (id: string | null, isCancelled: boolean) => void): Disposable;
 }
 
 export type JobListOptions = { readonly limit: number; readonly state: JobState | null };

@@ -80,6 +80,7 @@ const LAST_EVENT =
 
 class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   readonly beatMs = 250;
+  readonly isShared = false;
   readonly #db: Database;
   readonly #statements = new Map<string, unknown>();
   readonly #options: SqliteQueueOptions;
@@ -169,6 +170,11 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
       const spec = JSON.parse(row.spec ?? "null") as Spec;
       return { id, fence, spec, hasBegun: row.has_begun === 1, lastEvent };
     });
+  }
+
+  async joinable(): Promise<null> {
+    // A crawl's frontier belongs to one process.
+    return null;
   }
 
   async report(lease: JobLease, report: JobReport): Promise<"go_on" | "cancelled" | "lost"> {

@@ -26,13 +26,13 @@ export type SiteParts = {
 
 /** The differences between the two servers. */
 export type SiteAnswers = {
-  /** The answer of `GET /` to programs. */
-  readonly about: (basePath: string) => object;
+  /** The answer of `GET /` to programs; null: this server has nothing to show to people. */
+  readonly about: ((basePath: string) => object) | null;
   readonly aboutSchema: z.ZodType;
   readonly health: ApiOperation["handle"];
   readonly healthSchema: z.ZodType;
   /** What is read whenever somebody asks for the metrics. */
-  readonly gauges?: () => readonly Gauge[];
+  readonly gauges: () => Promise<readonly Gauge[]>;
 };
 
 /** Mounts the operations of a server and those that both have: the pages, the probes, the metrics. */
@@ -48,7 +48,9 @@ export function createSite(
     guarded: GUARDED,
     operations: [
       ...probeOperations(parts, site),
-      ...pageOperations(site, (basePath) => api.document(basePath)),
+      ...(site.about
+        ? pageOperations(site.about, site.aboutSchema, (basePath) => api.document(basePath))
+        : []),
       ...site.operations,
     ],
   });
@@ -90,7 +92,7 @@ const probeOperations = (parts: SiteParts, site: SiteAnswers): ApiOperation[] =>
     },
     handle: async ({ exchange }) => {
       requireAllTenants(exchange);
-      return new Response(parts.renderMetrics(site.gauges?.() ?? []), {
+      return new Response(parts.renderMetrics(await site.gauges()), {
         headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
       });
     },
@@ -98,7 +100,11 @@ const probeOperations = (parts: SiteParts, site: SiteAnswers): ApiOperation[] =>
 ];
 
 /** What people open in a browser: `/`, `/docs`, and the document that describes the API. */
-const pageOperations = (site: SiteAnswers, describe: (basePath: string) => object): ApiOperation[] => [
+const pageOperations = (
+  about: (basePath: string) => object,
+  aboutSchema: z.ZodType,
+  describe: (basePath: string) => object,
+): ApiOperation[] => [
   {
     method: "get",
     path: "/",
@@ -107,11 +113,11 @@ const pageOperations = (site: SiteAnswers, describe: (basePath: string) => objec
     answers: {
       200: {
         description: "The page, or the service, its version and status",
-        content: { "text/html": z.string(), "application/json": site.aboutSchema },
+        content: { "text/html": z.string(), "application/json": aboutSchema },
       },
     },
     // The page comes before the operations, because it needs no key.
-    handle: async ({ exchange }) => Response.json(site.about(exchange.basePath)),
+    handle: async ({ exchange }) => Response.json(about(exchange.basePath)),
   },
   {
     method: "get",

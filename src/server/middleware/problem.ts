@@ -53,7 +53,9 @@ export function toProblem(error: unknown): RequestProblem {
   if (!(error instanceof Failure) || error.code === "internal") return INTERNAL;
   const { code, message, targetStatus } = error;
   const members = targetStatus === null ? {} : { members: { target_status: targetStatus } };
-  return { status: FAILURE_OUTCOMES[code].httpStatus, code, detail: message, ...members };
+  // Whoever waits for a database or a store finds it again soon, or after a person has acted.
+  const headers = code === "database_unavailable" || code === "store_unavailable" ? RETRY_SOON : {};
+  return { status: FAILURE_OUTCOMES[code].httpStatus, code, detail: message, ...headers, ...members };
 }
 
 /** Writes a bug into the log, since the client is told nothing of it. */
@@ -61,6 +63,8 @@ export function logFault(log: Log, error: unknown, fields: LogFields = {}): void
   const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
   log.error("fault", { ...fields, error: cause.slice(0, 4000) });
 }
+
+const RETRY_SOON = { headers: { "retry-after": "5" } };
 
 const INTERNAL: RequestProblem & { readonly code: FailureCode } = {
   status: 500,

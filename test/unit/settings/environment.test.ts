@@ -59,6 +59,7 @@ describe("settings", () => {
     ARTICLE_EXTRACTOR_API_KEY_FILE: ["key.txt", "key.txt"],
     ARTICLE_EXTRACTOR_OUTPUT_ROOT: ["out", "out"],
     ARTICLE_EXTRACTOR_STATE_DIR: ["state", "state"],
+    ARTICLE_EXTRACTOR_ROLE: ["worker", "worker"],
     ARTICLE_EXTRACTOR_DATABASE_URL: ["postgres://a@db/pages", "postgres://a@db/pages"],
     ARTICLE_EXTRACTOR_DATABASE_SCHEMA: ["crawls", "crawls"],
     ARTICLE_EXTRACTOR_STORE_URL: ["s3://books/docs", "s3://books/docs"],

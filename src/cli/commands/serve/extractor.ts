@@ -5,15 +5,14 @@ import { VERSION } from "../../../base/version.ts";
 import { createHostSlots, createSharedHostSlots, type HostSlots } from "../../../crawler/index.ts";
 import { systemClock } from "../../../fetching/index.ts";
 import { type ServingPart, serveProcesses, startExtractorServer } from "../../../server/index.ts";
-import type { Settings } from "../../../settings/index.ts";
+import { SERVER_ROLES, type Settings } from "../../../settings/index.ts";
 import { optionValue, type Typed } from "../../arguments.ts";
 import { type Io, wrongUsage } from "../../io.ts";
 import { type CommandParts, openProgram } from "../../program.ts";
+import { openJobs, openLocalQueue, requireSharedParts } from "./jobs.ts";
 import {
-  crawlPlaceOf,
   defaultsOf,
   entriesOf,
-  openQueue,
   openRoot,
   readApiKey,
   readOrigins,
@@ -23,6 +22,7 @@ import {
 
 /** `serve extractor`, ready to run; null where the settings decide. */
 type ServeExtractorCommand = {
+  readonly role: Settings["role"] | null;
   readonly host: string | null;
   readonly port: number | null;
 };
@@ -32,7 +32,11 @@ function readServeExtractorCommand(typed: Typed): ServeExtractorCommand {
   if (typed.positionals.length > 1) throw wrongUsage("serve extractor takes no arguments");
   for (const name of ["config", "stdio"])
     if (typed.has(name)) throw wrongUsage(`--${name} goes with serve search`);
-  return { host: optionValue.text(typed, "host"), port: optionValue.integer(typed, "port", 0, 65_535) };
+  return {
+    role: optionValue.choice(typed, "role", SERVER_ROLES),
+    host: optionValue.text(typed, "host"),
+    port: optionValue.integer(typed, "port", 0, 65_535),
+  };
 }
 
 /**
@@ -42,12 +46,13 @@ function readServeExtractorCommand(typed: Typed): ServeExtractorCommand {
 export async function serveExtractor(parts: CommandParts): Promise<number> {
   const { io, notices } = parts;
   const command = readServeExtractorCommand(parts.typed);
-  const program = openProgram(parts);
+  const program = withRole(openProgram(parts), command.role);
+  requireSharedParts(program.settings);
   const network = await readNetworkSettings(command, program.settings, io);
   const stateDirectory = stateDirectoryOf(program, "extractor");
   const serving: Serving = { program, network, stateDirectory, log: program.openLog("info") };
   if (io.supervisor === null) warnWithoutKey(network, "ARTICLE_EXTRACTOR_API_KEY", notices);
-  if (io.supervisor === null && network.paths.root === null)
+  if (io.supervisor === null && network.paths.root === null && program.settings.storeUrl === null)
     notices.warn(
       network.apiKey === null
         ? "crawls may write where this user may: set ARTICLE_EXTRACTOR_OUTPUT_ROOT to confine them"
@@ -62,7 +67,8 @@ export async function serveExtractor(parts: CommandParts): Promise<number> {
       announce: (url, from) => io.stderr.write(`serving extraction at ${url}${network.basePath}${from}\n`),
       // Problems with the directory are found here.
       prepare: async () => {
-        await openQueue(serving)[Symbol.asyncDispose]();
+        if (program.settings.databaseUrl === null)
+          await openLocalQueue(program.settings, stateDirectory)[Symbol.asyncDispose]();
         openSharedState(stateDirectory, serving.log).database.close();
       },
       run: (process) => runServer(serving, process),
@@ -70,6 +76,9 @@ export async function serveExtractor(parts: CommandParts): Promise<number> {
     io,
   );
 }
+
+const withRole = (program: Program, role: Settings["role"] | null): Program =>
+  role === null ? program : { ...program, settings: { ...program.settings, role } };
 
 type Serving = {
   readonly program: Program;
@@ -80,7 +89,8 @@ type Serving = {
 
 async function runServer(serving: Serving, process: ServingPart): Promise<void> {
   const { log, program, network, stateDirectory } = serving;
-  await using queue = openQueue(serving);
+  await using localQueue =
+    program.settings.databaseUrl === null ? openLocalQueue(program.settings, stateDirectory) : null;
   const { database } = openSharedState(stateDirectory, log);
   using _ = { [Symbol.dispose]: () => database.close() };
   using joined = process.join(database);
@@ -92,16 +102,17 @@ async function runServer(serving: Serving, process: ServingPart): Promise<void> 
     log,
     ...(process.sharesPort ? { hostSlots: sharedSlots(database) } : {}),
   });
+  await using jobs = await openJobs({ ...serving, app, localQueue, paths: network.paths });
   await using server = startExtractorServer({
     ...network,
     ...process,
     ...joined,
+    ...jobs,
+    role: program.settings.role,
     name: "article-extractor",
     version: VERSION,
     app,
-    queue,
     defaults: defaultsOf(program.settings),
-    crawlPlace: crawlPlaceOf(network.paths.root, stateDirectory),
     log,
   });
   await process.untilEnd(server.url);

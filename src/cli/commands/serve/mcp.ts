@@ -14,6 +14,7 @@ import {
   clientConfiguration,
   countCalls,
   crawls,
+  directoryPlaces,
   documentation,
   joinOffers,
   MCP_CLIENTS,
@@ -28,15 +29,9 @@ import { optionValue } from "../../arguments.ts";
 import { openOptionalDeployment } from "../../deployment.ts";
 import type { CommandParts } from "../../program.ts";
 import { partsOf, type Run, requireNoArguments } from "../../shell.ts";
+import { crawlPlaceOf, openLocalQueue } from "./jobs.ts";
 import { watchDeployment } from "./reload.ts";
-import {
-  crawlPlaceOf,
-  defaultsOf,
-  openQueue,
-  openRoot,
-  toolOptions,
-  warnOfMissingIndexes,
-} from "./settings.ts";
+import { defaultsOf, openRoot, toolOptions, warnOfMissingIndexes } from "./settings.ts";
 
 const NAME = "article-extractor";
 
@@ -130,18 +125,22 @@ function openDocumentation(
 function openJobs(program: Program, app: App, log: Log): Opened {
   const stateDirectory = stateDirectoryOf(program, "extractor");
   let open: {
-    readonly queue: ReturnType<typeof openQueue>;
+    readonly queue: ReturnType<typeof openLocalQueue>;
     readonly news: ReturnType<typeof openJobNews>;
     readonly runner: ReturnType<typeof startJobRunner>;
   } | null = null;
   const jobs = () => {
     if (open) return open;
-    const queue = openQueue({ program, stateDirectory });
-    open = { queue, news: openJobNews(queue), runner: startJobRunner({ app, queue, log }) };
+    const queue = openLocalQueue(program.settings, stateDirectory);
+    open = { queue, news: openJobNews(queue), runner: startJobRunner({ app, queue, places, log }) };
     return open;
   };
   const root = openRoot(program.settings.outputRoot);
   const { path } = crawlPlaceOf(root, stateDirectory);
+  const places = directoryPlaces(
+    { root, workingDirectory: process.cwd() },
+    { path, shown: path, isForAll: true },
+  );
   return {
     offer: crawls({
       get queue() {
@@ -152,7 +151,7 @@ function openJobs(program: Program, app: App, log: Log): Opened {
       },
       runner: { wake: () => jobs().runner.wake() },
       defaults: defaultsOf(program.settings),
-      crawlPlace: { path, shown: path, isForAll: true },
+      places,
     }),
     async [Symbol.asyncDispose]() {
       await open?.runner[Symbol.asyncDispose]();

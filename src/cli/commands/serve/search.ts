@@ -48,6 +48,7 @@ function readServeCommand(typed: Typed): ServeCommand {
   const [server, ...rest] = typed.positionals;
   if (server === undefined || rest.length > 0 || !SERVERS.some((name) => name === server))
     throw wrongUsage(`serve takes what to serve: ${SERVERS.join(", ")}`);
+  if (typed.has("role")) throw wrongUsage("--role goes with serve extractor");
   return {
     config: optionValue.text(typed, "config"),
     host: optionValue.text(typed, "host"),

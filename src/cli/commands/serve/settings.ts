@@ -1,14 +1,12 @@
 import { existsSync, mkdirSync, realpathSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
-import { type App, DEFAULT_NETWORK, type Program, preferenceOf } from "../../../app/index.ts";
+import { resolve } from "node:path";
+import { type App, DEFAULT_NETWORK, preferenceOf } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { systemReason } from "../../../base/system-error.ts";
 import { VERSION } from "../../../base/version.ts";
-import { type JobQueue, openSqliteJobQueue } from "../../../crawler/index.ts";
 import { type AddressSet, isLoopbackAddress, parseAddressSet } from "../../../fetching/index.ts";
 import {
   type AccessOptions,
-  type CrawlSpec,
   countCalls,
   countSearches,
   type DocumentationOptions,
@@ -154,25 +152,6 @@ export function warnOfMissingIndexes(
 
 // What every server of pages and crawls reads out of the settings.
 
-/** After so long without a word of its process a job is taken over, in ms. */
-const LEASE_MS = 15_000;
-
-/** Opens the queue of crawl jobs, which all servers of a state directory share. @throws Failure as `openSqliteJobQueue` */
-export const openQueue = ({
-  program,
-  stateDirectory,
-}: {
-  readonly program: Program;
-  readonly stateDirectory: string;
-}): JobQueue<CrawlSpec> =>
-  openSqliteJobQueue({
-    directory: stateDirectory,
-    maxQueued: program.settings.maxQueuedJobs,
-    maxRunning: program.settings.maxRunningJobs,
-    leaseMs: LEASE_MS,
-    now: Date.now,
-  });
-
 /** The values for what requests leave out. */
 export const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults"] => ({
   extraction: extractionDefaults(settings),
@@ -182,17 +161,6 @@ export const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults
   concurrency: settings.crawlerConcurrency,
   hostDelayMs: Math.round(settings.crawlerRateLimit * 1000),
 });
-
-/** Below the root, of which callers know only what is in it, or where the server keeps its state. */
-export const crawlPlaceOf = (
-  root: string | null,
-  stateDirectory: string,
-): ExtractorServerOptions["crawlPlace"] =>
-  root === null
-    ? { path: join(stateDirectory, CRAWLS), shown: join(stateDirectory, CRAWLS), isForAll: false }
-    : { path: join(root, CRAWLS), shown: CRAWLS, isForAll: true };
-
-const CRAWLS = "crawls";
 
 /** The directory that requests may write to. @throws Failure `invalid_settings` */
 export function openRoot(written: string | null): string | null {

@@ -1,23 +1,27 @@
 import type { App } from "../../../app/index.ts";
 import type { Log } from "../../../base/log.ts";
 import type { JobQueue } from "../../../crawler/index.ts";
-import type { CrawlPlace } from "../mcp/crawls.ts";
 import type { SiteParts } from "../site.ts";
 import type { JobNews } from "./jobs/news.ts";
+import type { CrawlPlaces } from "./jobs/places.ts";
 import type { JobRunner } from "./jobs/runner.ts";
 import type { CrawlSpec } from "./jobs/spec.ts";
 import type { PathRules } from "./paths.ts";
 import type { RequestDefaults } from "./requests.ts";
 
+/** What one of several servers of the same jobs does: everything, everything but running them, or only that. */
+export type ServerRole = "all" | "api" | "worker";
+
 /** The objects that the operations of the extractor's server work with. */
 export type ExtractorParts = SiteParts & {
   readonly app: App;
+  readonly role: ServerRole;
   readonly queue: JobQueue<CrawlSpec>;
   readonly news: JobNews;
   readonly runner: Pick<JobRunner, "wake">;
   readonly defaults: RequestDefaults;
   readonly paths: PathRules;
-  readonly crawlPlace: CrawlPlace;
+  readonly places: CrawlPlaces;
   readonly hasApiKey: boolean;
   /** Aborts when the server starts to shut down; event streams close then. */
   readonly draining: AbortSignal;

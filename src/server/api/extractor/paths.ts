@@ -14,6 +14,8 @@ export type PathRules = {
   readonly root: string | null;
   /** The start of relative paths when there is no root. */
   readonly workingDirectory: string;
+  /** Whether the work is done on other machines too, which have no files of this one. */
+  readonly runsElsewhere?: boolean;
 };
 
 /** The caller that sent the path. */
@@ -31,7 +33,7 @@ export async function confineDirectory(
 ): Promise<string> {
   const { existing, rest } = await realPathOf(written, rules, caller);
   const stats = await lstat(existing);
-  if (!stats.isDirectory()) throw invalid("output_dir", `${JSON.stringify(written)} is not a directory`);
+  if (!stats.isDirectory()) throw invalidPath("output_dir", `${JSON.stringify(written)} is not a directory`);
   const path = join(existing, ...rest);
   if (rest.length === 0) await refuseForeignManifest(path, written);
   return path;
@@ -46,9 +48,10 @@ export async function confineFile(
   field: string,
   { rules, caller }: { readonly rules: PathRules; readonly caller: PathCaller },
 ): Promise<string> {
+  refuseElsewhere(field, rules);
   const { existing, rest } = await realPathOf(written, rules, caller);
   if (rest.length > 0 || !(await lstat(existing)).isFile())
-    throw invalid(field, `there is no file ${JSON.stringify(written)}`);
+    throw invalidPath(field, `there is no file ${JSON.stringify(written)}`);
   return existing;
 }
 
@@ -61,10 +64,11 @@ export async function confineNewFile(
   field: string,
   { rules, caller }: { readonly rules: PathRules; readonly caller: PathCaller },
 ): Promise<string> {
+  refuseElsewhere(field, rules);
   const { existing, rest } = await realPathOf(written, rules, caller);
   const stats = await lstat(existing);
   if (rest.length === 0 ? !stats.isFile() : rest.length > 1 || !stats.isDirectory())
-    throw invalid(field, `there is no file ${JSON.stringify(written)}, and none can be made there`);
+    throw invalidPath(field, `there is no file ${JSON.stringify(written)}, and none can be made there`);
   return join(existing, ...rest);
 }
 
@@ -110,6 +114,11 @@ export async function requireNoLink(path: string): Promise<void> {
     throw new Failure("unreadable_input", `the storage state ${basename(path)} is no longer what it was`);
 }
 
+function refuseElsewhere(field: string, { runsElsewhere = false }: PathRules): void {
+  if (!runsElsewhere) return;
+  throw refusedPath(`${field}: crawls run on other machines too, which have no files of this one`);
+}
+
 async function isAbsentOr(kind: "isFile" | "isDirectory", path: string): Promise<boolean> {
   const stats = await lstat(path).catch(() => null);
   return stats === null || stats[kind]();
@@ -124,16 +133,16 @@ type RealPath = {
 
 async function realPathOf(written: string, rules: PathRules, caller: PathCaller): Promise<RealPath> {
   if (rules.root === null && !caller.isLocal)
-    throw refused(
+    throw refusedPath(
       "the server takes no paths, so no crawls: its operator may set ARTICLE_EXTRACTOR_OUTPUT_ROOT to a directory for them",
     );
-  if (written.includes("\0")) throw refused("a path holds no NUL");
+  if (written.includes("\0")) throw refusedPath("a path holds no NUL");
   const root = rules.root === null ? null : await realpath(rules.root);
   const found = await resolveExisting(resolve(root ?? rules.workingDirectory, written));
   if (root !== null && !isWithin(found.existing, root))
-    throw refused(`${JSON.stringify(written.slice(0, 200))} leads out of the output root`);
+    throw refusedPath(`${JSON.stringify(written.slice(0, 200))} leads out of the output root`);
   if (isInStateDirectory(join(found.existing, ...found.rest)))
-    throw refused(
+    throw refusedPath(
       `${JSON.stringify(written.slice(0, 200))} leads to where state is kept (${STATE_DIRECTORY})`,
     );
   return found;
@@ -144,12 +153,12 @@ async function resolveExisting(path: string): Promise<RealPath> {
   for (let current = path; ; current = dirname(current)) {
     const stats = await lstat(current).catch((error: NodeJS.ErrnoException) => {
       if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
-      throw refused(`the path cannot be looked at: ${error.code}`);
+      throw refusedPath(`the path cannot be looked at: ${error.code}`);
     });
     if (stats) {
       const existing = await realpath(current).catch(() => null);
       // A link to nothing may point anywhere tomorrow.
-      if (existing === null) throw refused("a part of the path is a link to nothing");
+      if (existing === null) throw refusedPath("a part of the path is a link to nothing");
       return { existing, rest };
     }
     rest.unshift(basename(current));
@@ -164,16 +173,16 @@ async function refuseForeignManifest(path: string, written: string): Promise<voi
     [STATE_DIRECTORY, "manifest.json"].map((name) => lstat(join(path, name)).catch(() => null)),
   );
   if (manifest && !state)
-    throw invalid(
+    throw invalidPath(
       "output_dir",
       `${JSON.stringify(written)} holds a manifest.json that is no crawl's of ours`,
     );
 }
 
-const refused = (detail: string): ProblemError =>
+export const refusedPath = (detail: string): ProblemError =>
   new ProblemError({ status: 403, code: "path_refused", detail });
 
-const invalid = (path: string, message: string): ProblemError =>
+export const invalidPath = (path: string, message: string): ProblemError =>
   new ProblemError({
     status: 422,
     code: "invalid_request",

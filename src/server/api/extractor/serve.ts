@@ -1,3 +1,5 @@
+import { Failure } from "../../../base/failure.ts";
+import type { Gauge } from "../../../base/metrics.ts";
 import { receiveBodies } from "../../middleware/body.ts";
 import type { Exchange, Handler } from "../../middleware/exchange.ts";
 import { limitClients, limitConcurrency } from "../../middleware/limits.ts";
@@ -7,7 +9,7 @@ import { crawls } from "../mcp/crawls.ts";
 import { joinOffers } from "../mcp/offer.ts";
 import { configurationOperation, countCalls, mcpOperation, withMcpSlash } from "../mcp/operation.ts";
 import { pages } from "../mcp/pages.ts";
-import type { z } from "../openapi.ts";
+import type { ApiOperation, z } from "../openapi.ts";
 import { createSite } from "../site.ts";
 import { openJobNews } from "./jobs/news.ts";
 import { startJobRunner } from "./jobs/runner.ts";
@@ -19,6 +21,8 @@ import { About, Health } from "./schemas/answers.ts";
 
 export type ExtractorServerOptions = ServerPlace &
   Omit<ExtractorParts, "isReady" | "draining" | "news" | "runner" | "hasApiKey"> & {
+    /** The queue as this process's running jobs see it, which ask again themselves. */
+    readonly runningQueue: ExtractorParts["queue"];
     readonly corsOrigins: readonly string[];
     /** The most requests under way; beyond it the answer is 429. */
     readonly maxConcurrentRequests: number;
@@ -43,7 +47,7 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
   const server = serve(options, {
     ...options,
     metrics: options.app.metrics,
-    pages: extractorPages(),
+    pages: options.role === "worker" ? null : extractorPages(),
     guardedMethods: ["POST", "PUT", "PATCH", "DELETE"],
     limits: [
       receiveBodies(),
@@ -66,17 +70,17 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
         ...options,
         ...state,
         news,
-        runner: { wake: () => runner.wake() },
+        runner: { wake: () => runner?.wake() },
         hasApiKey: !state.access.isOpen,
       }),
   });
   // A server that does not get the port must not take a job either; the first request comes when both are
   // ready.
-  const runner = startJobRunner(options);
+  const runner = options.role === "api" ? null : startJobRunner({ ...options, queue: options.runningQueue });
   return {
     url: server.url,
     async [Symbol.asyncDispose]() {
-      await Promise.all([server[Symbol.asyncDispose](), runner[Symbol.asyncDispose]()]);
+      await Promise.all([server[Symbol.asyncDispose](), runner?.[Symbol.asyncDispose]()]);
       news[Symbol.dispose]();
     },
   };
@@ -87,25 +91,28 @@ function extractorRoutes(parts: ExtractorParts): Handler {
   const startedAt = performance.now();
   const { handle } = createSite(parts, {
     description: "Articles of web pages, and crawls of whole sites.",
-    about: (basePath) => about(parts, basePath),
+    about: parts.role === "worker" ? null : (basePath) => about(parts, basePath),
     aboutSchema: About,
     health: async () => Response.json(await health(parts, performance.now() - startedAt)),
     healthSchema: Health,
-    operations: [
-      extractOperation(parts),
-      ...crawlOperations(parts),
-      ...eventOperations(parts),
-      configurationOperation({ ...parts, defaultClientModel: null }),
-      mcpOperation({
-        ...parts,
-        offerTo: () => joinOffers([pages({ ...parts, ...parts.defaults }), crawls(parts)]),
-        onCall: countCalls(parts.app.metrics),
-      }),
-      readPageOperation(parts),
-    ],
+    gauges: () => gaugesOf(parts),
+    operations: parts.role === "worker" ? [] : operations(parts),
   });
   return withMcpSlash(handle);
 }
+
+const operations = (parts: ExtractorParts): ApiOperation[] => [
+  extractOperation(parts),
+  ...crawlOperations(parts),
+  ...eventOperations(parts),
+  configurationOperation({ ...parts, defaultClientModel: null }),
+  mcpOperation({
+    ...parts,
+    offerTo: () => joinOffers([pages({ ...parts, ...parts.defaults }), crawls(parts)]),
+    onCall: countCalls(parts.app.metrics),
+  }),
+  readPageOperation(parts),
+];
 
 const about = ({ name, version, isReady }: ExtractorParts, basePath: string): z.output<typeof About> => ({
   service: name,
@@ -115,16 +122,44 @@ const about = ({ name, version, isReady }: ExtractorParts, basePath: string): z.
 });
 
 async function health(parts: ExtractorParts, uptimeMs: number): Promise<z.output<typeof Health>> {
-  const { name, version, app, queue } = parts;
+  const { name, version, app, role } = parts;
+  const jobs = await countsOf(parts);
   return {
-    status: "healthy",
+    status: jobs === null ? "degraded" : "healthy",
     service: name,
     version,
+    role,
     uptime_seconds: Math.round(uptimeMs / 100) / 10,
     cache: { size: app.cache.size, max_size: app.cache.maxSize },
     workers: app.extractor.workers,
     browser: { available: app.browserPath() !== null },
-    jobs: await queue.counts(),
+    jobs,
     processes: { configured: parts.processes.configured, alive: parts.processes.alive() },
   };
+}
+
+/** What all servers of the jobs would read alike. */
+async function gaugesOf(parts: ExtractorParts): Promise<Gauge[]> {
+  const { queued, running } = (await countsOf(parts)) ?? {};
+  const values = { crawl_jobs_queued: queued, crawl_jobs_running: running };
+  return Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : { name, labels: {}, value },
+  );
+}
+
+/** How long a probe waits for the queue, in ms. */
+const PROBE_MS = 1000;
+
+/** Null when the queue's database does not answer in time; a process without it is alive all the same. */
+async function countsOf({ queue }: ExtractorParts): Promise<Awaited<ReturnType<typeof queue.counts>> | null> {
+  const late = Promise.withResolvers<null>();
+  const timer = setTimeout(() => late.resolve(null), PROBE_MS);
+  try {
+    return await Promise.race([queue.counts(), late.promise]);
+  } catch (error) {
+    if (error instanceof Failure) return null;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,14 +1,12 @@
-import { mkdir, realpath } from "node:fs/promises";
-import { join } from "node:path";
 import { DEFAULT_NETWORK } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
-import { systemReason } from "../../../base/system-error.ts";
 import { createCrawlPlan, type JobQueue, type JobRecord } from "../../../crawler/index.ts";
 import type { EgressCaller } from "../../../fetching/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import type { JobNews } from "../extractor/jobs/news.ts";
+import { type CrawlPlaces, type NewPlace, readPages } from "../extractor/jobs/places.ts";
 import type { JobRunner } from "../extractor/jobs/runner.ts";
-import { type CrawlSpec, jobStatus, readManifest, shownCrawl } from "../extractor/jobs/spec.ts";
+import { type CrawlSpec, jobStatus, shownCrawl } from "../extractor/jobs/spec.ts";
 import type { RequestDefaults } from "../extractor/requests.ts";
 import type { McpOffer } from "./offer.ts";
 import {
@@ -36,17 +34,7 @@ export type CrawlToolParts = {
   readonly news: JobNews;
   readonly runner: Pick<JobRunner, "wake">;
   readonly defaults: RequestDefaults;
-  readonly crawlPlace: CrawlPlace;
-};
-
-/** Where the pages of crawls go that name no directory; each crawl has one of its own in it. */
-export type CrawlPlace = {
-  /** The path of the directory, which is made when it is needed. */
-  readonly path: string;
-  /** The path as callers are told it. */
-  readonly shown: string;
-  /** Whether callers from elsewhere may have pages written to it. */
-  readonly isForAll: boolean;
+  readonly places: CrawlPlaces;
 };
 
 const DEFAULT_MAX_PAGES = 50;
@@ -127,7 +115,7 @@ export const crawls = (parts: CrawlToolParts): McpOffer => ({
 });
 
 async function submit(raw: RawArguments, parts: CrawlToolParts, call: ToolCall): Promise<ToolFields> {
-  const { queue, crawlPlace, defaults } = parts;
+  const { queue, places, defaults } = parts;
   const url = requiredText(raw, "url");
   const split = splitCredentials(url);
   if (!split) throw new ArgumentError(`url: ${notPageUrl(url)}`);
@@ -151,19 +139,20 @@ async function submit(raw: RawArguments, parts: CrawlToolParts, call: ToolCall):
     preference,
     extraction: { ...extraction, renderings: ["markdown"] },
   });
-  const { directory, shown } = await newDirectory(split.url, { crawlPlace, caller: call.caller() });
+  const caller = call.caller();
+  const { place, shown } = await placeOf(split.url, places, caller);
   const job = await queue.submit({
-    place: directory,
+    place,
     shown: shownCrawl(shown, plan),
     spec: {
       plan,
       authorizations: split.authorization === null ? [] : [[new URL(split.url).origin, split.authorization]],
       sitemapFiles: [],
       network: DEFAULT_NETWORK,
-      directory,
+      directory: place,
       shownDirectory: shown,
       isFresh: false,
-      caller: call.caller(),
+      caller,
     },
   });
   if (typeof job === "string") throw new ArgumentError("as many crawls wait as may; try again later");
@@ -171,24 +160,15 @@ async function submit(raw: RawArguments, parts: CrawlToolParts, call: ToolCall):
   return { job_id: job.id, status: job.state, directory: shown };
 }
 
-/** The path of a directory for a new crawl; its parent is there. */
-async function newDirectory(
-  url: string,
-  { crawlPlace, caller }: { readonly crawlPlace: CrawlPlace; readonly caller: EgressCaller },
-): Promise<{ readonly directory: string; readonly shown: string }> {
-  const { path, shown, isForAll } = crawlPlace;
-  if (!isForAll && caller.kind === "remote_request")
-    throw new ArgumentError(
-      "this server takes crawls only from its own machine: its operator may set ARTICLE_EXTRACTOR_OUTPUT_ROOT to a directory for others",
-    );
+/** A place of its own for a new crawl. @throws ArgumentError where this caller may not have pages stored */
+async function placeOf(url: string, places: CrawlPlaces, caller: EgressCaller): Promise<NewPlace> {
   const host = new URL(url).host.replace(/[^\w.-]/g, "_").slice(0, 100);
   const name = `${host}-${crypto.randomUUID().slice(0, 8)}`;
   try {
-    await mkdir(path, { recursive: true, mode: 0o700 });
-    return { directory: join(await realpath(path), name), shown: join(shown, name) };
-  } catch (cause) {
-    const why = systemReason(cause);
-    throw new Failure("unwritable_output", `no directory for crawls could be made: ${why}`, { cause });
+    return await places.create(name, { isLocal: caller.kind !== "remote_request" });
+  } catch (error) {
+    if (error instanceof Failure && error.code === "egress_refused") throw new ArgumentError(error.message);
+    throw error;
   }
 }
 
@@ -199,7 +179,7 @@ async function status(raw: RawArguments, parts: CrawlToolParts, call: ToolCall):
   const job = await jobWithin(id, { ...parts, seconds, signal: call.signal() });
   if (!job) throw new ArgumentError(`there is no job ${JSON.stringify(id.slice(0, 100))}`);
   const { job_id, status: state, progress, total, successful, failed, skipped, output_dir } = jobStatus(job);
-  const entries = isOver(job) ? await pagesOf(job) : [];
+  const entries = isOver(job) ? await pagesOf(job, parts) : [];
   const end = offset + LISTED_PAGES;
   return {
     job_id,
@@ -238,9 +218,8 @@ async function jobWithin(id: string, { queue, news, seconds, signal }: Waiting):
   }
 }
 
-async function pagesOf(job: JobRecord) {
-  const manifest = await readManifest(job);
-  return (manifest?.results ?? []).map(({ url, title, file_path, error, reason }) => ({
+async function pagesOf(job: JobRecord, { places }: CrawlToolParts) {
+  return (await readPages(places, job)).map(({ url, title, file_path, error, reason }) => ({
     url,
     title,
     file: file_path,

@@ -74,7 +74,7 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
       return Response.json(health(grant, grant && registryFor(grant), options));
     },
     healthSchema: schemas.Health,
-    gauges: () => statuses(options.registry).flatMap(gaugesOf),
+    gauges: async () => statuses(options.registry).flatMap(gaugesOf),
     operations: [
       mcpOperation({ ...options, hasApiKey, offerTo, versionOf: () => options.registry.list() }),
       ...(options.allowSse

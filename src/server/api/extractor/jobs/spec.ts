@@ -1,8 +1,5 @@
-import { lstat } from "node:fs/promises";
-import { join } from "node:path";
-import type { BunFile } from "bun";
 import type { NetworkOptions } from "../../../../app/index.ts";
-import type { CrawlPlan, JobRecord, ManifestEntry } from "../../../../crawler/index.ts";
+import type { CrawlPlan, JobRecord } from "../../../../crawler/index.ts";
 import type { EgressCaller } from "../../../../fetching/index.ts";
 
 /** Everything needed to run a job, as decided when it was accepted; kept until the job ends. */
@@ -11,7 +8,7 @@ export type CrawlSpec = {
   readonly network: NetworkOptions;
   /** Values of Authorization headers by origin. */
   readonly authorizations: readonly (readonly [origin: string, value: string])[];
-  /** The real path. */
+  /** The place; see `CrawlPlaces`. */
   readonly directory: string;
   /** The path as the request wrote it; jobs queued by an earlier version lack it. */
   readonly shownDirectory?: string;
@@ -71,25 +68,4 @@ export function jobStatus({ id, state, counts, shown, ...job }: JobRecord) {
     warnings: job.warnings.length > 0 ? job.warnings : null,
     error: job.error,
   };
-}
-
-/** The manifest starts with the id of its job, so its beginning tells whose it is. */
-const HEAD_BYTES = 200;
-
-/** The manifest's file of a job; null when there is none, or a later crawl has replaced it. */
-export async function findManifest({ id, place }: JobRecord): Promise<BunFile | null> {
-  const path = join(place, "manifest.json");
-  const stats = await lstat(path).catch(() => null);
-  const file = Bun.file(path);
-  const isOurs = stats?.isFile() && (await file.slice(0, HEAD_BYTES).text()).includes(JSON.stringify(id));
-  return isOurs ? file : null;
-}
-
-/** The pages of a job that has ended; null without a manifest. */
-export async function readManifest(
-  job: JobRecord,
-): Promise<{ readonly results: readonly ManifestEntry[] } | null> {
-  const file = await findManifest(job);
-  // The crawler wrote it.
-  return file && ((await file.json()) as { readonly results: readonly ManifestEntry[] });
 }

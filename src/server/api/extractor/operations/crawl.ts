@@ -12,9 +12,8 @@ import {
   UNKNOWN_JOB,
   z,
 } from "../../openapi.ts";
-import { findManifest, jobStatus, shownCrawl } from "../jobs/spec.ts";
+import { jobStatus, shownCrawl } from "../jobs/spec.ts";
 import type { ExtractorParts } from "../parts.ts";
-import { confineDirectory } from "../paths.ts";
 import { readCrawl, readNetwork, requireSelectors } from "../requests.ts";
 import { JobList, JobStatus, Manifest, SubmittedJob } from "../schemas/answers.ts";
 import { CrawlRequest } from "../schemas/requests.ts";
@@ -109,7 +108,7 @@ export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
       400: problem("The job is not completed"),
       404: problem("There is no such job, or a later crawl has replaced its manifest"),
     },
-    handle: async (call) => manifest(await requireJob(call, parts)),
+    handle: async (call) => manifest(await requireJob(call, parts), parts),
   },
 ];
 
@@ -129,13 +128,14 @@ const unknownJob = (id: string): ProblemError =>
   });
 
 async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Response> {
-  const { app, queue, defaults, paths, hasApiKey, runner } = parts;
+  const { app, queue, places, defaults, hasApiKey, runner } = parts;
+  const rules = { ...parts.paths, runsElsewhere: queue.isShared };
   const request = parseWith(CrawlRequest, readJsonBody(exchange), "body");
   const egress = callerOf(exchange, hasApiKey);
   const caller = { isLocal: isLocalCaller(egress) };
-  const network = await readNetwork(request.network, request.prefer_browser, { rules: paths, caller });
-  const reading = await readCrawl(request, { defaults, rules: paths, caller });
-  const directory = await confineDirectory(request.output_dir, paths, caller);
+  const network = await readNetwork(request.network, request.prefer_browser, { rules, caller });
+  const reading = await readCrawl(request, { defaults, rules, caller });
+  const directory = await places.find(request.output_dir, caller);
   {
     await using session = app.openSession(network, egress, {
       client: subscriberNetwork(exchange.client.address),
@@ -176,14 +176,14 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
   );
 }
 
-async function manifest(job: JobRecord): Promise<Response> {
+async function manifest(job: JobRecord, { places }: ExtractorParts): Promise<Response> {
   if (job.state !== "completed")
     throw new ProblemError({
       status: 400,
       code: "job_not_completed",
       detail: `the job is ${job.state}; only a completed one has a manifest`,
     });
-  const file = await findManifest(job);
+  const file = await places.manifest(job);
   if (!file)
     throw new ProblemError({
       status: 404,

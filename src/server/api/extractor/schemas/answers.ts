@@ -177,14 +177,18 @@ export const Manifest = z
 
 export const Health = z
   .object({
-    status: z.literal("healthy"),
+    status: z.enum(["healthy", "degraded"]).openapi({ description: "Degraded while the database is away" }),
     service: z.string(),
     version: z.string(),
+    role: z.enum(["all", "api", "worker"]),
     uptime_seconds: z.number(),
     cache: z.object({ size: count, max_size: count }),
     workers: count.openapi({ description: "Extraction worker threads of this process at most" }),
     browser: z.object({ available: z.boolean() }),
-    jobs: z.object({ running: count, queued: count }),
+    jobs: z
+      .object({ running: count, queued: count })
+      .nullable()
+      .openapi({ description: "Null while the database is away" }),
     processes: z.object({ configured: count, alive: count }),
   })
   .openapi("Health");

@@ -1,0 +1,107 @@
+import { join } from "node:path";
+import { type App, openStore, type Program } from "../../../app/index.ts";
+import { Failure } from "../../../base/failure.ts";
+import type { Log } from "../../../base/log.ts";
+import { parseStoreUrl } from "../../../base/objects/index.ts";
+import { openPostgresJobQueue, openSqliteJobQueue } from "../../../crawler/index.ts";
+import {
+  type CrawlSpec,
+  directoryPlaces,
+  type ExtractorServerOptions,
+  type OwnCrawls,
+  storePlaces,
+} from "../../../server/index.ts";
+import type { Settings } from "../../../settings/index.ts";
+
+/** What the jobs of a server are kept in. */
+type OpenJobs = AsyncDisposable & Pick<ExtractorServerOptions, "queue" | "runningQueue" | "places">;
+
+type JobsParts = {
+  readonly program: Program;
+  readonly app: App;
+  readonly log: Log;
+  readonly stateDirectory: string;
+  readonly paths: ExtractorServerOptions["paths"];
+  /** The queue of the state directory; null where the database has it. */
+  readonly localQueue: ReturnType<typeof openLocalQueue> | null;
+};
+
+/** After so long without a word of its process a job is taken over, in ms. */
+const LEASE_MS = 15_000;
+/** How long a request waits for a database that is away, in ms. */
+const REQUEST_MS = 10_000;
+/** How long one step of a running job waits for it, in ms; the job asks again, but not when the program has to end. */
+const STEP_MS = 2_000;
+
+/** Opens the jobs with their pages, which are in the store or in directories. @throws Failure as `App.database` */
+export async function openJobs(parts: JobsParts): Promise<OpenJobs> {
+  const { program, app, log, stateDirectory, paths, localQueue } = parts;
+  const { settings } = program;
+  await using stack = new AsyncDisposableStack();
+  const frontiers = localQueue === null ? null : join(stateDirectory, "frontiers");
+  const places =
+    settings.storeUrl === null
+      ? directoryPlaces(paths, crawlPlaceOf(paths.root, stateDirectory))
+      : storePlaces(
+          stack.use(
+            await openStore(program, parseStoreUrl(settings.storeUrl), { log, metrics: app.metrics }),
+          ),
+          frontiers,
+        );
+  const queues = localQueue
+    ? { queue: localQueue, runningQueue: localQueue }
+    : await sharedQueues(app, settings);
+  const all = stack.move();
+  return { ...queues, places, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+async function sharedQueues(app: App, settings: Settings) {
+  const database = await app.database();
+  const patientFor = (waitMs: number) =>
+    openPostgresJobQueue<CrawlSpec>({ ...limitsOf(settings), database: database.patient({ waitMs }) });
+  return { queue: patientFor(REQUEST_MS), runningQueue: patientFor(STEP_MS) };
+}
+
+/** Opens the queue that all servers of a state directory share. @throws Failure as `openSqliteJobQueue` */
+export const openLocalQueue = (settings: Settings, directory: string) =>
+  openSqliteJobQueue<CrawlSpec>({ ...limitsOf(settings), directory, now: Date.now });
+
+const limitsOf = ({ maxQueuedJobs: maxQueued, maxRunningJobs: maxRunning }: Settings) => ({
+  maxQueued,
+  maxRunning,
+  leaseMs: LEASE_MS,
+});
+
+/**
+ * Checks that processes which share jobs share all that these need.
+ * @throws Failure `invalid_settings`
+ */
+export function requireSharedParts({
+  role,
+  databaseUrl,
+  storeUrl,
+}: Pick<Settings, "role" | "databaseUrl" | "storeUrl">): void {
+  const missing = [
+    ...(databaseUrl === null ? ["ARTICLE_EXTRACTOR_DATABASE_URL (its jobs)"] : []),
+    ...(storeUrl === null ? ["ARTICLE_EXTRACTOR_STORE_URL (its pages)"] : []),
+  ].join(" and ");
+  if (missing === "") return;
+  if (role !== "all")
+    throw new Failure(
+      "invalid_settings",
+      `a server with the role ${role} is one of several, and shares with them what is missing here: ${missing}`,
+    );
+  if (databaseUrl !== null)
+    throw new Failure(
+      "invalid_settings",
+      `a server with ARTICLE_EXTRACTOR_DATABASE_URL shares its jobs with others, and needs a place for pages that all reach: ${missing}`,
+    );
+}
+
+/** Below the root, of which callers know only what is in it, or where the server keeps its state. */
+export const crawlPlaceOf = (root: string | null, stateDirectory: string): OwnCrawls =>
+  root === null
+    ? { path: join(stateDirectory, CRAWLS), shown: join(stateDirectory, CRAWLS), isForAll: false }
+    : { path: join(root, CRAWLS), shown: CRAWLS, isForAll: true };
+
+const CRAWLS = "crawls";

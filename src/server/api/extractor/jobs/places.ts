@@ -1,0 +1,162 @@
+import { createHash } from "node:crypto";
+import { lstat, mkdir, realpath } from "node:fs/promises";
+import { join, posix } from "node:path";
+import type { BunFile } from "bun";
+import { makePrivateDirectory } from "../../../../base/database/index.ts";
+import { Failure } from "../../../../base/failure.ts";
+import { folderOf, type ObjectStore } from "../../../../base/objects/index.ts";
+import { systemReason } from "../../../../base/system-error.ts";
+import {
+  type CrawlOutput,
+  isInStateDirectory,
+  type JobRecord,
+  type ManifestEntry,
+  STATE_DIRECTORY,
+} from "../../../../crawler/index.ts";
+import {
+  confineDirectory,
+  invalidPath,
+  openConfinedDirectory,
+  type PathCaller,
+  type PathRules,
+  refusedPath,
+} from "../paths.ts";
+
+/** Where the pages and manifests of crawls are. */
+export interface CrawlPlaces {
+  /**
+   * Finds the place that a request means with its `output_dir`.
+   * @returns it as text, which is equal for the same place
+   * @throws ProblemError 403 for a place that the caller may not use, 422 for one where no crawl can go
+   */
+  find(written: string, caller: PathCaller): Promise<string>;
+  /**
+   * Finds a place of its own for a crawl whose caller names none.
+   * @throws Failure `egress_refused` where this caller may not have pages stored; `unwritable_output`
+   */
+  create(name: string, caller: PathCaller): Promise<NewPlace>;
+  /** Opens the place of a job that is about to run. @throws Failure `unwritable_output` */
+  open(place: string): Promise<CrawlOutput>;
+  /** The manifest that a job has written; null when there is none, or a later crawl has replaced it. */
+  manifest(job: JobRecord): Promise<BunFile | ReadableStream<Uint8Array> | null>;
+}
+
+export type NewPlace = {
+  readonly place: string;
+  /** The place as the caller is told it. */
+  readonly shown: string;
+};
+
+/** The directory for crawls whose callers name none. */
+export type OwnCrawls = {
+  /** Its path; it is made when it is needed. */
+  readonly path: string;
+  readonly shown: string;
+  /** Whether callers from elsewhere may have pages written to it. */
+  readonly isForAll: boolean;
+};
+
+/** Places that are directories of this machine. */
+export const directoryPlaces = (rules: PathRules, own: OwnCrawls): CrawlPlaces => ({
+  find: (written, caller) => confineDirectory(written, rules, caller),
+  async create(name, { isLocal }) {
+    if (!own.isForAll && !isLocal)
+      throw new Failure(
+        "egress_refused",
+        "this server takes crawls only from its own machine: its operator may set ARTICLE_EXTRACTOR_OUTPUT_ROOT to a directory for others",
+      );
+    try {
+      await mkdir(own.path, { recursive: true, mode: 0o700 });
+      return { place: join(await realpath(own.path), name), shown: join(own.shown, name) };
+    } catch (cause) {
+      const why = systemReason(cause);
+      throw new Failure("unwritable_output", `no directory for crawls could be made: ${why}`, { cause });
+    }
+  },
+  async open(place) {
+    await openConfinedDirectory(place);
+    return { kind: "directory", path: place };
+  },
+  async manifest({ id, place }) {
+    const path = join(place, "manifest.json");
+    const stats = await lstat(path).catch(() => null);
+    const file = Bun.file(path);
+    return stats?.isFile() && isOf(id, await file.slice(0, HEAD_BYTES).text()) ? file : null;
+  },
+});
+
+/**
+ * Places in a store, which every server of the jobs reaches.
+ * @param frontiers the local directory for what unshared crawls remember; null where all are shared
+ */
+export const storePlaces = (store: ObjectStore, frontiers: string | null): CrawlPlaces => ({
+  find: async (written) => confineFolder(store, written).url,
+  create: async (name) => {
+    const shown = `crawls/${name}`;
+    return { place: folderOf(store, shown).url, shown };
+  },
+  async open(place) {
+    const folder = folderAt(store, place);
+    const name = createHash("sha256").update(place).digest("hex").slice(0, 32);
+    const stateDirectory = frontiers === null ? null : join(frontiers, name);
+    if (stateDirectory !== null) makePrivateDirectory(stateDirectory);
+    return { kind: "store", store: folder, stateDirectory };
+  },
+  async manifest({ id, place }) {
+    const pieces = (await folderAt(store, place).stream("manifest.json"))?.[Symbol.asyncIterator]();
+    const first = await pieces?.next();
+    if (!pieces || !first || first.done) return null;
+    if (isOf(id, new TextDecoder().decode(first.value.subarray(0, HEAD_BYTES))))
+      return streamOf(first.value, pieces);
+    await pieces.return?.();
+    return null;
+  },
+});
+
+/** @throws ProblemError 403, 422 */
+function confineFolder(store: ObjectStore, written: string): ObjectStore {
+  const path = posix.normalize(written).replace(/\/$/, "");
+  const shown = JSON.stringify(written.slice(0, 200));
+  if (path.startsWith("/") || path === ".." || path.startsWith("../") || /^[a-z][a-z\d+.-]*:\//i.test(path))
+    throw refusedPath(`output_dir ${shown} leads out of the server's store: name a path below it`);
+  if (isInStateDirectory(path))
+    throw refusedPath(`${shown} leads to where state is kept (${STATE_DIRECTORY})`);
+  try {
+    return folderOf(store, path === "." ? "" : path);
+  } catch (error) {
+    if (error instanceof Failure) throw invalidPath("output_dir", error.message);
+    throw error;
+  }
+}
+
+/** @throws Failure `unwritable_output` for a place in another store */
+function folderAt(store: ObjectStore, place: string): ObjectStore {
+  if (place === store.url) return store;
+  if (place.startsWith(`${store.url}/`)) return folderOf(store, place.slice(store.url.length + 1));
+  throw new Failure("unwritable_output", `the job's pages were to go to another store than this server's`);
+}
+
+function streamOf(first: Uint8Array, rest: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream<Uint8Array>({
+    start: (controller) => controller.enqueue(first),
+    async pull(controller) {
+      const { value, done } = await rest.next();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: async () => void (await rest.return?.()),
+  });
+}
+
+/** The manifest starts with the id of its job, so its beginning tells whose it is. */
+const HEAD_BYTES = 200;
+
+const isOf = (id: string, head: string): boolean => head.includes(JSON.stringify(id));
+
+/** The pages of a job that has ended, as its manifest lists them; none without one. */
+export async function readPages(places: CrawlPlaces, job: JobRecord): Promise<readonly ManifestEntry[]> {
+  const manifest = await places.manifest(job);
+  if (manifest === null) return [];
+  // The crawler wrote it.
+  return ((await new Response(manifest).json()) as { readonly results: readonly ManifestEntry[] }).results;
+}
