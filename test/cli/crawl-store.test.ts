@@ -10,7 +10,7 @@ import {
 } from "../support/binary.ts";
 import { environmentFor, makeBucket } from "../support/bucket.ts";
 import type { Manifest } from "../support/crawl-run.ts";
-import { type NumberedSite, type SiteAnswer, serveNumberedSite } from "../support/numbered-site.ts";
+import { type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
 import { untilTrue } from "../support/until.ts";
 
 const PAGES = 40;
@@ -92,19 +92,6 @@ describe("crawl --output-dir s3://…", () => {
     expect(await place.store.head(name)).toEqual(before);
   });
 
-  test("goes on from the bucket on another machine", async () => {
-    await using place = await openPlace();
-    expect((await place.crawl("one", "--max-pages", "10")).exitCode).toBe(0);
-    await expectWhole(place.store, 10);
-    const asked = site.visits.length;
-    expect((await place.crawl("two")).stderr).toMatch(/crawled .* pages/);
-    await expectWhole(place.store, PAGES);
-    expect(pagesSince(asked)).toBe(PAGES - 10);
-    // The first machine takes what the second has saved.
-    const other = await place.crawl("one");
-    expect(other.stderr).toContain(`0 new, 0 changed, ${PAGES} unchanged, 0 gone`);
-  });
-
   test("goes on after kill -9, and loses and doubles nothing", async () => {
     await using place = await openPlace();
     const child = Bun.spawn([BINARY, ...words("--output-dir", place.url, "--concurrency", "2")], {
@@ -136,34 +123,6 @@ describe("crawl --output-dir s3://…", () => {
     expect((await place.crawl("two")).exitCode).toBe(0);
     await expectWhole(place.store, PAGES);
     expect(pagesSince(asked)).toBeLessThanOrEqual(PAGES - results.length);
-  });
-
-  test("moves pages that are gone, and --fresh begins anew", async () => {
-    const answers: Record<string, SiteAnswer> = {};
-    await using shrinking = serveNumberedSite({ pages: 3, answers });
-    await using place = await openPlace();
-    const crawl = (...more: string[]): Promise<BinaryResult> =>
-      runBinary(["crawl", `${shrinking.origin}/`, "--rate-limit", "0", "--output-dir", place.url, ...more], {
-        env: place.envOf("here"),
-      });
-    await crawl();
-    answers["/p/1"] = { status: 410, body: "gone" };
-    const { stderr } = await crawl();
-    expect(stderr).toContain("1 gone");
-    const gone = (await keysOf(place.store)).filter((key) => key.startsWith(".article-extractor/gone/"));
-    expect(gone.length).toBe(1);
-    expect((await expectWhole(place.store, 2)).skipped).toBe(1);
-    const fresh = await crawl("--fresh");
-    expect(fresh.stderr).not.toContain("since the last crawl");
-    expect((await manifestOf(place.store)).failed).toBe(1);
-  });
-
-  test("begins anew where somebody has emptied the bucket", async () => {
-    await using place = await openPlace();
-    await place.crawl("here", "--max-pages", "5");
-    for (const key of await keysOf(place.store)) await place.store.delete(key);
-    expect((await place.crawl("here", "--max-pages", "5")).stderr).not.toContain("since the last crawl");
-    await expectWhole(place.store, 5);
   });
 });
 

@@ -8,7 +8,7 @@ import { temporaryDirectory } from "../../support/binary.ts";
 import { makeBucket, optionsFor, standBefore } from "../../support/bucket.ts";
 import { crawlPlan, openTestApp } from "../../support/crawling.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
-import { serveNumberedSite } from "../../support/numbered-site.ts";
+import { type SiteAnswer, serveNumberedSite } from "../../support/numbered-site.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
 import { untilTrue } from "../../support/until.ts";
 
@@ -104,8 +104,12 @@ describe("a crawl into a bucket", () => {
   ])("ends with one line when it %s from some page on, and goes on later", async (_, fault, message) => {
     await using place = await openPlace();
     let puts = 0;
-    place.faulty.fault = ({ method }) =>
-      method !== "GET" && method !== "HEAD" && ++puts > 8 ? fault() : null;
+    let manifests = 0;
+    place.faulty.fault = ({ method, url }) => {
+      if (method === "GET" || method === "HEAD") return null;
+      if (new URL(url).pathname.endsWith("/manifest.json")) manifests++;
+      return ++puts > 8 ? fault() : null;
+    };
     const asked = site.visits.length;
     const summary = await crawl(place.store, place.state);
     expect(summary.state).toBe("failed");
@@ -113,6 +117,8 @@ describe("a crawl into a bucket", () => {
     expect(summary.manifestPath).toBeNull();
     const asIfStored = summary.progress.successful;
     expect(asIfStored).toBeGreaterThan(0);
+    // Whoever has waited for a bucket in vain does not wait again for each thing that is left to write.
+    expect(manifests).toBe(summary.error?.code === "store_unavailable" ? 0 : 1);
     place.faulty.fault = () => null;
     expect((await crawl(place.store, place.state)).state).toBe("completed");
     expect(await pagesIn(place.sound)).toBe(PAGES);
@@ -181,6 +187,61 @@ describe("a crawl into a bucket", () => {
     expect(failure?.message).toMatch(/^could not take the crawl's memory from s3:.*\(--fresh forgets it\)/);
     expect((await crawl(place.store, place.state, { isFresh: true })).state).toBe("completed");
     expect(await pagesIn(place.sound)).toBe(PAGES);
+  });
+
+  test("goes on from the bucket on another machine, whose memory the first then takes", async () => {
+    await using place = await openPlace();
+    const [one, two] = [join(place.state, "one"), join(place.state, "two")];
+    const modeOf = async (state: string, options: Crawling = {}): Promise<string> => {
+      let mode = "none";
+      await crawl(place.store, state, {
+        ...options,
+        onEvent: (event) => {
+          if (event.kind === "started") mode = event.mode;
+        },
+      });
+      return mode;
+    };
+    expect(await modeOf(one, { plan: crawlPlan({ ...plan, maxPages: 10 }) })).toBe("new");
+    expect(await pagesIn(place.sound)).toBe(10);
+    const asked = site.visits.length;
+    expect(await modeOf(two)).toBe("resumed");
+    expect(await pagesIn(place.sound)).toBe(PAGES);
+    const paths = site.visits.slice(asked).filter(({ path }) => path !== "/robots.txt");
+    expect(paths.length).toBe(PAGES - 10);
+    // Its own memory ends after ten pages.
+    expect(await modeOf(one)).toBe("repeated");
+    expect(await modeOf(two, { isFresh: true })).toBe("new");
+  });
+
+  test("begins anew where somebody has emptied the bucket", async () => {
+    await using place = await openPlace();
+    for (const _ of [1, 2]) {
+      const summary = await crawl(place.store, place.state);
+      expect(summary.changes).toEqual({ new: PAGES });
+      for await (const { key } of place.sound.list("")) await place.sound.delete(key);
+    }
+  });
+
+  test("moves pages that are gone below the state's prefix", async () => {
+    await using place = await openPlace();
+    const answers: Record<string, SiteAnswer> = {};
+    await using shrinking = serveNumberedSite({ pages: 3, answers });
+    const small = crawlPlan({ seeds: [`${shrinking.origin}/` as CrawlPlan["seeds"][number]] });
+    await crawl(place.store, place.state, { plan: small });
+    answers["/p/1"] = { status: 410, body: "gone" };
+    const gone: (string | null)[] = [];
+    const summary = await crawl(place.store, place.state, {
+      plan: small,
+      onEvent: (event) => {
+        if (event.kind === "page" && event.outcome.change === "gone") gone.push(event.outcome.filePath);
+      },
+    });
+    expect(summary.changes).toEqual({ unchanged: 2, gone: 1 });
+    expect(await pagesIn(place.sound)).toBe(2);
+    expect(gone).toEqual([expect.stringMatching(/^\.article-extractor\/gone\/.*p__1-[0-9a-f]{20}\.md$/)]);
+    const moved = await place.sound.read(gone[0] ?? "");
+    expect(new TextDecoder().decode(moved ?? undefined)).toContain("Page 1");
   });
 
   test("is one at a time on a machine", async () => {
