@@ -22,7 +22,7 @@ export type Parameter = Scalar | readonly Scalar[];
 /** What runs statements: the database, or one transaction in it. */
 export interface Queries {
   /**
-   * Runs one statement and returns its rows, with int8 and numeric as numbers. The text is constant: what
+   * Runs one statement and returns its rows, with int8 and numeric as numbers (but as texts in lists). The text is constant: what
    * differs from call to call is a parameter, since the server keeps a plan of each text.
    * @throws Failure `cancelled`, `database_unavailable`; an error of the server with its SQLSTATE in `code`,
    * such as 23505, which is an answer to the statement
@@ -118,6 +118,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
     listener: createListener(connections),
     names: new Map(),
     awaySince: null,
+    isClosed: false,
   };
   return handle(shared, {});
 }
@@ -132,6 +133,7 @@ type Shared = Pick<Postgres, "place" | "schema"> & {
   readonly names: Map<string, string>;
   /** Since when nothing has come through, as `performance.now()`; null while all is well. */
   awaySince: number | null;
+  isClosed: boolean;
 };
 
 function handle(shared: Shared, patience: Patience): Postgres {
@@ -161,6 +163,8 @@ function handle(shared: Shared, patience: Patience): Postgres {
     pooler: () => persist(shared, patience, (limit) => findPooler(connections, limit)),
     notify: async (name, message) => void (await send("SELECT pg_notify($1, $2)", [channel(name), message])),
     async [Symbol.asyncDispose]() {
+      if (shared.isClosed) return;
+      shared.isClosed = true;
       listener[Symbol.dispose]();
       await connections[Symbol.asyncDispose]();
     },
@@ -178,6 +182,8 @@ async function persist<T>(
   const giveUpAt = calledAt + waitMs;
   for (let failures = 0; ; failures++) {
     const startedAt = performance.now();
+    if (shared.isClosed || signal?.aborted)
+      throw new Failure("cancelled", "a call of the database was called off");
     const leftMs = waitMs === 0 ? statementMs : giveUpAt - startedAt;
     try {
       const result = await attempt({ ms: Math.min(statementMs, leftMs), signal });
@@ -200,7 +206,6 @@ async function persist<T>(
       // After a restart each connection of the pool fails once, and the next try opens a new one.
       if (failures > 0 || error instanceof DatabaseSilence) tellOfAbsence(shared, fault);
       await pause(pauseMs, signal);
-      if (signal?.aborted) throw new Failure("cancelled", "waiting for the database was called off");
     }
   }
 }
