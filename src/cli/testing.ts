@@ -2,8 +2,8 @@
 export { parseArguments } from "./arguments.ts";
 export { parseLockFile } from "./commands/documents/lock-file.ts";
 export { readCrawlCommand } from "./commands/pages/crawl.ts";
+export { isWithin } from "./commands/pages/crawl-exit.ts";
 export { readExtractCommand } from "./commands/pages/extract-options.ts";
-export { isWithin } from "./commands/pages/max-failures.ts";
 export { changeDeployment } from "./commands/tenants/change-file.ts";
 export { COMMANDS, type Command, CRAWL_COMMAND, EXTRACT_COMMAND } from "./commands.ts";
 export { FLAG_GROUPS, type Flag } from "./flags/flag.ts";

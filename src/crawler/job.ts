@@ -49,9 +49,9 @@ export async function* runCrawlJob(
   const { authorizations, jobId, isFresh, shared = null } = options;
   const signal = shared === null ? caller : AbortSignal.any([caller, shared.leave]);
   await using output = await openOutput(options.output, { isFresh, isShared: shared !== null, signal });
-  await using frontier = await openFrontier(plan, { options, parts, output });
   // A shell that names its jobs runs several at once; the name distinguishes their log lines.
   const log = jobId === null ? parts.log : parts.log.with({ job_id: jobId });
+  await using frontier = await openFrontier(plan, { options, parts, output });
   const run = new CrawlRun(plan, { ...parts, log, frontier, sink: output.sink, authorizations }, signal);
   const config = configEcho({ plan, options, network: parts.network });
   const notice = async (told: CrawlNotice): Promise<CrawlEvent> => {
@@ -87,7 +87,7 @@ type Opening = {
   readonly output: OpenOutput;
 };
 
-function openFrontier(plan: CrawlPlan, { options, parts, output }: Opening): Promise<Frontier> {
+async function openFrontier(plan: CrawlPlan, { options, parts, output }: Opening): Promise<Frontier> {
   const common = {
     place: output.place,
     plan,
@@ -95,11 +95,15 @@ function openFrontier(plan: CrawlPlan, { options, parts, output }: Opening): Pro
     jobId: options.jobId,
     isFresh: options.isFresh,
     freshName: options.freshName ?? "--fresh",
-    now: () => new Date(parts.clock.now()),
   };
   const { shared = null } = options;
-  if (shared !== null) throw new Failure("internal", "there is no frontier for several processes");
-  return Promise.resolve(openSqliteFrontier({ ...common, directory: output.stateDirectory }));
+  if (shared === null) {
+    const now = (): Date => new Date(parts.clock.now());
+    return openSqliteFrontier({ ...common, now, directory: output.stateDirectory });
+  }
+  if (parts.database === null) throw new Failure("internal", "a shared crawl needs a database");
+  const { openPostgresFrontier } = await import("./frontier/postgres.ts");
+  return openPostgresFrontier({ ...common, db: parts.database, canLead: shared.canLead });
 }
 
 type Job = {

@@ -3,6 +3,7 @@ import { type FileHandle, mkdtemp, open, rm, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { replaceFile } from "../base/atomic-file.ts";
+import { makePrivateDirectory } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import { systemFailure } from "../base/system-error.ts";
 import type { Clock } from "../fetching/index.ts";
@@ -87,6 +88,8 @@ export async function openOutput(
     return { ...opened, stateDirectory: directory, ...close };
   }
   const { sink, manifestPath } = output;
+  // The frontier of this process alone makes it.
+  if (options.isShared) makePrivateDirectory(directory);
   return {
     sink,
     stateDirectory: directory,

@@ -157,6 +157,8 @@ export const CRAWL_ONLY_FLAGS: readonly Flag[] = [
     "--dry-run": "List the URLs that the crawl would start with; fetch no page",
     "--fresh": "Forget an earlier crawl of this directory instead of going on with it",
     "--trust-lastmod": "When crawling again, do not ask for pages whose lastmod is the same as before",
+    "--join": "Crawl together with all processes that run this command; needs ARTICLE_EXTRACTOR_DATABASE_URL",
+    "--run NAME": "With --join: a finished crawl is crawled again under another name of the run",
     "--max-failures N|N%": "Failed pages up to which the exit code is 0, not 3 (default 0)",
   }),
 ];

@@ -52,6 +52,23 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
   ],
   [[URL, "--min-words", "x"], '--min-words must be a whole number from 0 to 1000000000, not "x"'],
   [[URL, "--select", "[[[", "--output-dir", "out"], '--select "[[[" is not a CSS selector'],
+  [[URL, "--join", "--dry-run"], "--join and --dry-run exclude each other"],
+  [[URL, "--join"], "--join needs --output-dir: the place that the processes share"],
+  [[URL, "--join", "--jsonl"], "--join needs --output-dir: the place that the processes share"],
+  [
+    [URL, "--join", "--output-dir", "out"],
+    "--join needs ARTICLE_EXTRACTOR_DATABASE_URL: the PostgreSQL that the processes share",
+  ],
+  [[URL, "--run", "monday", "--output-dir", "out"], "--run goes with --join"],
+  [[URL, "--join", "--run", "", "--output-dir", "out"], "--run must not be empty"],
+  [
+    [URL, "--join", "--run", "x".repeat(201), "--output-dir", "out"],
+    "--run: a name has at most 200 characters, none of them a control character",
+  ],
+  [
+    [URL, "--join", "--run", "a\nb", "--output-dir", "out"],
+    "--run: a name has at most 200 characters, none of them a control character",
+  ],
   [[URL, "--jsonl", "--dry-run"], "--jsonl and --dry-run exclude each other"],
   [[URL, "--fields", "title", "--output-dir", "out"], "--fields goes with --jsonl"],
   [

@@ -27,6 +27,8 @@ export type CrawlReportParts = {
   readonly destination: string;
   /** The command that would continue this crawl, as the start of a sentence; null when none would. */
   readonly resumedBy: string | null;
+  /** What would crawl a finished crawl again, as the start of a sentence; null where the same command does. */
+  readonly repeatedBy: string | null;
   /** The selectors of --exclude. */
   readonly excluded: readonly string[];
 };
@@ -89,6 +91,7 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
         told,
         unmatched,
         doneBefore,
+        hasPages,
       }),
     get firstFailure() {
       return [...examples.values()][0] ?? null;
@@ -167,11 +170,15 @@ type SummaryParts = CrawlReportParts & {
   readonly unmatched: UnmatchedExclusions;
   /** The number of pages that were done when a resumed crawl continued. */
   readonly doneBefore: number;
+  /** Whether any page has ended since. */
+  readonly hasPages: boolean;
 };
 
 function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
   const { progress, failures, skips, skippedLinks, changes, transient404, manifestPath } = summary;
   const lines = [headline(summary, parts)];
+  if (summary.state === "completed" && parts.repeatedBy !== null && !parts.hasPages)
+    lines.push(`nothing was left to do; ${parts.repeatedBy} crawls it again`);
   const codes = Object.entries(failures).sort(([, a], [, b]) => b - a);
   for (const [code, count] of codes) {
     const example = parts.examples.get(code);

@@ -11,12 +11,18 @@ import {
 } from "../../../app/index.ts";
 import { type ArticleField, renderingsFor } from "../../../articles/index.ts";
 import { onAbort } from "../../../base/abort.ts";
-import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../../../base/failure.ts";
+import { Failure, type FailureRecord } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
-import { isStoreUrl, parseStoreUrl, type StoreLocation } from "../../../base/objects/index.ts";
+import {
+  isStoreUrl,
+  type ObjectStore,
+  parseStoreUrl,
+  type StoreLocation,
+} from "../../../base/objects/index.ts";
 import {
   CRAWL_RANGES,
   type CrawlJobOptions,
+  type CrawlOutput,
   type CrawlPlan,
   type CrawlSummary,
   createCrawlPlan,
@@ -26,29 +32,38 @@ import {
 import { DEFAULT_CRAWL, type Settings } from "../../../settings/index.ts";
 import { parseUrlPrefix, splitCredentials } from "../../../urls/index.ts";
 import { optionValue, type Typed } from "../../arguments.ts";
-import { pathBytes } from "../../input.ts";
+
+import { hasRawBytes, pathBytes } from "../../input.ts";
 import { type Io, OutputClosed, wrongUsage } from "../../io.ts";
+
 import { noteMissingBrowser, openCommandApp } from "../../program.ts";
 import { canRedraw, type Run } from "../../shell.ts";
 import type { Notices } from "../../terminal/notices.ts";
 import { openScreen, type Screen } from "../../terminal/screen.ts";
 import {
+  exitCodeOf,
+  type FailureAllowance,
+  NOTHING_STORED,
+  readAllowance,
+  showAllowance,
+} from "./crawl-exit.ts";
+import {
   type CrawlReport,
   createCrawlReport,
   createLineOutput,
-  formatCounts,
   type LineOutput,
   pageCount,
 } from "./crawl-report.ts";
 import {
+  type Join,
   readExtraction,
   readFields,
+  readJoin,
   readNetwork,
   requireSelectors,
   requireUrl,
   showUrl,
 } from "./extract-options.ts";
-import { type FailureAllowance, isWithin, readAllowance, showAllowance } from "./max-failures.ts";
 import { askForDirectory, attempt, openOutputDirectory, openSink, type Sink } from "./output.ts";
 
 /** Runs `crawl`. */
@@ -75,17 +90,14 @@ type CrawlParts = {
   readonly log: Log;
 };
 
-/** The exit code of a crawl that finished with more failed pages than allowed. */
-const TOO_MANY_FAILURES = 3;
-const INTERRUPTED = FAILURE_OUTCOMES.cancelled.exitCode;
-
 /** Returns the exit code. Throws the `Failure` of a crawl that cannot begin. */
 async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<number> {
   const { io } = parts.screen;
   const isAsked = command.makes === "files" && command.directory === null;
   const directory = isAsked ? await askForDirectory(io, suggestDirectory(command)) : command.directory;
-  const location = readStore(directory);
-  if (directory !== null && location === null) await refuseFile(directory);
+  const isDirectory = directory !== null && !isStoreUrl(directory);
+  const location = readStore(directory, command);
+  if (isDirectory) await refuseFile(directory);
   await using session = parts.app.openSession(command.network);
   await requireSelectors(command.plan.extraction, { session, signal: io.signal });
   if (command.makes === "list") return await listPages(command, { ...parts, session });
@@ -103,11 +115,13 @@ async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<numbe
     now: () => performance.now(),
     destination: lines ? "written to stdout" : `stored in ${directory}`,
     resumedBy: directory === null ? null : `the same command${command.isFresh ? " without --fresh" : ""}`,
+    repeatedBy: command.join === null ? null : "--run with another name",
     excluded: command.plan.extraction.exclude,
   });
   const { changedLines } = command;
-  const beside = store ? null : directory;
+  const beside = isDirectory ? directory : null;
   await using changes = changedLines === null ? null : await openChanges(changedLines, beside, io);
+  const leave = AbortSignal.any([io.signal, reader.signal]);
   const options: CrawlJobOptions = {
     changes: changes && {
       write: (text) => changes.write(text).catch(asFailure),
@@ -115,10 +129,8 @@ async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<numbe
     },
     output:
       lines?.output ??
-      (store
-        ? { kind: "store", store, stateDirectory: crawlStateDirectoryOf(parts.program, store.url) }
-        : { kind: "directory", path: place ?? "" }),
-    jobId: null,
+      (store ? storeOutput(store, command, parts.program) : { kind: "directory", path: place ?? "" }),
+    jobId: command.join?.run ?? null,
     isFresh: command.isFresh,
     shellSettings: {
       output_dir: directory,
@@ -127,19 +139,41 @@ async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<numbe
       max_failures: showAllowance(command.allowance),
     },
     authorizations: command.authorizations,
+    // Nobody at a terminal ends the crawl for the other processes.
+    shared: command.join && { canLead: true, leave },
   };
   using interrupt = onAbort(io.signal, () => parts.notices.warn("stopping; interrupt again to end at once"));
-  const signal = AbortSignal.any([io.signal, reader.signal]);
-  const summary = await follow(session.crawl(command.plan, options, signal), report, lines);
+  const cancel = command.join === null ? leave : new AbortController().signal;
+  const summary = await follow(session.crawl(command.plan, options, cancel), report, lines);
   interrupt[Symbol.dispose]();
   const manifestPath = summary.manifestPath?.replace(place ?? "", () => directory ?? "") ?? null;
   for (const line of report.summarise({ ...summary, manifestPath })) parts.notices.tell(line);
-  return judge(summary, { command, lines, notices: parts.notices, firstFailure: report.firstFailure });
+  const { allowance } = command;
+  const { firstFailure } = report;
+  return exitCodeOf(summary, { allowance, lines, notices: parts.notices, firstFailure });
 }
 
-/** What a value of --output-dir names that is no directory; null where it is one. */
-const readStore = (directory: string | null): StoreLocation | null =>
-  directory !== null && isStoreUrl(directory) ? parseStoreUrl(directory) : null;
+/**
+ * The store that --output-dir names, which also a directory is where processes share it; null for a directory of this
+ * process.
+ */
+function readStore(
+  directory: string | null,
+  { makes, join }: Pick<CrawlCommand, "makes" | "join">,
+): StoreLocation | null {
+  if (directory === null) return null;
+  if (isStoreUrl(directory)) return parseStoreUrl(directory);
+  if (join === null || makes === "lines") return null;
+  if (!hasRawBytes(directory)) return { kind: "directory", path: resolve(directory) };
+  throw wrongUsage("--join needs a directory whose name is UTF-8");
+}
+
+/** A store's output. A frontier that processes share is in the database, and needs no directory here. */
+const storeOutput = (store: ObjectStore, { join }: CrawlCommand, program: Program): CrawlOutput => ({
+  kind: "store",
+  store,
+  stateDirectory: join === null ? crawlStateDirectoryOf(program, store.url) : null,
+});
 
 /**
  * Opens the file of --changed-jsonl, which may be among the pages although the crawl creates their directory only
@@ -174,7 +208,9 @@ async function follow(
   for await (const event of events) {
     report.take(event);
     if (event.kind === "finished") return event.summary;
-    if (event.kind === "page" && event.outcome.status === "failed" && lines && !lines.isClosed)
+    if (event.kind !== "page" || event.outcome.status !== "failed") continue;
+    // Each of several processes writes the lines of its own pages.
+    if (event.isOwn && lines && !lines.isClosed)
       await lines.writeFailed(event.outcome).catch(ignoreCancelled);
   }
   throw new Failure("internal", "the crawl ended without a result");
@@ -189,46 +225,6 @@ function asFailure(error: unknown): never {
 // The signal stops the crawl itself, which ends in order.
 function ignoreCancelled(error: unknown): void {
   if (!(error instanceof Failure && error.code === "cancelled")) throw error;
-}
-
-type Verdict = {
-  readonly command: CrawlCommand;
-  readonly lines: LineOutput | null;
-  readonly notices: Notices;
-  /** The message of the first page that failed. */
-  readonly firstFailure: string | null;
-};
-
-/** The exit code of a crawl that ended in order without storing a page. */
-const NOTHING_STORED = 1;
-
-function whyNothing({ progress, skips }: CrawlSummary, firstFailure: string | null): string {
-  const { failed, skipped } = progress;
-  if (failed > 0)
-    return `${pageCount(failed)} failed${firstFailure === null ? "" : `, the first with: ${firstFailure}`}`;
-  return skipped > 0 ? `${pageCount(skipped)} skipped (${formatCounts(skips)})` : "there was none to fetch";
-}
-
-function judge(summary: CrawlSummary, { command, lines, notices, firstFailure }: Verdict): number {
-  const { state, error, progress } = summary;
-  if (state === "cancelled") {
-    if (lines?.isClosed) return 0;
-    notices.error("interrupted");
-    return INTERRUPTED;
-  }
-  if (state === "failed") {
-    notices.error(error?.message ?? "the crawl could not go on");
-    return FAILURE_OUTCOMES[error?.code ?? "internal"].exitCode;
-  }
-  const { successful, failed } = progress;
-  if (successful === 0) {
-    notices.error(`no page was stored: ${whyNothing(summary, firstFailure)}`);
-    return NOTHING_STORED;
-  }
-  if (isWithin(command.allowance, failed, successful + failed)) return 0;
-  const allowed = showAllowance(command.allowance);
-  notices.error(`${failed} of ${successful + failed} pages failed; --max-failures allows ${allowed}`);
-  return TOO_MANY_FAILURES;
 }
 
 /** Lists the start URLs of a crawl on stdout, and those that it would skip on stderr. */
@@ -274,6 +270,8 @@ export type CrawlCommand = {
   /** The output directory, or the URL of a store; null when none was given. */
   readonly directory: string | null;
   readonly isFresh: boolean;
+  /** Null crawls without other processes. */
+  readonly join: Join | null;
   readonly allowance: FailureAllowance;
 };
 
@@ -292,10 +290,11 @@ export function readCrawlCommand(
 ): CrawlCommand {
   if (typed.has("jsonl") && typed.has("dry-run"))
     throw wrongUsage("--jsonl and --dry-run exclude each other");
+  if (typed.has("join") && typed.has("dry-run")) throw wrongUsage("--join and --dry-run exclude each other");
   const makes = typed.has("dry-run") ? "list" : typed.has("jsonl") ? "lines" : "files";
   if (typed.has("fields") && makes !== "lines") throw wrongUsage("--fields goes with --jsonl");
   const directory = optionValue.path(typed, "output-dir");
-  if (readStore(directory) !== null && makes === "lines")
+  if (directory !== null && isStoreUrl(directory) && makes === "lines")
     throw wrongUsage("--jsonl goes with a directory as --output-dir, not with a bucket");
   const fields = readFields(typed);
   const network = readNetwork(typed, place.hasPerson);
@@ -345,6 +344,7 @@ export function readCrawlCommand(
     changedLines: readChangedLines(typed, makes),
     directory,
     isFresh: typed.has("fresh"),
+    join: readJoin(typed, settings),
     allowance: readAllowance(typed.one("max-failures")),
   };
 }

@@ -327,3 +327,29 @@ export async function requireSelectors(
     if (error.code !== "no_content") throw error; // nothing matches, of course
   }
 }
+
+/** The processes that crawl together, with the name of their run; null for a crawl's first. */
+export type Join = { readonly run: string | null };
+
+const MAX_RUN_CHARACTERS = 200;
+
+/**
+ * Reads with whom a crawl is shared; null where it is not.
+ * @throws Failure `invalid_usage` without a database or a place to share
+ */
+export function readJoin(typed: Typed, settings: Settings): Join | null {
+  const run = optionValue.text(typed, "run");
+  if (!typed.has("join")) {
+    if (run !== null) throw wrongUsage("--run goes with --join");
+    return null;
+  }
+  if (run !== null && (run.length > MAX_RUN_CHARACTERS || /\p{Cc}/u.test(run)))
+    throw wrongUsage(
+      `--run: a name has at most ${MAX_RUN_CHARACTERS} characters, none of them a control character`,
+    );
+  if (!typed.has("output-dir"))
+    throw wrongUsage("--join needs --output-dir: the place that the processes share");
+  if (settings.databaseUrl === null)
+    throw wrongUsage("--join needs ARTICLE_EXTRACTOR_DATABASE_URL: the PostgreSQL that the processes share");
+  return { run };
+}

@@ -1,0 +1,191 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { join } from "node:path";
+import { BINARY, cleanEnvironment, requireBinary, runBinary, temporaryDirectory } from "../support/binary.ts";
+import { type Manifest, readCrawl } from "../support/crawl-run.ts";
+import { outputOf } from "../support/local.ts";
+import { type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
+import { testDatabase } from "../support/postgres.ts";
+import { untilTrue } from "../support/until.ts";
+
+const database = await testDatabase();
+afterAll(() => database[Symbol.asyncDispose]());
+
+const DATABASE = {
+  ARTICLE_EXTRACTOR_DATABASE_URL: database.url,
+  ARTICLE_EXTRACTOR_DATABASE_SCHEMA: database.schema,
+};
+
+/** Several runs of one command, into a directory that they share. */
+async function joinedCrawl(site: NumberedSite, words: readonly string[] = []) {
+  requireBinary();
+  const place = await temporaryDirectory();
+  const output = join(place.path, "out");
+  const running: Bun.Subprocess[] = [];
+  return {
+    path: place.path,
+    start(more: readonly string[] = []) {
+      const pace = ["--rate-limit", "0", "--concurrency", "3", "--ignore-robots"];
+      const command = [BINARY, "crawl", `${site.origin}/`, "--join", "--output-dir", "out", ...pace];
+      const child = Bun.spawn([...command, ...words, ...more], {
+        cwd: place.path,
+        env: cleanEnvironment({ ...DATABASE, ARTICLE_EXTRACTOR_THREADPOOL_SIZE: "1" }),
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "pipe",
+      });
+      running.push(child);
+      return { child, ended: outputOf(child) };
+    },
+    read: () => readCrawl(output),
+    async [Symbol.asyncDispose]() {
+      for (const child of running) child.kill("SIGKILL");
+      await Promise.all(running.map(({ exited }) => exited));
+      await place[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Checks that each URL has one outcome and each stored page its file; returns how many pages were stored. */
+function expectWhole({ manifest, files }: { manifest: Manifest | null; files: readonly string[] }): number {
+  if (!manifest) throw new Error("there is no manifest");
+  const { total_pages, successful, failed, skipped, results } = manifest;
+  expect([successful + failed + skipped, results.length]).toEqual([total_pages, total_pages]);
+  expect(new Set(results.map(({ url }) => url)).size).toBe(total_pages);
+  const stored = results.flatMap(({ file_path }) => (file_path === null ? [] : [file_path]));
+  expect(stored.toSorted()).toEqual([...files]);
+  return successful;
+}
+
+describe("crawl --join", () => {
+  test("crawls each page once with three processes, which all tell the same end", async () => {
+    await using site = serveNumberedSite({ pages: 80, answerMs: 10 });
+    await using crawl = await joinedCrawl(site, ["--max-pages", "41"]);
+    const runs = await Promise.all([1, 2, 3].map(() => crawl.start().ended));
+    for (const { exitCode, stdout, stderr } of runs) {
+      expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0, stdout: "" });
+      expect(stderr).toMatch(
+        /^warning: robots.txt is ignored\ncrawled 41 pages .*: 41 stored in out, 0 failed\n/,
+      );
+      expect(stderr).toContain("the limit of 41 pages was reached; a larger --max-pages goes on from here");
+      expect(stderr).toContain("every page and its outcome: out/manifest.json");
+    }
+    expect([expectWhole(await crawl.read()), site.visits.length]).toEqual([41, 41]);
+  });
+
+  test("goes on when one process is interrupted, whose pages go back at once", async () => {
+    await using site = serveNumberedSite({ pages: 80, answerMs: 30 });
+    await using crawl = await joinedCrawl(site);
+    const first = crawl.start();
+    await untilTrue(() => site.visits.length > 0);
+    const second = crawl.start();
+    await untilTrue(() => site.open > 3);
+    first.child.kill("SIGINT");
+    const left = await first.ended;
+    expect(left.exitCode).toBe(130);
+    expect(left.stderr).toMatch(/stopped after .* of .*; the same command goes on from here\n/);
+    expect((await second.ended).exitCode).toBe(0);
+    expect(expectWhole(await crawl.read())).toBe(80);
+    expect(site.visits.length).toBeLessThanOrEqual(80 + 3 + 2);
+  });
+
+  test("loses nothing when the leader is killed", async () => {
+    const gate = Promise.withResolvers<void>();
+    await using site = serveNumberedSite({
+      pages: 60,
+      until: (_path, earlier) => (earlier >= 11 ? gate.promise : undefined),
+    });
+    await using crawl = await joinedCrawl(site);
+    const leader = crawl.start();
+    await untilTrue(() => site.visits.length > 0);
+    const helpers = [crawl.start(), crawl.start()];
+    await untilTrue(() => site.open > 6);
+    leader.child.kill("SIGKILL");
+    gate.resolve();
+    for (const { ended } of helpers) expect((await ended).exitCode).toBe(0);
+    expect(expectWhole(await crawl.read())).toBe(60);
+    expect(site.visits.length).toBeLessThanOrEqual(60 + 3 + 2);
+  });
+
+  test("is gone on with after all were interrupted, also by a process alone", async () => {
+    await using site = serveNumberedSite({ pages: 60, answerMs: 30 });
+    await using crawl = await joinedCrawl(site);
+    const runs = [crawl.start(), crawl.start()];
+    await untilTrue(() => site.visits.length > 8);
+    for (const { child } of runs) child.kill("SIGTERM");
+    for (const { ended } of runs) expect((await ended).exitCode).toBe(130);
+    expect((await crawl.read()).manifest).toBeNull();
+    const again = await crawl.start().ended;
+    expect(again.stderr).toMatch(/crawled 60 pages \(\d+ of them before\)/);
+    expect(expectWhole(await crawl.read())).toBe(60);
+  });
+
+  test("ends with the same exit code for all when pages failed", async () => {
+    await using site = serveNumberedSite({
+      pages: 20,
+      answerMs: 10,
+      answers: { "/p/7": { status: 500 }, "/p/8": { status: 404 } },
+    });
+    await using crawl = await joinedCrawl(site, ["--retries", "0"]);
+    const runs = await Promise.all([1, 2].map(() => crawl.start().ended));
+    for (const { exitCode, stderr } of runs) {
+      expect(exitCode).toBe(3);
+      expect(stderr).toContain("2 of 20 pages failed; --max-failures allows 0");
+    }
+  });
+
+  test("writes the JSON line of each page once, in the process that crawled it", async () => {
+    await using site = serveNumberedSite({ pages: 40, answerMs: 10, answers: { "/p/33": { status: 404 } } });
+    await using crawl = await joinedCrawl(site, ["--jsonl", "--fields", "url", "--max-failures", "1"]);
+    const runs = await Promise.all([1, 2].map(() => crawl.start().ended));
+    const urls = runs.flatMap(({ exitCode, stdout }) => {
+      expect(exitCode).toBe(0);
+      return stdout
+        .trim()
+        .split("\n")
+        .filter((line) => line !== "")
+        .map((line): string => JSON.parse(line).url);
+    });
+    const { manifest } = await crawl.read();
+    expect(urls.toSorted()).toEqual((manifest?.results ?? []).map(({ url }) => url).toSorted());
+    expect([urls.length, manifest?.failed]).toEqual([40, 1]);
+  });
+
+  test("refuses another plan while it runs and names what differs; another pace may join", async () => {
+    await using site = serveNumberedSite({ pages: 40, answerMs: 50 });
+    await using crawl = await joinedCrawl(site);
+    const first = crawl.start();
+    await untilTrue(() => site.visits.length > 0);
+    const other = await crawl.start(["--max-depth", "1", "--min-words", "3"]).ended;
+    expect(other.exitCode).toBe(2);
+    expect(other.stderr).toMatch(/^error: .*depth.*\n/);
+    expect((await crawl.start(["--concurrency", "5"]).ended).exitCode).toBe(0);
+    expect((await first.ended).exitCode).toBe(0);
+    expect(expectWhole(await crawl.read())).toBe(40);
+  });
+
+  test("crawls a finished crawl again only under another name, and --fresh from nothing", async () => {
+    await using site = serveNumberedSite({ pages: 5 });
+    await using crawl = await joinedCrawl(site);
+    expect((await crawl.start().ended).exitCode).toBe(0);
+    const late = await crawl.start().ended;
+    expect(late.exitCode).toBe(0);
+    expect(late.stderr).toContain("nothing was left to do; --run with another name crawls it again");
+    expect(site.visits.length).toBe(5);
+    const monday = await crawl.start(["--run", "monday"]).ended;
+    expect(monday.stderr).toContain("since the last crawl: 0 new, 0 changed, 5 unchanged, 0 gone");
+    expect((await crawl.read()).manifest?.job_id).toBe("monday");
+    const fresh = await crawl.start(["--fresh"]).ended;
+    expect(fresh.stderr).toContain("crawled 5 pages in ");
+    expect(site.visits.length).toBe(15);
+  });
+
+  test("tells what to do about a database that was not set up", async () => {
+    await using empty = await testDatabase(undefined, { isEmpty: true });
+    const words = ["crawl", "http://127.0.0.1:1/", "--join", "--output-dir", "out"];
+    const { exitCode, stderr } = await runBinary(words, {
+      env: { ...DATABASE, ARTICLE_EXTRACTOR_DATABASE_SCHEMA: empty.schema },
+    });
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("article-extractor database migrate");
+  });
+});
