@@ -16,6 +16,7 @@ test: check build library ## all tests that matter: minutes on an idle machine
 	sh scripts/ensure-server.sh nginx nginx-light
 	sh scripts/ensure-server.sh sshd openssh-server
 	sh scripts/ensure-server.sh postgres postgresql
+	sh scripts/ensure-server.sh pgbouncer pgbouncer
 	sh scripts/ensure-moto.sh
 	sh scripts/ensure-xvfb.sh
 	$(BUN) scripts/test.ts
@@ -28,6 +29,7 @@ test-all: check build library ## the tests and the long runs
 	sh scripts/ensure-server.sh nginx nginx-light
 	sh scripts/ensure-server.sh sshd openssh-server
 	sh scripts/ensure-server.sh postgres postgresql
+	sh scripts/ensure-server.sh pgbouncer pgbouncer
 	sh scripts/ensure-moto.sh
 	sh scripts/ensure-xvfb.sh
 	$(BUN) scripts/test.ts --all

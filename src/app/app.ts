@@ -74,6 +74,8 @@ export type AppOptions = {
   readonly log: Log;
   /** Whether only one or two pages will be extracted. */
   readonly extractsOnePage?: boolean;
+  /** Where a wait for the shared database is told of, by default in the log. */
+  readonly waits?: Log;
   /** The shell whose extractions the metrics count. */
   readonly shell: "cli" | "server";
   /** What this machine offers for browsers; null or absent starts none. */
@@ -117,8 +119,7 @@ export interface App extends AsyncDisposable {
   openSession(network: NetworkOptions, caller?: EgressCaller, extras?: SessionExtras): ArticleSession;
   /**
    * Returns the database that processes share, which is opened with the first call and closed with the app.
-   * @throws Failure `invalid_settings` where the settings name none, or its schema is of another version;
-   *   `database_unavailable` where it is away for ten seconds
+   * @throws Failure `invalid_settings` where the settings name none, or it cannot be used
    */
   database(): Promise<Postgres>;
   /** Opens a proxy on behalf of this caller for programs that make their own connections. */
@@ -206,7 +207,7 @@ export function createApp(options: AppOptions): App {
   const cache = createArticleCache({ maxSize: settings.cacheSize, maxBytes: settings.cacheBytes });
   const slots = options.hostSlots ?? createHostSlots(systemClock);
   const browsers = options.machine ? openBrowsers(options, options.machine) : null;
-  const database = createLazyDatabase(options);
+  const database = createLazyDatabase({ ...options, log: options.waits ?? options.log });
   return {
     metrics,
     cache,

@@ -101,11 +101,13 @@ function formatLine(
 }
 
 /**
- * Removes possible secrets from the http and https addresses in a text: the user and password, the query and
+ * Removes possible secrets from the addresses in a text (http, https, postgres): the user and password, the query and
  * the fragment, where other sites put their tokens.
  */
 export function withoutUrlSecrets(text: string): string {
-  return text.includes("://") ? text.replace(/https?:\/\/[^\s"'<>]*/gi, shownAddress) : text;
+  return text.includes("://")
+    ? text.replace(/(?:https?|postgres(?:ql)?):\/\/[^\s"'<>]*/gi, shownAddress)
+    : text;
 }
 
 function shownAddress(address: string): string {

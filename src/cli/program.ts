@@ -10,6 +10,7 @@ import {
 } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
 import { LOG_FORMATS, LOG_LEVELS, type Log } from "../base/log.ts";
+import { silentLog } from "../base/silent-log.ts";
 import { parseEgressPolicy } from "../fetching/index.ts";
 import { type Deployment, type Environment, misspeltVariables } from "../settings/index.ts";
 import { optionValue, type Typed } from "./arguments.ts";
@@ -65,7 +66,13 @@ export function openCommandApp(
   const program = openProgram(parts);
   const log = program.openLog("critical");
   const person = createPerson(parts.io);
-  const app = openApp(program, { shell: "cli", caller: { kind: "cli" }, extractsOnePage, person, log });
+  // Commands log nothing of their own accord, but a person has to know what their crawl waits for.
+  const waits: Log = {
+    ...silentLog,
+    warning: (message, { error } = {}) => parts.notices.warn(error ? `${message}: ${error}` : message),
+  };
+  const choice = { shell: "cli", caller: { kind: "cli" }, extractsOnePage, person, log, waits } as const;
+  const app = openApp(program, choice);
   return { app, program, log };
 }
 

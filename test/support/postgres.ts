@@ -6,10 +6,11 @@ import { type Metrics, noMetrics } from "../../src/base/metrics.ts";
 import { migrate, openPostgres, type Postgres } from "../../src/base/postgres/index.ts";
 import { silentLog } from "../../src/base/silent-log.ts";
 import { reservePort } from "../../src/server/testing.ts";
+import { untilTrue } from "./until.ts";
 
 // Debian keeps PostgreSQL's programs out of the path; see scripts/ensure-server.sh.
 const DEBIAN = [...new Glob("/usr/lib/postgresql/*/bin").scanSync({ onlyFiles: false })].join(":");
-const PATH = `${process.env.PATH}:${DEBIAN}`;
+const PATH = `${process.env.PATH}:${DEBIAN}:/usr/sbin`;
 // PostgreSQL refuses to run as root.
 const IS_ROOT = process.getuid?.() === 0;
 const AS_OWNER = IS_ROOT ? ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"] : [];
@@ -206,4 +207,46 @@ function run(command: readonly string[], input = ""): string {
   });
   if (!success) throw new Error(`${command.join(" ")}: ${stderr.toString() || stdout.toString()}`);
   return stdout.toString().trimEnd();
+}
+
+/** Starts a PgBouncer before the database of a URL, which lends sessions for as long as the mode says. */
+export async function startPgbouncer(
+  url: string,
+  mode: "session" | "transaction",
+): Promise<AsyncDisposable & { readonly url: string }> {
+  const { port: serverPort } = new URL(url);
+  const port = await reservePort("127.0.0.1", 0);
+  const config = run([...AS_OWNER, "mktemp", "/tmp/pgbouncer.XXXXXX"]);
+  const lines = [
+    "[databases]",
+    `${DATABASE} = host=127.0.0.1 port=${serverPort} user=postgres`,
+    "[pgbouncer]",
+    "listen_addr = 127.0.0.1",
+    `listen_port = ${port}`,
+    "unix_socket_dir =",
+    "auth_type = any",
+    `pool_mode = ${mode}`,
+  ];
+  run([...AS_OWNER, "tee", config], `${lines.join("\n")}\n`);
+  const child = Bun.spawn([...AS_OWNER, "pgbouncer", config], {
+    stdio: ["ignore", "ignore", "ignore"],
+    env: { ...process.env, PATH },
+  });
+  await untilTrue(() =>
+    Bun.connect({ hostname: "127.0.0.1", port, socket: { data() {} } }).then(
+      (socket) => {
+        socket.end();
+        return true;
+      },
+      () => false,
+    ),
+  );
+  return {
+    url: `postgres://postgres@127.0.0.1:${port}/${DATABASE}`,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGKILL");
+      await child.exited;
+      run([...AS_OWNER, "rm", config]);
+    },
+  };
 }

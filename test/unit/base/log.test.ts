@@ -47,6 +47,8 @@ describe("the log", () => {
     ["https://h/p#access_token=s3cret", "https://h/p#…"],
     ["http://user:s3cret@h:80/p", "http://…@h:80/p"],
     ["HTTP://user:s3@cret@h/", "HTTP://…@h/"],
+    ["postgres://user:s3cret@h:5432/pages?sslmode=require", "postgres://…@h:5432/pages?…"],
+    ["postgresql://user:s3@cret@h/pages", "postgresql://…@h/pages"],
     ["http://user:s3/cret@h/p", "http://…@h/p"],
     ["http://user:s3?cret@h/p?s3cret", "http://…@h/p?…"],
     ["http://h:8080/@user/post", "http://h:8080/@user/post"],
