@@ -137,6 +137,7 @@ export const ENVIRONMENT_READERS: readonly string[] = ["settings", "bin", "libra
 export const NETWORK_USERS: Readonly<Record<string, string>> = {
   "src/server/web/page/http.ts": "runs in the browser, and asks the server that the page came from",
   "src/base/postgres/connections.ts": "the shared database is a server that the operator names",
+  "src/base/objects/s3.ts": "the bucket is a server that the operator names",
   "src/app/statsd.ts": "metrics leave by UDP to a server that the operator names",
 };
 
