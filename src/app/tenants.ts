@@ -18,6 +18,7 @@ import {
   createTenantRegistry,
   type GitAccess,
   type GitPermissions,
+  openSyncBook,
   type RemoteExtractor,
   requireAllowedUrl,
   requireReachable,
@@ -71,7 +72,8 @@ export function openTenants(
   const registry = createTenantRegistry({
     tenants: deployment.tenants,
     stateDirectory,
-    database: state.database,
+    // The one place where what processes of a deployment share is chosen.
+    book: openSyncBook(state.database, log),
     deployment: deployment.path,
     building: { workerUrl: program.host.indexWorkerUrl, ...INDEX_BUILD, turn: oneAtATime() },
     extractHtml: htmlReader(app.extractor, program.settings),

@@ -7,4 +7,5 @@ export { lookAtWebsite } from "./online/look.ts";
 export { type RemoteExtractor, requireReachable, type WebAccess } from "./online/plan.ts";
 export { createTenantRegistry, type TenantRegistry } from "./registry.ts";
 export type { TenantSearch, TenantSettings } from "./settings.ts";
+export { openSyncBook } from "./sync-book.ts";
 export type { TenantStatus } from "./types.ts";

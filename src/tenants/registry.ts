@@ -1,10 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Database } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { didYouMeanAny } from "../base/nearest.ts";
-import { type DocumentEntry, type LeftOut, requireValues, type StoredDocument } from "../search/index.ts";
-import { type DocumentUrl, parseDocumentUrl } from "../urls/index.ts";
+import { type DocumentEntry, type LeftOut, requireValues } from "../search/index.ts";
 import type { TenantDetail } from "./describe.ts";
 import { createTenantFinder, MAX_FOUND } from "./find.ts";
 import {
@@ -15,10 +13,17 @@ import {
   type LockedPackage,
 } from "./library.ts";
 import { createOpenIndexes, type OpenIndexes } from "./live-index.ts";
-import { type Lead, leadOf, leadTenants, TenantSearcher } from "./search-tenants.ts";
+import {
+  type FetchedDocument,
+  fetchFrom,
+  type Lead,
+  leadOf,
+  leadTenants,
+  TenantSearcher,
+} from "./search-tenants.ts";
 import { haveSameSource, type TenantSettings } from "./settings.ts";
 import type { SourceParts } from "./source/open-source.ts";
-import { openSyncBook, type SyncBook } from "./sync-book.ts";
+import type { SyncBook } from "./sync-book.ts";
 import { Tenant } from "./tenant.ts";
 import type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } from "./types.ts";
 
@@ -26,8 +31,8 @@ export type RegistryOptions = SourceParts & {
   readonly tenants: readonly TenantSettings[];
   /** An absolute path; indexes without a place beside their documents are kept there. */
   readonly stateDirectory: string;
-  /** The database of that directory, shared with all processes that serve the same tenants. */
-  readonly database: Database;
+  /** The records that all processes which serve the same tenants share. */
+  readonly book: SyncBook;
   /** The deployment's name; of all processes with one name, one builds and syncs. */
   readonly deployment: string;
   readonly building: IndexBuilding;
@@ -35,8 +40,6 @@ export type RegistryOptions = SourceParts & {
   readonly isOffline: boolean;
   readonly log: Log;
 };
-
-export type FetchedDocument = StoredDocument & { readonly tenant: string };
 
 export type FoundTenants = {
   readonly tenants: readonly TenantDetail[];
@@ -64,7 +67,7 @@ export interface TenantRegistry extends AsyncDisposable {
    * @throws Failure `unknown_tenant`, `search_disabled`, `index_missing`, `index_outdated`, `index_corrupt`,
    *   `timeout`
    */
-  search(codename: string, query: string, options: TenantSearchOptions): SearchAnswer;
+  search(codename: string, query: string, options: TenantSearchOptions): Promise<SearchAnswer>;
   /**
    * Searches several tenants, or all, as if their documents were in one index. Those that cannot be searched
    * are in `failures`.
@@ -76,22 +79,24 @@ export interface TenantRegistry extends AsyncDisposable {
     codenames: readonly string[] | null,
     query: string,
     options: TenantSearchOptions,
-  ): SearchAnswer;
+  ): Promise<SearchAnswer>;
   /**
    * Returns an indexed document by its address; a fragment is ignored. The address may be written in another
    * way than the index has it: with a query, another ending, a slash at its end, the name of an index page.
    * @param codename null for the first tenant that has the document
    * @throws Failure as `search`, and `unknown_document`
    */
-  fetch(codename: string | null, uri: string): FetchedDocument;
+  fetch(codename: string | null, uri: string): Promise<FetchedDocument>;
   /**
    * Lists indexed documents of a tenant, in the order of their addresses.
    * @param after the address before the first of them; null begins with the first of all
    * @throws Failure as `search`
    */
-  documents(codename: string, after: string | null, count: number): readonly DocumentEntry[];
+  documents(codename: string, after: string | null, count: number): Promise<readonly DocumentEntry[]>;
   /** @throws Failure `unknown_tenant` */
-  status(codename: string): TenantStatus;
+  status(codename: string): Promise<TenantStatus>;
+  /** The statuses of all tenants, as `list` has them. */
+  statuses(): Promise<readonly TenantStatus[]>;
   /**
    * Lists the files that the last build of a tenant's index left out; the status has their counts.
    * @throws Failure `unknown_tenant`
@@ -124,7 +129,7 @@ export interface TenantRegistry extends AsyncDisposable {
    * Requests a sync of a tenant from whichever process leads.
    * @throws Failure `unknown_tenant`
    */
-  requestSync(codename: string): SyncRequestOutcome;
+  requestSync(codename: string): Promise<SyncRequestOutcome>;
   /**
    * Goes on with other tenants. Those whose settings are the same keep their open index and their running sync;
    * those that changed are opened again, and those that are new are synced. What a removed one has on the disk
@@ -144,10 +149,9 @@ export type SyncRequestOutcome = "queued" | "running" | "not_allowed";
 
 /** Opens the tenants; nothing is read before the first request. */
 export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
-  const book = openSyncBook(options.database, options.log);
+  const { book, deployment } = options;
   const openIndexes = createOpenIndexes(MAX_OPEN_INDEXES);
-  const isLed = (): boolean => book.leases.holderNow(leadOf(options.deployment)) !== null;
-  const open = (settings: TenantSettings) => new Tenant(settings, { ...options, book, isLed, openIndexes });
+  const open = (settings: TenantSettings) => new Tenant(settings, { ...options, openIndexes });
   let tenants: Tenants = new Map(options.tenants.map((settings) => [settings.codename, open(settings)]));
   /** By codename, the ends of tenants that were replaced, and those whose documents must be fetched soon. */
   const leaving = new Map<string, Promise<void>>();
@@ -191,10 +195,11 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
   };
   return showTenants(() => tenants, {
     book,
+    isLed: async () => (await book.leases.holder(leadOf(deployment))) !== null,
     openIndexes,
     replace,
     start: () => {
-      lead ??= leadTenants([...tenants.values()], { ...options, book });
+      lead ??= leadTenants([...tenants.values()], options);
     },
     end: async () => {
       await lead?.[Symbol.asyncDispose]();
@@ -209,6 +214,8 @@ type Tenants = ReadonlyMap<string, Tenant>;
 
 type ShownParts = {
   readonly book: SyncBook;
+  /** See `Tenant.explain`. */
+  readonly isLed: () => Promise<boolean>;
   readonly openIndexes: OpenIndexes;
   readonly start: () => void;
   readonly end: () => Promise<void>;
@@ -226,10 +233,37 @@ function derived<T>(present: () => Tenants, derive: (tenants: Tenants) => T): ()
 
 /** The registry of the present tenants, which names no others, also when they exist. */
 function showTenants(present: () => Tenants, parts: ShownParts): TenantRegistry {
-  const { book, openIndexes } = parts;
+  const { book, openIndexes, isLed } = parts;
   const detailsOf = derived(present, (tenants) => [...tenants.values()].map(({ detail }) => detail));
   const finderOf = derived(present, () => createTenantFinder(detailsOf()));
-  const searcher = new TenantSearcher(openIndexes);
+  const statusesOf = async (tenants: readonly Tenant[]): Promise<TenantStatus[]> => {
+    const codenames = tenants.map(({ settings }) => settings.codename);
+    const [records, led] = await Promise.all([book.read(codenames), isLed()]);
+    return tenants.map((tenant, place) => tenant.statusFrom(records[place]!, led)); // a record for each
+  };
+  const statusOf = async (tenant: Tenant): Promise<TenantStatus> => (await statusesOf([tenant]))[0]!;
+  const explain = async (tenant: Tenant, error: Failure): Promise<Failure> => {
+    if (!error.code.startsWith("index_")) return error;
+    try {
+      const [records, led] = await Promise.all([book.read([tenant.settings.codename]), isLed()]);
+      return tenant.explain(error, records[0]!, led);
+    } catch (unread) {
+      // Other tenants are searched all the same.
+      if (unread instanceof Failure) return error;
+      throw unread;
+    }
+  };
+  /** Uses the index of a tenant; where that is not possible, says why. */
+  const using = async <T>(tenant: Tenant, use: () => T): Promise<T> => {
+    try {
+      return use();
+    } catch (error) {
+      throw error instanceof Failure ? await explain(tenant, error) : error;
+    }
+  };
+  const searchOne = (tenant: Tenant, query: string, search: TenantSearchOptions): Promise<SearchAnswer> =>
+    using(tenant, () => tenant.search(query, search));
+  const searcher = new TenantSearcher(openIndexes, explain);
   const tenantOf = (codename: string): Tenant => {
     const tenant = present().get(codename);
     if (tenant) return tenant;
@@ -249,23 +283,27 @@ function showTenants(present: () => Tenants, parts: ShownParts): TenantRegistry 
     chooseVersion: (library, version) => chooseVersion(detailsOf(), library, version),
     chooseLocked: (packages, library) => chooseLocked(detailsOf(), packages, library),
     describe: (codename) => tenantOf(codename).detail,
-    search: (codename, query, search) => tenantOf(codename).search(query, search),
-    searchTogether: (codenames, query, search) => {
+    search: async (codename, query, search) => searchOne(tenantOf(codename), query, search),
+    searchTogether: async (codenames, query, search) => {
       const named = codenames?.map(tenantOf) ?? [...present().values()];
       const groups = search.filter?.group ?? [];
       if (search.filter)
         requireValues("group", search.filter, () => detailsOf().map(({ group }) => group ?? ""));
       const wanted = named.filter(({ detail }) => groups.length === 0 || groups.includes(detail.group ?? ""));
       const [only] = wanted;
-      if (only && wanted.length === 1) return only.search(query, search);
-      const answer = searcher.search(wanted, query, search);
+      if (only && wanted.length === 1) return await searchOne(only, query, search);
+      const answer = await searcher.search(wanted, query, search);
       const [failure] = answer.failures;
       if (failure && answer.failures.length === wanted.length) throw failure;
       return answer;
     },
-    fetch: (codename, uri) => {
+    fetch: async (codename, uri) => {
       const wanted = codename === null ? [...present().values()] : [tenantOf(codename)];
-      const found = fetchFrom(wanted, uri);
+      const [only] = wanted;
+      const found =
+        only && wanted.length === 1
+          ? await using(only, () => fetchFrom(wanted, uri))
+          : fetchFrom(wanted, uri);
       if (found) return found;
       const owner = codename === null ? "No tenant has a document" : `Tenant '${codename}' has no document`;
       throw new Failure(
@@ -273,8 +311,12 @@ function showTenants(present: () => Tenants, parts: ShownParts): TenantRegistry 
         `${owner} ${JSON.stringify(uri.slice(0, MAX_SHOWN))}; take uri from the results of a search`,
       );
     },
-    documents: (codename, after, count) => tenantOf(codename).list(after, count),
-    status: (codename) => tenantOf(codename).status,
+    documents: async (codename, after, count) => {
+      const tenant = tenantOf(codename);
+      return await using(tenant, () => tenant.list(after, count));
+    },
+    status: async (codename) => await statusOf(tenantOf(codename)),
+    statuses: () => statusesOf([...present().values()]),
     leftOut: async (codename) => await tenantOf(codename).leftOut(),
     limitedTo: (codenames) =>
       showTenants(
@@ -289,18 +331,18 @@ function showTenants(present: () => Tenants, parts: ShownParts): TenantRegistry 
     build: async (codename) => {
       const tenant = tenantOf(codename);
       await tenant.build();
-      return tenant.status;
+      return await statusOf(tenant);
     },
     sync: async (codename) => {
       const tenant = tenantOf(codename);
       await tenant.sync({ buildsAlways: true });
-      return tenant.status;
+      return await statusOf(tenant);
     },
-    requestSync: (codename) => {
+    requestSync: async (codename) => {
       const tenant = tenantOf(codename);
       if (isIdleFolder(tenant.settings)) return "not_allowed";
-      if (tenant.status.state !== "idle") return "running";
-      book.request(codename);
+      if ((await statusOf(tenant)).state !== "idle") return "running";
+      await book.request(codename);
       return "queued";
     },
     [Symbol.asyncDispose]: parts.end,
@@ -311,68 +353,7 @@ function showTenants(present: () => Tenants, parts: ShownParts): TenantRegistry 
 const isIdleFolder = ({ source, allowIndexBuilds }: TenantSettings): boolean =>
   source === "filesystem" && !allowIndexBuilds;
 
-/** @throws Failure of the tenant, if there is only one */
-function fetchFrom(tenants: readonly Tenant[], uri: string): FetchedDocument | null {
-  for (const tenant of tenants) {
-    try {
-      const document = tenant.fetch(documentAddresses(uri));
-      if (document) return { ...document, tenant: tenant.detail.codename };
-    } catch (error) {
-      if (!(error instanceof Failure) || tenants.length === 1) throw error;
-    }
-  }
-  return null;
-}
-
 const MAX_SHOWN = 200;
 
 /** With more tenants, indexes that are searched rarely are opened for each search. */
 const MAX_OPEN_INDEXES = 32;
-
-const PARTS = /^([a-z]+:\/\/[^/?#]+)([^?#]*)(\?[^#]*)?/i;
-const ENDING = /\.(?:html?|mdx?|markdown|rst|adoc|txt)$/i;
-const INDEX = /\/(?:index|readme)$/i;
-
-/** What documentation appends to an address: nothing, a slash, an ending, or the name of an index page. */
-const TAILS = [
-  "",
-  "/",
-  ".html",
-  ".md",
-  ".mdx",
-  ".rst",
-  "/index.html",
-  "/index.md",
-  "/index.mdx",
-  "/README.md",
-] as const;
-
-/**
- * The addresses under which an index may hold the document of an address, the likeliest first: as it is, and
- * without its query or with another ending, since generators and people write a page's address in several ways.
- * @param address of a page or a document, possibly with a fragment; other text has none
- */
-function* documentAddresses(address: string): Generator<DocumentUrl> {
-  const [written = "", origin, path = "", query = ""] = PARTS.exec(address.trim()) ?? [];
-  if (origin === undefined) return;
-  const exact = parseDocumentUrl(written);
-  if (exact) yield exact;
-  const bare = path.replace(/(?<!\/)\/+$/, "");
-  const stem = bare.replace(ENDING, "");
-  const stems = new Set([bare, stem, stem.replace(INDEX, "")]);
-  for (const start of originsOf(origin)) {
-    for (const one of stems) {
-      for (const tail of TAILS) {
-        const found = parseDocumentUrl(`${start}${one}${tail}${tail === "" ? query : ""}`);
-        if (found) yield found;
-        const plain = query === "" ? null : parseDocumentUrl(`${start}${one}${tail}`);
-        if (plain) yield plain;
-      }
-    }
-  }
-}
-
-function originsOf(origin: string): readonly string[] {
-  if (/^https:/i.test(origin)) return [origin, `http${origin.slice(5)}`];
-  return /^http:/i.test(origin) ? [origin, `https${origin.slice(4)}`] : [origin];
-}

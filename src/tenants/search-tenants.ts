@@ -1,7 +1,8 @@
 import { contendForLead } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
-import { IndexGroup, type SearchIndex } from "../search/index.ts";
+import { IndexGroup, type SearchIndex, type StoredDocument } from "../search/index.ts";
+import { type DocumentUrl, parseDocumentUrl } from "../urls/index.ts";
 import type { OpenIndexes } from "./live-index.ts";
 import type { SyncBook } from "./sync-book.ts";
 import type { Tenant } from "./tenant.ts";
@@ -12,30 +13,38 @@ type Usable = { readonly tenant: Tenant; readonly index: SearchIndex };
 /** Searches several tenants as if their documents were in one index. */
 export class TenantSearcher {
   readonly #openIndexes: OpenIndexes;
+  readonly #explain: Explain;
   /** The group of the last search, whose tables the next one of the same indexes needs. */
   #group: IndexGroup | null = null;
 
-  constructor(openIndexes: OpenIndexes) {
+  constructor(openIndexes: OpenIndexes, explain: Explain) {
     this.#openIndexes = openIndexes;
+    this.#explain = explain;
   }
 
   /**
    * Tenants that cannot be searched are left out, and named in `failures`.
    * @throws Failure `timeout`; `invalid_usage` for a value of a filter that no document has
    */
-  search(tenants: readonly Tenant[], query: string, options: TenantSearchOptions): SearchAnswer {
+  async search(
+    tenants: readonly Tenant[],
+    query: string,
+    options: TenantSearchOptions,
+  ): Promise<SearchAnswer> {
     const started = performance.now();
-    return this.#openIndexes.together(() => {
-      const { usable, failures } = openAll(tenants);
+    const { unusable, answer } = this.#openIndexes.together(() => {
+      const { usable, unusable } = openAll(tenants);
       try {
-        return { ...this.#search(usable, query, { ...options, started }), failures };
+        return { unusable, answer: this.#search(usable, query, { ...options, started }) };
       } catch (error) {
         if (!(error instanceof Failure) || error.code !== "index_corrupt") throw error;
       }
       // A search of each tenant alone could read other parts of its file than the search of all.
-      const whole = usable.filter(({ tenant }) => isIntact(tenant, failures));
-      return { ...this.#search(whole, query, { ...options, started }), failures };
+      const whole = usable.filter(({ tenant }) => isIntact(tenant, unusable));
+      return { unusable, answer: this.#search(whole, query, { ...options, started }) };
     });
+    const failures = await Promise.all(unusable.map(({ tenant, error }) => this.#explain(tenant, error)));
+    return { ...answer, failures };
   }
 
   #search(
@@ -64,32 +73,97 @@ export class TenantSearcher {
   }
 }
 
-function openAll(tenants: readonly Tenant[]): {
-  readonly usable: readonly Usable[];
-  readonly failures: Failure[];
-} {
+type Unusable = { readonly tenant: Tenant; readonly error: Failure };
+
+/** Says why a tenant cannot be searched; see `Tenant.explain`. */
+type Explain = (tenant: Tenant, error: Failure) => Promise<Failure>;
+
+function openAll(tenants: readonly Tenant[]): { readonly usable: Usable[]; readonly unusable: Unusable[] } {
   const usable: Usable[] = [];
-  const failures: Failure[] = [];
+  const unusable: Unusable[] = [];
   for (const tenant of tenants) {
     try {
       usable.push({ tenant, index: tenant.withIndex((index) => index) });
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
-      failures.push(error);
+      unusable.push({ tenant, error });
     }
   }
-  return { usable, failures };
+  return { usable, unusable };
 }
 
-function isIntact(tenant: Tenant, failures: Failure[]): boolean {
+function isIntact(tenant: Tenant, unusable: Unusable[]): boolean {
   try {
     tenant.withIndex(({ reader }) => reader.verifyAll());
     return true;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    failures.push(error);
+    unusable.push({ tenant, error });
     return false;
   }
+}
+
+export type FetchedDocument = StoredDocument & { readonly tenant: string };
+
+/** @throws Failure of the tenant, if there is only one */
+export function fetchFrom(tenants: readonly Tenant[], uri: string): FetchedDocument | null {
+  for (const tenant of tenants) {
+    try {
+      const document = tenant.fetch(documentAddresses(uri));
+      if (document) return { ...document, tenant: tenant.detail.codename };
+    } catch (error) {
+      if (!(error instanceof Failure) || tenants.length === 1) throw error;
+    }
+  }
+  return null;
+}
+
+const PARTS = /^([a-z]+:\/\/[^/?#]+)([^?#]*)(\?[^#]*)?/i;
+const ENDING = /\.(?:html?|mdx?|markdown|rst|adoc|txt)$/i;
+const INDEX = /\/(?:index|readme)$/i;
+
+/** What documentation appends to an address: nothing, a slash, an ending, or the name of an index page. */
+const TAILS = [
+  "",
+  "/",
+  ".html",
+  ".md",
+  ".mdx",
+  ".rst",
+  "/index.html",
+  "/index.md",
+  "/index.mdx",
+  "/README.md",
+] as const;
+
+/**
+ * The addresses under which an index may hold the document of an address, the likeliest first: as it is, and
+ * without its query or with another ending, since generators and people write a page's address in several ways.
+ * @param address of a page or a document, possibly with a fragment; other text has none
+ */
+function* documentAddresses(address: string): Generator<DocumentUrl> {
+  const [written = "", origin, path = "", query = ""] = PARTS.exec(address.trim()) ?? [];
+  if (origin === undefined) return;
+  const exact = parseDocumentUrl(written);
+  if (exact) yield exact;
+  const bare = path.replace(/(?<!\/)\/+$/, "");
+  const stem = bare.replace(ENDING, "");
+  const stems = new Set([bare, stem, stem.replace(INDEX, "")]);
+  for (const start of originsOf(origin)) {
+    for (const one of stems) {
+      for (const tail of TAILS) {
+        const found = parseDocumentUrl(`${start}${one}${tail}${tail === "" ? query : ""}`);
+        if (found) yield found;
+        const plain = query === "" ? null : parseDocumentUrl(`${start}${one}${tail}`);
+        if (plain) yield plain;
+      }
+    }
+  }
+}
+
+function originsOf(origin: string): readonly string[] {
+  if (/^https:/i.test(origin)) return [origin, `http${origin.slice(5)}`];
+  return /^http:/i.test(origin) ? [origin, `https${origin.slice(4)}`] : [origin];
 }
 
 /** How long the other processes wait for a silent leader, in ms. */
@@ -124,23 +198,31 @@ export function leadTenants(first: readonly Tenant[], { book, deployment, log, i
   let isLeading = false;
   let timer: ReturnType<typeof setInterval> | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;
-  const takeRequests = (): void => {
-    for (const codename of book.takeRequests([...tenants.keys()])) tenants.get(codename)?.syncSoon();
+  const lookAfter = async (): Promise<void> => {
+    const codenames = [...tenants.keys()];
+    for (const codename of await book.takeRequests(codenames)) await tenants.get(codename)?.syncSoon();
     if (isOffline || performance.now() - lookedAt < SCHEDULES_EVERY_MS) return;
     lookedAt = performance.now();
-    for (const tenant of tenants.values()) tenant.syncWhenDue(Date.now());
+    for (const [place, record] of (await book.read(codenames)).entries())
+      if (isLeading) await tenants.get(codenames[place]!)?.syncWhenDue(record, Date.now());
   };
   let isTroubled = false;
   // State that cannot be read or written just now (a full disk, another process's long write) must not end a
   // server that can still answer.
-  const guarded = (work: () => void): void => {
+  const guarded = async (work: () => Promise<void>): Promise<void> => {
     try {
-      work();
+      await work();
       isTroubled = false;
     } catch (error) {
       if (!isTroubled) log.error("syncs are not looked after", { error: String(error) });
       isTroubled = true;
     }
+  };
+  let looking: Promise<void> | null = null;
+  const lookAgain = (): void => {
+    looking ??= guarded(lookAfter).finally(() => {
+      looking = null;
+    });
   };
   const follow = (): void => {
     isLeading = false;
@@ -155,9 +237,9 @@ export function leadTenants(first: readonly Tenant[], { book, deployment, log, i
     onGained: () => {
       isLeading = true;
       log.info("this process builds and syncs");
-      timer = setInterval(() => guarded(takeRequests), REQUESTS_EVERY_MS);
+      timer = setInterval(lookAgain, REQUESTS_EVERY_MS);
       timer.unref?.();
-      for (const tenant of tenants.values()) guarded(() => tenant.lead());
+      for (const tenant of tenants.values()) void guarded(() => tenant.lead());
     },
     onLost: () => {
       log.warning("another process builds and syncs now");
@@ -170,14 +252,17 @@ export function leadTenants(first: readonly Tenant[], { book, deployment, log, i
       const { codename, source } = tenant.settings;
       tenants.set(codename, tenant);
       if (!isLeading) return;
-      guarded(() => tenant.lead());
-      if (isNew && !isOffline && source !== "filesystem") tenant.syncSoon();
+      void guarded(async () => {
+        await tenant.lead();
+        if (isNew && !isOffline && source !== "filesystem") await tenant.syncSoon();
+      });
     },
     dismiss(tenant) {
       if (tenants.get(tenant.detail.codename) === tenant) tenants.delete(tenant.detail.codename);
     },
     async [Symbol.asyncDispose]() {
       follow();
+      await looking;
       await contention[Symbol.asyncDispose]();
     },
   };

@@ -1,10 +1,4 @@
-import {
-  type Database,
-  type FileLeases,
-  holdLease,
-  openLeaseOwner,
-  openLeases,
-} from "../base/database/index.ts";
+import { type Database, holdLease, type Leases, openLeaseOwner, openLeases } from "../base/database/index.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import type { LeftOutCounts } from "./left-out.ts";
@@ -50,24 +44,29 @@ export type PastSync = {
   readonly error: FailureRecord | null;
 };
 
+/** A record as it is read. */
+export type TenantRecord = SyncRecord & {
+  /** Whether some process, possibly a command, works on the tenant now. */
+  readonly isTaken: boolean;
+};
+
 /**
  * The records of all tenants, which every process of a server and commands beside it share. One process at a
- * time works on a tenant, and holds its lease.
+ * time works on a tenant, and holds its lease. A book holds the tenants of one deployment.
  */
 export interface SyncBook {
-  read(codename: string): SyncRecord;
+  /** Reads the records of tenants, in the order of the codenames. */
+  read(codenames: readonly string[]): Promise<readonly TenantRecord[]>;
   /** Writes some fields and keeps the others. */
-  write(codename: string, change: Partial<SyncRecord>): void;
+  write(codename: string, change: Partial<SyncRecord>): Promise<void>;
   /** Requests a sync from whichever process leads. */
-  request(codename: string): void;
-  /** Returns those of the codenames for which a sync was requested since the last call. */
-  takeRequests(codenames: readonly string[]): readonly string[];
-  /** Whether some process works on a tenant. */
-  isTaken(codename: string): boolean;
+  request(codename: string): Promise<void>;
+  /** Returns those of the codenames for which a sync was requested since the last call of any process. */
+  takeRequests(codenames: readonly string[]): Promise<readonly string[]>;
   /** Starts this process's work on a tenant; null while another process works on it. */
   begin(codename: string): Promise<TenantWork | null>;
   /** Leases for work that one process at a time does. */
-  readonly leases: FileLeases;
+  readonly leases: Leases;
   /** The owner name of this process in leases. */
   readonly owner: string;
   /** Called when a lease could not be renewed just now. */
@@ -78,6 +77,8 @@ export interface SyncBook {
 export type TenantWork = AsyncDisposable & {
   /** Aborts when another process has taken over the tenant because this one slept too long. */
   readonly lost: AbortSignal;
+  /** As `SyncBook.write`, in the order of the calls; changes nothing once another process has taken over the tenant. */
+  write(change: Partial<SyncRecord>): Promise<void>;
 };
 
 const NOTHING_YET: SyncRecord = {
@@ -104,8 +105,6 @@ const WORK_LEASE_MS = 15_000;
 
 /** @param database see `openSharedState` */
 export function openSyncBook(database: Database, log: Log): SyncBook {
-  const onLeaseError = (error: unknown): void =>
-    log.warning("lease not renewed", { error: error instanceof Error ? error.message : String(error) });
   const self = openLeaseOwner(database);
   const leases = openLeases(database, { hasDied: self.hasDied });
   database.run("CREATE TABLE IF NOT EXISTS syncs (codename TEXT PRIMARY KEY, record TEXT NOT NULL) STRICT");
@@ -121,54 +120,107 @@ export function openSyncBook(database: Database, log: Log): SyncBook {
   const take = database.prepare<{ codename: string }, [string]>(
     "DELETE FROM sync_requests WHERE codename IN (SELECT value FROM json_each(?)) RETURNING codename",
   );
-  // A neighbouring version may have written this during an upgrade; unknown fields do no harm.
-  const stored = (codename: string): SyncRecord => ({
-    ...NOTHING_YET,
-    ...(JSON.parse(select.get(codename)?.record ?? "{}") as Partial<SyncRecord>),
-  });
+  const isHeld = database.prepare<{ name: string }, [string, number]>(
+    "SELECT name FROM leases WHERE name = ? AND fence = ?",
+  );
+  const stored = (codename: string): Partial<SyncRecord> =>
+    JSON.parse(select.get(codename)?.record ?? "{}") as Partial<SyncRecord>; // as it was written
+  const merge = (codename: string, change: Partial<SyncRecord>): void =>
+    void put.run(codename, JSON.stringify({ ...stored(codename), ...change }));
+  const onLeaseError = warnsOf(log);
   return {
     leases,
+    // From its first use on, others look whether its process lives.
     get owner() {
       return self.name;
     },
     onLeaseError,
-    read(codename) {
-      const record = stored(codename);
-      if (record.state === "idle" && isAsked.get(codename)) return { ...record, state: "queued" };
-      // Work of a killed process is not under way any more.
-      if (record.state === "idle" || leases.holderNow(leaseOf(codename)) !== null) return record;
-      return { ...record, state: "idle" };
+    read: async (codenames) =>
+      codenames.map((codename) =>
+        recordOf(stored(codename), {
+          isAsked: isAsked.get(codename) !== null,
+          isTaken: leases.holderNow(leaseOf(codename)) !== null,
+        }),
+      ),
+    write: async (codename, change) => database.transaction(() => merge(codename, change)),
+    request: async (codename) => void ask.run(codename),
+    takeRequests: async (codenames) => take.all(JSON.stringify(codenames)).map(({ codename }) => codename),
+    begin: (codename) =>
+      beginWork(codename, { leases, owner: self.name, onLeaseError }, async (change, { fence }) =>
+        database.transaction(() => {
+          if (isHeld.get(leaseOf(codename), fence)) merge(codename, change);
+        }),
+      ),
+  };
+}
+
+/** Adds what is missing to a record; it may have been written by a neighbouring version during an upgrade. */
+export function recordOf(
+  stored: Partial<SyncRecord>,
+  { isAsked, isTaken }: { readonly isAsked: boolean; readonly isTaken: boolean },
+): TenantRecord {
+  const record = { ...NOTHING_YET, ...stored, isTaken };
+  if (record.state === "idle") return isAsked ? { ...record, state: "queued" } : record;
+  // Work of a killed process is not under way any more.
+  return isTaken ? record : { ...record, state: "idle" };
+}
+
+/** Logs that a lease could not be renewed. */
+export const warnsOf =
+  (log: Log) =>
+  (error: unknown): void =>
+    log.warning("lease not renewed", { error: error instanceof Error ? error.message : String(error) });
+
+type Holding = { readonly fence: number; readonly lost: AbortSignal };
+
+/** Begins work under the lease of a tenant; its changes are written one after the other. */
+export async function beginWork(
+  codename: string,
+  { leases, owner, onLeaseError: onError }: Pick<SyncBook, "leases" | "owner" | "onLeaseError">,
+  write: (change: Partial<SyncRecord>, holding: Holding) => Promise<void>,
+): Promise<TenantWork | null> {
+  const lost = new AbortController();
+  const lease = { leases, name: leaseOf(codename), owner, ttlMs: WORK_LEASE_MS, onError };
+  const held = await holdLease({ ...lease, onLost: () => lost.abort() });
+  if (!held) return null;
+  const holding = { fence: held.fence, lost: lost.signal };
+  let last = Promise.resolve();
+  return {
+    lost: lost.signal,
+    write(change) {
+      const written = last.then(() => write(change, holding));
+      last = written.catch(() => {}); // the next is written all the same
+      return written;
     },
-    write: (codename, change) =>
-      database.transaction(() => void put.run(codename, JSON.stringify({ ...stored(codename), ...change }))),
-    request: (codename) => void ask.run(codename),
-    takeRequests: (codenames) => take.all(JSON.stringify(codenames)).map(({ codename }) => codename),
-    isTaken: (codename) => leases.holderNow(leaseOf(codename)) !== null,
-    async begin(codename) {
-      const lost = new AbortController();
-      const held = await holdLease({
-        leases,
-        name: leaseOf(codename),
-        owner: self.name,
-        ttlMs: WORK_LEASE_MS,
-        onLost: () => lost.abort(),
-        onError: onLeaseError,
-      });
-      return held && { lost: lost.signal, [Symbol.asyncDispose]: () => held[Symbol.asyncDispose]() };
+    async [Symbol.asyncDispose]() {
+      await last;
+      await held[Symbol.asyncDispose]();
     },
   };
 }
 
-const leaseOf = (codename: string): string => `tenant:${codename}`;
+/** The time between two records of a sync's progress, in ms. */
+const PROGRESS_EVERY_MS = 500;
+
+/** Writes a sync's progress now and then. */
+export function progressWriter(write: TenantWork["write"]): (counts: SyncCounts) => void {
+  let writtenAt = 0;
+  return (counts) => {
+    if (performance.now() - writtenAt < PROGRESS_EVERY_MS) return;
+    writtenAt = performance.now();
+    write({ counts }).catch(() => {}); // what cannot be written shows with the sync's result
+  };
+}
+
+/** The name of the lease of whoever works on a tenant. */
+export const leaseOf = (codename: string): string => `tenant:${codename}`;
 
 const FAULTS: Readonly<Record<string, string>> = {
   index_corrupt: "its file is damaged",
   index_outdated: "it was built by another version",
 };
 
-type IndexWork = Pick<SyncRecord, "state" | "lastError"> & {
-  /** Whether some process, possibly a command, works on the tenant now. */
-  readonly isTaken: boolean;
+type IndexWork = Pick<TenantRecord, "state" | "lastError" | "isTaken"> & {
   /** Whether some process, a server, builds indexes by itself. */
   readonly isLed: boolean;
 };

@@ -18,13 +18,17 @@ import type { TenantSettings } from "./settings.ts";
 import { openSource, type SourceParts } from "./source/open-source.ts";
 import type { Source, SourceWatch, SyncCounts } from "./source/source.ts";
 import { indexPathOf, makeStateDirectory, stateDirectoryOf } from "./state-file.ts";
-import { describeIndexFailure, type SyncBook, type SyncRecord } from "./sync-book.ts";
+import {
+  describeIndexFailure,
+  progressWriter,
+  type SyncBook,
+  type SyncRecord,
+  type TenantRecord,
+} from "./sync-book.ts";
 import type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } from "./types.ts";
 
 type TenantOptions = SourceParts & {
   readonly book: SyncBook;
-  /** Whether some process builds and syncs the tenants: beside a mere command nobody builds anything. */
-  readonly isLed: () => boolean;
   readonly openIndexes: OpenIndexes;
   readonly stateDirectory: string;
   readonly building: IndexBuilding;
@@ -35,13 +39,13 @@ type TenantOptions = SourceParts & {
 const TEST_QUERY_MS = 5_000;
 /** The number of syncs that a record keeps. */
 const MAX_HISTORY = 50;
-/** The time between two records of a sync's progress, in ms. */
-const PROGRESS_EVERY_MS = 500;
 
 type Work = {
   readonly signal: AbortSignal;
   /** Called when it has begun, and does not wait any more. */
-  readonly onRunning: () => void;
+  readonly onRunning: () => Promise<void>;
+  /** See `TenantWork`. */
+  readonly write: (change: Partial<SyncRecord>) => Promise<void>;
 };
 
 const asFailure = (error: unknown): Failure =>
@@ -81,17 +85,29 @@ export class Tenant implements AsyncDisposable {
       log: this.#log,
       // The documents still exist, so the index can be built again.
       onUnusable: () => {
-        if (settings.allowIndexBuilds) this.#requestSync();
+        if (settings.allowIndexBuilds) void this.#requestSync();
       },
     });
   }
 
-  get status(): TenantStatus {
-    const { codename, search } = this.settings;
+  /**
+   * Returns the status that follows from its record.
+   * @param isLed see `explain`
+   */
+  statusFrom(record: TenantRecord, isLed: boolean): TenantStatus {
     const { builtAt, documentCount, failure } = this.#index;
     const none = new Failure("index_missing", "there is no search index");
-    const missing = search.isEnabled && builtAt === null ? this.#describeIndexFailure(none) : null;
-    return statusOf(this.settings, this.#book.read(codename), { builtAt, documentCount, failure, missing });
+    const isMissing = this.settings.search.isEnabled && builtAt === null;
+    const missing = isMissing ? this.explain(none, record, isLed) : null;
+    return statusOf(this.settings, record, { builtAt, documentCount, failure, missing });
+  }
+
+  /**
+   * Says why the index cannot be used, and what to do about it.
+   * @param isLed whether some process builds and syncs the tenants: beside a mere command nobody builds anything
+   */
+  explain(error: Failure, record: TenantRecord, isLed: boolean): Failure {
+    return describeIndexFailure(error, this.settings, { ...record, isLed });
   }
 
   search(query: string, options: TenantSearchOptions): SearchAnswer {
@@ -131,12 +147,12 @@ export class Tenant implements AsyncDisposable {
   }
 
   /** Starts to watch the documents where indexes may be built; the leading process calls this. */
-  lead(): void {
-    const { codename, allowIndexBuilds, source } = this.settings;
+  async lead(): Promise<void> {
+    const { allowIndexBuilds, source } = this.settings;
     if (!allowIndexBuilds || this.#watch) return;
     this.#watch = this.#source.watch(() => this.#syncByItself());
     // Documents of an earlier sync may have an index that was never built, or is gone.
-    const { syncedAt, needsBuild } = this.#book.read(codename);
+    const { syncedAt, needsBuild } = await this.#readRecord();
     const isBehind = syncedAt !== null && (needsBuild || this.#index.builtAt === null);
     if (source !== "filesystem" && isBehind) void this.build().catch(() => {});
   }
@@ -148,24 +164,22 @@ export class Tenant implements AsyncDisposable {
   }
 
   /** Syncs soon, whatever the record says; the leading process calls this. */
-  syncSoon(): void {
-    if (this.#isTaken) this.#requestSync();
+  async syncSoon(): Promise<void> {
+    if (await this.#isTaken()) await this.#book.request(this.settings.codename);
     else if (this.#watch) this.#watch.lookAgain();
     else void this.#syncByItself();
   }
 
-  /** Syncs when it is due; the leading process calls this every second or so. */
-  syncWhenDue(now: number): void {
+  /** Syncs when it is due; the leading process calls this every second or so with its record. */
+  async syncWhenDue(found: TenantRecord, now: number): Promise<void> {
     const { codename } = this.settings;
     if (this.#building) return;
-    const found = this.#book.read(codename);
     const correction = withoutFutureTimes(found, now);
-    if (correction) this.#book.write(codename, correction);
-    const record = { ...found, ...correction };
-    const at = dueAt(this.settings, record, now);
-    if (record.nextRunAt !== at) this.#book.write(codename, { nextRunAt: at });
+    const at = dueAt(this.settings, { ...found, ...correction }, now);
+    if (correction || found.nextRunAt !== at)
+      await this.#book.write(codename, { ...correction, nextRunAt: at });
     // Another process, a command beside the server, may be working on it.
-    if (at !== null && at <= now && record.state !== "running") void this.#syncByItself();
+    if (at !== null && at <= now && found.state !== "running") void this.#syncByItself();
   }
 
   /**
@@ -209,14 +223,13 @@ export class Tenant implements AsyncDisposable {
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       if (error.code === "index_corrupt") this.#index.giveUp(error);
-      throw error.code.startsWith("index_") ? this.#describeIndexFailure(error) : error;
+      throw error;
     }
   }
 
-  #describeIndexFailure(error: Failure): Failure {
-    const { codename } = this.settings;
-    const builder = { isTaken: this.#book.isTaken(codename), isLed: this.#options.isLed() };
-    return describeIndexFailure(error, this.settings, { ...this.#book.read(codename), ...builder });
+  async #readRecord(): Promise<TenantRecord> {
+    const [record] = await this.#book.read([this.settings.codename]);
+    return record!; // there is one for each codename
   }
 
   /** Syncs without a waiting caller; failures go to the record and the log. */
@@ -226,18 +239,19 @@ export class Tenant implements AsyncDisposable {
     } catch {
       // The process that works on it may have read the documents before they changed. Once this one ends, its
       // database may be closed.
-      if (!this.#ending.signal.aborted && this.#isTaken) this.#requestSync();
+      if (!this.#ending.signal.aborted) await this.#requestSync(true);
     }
   }
 
   /** Whether another process, a command beside the server, works on it. */
-  get #isTaken(): boolean {
-    return this.#building === null && this.#book.isTaken(this.settings.codename);
+  async #isTaken(): Promise<boolean> {
+    return this.#building === null && (await this.#readRecord()).isTaken;
   }
 
-  #requestSync(): void {
+  /** Requests a sync without a waiting caller, if asked to only where another process works on the tenant. */
+  async #requestSync(onlyWhereTaken = false): Promise<void> {
     try {
-      this.#book.request(this.settings.codename);
+      if (!onlyWhereTaken || (await this.#isTaken())) await this.#book.request(this.settings.codename);
     } catch (error) {
       // A search, which still gets its answer, or a timer requested this.
       this.#log.warning("no sync requested", { error: String(error) });
@@ -261,52 +275,54 @@ export class Tenant implements AsyncDisposable {
         "invalid_usage",
         `Tenant '${codename}' is being synced by another process; wait for it`,
       );
-    this.#book.write(codename, { state: "queued" });
+    const write = (change: Partial<SyncRecord>): Promise<void> => begun.write(change);
+    await write({ state: "queued" });
     const signal = AbortSignal.any([this.#ending.signal, begun.lost]);
     let hasBegun = false;
-    const onRunning = (): void => {
-      if (!hasBegun) this.#book.write(codename, { state: "running", lastStartedAt: Date.now() });
+    const onRunning = async (): Promise<void> => {
+      if (hasBegun) return;
       hasBegun = true;
+      await write({ state: "running", lastStartedAt: Date.now() });
     };
     try {
-      await work({ signal, onRunning });
-      this.#book.write(codename, { state: "idle", lastCompletedAt: Date.now(), lastError: null });
+      await work({ signal, onRunning, write });
+      await write({ state: "idle", lastCompletedAt: Date.now(), lastError: null });
     } catch (error) {
       const failure = asFailure(error);
       const isCalledOff = failure.code === "cancelled";
       // The process that has taken over the tenant writes its record.
       if (!begun.lost.aborted)
-        this.#book.write(codename, { state: "idle", ...(!isCalledOff && { lastError: failure.toRecord() }) });
+        await write({ state: "idle", ...(!isCalledOff && { lastError: failure.toRecord() }) });
       if (!isCalledOff) this.#log.error("sync failed", { code: failure.code, error: failure.message });
       throw failure;
     }
   }
 
   /** @returns whether the index has to be built */
-  async #syncDocuments({ signal, onRunning }: Work): Promise<boolean> {
+  async #syncDocuments({ signal, onRunning, write }: Work): Promise<boolean> {
     const { codename } = this.settings;
     const { leases, owner, onLeaseError: onError } = this.#book;
     if (this.#options.isOffline)
       throw new Failure("egress_refused", `Tenant '${codename}' is not synced: operation_mode is offline`);
     await using _ = await takeSyncSlot({ leases, owner, signal, onError });
-    onRunning();
+    await onRunning();
     const startedAt = Date.now();
-    const before = this.#book.read(codename);
+    const before = await this.#readRecord();
     const remember = (counts: SyncCounts | null, error: FailureRecord | null): Partial<SyncRecord> => ({
       history: [...before.history, { startedAt, endedAt: Date.now(), counts, error }].slice(-MAX_HISTORY),
     });
     try {
-      this.#book.write(codename, { needsBuild: true });
-      const counts = await this.#source.sync({ signal, onProgress: this.#progressWriter() });
+      await write({ needsBuild: true });
+      const counts = await this.#source.sync({ signal, onProgress: progressWriter(write) });
       const isChanged = counts.fetched + counts.removed > 0;
       const needsBuild = before.needsBuild || isChanged || !this.#index.isUsable;
       const done = { counts, needsBuild, syncedAt: startedAt, failures: 0, failedAt: null };
-      this.#book.write(codename, { ...done, ...remember(counts, null) });
+      await write({ ...done, ...remember(counts, null) });
       return needsBuild;
     } catch (error) {
       const failure = asFailure(error);
       if (failure.code !== "cancelled")
-        this.#book.write(codename, {
+        await write({
           failures: before.failures + 1,
           failedAt: Date.now(),
           ...remember(null, failure.toRecord()),
@@ -315,55 +331,45 @@ export class Tenant implements AsyncDisposable {
     }
   }
 
-  #progressWriter(): (counts: SyncCounts) => void {
-    let writtenAt = 0;
-    return (counts) => {
-      if (performance.now() - writtenAt < PROGRESS_EVERY_MS) return;
-      writtenAt = performance.now();
-      this.#book.write(this.settings.codename, { counts });
-    };
-  }
-
   /** Nothing is fetched for a folder: a sync only reads it into the index. */
   async #readFolder(work: Work): Promise<void> {
-    const { codename } = this.settings;
-    const before = this.#book.read(codename);
+    const before = await this.#readRecord();
     let startedAt = Date.now();
-    const onRunning = (): void => {
+    const onRunning = (): Promise<void> => {
       startedAt = Date.now();
-      work.onRunning();
+      return work.onRunning();
     };
-    const remember = (counts: SyncCounts | null, error: FailureRecord | null): void =>
-      this.#book.write(codename, {
+    const remember = (counts: SyncCounts | null, error: FailureRecord | null): Promise<void> =>
+      work.write({
         counts: counts ?? before.counts,
         history: [...before.history, { startedAt, endedAt: Date.now(), counts, error }].slice(-MAX_HISTORY),
       });
     try {
       const { documents, unchanged } = await this.#buildInTurn({ ...work, onRunning });
       const removed = Math.max(0, (before.documents ?? 0) - documents);
-      const { skippedFiles } = this.#book.read(codename);
-      remember({ fetched: documents - unchanged, unchanged, removed, failed: skippedFiles }, null);
+      const { skippedFiles } = await this.#readRecord();
+      await remember({ fetched: documents - unchanged, unchanged, removed, failed: skippedFiles }, null);
     } catch (error) {
       const failure = asFailure(error);
-      if (failure.code !== "cancelled") remember(null, failure.toRecord());
+      if (failure.code !== "cancelled") await remember(null, failure.toRecord());
       throw failure;
     }
   }
 
-  #buildInTurn({ signal, onRunning }: Work): Promise<BuildCounts> {
+  #buildInTurn({ signal, onRunning, write }: Work): Promise<BuildCounts> {
     return this.#options.building.turn(async () => {
-      onRunning();
-      this.#book.write(this.settings.codename, { isBuilding: true });
+      await onRunning();
+      await write({ isBuilding: true });
       try {
-        return await this.#buildNow(signal);
+        return await this.#buildNow(signal, write);
       } finally {
-        this.#book.write(this.settings.codename, { isBuilding: false });
+        await write({ isBuilding: false });
       }
     });
   }
 
-  async #buildNow(signal: AbortSignal): Promise<BuildCounts> {
-    const { codename, search } = this.settings;
+  async #buildNow(signal: AbortSignal, write: Work["write"]): Promise<BuildCounts> {
+    const { search } = this.settings;
     const path = this.#indexPath;
     makeStateDirectory(dirname(path));
     const files = new LeftOutFiles(this.#log);
@@ -380,7 +386,7 @@ export class Tenant implements AsyncDisposable {
     const leftOut = await files.save(path);
     this.#log.info("index built", { ...counts, skipped_files: leftOut.skippedFiles });
     const testQueries = search.isEnabled ? await this.#runTestQueries() : [];
-    this.#book.write(codename, { documents: counts.documents, ...leftOut, needsBuild: false, testQueries });
+    await write({ documents: counts.documents, ...leftOut, needsBuild: false, testQueries });
     return counts;
   }
 

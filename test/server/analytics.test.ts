@@ -63,7 +63,7 @@ describe("the metrics of tenants", () => {
     const gaugeOf = (name: string, tenant: string) =>
       new RegExp(`^article_extractor_${name}\\{tenant="${tenant}"\\} (\\S+)$`, "m").exec(text)?.[1];
     expect(Number(gaugeOf("tenant_documents", "gates"))).toBe(2);
-    const builtAt = registry.status("gates").builtAt?.getTime() ?? 0;
+    const builtAt = (await registry.status("gates")).builtAt?.getTime() ?? 0;
     const age = Number(gaugeOf("tenant_index_age_seconds", "gates"));
     expect(age).toBeGreaterThanOrEqual(0);
     expect(age).toBeLessThanOrEqual((Date.now() - builtAt) / 1000);

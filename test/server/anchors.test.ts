@@ -78,7 +78,8 @@ test.each([...Object.keys(MARKDOWN), "manual", "site"])(
   async (tenant) => {
     const anchors = new Set<string>();
     for (const query of tenant === "site" ? SITE_QUERIES : QUERIES) {
-      const { hits } = registry.search(tenant, query, { size: 10, wordMatch: false, timeoutMs: 30_000 });
+      const options = { size: 10, wordMatch: false, timeoutMs: 30_000 };
+      const { hits } = await registry.search(tenant, query, options);
       for (const { url, anchor } of hits) {
         if (anchor === null) continue;
         anchors.add(`${url}#${anchor}`);

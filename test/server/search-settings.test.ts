@@ -50,11 +50,11 @@ for (const { codename } of registry.list()) await registry.build(codename);
 
 test.each(SETTINGS.map(([name, , query], index) => [name, query, index] as const))(
   "search.%s changes what a search answers",
-  (_, query, index) => {
-    const answerOf = (codename: string): string => {
+  async (_, query, index) => {
+    const answerOf = async (codename: string): Promise<string> => {
       try {
         const options = { size: 10, wordMatch: false, timeoutMs: 5000 };
-        const { hits } = registry.search(codename, query, options);
+        const { hits } = await registry.search(codename, query, options);
         return JSON.stringify(
           hits.map(({ url, score, snippet }) => ({ url: url.replace(codename, ""), score, snippet })),
         );
@@ -62,14 +62,14 @@ test.each(SETTINGS.map(([name, , query], index) => [name, query, index] as const
         return String(error);
       }
     };
-    expect(answerOf(`changed-${index}`)).not.toBe(answerOf(`base-${index}`));
+    expect(await answerOf(`changed-${index}`)).not.toBe(await answerOf(`base-${index}`));
   },
 );
 
-test("the last word of a search is also a beginning, unless words must match", () => {
-  const found = (query: string, wordMatch: boolean): number =>
-    registry.search("base-1", query, { size: 10, wordMatch, timeoutMs: 5000 }).hits.length;
-  expect(found("wick lant", false)).toBeGreaterThan(0);
-  expect(found("lant", false)).toBe(found("lantern", false));
-  expect(found("lant", true)).toBe(0);
+test("the last word of a search is also a beginning, unless words must match", async () => {
+  const found = async (query: string, wordMatch: boolean): Promise<number> =>
+    (await registry.search("base-1", query, { size: 10, wordMatch, timeoutMs: 5000 })).hits.length;
+  expect(await found("wick lant", false)).toBeGreaterThan(0);
+  expect(await found("lant", false)).toBe(await found("lantern", false));
+  expect(await found("lant", true)).toBe(0);
 });

@@ -51,7 +51,7 @@ export async function checkMixedTenants(count: number): Promise<void> {
     await using open = openTenants(program, { deployment, app, log: silentLog });
     const { registry } = open;
     const countsOf = async (codename: string): Promise<Record<string, number>> => {
-      const { leftOut } = registry.status(codename);
+      const { leftOut } = await registry.status(codename);
       const counts = Object.fromEntries(Object.entries(leftOut).map(([reason, one]) => [reason, one.count]));
       const listed: Record<string, number> = {};
       for (const { reason } of await registry.leftOut(codename)) listed[reason] = (listed[reason] ?? 0) + 1;

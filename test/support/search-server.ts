@@ -10,7 +10,7 @@ import { extractHtml } from "../../src/extraction/testing.ts";
 import { parseAddressSet } from "../../src/fetching/index.ts";
 import { countSearches, startSearchServer } from "../../src/server/index.ts";
 import { DEFAULT_EXTRACTION, INDEX_BUILD, readDeployment } from "../../src/settings/index.ts";
-import { createTenantRegistry, type TenantRegistry } from "../../src/tenants/index.ts";
+import { createTenantRegistry, openSyncBook, type TenantRegistry } from "../../src/tenants/index.ts";
 import { INDEX_WORKER_URL, openTestTenantApp, testProgram } from "./program.ts";
 
 /** Writes files below a new directory; gives its path. */
@@ -56,7 +56,7 @@ export function openRegistry(deployment: object, directory = "/"): TestRegistry 
     access: openSources(program, { deployment: read, app }),
     isOffline: read.infrastructure.isOffline,
     stateDirectory,
-    database: openSharedState(stateDirectory, log).database,
+    book: openSyncBook(openSharedState(stateDirectory, log).database, log),
     deployment: "d.json",
     building: {
       workerUrl: INDEX_WORKER_URL,

@@ -8,7 +8,6 @@ export {
 } from "./database.ts";
 export {
   contendForLead,
-  type FileLeases,
   type HeldLease,
   holdLease,
   type LeaseOwner,

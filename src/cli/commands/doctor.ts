@@ -270,7 +270,7 @@ async function lookAtTenants(parts: DoctorParts): Promise<Finding[]> {
     const problems = await sources.problems(io.signal);
     return [
       ...problems.map((detail) => ({ name: "sources", status: "problem" as const, detail })),
-      ...registry.list().map(({ codename }) => findingOf(registry.status(codename))),
+      ...(await registry.statuses()).map(findingOf),
     ];
   } catch (error) {
     if (!(error instanceof Failure)) throw error;

@@ -17,12 +17,12 @@ test("many tenants are searched in turn, more of them than stay open", async () 
   for (const { codename } of registry.list()) await registry.build(codename);
   for (let round = 0; round < 3; round++)
     for (const { codename } of registry.list()) {
-      expect(registry.search(codename, "apples", search).hits).toHaveLength(1);
-      expect(registry.status(codename).documentCount).toBe(1);
+      expect((await registry.search(codename, "apples", search)).hits).toHaveLength(1);
+      expect((await registry.status(codename)).documentCount).toBe(1);
     }
   // The last one is open and stays searched without its file, the first one was closed.
   for (const codename of ["tenant-0", "tenant-39"])
     rmSync(join(registry.stateDirectory, codename, "search.index"));
-  expect(registry.search("tenant-39", "apples", search).hits).toHaveLength(1);
-  expect(() => registry.search("tenant-0", "apples", search)).toThrow("has no search index");
+  expect((await registry.search("tenant-39", "apples", search)).hits).toHaveLength(1);
+  await expect(registry.search("tenant-0", "apples", search)).rejects.toThrow("has no search index");
 }, 120_000);

@@ -23,9 +23,10 @@ afterEach(async () => {
   beside.close();
 });
 
-const hitsOf = (query: string): number => {
+const hitsOf = async (query: string): Promise<number> => {
   try {
-    return registry.search("harbour", query, { size: 10, wordMatch: false, timeoutMs: 30_000 }).hits.length;
+    const options = { size: 10, wordMatch: false, timeoutMs: 30_000 };
+    return (await registry.search("harbour", query, options)).hits.length;
   } catch {
     return -1;
   }
@@ -41,7 +42,7 @@ test("tenants are searched on while the shared state fails, and looked after aga
   registry.start();
   expect(await untilHits("sluicegate", 1)).toBe(1);
   await until(
-    () => registry.status("harbour").state,
+    async () => (await registry.status("harbour")).state,
     (state) => state === "idle",
   );
   beside.run("ALTER TABLE sync_requests RENAME TO elsewhere");
@@ -50,7 +51,7 @@ test("tenants are searched on while the shared state fails, and looked after aga
     (said) => said,
   );
   expect(hasSaid("syncs are not looked after")).toBe(true);
-  expect(hitsOf("sluicegate")).toBe(1);
+  expect(await hitsOf("sluicegate")).toBe(1);
   beside.run("ALTER TABLE elsewhere RENAME TO sync_requests");
   writeFileSync(join(root, "locks.md"), "# Locks\n\nA lockkeeper works here.\n");
   await until(
@@ -62,14 +63,14 @@ test("tenants are searched on while the shared state fails, and looked after aga
 
 test("a damaged index is searched on although no build can be asked for", async () => {
   await registry.build("harbour");
-  expect(hitsOf("sluicegate")).toBe(1);
+  expect(await hitsOf("sluicegate")).toBe(1);
   beside.run("DROP TABLE sync_requests");
   const path = join(registry.stateDirectory, "harbour/search.index");
   writeFileSync(`${path}.new`, "garbage");
   renameSync(`${path}.new`, path);
   await until(
-    () => {
-      expect(hitsOf("sluicegate")).toBe(1);
+    async () => {
+      expect(await hitsOf("sluicegate")).toBe(1);
       return hasSaid("no sync requested");
     },
     (said) => said,
@@ -108,7 +109,7 @@ test("wherever a tenant's index is damaged, a search of several finds what the o
       // Without the filter a search of the tenant alone shows other pages, from other parts of its file.
       const filter = { ...NO_FILTER, path: [`page-${number}.md`] };
       const options = { size: 3, filter, wordMatch: false, timeoutMs: 30_000 };
-      const { hits, failures } = several.searchTogether(["another", codename], "sluicegate", options);
+      const { hits, failures } = await several.searchTogether(["another", codename], "sluicegate", options);
       expect({ codename, number, hits: hits.length }).toEqual({
         codename,
         number,
@@ -123,7 +124,7 @@ test("documents that change while another process is at them are read when it ha
   registry.start();
   expect(await untilHits("sluicegate", 1)).toBe(1);
   await until(
-    () => registry.status("harbour").state,
+    async () => (await registry.status("harbour")).state,
     (state) => state === "idle",
   );
   const leases = openLeases(beside);
@@ -131,10 +132,10 @@ test("documents that change while another process is at them are read when it ha
   writeFileSync(join(root, "locks.md"), "# Locks\n\nA lockkeeper works here.\n");
   // It has seen the change, and not been able to do anything about it.
   await until(
-    () => registry.status("harbour").state,
+    async () => (await registry.status("harbour")).state,
     (state) => state === "queued",
   );
-  expect(hitsOf("lockkeeper")).toBe(0);
+  expect(await hitsOf("lockkeeper")).toBe(0);
   await leases.release("tenant:harbour", "elsewhere:1:x");
   expect(await untilHits("lockkeeper", 1)).toBe(1);
 }, 120_000);
@@ -156,17 +157,17 @@ test("a folder that comes back is read, and what was indexed is found until then
   expect(await untilHits("sluicegate", 1)).toBe(1);
   rmSync(root, { recursive: true });
   await until(
-    () => registry.status("harbour").lastError,
+    async () => (await registry.status("harbour")).lastError,
     (error) => error !== null,
   );
-  expect(hitsOf("sluicegate")).toBe(1);
+  expect(await hitsOf("sluicegate")).toBe(1);
   expect(registry.lines.map((line) => JSON.parse(line))).toContainEqual(
     expect.objectContaining({
       message: "sync failed",
       level: "error",
       tenant: "harbour",
       code: "unreadable_input",
-      error: registry.status("harbour").lastError?.message,
+      error: (await registry.status("harbour")).lastError?.message,
     }),
   );
   mkdirSync(root);

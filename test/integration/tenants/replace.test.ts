@@ -29,8 +29,10 @@ const open = (tenants: readonly object[]): TestRegistry => {
 };
 const replace = (...tenants: readonly object[]) => registry.replace(settingsOf(tenants));
 const codenames = (): readonly string[] => registry.list().map(({ codename }) => codename);
-const hitsOf = (codename: string): number => registry.search(codename, "apples", SEARCH).hits.length;
-const isIdle = (codename: string) => registry.status(codename).state === "idle";
+const hitsOf = async (codename: string): Promise<number> =>
+  (await registry.search(codename, "apples", SEARCH)).hits.length;
+const isIdle = async (codename: string) => (await registry.status(codename)).state === "idle";
+const documentsOf = async (codename: string) => (await registry.status(codename)).documentCount;
 afterEach(() => registry[Symbol.asyncDispose]());
 
 /** A website of three pages, the second of which waits for `release`. */
@@ -77,7 +79,7 @@ describe("tenants that are replaced", () => {
   test("keep the open index of those that did not change", async () => {
     open([folder("first"), folder("second")]);
     for (const codename of codenames()) await registry.build(codename);
-    expect([hitsOf("first"), hitsOf("second")]).toEqual([1, 1]);
+    expect([await hitsOf("first"), await hitsOf("second")]).toEqual([1, 1]);
     for (const codename of codenames()) rmSync(join(registry.stateDirectory, codename, "search.index"));
     const changes = replace(
       folder("second", { description: "Another one" }),
@@ -86,8 +88,8 @@ describe("tenants that are replaced", () => {
     );
     expect(changes).toEqual({ added: ["third"], changed: ["second"], removed: [] });
     expect(codenames()).toEqual(["second", "first", "third"]);
-    expect(hitsOf("first")).toBe(1);
-    expect(() => hitsOf("second")).toThrow("no search index");
+    expect(await hitsOf("first")).toBe(1);
+    await expect(hitsOf("second")).rejects.toThrow("no search index");
   });
 
   test("keep a sync of those that did not change, and are synced when they are new", async () => {
@@ -97,17 +99,17 @@ describe("tenants that are replaced", () => {
     await untilTrue(() => site.requests.includes("/two"));
     replace(folder("beside"), web);
     await until(
-      () => registry.status("beside").documentCount,
+      () => documentsOf("beside"),
       (count) => count === 1,
     );
     replace(web);
     site.release();
     await until(
-      () => registry.status("web").documentCount,
+      () => documentsOf("web"),
       (count) => count === 3,
     );
-    expect(hitsOf("web")).toBe(3);
-    expect(registry.status("web").history.map(({ error }) => error)).toEqual([null]);
+    expect(await hitsOf("web")).toBe(3);
+    expect((await registry.status("web")).history.map(({ error }) => error)).toEqual([null]);
     expect(site.requests.filter((path) => path === "/two")).toHaveLength(1);
     expect(site.cut).toEqual([]);
   });
@@ -120,14 +122,14 @@ describe("tenants that are replaced", () => {
     expect(replace(folder("beside"))).toEqual({ added: [], changed: [], removed: ["web"] });
     await untilTrue(() => site.cut.includes("/two"));
     for (const ask of [() => hitsOf("web"), () => registry.status("web"), () => registry.requestSync("web")])
-      expect(ask).toThrow("Tenant 'web' not found");
+      await expect(ask()).rejects.toThrow("Tenant 'web' not found");
     expect(existsSync(join(web.docs_root_dir, ".article-extractor"))).toBe(true);
     expect(registry.lines.join("")).not.toContain("sync failed");
     site.release();
     replace(web);
     expect(
       await until(
-        () => registry.status("web").documentCount,
+        () => documentsOf("web"),
         (count) => count === 3,
       ),
     ).toBe(3);
@@ -140,14 +142,14 @@ describe("tenants that are replaced", () => {
     open([web]).start();
     const pagesOf = (count: number) =>
       until(
-        () => [registry.status("web").documentCount, isIdle("web")],
+        async () => [await documentsOf("web"), await isIdle("web")],
         (found) => `${found}` === `${count},true`,
       );
     await pagesOf(3);
     const before = site.requests.length;
     replace({ ...web, description: "The same pages", refresh_schedule: "0 3 1 1 *" });
     await pagesOf(3);
-    expect(registry.status("web").history).toHaveLength(1);
+    expect((await registry.status("web")).history).toHaveLength(1);
     expect(site.requests).toHaveLength(before);
     const prefix = String((web as { docs_sitemap_url: string }).docs_sitemap_url).replace("sitemap.xml", "t");
     replace({ ...web, url_whitelist_prefixes: prefix });
@@ -167,7 +169,7 @@ describe("tenants that are replaced", () => {
     site.release();
     expect(
       await until(
-        () => registry.status("web").documentCount,
+        () => documentsOf("web"),
         (count) => count === 3,
       ),
     ).toBe(3);
@@ -183,7 +185,7 @@ describe("tenants that are replaced", () => {
     expect(limited.list().map(({ codename }) => codename)).toEqual(["second"]);
     expect(limited.find("second").tenants.map(({ codename }) => codename)).toEqual(["second"]);
     await registry.build("second");
-    expect(limited.searchTogether(null, "apples", SEARCH).hits).toHaveLength(1);
+    expect((await limited.searchTogether(null, "apples", SEARCH)).hits).toHaveLength(1);
     expect(() => limited.describe("first")).toThrow("not found");
     replace(folder("third"));
     expect(() => limited.describe("second")).toThrow("not found");
@@ -201,8 +203,8 @@ test("after any changes the tenants are those of the last one, and each is searc
       fc.tuple(...names.map((name) => fc.constantFrom("a", "b").map((text) => ({ name, text })))),
     );
   let present = new Map(all.map((name) => [name, ""]));
-  fc.assert(
-    fc.property(step, (tenants) => {
+  await fc.assert(
+    fc.asyncProperty(step, async (tenants) => {
       const next = new Map(tenants.map(({ name, text }) => [name, text]));
       const names = [...next.keys()];
       expect(replace(...tenants.map(({ name, text }) => folder(name, { description: text })))).toEqual({
@@ -213,11 +215,11 @@ test("after any changes the tenants are those of the last one, and each is searc
       present = next;
       expect(codenames()).toEqual(names);
       for (const name of all) {
-        if (next.has(name)) expect(hitsOf(name)).toBe(1);
-        else expect(() => hitsOf(name)).toThrow(`Tenant '${name}' not found`);
+        if (next.has(name)) expect(await hitsOf(name)).toBe(1);
+        else await expect(hitsOf(name)).rejects.toThrow(`Tenant '${name}' not found`);
       }
       if (names.length > 0)
-        expect(registry.searchTogether(null, "apples", SEARCH).hits).toHaveLength(names.length);
+        expect((await registry.searchTogether(null, "apples", SEARCH)).hits).toHaveLength(names.length);
     }),
     { numRuns: 100 },
   );

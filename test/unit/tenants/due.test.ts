@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { openDatabase } from "../../../src/base/database/index.ts";
 import { createLog } from "../../../src/base/log.ts";
-import type { TenantSettings } from "../../../src/tenants/index.ts";
+import { openSyncBook, type TenantSettings } from "../../../src/tenants/index.ts";
 import type { GitTenant, OnlineTenant } from "../../../src/tenants/testing.ts";
 import {
   dueAt,
-  openSyncBook,
+  recordOf,
   type SyncRecord,
   takeSyncSlot,
   withoutFutureTimes,
@@ -26,7 +26,8 @@ const openBook = () =>
     openDatabase({ path: ":memory:", name: "a test's state", access: { kind: "shared" } }),
     silent,
   );
-const record = (fields: Partial<SyncRecord> = {}): SyncRecord => ({ ...openBook().read("x"), ...fields });
+const record = (fields: Partial<SyncRecord> = {}): SyncRecord =>
+  recordOf(fields, { isAsked: false, isTaken: false });
 
 describe("dueAt", () => {
   test("is at once for a tenant that was never synced", () => {

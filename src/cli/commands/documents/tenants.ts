@@ -42,7 +42,7 @@ export async function runTenantSearch(command: TenantSearch, parts: TenantComman
     timeoutMs: TIME_LIMIT_MS,
     snippetStyle: isMarked ? ("html" as const) : ("plain" as const),
   };
-  const answer = tenants.registry.searchTogether(codenames, command.query, options);
+  const answer = await tenants.registry.searchTogether(codenames, command.query, options);
   const { hits, counts, documentCount, failures } = answer;
   for (const { message } of failures) notices.warn(message);
   if (command.isJson) {
@@ -108,7 +108,7 @@ async function chosenTenants(
 export async function runTenantFetch(command: FetchCommand, parts: TenantCommandParts): Promise<number> {
   const { codename, uri, isJson } = command;
   await using tenants = await openCommandTenants(parts, command.config);
-  const document = tenants.registry.fetch(codename, uri);
+  const document = await tenants.registry.fetch(codename, uri);
   const content = contentOf(document, uri);
   if (isJson) {
     const { url, title, markdown } = document;
@@ -147,7 +147,7 @@ export async function runTenantIndex(command: TenantIndex, parts: TenantCommandP
       if (!command.isJson) await io.stdout.write(`${describe(status)}\n`);
     } catch (error) {
       if (!(error instanceof Failure) || error.code === "cancelled") throw error;
-      built.push(tenants.registry.status(codename));
+      built.push(await tenants.registry.status(codename));
       notices.error(named(codename, error.message));
     }
     for (const { query } of built.at(-1)?.testQueries.filter(({ hits }) => hits === 0) ?? [])

@@ -75,7 +75,7 @@ async function serveClient(parts: CommandParts): Promise<number> {
   const log = program.openLog(deployment?.infrastructure.logLevel ?? "info");
   const isOffline = deployment?.infrastructure.isOffline ?? false;
   await using app = openApp(program, { shell: "server", caller: CALLER, isOffline, log });
-  await using documents = deployment && openDocumentation(parts, { program, deployment, app, log });
+  await using documents = deployment && (await openDocumentation(parts, { program, deployment, app, log }));
   await using jobs = openJobs(program, app, log);
   if (io.stdin.isTerminal)
     notices.warn("this waits for an MCP client on stdin; --print-config prints how a client starts it");
@@ -94,7 +94,7 @@ async function serveClient(parts: CommandParts): Promise<number> {
 
 type Opened = AsyncDisposable & { readonly offer: McpOffer };
 
-function openDocumentation(
+async function openDocumentation(
   { io, notices }: CommandParts,
   parts: {
     readonly program: Program;
@@ -102,13 +102,13 @@ function openDocumentation(
     readonly app: App;
     readonly log: Log;
   },
-): Opened {
+): Promise<Opened> {
   const { program, deployment, app } = parts;
   const tenants = openTenants(program, parts);
   const { registry } = tenants;
   const { refused, unset } = sourceProblems(deployment, program);
   for (const warning of [...deployment.warnings, ...refused, ...unset]) notices.warn(warning);
-  warnOfMissingIndexes(deployment, { registry, notices });
+  await warnOfMissingIndexes(deployment, { registry, notices });
   registry.start();
   // What keeps tenants from being synced is only a warning at the start, too.
   const watched = watchDeployment({ ...parts, io, registry, isLenient: true });

@@ -187,7 +187,7 @@ async function checkSources(serving: Serving, { sources, registry }: OpenTenants
   const problems = await sources.problems(io.signal);
   if (problems.length > 0 && !command.isLenient) throw new Failure("invalid_settings", problems.join("\n"));
   for (const problem of problems) notices.warn(problem);
-  warnOfMissingIndexes(serving.deployment, { registry, notices });
+  await warnOfMissingIndexes(serving.deployment, { registry, notices });
 }
 
 async function networkOf({ command, program, deployment, io, log }: Serving) {

@@ -129,13 +129,14 @@ export function toolOptions(
 }
 
 /** Such a tenant answers no search until somebody builds its index, and nothing here will. */
-export function warnOfMissingIndexes(
+export async function warnOfMissingIndexes(
   { tenants }: Deployment,
   { registry, notices }: { readonly registry: TenantRegistry; readonly notices: Notices },
-): void {
+): Promise<void> {
+  const built = new Map((await registry.statuses()).map(({ codename, builtAt }) => [codename, builtAt]));
   const waiting = tenants.filter(
     ({ codename, allowIndexBuilds, search }) =>
-      search.isEnabled && !allowIndexBuilds && registry.status(codename).builtAt === null,
+      search.isEnabled && !allowIndexBuilds && (built.get(codename) ?? null) === null,
   );
   if (waiting.length === 0) return;
   const names = waiting.map(({ codename, rootDir, source }) =>

@@ -146,10 +146,8 @@ async function list(shell: Shell): Promise<number> {
   const config = optionValue.text(typed, "config");
   const { deployment } = await openDeployment(parts, config);
   await using open = await openCommandTenants(parts, config);
-  const rows = deployment.tenants.map((tenant) => ({
-    tenant,
-    status: open.registry.status(tenant.codename),
-  }));
+  const statuses = await open.registry.statuses();
+  const rows = deployment.tenants.map((tenant, place) => ({ tenant, status: statuses[place]! })); // one for each
   if (typed.has("json")) {
     await io.stdout.write(`${JSON.stringify({ tenants: rows.map(toRecord) }, null, 2)}\n`);
     return 0;

@@ -50,7 +50,7 @@ const documentResources = (registry: TenantRegistry): McpResources => ({
   read: (uri) => readDocument(registry, uri),
 });
 
-function listDocuments(
+async function listDocuments(
   registry: TenantRegistry,
   cursor: string | undefined,
 ): ReturnType<McpResources["list"]> {
@@ -61,7 +61,7 @@ function listDocuments(
   const resources: McpResource[] = [];
   let { after } = place;
   for (const codename of codenames.slice(Math.max(0, first))) {
-    const found = documentsOf(registry, codename, { after, count: PAGE_SIZE - resources.length });
+    const found = await documentsOf(registry, codename, { after, count: PAGE_SIZE - resources.length });
     for (const { url, title } of found)
       resources.push({ uri: resourceUri(codename, url), name: title || url, mimeType: MARKDOWN });
     const last = found.at(-1);
@@ -73,13 +73,13 @@ function listDocuments(
 }
 
 /** The documents of a tenant; none while it has no index, since a list of all tenants must not fail for one. */
-function documentsOf(
+async function documentsOf(
   registry: TenantRegistry,
   codename: string,
   { after, count }: { readonly after: string | null; readonly count: number },
-): readonly DocumentEntry[] {
+): Promise<readonly DocumentEntry[]> {
   try {
-    return registry.documents(codename, after, count);
+    return await registry.documents(codename, after, count);
   } catch (error) {
     if (error instanceof Failure) return [];
     throw error;
@@ -101,11 +101,11 @@ function readCursor(cursor: string): Place | null {
 const resourceUri = (codename: string, url: string): string =>
   url.startsWith(`docs://${codename}/`) ? url : `docs://${codename}/${url}`;
 
-function readDocument(registry: TenantRegistry, uri: string): ReturnType<McpResources["read"]> {
+async function readDocument(registry: TenantRegistry, uri: string): ReturnType<McpResources["read"]> {
   const [, codename, rest] = /^docs:\/\/([^/]+)\/(.+)$/s.exec(uri) ?? [];
   if (codename === undefined || rest === undefined)
     throw new Failure("unknown_document", "resources have addresses like docs://TENANT/PATH");
-  const { title, markdown } = registry.fetch(codename, /^https?:\/\//i.test(rest) ? rest : uri);
+  const { title, markdown } = await registry.fetch(codename, /^https?:\/\//i.test(rest) ? rest : uri);
   const total = markdown.length;
   if (total <= MAX_CHARS) return { text: markdown, _meta: { title, total_chars: total, next_offset: null } };
   const text = sliceWhole(markdown, { start: 0, end: lastParagraphEnd(markdown, MAX_CHARS) });

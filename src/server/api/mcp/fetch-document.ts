@@ -33,9 +33,9 @@ export type QueryObserver = {
 };
 
 /** Answers `root_fetch`. */
-export function fetchDocument(raw: RawArguments, options: FetchOptions): ToolFields {
+export async function fetchDocument(raw: RawArguments, options: FetchOptions): Promise<ToolFields> {
   const uri = requiredText(raw, "uri");
-  const document = options.registry.fetch(optionalText(raw, "tenant_codename"), uri);
+  const document = await options.registry.fetch(optionalText(raw, "tenant_codename"), uri);
   options.queryLog?.fetched(document.url);
   const any = { min: 0, max: Number.MAX_SAFE_INTEGER };
   const offset = integer(raw, "offset", { ...any, fallback: 0 });

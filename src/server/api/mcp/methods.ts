@@ -102,9 +102,9 @@ const METHODS: Readonly<Record<string, Method>> = {
     if (!isRecord(raw)) throw new RpcError(RPC.invalidParams, "arguments must be an object");
     return toContent(await callObserved({ tool: toolNamed(options, name), raw, call }, options));
   },
-  "resources/list": ({ resources }, { cursor }) => {
+  "resources/list": async ({ resources }, { cursor }) => {
     if (cursor !== undefined && typeof cursor !== "string") throw invalidCursor();
-    const page = resources?.list(cursor) ?? (cursor === undefined ? { resources: [] } : null);
+    const page = (await resources?.list(cursor)) ?? (cursor === undefined ? { resources: [] } : null);
     if (page === null) throw invalidCursor();
     return page;
   },
@@ -112,10 +112,11 @@ const METHODS: Readonly<Record<string, Method>> = {
     requireNoCursor(params);
     return { resourceTemplates: resources?.templates ?? [] };
   },
-  "resources/read": ({ resources }, params) => {
+  "resources/read": async ({ resources }, params) => {
     const uri = requiredString(params, "uri");
     try {
-      if (resources) return { contents: [{ uri, mimeType: "text/markdown", ...resources.read(uri) }] };
+      if (resources)
+        return { contents: [{ uri, mimeType: "text/markdown", ...(await resources.read(uri)) }] };
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       throw new RpcError(RESOURCE_NOT_FOUND, error.message, { uri });

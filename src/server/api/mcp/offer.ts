@@ -48,9 +48,9 @@ export type McpResources = {
    */
   readonly list: (
     cursor: string | undefined,
-  ) => { readonly resources: readonly McpResource[]; readonly nextCursor?: string } | null;
+  ) => Promise<{ readonly resources: readonly McpResource[]; readonly nextCursor?: string } | null>;
   /** @throws Failure with the reason why there is no such resource */
-  readonly read: (uri: string) => { readonly text: string; readonly _meta: object };
+  readonly read: (uri: string) => Promise<{ readonly text: string; readonly _meta: object }>;
 };
 
 export type McpPrompt = {

@@ -25,7 +25,7 @@ const MAX_OFFSET = 900;
  * @param more what is asked for besides the arguments, and who asks, for the log of queries
  * @throws ArgumentError, Failure
  */
-export function runSearchCall(
+export async function runSearchCall(
   raw: RawArguments,
   { registry, searchTimeoutMs, queryLog, onSearched }: SearchCallOptions,
   {
@@ -37,7 +37,7 @@ export function runSearchCall(
   const { codenames, ...chosen } = chosenTenants(raw, registry);
   const size = integer(raw, "size", { min: 1, max: 100, fallback: 10 });
   const offset = integer(raw, "offset", { min: 0, max: MAX_OFFSET, fallback: 0 });
-  const answer = registry.searchTogether(codenames, query, {
+  const answer = await registry.searchTogether(codenames, query, {
     ...more,
     size,
     offset,

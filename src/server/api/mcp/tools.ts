@@ -194,8 +194,8 @@ const describe = (detail: TenantDetail) => ({
   url_prefixes: detail.urlPrefixes,
 });
 
-function search(raw: RawArguments, options: ToolOptions, { client }: ToolCall): ToolFields {
-  const { query, chosen, answer, told } = runSearchCall(raw, options, {
+async function search(raw: RawArguments, options: ToolOptions, { client }: ToolCall): Promise<ToolFields> {
+  const { query, chosen, answer, told } = await runSearchCall(raw, options, {
     client,
     isCounted: flag(raw, "facets"),
   });

@@ -71,10 +71,10 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
     aboutSchema: schemas.About,
     health: async ({ exchange }) => {
       const grant = await options.access.grantOf(exchange.request);
-      return Response.json(health(grant, grant && registryFor(grant), options));
+      return Response.json(await health(grant, grant && registryFor(grant), options));
     },
     healthSchema: schemas.Health,
-    gauges: async () => statuses(options.registry).flatMap(gaugesOf),
+    gauges: async () => (await options.registry.statuses()).flatMap(gaugesOf),
     operations: [
       mcpOperation({ ...options, hasApiKey, offerTo, versionOf: () => options.registry.list() }),
       ...(options.allowSse
@@ -143,7 +143,7 @@ function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf):
       summary: "The state of every tenant",
       answers: { 200: { description: "All of them", content: { "application/json": schemas.Tenants } } },
       handle: async ({ exchange }) =>
-        Response.json({ tenants: statuses(registryOf(exchange)).map(toStatusRecord) }),
+        Response.json({ tenants: (await registryOf(exchange).statuses()).map(toStatusRecord) }),
     },
     {
       method: "get",
@@ -154,7 +154,7 @@ function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf):
       params: schemas.TenantParams,
       answers: { 200: { description: "It", content: { "application/json": schemas.Tenant } }, 404: unknown },
       handle: async ({ exchange, param }) =>
-        Response.json(toStatusRecord(registryOf(exchange).status(param("codename")))),
+        Response.json(toStatusRecord(await registryOf(exchange).status(param("codename")))),
     },
     {
       method: "post",
@@ -194,17 +194,14 @@ const about = ({ name, version, isReady }: SearchRoutesOptions) => ({
   status: isReady() ? "ready" : "starting",
 });
 
-const statuses = (registry: TenantRegistry): TenantStatus[] =>
-  registry.list().map(({ codename }) => registry.status(codename));
-
 /**
  * The answer of a probe. Without a key it says nothing about the tenants: their number, contents and places are
  * not public. With a key for some of them it says nothing about the others.
  * @param seen the tenants that the caller sees; null without a key
  */
-function health(grant: Grant | null, seen: TenantRegistry | null, options: SearchRoutesOptions) {
+async function health(grant: Grant | null, seen: TenantRegistry | null, options: SearchRoutesOptions) {
   const { takenAt, error, needRestart } = options.deploymentState();
-  const all = statuses(seen ?? options.registry);
+  const all = await (seen ?? options.registry).statuses();
   const shown = seen ? all : [];
   const tenants = Object.fromEntries(
     shown.map((status) => [
@@ -250,13 +247,13 @@ function gaugesOf({ codename, builtAt, lastCompletedAt, documentCount, problem }
 
 const isHealthy = ({ problem }: TenantStatus): boolean => problem === null;
 
-function trigger(
+async function trigger(
   codename: string,
   { registry, isOffline }: Pick<SearchRoutesOptions, "registry" | "isOffline">,
-): Response {
-  registry.status(codename);
+): Promise<Response> {
+  registry.describe(codename);
   if (isOffline) throw refused(503, "offline", "the server runs in offline mode and syncs nothing");
-  const outcome = registry.requestSync(codename);
+  const outcome = await registry.requestSync(codename);
   if (outcome === "running")
     throw refused(409, "already_running", `Tenant '${codename}' is being synced already`);
   if (outcome === "not_allowed")
@@ -266,7 +263,8 @@ function trigger(
       `Tenant '${codename}' is a folder, and this server may not build its index (allow_index_builds is false); build it with: article-extractor index ${codename}`,
     );
   const message = `Tenant '${codename}' is synced soon`;
-  return Response.json({ success: true, message, state: registry.status(codename).state }, { status: 202 });
+  const { state } = await registry.status(codename);
+  return Response.json({ success: true, message, state }, { status: 202 });
 }
 
 const refused = (status: number, code: string, detail: string): ProblemError =>

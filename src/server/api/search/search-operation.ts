@@ -34,7 +34,7 @@ export const searchOperation = (options: SearchOperationOptions): ApiOperation =
   handle: async ({ exchange, query }) => {
     const started = performance.now();
     try {
-      const answer = search(query, options, exchange);
+      const answer = await search(query, options, exchange);
       options.onCall("search", "success", performance.now() - started);
       return Response.json(answer);
     } catch (error) {
@@ -47,7 +47,11 @@ export const searchOperation = (options: SearchOperationOptions): ApiOperation =
 
 const FACETS = ["kind", "language", "version", "tenant", "group"] as const;
 
-function search(raw: Readonly<Record<string, string>>, options: SearchOperationOptions, exchange: Exchange) {
+async function search(
+  raw: Readonly<Record<string, string>>,
+  options: SearchOperationOptions,
+  exchange: Exchange,
+) {
   const known = Object.keys(schemas.SearchQuery.shape);
   for (const name of Object.keys(raw))
     if (!known.includes(name))
@@ -59,7 +63,7 @@ function search(raw: Readonly<Record<string, string>>, options: SearchOperationO
   const facets = facetNames(raw.facets ?? "");
   const { q = "", facets: _, group_by: __, ...others } = raw;
   if (q.trim() === "") throw new ArgumentError("q is required");
-  const { query, size, offset, chosen, answer, told } = runSearchCall(
+  const { query, size, offset, chosen, answer, told } = await runSearchCall(
     { ...others, query: q },
     { ...options, registry },
     { client: () => subscriberNetwork(exchange.client.address), isCounted: true, withSections },
@@ -78,7 +82,7 @@ function search(raw: Readonly<Record<string, string>>, options: SearchOperationO
   };
 }
 
-type Answer = ReturnType<TenantRegistry["searchTogether"]>;
+type Answer = Awaited<ReturnType<TenantRegistry["searchTogether"]>>;
 
 /** Counts of all facets. */
 function valuesOf(registry: TenantRegistry, { counts, tenants }: Answer) {
