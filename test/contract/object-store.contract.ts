@@ -120,7 +120,7 @@ function describeStreams(store: () => ObjectStore): void {
       yield* before;
       throw new RangeError("the source failed");
     }
-    expect(store().putStream("a", failing())).rejects.toThrow(new RangeError("the source failed"));
+    await expect(store().putStream("a", failing())).rejects.toThrow(new RangeError("the source failed"));
     expect(await text(store(), "a")).toBe("old");
     expect(await keys(store())).toEqual(["a"]);
   });

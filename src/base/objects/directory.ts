@@ -17,13 +17,24 @@ const TEMPORARY_NAME = /^\.object-[0-9a-f-]{36}\.tmp$/;
  */
 export function openDirectoryStore(directory: string): ObjectStore {
   const url = pathToFileURL(directory).href;
-  const pathOf = (key: string): string => join(directory, requireKey(key));
+  /** The path of an object below folders none of which is a symbolic link, because that could lead anywhere. */
+  const pathOf = async (key: string, code: "unreadable_input" | "unwritable_output"): Promise<string> => {
+    const parts = requireKey(key).split("/");
+    for (let depth = 1; depth < parts.length; depth++) {
+      const folder = join(directory, ...parts.slice(0, depth));
+      const stats = await lstat(folder).catch(() => null); // whoever uses the path is told why not
+      if (stats === null) break;
+      if (stats.isSymbolicLink())
+        throw new Failure(code, `${folder} is a symbolic link, which is not followed`);
+    }
+    return join(directory, ...parts);
+  };
   const replace = async (
     key: string,
     content: Parameters<typeof replaceFile>[1],
     signal: AbortSignal | undefined,
   ): Promise<string> => {
-    const path = pathOf(key);
+    const path = await pathOf(key, "unwritable_output");
     refuseCancelled(signal, path);
     try {
       await mkdir(dirname(path), { recursive: true });
@@ -35,10 +46,10 @@ export function openDirectoryStore(directory: string): ObjectStore {
   };
   /** The file's state; null when there is no object. */
   const look = async (key: string) => {
-    const path = pathOf(key);
+    const path = await pathOf(key, "unreadable_input");
     try {
       const stats = await lstat(path);
-      return stats.isFile() ? stats : null;
+      return stats.isFile() ? { path, size: stats.size, version: versionOf(stats) } : null;
     } catch (error) {
       if (isMissing(error) || systemCode(error) === "ENOTDIR") return null;
       throw systemFailure(error, "unreadable_input", `could not read ${path}`);
@@ -59,24 +70,25 @@ export function openDirectoryStore(directory: string): ObjectStore {
         signal,
       ),
     async read(key) {
-      if ((await look(key)) === null) return null;
+      const found = await look(key);
+      if (found === null) return null;
       try {
-        return new Uint8Array(await readFile(pathOf(key)));
+        return new Uint8Array(await readFile(found.path));
       } catch (error) {
         if (isMissing(error)) return null;
-        throw systemFailure(error, "unreadable_input", `could not read ${pathOf(key)}`);
+        throw systemFailure(error, "unreadable_input", `could not read ${found.path}`);
       }
     },
     async stream(key) {
-      if ((await look(key)) === null) return null;
-      return readPieces(pathOf(key));
+      const found = await look(key);
+      return found && readPieces(found.path);
     },
     async head(key) {
-      const stats = await look(key);
-      return stats && { size: stats.size, version: versionOf(stats) };
+      const found = await look(key);
+      return found && { size: found.size, version: found.version };
     },
     async delete(key) {
-      const path = pathOf(key);
+      const path = await pathOf(key, "unwritable_output");
       try {
         await unlink(path);
       } catch (error) {
