@@ -76,6 +76,8 @@ export type AppOptions = {
   readonly extractsOnePage?: boolean;
   /** Where a wait for the shared database is told of, by default in the log. */
   readonly waits?: Log;
+  /** Ends the wait for a database that is away when it is first needed. */
+  readonly signal?: AbortSignal;
   /** The shell whose extractions the metrics count. */
   readonly shell: "cli" | "server";
   /** What this machine offers for browsers; null or absent starts none. */

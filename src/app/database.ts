@@ -24,6 +24,8 @@ type DatabaseParts = {
   readonly settings: Pick<Settings, "databaseUrl" | "databaseSchema">;
   readonly log: Log;
   readonly metrics: Metrics;
+  /** Ends the wait when it aborts. */
+  readonly signal?: AbortSignal | undefined;
 };
 
 /**
@@ -40,20 +42,25 @@ export async function openDatabase({ settings, log, metrics }: DatabaseParts): P
   return openPostgres({ url, schema, log, metrics });
 }
 
+/**
+ * Opens the database that the settings name, and waits until it can be used.
+ * @throws Failure `invalid_settings` where none is named, or it cannot be used; `cancelled`
+ */
+export async function openReadyDatabase(parts: DatabaseParts): Promise<Postgres> {
+  const database = await openDatabase(parts);
+  try {
+    await checkReady(database.patient({ signal: parts.signal }), START_MS);
+    return database;
+  } catch (error) {
+    await database[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
 export function createLazyDatabase(parts: DatabaseParts): LazyDatabase {
   let opening: Promise<Postgres> | null = null;
-  const open = async (): Promise<Postgres> => {
-    const database = await openDatabase(parts);
-    try {
-      await checkReady(database, START_MS);
-      return database;
-    } catch (error) {
-      await database[Symbol.asyncDispose]();
-      throw error;
-    }
-  };
   const share = (): Promise<Postgres> => {
-    opening ??= open();
+    opening ??= openReadyDatabase(parts);
     return opening;
   };
   let hosts: SharedHosts | null = null;

@@ -1,5 +1,5 @@
 export type { App, ArticleSession } from "./app.ts";
-export { openDatabase } from "./database.ts";
+export { openDatabase, openReadyDatabase } from "./database.ts";
 export { DEFAULT_NETWORK, type NetworkOptions, type Person, preferenceOf } from "./network.ts";
 export {
   crawlStateDirectoryOf,

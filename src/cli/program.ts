@@ -71,8 +71,9 @@ export function openCommandApp(
     ...silentLog,
     warning: (message, { error } = {}) => parts.notices.warn(error ? `${message}: ${error}` : message),
   };
-  const choice = { shell: "cli", caller: { kind: "cli" }, extractsOnePage, person, log, waits } as const;
-  const app = openApp(program, choice);
+  const { signal } = parts.io;
+  const caller = { kind: "cli" } as const;
+  const app = openApp(program, { shell: "cli", caller, extractsOnePage, person, log, waits, signal });
   return { app, program, log };
 }
 

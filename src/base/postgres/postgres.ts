@@ -46,7 +46,7 @@ export type Patience = {
   /** The longest time of one statement, in ms, by default 30 000; then it is sent again on another connection. */
   readonly statementMs?: number;
   /** Ends what is under way and what waits with the Failure `cancelled`. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 };
 
 /**

@@ -1,6 +1,7 @@
-import { openApp, type Program, stateDirectoryOf } from "../../../app/index.ts";
+import { openApp, openReadyDatabase, type Program, stateDirectoryOf } from "../../../app/index.ts";
 import { type Database, openSharedState } from "../../../base/database/index.ts";
 import type { Log } from "../../../base/log.ts";
+import { noMetrics } from "../../../base/metrics.ts";
 import { VERSION } from "../../../base/version.ts";
 import { createHostSlots, createSharedHostSlots, type HostSlots } from "../../../crawler/index.ts";
 import { systemClock } from "../../../fetching/index.ts";
@@ -65,13 +66,17 @@ export async function serveExtractor(parts: CommandParts): Promise<number> {
       metricsNamespace: program.settings.metricsNamespace,
       log: serving.log,
       announce: (url, from) => io.stderr.write(`serving extraction at ${url}${network.basePath}${from}\n`),
-      // Problems with the directory are found here.
+      // Problems with the directory and with the database are found here.
       prepare: async () => {
-        if (program.settings.databaseUrl === null)
-          await openLocalQueue(program.settings, stateDirectory)[Symbol.asyncDispose]();
+        const { settings } = program;
+        await (settings.databaseUrl === null
+          ? openLocalQueue(settings, stateDirectory)
+          : await openReadyDatabase({ settings, log: serving.log, metrics: noMetrics, signal: io.signal }))[
+          Symbol.asyncDispose
+        ]();
         openSharedState(stateDirectory, serving.log).database.close();
       },
-      run: (process) => runServer(serving, process),
+      run: (process) => runServer(serving, process, io.signal),
     },
     io,
   );
@@ -87,7 +92,7 @@ type Serving = {
   readonly log: Log;
 };
 
-async function runServer(serving: Serving, process: ServingPart): Promise<void> {
+async function runServer(serving: Serving, process: ServingPart, signal: AbortSignal): Promise<void> {
   const { log, program, network, stateDirectory } = serving;
   await using localQueue =
     program.settings.databaseUrl === null ? openLocalQueue(program.settings, stateDirectory) : null;
@@ -100,6 +105,7 @@ async function runServer(serving: Serving, process: ServingPart): Promise<void> 
     caller: { kind: "remote_request" },
     sinks: [process.sink],
     log,
+    signal,
     ...(process.sharesPort ? { hostSlots: sharedSlots(database) } : {}),
   });
   await using jobs = await openJobs({ ...serving, app, localQueue, paths: network.paths });
