@@ -27,6 +27,14 @@ export function describeBudget({ frontier, reopen }: FrontierSteps): void {
     expect(await frontier().claim(options({}))).toMatchObject({ pages: [], isOver: true });
   });
 
+  test("counts the pages of several depths in one claim together", async () => {
+    await reopen({ maxPages: 3 });
+    await frontier().add([seed("/")]);
+    await settle(frontier(), await claimOne(frontier()), { links: ["/a", "/b", "/c"] });
+    await frontier().add([seed("/", "other.test")]);
+    expect((await claim(frontier())).map(({ depth }) => depth)).toEqual([0, 1]);
+  });
+
   test("hands out another page for one that was not fetched, or was given back without a try", async () => {
     await reopen({ maxPages: 1 });
     await frontier().add([seed("/a"), seed("/b")]);

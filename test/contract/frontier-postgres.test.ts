@@ -46,4 +46,4 @@ const makePlace = async (jobId: () => string | null): Promise<FrontierPlace> => 
 };
 
 describeFrontier("PostgreSQL", () => makePlace(() => crypto.randomUUID()));
-describeInterleavings("PostgreSQL", () => makePlace(() => null), { workers: 3, runs: 25 });
+describeInterleavings("PostgreSQL", () => makePlace(() => null), { workers: 3, runs: 15 });

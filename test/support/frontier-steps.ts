@@ -58,6 +58,8 @@ export const all = (frontier: Frontier): Promise<PageOutcome[]> => Array.fromAsy
 
 type Ending = {
   readonly links?: readonly string[];
+  /** Links to other hosts. */
+  readonly urls?: readonly PageUrl[];
   readonly follow?: Settlement["follow"];
   readonly skippedLinks?: Settlement["skippedLinks"];
   readonly validators?: Settlement["validators"];
@@ -70,7 +72,7 @@ export function settle(frontier: Frontier, page: ClaimedPage | undefined, ending
   return frontier.settle({
     page,
     isFetched: ending.isFetched ?? true,
-    links: (ending.links ?? []).map((path) => url(path)),
+    links: [...(ending.links ?? []).map((path) => url(path)), ...(ending.urls ?? [])],
     follow: ending.follow ?? "now",
     skippedLinks: ending.skippedLinks ?? new Map(),
     validators: ending.validators ?? null,

@@ -35,7 +35,7 @@ export class PageClaims {
   /** Pages of exclusive hosts that have not freed them, with the claims' numbers. */
   readonly #holding = new Map<number, number>();
   #ahead: ClaimedPage[] = [];
-  #worker: number;
+  #worker: number | null;
   // A number is never used again, also by the process's next worker.
   #call = 0;
   #claiming: Promise<Answer | null> | null = null;
@@ -89,8 +89,8 @@ export class PageClaims {
     this.#lookAt = Math.min(this.#lookAt, performance.now() + ms);
   }
 
-  /** Forgets all claims; from now on they are made for another worker. */
-  reset(worker: number): void {
+  /** Forgets all claims; from now on they are made for another worker. @param worker null: for none yet */
+  reset(worker: number | null): void {
     this.#worker = worker;
     this.#held.clear();
     this.#holding.clear();
@@ -102,7 +102,8 @@ export class PageClaims {
   async claim(options: ClaimOptions): Promise<Claims> {
     const { count } = options;
     let answer: Answer | null = null;
-    if (this.#ahead.length === 0 && performance.now() >= this.#lookAt) answer = await this.#ask(options);
+    const isDue = this.#claiming !== null || performance.now() >= this.#lookAt;
+    if (this.#ahead.length === 0 && isDue) answer = await this.#ask(options);
     const pages = this.#ahead.splice(0, count);
     for (const page of pages) this.#held.set(page.id, page);
     this.#noteHandedOut(pages.length);
@@ -127,6 +128,8 @@ export class PageClaims {
 
   async #send({ count: wanted, isHostExclusive }: ClaimOptions): Promise<Answer | null> {
     const worker = this.#worker;
+    this.#lookAt = performance.now() + FIRST_IDLE_MS;
+    if (worker === null) return null;
     const fence = ++this.#call;
     const count = Math.min(wanted + this.#aheadOf({ isHostExclusive }), Math.max(wanted, MAX_AHEAD));
     const reserve = this.#used + count + (this.#isShort ? 0 : RESERVE);

@@ -21,7 +21,7 @@ import { PageClaims } from "./postgres-claims.ts";
 import { type Led, SharedOutcomes } from "./postgres-outcomes.ts";
 import { KnownUrls, RecordBatch } from "./postgres-record.ts";
 import { keyOf, storable, toArray } from "./postgres-rows.ts";
-import { CrawlWorker, GOODBYE_MS, type OpenCrawl, type WorkerParts } from "./postgres-worker.ts";
+import { CrawlWorker, GOODBYE_MS, newWorker, type OpenCrawl, type WorkerParts } from "./postgres-worker.ts";
 
 /** Pages dropped, queued again or added in one statement. */
 const AT_ONCE = 2000;
@@ -50,7 +50,7 @@ export class PostgresFrontier implements Frontier {
     this.#batch = new RecordBatch(this.#db, id, this.#urls);
     const { origins, pace } = parts;
     this.#claims = new PageClaims(this.#db, id, { worker: worker.id, origins, idleMs: pace.idleMs });
-    worker.onLoss(() => this.#claims.reset(worker.id));
+    worker.onLoss(() => this.#claims.reset(worker.isLost ? null : worker.id));
     const led: Led = (sql, parameters) => this.#led(sql, parameters);
     this.#outcomes = new SharedOutcomes(this.#db, { id, run, led });
   }
@@ -187,8 +187,8 @@ export class PostgresFrontier implements Frontier {
     let queued = 0;
     for (let after: number | null = 0; after !== null && queued < count; ) {
       const [row]: { found: readonly number[] | null }[] = await this.#led(
-        "SELECT to_json(crawl_queue_unmet($1, $2, $3, $4, $5, $6)) AS found",
-        [maxDepth, after, Math.min(AT_ONCE, count - queued)],
+        "SELECT to_json(crawl_queue_unmet($1, $2, $3, $4, $5, $6, $7)) AS found",
+        [maxDepth, after, Math.min(AT_ONCE, count - queued), newWorker()],
       );
       queued += row?.found?.[0] ?? 0;
       after = row?.found?.[1] ?? null;

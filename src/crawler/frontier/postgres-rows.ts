@@ -166,8 +166,7 @@ export function toStorableJson(value: unknown): string {
 }
 
 /** The key of a URL: half of its SHA-256, so that nobody can find a URL that is taken for another. */
-export const keyOf = (url: string): string =>
-  new Bun.CryptoHasher("sha256").update(url).digest("hex").slice(0, 32);
+export const keyOf = (url: string): string => Bun.SHA256.hash(url, "hex").slice(0, 32);
 
 /** A list of numbers or keys as PostgreSQL reads it, at less cost than the driver's lists. */
 export const toArray = (values: readonly (number | string)[]): string => `{${values.join()}}`;

@@ -6,9 +6,8 @@
 -- A page moves by inserts and deletes of narrow rows (queue, claim, outcome); the wide row of the page itself never
 -- changes on that way, and no index holds a column that changes with each page.
 --
--- A plan is kept as long as its table has not been analysed, and a crawl may have a million pages by then. So what runs
--- for each page is written and set such that rows are looked up by index, one after the other, whatever the statistics
--- say; what runs a few times is planned each time, by the tables' true sizes.
+-- A plan is kept as long as its table has not been analysed, and a crawl may have a million pages by then. So all
+-- functions are written and set such that rows are looked up by index, one after the other, whatever statistics say.
 
 CREATE TABLE crawl (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -33,6 +32,9 @@ CREATE TABLE crawl (
   -- Pages that workers may fetch, together: never more than max_pages.
   reserved int NOT NULL DEFAULT 0,
   origins int NOT NULL DEFAULT 0,
+  -- The last call of crawl_queue_unmet and its answer.
+  unmet_call bigint,
+  unmet bigint[],
   leader bigint,
   leader_fence bigint NOT NULL DEFAULT 0,
   leader_until timestamptz NOT NULL DEFAULT '-infinity'
@@ -235,7 +237,7 @@ BEGIN
   RETURN (SELECT array_agg(h.id ORDER BY x.i) FROM unnest(p_names) WITH ORDINALITY x (name, i)
     LEFT JOIN crawl_host h ON h.crawl = p_crawl AND h.name = x.name);
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-  SET enable_material = off SET jit = off SET plan_cache_mode = force_generic_plan;
+  SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
 -- Whether this worker still leads under that fence; if so, nobody else begins to until the end of the transaction.
 CREATE FUNCTION crawl_leads(p_crawl bigint, p_worker bigint, p_fence bigint) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -423,7 +425,7 @@ BEGIN
   END LOOP;
   RETURN v_added;
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-  SET enable_material = off SET jit = off SET plan_cache_mode = force_generic_plan;
+  SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
 CREATE FUNCTION crawl_add_origins(p_crawl bigint, p_names text[]) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE v_count int;
@@ -470,7 +472,7 @@ CREATE FUNCTION crawl_take_pages(p_crawl bigint, p_worker bigint, p_call bigint,
   p_exclusive boolean, p_origins int)
 RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
-  w crawl_worker; v_now timestamptz; v_want int; v_left int; v_depth smallint := -1; v_wait timestamptz; v_at timestamptz;
+  w crawl_worker; v_now timestamptz; v_want int; v_left int; v_free int; v_depth smallint := -1; v_wait timestamptz; v_at timestamptz;
   v_over boolean := false; v_pages bigint[] := '{}'; v_hosts bigint[] := '{}'; v_places tid[]; v_host bigint;
   v_has_tried boolean := false; v_origins int; r record; v_retry crawl_wait;
 BEGIN
@@ -512,8 +514,10 @@ BEGIN
         v_pages := v_pages || v_retry.page;
       END LOOP;
     END IF;
+    -- Pages that were tried before do not count towards max_pages again.
+    v_free := w.reserved - p_used + cardinality(v_pages);
     LOOP
-      v_want := least(p_count - cardinality(v_pages), w.reserved - p_used);
+      v_want := least(p_count, v_free) - cardinality(v_pages);
       EXIT WHEN v_want <= 0;
       SELECT min(head_depth) INTO v_depth FROM crawl_turn WHERE crawl = p_crawl AND head_depth > v_depth;
       IF v_depth IS NOT NULL THEN
@@ -589,7 +593,7 @@ BEGIN
     'origins', CASE WHEN v_origins <> p_origins THEN
       (SELECT json_agg(name) FROM crawl_origin WHERE crawl = p_crawl) END);
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-  SET enable_material = off SET jit = off SET plan_cache_mode = force_generic_plan;
+  SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
 CREATE FUNCTION crawl_counts(p_crawl bigint) RETURNS json LANGUAGE sql STABLE AS $$
   SELECT json_build_object('successful', coalesce(sum(t.successful), 0), 'failed', coalesce(sum(t.failed), 0),
@@ -722,7 +726,7 @@ BEGIN
   END IF;
   RETURN v_ok;
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-  SET enable_material = off SET jit = off SET plan_cache_mode = force_generic_plan;
+  SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
 -- Takes the page's other URLs for the page. Null: pages under way have to be judged one after the other; the caller
 -- repeats the call with p_serial.
@@ -807,7 +811,7 @@ BEGIN
       WHERE p.run < v_run;
   RETURN true;
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-  SET enable_material = off SET jit = off SET plan_cache_mode = force_generic_plan;
+  SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
 -- Ends a worker: its claims return, as do its reserve, the hosts that it held, and the lead. False when another does so.
 CREATE FUNCTION crawl_bury(p_crawl bigint, p_worker bigint, p_lost boolean) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -833,7 +837,8 @@ BEGIN
     INTO v_count FROM gone WHERE tries = 0;
   UPDATE crawl_turn SET next_at = clock_timestamp(), holder = NULL WHERE host = ANY (v_hosts) AND holder = p_worker;
   RETURN true;
-END $$ SET jit = off SET plan_cache_mode = force_custom_plan;
+END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
 -- Lets a worker begin. False when the crawl has been taken up anew since.
 CREATE FUNCTION crawl_join(p_crawl bigint, p_worker bigint, p_session int) RETURNS boolean LANGUAGE plpgsql AS $$
@@ -864,7 +869,8 @@ BEGIN
   SELECT * INTO c FROM crawl WHERE id = p_crawl;
   RETURN json_build_object('fence', CASE WHEN c.leader = p_worker AND c.leader_until > v_now THEN c.leader_fence END,
     'session', c.session, 'isSeeded', c.is_seeded, 'isFinished', c.is_finished, 'stopped', c.stopped, 'buried', v_buried);
-END $$ SET jit = off SET plan_cache_mode = force_custom_plan;
+END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
 -- Takes outcomes that no leader has taken. p_workers and p_told say how far this leader has told those of each worker.
 CREATE FUNCTION crawl_take_recorded(p_crawl bigint, p_worker bigint, p_fence bigint, p_workers bigint[], p_told bigint[],
@@ -885,13 +891,13 @@ BEGIN
     LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.id = y.page
     LEFT JOIN crawl_page q ON q.crawl = p_crawl AND q.id = p.parent);
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-  SET enable_material = off SET jit = off SET plan_cache_mode = force_generic_plan;
+  SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
 -- Ends the queue, then drops the queued pages with the next ids: seeds and sitemap URLs become entries. Returns the last
 -- of these ids, null when nothing is left, or when the process does not lead.
 CREATE FUNCTION crawl_drop(p_crawl bigint, p_worker bigint, p_fence bigint, p_after bigint, p_limit int) RETURNS bigint
 LANGUAGE plpgsql AS $$
-DECLARE v_last bigint; v_entries bigint[]; v_count int;
+DECLARE v_last bigint; v_entries bigint[]; v_count int := 0; v_tries smallint; v_spent int; r record;
 BEGIN
   IF NOT crawl_leads(p_crawl, p_worker, p_fence) THEN RETURN NULL; END IF;
   PERFORM FROM crawl_tally WHERE crawl = p_crawl AND worker = p_worker FOR NO KEY UPDATE;
@@ -901,33 +907,35 @@ BEGIN
   END IF;
   IF NOT EXISTS (SELECT FROM crawl_queue WHERE crawl = p_crawl) AND NOT EXISTS (SELECT FROM crawl_wait WHERE crawl = p_crawl)
   THEN RETURN NULL; END IF;
-  SELECT max(id) INTO v_last
-    FROM (SELECT id FROM crawl_page WHERE crawl = p_crawl AND id > p_after ORDER BY id LIMIT p_limit) x;
-  WITH queued AS (
-    DELETE FROM crawl_queue q USING crawl_page p WHERE p.crawl = p_crawl AND p.id > p_after AND p.id <= v_last
-      AND q.crawl = p_crawl AND q.host = p.host AND q.depth = p.depth AND q.page = p.id RETURNING q.page),
-  waiting AS (
-    DELETE FROM crawl_wait w WHERE w.crawl = p_crawl AND w.page > p_after AND w.page <= v_last
-      RETURNING w.page, w.tries, w.spent_ms),
-  dropped AS (
-    UPDATE crawl_page p SET kind = 5, tries = x.tries, spent_ms = x.spent_ms
-      FROM (SELECT page, 0::smallint AS tries, 0 AS spent_ms FROM queued UNION ALL SELECT * FROM waiting) x
-      WHERE p.crawl = p_crawl AND p.id = x.page RETURNING p.id, p.source)
-  SELECT array_agg(id ORDER BY id) FILTER (WHERE source < 2), count(*) INTO v_entries, v_count FROM dropped;
+  FOR r IN SELECT id, host, depth, source FROM crawl_page WHERE crawl = p_crawl AND id > p_after ORDER BY id LIMIT p_limit
+  LOOP
+    v_last := r.id;
+    v_tries := 0;
+    v_spent := 0;
+    DELETE FROM crawl_queue WHERE crawl = p_crawl AND host = r.host AND depth = r.depth AND page = r.id;
+    IF NOT FOUND THEN
+      DELETE FROM crawl_wait WHERE crawl = p_crawl AND page = r.id RETURNING tries, spent_ms INTO v_tries, v_spent;
+      CONTINUE WHEN NOT FOUND;
+    END IF;
+    UPDATE crawl_page SET kind = 5, tries = v_tries, spent_ms = v_spent WHERE crawl = p_crawl AND id = r.id;
+    v_count := v_count + 1;
+    IF r.source < 2 THEN v_entries := v_entries || r.id; END IF;
+  END LOOP;
   IF v_entries IS NOT NULL THEN
     PERFORM crawl_skip(p_crawl, p_worker, v_entries, array_fill('max_pages'::text, ARRAY[cardinality(v_entries)]),
       array_fill(NULL::bigint, ARRAY[cardinality(v_entries)]));
   END IF;
   UPDATE crawl_tally SET open = open - v_count WHERE crawl = p_crawl AND worker = p_worker;
   RETURN v_last;
-END $$ SET jit = off SET plan_cache_mode = force_custom_plan;
+END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
 -- Queues what an earlier run of the program left over and this depth admits. Returns how many.
 CREATE FUNCTION crawl_requeue_left(p_crawl bigint, p_worker bigint, p_fence bigint, p_depth int, p_limit int) RETURNS int
 LANGUAGE plpgsql AS $$
 DECLARE
   v_run int := (SELECT run FROM crawl WHERE id = p_crawl);
-  v_ids bigint[]; v_hosts bigint[]; v_depths smallint[]; v_tries smallint[]; v_spent int[]; v_entries int;
+  v_ids bigint[]; v_hosts bigint[]; v_depths smallint[]; v_tries smallint[]; v_spent int[]; v_entries int := 0; v_id bigint;
 BEGIN
   IF NOT crawl_leads(p_crawl, p_worker, p_fence) THEN RETURN 0; END IF;
   PERFORM FROM crawl_tally WHERE crawl = p_crawl AND worker = p_worker FOR NO KEY UPDATE;
@@ -937,11 +945,11 @@ BEGIN
       ORDER BY depth LIMIT p_limit) x;
   IF v_ids IS NULL THEN RETURN 0; END IF;
   PERFORM crawl_lock_turns(v_hosts);
-  UPDATE crawl_page p SET kind = 0 FROM unnest(v_ids) x WHERE p.crawl = p_crawl AND p.id = x;
-  WITH gone AS (
-    DELETE FROM crawl_outcome o USING unnest(v_ids) x
-      WHERE o.crawl = p_crawl AND o.page = x AND o.run = v_run AND o.reason = 'max_pages' RETURNING o.page)
-  SELECT count(*) INTO v_entries FROM gone;
+  FOREACH v_id IN ARRAY v_ids LOOP
+    UPDATE crawl_page SET kind = 0 WHERE crawl = p_crawl AND id = v_id;
+    DELETE FROM crawl_outcome WHERE crawl = p_crawl AND page = v_id AND run = v_run AND reason = 'max_pages';
+    v_entries := v_entries + FOUND::int;
+  END LOOP;
   INSERT INTO crawl_wait SELECT p_crawl, x.host, x.id, clock_timestamp(), x.spent, x.depth, x.tries
     FROM unnest(v_ids, v_hosts, v_depths, v_tries, v_spent) x (id, host, depth, tries, spent) WHERE x.tries > 0;
   PERFORM crawl_enqueue(p_crawl, array_agg(x.id), array_agg(x.host), array_agg(x.depth), NULL)
@@ -949,7 +957,8 @@ BEGIN
   UPDATE crawl_tally SET open = open + cardinality(v_ids), skipped = skipped - v_entries
     WHERE crawl = p_crawl AND worker = p_worker;
   RETURN cardinality(v_ids);
-END $$ SET jit = off SET plan_cache_mode = force_custom_plan;
+END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
 -- Follows the links of a page that were too deep, once.
 CREATE FUNCTION crawl_follow_deep(p_crawl bigint, p_worker bigint, p_fence bigint, p_page bigint, p_keys uuid[],
@@ -964,58 +973,70 @@ BEGIN
       ARRAY[depth + 1]::smallint[], ARRAY[p_page], '{2}', NULL, NULL, '{}') FROM crawl_page WHERE crawl = p_crawl AND id = p_page;
   END IF;
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
-  SET enable_material = off SET jit = off SET plan_cache_mode = force_generic_plan;
+  SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
--- Queues stored pages that this run has not met, after that page. Returns their number and the last of them.
-CREATE FUNCTION crawl_queue_unmet(p_crawl bigint, p_worker bigint, p_fence bigint, p_depth int, p_after bigint, p_limit int)
+-- Queues stored pages that this run has not met, after that page. Returns their number and the last of them. A call that
+-- is repeated, since its answer was lost, answers the same.
+CREATE FUNCTION crawl_queue_unmet(p_crawl bigint, p_worker bigint, p_fence bigint, p_depth int, p_after bigint, p_limit int,
+  p_call bigint)
 RETURNS bigint[] LANGUAGE plpgsql AS $$
-DECLARE v_run int; v_epoch int; v_ids bigint[]; v_hosts bigint[]; v_depths smallint[];
+DECLARE v_run int; v_epoch int; v_before bigint[]; v_ids bigint[]; v_hosts bigint[]; v_depths smallint[]; v_id bigint;
 BEGIN
   IF NOT crawl_leads(p_crawl, p_worker, p_fence) THEN RETURN NULL; END IF;
-  SELECT run, epoch INTO v_run, v_epoch FROM crawl WHERE id = p_crawl;
+  PERFORM FROM crawl WHERE id = p_crawl FOR NO KEY UPDATE;
+  SELECT run, epoch, CASE WHEN unmet_call = p_call THEN unmet END INTO v_run, v_epoch, v_before FROM crawl WHERE id = p_crawl;
+  IF v_before IS NOT NULL THEN RETURN v_before; END IF;
   PERFORM FROM crawl_tally WHERE crawl = p_crawl AND worker = p_worker FOR NO KEY UPDATE;
   SELECT array_agg(id ORDER BY id), array_agg(host ORDER BY id), array_agg(depth ORDER BY id)
     INTO v_ids, v_hosts, v_depths FROM (
-      SELECT p.id, p.host, p.depth FROM crawl_stored s JOIN crawl_page p ON p.crawl = p_crawl AND p.id = s.page
+      SELECT p.id, p.host, p.depth FROM crawl_stored s CROSS JOIN LATERAL (
+          SELECT * FROM crawl_page o WHERE o.crawl = p_crawl AND o.id = s.page OFFSET 0) p
         WHERE s.crawl = p_crawl AND s.page > p_after AND p.run < v_run AND p.depth <= p_depth
           AND NOT (s.is_gone AND s.epoch < v_epoch)
         ORDER BY s.page LIMIT p_limit) x;
   IF v_ids IS NULL THEN RETURN NULL; END IF;
-  UPDATE crawl_page p SET run = v_run, source = 3, kind = 0, last_modified = NULL, tries = 0, spent_ms = 0, owner = NULL
-    FROM unnest(v_ids) x WHERE p.crawl = p_crawl AND p.id = x;
+  FOREACH v_id IN ARRAY v_ids LOOP
+    UPDATE crawl_page SET run = v_run, source = 3, kind = 0, last_modified = NULL, tries = 0, spent_ms = 0, owner = NULL
+      WHERE crawl = p_crawl AND id = v_id;
+  END LOOP;
   PERFORM crawl_lock_turns(v_hosts);
   PERFORM crawl_enqueue(p_crawl, v_ids, v_hosts, v_depths, NULL);
   UPDATE crawl_tally SET open = open + cardinality(v_ids) WHERE crawl = p_crawl AND worker = p_worker;
+  UPDATE crawl SET unmet_call = p_call, unmet = ARRAY[cardinality(v_ids), v_ids[cardinality(v_ids)]] WHERE id = p_crawl;
   RETURN ARRAY[cardinality(v_ids), v_ids[cardinality(v_ids)]];
-END $$ SET jit = off SET plan_cache_mode = force_custom_plan;
+END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
 -- Makes a crawl ready that goes on under this limit of depth, when nobody works on it and its row is locked.
 CREATE FUNCTION crawl_go_on(p_crawl bigint, p_again boolean, p_depth int) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl); v_failed int := 0; v_fetched int := 0; v_deep int;
+DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl); v_failed int := 0; v_fetched int := 0;
+  v_deep int := 0; r record;
 BEGIN
   INSERT INTO crawl_tally (crawl, worker) VALUES (p_crawl, 0) ON CONFLICT DO NOTHING;
   IF p_again THEN
-    -- A requested page has a duration, and counted as fetched.
-    WITH gone AS (
-      DELETE FROM crawl_outcome WHERE crawl = p_crawl AND run = v_run AND status = 1 RETURNING page, duration_ms),
-    queued AS (
-      INSERT INTO crawl_queue SELECT p_crawl, p.host, p.id, p.depth FROM gone JOIN crawl_page p
-        ON p.crawl = p_crawl AND p.id = gone.page)
-    SELECT count(*), count(duration_ms) INTO v_failed, v_fetched FROM gone;
+    FOR r IN SELECT page, duration_ms FROM crawl_outcome WHERE crawl = p_crawl AND run = v_run AND status = 1 LOOP
+      DELETE FROM crawl_outcome WHERE crawl = p_crawl AND page = r.page;
+      INSERT INTO crawl_queue SELECT p_crawl, host, id, depth FROM crawl_page WHERE crawl = p_crawl AND id = r.page;
+      v_failed := v_failed + 1;
+      -- A requested page has a duration, and counted as fetched.
+      v_fetched := v_fetched + (r.duration_ms IS NOT NULL)::int;
+    END LOOP;
   END IF;
-  WITH queued AS (DELETE FROM crawl_queue WHERE crawl = p_crawl AND depth > p_depth RETURNING page),
-  waiting AS (DELETE FROM crawl_wait WHERE crawl = p_crawl AND depth > p_depth RETURNING page, tries, spent_ms),
-  moved AS (
-    UPDATE crawl_page p SET kind = 6, tries = x.tries, spent_ms = x.spent_ms
-      FROM (SELECT page, 0::smallint AS tries, 0 AS spent_ms FROM queued UNION ALL SELECT * FROM waiting) x
-      WHERE p.crawl = p_crawl AND p.id = x.page RETURNING p.id)
-  SELECT count(*) INTO v_deep FROM moved;
+  FOR r IN SELECT page, 0 AS tries, 0 AS spent FROM crawl_queue WHERE crawl = p_crawl AND depth > p_depth
+    UNION ALL SELECT page, tries, spent_ms FROM crawl_wait WHERE crawl = p_crawl AND depth > p_depth
+  LOOP
+    UPDATE crawl_page SET kind = 6, tries = r.tries, spent_ms = r.spent WHERE crawl = p_crawl AND id = r.page;
+    v_deep := v_deep + 1;
+  END LOOP;
+  DELETE FROM crawl_queue WHERE crawl = p_crawl AND depth > p_depth;
+  DELETE FROM crawl_wait WHERE crawl = p_crawl AND depth > p_depth;
   UPDATE crawl_page SET kind = 6 WHERE crawl = p_crawl AND run = v_run AND kind = 5 AND depth > p_depth;
   UPDATE crawl_tally SET failed = failed - v_failed, fetched = fetched - v_fetched, open = open + v_failed - v_deep
     WHERE crawl = p_crawl AND worker = 0;
   PERFORM crawl_find_heads(p_crawl, ARRAY(SELECT id FROM crawl_host WHERE crawl = p_crawl));
   UPDATE crawl SET reserved = (SELECT sum(fetched) FROM crawl_tally WHERE crawl = p_crawl) WHERE id = p_crawl;
-END $$ SET jit = off SET plan_cache_mode = force_custom_plan;
+END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
 -- Makes a finished crawl ready to be repeated, when nobody works on it and its row is locked.
 CREATE FUNCTION crawl_repeat(p_crawl bigint) RETURNS void LANGUAGE plpgsql AS $$
@@ -1030,7 +1051,8 @@ BEGIN
   UPDATE crawl_turn SET head_depth = NULL, holder = NULL, next_at = CASE WHEN next_at = 'infinity' THEN '-infinity' ELSE next_at END
     WHERE crawl = p_crawl;
   UPDATE crawl SET reserved = 0, origins = 0 WHERE id = p_crawl;
-END $$ SET jit = off SET plan_cache_mode = force_custom_plan;
+END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
 -- Deletes some rows of crawls that were begun afresh. Returns whether there may be more.
 CREATE FUNCTION crawl_sweep(p_limit int) RETURNS boolean LANGUAGE plpgsql AS $$
