@@ -48,13 +48,15 @@ type ReporterParts = {
   readonly metrics: Metrics;
   /** The directory's real path, which callers do not learn, and the path as the caller wrote it. */
   readonly paths: { readonly directory: string; readonly shown: string };
+  /** URLs of pages that an earlier run told of, which a shared crawl tells its next leader again. */
+  readonly told: ReadonlySet<unknown>;
 };
 
 /** Starts reporting until `stop`; `finish` and `handBack` stop it too. */
 export function startReporting(
   job: ClaimedJob<CrawlSpec>,
   queue: JobQueue<CrawlSpec>,
-  { stop: { cancel, leave }, log, metrics, paths }: ReporterParts,
+  { stop: { cancel, leave }, log, metrics, paths, told }: ReporterParts,
 ): Reporter {
   const events: JobEvent[] = [];
   let after = job.lastEvent;
@@ -128,7 +130,7 @@ export function startReporting(
         const warning = warningOf(event.notice);
         if (warning !== null) warnings = [...warnings, warning];
       } else progress = event.progress;
-      events.push(toJobEvent(event, paths.shown));
+      if (event.kind !== "page" || !told.has(event.outcome.url)) events.push(toJobEvent(event, paths.shown));
       if (event.kind !== "started") return;
       await reporting;
       await report();
@@ -152,6 +154,16 @@ export function startReporting(
     },
     stop: stopBeating,
   };
+}
+
+/** The URLs of the pages in a job's kept events, more than a leader that dies leaves unacknowledged. */
+export async function toldPages(
+  job: ClaimedJob<CrawlSpec>,
+  queue: JobQueue<CrawlSpec>,
+): Promise<Set<unknown>> {
+  if (!queue.isShared || job.lastEvent === 0) return new Set();
+  const events = await queue.eventsAfter(job.id, 0, job.lastEvent);
+  return new Set(events.flatMap(({ kind, body }) => (kind === "page" ? JSON.parse(body).url : [])));
 }
 
 function toJobEvent(event: Exclude<CrawlEvent, { kind: "finished" }>, shownDirectory: string): JobEvent {

@@ -3,7 +3,7 @@ import { systemCode } from "../../../../base/system-error.ts";
 import type { ClaimedJob, CrawlSummary } from "../../../../crawler/index.ts";
 import { type JobParts, runCrawl } from "./crawl.ts";
 import { startHelper } from "./helper.ts";
-import { describe, isAway, type JobStop, type Reporter, startReporting } from "./reporter.ts";
+import { describe, isAway, type JobStop, type Reporter, startReporting, toldPages } from "./reporter.ts";
 import type { CrawlSpec } from "./spec.ts";
 
 /**
@@ -100,7 +100,9 @@ async function runJob(job: ClaimedJob<CrawlSpec>, parts: RunParts): Promise<void
   const { app, queue, log, stop } = parts;
   const { directory, shownDirectory = "the output directory" } = job.spec;
   const paths = { directory, shown: shownDirectory };
-  const reporter = startReporting(job, queue, { stop, log, metrics: app.metrics, paths });
+  // A queue that cannot be read now tells a few pages twice at worst.
+  const told = await toldPages(job, queue).catch(() => new Set());
+  const reporter = startReporting(job, queue, { stop, log, metrics: app.metrics, paths, told });
   try {
     const write = await crawl(job, reporter, parts).then(
       (summary) => whatBecame(summary, reporter, parts),

@@ -1,0 +1,243 @@
+import { describe, expect, test } from "bun:test";
+import { environmentFor, makeBucket } from "../../support/bucket.ts";
+import {
+  type ExtractorProcess,
+  isOver,
+  type JobJson,
+  startExtractor,
+  submitJob,
+  untilJob,
+} from "../../support/extractor-server.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
+import { serveNumberedSite } from "../../support/numbered-site.ts";
+import { startPostgres, testDatabase } from "../../support/postgres.ts";
+import { until, untilTrue } from "../../support/until.ts";
+
+const PAGES = 60;
+const site = forAllTests(serveNumberedSite({ pages: PAGES, answerMs: 40 }));
+const endless = forAllTests(serveNumberedSite({ pages: 10_000, answerMs: 40 }));
+const bucket = await makeBucket();
+const database = forAllTests(await testDatabase());
+
+type Role = "all" | "api" | "worker";
+
+const sharedEnv = (place: { readonly url: string; readonly schema: string }): Record<string, string> => ({
+  ARTICLE_EXTRACTOR_DATABASE_URL: place.url,
+  ARTICLE_EXTRACTOR_DATABASE_SCHEMA: place.schema,
+  ARTICLE_EXTRACTOR_STORE_URL: `s3://${bucket.name}/pages`,
+  ARTICLE_EXTRACTOR_THREADPOOL_SIZE: "1",
+  ...environmentFor(bucket.options),
+});
+
+const start = (role: Role, env = sharedEnv(database)): Promise<ExtractorProcess> =>
+  startExtractor({ words: ["--role", role], env });
+
+const linesOf = (stderr: string): { readonly message?: string; readonly job_id?: string }[] =>
+  stderr.split("\n").flatMap((line) => (line.startsWith("{") ? JSON.parse(line) : []));
+
+const hasTaken = ({ stderr }: ExtractorProcess, id: string): boolean =>
+  linesOf(stderr()).some(({ message, job_id }) => message === "job taken" && job_id === id);
+
+type Event = { readonly event: string; readonly id: number | null; readonly data: { readonly url?: string } };
+
+/** Reads events of a stream until it ends or one is as wanted. */
+async function readEvents(
+  response: Response,
+  isWanted: (event: Event) => boolean = () => false,
+): Promise<Event[]> {
+  const found: Event[] = [];
+  let text = "";
+  for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += piece;
+    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
+      const fields = Object.fromEntries(
+        text
+          .slice(0, end)
+          .split("\n")
+          .map((line) => [line.split(": ")[0], line.slice(line.indexOf(": ") + 2)]),
+      );
+      text = text.slice(end + 2);
+      if (fields.event === undefined) continue;
+      const event = {
+        event: fields.event,
+        id: fields.id ? Number(fields.id) : null,
+        data: JSON.parse(fields.data),
+      };
+      found.push(event);
+      if (isWanted(event)) return found;
+    }
+  }
+  return found;
+}
+
+describe("servers of several machines", async () => {
+  const [one, other] = [forAllTests(await start("api")), forAllTests(await start("api"))];
+  const workers = [forAllTests(await start("worker")), forAllTests(await start("worker"))];
+
+  test("take a job at one, run it at the workers, and tell of it at any", async () => {
+    const id = await submitJob(one, {
+      output_dir: "site/a",
+      seeds: [`${site.origin}/`],
+      rate_limit_delay: 0,
+    });
+    const job = await untilJob(other, id, isOver);
+    expect(job).toMatchObject({ status: "completed", progress: PAGES, successful: PAGES, failed: 0 });
+    for (const server of [one, other]) {
+      const manifest = await (await server.get(`/crawl/${id}/manifest`)).json();
+      expect(manifest).toMatchObject({ job_id: id, successful: PAGES, config: { output_dir: "site/a" } });
+    }
+    const events = await readEvents(await other.get(`/crawl/${id}/events`));
+    const pages = events.filter(({ event }) => event === "page").map(({ data }) => data.url);
+    expect(pages).toHaveLength(PAGES);
+    expect(new Set(pages).size).toBe(PAGES);
+    for (const worker of workers) expect(worker.stderr()).not.toContain('"level":"error"');
+  });
+
+  test("a worker answers probes and metrics, and nothing else", async () => {
+    const [worker] = workers;
+    for (const path of ["/", "/docs", "/openapi.json", "/crawl", "/mcp.json", `/${site.origin}/`]) {
+      const headers = { accept: "text/html" };
+      expect((await worker?.get(path, { headers }))?.status).toBe(404);
+    }
+    expect((await worker?.post("/crawl", {}))?.status).toBe(404);
+    expect(await (await worker?.get("/health"))?.json()).toMatchObject({ status: "healthy", role: "worker" });
+    expect((await worker?.get("/ready"))?.status).toBe(200);
+    const metrics = await (await worker?.get("/metrics"))?.text();
+    expect(metrics).toMatch(/crawl_jobs_queued \d/);
+    expect(metrics).toMatch(/crawl_jobs_running \d/);
+  });
+
+  test("a stream goes on at another process without a gap, and a cancellation there ends the job", async () => {
+    const id = await submitJob(one, {
+      output_dir: "endless",
+      seeds: [`${endless.origin}/`],
+      max_pages: 10_000,
+      concurrency: 2,
+      rate_limit_delay: 0,
+    });
+    const isTenth = ({ id: number }: Event): boolean => number !== null && number >= 10;
+    const begun = await readEvents(await one.get(`/crawl/${id}/events`), isTenth);
+    const last = begun.findLast((event) => event.id !== null)?.id ?? 0;
+    const resumed = await other.get(`/crawl/${id}/events`, { headers: { "last-event-id": String(last) } });
+    const isThirtieth = ({ id: number }: Event): boolean => number !== null && number >= 30;
+    const rest = await readEvents(resumed, isThirtieth);
+    const numbers = [...begun, ...rest].flatMap((event) => event.id ?? []);
+    expect(numbers).toEqual(Array.from({ length: numbers.length }, (_, index) => index + 1));
+    // The worker without a job of its own helps.
+    await untilTrue(() => workers.some((worker) => worker.stderr().includes("joins a job")));
+
+    const ending = readEvents(await one.get(`/crawl/${id}/events`));
+    expect((await other.get(`/crawl/${id}`, { method: "DELETE" })).status).toBe(202);
+    expect(await untilJob(one, id, isOver)).toMatchObject({ status: "failed", error: { code: "cancelled" } });
+    expect((await ending).at(-1)).toMatchObject({ event: "end" });
+    const { length } = endless.visits;
+    await untilTrue(() => endless.open === 0);
+    expect(endless.visits.length - length).toBeLessThan(10);
+    expect((await one.get(`/crawl/${id}/manifest`)).status).toBe(400);
+  });
+
+  test("a job goes on at another worker when its own is told to end, and no page is lost", async () => {
+    const before = site.visits.length;
+    const leaving = await start("worker");
+    const id = await submitJob(one, {
+      output_dir: "drained",
+      seeds: [`${site.origin}/`],
+      concurrency: 2,
+      rate_limit_delay: 0,
+    });
+    await untilJob(other, id, ({ successful }) => successful > 5);
+    const takers = [...workers, leaving];
+    const leader = takers.find((worker) => hasTaken(worker, id)) ?? leaving;
+    leader.signal("SIGTERM");
+    expect(await leader.exited).toBe(0);
+    expect(linesOf(leader.stderr())).toContainEqual(
+      expect.objectContaining({ message: "job handed back", job_id: id }),
+    );
+    const job = await untilJob(other, id, isOver);
+    expect(job).toMatchObject({ status: "completed", successful: PAGES, failed: 0 });
+    const manifest = (await (await one.get(`/crawl/${id}/manifest`)).json()) as {
+      readonly results: readonly { readonly url: string }[];
+    };
+    expect(new Set(manifest.results.map(({ url }) => url)).size).toBe(PAGES);
+    const visits = site.visits.slice(before).filter(({ path }) => path !== "/robots.txt");
+    expect(visits.length).toBeLessThanOrEqual(PAGES + 8);
+    await leaving[Symbol.asyncDispose]();
+  });
+
+  test("a job goes on at another worker when its own is killed, and tells of no page twice", async () => {
+    await using _ = await start("worker");
+    const before = site.visits.length;
+    const id = await submitJob(one, {
+      output_dir: "killed",
+      seeds: [`${site.origin}/`],
+      concurrency: 1,
+      rate_limit_delay: 0.1,
+    });
+    await untilJob(other, id, ({ successful }) => successful > 5);
+    workers.find((worker) => hasTaken(worker, id))?.signal("SIGKILL");
+    const job = await untilJob(other, id, isOver);
+    expect(job).toMatchObject({ status: "completed", successful: PAGES, failed: 0 });
+    const events = await readEvents(await other.get(`/crawl/${id}/events`));
+    const pages = events.filter(({ event }) => event === "page").map(({ data }) => data.url);
+    expect(new Set(pages).size).toBe(pages.length);
+    const visits = site.visits.slice(before).filter(({ path }) => path !== "/robots.txt");
+    expect(visits.length).toBeLessThanOrEqual(PAGES + 4);
+  });
+
+  test.each([
+    ["../a", 403],
+    ["/etc", 403],
+    [`s3://${bucket.name}/a`, 403],
+    ["a/../../b", 403],
+    ["a/.article-extractor/b", 403],
+    ["a//b\\c", 422],
+    ["a\u0000b", 422],
+    ["x".repeat(600), 422],
+  ])("an output_dir %p is %p, since nothing leads out of the store", async (output_dir, status) => {
+    const response = await one.post("/crawl", { output_dir, seeds: [`${site.origin}/`] });
+    expect(response.status).toBe(status);
+  });
+
+  test("a file of one machine is refused", async () => {
+    const body = { output_dir: "x", seeds: [`${site.origin}/`] };
+    for (const more of [{ sitemaps: ["list.txt"] }, { network: { storage_state: "state.json" } }]) {
+      const response = await one.post("/crawl", { ...body, ...more });
+      expect(response.status).toBe(403);
+      expect(await response.text()).toContain("other machines");
+    }
+  });
+});
+
+test("while the database is away jobs are 503, single pages are served, and work goes on afterwards", async () => {
+  await using postgres = await startPostgres();
+  await using place = await testDatabase(postgres);
+  await using api = await start("api", sharedEnv(place));
+  await using worker = await start("worker", sharedEnv(place));
+  const id = await submitJob(api, { output_dir: "away", seeds: [`${site.origin}/`], concurrency: 1 });
+  await untilJob(api, id, ({ successful }) => successful > 3);
+  await postgres.stop("immediate");
+  const refused = await api.get(`/crawl/${id}`);
+  expect(refused.status).toBe(503);
+  expect(refused.headers.get("retry-after")).toMatch(/^\d+$/);
+  const problem = await refused.text();
+  expect(problem).toContain("database_unavailable");
+  expect(problem).not.toContain("postgres:");
+  for (const server of [api, worker])
+    expect(await (await server.get("/health")).json()).toMatchObject({ status: "degraded", jobs: null });
+  expect((await api.get("/ready")).status).toBe(200);
+  expect((await worker.get("/metrics")).status).toBe(200);
+  expect((await api.post("/", { url: `${site.origin}/p/1` })).status).toBe(200);
+  await postgres.start();
+  expect(
+    await until(
+      () => statusOf(api, id),
+      (status) => status === "completed",
+    ),
+  ).toBe("completed");
+  expect(await (await worker.get("/health")).json()).toMatchObject({ status: "healthy" });
+});
+
+async function statusOf(server: ExtractorProcess, id: string): Promise<string> {
+  const response = await server.get(`/crawl/${id}`);
+  return response.ok ? ((await response.json()) as JobJson).status : String(response.status);
+}
