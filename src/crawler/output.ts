@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { replaceFile } from "../base/atomic-file.ts";
 import { makePrivateDirectory } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
+import { isStoreUrl } from "../base/objects/index.ts";
 import { systemFailure } from "../base/system-error.ts";
 import type { Clock } from "../fetching/index.ts";
 import { createFileStore } from "../pages/index.ts";
@@ -166,7 +167,9 @@ export function watchDisk(
     const freeBytes = await freeBytesIn(stateDirectory);
     if (freeBytes >= LOW_DISK_BYTES) return [];
     nextAt = Number.POSITIVE_INFINITY;
-    return [{ kind: "low_disk", directory: place, freeBytes }];
+    // A store's disk is not this machine's, where the frontier is.
+    const directory = isStoreUrl(place) ? stateDirectory : place;
+    return [{ kind: "low_disk", directory, freeBytes }];
   };
 }
 

@@ -65,8 +65,8 @@ async function startMoto(): Promise<string> {
     const output = openSync(log, "w");
     // It ends with the run, however that ends.
     const script = `"$1" -H 127.0.0.1 -p 0 & while kill -0 ${run} 2>/dev/null; do sleep 1; done; kill $!; rm -r "$2"`;
-    const command = ["setsid", "sh", "-c", script, "sh", SERVER, directory];
-    Bun.spawn(command, { stdio: ["ignore", output, output] }).unref();
+    const command = ["sh", "-c", script, "sh", SERVER, directory];
+    Bun.spawn(command, { detached: true, stdio: ["ignore", output, output] }).unref();
   }
   const text = await until(
     () => readIfThere(log),
