@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { checkReady, migrate, schemaVersion, WANTED_VERSION } from "../../src/base/postgres/index.ts";
+import { checkReady, migrate, WANTED_VERSION } from "../../src/base/postgres/index.ts";
+import { schemaVersion } from "../../src/base/postgres/schema.ts";
 import { reservePort } from "../../src/server/testing.ts";
 import { BINARY, cleanEnvironment, runBinary, temporaryDirectory } from "../support/binary.ts";
 import { KILLS } from "../support/kills.ts";

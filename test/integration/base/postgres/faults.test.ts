@@ -7,9 +7,9 @@ import {
   openPostgres,
   openSharedLeases,
   type Postgres,
-  schemaVersion,
   WANTED_VERSION,
 } from "../../../../src/base/postgres/index.ts";
+import { schemaVersion } from "../../../../src/base/postgres/schema.ts";
 import { silentLog } from "../../../../src/base/silent-log.ts";
 import { startPostgres, testDatabase } from "../../../support/postgres.ts";
 import { untilTrue } from "../../../support/until.ts";

@@ -1,11 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { createLog } from "../../../../src/base/log.ts";
-import {
-  migrate,
-  type Postgres,
-  schemaVersion,
-  WANTED_VERSION,
-} from "../../../../src/base/postgres/index.ts";
+import { migrate, type Postgres, WANTED_VERSION } from "../../../../src/base/postgres/index.ts";
+import { schemaVersion } from "../../../../src/base/postgres/schema.ts";
 import { startPostgres, testDatabase } from "../../../support/postgres.ts";
 import { until, untilTrue } from "../../../support/until.ts";
 
