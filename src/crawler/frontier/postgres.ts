@@ -50,6 +50,23 @@ export async function openPostgresFrontier(options: PostgresFrontierOptions): Pr
   return frontier;
 }
 
+/** Counts what waits in all crawls that processes work on: pages, and hosts that have any. */
+export async function waitingCounts(
+  db: Queries,
+): Promise<{ readonly pages: number; readonly hosts: number }> {
+  const [row] = await db.query<{ pages: number; hosts: number }>(
+    `SELECT coalesce(sum(t.open - k.claimed), 0) AS pages, coalesce(sum(h.hosts), 0) AS hosts FROM crawl c
+      CROSS JOIN LATERAL (SELECT coalesce(sum(open), 0) AS open FROM crawl_tally WHERE crawl = c.id) t
+      CROSS JOIN LATERAL (SELECT count(*) AS claimed FROM crawl_claim WHERE crawl = c.id) k
+      CROSS JOIN LATERAL (SELECT count(*) AS hosts FROM crawl_turn
+        WHERE crawl = c.id AND head_depth IS NOT NULL) h
+      WHERE EXISTS (SELECT FROM crawl_worker w
+        WHERE w.crawl = c.id AND w.seen_at > clock_timestamp() - $1 * interval '1 ms')`,
+    [PACE.deadMs],
+  );
+  return row ?? { pages: 0, hosts: 0 };
+}
+
 /** Deletes, little by little, what crawls hold that were begun afresh. */
 async function sweep(db: Postgres): Promise<void> {
   for (let isMore = true; isMore; ) {

@@ -90,6 +90,8 @@ export interface JobQueue<Spec> extends AsyncDisposable {
   /** Lists jobs, the newest first. */
   list(options: JobListOptions): Promise<JobRecord[]>;
   counts(): Promise<{ readonly queued: number; readonly running: number }>;
+  /** Counts what waits in the crawls that processes share: pages, and hosts that have any; absent where none do. */
+  waiting?(): Promise<{ readonly pages: number; readonly hosts: number }>;
   /** Ends a waiting job, or tells a running one to stop; does nothing for one that has ended. */
   cancel(id: string): Promise<JobRecord | null>;
   /** Claims the next job, unless enough are running; jobs whose process has ended go first. */

@@ -1,4 +1,5 @@
 import type { Postgres, Queries } from "../../base/postgres/index.ts";
+import { waitingCounts } from "../frontier/postgres.ts";
 import {
   CALLED_OFF,
   type ClaimedJob,
@@ -118,6 +119,10 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
          FROM job WHERE state IN ('queued', 'running')`,
     );
     return counts ?? { queued: 0, running: 0 };
+  }
+
+  waiting(): Promise<{ readonly pages: number; readonly hosts: number }> {
+    return waitingCounts(this.#db);
   }
 
   async cancel(id: string): Promise<JobRecord | null> {

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { Failure } from "../../../src/base/failure.ts";
 import type { Parameter, Postgres } from "../../../src/base/postgres/index.ts";
+import { openPostgresJobQueue } from "../../../src/crawler/index.ts";
 import type { Frontier, PostgresFrontierOptions } from "../../../src/crawler/testing.ts";
 import { describeInterleavings } from "../../contract/frontier-interleavings.contract.ts";
 import { crawlPlan } from "../../support/crawling.ts";
@@ -176,6 +177,20 @@ describe("processes that open one place", () => {
     expect((await second.claim({ count: 1, isHostExclusive: false })).origins).toEqual([]);
     expect([...(await second.origins())].sort()).toEqual(["https://h.test", "https://www.h.test"]);
   });
+});
+
+test("counts what waits in the crawls that processes work on", async () => {
+  await using alone = await testDatabase();
+  const own = await alone.open();
+  const queue = openPostgresJobQueue({ database: own, maxQueued: 1, maxRunning: 1, leaseMs: 1000 });
+  expect(await queue.waiting?.()).toEqual({ pages: 0, hosts: 0 });
+  const frontier = await open(newPlace(), { db: own });
+  await frontier.add([seed("/a"), seed("/b"), seed("/a", "other.test")]);
+  expect(await queue.waiting?.()).toEqual({ pages: 3, hosts: 2 });
+  await claimOne(frontier);
+  expect((await queue.waiting?.())?.pages).toBe(2);
+  await frontier[Symbol.asyncDispose]();
+  expect(await queue.waiting?.()).toEqual({ pages: 0, hosts: 0 });
 });
 
 describe("a leader", () => {

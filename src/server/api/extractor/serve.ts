@@ -123,7 +123,7 @@ const about = ({ name, version, isReady }: ExtractorParts, basePath: string): z.
 
 async function health(parts: ExtractorParts, uptimeMs: number): Promise<z.output<typeof Health>> {
   const { name, version, app, role } = parts;
-  const jobs = await countsOf(parts);
+  const jobs = await inTime(() => parts.queue.counts());
   return {
     status: jobs === null ? "degraded" : "healthy",
     service: name,
@@ -140,8 +140,17 @@ async function health(parts: ExtractorParts, uptimeMs: number): Promise<z.output
 
 /** What all servers of the jobs would read alike. */
 async function gaugesOf(parts: ExtractorParts): Promise<Gauge[]> {
-  const { queued, running } = (await countsOf(parts)) ?? {};
-  const values = { crawl_jobs_queued: queued, crawl_jobs_running: running };
+  const { queue } = parts;
+  const [jobs, waiting] = await Promise.all([
+    inTime(() => queue.counts()),
+    inTime(async () => (await queue.waiting?.()) ?? null),
+  ]);
+  const values = {
+    crawl_jobs_queued: jobs?.queued,
+    crawl_jobs_running: jobs?.running,
+    crawl_pages_waiting: waiting?.pages,
+    crawl_hosts_waiting: waiting?.hosts,
+  };
   return Object.entries(values).flatMap(([name, value]) =>
     value === undefined ? [] : { name, labels: {}, value },
   );
@@ -151,11 +160,11 @@ async function gaugesOf(parts: ExtractorParts): Promise<Gauge[]> {
 const PROBE_MS = 1000;
 
 /** Null when the queue's database does not answer in time; a process without it is alive all the same. */
-async function countsOf({ queue }: ExtractorParts): Promise<Awaited<ReturnType<typeof queue.counts>> | null> {
+async function inTime<T>(ask: () => Promise<T>): Promise<T | null> {
   const late = Promise.withResolvers<null>();
   const timer = setTimeout(() => late.resolve(null), PROBE_MS);
   try {
-    return await Promise.race([queue.counts(), late.promise]);
+    return await Promise.race([ask(), late.promise]);
   } catch (error) {
     if (error instanceof Failure) return null;
     throw error;
