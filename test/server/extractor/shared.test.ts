@@ -1,4 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { runBinary } from "../../support/binary.ts";
 import { environmentFor, makeBucket } from "../../support/bucket.ts";
 import {
   type ExtractorProcess,
@@ -206,6 +210,58 @@ describe("servers of several machines", async () => {
       expect(await response.text()).toContain("other machines");
     }
   });
+});
+
+test.each<[string, Record<string, string>, RegExp]>([
+  ["api", {}, /role api .*ARTICLE_EXTRACTOR_DATABASE_URL .* and ARTICLE_EXTRACTOR_STORE_URL/],
+  [
+    "worker",
+    { ARTICLE_EXTRACTOR_STORE_URL: "s3://bucket" },
+    /role worker .*missing here: ARTICLE_EXTRACTOR_DATABASE_URL/,
+  ],
+  [
+    "worker",
+    { ARTICLE_EXTRACTOR_DATABASE_URL: "postgres://u@127.0.0.1/d" },
+    /missing here: ARTICLE_EXTRACTOR_STORE_URL/,
+  ],
+  ["all", { ARTICLE_EXTRACTOR_DATABASE_URL: "postgres://u@127.0.0.1/d" }, /a place for pages that all reach/],
+  ["reader", {}, /--role/],
+])("a server with the role %s that lacks what it shares ends with one line: %p", async (role, env, line) => {
+  const { exitCode, stdout, stderr } = await runBinary(["serve", "extractor", "--role", role], { env });
+  expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+  expect(stderr.trimEnd().split("\n")).toEqual([expect.stringMatching(line)]);
+});
+
+test("serve search has no roles", async () => {
+  const { exitCode, stderr } = await runBinary(["serve", "search", "--role", "api"]);
+  expect({ exitCode, stderr }).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("serve extractor"),
+  });
+});
+
+test("one server with a store and no database keeps its pages there and its jobs here, also when it is killed", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "store-"));
+  const env = { ...environmentFor(bucket.options), ARTICLE_EXTRACTOR_STORE_URL: `s3://${bucket.name}/alone` };
+  try {
+    let id: string;
+    {
+      await using server = await startExtractor({ directory, env });
+      id = await submitJob(server, { output_dir: "x", seeds: [`${site.origin}/`], concurrency: 1 });
+      await untilJob(server, id, ({ successful }) => successful > 5);
+    }
+    await using server = await startExtractor({ directory, env });
+    expect(await untilJob(server, id, isOver)).toMatchObject({ status: "completed", successful: PAGES });
+    const manifest = await (await server.get(`/crawl/${id}/manifest`)).json();
+    expect(manifest).toMatchObject({ job_id: id, successful: PAGES });
+    // A later crawl into the same place replaces it.
+    const later = await submitJob(server, { output_dir: "./x/", seeds: [`${site.origin}/`], fresh: true });
+    await untilJob(server, later, isOver);
+    expect((await server.get(`/crawl/${id}/manifest`)).status).toBe(404);
+    expect((await server.get(`/crawl/${later}/manifest`)).status).toBe(200);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 });
 
 test("while the database is away jobs are 503, single pages are served, and work goes on afterwards", async () => {
