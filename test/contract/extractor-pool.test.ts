@@ -4,9 +4,9 @@ import { createExtractor, type Extractor } from "../../src/extraction/index.ts";
 import type { ExtractorOptions } from "../../src/extraction/testing.ts";
 import { EXTRACTION_LIMITS } from "../../src/settings/index.ts";
 import { untilTrue } from "../support/until.ts";
+import { WORKER_URL } from "../support/workers.ts";
 import { extractionTask, failureOf, SENTENCE } from "./extractor.contract.ts";
 
-const WORKER_URL = new URL("../../bin/extraction-worker.ts", import.meta.url);
 const FAULTY_URL = new URL("../fixtures/extraction/faulty-worker.ts", import.meta.url);
 const SLOW_URL = new URL("../fixtures/extraction/slow-worker.ts", import.meta.url);
 const STUCK_URL = new URL("../fixtures/extraction/stuck-worker.ts", import.meta.url);

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import { Glob } from "bun";
 import { createExtractor, extractBody, withSmallPagesHere } from "../../src/extraction/index.ts";
 import { EXTRACTION_LIMITS } from "../../src/settings/index.ts";
+import { WORKER_URL } from "../support/workers.ts";
 import { describeExtractor, extractionTask } from "./extractor.contract.ts";
 
-const WORKER_URL = new URL("../../bin/extraction-worker.ts", import.meta.url);
 const openPool = (workers: number) =>
   createExtractor({ ...EXTRACTION_LIMITS, workers, workerUrl: WORKER_URL });
 

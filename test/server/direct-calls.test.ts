@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { createLog } from "../../src/base/log.ts";
 import { documentation } from "../../src/server/index.ts";
 import { createMcpEndpoint } from "../../src/server/testing.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { CALL } from "../support/mcp.ts";
 import { folderTenant, openIndexed } from "../support/search-server.ts";
 
 const MODERN = "2026-07-28";
@@ -11,12 +11,6 @@ const META = {
   "io.modelcontextprotocol/protocolVersion": MODERN,
   "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
   "io.modelcontextprotocol/clientCapabilities": { elicitation: {} },
-};
-const CALL = {
-  signal: () => new AbortController().signal,
-  caller: () => ({ kind: "loopback_request" }) as const,
-  client: () => "",
-  log: createLog({ level: "critical", format: "json", write: () => {} }),
 };
 
 const registry = forAllTests(

@@ -5,9 +5,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { createLog } from "../../src/base/log.ts";
 import { addKey, openKeyFile, readKeys, removeKey } from "../../src/server/index.ts";
-import { BINARY, cleanEnvironment, requireBinary } from "../support/binary.ts";
+import { runBinary } from "../support/binary.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
-import { outputOf } from "../support/local.ts";
 import { MCP_HEADERS } from "../support/mcp.ts";
 import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
 import { writeDeployment } from "../support/served.ts";
@@ -338,14 +337,8 @@ describe("the file", () => {
 describe("the command", () => {
   const root = writeDeployment({ keys_file: "access/keys.json" });
   const run = async (...words: string[]) => {
-    requireBinary();
-    const child = Bun.spawn([BINARY, "keys", ...words], {
-      cwd: root,
-      env: cleanEnvironment(),
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    const { stdout: out, stderr: err } = await outputOf(child);
-    return { code: await child.exited, out, err };
+    const { exitCode: code, stdout: out, stderr: err } = await runBinary(["keys", ...words], { cwd: root });
+    return { code, out, err };
   };
 
   test("adds, lists and removes keys, and shows each once", async () => {

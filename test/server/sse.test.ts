@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { SSEClientTransport } from "@modelcontextprotocol/sdk/client/sse.js";
-import { BINARY, cleanEnvironment, requireBinary } from "../support/binary.ts";
+import { requireBinary, runBinary } from "../support/binary.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { folderTenant, openRegistry, openSearchServer } from "../support/search-server.ts";
 import { Served, writeDeployment } from "../support/served.ts";
@@ -144,11 +144,8 @@ test("the setting turns it on, for a server of one process", async () => {
   expect((await post(place)).status).toBe(202);
   leave();
   requireBinary();
-  const child = Bun.spawn([BINARY, "serve", "search"], {
-    cwd: writeDeployment({ allow_sse_transport: true, uvicorn_workers: 2 }),
-    env: cleanEnvironment(),
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  expect(await new Response(child.stderr).text()).toContain("set uvicorn_workers to 1");
-  expect(await child.exited).toBe(2);
+  const cwd = writeDeployment({ allow_sse_transport: true, uvicorn_workers: 2 });
+  const { exitCode, stderr } = await runBinary(["serve", "search"], { cwd });
+  expect(stderr).toContain("set uvicorn_workers to 1");
+  expect(exitCode).toBe(2);
 }, 30_000);

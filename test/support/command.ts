@@ -1,6 +1,6 @@
 import { type Io, runCli } from "../../src/cli/index.ts";
 import { type BinaryResult, cleanEnvironment, type RunOptions, temporaryDirectory } from "./binary.ts";
-import { INDEX_WORKER_URL, WORKER_URL } from "./program.ts";
+import { INDEX_WORKER_URL, WORKER_URL } from "./workers.ts";
 
 export type CommandOptions = Pick<RunOptions, "stdin" | "env" | "cwd">;
 

@@ -1,3 +1,4 @@
+import { Failure } from "../../src/base/failure.ts";
 import { type Deployment, readDeployment } from "../../src/settings/index.ts";
 
 /** Reads a file that stands in /srv/docs. */
@@ -6,6 +7,17 @@ export const readJson = (json: unknown): Deployment =>
     name: "d.json",
     directory: "/srv/docs",
   });
+
+/** What is wrong with a file that is refused. */
+export function problemsOf(json: unknown): string[] {
+  try {
+    readJson(json);
+    return [];
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== "invalid_settings") throw error;
+    return error.message.split("\n").map((line) => line.replace(/^d\.json: /, ""));
+  }
+}
 
 export const folder = {
   source_type: "filesystem",

@@ -1,12 +1,15 @@
 import {
   type Article,
   type BodyKind,
+  createExtractor,
   type Extraction,
   type ExtractionOptions,
+  type Extractor,
   extractBody,
 } from "../../src/extraction/index.ts";
-import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
+import { DEFAULT_EXTRACTION, EXTRACTION_LIMITS } from "../../src/settings/index.ts";
 import { type PageUrl, parsePageUrl } from "../../src/urls/index.ts";
+import { WORKER_URL } from "./workers.ts";
 
 /** These options remove nothing, warn of nothing and ask for both renderings. */
 export const OPTIONS: ExtractionOptions = {
@@ -65,3 +68,7 @@ export const jsonLd = (value: unknown): string =>
 /** The text between the two paragraphs of prose. */
 export const innerText = (text: string): string =>
   text.slice(PROSE.trim().length, text.length - PROSE.trim().length).replace(/^\n\n|\n\n$/g, "");
+
+/** In a worker, because its stack is another one and because what hangs there would hang all tests. */
+export const openWorker = (timeLimitMs: number): Extractor =>
+  createExtractor({ ...EXTRACTION_LIMITS, workers: 1, workerUrl: WORKER_URL, timeLimitMs });

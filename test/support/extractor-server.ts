@@ -139,3 +139,8 @@ export async function untilJob(
 }
 
 export const isOver = ({ status }: JobJson): boolean => status === "completed" || status === "failed";
+
+/** The code of an answer that tells a problem. */
+export async function codeOf(response: Response): Promise<string> {
+  return ((await response.json()) as { code: string }).code;
+}

@@ -1,6 +1,6 @@
-import { createLog } from "../../src/base/log.ts";
 import { documentation } from "../../src/server/index.ts";
 import { createMcpEndpoint } from "../../src/server/testing.ts";
+import { CALL } from "./mcp.ts";
 import { folderTenant, openIndexed } from "./search-server.ts";
 
 const call = (name: string, given: object): string =>
@@ -40,13 +40,6 @@ const answer = createMcpEndpoint({
   }),
   onCall: () => {},
 });
-
-const CALL = {
-  signal: () => new AbortController().signal,
-  caller: () => ({ kind: "loopback_request" }) as const,
-  client: () => "",
-  log: createLog({ level: "critical", format: "json", write: () => {} }),
-};
 
 /** What the server says of its own faults; the SDK gives requests without what their method needs the same code. */
 const OWN_FAULT = "a fault inside the server";

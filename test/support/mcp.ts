@@ -1,5 +1,6 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { silentLog } from "../../src/base/silent-log.ts";
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -7,6 +8,14 @@ type Headers = Readonly<Record<string, string>>;
 export const MCP_HEADERS = {
   "content-type": "application/json",
   accept: "application/json, text/event-stream",
+};
+
+/** A call of a tool by this machine, whose result somebody waits for. */
+export const CALL = {
+  signal: () => new AbortController().signal,
+  caller: () => ({ kind: "loopback_request" }) as const,
+  client: () => "",
+  log: silentLog,
 };
 
 /** Posts one message to the endpoint below a URL. */

@@ -2,9 +2,7 @@ import { type App, openApp, type Program, readProgram } from "../../src/app/inde
 import type { Log } from "../../src/base/log.ts";
 import type { MetricsSink } from "../../src/base/metrics.ts";
 import { silentLog } from "../../src/base/silent-log.ts";
-
-export const WORKER_URL = new URL("../../bin/extraction-worker.ts", import.meta.url);
-export const INDEX_WORKER_URL = new URL("../../bin/index-worker.ts", import.meta.url);
+import { INDEX_WORKER_URL, WORKER_URL } from "./workers.ts";
 
 /** Reads the program as its entry does, with these variables and no others. @param workerUrl the module that extracts */
 export const testProgram = (

@@ -11,7 +11,8 @@ import { parseAddressSet } from "../../src/fetching/index.ts";
 import { countSearches, startSearchServer } from "../../src/server/index.ts";
 import { DEFAULT_EXTRACTION, INDEX_BUILD, readDeployment } from "../../src/settings/index.ts";
 import { createTenantRegistry, openSyncBook, type TenantRegistry } from "../../src/tenants/index.ts";
-import { INDEX_WORKER_URL, openTestTenantApp, testProgram } from "./program.ts";
+import { openTestTenantApp, testProgram } from "./program.ts";
+import { INDEX_WORKER_URL } from "./workers.ts";
 
 /** Writes files below a new directory; gives its path. */
 export function writeTree(files: Readonly<Record<string, string | Uint8Array>>): string {

@@ -1,21 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { createExtractor } from "../../../src/extraction/index.ts";
-import { EXTRACTION_LIMITS } from "../../../src/settings/index.ts";
-import { OPTIONS, PAGE_URL, pageUrl } from "../../support/extraction.ts";
+import { OPTIONS, openWorker, PAGE_URL, pageUrl } from "../../support/extraction.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 
 /** None of these needs 3 s of CPU, of which a busy machine gives little; what is quadratic runs into it. */
 const TIME_LIMIT_MS = 45_000;
 
-// In a worker, because its stack is another one and because what hangs here would hang all tests.
-const extractor = forAllTests(
-  createExtractor({
-    workers: 1,
-    workerUrl: new URL("../../../bin/extraction-worker.ts", import.meta.url),
-    ...EXTRACTION_LIMITS,
-    timeLimitMs: TIME_LIMIT_MS,
-  }),
-);
+const extractor = forAllTests(openWorker(TIME_LIMIT_MS));
 
 const CONTENTS: Readonly<Record<string, () => string>> = {
   "5 000 rows of wide and tall cells": () =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { articleFromUrl, type FetchedArticle } from "../../../src/articles/index.ts";
 import { Failure } from "../../../src/base/failure.ts";
-import { createLog } from "../../../src/base/log.ts";
+import { silentLog } from "../../../src/base/silent-log.ts";
 import { type ExtractionOptions, extractBody } from "../../../src/extraction/index.ts";
 import {
   createEgress,
@@ -49,7 +49,7 @@ const fetcher = forAllTests(
     chooseProxy: () => null,
     userAgent: "test",
     limits: { ...DEFAULT_FETCH_LIMITS, tries: 1 },
-    log: createLog({ level: "critical", format: "text", write: () => {} }),
+    log: silentLog,
   }),
 );
 

@@ -3,7 +3,7 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type ExtractorProcess, startExtractor } from "../../support/extractor-server.ts";
+import { codeOf, type ExtractorProcess, startExtractor } from "../../support/extractor-server.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { FORBIDDEN_ADDRESSES, LOCAL_ADDRESSES } from "../../support/hostile-addresses.ts";
 import { serveNumberedSite } from "../../support/numbered-site.ts";
@@ -41,10 +41,6 @@ const PROXY_HEADERS: readonly (readonly [string, string])[] = [
   ["x-hops", "10.0.0.1, 203.0.113.7:4711"],
   ["x-peer", "[2001:db8::7]:4711"],
 ];
-
-async function codeOf(response: Response): Promise<string> {
-  return ((await response.json()) as { code: string }).code;
-}
 
 const site = forAllTests(serveNumberedSite({ pages: 3 }));
 

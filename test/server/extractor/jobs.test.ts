@@ -1,7 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { isOver, type JobJson, startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
+import {
+  codeOf,
+  isOver,
+  type JobJson,
+  startExtractor,
+  submitJob,
+  untilJob,
+} from "../../support/extractor-server.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { serveNumberedSite } from "../../support/numbered-site.ts";
 
@@ -16,10 +23,6 @@ const slow = forAllTests(serveNumberedSite({ pages: 1000, answerMs: 300 }));
 const canMount = Bun.spawnSync(["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).exitCode === 0;
 
 const endless = (name: string) => ({ output_dir: name, seeds: [`${slow.origin}/`], max_pages: 1000 });
-
-async function codeOf(response: Response): Promise<string> {
-  return ((await response.json()) as { code: string }).code;
-}
 
 describe("a crawl job", () => {
   test("is accepted with 202, runs, and gives its manifest when it is completed", async () => {

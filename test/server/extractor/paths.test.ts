@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
+  codeOf,
   type ExtractorProcess,
   isOver,
   startExtractor,
@@ -22,10 +23,6 @@ import { forAllTests } from "../../support/for-all-tests.ts";
 import { crawlPage, serveNumberedSite } from "../../support/numbered-site.ts";
 
 const FORWARDED = { "x-forwarded-for": "203.0.113.7" };
-
-async function codeOf(response: Response): Promise<string> {
-  return ((await response.json()) as { code: string }).code;
-}
 
 const site = forAllTests(
   serveNumberedSite({

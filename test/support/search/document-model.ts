@@ -21,6 +21,15 @@ export type ModelSection = {
   readonly blocks: readonly ModelBlock[];
 };
 
+/** Writes phrases with a blank between them. @param marks how each kind of phrase is written */
+export const printPhrases = (
+  phrases: ModelText,
+  marks: Readonly<Record<ModelPhrase["kind"], (text: string) => string>>,
+): string => phrases.map(({ kind, text }) => marks[kind](text)).join(" ");
+
+export const indented = (lines: readonly string[], indent: string): string[] =>
+  lines.map((line) => (line === "" ? "" : indent + line));
+
 const WORDS = [
   "sail",
   "Mast",

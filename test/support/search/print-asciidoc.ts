@@ -1,4 +1,4 @@
-import type { ModelBlock, ModelSection, ModelText } from "./document-model.ts";
+import { type ModelBlock, type ModelSection, type ModelText, printPhrases } from "./document-model.ts";
 
 const escaped = (text: string): string =>
   text
@@ -7,17 +7,12 @@ const escaped = (text: string): string =>
     .join(" ");
 
 const printText = (phrases: ModelText): string =>
-  phrases
-    .map(({ kind, text }) =>
-      kind === "code"
-        ? `\`+${text}+\``
-        : kind === "strong"
-          ? `*${text}*`
-          : kind === "em"
-            ? `_${text}_`
-            : escaped(text),
-    )
-    .join(" ");
+  printPhrases(phrases, {
+    text: escaped,
+    code: (text) => `\`+${text}+\``,
+    strong: (text) => `*${text}*`,
+    em: (text) => `_${text}_`,
+  });
 
 /** Prints blocks with a comment between them, which keeps two lists apart. */
 const printBlocks = (blocks: readonly ModelBlock[], depth: number): string[] =>

@@ -1,4 +1,10 @@
-import type { ModelBlock, ModelSection, ModelText } from "./document-model.ts";
+import {
+  indented,
+  type ModelBlock,
+  type ModelSection,
+  type ModelText,
+  printPhrases,
+} from "./document-model.ts";
 
 const escaped = (text: string): string =>
   text
@@ -7,20 +13,12 @@ const escaped = (text: string): string =>
     .replaceAll("<", "&lt;");
 
 const printText = (phrases: ModelText): string =>
-  phrases
-    .map(({ kind, text }) =>
-      kind === "code"
-        ? `\`${text}\``
-        : kind === "strong"
-          ? `**${text}**`
-          : kind === "em"
-            ? `*${text}*`
-            : escaped(text),
-    )
-    .join(" ");
-
-const indented = (lines: readonly string[], indent: string): string[] =>
-  lines.map((line) => (line === "" ? "" : indent + line));
+  printPhrases(phrases, {
+    text: escaped,
+    code: (text) => `\`${text}\``,
+    strong: (text) => `**${text}**`,
+    em: (text) => `*${text}*`,
+  });
 
 const printBlocks = (blocks: readonly ModelBlock[]): string[] =>
   blocks.flatMap((block) => [...printBlock(block), ""]);

@@ -1,22 +1,20 @@
-import type { ModelBlock, ModelSection, ModelText } from "./document-model.ts";
+import {
+  indented,
+  type ModelBlock,
+  type ModelSection,
+  type ModelText,
+  printPhrases,
+} from "./document-model.ts";
 
 const escaped = (text: string): string => text.replace(/[^\p{L}\p{N}\s]/gu, "\\$&");
 
 const printText = (phrases: ModelText): string =>
-  phrases
-    .map(({ kind, text }) =>
-      kind === "code"
-        ? `\`\`${text}\`\``
-        : kind === "strong"
-          ? `**${text}**`
-          : kind === "em"
-            ? `*${text}*`
-            : escaped(text),
-    )
-    .join(" ");
-
-const indented = (lines: readonly string[], indent: string): string[] =>
-  lines.map((line) => (line === "" ? "" : indent + line));
+  printPhrases(phrases, {
+    text: escaped,
+    code: (text) => `\`\`${text}\`\``,
+    strong: (text) => `**${text}**`,
+    em: (text) => `*${text}*`,
+  });
 
 function printGrid(rows: readonly (readonly string[])[]): string[] {
   const columns = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)) + 2);

@@ -9,7 +9,7 @@ import {
 } from "../../../src/search/testing.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 
-const OPTIONS: SearchOptions = {
+export const OPTIONS: SearchOptions = {
   size: 10,
   wordMatch: false,
   explain: false,

@@ -34,6 +34,13 @@ export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
+/** A document of the tenant `site`. */
+export const page = (path: string, title: string, markdown: string): SourceDocument => ({
+  url: docsUrl("site", path),
+  title,
+  markdown,
+});
+
 /** The analysis of a build, as the worker makes it. */
 export function buildAnalysis(
   profile: AnalyzerProfile = "default",

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { type Overrides, readProgram } from "../../../src/app/index.ts";
 import { LOG_LEVELS, type LogLevel } from "../../../src/base/log.ts";
-import { WORKER_URL } from "../../support/program.ts";
+import { WORKER_URL } from "../../support/workers.ts";
 
 const NOTHING_TYPED: Overrides = { logLevel: null, logFormat: null, isVerbose: false, egress: null };
 

@@ -9,14 +9,8 @@ import {
 import type { ArticleResult } from "../../../src/articles/testing.ts";
 import { Failure } from "../../../src/base/failure.ts";
 import { type ExtractionOptions, extractBody } from "../../../src/extraction/index.ts";
-import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
 import { parsePageUrl } from "../../../src/urls/index.ts";
-
-const OPTIONS: ExtractionOptions = {
-  ...DEFAULT_EXTRACTION,
-  minWordCount: 0,
-  renderings: ["content", "markdown"],
-};
+import { OPTIONS } from "../../support/extraction.ts";
 
 const fromDocument = (document: Partial<LocalDocument>, options: Partial<ExtractionOptions> = {}) =>
   articleFromDocument(

@@ -1,11 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "../../../src/base/failure.ts";
-import {
-  createEgress,
-  type EgressCaller,
-  parseEgressPolicy,
-  requestCaller,
-} from "../../../src/fetching/index.ts";
+import { parseEgressPolicy, requestCaller } from "../../../src/fetching/index.ts";
+import { admitUnder, CLI, REMOTE, sourceOf } from "../../support/egress-cases.ts";
 import { startFaultySite } from "../../support/faulty-site.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { HOSTILE_DNS } from "../../support/hostile-addresses.ts";
@@ -15,17 +11,7 @@ import { failureOf, pageUrl, tableResolver, testFetcher } from "../../support/te
 
 const site = forAllTests(await startFaultySite());
 
-const REMOTE: EgressCaller = { kind: "remote_request" };
-const CLI: EgressCaller = { kind: "cli" };
 const port = (text: string): string => text.replaceAll("PORT", String(site.port));
-const sourceOf = (...hosts: string[]): EgressCaller => ({ kind: "configured_source", hosts });
-
-const admitUnder = (policy: string, caller: EgressCaller, url: string) =>
-  createEgress({
-    policy: parseEgressPolicy(policy),
-    resolve: tableResolver(HOSTILE_DNS),
-    resolverTtlMs: 0,
-  }).admit(new URL(url), caller);
 
 describe("who calls", () => {
   const direct = { peerAddress: "127.0.0.1", wasForwarded: false, apiKeyConfigured: false };

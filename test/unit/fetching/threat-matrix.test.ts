@@ -10,6 +10,7 @@ import {
   parseEgressPolicy,
 } from "../../../src/fetching/index.ts";
 import type { PageUrl } from "../../../src/urls/index.ts";
+import { admitUnder, CLI, REMOTE, sourceOf } from "../../support/egress-cases.ts";
 import { startFaultySite } from "../../support/faulty-site.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import {
@@ -32,20 +33,11 @@ afterAll(async () => {
   expect(intruders).toEqual([]);
 });
 
-const REMOTE: EgressCaller = { kind: "remote_request" };
-const CLI: EgressCaller = { kind: "cli" };
 /** Inserts the canary's port, so that a row without its check really arrives somewhere. */
 const port = (text: string): string => text.replaceAll("PORT", String(canary.port));
 
 const remoteFetcher = (): HttpFetcher =>
   testFetcher({ caller: REMOTE, resolve: tableResolver(HOSTILE_DNS), limits: { deadlineMs: 2000 } });
-
-const admitUnder = (policy: string, caller: EgressCaller, url: string) =>
-  createEgress({
-    policy: parseEgressPolicy(policy),
-    resolve: tableResolver(HOSTILE_DNS),
-    resolverTtlMs: 0,
-  }).admit(new URL(url), caller);
 
 describe("schemes: a URL that is neither http nor https", () => {
   test.each([
@@ -89,8 +81,6 @@ describe("link-local, metadata and multicast: refused under every policy and to 
     }
   });
 });
-
-const sourceOf = (...hosts: string[]): EgressCaller => ({ kind: "configured_source", hosts });
 
 describe("URLs that are no URLs", () => {
   test.each([

@@ -5,13 +5,7 @@ import { attributesOf, compileGlob, countIn, findCandidates } from "../../../src
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { searchIn } from "../../support/search/searching.ts";
-import { openFixture } from "../../support/search/segment-fixture.ts";
-
-const page = (path: string, title: string, markdown: string): SourceDocument => ({
-  url: docsUrl("site", path),
-  title,
-  markdown,
-});
+import { openFixture, page } from "../../support/search/segment-fixture.ts";
 
 const word = fc.constantFrom("mill", "river", "gate", "weir", "changelog", "2.1");
 const text = fc.array(word, { minLength: 1, maxLength: 12 }).map((words) => words.join(" "));

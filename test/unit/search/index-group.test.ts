@@ -13,20 +13,8 @@ import {
 import type { SearchOptions } from "../../../src/search/testing.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
-import { buildAnalysis, buildAt, temporaryDirectory } from "../../support/search/segment-fixture.ts";
-
-const OPTIONS: SearchOptions = {
-  size: 10,
-  wordMatch: false,
-  explain: false,
-  deadline: Number.POSITIVE_INFINITY,
-};
-
-const page = (path: string, title: string, markdown: string): SourceDocument => ({
-  url: docsUrl("site", path),
-  title,
-  markdown,
-});
+import { OPTIONS } from "../../support/search/searching.ts";
+import { buildAnalysis, buildAt, page, temporaryDirectory } from "../../support/search/segment-fixture.ts";
 
 type Together = {
   readonly profiles?: readonly AnalyzerProfile[];

@@ -7,13 +7,7 @@ import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { referenceRanking } from "../../support/search/reference-ranking.ts";
 import { rankIn, searchIn } from "../../support/search/searching.ts";
-import { buildAnalysis, openFixture } from "../../support/search/segment-fixture.ts";
-
-const page = (path: string, title: string, markdown: string): SourceDocument => ({
-  url: docsUrl("site", path),
-  title,
-  markdown,
-});
+import { buildAnalysis, openFixture, page } from "../../support/search/segment-fixture.ts";
 
 const paths = (hits: readonly { url: string }[]): string[] =>
   hits.map(({ url }) => url.replace("docs://site/", ""));

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import net from "node:net";
-import { createLog } from "../../../src/base/log.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
+import { silentLog } from "../../../src/base/silent-log.ts";
 import { parseAddressSet, subscriberNetwork } from "../../../src/fetching/index.ts";
 import {
   type BodyLimits,
@@ -52,7 +52,7 @@ function serve(
     basePath: "",
     trustedProxies: parseAddressSet("127.0.0.1"),
     handler: inLayers([observe({ metrics: createMetrics([]), quietPaths: [] }), ...layers], handler),
-    log: createLog({ level: "critical", format: "json", write: () => {} }),
+    log: silentLog,
     sharesPort: false,
   });
   listeners.push(listener);

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { createLog } from "../../../src/base/log.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
+import { silentLog } from "../../../src/base/silent-log.ts";
 import { parseAddressSet } from "../../../src/fetching/index.ts";
 import {
   inLayers,
@@ -51,7 +51,7 @@ function serve(layers: readonly Layer[]): Gated {
         return new Response("ok");
       },
     ),
-    log: createLog({ level: "critical", format: "json", write: () => {} }),
+    log: silentLog,
     sharesPort: false,
   });
   listeners.push(listener);

@@ -1,16 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { Failure } from "../../../src/base/failure.ts";
-import { folder, readJson, tenants, web } from "../../support/deployment.ts";
-
-function problemsOf(json: unknown): string[] {
-  try {
-    readJson(json);
-    return [];
-  } catch (error) {
-    if (!(error instanceof Failure) || error.code !== "invalid_settings") throw error;
-    return error.message.split("\n").map((line) => line.replace(/^d\.json: /, ""));
-  }
-}
+import { folder, problemsOf, tenants, web } from "../../support/deployment.ts";
 
 describe("a deployment file gets a message about", () => {
   test.each([
