@@ -43,6 +43,7 @@ const OF_TENANTS = ["index", "sync"];
 
 /** The words that commands take as their first argument. */
 const ACTIONS = new Map<string, readonly string[]>([
+  ["serve", SERVERS],
   ["keys", KEY_ACTIONS],
   ["tenants", TENANT_ACTIONS],
   ["database", DATABASE_ACTIONS],
@@ -107,7 +108,6 @@ ${lettered.map((flag) => `      ${spellings(flag).join("|")}) given+="${spelling
 ${valueCases.join("\n")}
     help) COMPREPLY=($(compgen -W "${commandNames.join(" ")}" -- "$word")); return ;;
     completions) COMPREPLY=($(compgen -W "${SHELLS.join(" ")}" -- "$word")); return ;;
-    serve) [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "${SERVERS.join(" ")}" -- "$word")); return ;;
 ${actionCases.join("\n")}
   esac
   case \${COMP_WORDS[1]} in
@@ -163,9 +163,9 @@ function zshArgument({ name }: Command): string {
   if (name === "help") return `*:command:(help ${commandNames.join(" ")})`;
   if (OF_TENANTS.includes(name)) return `*:tenant:(${name} $(${TENANTS}))`;
   if (OF_ONE_TENANT.includes(name)) return `2:tenant:($(${TENANTS}))`;
+  if (name === "serve") return `*:server:(serve ${SERVERS.join(" ")})`;
   const actions = ACTIONS.get(name);
-  if (actions) return `*:action:(${actions.join(" ")})`;
-  return name === "serve" ? `*:server:(serve ${SERVERS.join(" ")})` : "*:argument:";
+  return actions ? `*:action:(${actions.join(" ")})` : "*:argument:";
 }
 
 function zshSpec(flag: Flag): string {
@@ -192,17 +192,18 @@ function fish(): string {
     const value = flag.placeholder === undefined ? "" : fishValues(flag);
     return `complete -c article-extractor${fishCondition(flag)} -l ${flag.name}${short}${value} -d ${fishQuote(flag.help)}`;
   });
-  const shells = `complete -c article-extractor -n '__fish_seen_subcommand_from completions' -a '${SHELLS.join(" ")}'`;
-  const servers = `complete -c article-extractor -n '__fish_seen_subcommand_from serve' -a '${SERVERS.join(" ")}'`;
-  const actions = [...ACTIONS].map(
-    ([name, words]) =>
-      `complete -c article-extractor -n '__fish_seen_subcommand_from ${name}' -a '${words.join(" ")}'`,
+  const argumentLines = [
+    ["completions", SHELLS.join(" ")],
+    ...[...ACTIONS].map(([name, words]) => [name, words.join(" ")]),
+    ["help", commandNames.join(" ")],
+    [[...OF_TENANTS, ...OF_ONE_TENANT].join(" "), `(${TENANTS})`],
+  ].map(
+    ([commands, words]) =>
+      `complete -c article-extractor -n '__fish_seen_subcommand_from ${commands}' -a '${words}'`,
   );
-  const commands = `complete -c article-extractor -n '__fish_seen_subcommand_from help' -a '${commandNames.join(" ")}'`;
-  const tenants = `complete -c article-extractor -n '__fish_seen_subcommand_from ${[...OF_TENANTS, ...OF_ONE_TENANT].join(" ")}' -a '(${TENANTS})'`;
   return `# fish completion for article-extractor
 complete -c article-extractor -f
-${[...commandLines, ...flagLines, shells, servers, ...actions, commands, tenants].join("\n")}
+${[...commandLines, ...flagLines, ...argumentLines].join("\n")}
 `;
 }
 

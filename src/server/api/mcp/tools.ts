@@ -16,6 +16,7 @@ import {
   type ToolDefinition,
   type ToolFields,
   WHOLE,
+  WHOLE_OR_NULL,
   written,
 } from "./tool.ts";
 
@@ -33,7 +34,6 @@ const outline = {
   type: "array",
   items: objectOf({ heading: TEXT, anchor: TEXT_OR_NULL, chars: WHOLE }, ["heading", "anchor", "chars"]),
 };
-const next = { anyOf: [WHOLE, { type: "null" }] };
 
 /** The five tools (docs/mcp.md), in the order in which clients use them. */
 const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
@@ -153,7 +153,7 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
       title: TEXT,
       content: TEXT,
       total_chars: WHOLE,
-      next_offset: next,
+      next_offset: WHOLE_OR_NULL,
       outline,
     }),
     answer: fetchDocument,
