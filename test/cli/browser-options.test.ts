@@ -1,9 +1,10 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { runBinary, temporaryDirectory } from "../support/binary.ts";
+import { runBinary } from "../support/binary.ts";
 import { openDisplay } from "../support/display.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { serveScriptedSite } from "../support/scripted-site.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 // Each option that is about a browser has its effect here, for one page; test/unit/cli/page-options.test.ts shows
 // that a crawl reads them alike.
@@ -63,7 +64,7 @@ test("--load-media", async () => {
 });
 
 test("--storage-state, for both fetchers", async () => {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   const kept = ["--storage-state", join(directory.path, "state.json")];
   expect(plain["/members"]).toContain("Please log in.");
   expect((await see("/self-login", [...kept, "--prefer-browser"])).text).toContain("Welcome back.");

@@ -1,12 +1,13 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BINARY, canLoseRights, cleanEnvironment, runBinary, temporaryDirectory } from "../support/binary.ts";
+import { BINARY, canLoseRights, cleanEnvironment, runBinary } from "../support/binary.ts";
 import { runCommand } from "../support/command.ts";
 import { readCrawl } from "../support/crawl-run.ts";
 import { openDisplay } from "../support/display.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { serveScriptedSite } from "../support/scripted-site.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { untilTrue } from "../support/until.ts";
 
 setDefaultTimeout(120_000);
@@ -52,7 +53,7 @@ describe("the fetcher that goes first is", () => {
   });
 
   test("the plain client, with a warning, where the browser does not start", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const broken = join(directory.path, "chromium");
     writeFileSync(broken, "#!/bin/sh\necho 'error: no such luck' >&2\nexit 1\n", { mode: 0o755 });
     const env = { ...UNSET, ARTICLE_EXTRACTOR_BROWSER_PATH: broken };
@@ -107,7 +108,7 @@ describe("without a browser", () => {
 });
 
 test("a person logs in at the window, presses Enter, and the crawl goes on as that person", async () => {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   const output = join(directory.path, "out");
   const words = ["crawl", `${site.origin}/desk`, "--ignore-robots", "--rate-limit", "0", "--min-words", "1"];
   const child = Bun.spawn(
@@ -137,7 +138,7 @@ test("a person logs in at the window, presses Enter, and the crawl goes on as th
 });
 
 test("a crawl asks the browser where the plain client finds nothing", async () => {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   const output = join(directory.path, "out");
   const words = [`${site.origin}/crawl`, "--ignore-robots", "--rate-limit", "0", "--min-words", "1"];
   await runBinary(["crawl", ...words, "--output-dir", output], TIME);
@@ -150,7 +151,7 @@ test("a crawl asks the browser where the plain client finds nothing", async () =
 
 describe("a session that is kept in a file", () => {
   test("says in the log how many changes wait, and where it is kept stays secret", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const file = join(directory.path, "state.json");
     const env = {
       ARTICLE_EXTRACTOR_STORAGE_STATE_FILE: file,
@@ -167,7 +168,7 @@ describe("a session that is kept in a file", () => {
   });
 
   test("named by an option uses the queue directory of the settings", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const file = join(directory.path, "state.json");
     const queue = join(directory.path, "queue");
     await extract("/session", ["--no-browser", "--storage-state", file], {
@@ -179,7 +180,7 @@ describe("a session that is kept in a file", () => {
   });
 
   test("that is none is told", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const file = join(directory.path, "state.json");
     writeFileSync(file, "[]");
     const { exitCode, stderr } = await extract("/plain", ["--storage-state", file]);
@@ -231,7 +232,7 @@ describe("doctor", () => {
   };
 
   test("finds the browser, its version, and the rest of the machine", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const { exitCode, report, find } = await doctor({ XDG_STATE_HOME: directory.path, ...display.env });
     expect([exitCode, report.ok]).toEqual([0, true]);
     expect(find("browser")).toMatchObject({ status: "ok", detail: expect.stringMatching(/version \d+\./) });
@@ -252,7 +253,7 @@ describe("doctor", () => {
   });
 
   test("finds a browser that does not start and a session file that is none, and ends with 1", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const broken = join(directory.path, "chromium");
     writeFileSync(broken, "#!/bin/sh\nexit 1\n", { mode: 0o755 });
     const state = join(directory.path, "state.json");

@@ -3,8 +3,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { COMMANDS, type Command, CRAWL_COMMAND, EXTRACT_COMMAND } from "../../src/cli/testing.ts";
-import { runBinary, runShell, temporaryDirectory } from "../support/binary.ts";
+import { runBinary, runShell } from "../support/binary.ts";
 import { bashOffers } from "../support/completion.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 const offeredBy = ({ flags }: Command) => flags;
 const ALL_OFFERED = COMMANDS.flatMap(offeredBy);
@@ -94,7 +95,7 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
   ];
   for (const [words, offers] of ROWS) {
     test(`after "${words.join(" ")}" offers ${offers.join(", ") || "nothing"}`, async () => {
-      await using directory = await temporaryDirectory();
+      using directory = temporaryDirectory();
       await writeFile(join(directory.path, "two words.html"), "");
       await mkdir(join(directory.path, "folder"));
       await writeFile(join(directory.path, "deployment.json"), deploymentOf("handbook", "house", "tool"));
@@ -108,7 +109,7 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
     [["extract", "--"], EXTRACT_COMMAND],
     [["crawl", "https://h.example/", "--"], CRAWL_COMMAND],
   ])("after %p offers every option of the help", async (words, command) => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const offers = await bashOffers(words, directory.path);
     expect(offers.sort()).toEqual(
       offeredBy(command)
@@ -120,7 +121,7 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
   describe.skipIf(Bun.which("script") === null)("at a prompt (needs script)", () => {
     /** What appears when the line is typed in a fresh directory with one file, its tabulators included. */
     async function typeLine(line: string): Promise<string> {
-      await using directory = await temporaryDirectory();
+      using directory = temporaryDirectory();
       await writeFile(join(directory.path, "two words.html"), "<p>word</p>");
       const run = await runShell("script -qec 'bash --norc --noprofile -i' /dev/null", {
         stdin: `source <(article-extractor completions bash)\n${line}\nexit\n`,
@@ -141,7 +142,7 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
   });
 
   test("completes words after --output=", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     // Readline breaks words at "=", so the program's function sees three.
     expect(await bashOffers(["--output", "=", "te"], directory.path)).toEqual(["text"]);
     expect((await bashOffers(["--output", "="], directory.path)).sort()).toEqual([
@@ -169,7 +170,7 @@ for (const shell of ["zsh", "fish"]) {
 }
 
 test.skipIf(Bun.which("fish") === null)("fish offers tenants, and no option twice (needs fish)", async () => {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   await writeFile(join(directory.path, "deployment.json"), deploymentOf("handbook", "tool"));
   const offers = async (line: string): Promise<string[]> => {
     const run = await runShell(

@@ -1,10 +1,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { BINARY, cleanEnvironment, requireBinary, runBinary, temporaryDirectory } from "../support/binary.ts";
+import { BINARY, cleanEnvironment, requireBinary, runBinary } from "../support/binary.ts";
 import { type Manifest, readCrawl } from "../support/crawl-run.ts";
 import { outputOf } from "../support/local.ts";
 import { type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { untilTrue } from "../support/until.ts";
 
 const database = await testDatabase();
@@ -18,7 +19,7 @@ const DATABASE = {
 /** Several runs of one command, into a directory that they share. */
 async function joinedCrawl(site: NumberedSite, words: readonly string[] = []) {
   requireBinary();
-  const place = await temporaryDirectory();
+  const place = temporaryDirectory();
   const output = join(place.path, "out");
   const running: Bun.Subprocess[] = [];
   return {

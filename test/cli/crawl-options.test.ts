@@ -2,12 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CRAWL_COMMAND } from "../../src/cli/testing.ts";
-import { runBinary, temporaryDirectory } from "../support/binary.ts";
+import { runBinary } from "../support/binary.ts";
 import { type CrawlRun, crawlDirectory, crawlOnce, pathsOf } from "../support/crawl-run.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { startForwardProxy } from "../support/forward-proxy.ts";
 import { crawlPage, type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
 import { serveScriptedSite } from "../support/scripted-site.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 const XML = { "content-type": "application/xml" };
 const urlset = (...paths: string[]): string =>
@@ -159,7 +160,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(Math.max(...starts) - Math.min(...starts)).toBeGreaterThan(8 * 150);
   },
   "output-dir": async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const run = await runBinary(
       ["crawl", `${site.origin}/guide/b`, "--rate-limit", "0", "--output-dir", "deep/er/out"],
       { cwd: directory.path },

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { runBinary, temporaryDirectory } from "../support/binary.ts";
+import { runBinary } from "../support/binary.ts";
 import { crawlOnce } from "../support/crawl-run.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { serveNumberedSite } from "../support/numbered-site.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 const site = forAllTests(serveNumberedSite({ pages: 6 }));
 
@@ -26,7 +27,7 @@ describe("each setting of the crawler has its effect:", () => {
   });
 
   test("RATE_LIMIT, which --rate-limit goes before", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const run = await runBinary(["crawl", `${site.origin}/p/1`, "--output-dir", "out"], {
       cwd: directory.path,
       env: { ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT: "0.25" },

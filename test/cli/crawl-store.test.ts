@@ -1,16 +1,11 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { type ObjectStore, openObjectStore } from "../../src/base/objects/index.ts";
-import {
-  BINARY,
-  type BinaryResult,
-  cleanEnvironment,
-  runBinary,
-  temporaryDirectory,
-} from "../support/binary.ts";
+import { BINARY, type BinaryResult, cleanEnvironment, runBinary } from "../support/binary.ts";
 import { environmentFor, makeBucket } from "../support/bucket.ts";
 import type { Manifest } from "../support/crawl-run.ts";
 import { type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { untilTrue } from "../support/until.ts";
 
 const PAGES = 40;
@@ -32,7 +27,7 @@ async function openPlace(prefix = "docs") {
   const { name, options } = await makeBucket();
   const url = `s3://${name}/${prefix}`;
   const store = await openObjectStore({ kind: "s3", bucket: name, prefix }, options);
-  const home = await temporaryDirectory();
+  const home = temporaryDirectory();
   const envOf = (machine: string): Record<string, string> => ({
     ...environmentFor(options),
     XDG_STATE_HOME: join(home.path, machine),

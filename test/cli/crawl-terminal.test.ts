@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runShell, temporaryDirectory } from "../support/binary.ts";
+import { runShell } from "../support/binary.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { serveNumberedSite } from "../support/numbered-site.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 const site = forAllTests(serveNumberedSite({ pages: 30, answerMs: 30 }));
 
@@ -16,7 +17,7 @@ type TerminalOptions = {
 
 /** Runs a command with a terminal on all streams; gives what appears there and what it leaves behind. */
 async function onTerminal(command: string, options: TerminalOptions = {}) {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   await writeFile(
     join(directory.path, "run.sh"),
     `trap : INT\nstty cols ${options.columns ?? 80} rows 24\n${command}\necho code=$?\n`,

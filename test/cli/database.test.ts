@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { checkReady, migrate, WANTED_VERSION } from "../../src/base/postgres/index.ts";
 import { schemaVersion } from "../../src/base/postgres/schema.ts";
 import { reservePort } from "../../src/server/testing.ts";
-import { BINARY, cleanEnvironment, runBinary, temporaryDirectory } from "../support/binary.ts";
+import { BINARY, cleanEnvironment, runBinary } from "../support/binary.ts";
 import { KILLS } from "../support/kills.ts";
 import { type TestDatabase, testDatabase } from "../support/postgres.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 const environmentOf = ({ url, schema }: TestDatabase): Record<string, string> => ({
   ARTICLE_EXTRACTOR_DATABASE_URL: url,
@@ -49,7 +50,7 @@ describe("a server", () => {
     "whose schema needs a migration says so in one line, as %s processes",
     async (count) => {
       await using database = await testDatabase(undefined, { isEmpty: true });
-      await using directory = await temporaryDirectory();
+      using directory = temporaryDirectory();
       const { exitCode, stdout, stderr } = await runBinary(["serve", "extractor", "--port", "0"], {
         env: { ...environmentOf(database), ...stateIn(directory.path), WEB_CONCURRENCY: count },
       });
@@ -63,7 +64,7 @@ describe("a server", () => {
 
   test("that waits for its database ends when it is told to", async () => {
     const port = await reservePort("127.0.0.1", 0);
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const child = Bun.spawn([BINARY, "serve", "extractor", "--port", "0"], {
       cwd: "/",
       env: cleanEnvironment({

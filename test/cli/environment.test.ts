@@ -2,11 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runBinary, temporaryDirectory } from "../support/binary.ts";
+import { runBinary } from "../support/binary.ts";
 import { runCommand } from "../support/command.ts";
 import { startExtractor } from "../support/extractor-server.ts";
 import { serveRecordingSite } from "../support/recording-site.ts";
 import { Served, writeDeployment } from "../support/served.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { until } from "../support/until.ts";
 
 const ENV = { ARTICLE_EXTRACTOR_TIMOUT: "5", DOCS_SEARCH_STATE_DIRR: "state" };
@@ -37,7 +38,7 @@ describe("misspelt variables", () => {
   });
 
   test("those of a .env file too, and one that stands in both once", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writeFile(
       join(directory.path, "settings"),
       "DOCS_SEARCH_STATE_DIRR=x\nARTICLE_EXTRACTOR_TIMOUT=3\n",

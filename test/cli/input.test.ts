@@ -1,14 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  type BinaryResult,
-  canLoseRights,
-  runBinary,
-  runShell,
-  temporaryDirectory,
-} from "../support/binary.ts";
+import { type BinaryResult, canLoseRights, runBinary, runShell } from "../support/binary.ts";
 import { runCommand } from "../support/command.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 const latin1 = (text: string): Uint8Array<ArrayBuffer> =>
   Uint8Array.from(text, (character) => character.charCodeAt(0));
@@ -27,7 +22,7 @@ async function extractBytes(
   bytes: string | Uint8Array<ArrayBuffer>,
   { name = "page.html", args = [] as readonly string[] } = {},
 ): Promise<{ readonly file: BinaryResult; readonly stdin: BinaryResult }> {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   await writeFile(join(directory.path, name), bytes);
   const file = await runCommand(["--file", name, ...args], { cwd: directory.path });
   return { file, stdin: await runCommand(["-", ...args], { stdin: bytes }) };
@@ -122,7 +117,7 @@ describe("hostile sizes end in a result or one line:", () => {
   }
 
   test("50 MB in one line are over the limit, and a result where the limit is raised", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writeFile(join(directory.path, "line.html"), article("tide mill ".repeat(5_000_000)));
     const run = (...args: string[]) => runBinary(["--file", "line.html", ...args], { cwd: directory.path });
     expect(await run()).toEqual({
@@ -154,7 +149,7 @@ describe("a file", () => {
   ];
   for (const [path, message] of REFUSED) {
     test(`${JSON.stringify(path.slice(0, 30))} is refused with exit code 1 and one line`, async () => {
-      await using directory = await temporaryDirectory();
+      using directory = temporaryDirectory();
       await mkdir(join(directory.path, "folder"));
       await writeFile(join(directory.path, "page.html"), article(SENTENCE));
       const expected = { exitCode: 1, stdout: "", stderr: `error: ${message}\n` };
@@ -164,7 +159,7 @@ describe("a file", () => {
   }
 
   test.skipIf(!canLoseRights)("without the right to read it is refused (root needs setpriv)", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writeFile(join(directory.path, "page.html"), article(SENTENCE));
     await chmod(join(directory.path, "page.html"), 0o000);
     const run = await runBinary(["--file", "page.html"], { cwd: directory.path, asOrdinaryUser: true });
@@ -195,7 +190,7 @@ describe("a file", () => {
   });
 
   test("of a name that starts with a dash follows an equals sign or ./", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writeFile(join(directory.path, "-q"), article(SENTENCE));
     for (const words of [["--file=-q"], ["--file", "./-q"]]) {
       const run = await runBinary([...words, "--output", "text", "-q"], { cwd: directory.path });

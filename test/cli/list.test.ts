@@ -1,17 +1,18 @@
 import { describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runBinary, temporaryDirectory } from "../support/binary.ts";
+import { runBinary } from "../support/binary.ts";
 import { runCommand } from "../support/command.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { serveLocal } from "../support/local.ts";
 import { serveRecordingSite } from "../support/recording-site.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 const site = forAllTests(serveRecordingSite());
 
 /** Extracts a list from a file in an empty directory. */
 async function extractList(lines: readonly string[], ...args: string[]) {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   await writeFile(join(directory.path, "urls.txt"), lines.join("\n"));
   return await runCommand(["--input-file", "urls.txt", "--retries", "0", ...args], { cwd: directory.path });
 }
@@ -75,7 +76,7 @@ describe("--input-file", () => {
   });
 
   test("goes into one file with -o, failed pages and all", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const run = await runBinary(["--input-file", "-", "-o", "out.jsonl"], {
       stdin: `${site.origin}/a\nnot a url\n`,
       cwd: directory.path,

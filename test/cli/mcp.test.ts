@@ -8,17 +8,18 @@ import { Tiktoken } from "js-tiktoken/lite";
 import cl100k from "js-tiktoken/ranks/cl100k_base";
 import { COMMANDS } from "../../src/cli/testing.ts";
 import { MCP_CLIENTS } from "../../src/server/index.ts";
-import { BINARY, cleanEnvironment, runBinary, runShell, temporaryDirectory } from "../support/binary.ts";
+import { BINARY, cleanEnvironment, runBinary, runShell } from "../support/binary.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { startMcpSite } from "../support/mcp-site.ts";
 import { writeDeployment } from "../support/served.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { until } from "../support/until.ts";
 
 const PAGES = ["fetch_url", "crawl_site", "crawl_status"];
 const DOCUMENTS = ["find_tenant", "list_tenants", "describe_tenant", "root_search", "root_fetch"];
 
 const site = forAllTests(startMcpSite());
-const home = forAllTests(await temporaryDirectory());
+const home = forAllTests(temporaryDirectory());
 
 const environment = (env: Record<string, string> = {}): Record<string, string> =>
   cleanEnvironment({
@@ -103,7 +104,7 @@ describe("--print-config", () => {
   test.each(MCP_CLIENTS)(
     "prints what %s starts",
     async (client) => {
-      await using place = await temporaryDirectory();
+      using place = temporaryDirectory();
       // Blanks and quotes in paths are what a shell and TOML would trip over.
       const directory = join(place.path, 'it\'s a "place"');
       mkdirSync(directory);
@@ -174,7 +175,7 @@ describe("mcp", () => {
   });
 
   test("leaves out a deployment file that it happens to find and cannot read, but not one that was named", async () => {
-    await using place = await temporaryDirectory();
+    using place = temporaryDirectory();
     writeFileSync(join(place.path, "deployment.json"), '{"apiVersion": "apps/v1", "kind": "Deployment"}');
     await using server = await start(MCP, { cwd: place.path });
     expect(await toolsOf(server)).toEqual(PAGES);
@@ -196,7 +197,7 @@ describe("mcp", () => {
   });
 
   test("reads pages where crawls have no place", async () => {
-    await using place = await temporaryDirectory();
+    using place = temporaryDirectory();
     writeFileSync(join(place.path, "file"), "");
     await using server = await start(MCP, {
       env: { ARTICLE_EXTRACTOR_STATE_DIR: join(place.path, "file/state") },

@@ -4,12 +4,13 @@ import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { EXTRACT_FLAGS } from "../../src/cli/testing.ts";
 import { DESKTOP_BROWSERS } from "../../src/fetching/testing.ts";
-import { runBinary, temporaryDirectory } from "../support/binary.ts";
+import { runBinary } from "../support/binary.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { startForwardProxy } from "../support/forward-proxy.ts";
 import { framed } from "../support/framed.ts";
 import { documentOf } from "../support/generated-document.ts";
 import { serveRecordingSite } from "../support/recording-site.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 const site = forAllTests(serveRecordingSite());
 const proxy = forAllTests(await startForwardProxy({ credentials: null, hosts: {} }));
@@ -40,7 +41,7 @@ const proxyLines = async () => (await proxy.requests()).map(({ line }) => line);
 /** Each option of the help with a test that the option, and nothing else, makes the difference. */
 const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
   file: async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writeFile(join(directory.path, "page.html"), PAGE);
     const run = await runBinary(["--file", "page.html"], { cwd: directory.path });
     expect(JSON.parse(run.stdout)).toMatchObject({ title: "The mill", fetcher: "file" });
@@ -67,7 +68,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(await output("text")).toStartWith("The mill\n\nThe wheel turns. The gate is open.");
   },
   "output-file": async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await runBinary(["-", "--output-file", "a.json"], { stdin: PAGE, cwd: directory.path });
     await runBinary(["-", "-o", "b.json"], { stdin: PAGE, cwd: directory.path });
     expect((await readdir(directory.path)).sort()).toEqual(["a.json", "b.json"]);
@@ -81,7 +82,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(stdout.trimEnd().split("\n").length).toBe(1);
   },
   resume: async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const run = () => runBinary(["-", "--resume", "a.jsonl"], { stdin: PAGE, cwd: directory.path });
     for (const said of ["", "1 page of 1 done before\n"]) expect((await run()).stderr).toBe(said);
     expect((await Bun.file(join(directory.path, "a.jsonl")).text()).split("\n").length).toBe(2);
@@ -214,7 +215,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     await request("--egress", "open");
   },
   "env-file": async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writeFile(join(directory.path, "settings"), "ARTICLE_EXTRACTOR_USER_AGENT=FromFile/1\n");
     expect((await request("--env-file", join(directory.path, "settings")))?.headers["user-agent"]).toBe(
       "FromFile/1",

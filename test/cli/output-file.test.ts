@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { chmod, chown, lstat, mkdir, readdir, readlink, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { canLoseRights, runBinary, runShell, temporaryDirectory } from "../support/binary.ts";
+import { canLoseRights, runBinary, runShell } from "../support/binary.ts";
 import { serveLocal } from "../support/local.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 const PAGE = "<html><body><article><p>The mill turns.</p></article></body></html>";
 const EXPECTED = "The mill turns.\n";
@@ -13,7 +14,7 @@ const extractTo = (file: string, cwd: string, more: { readonly asOrdinaryUser?: 
 
 describe("-o", () => {
   test("writes the result to the file and nothing to stdout", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const run = await extractTo("out.txt", directory.path);
     expect(run).toEqual({ exitCode: 0, stdout: "", stderr: "" });
     expect(await Bun.file(join(directory.path, "out.txt")).text()).toBe(EXPECTED);
@@ -21,7 +22,7 @@ describe("-o", () => {
   });
 
   test("replaces a file and keeps its permissions", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const file = join(directory.path, "out.txt");
     await writeFile(file, "old and much longer than what comes instead");
     await chmod(file, 0o662);
@@ -31,7 +32,7 @@ describe("-o", () => {
   });
 
   test("leaves the old file alone, and nothing else behind, when the extraction fails", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writeFile(join(directory.path, "out.txt"), "old");
     const run = await runBinary(["--file", "missing.html", "-o", "out.txt"], { cwd: directory.path });
     expect(run.exitCode).toBe(1);
@@ -40,12 +41,12 @@ describe("-o", () => {
   });
 
   test("takes a name as long as the file system allows", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     expect((await extractTo("n".repeat(255), directory.path)).exitCode).toBe(0);
   });
 
   test("keeps a link and replaces what it points to", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writeFile(join(directory.path, "real.txt"), "old");
     await symlink("real.txt", join(directory.path, "link.txt"));
     await extractTo("link.txt", directory.path);
@@ -54,7 +55,7 @@ describe("-o", () => {
   });
 
   test("keeps a link to nothing and makes the file that it names", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await mkdir(join(directory.path, "below"));
     await symlink("../real.txt", join(directory.path, "below", "link.txt"));
     expect((await extractTo("below/link.txt", directory.path)).exitCode).toBe(0);
@@ -63,7 +64,7 @@ describe("-o", () => {
   });
 
   test("- means stdout", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     expect((await extractTo("-", directory.path)).stdout).toBe(EXPECTED);
     expect(await readdir(directory.path)).toEqual([]);
   });
@@ -88,7 +89,7 @@ describe("-o", () => {
     test.skipIf(file.startsWith("/dev/") && !canLoseRights)(
       `refuses ${name} with exit code 1 and one line`,
       async () => {
-        await using directory = await temporaryDirectory();
+        using directory = temporaryDirectory();
         await mkdir(join(directory.path, "folder"));
         await writeFile(join(directory.path, "file"), "");
         await symlink("circle", join(directory.path, "circle"));
@@ -109,7 +110,7 @@ describe("-o", () => {
 
 describe.skipIf(!canLoseRights)("-o without special rights (root needs setpriv to lose its own)", () => {
   test("refuses a directory that takes no files", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await mkdir(join(directory.path, "locked"), { mode: 0o555 });
     const run = await extractTo("locked/out.txt", directory.path, { asOrdinaryUser: true });
     expect(run).toEqual({
@@ -120,7 +121,7 @@ describe.skipIf(!canLoseRights)("-o without special rights (root needs setpriv t
   });
 
   test("refuses a file that is write-protected, though its directory would let it be replaced", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const file = join(directory.path, "out.txt");
     await writeFile(file, "precious");
     await chmod(file, 0o444);
@@ -149,7 +150,7 @@ describe.skipIf(!canLoseRights)("-o without special rights (root needs setpriv t
   ];
   for (const [name, script, stdout] of STREAMS) {
     test(`writes to ${name}`, async () => {
-      await using directory = await temporaryDirectory();
+      using directory = temporaryDirectory();
       await chmod(directory.path, 0o777);
       await writeFile(join(directory.path, "old.txt"), "old\n");
       await chmod(join(directory.path, "old.txt"), 0o666);
@@ -166,14 +167,14 @@ describe.skipIf(!canLoseRights)("-o without special rights (root needs setpriv t
 });
 
 test("-o onto a link to stdout's pipe leaves the link alone", async () => {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   await symlink("/proc/self/fd/1", join(directory.path, "link"));
   expect((await extractTo("link", directory.path)).stdout).toBe(EXPECTED);
   expect((await lstat(join(directory.path, "link"))).isSymbolicLink()).toBeTrue();
 });
 
 test("-o onto a named pipe writes into it and leaves it a pipe", async () => {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   const run = await runShell(
     "mkfifo pipe; cat pipe > read.txt & article-extractor - --output text -q -o pipe; wait; cat read.txt; test -p pipe",
     { stdin: PAGE, cwd: directory.path },

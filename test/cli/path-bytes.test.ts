@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { runShell, temporaryDirectory } from "../support/binary.ts";
+import { runShell } from "../support/binary.ts";
 import { serveRecordingSite } from "../support/recording-site.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 // A shell makes the words: a string of this program cannot hold them.
 const NAME = "caf\\351";
@@ -15,7 +16,7 @@ test.skipIf(process.platform !== "linux")(
   "names of files that are no UTF-8 are read and written byte for byte",
   async () => {
     await using site = serveRecordingSite();
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const run = (script: string) =>
       runShell(`set -e; name=$(printf '${NAME}'); other=$(printf '${OTHER}'); ${script}`, {
         cwd: directory.path,

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runShell, temporaryDirectory } from "../support/binary.ts";
+import { runShell } from "../support/binary.ts";
 import { runCommand } from "../support/command.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 const PAGES: Readonly<Record<string, string>> = {
   "keys.md":
@@ -13,7 +14,7 @@ const PAGES: Readonly<Record<string, string>> = {
 
 /** A directory with the pages in `docs`, indexed. */
 async function indexedPages() {
-  const directory = await temporaryDirectory();
+  const directory = temporaryDirectory();
   await writePages(directory.path, PAGES);
   const run = await runCommand(["index", "--dir", "docs"], { cwd: directory.path });
   if (run.exitCode !== 0) throw new Error(run.stderr);
@@ -27,7 +28,7 @@ async function writePages(path: string, pages: Readonly<Record<string, string>>)
 
 describe("index", () => {
   test("says what it has indexed, and reads only what changed the next time", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writePages(directory.path, PAGES);
     const index = () => runCommand(["index", "--dir", "docs"], { cwd: directory.path });
     expect(await index()).toEqual({
@@ -44,7 +45,7 @@ describe("index", () => {
   });
 
   test("makes anchors as the generator above the folder does", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writePages(directory.path, { "a.md": "# Weir\n\n## 1. Gates & chains\n\nTurn the winch.\n" });
     await writeFile(join(directory.path, "mkdocs.yml"), "site_name: Weir\n");
     await runCommand(["index", "--dir", "docs"], { cwd: directory.path });
@@ -53,7 +54,7 @@ describe("index", () => {
   });
 
   test("leaves out what is no text, says so, and exits with 1", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writePages(directory.path, PAGES);
     await writeFile(join(directory.path, "docs/image.md"), Buffer.from([0, 1, 2]));
     const run = await runCommand(["index", "--dir", "docs", "--index-file", "here.index"], {
@@ -67,7 +68,7 @@ describe("index", () => {
   });
 
   test("lists what it leaves out when it is asked to", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writePages(directory.path, { ...PAGES, "photo.png": "x", "empty.txt": "" });
     const index = (...words: string[]) =>
       runCommand(["index", "--dir", "docs", ...words], { cwd: directory.path });
@@ -84,7 +85,7 @@ describe("index", () => {
   });
 
   test("replaces no file that is none of ours", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writePages(directory.path, PAGES);
     await writeFile(join(directory.path, "notes.txt"), "precious");
     const index = () =>
@@ -101,7 +102,7 @@ describe("index", () => {
   });
 
   test("says what is wrong, and not what went wrong after it", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writeFile(join(directory.path, "file.md"), "# A file\n");
     const run = await runCommand(["index", "--dir", "file.md"], { cwd: directory.path });
     expect(run).toEqual({
@@ -143,7 +144,7 @@ describe("index", () => {
   ];
   for (const [words, code, message] of REFUSED) {
     test(`${words.join(" ")} fails with ${code} and says why`, async () => {
-      await using directory = await temporaryDirectory();
+      using directory = temporaryDirectory();
       await writePages(directory.path, PAGES);
       await mkdir(join(directory.path, "empty"));
       const run = await runCommand(words, { cwd: directory.path });

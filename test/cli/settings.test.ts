@@ -1,9 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { chmod, link, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BINARY, canLoseRights, requireBinary, runBinary, temporaryDirectory } from "../support/binary.ts";
+import { BINARY, canLoseRights, requireBinary, runBinary } from "../support/binary.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { serveRecordingSite } from "../support/recording-site.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 const site = forAllTests(serveRecordingSite());
 
@@ -19,7 +20,7 @@ const agent = (name: string): string => `ARTICLE_EXTRACTOR_USER_AGENT=${name}\n`
 /** A directory with the program in `bin/` and an empty `work/`. */
 async function installed() {
   requireBinary();
-  const directory = await temporaryDirectory();
+  const directory = temporaryDirectory();
   const bin = join(directory.path, "bin");
   const work = join(directory.path, "work");
   await mkdir(bin);
@@ -66,7 +67,7 @@ describe("the .env file", () => {
   });
 
   test("may hold the proxy variables", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writeFile(join(directory.path, "named"), "HTTP_PROXY=http://127.0.0.1:1\n");
     const run = await runBinary([
       `${site.origin}/page`,
@@ -94,7 +95,7 @@ describe("the .env file", () => {
 
 describe("the current directory", () => {
   test("sets nothing: not by .env, .env.local, .env.production or bunfig.toml", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     for (const name of [".env", ".env.local", ".env.production", ".env.development"])
       await writeFile(join(directory.path, name), `${agent("Hostile/1")}HTTP_PROXY=http://127.0.0.1:1\n`);
     await writeFile(join(directory.path, "bunfig.toml"), 'preload = ["./hostile.ts"]\n');

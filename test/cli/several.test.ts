@@ -1,8 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BINARY, cleanEnvironment, requireBinary, runBinary, temporaryDirectory } from "../support/binary.ts";
+import { BINARY, cleanEnvironment, requireBinary, runBinary } from "../support/binary.ts";
 import { runCommand } from "../support/command.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { untilTrue } from "../support/until.ts";
 
 const page = (title: string): string =>
@@ -48,7 +49,7 @@ function openSite() {
 
 /** A directory with the pages `a.html`, `b.html` and `c.html`. */
 async function openFiles() {
-  const directory = await temporaryDirectory();
+  const directory = temporaryDirectory();
   for (const name of ["a", "b", "c"]) await writeFile(join(directory.path, `${name}.html`), page(name));
   return {
     path: directory.path,

@@ -2,9 +2,10 @@ import { describe, expect, test } from "bun:test";
 import { constants } from "node:fs";
 import { mkdir, open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cleanEnvironment, requireBinary, runShell, temporaryDirectory } from "../support/binary.ts";
+import { cleanEnvironment, requireBinary, runShell } from "../support/binary.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { serveRecordingSite } from "../support/recording-site.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 /** Every command that prints, `SITE` being the origin of a site. */
 const COMMANDS = [
@@ -52,7 +53,7 @@ const run = (script: string) => runShell(script, { shell: "bash", cwd: directory
 const read = (name: string): Promise<string> => readFile(join(directory.path, name), "utf8");
 
 const site = forAllTests(serveRecordingSite());
-const directory = forAllTests(await temporaryDirectory());
+const directory = forAllTests(temporaryDirectory());
 const write = (name: string, text: string) => writeFile(join(directory.path, name), text);
 await mkdir(join(directory.path, "docs"));
 await write("docs/gates.md", `# Gates\n\n${WORDS}\n`);

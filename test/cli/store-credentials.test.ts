@@ -1,8 +1,9 @@
 import { expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runBinary, temporaryDirectory } from "../support/binary.ts";
+import { runBinary } from "../support/binary.ts";
 import { type RawRequest, startRawServer } from "../support/raw-server.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 const EXPIRES = "2099-01-01T00:00:00Z";
 const ROLE = `<AssumeRoleWithWebIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleWithWebIdentityResult><Credentials>
@@ -19,7 +20,7 @@ const CONTAINER = JSON.stringify({
 async function requestsWith(
   envOf: (parts: { readonly origin: string; readonly home: string }) => Record<string, string>,
 ): Promise<readonly RawRequest[]> {
-  await using home = await temporaryDirectory();
+  using home = temporaryDirectory();
   await using server = await startRawServer({
     answer({ target, headers }, socket) {
       const isToken = !target.startsWith("/books");
@@ -55,7 +56,7 @@ const signedBy = (request: RawRequest | undefined): string =>
     .join("") ?? "nobody";
 
 test("a bucket is asked with the credentials of a profile", async () => {
-  await using files = await temporaryDirectory();
+  using files = temporaryDirectory();
   await writeFile(
     join(files.path, "credentials"),
     "[default]\naws_access_key_id = other-key\naws_secret_access_key = x\n[docs]\naws_access_key_id = profile-key\naws_secret_access_key = verysecret\n",
@@ -76,7 +77,7 @@ test("a bucket is asked with the credentials of a container", async () => {
 });
 
 test("a bucket is asked with the credentials of a web identity", async () => {
-  await using files = await temporaryDirectory();
+  using files = temporaryDirectory();
   await writeFile(join(files.path, "token"), "a.b.c");
   const [request] = await requestsWith(({ origin }) => ({
     AWS_WEB_IDENTITY_TOKEN_FILE: join(files.path, "token"),
@@ -88,7 +89,7 @@ test("a bucket is asked with the credentials of a web identity", async () => {
 });
 
 test("a bucket is asked with the credentials of a .env file", async () => {
-  await using files = await temporaryDirectory();
+  using files = temporaryDirectory();
   await writeFile(
     join(files.path, "settings"),
     "AWS_ACCESS_KEY_ID=env-key\nAWS_SECRET_ACCESS_KEY=verysecret\nAWS_SESSION_TOKEN=env-token\n",

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { BINARY, cleanEnvironment, requireBinary, runShell, temporaryDirectory } from "../support/binary.ts";
+import { BINARY, cleanEnvironment, requireBinary, runShell } from "../support/binary.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 const WORDS = ["tide", "mill", "wheel", "gate", "pond", "water", "stone", "timber", "quay", "morning"];
 
@@ -14,7 +15,7 @@ function largePage(): string {
 
 describe("a result of 5 MB", () => {
   const inLargePage = async (script: string) => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writeFile(join(directory.path, "large.html"), largePage());
     return await runShell(script, { shell: "bash", cwd: directory.path });
   };
@@ -116,7 +117,7 @@ describe("interrupted", () => {
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     test(`by ${signal} during a fetch: exit code 130, one line, no file left of -o`, async () => {
       await using server = silentServer();
-      await using directory = await temporaryDirectory();
+      using directory = temporaryDirectory();
       const run = await interrupt([server.url, "-o", "out.json"], {
         cwd: directory.path,
         isReady: server.hasRequest,
@@ -129,7 +130,7 @@ describe("interrupted", () => {
 
   test("during a list: exit code 130 and one line", async () => {
     await using server = silentServer();
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writeFile(
       join(directory.path, "list"),
       `${server.url}\n${server.url}x\n${server.url}y\n${server.url}z\n`,
@@ -155,7 +156,7 @@ describe("interrupted", () => {
 
   for (const args of [["-"], ["--input-file", "-"], ["--file", "/dev/stdin"]]) {
     test(`while ${args.join(" ")} waits for a pipe that stays silent`, async () => {
-      await using directory = await temporaryDirectory();
+      using directory = temporaryDirectory();
       const run = await interrupt([...args, "-o", "out.json"], { cwd: directory.path, isReady: soon });
       expect(run).toEqual(INTERRUPTED);
       expect(await readdir(directory.path)).toEqual([]);
@@ -163,14 +164,14 @@ describe("interrupted", () => {
   }
 
   test("while --file waits for a named pipe that nobody opens", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await runShell("mkfifo pipe", { cwd: directory.path });
     const run = await interrupt(["--file", "pipe"], { cwd: directory.path, isReady: soon });
     expect(run).toEqual(INTERRUPTED);
   });
 
   test("while nobody reads the result", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await writeFile(join(directory.path, "large.html"), largePage());
     const script = `
       mkfifo out; sleep 20 < out & reader=$!

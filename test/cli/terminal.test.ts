@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runBinary, runShell, temporaryDirectory } from "../support/binary.ts";
+import { runBinary, runShell } from "../support/binary.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 /** Runs a command with a terminal on all three streams; what it writes to either comes on stdout. */
 async function onTerminal(
@@ -11,7 +12,7 @@ async function onTerminal(
     env = {},
   }: { readonly columns?: number; readonly env?: Readonly<Record<string, string>> } = {},
 ): Promise<string> {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   await writeFile(join(directory.path, "run.sh"), `stty cols ${columns} rows 24\n${command}\n`);
   const run = await runShell("script -qec 'sh run.sh' /dev/null < /dev/null", {
     cwd: directory.path,

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Postgres, Queries } from "../../src/base/postgres/index.ts";
 import { openPostgresJobQueue, openSqliteJobQueue } from "../../src/crawler/index.ts";
-import { temporaryDirectory } from "../support/binary.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { untilTrue } from "../support/until.ts";
 import { describeJobQueue, type QueuePlace } from "./job-queue.contract.ts";
 
 describeJobQueue("SQLite", async () => {
-  const { path, ...place } = await temporaryDirectory();
+  const { path, ...place } = temporaryDirectory();
   return {
     ...place,
     open: async (limits) => openSqliteJobQueue({ ...limits, directory: path, now: Date.now }),

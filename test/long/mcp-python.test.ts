@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { BINARY, temporaryDirectory } from "../support/binary.ts";
+import { BINARY } from "../support/binary.ts";
 import { startExtractor } from "../support/extractor-server.ts";
 import { outputOf } from "../support/local.ts";
 import { type McpSite, startMcpSite } from "../support/mcp-site.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 const SCRIPT = join(import.meta.dir, "../../scripts/mcp-python.sh");
 const hasPip =
@@ -18,7 +19,7 @@ describe.skipIf(!hasPip)("the official client for Python", () => {
 
   /** Reads a page through a server: its address, or `--` and the words that start it. */
   async function read(...server: string[]): Promise<unknown> {
-    await using place = await temporaryDirectory();
+    using place = temporaryDirectory();
     const child = Bun.spawn(["sh", SCRIPT, `${site.origin}/short`, ...server], {
       cwd: place.path,
       stdout: "pipe",

@@ -5,10 +5,11 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { Tiktoken } from "js-tiktoken/lite";
 import cl100k from "js-tiktoken/ranks/cl100k_base";
-import { BINARY, cleanEnvironment, temporaryDirectory } from "../support/binary.ts";
+import { BINARY, cleanEnvironment } from "../support/binary.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { outputOf } from "../support/local.ts";
 import { Served, writeDeployment } from "../support/served.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { until } from "../support/until.ts";
 
 const REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
@@ -96,7 +97,7 @@ describe("the inspector", () => {
   async function inspect(
     ...words: string[]
   ): Promise<{ readonly code: number; readonly out: string; readonly err: string }> {
-    await using home = await temporaryDirectory();
+    using home = temporaryDirectory();
     const target = [`${served.url}/mcp`, "--transport", "http"];
     const child = Bun.spawn([process.execPath, INSPECTOR, "--cli", ...target, ...words], {
       env: { PATH: process.env.PATH ?? "", HOME: home.path },

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { BINARY, cleanEnvironment, runShell, temporaryDirectory } from "../support/binary.ts";
+import { BINARY, cleanEnvironment, runShell } from "../support/binary.ts";
 import { startExtractor } from "../support/extractor-server.ts";
 import { outputOf } from "../support/local.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { type McpSite, startMcpSite } from "../support/mcp-site.ts";
 import { startNginx } from "../support/nginx.ts";
 import { Served, writeDeployment } from "../support/served.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 type Address = { readonly url: string; readonly headers?: Readonly<Record<string, string>> };
 
@@ -121,7 +122,7 @@ describe("the inspector on mcp", () => {
   let home: Awaited<ReturnType<typeof temporaryDirectory>>;
   beforeAll(async () => {
     site = startMcpSite();
-    home = await temporaryDirectory();
+    home = temporaryDirectory();
   });
   afterAll(async () => {
     await site[Symbol.asyncDispose]();

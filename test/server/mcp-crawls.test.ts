@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { temporaryDirectory } from "../support/binary.ts";
 import { type ExtractorProcess, startExtractor } from "../support/extractor-server.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { startMcpSite } from "../support/mcp-site.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 type CrawlAnswer = {
   readonly job_id: string;
@@ -82,7 +82,7 @@ describe("crawls of models", () => {
     expect(refused.error).toContain("ARTICLE_EXTRACTOR_OUTPUT_ROOT");
     expect(existsSync(join(server.directory, "state/crawls"))).toBeFalse();
 
-    await using root = await temporaryDirectory();
+    using root = temporaryDirectory();
     await using open = await startExtractor({ env: { ARTICLE_EXTRACTOR_OUTPUT_ROOT: root.path } });
     await using guest = await connect(open, elsewhere);
     const job = await guest.call("crawl_site", { url: `${site.origin}/site/` });

@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { outputOf } from "./local.ts";
+import { temporaryDirectory } from "./temporary.ts";
 
 /** The path of the built program, which the tests of the command line run. */
 export const BINARY = join(import.meta.dir, "..", "..", "dist", "article-extractor");
@@ -56,13 +56,6 @@ export async function runShell(
   return runProgram([shell, "-c", script], options);
 }
 
-/** Makes an empty directory that is removed at the end of the scope, also when its files cannot be written. */
-export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
-  const path = await mkdtemp(join(tmpdir(), "article-extractor-cli-"));
-  await chmod(path, 0o755); // some tests run as another user
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}
-
 /**
  * Gives a run the variables that a program cannot do without, and those of the test. The program fetches with a
  * browser only where a test asks for it, because a browser takes a second a page.
@@ -85,7 +78,7 @@ export function requireBinary(): void {
 
 async function runProgram(command: readonly string[], options: RunOptions): Promise<BinaryResult> {
   requireBinary();
-  await using directory = options.cwd === undefined ? await temporaryDirectory() : null;
+  using directory = options.cwd === undefined ? temporaryDirectory() : null;
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const prefix = options.asOrdinaryUser && IS_ROOT ? NOBODY : [];
   const child = Bun.spawn([...prefix, ...command], {

@@ -1,5 +1,6 @@
 import { type Io, runCli } from "../../src/cli/index.ts";
-import { type BinaryResult, cleanEnvironment, type RunOptions, temporaryDirectory } from "./binary.ts";
+import { type BinaryResult, cleanEnvironment, type RunOptions } from "./binary.ts";
+import { temporaryDirectory } from "./temporary.ts";
 import { INDEX_WORKER_URL, WORKER_URL } from "./workers.ts";
 
 export type CommandOptions = Pick<RunOptions, "stdin" | "env" | "cwd">;
@@ -22,7 +23,7 @@ async function runNow(
   words: readonly string[],
   { stdin = "", env, cwd }: CommandOptions,
 ): Promise<BinaryResult> {
-  await using directory = cwd === undefined ? await temporaryDirectory() : null;
+  using directory = cwd === undefined ? temporaryDirectory() : null;
   const before = process.cwd();
   process.chdir(cwd ?? directory?.path ?? before);
   const written = { stdout: "", stderr: "" };

@@ -1,7 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ManifestEntry } from "../../src/crawler/testing.ts";
-import { type BinaryResult, type RunOptions, runBinary, temporaryDirectory } from "./binary.ts";
+import { type BinaryResult, type RunOptions, runBinary } from "./binary.ts";
+import { temporaryDirectory } from "./temporary.ts";
 
 /** These fields of a manifest are what tests read. */
 export type Manifest = {
@@ -39,7 +40,7 @@ export async function readCrawl(directory: string): Promise<Pick<CrawlRun, "mani
 
 /** Makes a directory for crawls with the built program, which have no delay unless the words say `--rate-limit`. */
 export async function crawlDirectory() {
-  const place = await temporaryDirectory();
+  const place = temporaryDirectory();
   const output = join(place.path, "out");
   return {
     path: place.path,

@@ -1,4 +1,5 @@
-import { afterAll } from "bun:test";
+import { afterAll, afterEach, beforeEach } from "bun:test";
+import { type TemporaryDirectory, temporaryDirectory } from "./temporary.ts";
 
 const opened: (AsyncDisposable | Disposable)[] = [];
 
@@ -9,4 +10,14 @@ export function forAllTests<T extends AsyncDisposable | Disposable>(shared: T): 
     await using _ = opened.pop();
   });
   return shared;
+}
+
+/** Makes an empty directory for each test of a file or a `describe`. @returns the path of the current one */
+export function directoryForEachTest(): () => string {
+  let directory: TemporaryDirectory;
+  beforeEach(() => {
+    directory = temporaryDirectory();
+  });
+  afterEach(() => directory[Symbol.dispose]());
+  return () => directory.path;
 }

@@ -11,8 +11,8 @@ import {
   buildAt,
   manyDocuments,
   sourceDocuments,
-  temporaryDirectory,
 } from "../../support/search/segment-fixture.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 const bytesOf = (path: string): Promise<Uint8Array> => Bun.file(path).bytes();
 
@@ -22,7 +22,7 @@ async function expectSameBytes(a: string, b: string): Promise<void> {
 
 describe("a build", () => {
   test("gives the same bytes for the same documents, in any order and with any spilling", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const [a, b, c] = ["a", "b", "c"].map((name) => join(directory.path, name)) as [string, string, string];
     const documents = manyDocuments(500);
     await buildAt(a, documents);
@@ -35,7 +35,7 @@ describe("a build", () => {
   test("from an older index gives the bytes of a full build", async () => {
     await fc.assert(
       fc.asyncProperty(sourceDocuments(10), sourceDocuments(10), fc.nat(), async (before, added, kept) => {
-        await using directory = await temporaryDirectory();
+        using directory = temporaryDirectory();
         const [old, full, incremental] = ["old", "full", "incremental"].map((name) =>
           join(directory.path, name),
         ) as [string, string, string];
@@ -51,7 +51,7 @@ describe("a build", () => {
   });
 
   test("from an older index forgets the forms of a word that left with their documents", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const [old, full, incremental] = ["old", "full", "incremental"].map((name) =>
       join(directory.path, name),
     ) as [string, string, string];
@@ -68,7 +68,7 @@ describe("a build", () => {
   });
 
   test("analyses only changed documents, and drops deleted ones", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const path = join(directory.path, "index");
     const documents = manyDocuments(300);
     await buildAt(path, documents);
@@ -99,7 +99,7 @@ describe("a build", () => {
   });
 
   test("carries nothing over from an index of another analysis", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const path = join(directory.path, "index");
     await buildAt(path, manyDocuments(5));
     using previous = Segment.open(path);
@@ -113,7 +113,7 @@ describe("a build", () => {
   });
 
   test("keeps the first of two documents with one address", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const path = join(directory.path, "index");
     const [document] = manyDocuments(1) as [SourceDocument];
     await buildAt(path, [document, { ...document, title: "second" }]);
@@ -123,7 +123,7 @@ describe("a build", () => {
   });
 
   test("reports its progress", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const told: BuildCounts[] = [];
     await buildAt(join(directory.path, "index"), manyDocuments(3), {
       onProgress: (counts) => told.push(counts),
@@ -132,7 +132,7 @@ describe("a build", () => {
   });
 
   test("that fails leaves the old index and nothing else", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const path = join(directory.path, "index");
     await buildAt(path, manyDocuments(20));
     const before = await bytesOf(path);
@@ -152,7 +152,7 @@ describe("a build", () => {
   });
 
   test("that is killed leaves the old index, and the next one removes its files", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const path = join(directory.path, "index");
     await buildAt(path, manyDocuments(20));
     const before = await bytesOf(path);
@@ -185,7 +185,7 @@ describe("a build", () => {
 });
 
 test("a search continues in its index while another one takes the name", async () => {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   const path = join(directory.path, "index");
   await buildAt(path, manyDocuments(200));
   using old = Segment.open(path);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { buildIndex } from "../../../src/search/index.ts";
 import { type IndexBuildOptions, Segment } from "../../../src/search/testing.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
-import { temporaryDirectory } from "../../support/search/segment-fixture.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 const options = (path: string, notices: string[]): IndexBuildOptions => ({
   path,
@@ -33,7 +33,7 @@ describe("one bad document harms no other, and is reported", () => {
   for (const [what, text, reason] of cases)
     for (const place of ["first", "middle", "last", "only"] as const)
       test(`one that ${what}, ${place}`, async () => {
-        await using directory = await temporaryDirectory();
+        using directory = temporaryDirectory();
         const path = join(directory.path, "index");
         const others = place === "only" ? [] : ["a", "b", "c", "d"];
         const at = { first: 0, middle: 2, last: 4, only: 0 }[place];
@@ -47,7 +47,7 @@ describe("one bad document harms no other, and is reported", () => {
       });
 
   test("as do several of every kind, while the others are carried over from the previous index", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const path = join(directory.path, "index");
     const good = { a: "one", b: "two", c: "three" };
     await buildIndex(() => documents(good), options(path, []));
@@ -61,7 +61,7 @@ describe("one bad document harms no other, and is reported", () => {
   });
 
   test("but a worker that dies on every document ends the build", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const path = join(directory.path, "index");
     const texts = Object.fromEntries(Array.from({ length: 30 }, (_, number) => [`d${number}`, "DIE"]));
     const failure = await buildIndex(() => documents(texts), options(path, [])).catch(

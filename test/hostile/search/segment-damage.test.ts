@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { Failure } from "../../../src/base/failure.ts";
 import { Segment } from "../../../src/search/testing.ts";
 import { readMuch } from "../../support/search/damaged-segment.ts";
-import { manyDocuments, openFixture, temporaryDirectory } from "../../support/search/segment-fixture.ts";
+import { manyDocuments, openFixture } from "../../support/search/segment-fixture.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 /**
  * Expects the answer of the intact file, or a `Failure` that reports the damage.
@@ -38,7 +39,7 @@ function createRandom(seed: number): (below: number) => number {
 describe("a damaged file", () => {
   test("with a flipped bit never gives another answer, 1000 times", async () => {
     await using fixture = await openFixture(manyDocuments(400));
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const whole = await Bun.file(fixture.path).bytes();
     const path = join(directory.path, "flipped");
     const random = createRandom(SEEDS.flips);
@@ -56,7 +57,7 @@ describe("a damaged file", () => {
 
   test("that was truncated or extended is refused", async () => {
     await using fixture = await openFixture(manyDocuments(100));
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const whole = await Bun.file(fixture.path).bytes();
     const path = join(directory.path, "cut");
     const random = createRandom(SEEDS.cuts);
@@ -82,7 +83,7 @@ describe("opening", () => {
   });
 
   test("refuses a file that is no index", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const path = join(directory.path, "text");
     writeFileSync(path, "# No index\n".repeat(1000));
     expect(openFailure(path)).toMatchObject({ code: "index_corrupt" });

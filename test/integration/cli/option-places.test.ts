@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { CRAWL_COMMAND, EXTRACT_COMMAND } from "../../../src/cli/testing.ts";
-import { temporaryDirectory } from "../../support/binary.ts";
 import { runCommand } from "../../support/command.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { serveRecordingSite } from "../../support/recording-site.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 // How words are read, test/unit/cli/option-places.test.ts tries over the whole table of options.
 
@@ -45,7 +45,7 @@ test("crawl: switches before, between and behind its URLs leave no page and no s
   const options = ["--output-dir", "out", "--rate-limit", "0", "--max-depth", "0"];
   const configs: unknown[] = [];
   for (const args of orders([...switchesOf(CRAWL_COMMAND), ...options], urls)) {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const before = site.seen.length;
     const run = await runCommand(["crawl", ...args], { cwd: directory.path });
     expect([run.exitCode, run.stderr]).toEqual([0, ""]);

@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryDirectory } from "../../support/binary.ts";
 import { runCommand } from "../../support/command.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { serveNumberedSite } from "../../support/numbered-site.ts";
 import { serveRecordingSite } from "../../support/recording-site.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 const site = forAllTests(serveRecordingSite());
 
@@ -39,7 +39,7 @@ test.each([
   ["notes.md", "# Mill\n\nThe wheel turns.\n", "p", noMatch("notes.md", "p")],
   ["notes.txt", "The wheel turns.\n", "p", noMatch("notes.txt", "p")],
 ])("--select on %s", async (name, content, selector, message) => {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   await writeFile(join(directory.path, name), content);
   const run = await runCommand(["--file", name, "--select", selector], { cwd: directory.path });
   expect(run).toEqual({ exitCode: 1, stdout: "", stderr: `error: ${message}\n` });
@@ -54,7 +54,7 @@ test("--exclude that matches nothing is a warning that names the selector", asyn
   ]);
   const json = await runCommand([url, "--exclude", ".nowhere"]);
   expect(JSON.parse(json.stdout).warnings).toEqual([WARNING]);
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   await writeFile(join(directory.path, "notes.md"), "The wheel turns.\n");
   const markdown = await runCommand(
     ["--file", "notes.md", "--exclude", ".nowhere", "--min-words", "0", "--output", "markdown"],
@@ -89,7 +89,7 @@ test("in a crawl, the manifest says so of each page, and the closing lines where
     pages: 3,
     answers: { "/special": { body: `<html><body>${first}</body></html>` } },
   });
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   const crawl = (...args: string[]) =>
     runCommand(
       [

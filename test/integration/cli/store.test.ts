@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryDirectory } from "../../support/binary.ts";
 import { environmentFor, makeBucket } from "../../support/bucket.ts";
 import { runCommand } from "../../support/command.ts";
 import { startRawServer } from "../../support/raw-server.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 type Check = { readonly name: string; readonly status: string; readonly detail: string };
 
@@ -12,7 +12,7 @@ type Check = { readonly name: string; readonly status: string; readonly detail: 
 async function look(
   env: Readonly<Record<string, string>>,
 ): Promise<(Check & { exitCode: number | null }) | null> {
-  await using home = await temporaryDirectory();
+  using home = temporaryDirectory();
   const { exitCode, stdout } = await runCommand(["doctor", "--json"], {
     env: {
       HOME: home.path,
@@ -42,7 +42,7 @@ describe("doctor", () => {
   });
 
   test("tries a directory that several machines share", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await mkdir(join(directory.path, "a b"));
     const found = await look({ ARTICLE_EXTRACTOR_STORE_URL: `file://${directory.path}/a%20b` });
     expect(found).toMatchObject({ status: "ok", detail: expect.stringContaining("/a%20b, lists") });

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { DEFAULT_NETWORK } from "../../../src/app/index.ts";
 import { type ObjectStore, openObjectStore } from "../../../src/base/objects/index.ts";
 import type { CrawlEvent, CrawlPlan, CrawlSummary } from "../../../src/crawler/index.ts";
-import { temporaryDirectory } from "../../support/binary.ts";
 import { makeBucket, optionsFor, standBefore } from "../../support/bucket.ts";
 import { crawlPlan, openTestApp } from "../../support/crawling.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { type SiteAnswer, serveNumberedSite } from "../../support/numbered-site.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
 import { untilTrue } from "../../support/until.ts";
 
@@ -50,7 +50,7 @@ async function openPlace({ patienceMs = 1_500 } = {}) {
   const location = { kind: "s3", bucket, prefix: "p" } as const;
   const store = await openObjectStore(location, faulty.options);
   const sound = await openObjectStore(location, options);
-  const directory = await temporaryDirectory();
+  const directory = temporaryDirectory();
   return {
     faulty,
     store,
@@ -300,7 +300,7 @@ describe("a crawl into a bucket", () => {
 
 describe("a crawl into a directory that machines share", () => {
   test("stores the same as into a bucket, and goes on from another machine", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const path = join(directory.path, "shared");
     await using store = await openObjectStore({ kind: "directory", path }, optionsFor(""));
     const small = crawlPlan({ ...plan, maxPages: 5 });

@@ -6,14 +6,14 @@ import {
   openSqliteJobQueue,
 } from "../../../src/crawler/index.ts";
 import { type CrawlSpec, openJobNews } from "../../../src/server/index.ts";
-import { temporaryDirectory } from "../../support/binary.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 import { until, untilTrue } from "../../support/until.ts";
 
 let place: Awaited<ReturnType<typeof temporaryDirectory>>;
 let queue: JobQueue<CrawlSpec>;
 let asked: string[];
 beforeEach(async () => {
-  place = await temporaryDirectory();
+  place = temporaryDirectory();
   const limits = { maxQueued: 50, maxRunning: 50, leaseMs: 600_000 };
   const real = openSqliteJobQueue<CrawlSpec>({ ...limits, directory: place.path, now: Date.now });
   asked = [];

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import type { AnalyzerProfile, Language, SourceDocument } from "../../../src/search/index.ts";
@@ -12,6 +10,7 @@ import {
   Segment,
 } from "../../../src/search/testing.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
+import { temporaryDirectory } from "../temporary.ts";
 
 /** Settings in which every field counts. */
 export const ALL_FIELDS: RankingSettings = {
@@ -28,11 +27,6 @@ export const ALL_FIELDS: RankingSettings = {
     url: 1.5,
   },
 };
-
-export async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
-  const path = await mkdtemp(join(tmpdir(), "segment-"));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
-}
 
 /** A document of the tenant `site`. */
 export const page = (path: string, title: string, markdown: string): SourceDocument => ({
@@ -75,7 +69,7 @@ export async function buildAt(
 
 /** Builds an index of the documents in a directory of its own, and opens it. */
 export async function openFixture(documents: readonly SourceDocument[], options: FixtureOptions = {}) {
-  const directory = await temporaryDirectory();
+  const directory = temporaryDirectory();
   const path = join(directory.path, "index.seg");
   await buildAt(path, documents, options);
   const segment = Segment.open(path);

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryDirectory } from "../../support/binary.ts";
 import { runCommand } from "../../support/command.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 // Nothing here is fetched: port 1 answers nobody.
 const URL = "http://127.0.0.1:1/";
@@ -97,7 +97,7 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
 describe("wrong usage of crawl exits with 2, one line, and nothing on the disk:", () => {
   for (const [args, message] of WRONG) {
     test(args.map((arg) => arg || "''").join(" "), async () => {
-      await using directory = await temporaryDirectory();
+      using directory = temporaryDirectory();
       const run = await runCommand(["crawl", ...args], { cwd: directory.path });
       expect(run).toEqual({ exitCode: 2, stdout: "", stderr: `error: ${message}\n` });
       expect(await readdir(directory.path)).toEqual([]);
@@ -105,7 +105,7 @@ describe("wrong usage of crawl exits with 2, one line, and nothing on the disk:"
   }
 
   test("a directory with somebody else's manifest.json", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     await mkdir(join(directory.path, "site"));
     await writeFile(join(directory.path, "site/manifest.json"), '{ "name": "an application" }');
     const run = await runCommand(["crawl", URL, "--output-dir", "site"], { cwd: directory.path });

@@ -2,15 +2,15 @@ import { describe, expect, test } from "bun:test";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ARTICLE_FIELDS, DEFAULT_FIELDS } from "../../../src/articles/index.ts";
-import { temporaryDirectory } from "../../support/binary.ts";
 import { runCommand } from "../../support/command.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 const WORDS = "The gate opens at low water. ".repeat(40);
 const PAGE = `<html lang=de><title>Gates & Weirs</title><article><p>${WORDS}<a href="/b">Fähre</a></p></article></html>`;
 
 /** Extracts the page from stdin; gives what stands in `file` then, or what was printed. */
 async function extract(args: readonly string[], file?: string) {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   const run = await runCommand(["-", ...args], { stdin: PAGE, cwd: directory.path });
   const written =
     file === undefined ? run.stdout : await readFile(join(directory.path, file), "utf8").catch(() => "");
@@ -195,7 +195,7 @@ describe("--compact", () => {
 });
 
 test("--resume tells local pages by their file, whatever --fields names", async () => {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   await writeFile(join(directory.path, "gate.html"), PAGE);
   const args = ["--file", "gate.html", "--resume", "all.jsonl", "--fields", "title"];
   for (const _ of ["at first", "again"])
@@ -206,7 +206,7 @@ test("--resume tells local pages by their file, whatever --fields names", async 
 });
 
 test("a file named by mistake is not written to", async () => {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   const others = [
     "notes",
     "notes\n",

@@ -2,10 +2,10 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { openSqliteJobQueue } from "../../../src/crawler/index.ts";
-import { temporaryDirectory } from "../../support/binary.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 test("a queue of a version without warnings is gone on with", async () => {
-  await using place = await temporaryDirectory();
+  using place = temporaryDirectory();
   const options = { directory: place.path, maxQueued: 5, maxRunning: 1, leaseMs: 1000, now: Date.now };
   {
     await using queue = openSqliteJobQueue(options);

@@ -6,7 +6,8 @@ import { buildIndex, type Language, type SourceDocument } from "../../../src/sea
 import { type IndexBuildOptions, Segment } from "../../../src/search/testing.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { LANGUAGE_SAMPLES } from "../../support/language-samples.ts";
-import { buildAt, manyDocuments, temporaryDirectory } from "../../support/search/segment-fixture.ts";
+import { buildAt, manyDocuments } from "../../support/search/segment-fixture.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 const options = (path: string): IndexBuildOptions => ({
   path,
@@ -20,7 +21,7 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> => work.catch((erro
 
 describe("a build on a worker", () => {
   test("gives the same bytes as a build on the main thread, and carries over unchanged documents", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const path = join(directory.path, "index");
     const documents = manyDocuments(300);
     const told: number[] = [];
@@ -42,7 +43,7 @@ describe("a build on a worker", () => {
   });
 
   test("finds out the documents' language, unless it is told", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const path = join(directory.path, "index");
     const fingerprintOf = async (texts: readonly string[], language?: Language) => {
       const documents = texts.map((markdown, n) => ({ url: docsUrl("x", `${n}`), title: "x", markdown }));
@@ -63,7 +64,7 @@ describe("a build on a worker", () => {
   });
 
   test("replaces an index that is damaged", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const path = join(directory.path, "index");
     writeFileSync(path, "not an index");
     await buildIndex(() => manyDocuments(10), options(path));
@@ -72,7 +73,7 @@ describe("a build on a worker", () => {
   });
 
   test("that is cancelled, or whose documents fail, leaves nothing behind", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const path = join(directory.path, "index");
     const controller = new AbortController();
     const cancelled = buildIndex(() => manyDocuments(2000), {
@@ -90,7 +91,7 @@ describe("a build on a worker", () => {
   });
 
   test("reports what the worker could not do", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const path = join(directory.path, "index");
     mkdirSync(path);
     writeFileSync(join(path, "file"), "");
@@ -102,7 +103,7 @@ describe("a build on a worker", () => {
   });
 
   test("gives up on a worker that hangs", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const path = join(directory.path, "index");
     const hanging = {
       ...options(path),

@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { slugStyleOfFolder } from "../../../src/search/index.ts";
-import { temporaryDirectory } from "../../support/search/segment-fixture.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 const styleIn = async (files: Readonly<Record<string, string>>, folder: string) => {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   // Whatever stands above the temporary directory is not looked at.
   for (const [path, text] of Object.entries({ ".git/HEAD": "", [`${folder}/a.md`]: "# A\n", ...files })) {
     mkdirSync(dirname(join(directory.path, path)), { recursive: true });

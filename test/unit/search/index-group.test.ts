@@ -14,7 +14,8 @@ import type { SearchOptions } from "../../../src/search/testing.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { OPTIONS } from "../../support/search/searching.ts";
-import { buildAnalysis, buildAt, page, temporaryDirectory } from "../../support/search/segment-fixture.ts";
+import { buildAnalysis, buildAt, page } from "../../support/search/segment-fixture.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 type Together = {
   readonly profiles?: readonly AnalyzerProfile[];
@@ -28,7 +29,7 @@ async function together<T>(
   use: (search: (query: string, more?: Partial<SearchOptions>) => readonly [string, number, number][]) => T,
   { profiles = [], language = "en", settings = DEFAULT_SEARCH }: Together = {},
 ): Promise<T> {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   const indexes: SearchIndex[] = [];
   for (const [place, documents] of lists.entries()) {
     const path = join(directory.path, String(place));

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readDocumentFolder, type SourceDocument } from "../../../src/search/index.ts";
 import { readDocuments } from "../../../src/search/testing.ts";
-import { temporaryDirectory } from "../../support/search/segment-fixture.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 async function read(folder: string) {
   const skipped: string[] = [];
@@ -18,7 +18,7 @@ async function read(folder: string) {
 
 describe("the documents of a folder", () => {
   test("are its Markdown files, in the order of their paths", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const folder = join(directory.path, "My Docs!");
     for (const path of ["b", ".article-extractor"]) mkdirSync(join(folder, path), { recursive: true });
     writeFileSync(join(folder, "z.md"), "---\nurl: https://h.test/z\ntitle: Zed\n---\n# Other\n\ntext");
@@ -43,7 +43,7 @@ describe("the documents of a folder", () => {
   });
 
   test("lose their front matter, but nothing that only looks like front matter", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const second = "---\nkept: yes\n---\ntext";
     writeFileSync(join(directory.path, "a.md"), `\ufeff---\ntitle: A\n---\n${second}`);
     writeFileSync(join(directory.path, "b.md"), "---\nno block, but a line\n");
@@ -52,7 +52,7 @@ describe("the documents of a folder", () => {
   });
 
   test("leave out files that are no text, and report them", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     writeFileSync(join(directory.path, "image.md"), Buffer.from([0x89, 0x50, 0, 0]));
     const { documents, skipped } = await read(directory.path);
     expect(documents).toEqual([]);
@@ -83,7 +83,7 @@ const namesOf = async (folder: string, onLeftOut: (path: string) => void = () =>
 
 describe("a hostile folder", () => {
   test("leads nowhere by its links, round or out, and waits for no pipe", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const folder = directory.path;
     mkdirSync(join(folder, "deep"));
     writeFileSync(join(folder, "deep/a.md"), "# A");
@@ -107,7 +107,7 @@ describe("a hostile folder", () => {
   });
 
   test("costs only those files whose names or places cannot be used", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const folder = directory.path;
     writeFileSync(join(folder, "a.md"), "# A");
     writeFileSync(join(folder, "replacement \ufffd.md"), "# B");
@@ -124,7 +124,7 @@ describe("a hostile folder", () => {
   });
 
   test("may lose, empty and swap files while it is read", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const folder = directory.path;
     for (const name of ["a", "b", "c", "d", "e"]) writeFileSync(join(folder, `${name}.md`), `# ${name}`);
     // It is listed last, when no file has been read yet.
@@ -149,7 +149,7 @@ describe("a hostile folder", () => {
   });
 
   test("keeps files of other kinds to itself, with their reasons", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n";
     const files: Record<string, string | Uint8Array> = {
       "a.md": "# A",

@@ -28,7 +28,7 @@ import {
   signatureKey,
   unpackBits,
 } from "../../../src/search/testing.ts";
-import { temporaryDirectory } from "../../support/search/segment-fixture.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 const anyString = fc.string({
   unit: fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)),
@@ -226,7 +226,7 @@ describe("a table of strings", () => {
   test("finds a string that it has, or the next one", async () => {
     await fc.assert(
       fc.asyncProperty(keys, fc.array(anyString, { maxLength: 10 }), async (sorted, others) => {
-        await using directory = await temporaryDirectory();
+        using directory = temporaryDirectory();
         using file = await writeTable(join(directory.path, "table"), sorted);
         const cursor = new StringTableCursor(file, { entries: "terms", blocks: "termBlocks" });
         sorted.forEach((key, ordinal) => {
@@ -251,7 +251,7 @@ describe("a table of strings", () => {
   });
 
   test("is walked in order", async () => {
-    await using directory = await temporaryDirectory();
+    using directory = temporaryDirectory();
     const sorted = Array.from({ length: 100 }, (_, index) => `key${index}`).sort(byCodeUnits);
     using file = await writeTable(join(directory.path, "table"), sorted);
     const cursor = new StringTableCursor(file, { entries: "terms", blocks: "termBlocks" });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { openDatabase } from "../../../src/base/database/index.ts";
 import { readQueryLog } from "../../../src/server/index.ts";
 import { openQueryLog } from "../../../src/server/testing.ts";
-import { temporaryDirectory } from "../../support/binary.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 const DAY_MS = 86_400_000;
 const HITS = ["docs://a/1.md", "docs://a/2.md"];
@@ -14,7 +14,7 @@ let path: string;
 let now: number;
 let troubles: unknown[];
 beforeEach(async () => {
-  directory = await temporaryDirectory();
+  directory = temporaryDirectory();
   path = join(directory.path, "queries.sqlite");
   now = 20_000 * DAY_MS + 1000;
   troubles = [];

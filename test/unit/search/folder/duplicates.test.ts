@@ -3,11 +3,11 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readDocumentFolder } from "../../../../src/search/index.ts";
 import { proseOf } from "../../../support/docs-site.ts";
-import { temporaryDirectory } from "../../../support/search/segment-fixture.ts";
+import { temporaryDirectory } from "../../../support/temporary.ts";
 
 /** Reads a folder with these files; pages of HTML are read as the text between their tags. */
 async function read(files: Readonly<Record<string, string>>) {
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(directory.path, path)), { recursive: true });
     writeFileSync(join(directory.path, path), text);

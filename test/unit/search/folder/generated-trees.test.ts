@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import fc from "fast-check";
 import { type LeftOut, readDocumentFolder } from "../../../../src/search/index.ts";
 import { proseOf } from "../../../support/docs-site.ts";
-import { temporaryDirectory } from "../../../support/search/segment-fixture.ts";
+import { temporaryDirectory } from "../../../support/temporary.ts";
 
 const POINTER = "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 12345\n";
 
@@ -69,7 +69,7 @@ test("each file of a tree is a document, or left out for exactly one reason", as
       fc.array(pattern, { maxLength: 3 }),
       fc.array(pattern, { maxLength: 3 }),
       async (files, exclude, include) => {
-        await using directory = await temporaryDirectory();
+        using directory = temporaryDirectory();
         for (const [file, content] of Object.entries(files)) {
           const place = join(directory.path, file);
           // Where one path is a folder of another, the first one stays.
