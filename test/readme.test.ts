@@ -1,11 +1,11 @@
 import { expect, test } from "bun:test";
-import { mkdtemp, rm, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { TABLE_DOCUMENTS, withTables } from "../scripts/readme.ts";
 import { forAllTests } from "./support/for-all-tests.ts";
 import { startForwardProxy } from "./support/forward-proxy.ts";
 import { serveSite } from "./support/site.ts";
+import { temporaryDirectory } from "./support/temporary.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const readme = await Bun.file(join(ROOT, "README.md")).text();
@@ -60,24 +60,20 @@ const withoutTimes = (text: string): string => text.replace(/\bin [\d.]+ m?s\b/g
 
 for (const { commands, output } of readExamples()) {
   test(`the README's example gives the output shown: ${commands.split("\n").at(-1)}`, async () => {
-    const directory = await mkdtemp(join(tmpdir(), "readme-"));
-    try {
-      await symlink(join(ROOT, "test"), join(directory, "test"));
-      const shell = Bun.spawn(["sh", "-c", `{ ${withFreePorts(commands)}\n} 2>&1`], {
-        cwd: directory,
-        env: {
-          PATH: `${join(ROOT, "dist")}:${process.env.PATH}`,
-          HTTP_PROXY: `http://127.0.0.1:${proxy.port}`,
-          // What the examples show does not depend on it, how long they take does.
-          ARTICLE_EXTRACTOR_PREFER_BROWSER: "false",
-        },
-        stdout: "pipe",
-      });
-      expect(withoutTimes(await new Response(shell.stdout).text()).trimEnd()).toBe(
-        withoutTimes(withFreePorts(output)),
-      );
-    } finally {
-      await rm(directory, { recursive: true });
-    }
+    using directory = temporaryDirectory();
+    await symlink(join(ROOT, "test"), join(directory.path, "test"));
+    const shell = Bun.spawn(["sh", "-c", `{ ${withFreePorts(commands)}\n} 2>&1`], {
+      cwd: directory.path,
+      env: {
+        PATH: `${join(ROOT, "dist")}:${process.env.PATH}`,
+        HTTP_PROXY: `http://127.0.0.1:${proxy.port}`,
+        // What the examples show does not depend on it, how long they take does.
+        ARTICLE_EXTRACTOR_PREFER_BROWSER: "false",
+      },
+      stdout: "pipe",
+    });
+    expect(withoutTimes(await new Response(shell.stdout).text()).trimEnd()).toBe(
+      withoutTimes(withFreePorts(output)),
+    );
   });
 }

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openQueryLog } from "../../src/server/testing.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { accessibilityFaults, openPageBrowser } from "../support/page-browser.ts";
 import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
-const path = join(mkdtempSync(join(tmpdir(), "queries-")), "queries.sqlite");
+const path = join(forAllTests(temporaryDirectory()).path, "queries.sqlite");
 const HOSTILE = "<img src=x onerror=alert(1)> “quoted” & \u202Egate";
 const LONG = "unbroken".repeat(25);
 

@@ -1,15 +1,15 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openQueryLog } from "../../src/server/testing.ts";
 import { runCommand } from "../support/command.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
-const root = mkdtempSync(join(tmpdir(), "queries-"));
+const { path: root } = forAllTests(temporaryDirectory());
 mkdirSync(join(root, "state"));
 const infrastructure = { query_log_days: 30 };
 writeFileSync(join(root, "deployment.json"), JSON.stringify({ infrastructure, tenants: [] }));
-afterAll(() => rmSync(root, { recursive: true }));
 
 const queries = (...words: string[]) =>
   runCommand(["queries", "--quiet", ...words], { cwd: root, env: { DOCS_SEARCH_STATE_DIR: "state" } });

@@ -1,14 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { beforeAll, describe, expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BINARY, runShell } from "../support/binary.ts";
 import { type CommandOptions, runCommand } from "../support/command.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 const run = (words: readonly string[], options: CommandOptions = {}) =>
   runCommand(words, { cwd: root, ...options, env: { DOCS_SEARCH_STATE_DIR: "state", ...options.env } });
 
-const root = mkdtempSync(join(tmpdir(), "tenants-"));
+const { path: root } = forAllTests(temporaryDirectory());
 for (const folder of ["weir", "mill", "empty"]) mkdirSync(join(root, folder));
 const keys =
   "# Keys\n\nAll about access.\n\n## Rotating keys\n\nRun `weir rotate`.\n\n### Old keys\n\nThey stay valid.\n\n## Losing keys\n\nCall us.\n";
@@ -29,7 +30,6 @@ const tenants = [
 ];
 writeFileSync(join(root, "deployment.json"), JSON.stringify({ tenants }));
 await run(["index", "weir", "mill"]);
-afterAll(() => rmSync(root, { recursive: true }));
 
 describe("index TENANT", () => {
   test("builds, says so, and warns of test queries that find nothing", async () => {
@@ -388,9 +388,8 @@ describe("doctor", () => {
   });
 
   test("looks at no tenants where there is no deployment file", async () => {
-    const empty = mkdtempSync(join(tmpdir(), "nothing-"));
-    const names = (await checksOf([], empty)).map(({ name }) => name);
+    using empty = temporaryDirectory();
+    const names = (await checksOf([], empty.path)).map(({ name }) => name);
     expect(names.filter((name) => /^(?:tenant|deployment|sources)/.test(name))).toEqual([]);
-    rmSync(empty, { recursive: true });
   });
 });

@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Database, openDatabase, openLeases } from "../../src/base/database/index.ts";
 import { openSharedLeases } from "../../src/base/postgres/index.ts";
 import { testDatabase } from "../support/postgres.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { describeLeases } from "./leases.contract.ts";
 
 describeLeases("SQLite", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "leases-"));
-  const path = join(directory, "state.sqlite");
+  const directory = temporaryDirectory();
+  const path = join(directory.path, "state.sqlite");
   const opened: Database[] = [];
   let passed = 0;
   return {
@@ -26,7 +25,7 @@ describeLeases("SQLite", async () => {
     },
     async [Symbol.asyncDispose]() {
       for (const database of opened) database.close();
-      rmSync(directory, { recursive: true });
+      directory[Symbol.dispose]();
     },
   };
 });

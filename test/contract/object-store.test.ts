@@ -6,14 +6,13 @@ import fc from "fast-check";
 import { openObjectStore } from "../../src/base/objects/index.ts";
 import { folderOf } from "../../src/base/objects/testing.ts";
 import { makeBucket, optionsFor } from "../support/bucket.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { describeObjectStore } from "./object-store.contract.ts";
 
 describeObjectStore("a directory", async () => {
-  const path = await mkdtemp(join(tmpdir(), "object-store-"));
-  return {
-    open: () => openObjectStore({ kind: "directory", path: join(path, "made later") }, optionsFor("")),
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true }),
-  };
+  const directory = temporaryDirectory();
+  const path = join(directory.path, "made later");
+  return { ...directory, open: () => openObjectStore({ kind: "directory", path }, optionsFor("")) };
 });
 
 for (const prefix of ["", "with blank/é"]) {

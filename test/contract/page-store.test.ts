@@ -6,23 +6,18 @@ import { openObjectStore } from "../../src/base/objects/index.ts";
 import { createFileStore, createObjectPageStore } from "../../src/pages/index.ts";
 import type { DocumentUrl } from "../../src/urls/index.ts";
 import { makeBucket, optionsFor } from "../support/bucket.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { describePageStore } from "./page-store.contract.ts";
 
 describePageStore("files", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "page-store-"));
-  return {
-    open: () => createFileStore(directory),
-    [Symbol.asyncDispose]: () => rm(directory, { recursive: true }),
-  };
+  const directory = temporaryDirectory();
+  return { ...directory, open: () => createFileStore(directory.path) };
 });
 
 describePageStore("objects in a directory", async () => {
-  const path = await mkdtemp(join(tmpdir(), "page-store-"));
-  const store = await openObjectStore({ kind: "directory", path }, optionsFor(""));
-  return {
-    open: () => createObjectPageStore(store),
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true }),
-  };
+  const directory = temporaryDirectory();
+  const store = await openObjectStore({ kind: "directory", path: directory.path }, optionsFor(""));
+  return { ...directory, open: () => createObjectPageStore(store) };
 });
 
 describePageStore("objects in a folder of a bucket", async () => {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { chmod, copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, copyFile, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { outputOf } from "../support/local.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 // Installs Bun from the package registry, so it runs with `make test-all` only.
 const ROOT = join(import.meta.dir, "../..");
@@ -10,27 +10,23 @@ const SHELL_TOOLS = ["sh", "sed", "dirname", "uname", "env"];
 
 /** Runs a fresh copy of scripts/bun on a machine that has these programs and no others. */
 async function runFresh(programs: Readonly<Record<string, string>>) {
-  const machine = await mkdtemp(join(tmpdir(), "toolchain-"));
-  try {
-    const bin = join(machine, "bin");
-    await mkdir(join(machine, "scripts/toolchain"), { recursive: true });
-    await mkdir(bin);
-    for (const name of ["bun", "toolchain/package.json", "toolchain/package-lock.json"])
-      await copyFile(join(ROOT, "scripts", name), join(machine, "scripts", name));
-    for (const tool of SHELL_TOOLS) await symlink(Bun.which(tool) ?? tool, join(bin, tool));
-    for (const [name, text] of Object.entries(programs)) {
-      await writeFile(join(bin, name), text);
-      await chmod(join(bin, name), 0o755);
-    }
-    const child = Bun.spawn([join(bin, "sh"), join(machine, "scripts/bun"), "--version"], {
-      env: { PATH: bin, HOME: machine, ...registrySettings() },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    const { stdout, stderr } = await outputOf(child);
-    return { exitCode: await child.exited, stdout: stdout.trim(), stderr };
-  } finally {
-    await rm(machine, { recursive: true });
+  using machine = temporaryDirectory();
+  const bin = join(machine.path, "bin");
+  await mkdir(join(machine.path, "scripts/toolchain"), { recursive: true });
+  await mkdir(bin);
+  for (const name of ["bun", "toolchain/package.json", "toolchain/package-lock.json"])
+    await copyFile(join(ROOT, "scripts", name), join(machine.path, "scripts", name));
+  for (const tool of SHELL_TOOLS) await symlink(Bun.which(tool) ?? tool, join(bin, tool));
+  for (const [name, text] of Object.entries(programs)) {
+    await writeFile(join(bin, name), text);
+    await chmod(join(bin, name), 0o755);
   }
+  const child = Bun.spawn([join(bin, "sh"), join(machine.path, "scripts/bun"), "--version"], {
+    env: { PATH: bin, HOME: machine.path, ...registrySettings() },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const { stdout, stderr } = await outputOf(child);
+  return { exitCode: await child.exited, stdout: stdout.trim(), stderr };
 }
 
 // How this machine reaches its registry is the machine's business.

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { QueriesRecord } from "../../src/server/index.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { postMcp } from "../support/mcp.ts";
 import { folderTenant, openRegistry, openSearchServer } from "../support/search-server.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { until } from "../support/until.ts";
 
-const path = join(mkdtempSync(join(tmpdir(), "queries-")), "queries.sqlite");
+const path = join(forAllTests(temporaryDirectory()).path, "queries.sqlite");
 const LIMITED = { name: "some", tenants: ["gates"] };
 
 const registry = forAllTests(

@@ -1,10 +1,10 @@
-import { afterAll, expect, test } from "bun:test";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { outputOf } from "../support/local.ts";
 import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 
 const CONFORMANCE = join(
   import.meta.dir,
@@ -72,10 +72,7 @@ const registry = forAllTests(
   ),
 );
 const server = forAllTests(openSearchServer(registry));
-const scratch = await mkdtemp(join(tmpdir(), "conformance-"));
-afterAll(async () => {
-  await rm(scratch, { recursive: true });
-});
+const { path: scratch } = forAllTests(temporaryDirectory());
 
 /** Runs the official suite; gives the scenarios that passed as well. */
 async function conform(revision: "2025-11-25" | "2026-07-28", path: string): Promise<readonly string[]> {

@@ -1,6 +1,5 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { createLog } from "../../src/base/log.ts";
@@ -10,9 +9,10 @@ import { forAllTests } from "../support/for-all-tests.ts";
 import { MCP_HEADERS } from "../support/mcp.ts";
 import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
 import { writeDeployment } from "../support/served.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { until } from "../support/until.ts";
 
-const scratch = mkdtempSync(join(tmpdir(), "keys-"));
+const { path: scratch } = forAllTests(temporaryDirectory());
 const file = join(scratch, "keys.json");
 const NOW = new Date("2026-01-02T03:04:05Z");
 const HIDDEN_NAME = "Zanzibar Ledger";
@@ -39,9 +39,6 @@ const server = forAllTests(
     allowSse: true,
   }),
 );
-afterAll(() => {
-  rmSync(scratch, { recursive: true });
-});
 
 const request = (key: string | null, path: string, init: RequestInit = {}): Promise<Response> =>
   fetch(`${server.url}${path}`, {

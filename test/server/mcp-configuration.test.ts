@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { BINARY, cleanEnvironment, runShell } from "../support/binary.ts";
 import { startExtractor } from "../support/extractor-server.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { outputOf } from "../support/local.ts";
 import { connectMcp } from "../support/mcp.ts";
-import { type McpSite, startMcpSite } from "../support/mcp-site.ts";
+import { startMcpSite } from "../support/mcp-site.ts";
 import { startNginx } from "../support/nginx.ts";
 import { Served, writeDeployment } from "../support/served.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -118,16 +119,8 @@ test("a client reads pages through serve extractor behind an nginx with a path p
 
 describe("the inspector on mcp", () => {
   const INSPECTOR = join(import.meta.dir, "../../node_modules/.bin/mcp-inspector");
-  let site: McpSite;
-  let home: Awaited<ReturnType<typeof temporaryDirectory>>;
-  beforeAll(async () => {
-    site = startMcpSite();
-    home = temporaryDirectory();
-  });
-  afterAll(async () => {
-    await site[Symbol.asyncDispose]();
-    await home[Symbol.asyncDispose]();
-  });
+  const site = forAllTests(startMcpSite());
+  const home = forAllTests(temporaryDirectory());
 
   /** Runs it as a command that starts the program. */
   async function inspect(...words: string[]): Promise<{ readonly out: string; readonly err: string }> {

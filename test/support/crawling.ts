@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { type App, DEFAULT_NETWORK, type NetworkOptions, openApp } from "../../src/app/index.ts";
 import type { BrowserMachine } from "../../src/app/testing.ts";
@@ -15,6 +14,7 @@ import {
 import type { CrawlRequest, ManifestEntry } from "../../src/crawler/testing.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { testProgram } from "./program.ts";
+import { temporaryDirectory } from "./temporary.ts";
 
 /** Makes a plan that does not wait between requests. */
 export function crawlPlan(changes: Partial<CrawlRequest>): CrawlPlan {
@@ -84,9 +84,10 @@ export const openTestApp = (machine: BrowserMachine | null = null): App =>
 
 /** Makes an empty directory into which this process crawls. */
 export async function crawlPlace(app: App): Promise<CrawlPlace> {
-  const path = await mkdtemp(join(tmpdir(), "crawl-"));
+  const place = temporaryDirectory();
+  const { path } = place;
   return {
-    path,
+    ...place,
     async crawl(plan, { signal, network, onEvent, ...options } = {}) {
       await using session = app.openSession({ ...DEFAULT_NETWORK, ...network });
       const job = {
@@ -108,7 +109,6 @@ export async function crawlPlace(app: App): Promise<CrawlPlace> {
       }
       return { ...(await readResult(path, events)), allOutcomes };
     },
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true }),
   };
 }
 

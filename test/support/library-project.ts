@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { outputOf } from "./local.ts";
+import { temporaryDirectory } from "./temporary.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 export const LIBRARY = join(ROOT, "dist/lib");
@@ -30,7 +30,7 @@ const IMPORTS = `import { extractArticle, extractArticleFromUrl, extractArticles
 /** @param isLinked whether the package is there already; else whoever asks installs it */
 export async function openLibraryProject({ isLinked } = { isLinked: true }): Promise<LibraryProject> {
   if (!existsSync(join(LIBRARY, "index.js"))) throw new Error("dist/lib is not built: run `make library`");
-  const path = await mkdtemp(join(tmpdir(), "library-"));
+  const { path, ...place } = temporaryDirectory();
   await mkdir(join(path, "node_modules"));
   if (isLinked) await symlink(LIBRARY, join(path, "node_modules/article-extractor"));
   await writeFile(join(path, "package.json"), '{ "type": "module", "private": true }');
@@ -67,6 +67,6 @@ export async function openLibraryProject({ isLinked } = { isLinked: true }): Pro
       const output = await new Response(tsc.stdout).text();
       return (await tsc.exited) === 0 ? output : output || "the compiler failed";
     },
-    [Symbol.asyncDispose]: () => rm(path, { recursive: true }),
+    ...place,
   };
 }

@@ -1,6 +1,5 @@
 import { expect } from "bun:test";
-import { mkdir, mkdtemp, rm, stat, symlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, stat, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { openTenants } from "../../src/app/index.ts";
 import { silentLog } from "../../src/base/silent-log.ts";
@@ -9,13 +8,15 @@ import { folder, repository, tenants } from "./deployment.ts";
 import { serveGit } from "./git-server.ts";
 import { MIXED_RULES, type MixedTree, makeMixedTree } from "./mixed-tree.ts";
 import { openTestTenantApp, testProgram } from "./program.ts";
+import { temporaryDirectory } from "./temporary.ts";
 
 /**
  * Syncs a repository of so many files of every sort twice, and the same files as a folder, and checks what is indexed,
  * what is counted as left out, and that the second sync touches nothing.
  */
 export async function checkMixedTenants(count: number): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), "mixed-"));
+  using place = temporaryDirectory();
+  const directory = place.path;
   await using server = await serveGit();
   const tree = makeMixedTree(count);
   const { files, documents } = tree;
@@ -46,38 +47,34 @@ export async function checkMixedTenants(count: number): Promise<void> {
     DOCS_SEARCH_STATE_DIR: join(directory, "state"),
     DOCS_SEARCH_GIT_PROTOCOLS: "http",
   });
-  try {
-    await using app = openTestTenantApp(program);
-    await using open = openTenants(program, { deployment, app, log: silentLog });
-    const { registry } = open;
-    const countsOf = async (codename: string): Promise<Record<string, number>> => {
-      const { leftOut } = await registry.status(codename);
-      const counts = Object.fromEntries(Object.entries(leftOut).map(([reason, one]) => [reason, one.count]));
-      const listed: Record<string, number> = {};
-      for (const { reason } of await registry.leftOut(codename)) listed[reason] = (listed[reason] ?? 0) + 1;
-      expect(listed).toEqual(counts);
-      return counts;
-    };
-    expect((await registry.sync("repo")).documentCount).toBe(documents);
-    expect(await countsOf("repo")).toEqual({ ...tree.leftOut, submodule: 1 });
-    expect((await registry.sync("files")).documentCount).toBe(documents);
-    expect(await countsOf("files")).toEqual(tree.leftOut);
+  await using app = openTestTenantApp(program);
+  await using open = openTenants(program, { deployment, app, log: silentLog });
+  const { registry } = open;
+  const countsOf = async (codename: string): Promise<Record<string, number>> => {
+    const { leftOut } = await registry.status(codename);
+    const counts = Object.fromEntries(Object.entries(leftOut).map(([reason, one]) => [reason, one.count]));
+    const listed: Record<string, number> = {};
+    for (const { reason } of await registry.leftOut(codename)) listed[reason] = (listed[reason] ?? 0) + 1;
+    expect(listed).toEqual(counts);
+    return counts;
+  };
+  expect((await registry.sync("repo")).documentCount).toBe(documents);
+  expect(await countsOf("repo")).toEqual({ ...tree.leftOut, submodule: 1 });
+  expect((await registry.sync("files")).documentCount).toBe(documents);
+  expect(await countsOf("files")).toEqual(tree.leftOut);
 
-    const state = join(directory, "repo/.article-extractor");
-    const paths = ["git.json", "left-out.json", "search.index"].map((name) => join(state, name));
-    const timesOf = () =>
-      Promise.all([...paths, join(directory, "repo/docs")].map(async (path) => (await stat(path)).mtimeMs));
-    const [times, requests] = [await timesOf(), server.requests.length];
-    const again = await registry.sync("repo");
-    expect(again.counts).toMatchObject({ fetched: 0, removed: 0 });
-    expect(server.requests.length - requests).toBe(2);
-    expect(await timesOf()).toEqual(times);
-    expect(await countsOf("repo")).toEqual({ ...tree.leftOut, submodule: 1 });
-    const { counts } = await registry.sync("files");
-    expect(counts).toMatchObject({ fetched: 0, unchanged: documents, removed: 0 });
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  const state = join(directory, "repo/.article-extractor");
+  const paths = ["git.json", "left-out.json", "search.index"].map((name) => join(state, name));
+  const timesOf = () =>
+    Promise.all([...paths, join(directory, "repo/docs")].map(async (path) => (await stat(path)).mtimeMs));
+  const [times, requests] = [await timesOf(), server.requests.length];
+  const again = await registry.sync("repo");
+  expect(again.counts).toMatchObject({ fetched: 0, removed: 0 });
+  expect(server.requests.length - requests).toBe(2);
+  expect(await timesOf()).toEqual(times);
+  expect(await countsOf("repo")).toEqual({ ...tree.leftOut, submodule: 1 });
+  const { counts } = await registry.sync("files");
+  expect(counts).toMatchObject({ fetched: 0, unchanged: documents, removed: 0 });
 }
 
 async function writeFiles(root: string, { files }: MixedTree): Promise<void> {

@@ -1,8 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Failure, type FailureRecord } from "../../src/base/failure.ts";
 import type { FetchedPage, Fetcher } from "../../src/fetching/index.ts";
+import { temporaryDirectory } from "./temporary.ts";
 
 export type NodeFetcherOptions = {
   readonly names?: Readonly<Record<string, readonly string[]>>;
@@ -27,7 +26,7 @@ export type NodeResponse =
 
 /** The fetcher inside a process of the machine's Node, as a Fetcher of this one. */
 export async function startNodeFetcher(options: NodeFetcherOptions = {}): Promise<Fetcher> {
-  const directory = mkdtempSync(join(tmpdir(), "node-fetcher-"));
+  const { path: directory, ...place } = temporaryDirectory();
   const built = await Bun.build({
     entrypoints: [new URL("node-fetcher-entry.ts", import.meta.url).pathname],
     outdir: directory,
@@ -59,7 +58,7 @@ export async function startNodeFetcher(options: NodeFetcherOptions = {}): Promis
       child.kill();
       await child.exited;
       await reading;
-      rmSync(directory, { recursive: true, force: true });
+      place[Symbol.dispose]();
     },
   };
 }

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { DocsSite } from "./docs-site.ts";
 import { documentsOf } from "./git-tenant.ts";
+import { temporaryDirectory } from "./temporary.ts";
 import { openWebTenant, type WebTenant, type WebTenantOptions } from "./web-tenant.ts";
 
 /** A website and a directory for the tenants of it, new for each test. */
@@ -17,7 +15,7 @@ export type WebBench = AsyncDisposable & {
 
 export async function openWebBench(): Promise<WebBench> {
   const site = new DocsSite();
-  const rootDir = await mkdtemp(join(tmpdir(), "web-tenant-"));
+  const { path: rootDir, ...place } = temporaryDirectory();
   const opened: WebTenant[] = [];
   const open: WebBench["open"] = (tenant, more = {}) => {
     const web = openWebTenant({ rootDir, tenant, ...more });
@@ -32,7 +30,7 @@ export async function openWebBench(): Promise<WebBench> {
     async [Symbol.asyncDispose]() {
       for (const tenant of opened) await tenant[Symbol.asyncDispose]();
       await site[Symbol.asyncDispose]();
-      await rm(rootDir, { recursive: true, force: true });
+      place[Symbol.dispose]();
     },
   };
 }

@@ -1,12 +1,13 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "../../../src/base/silent-log.ts";
 import { changeDeployment } from "../../../src/cli/testing.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
 import { testProgram } from "../../support/program.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
-const root = mkdtempSync(join(tmpdir(), "change-"));
+const { path: root } = forAllTests(temporaryDirectory());
 const options = {
   program: testProgram({ DOCS_SEARCH_STATE_DIR: join(root, "state") }),
   log: silentLog,

@@ -1,11 +1,10 @@
 import { expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCommand } from "../../support/command.ts";
 import { folder, repository, tenants, web } from "../../support/deployment.ts";
 import { DocsSite, proseOf } from "../../support/docs-site.ts";
 import { type GitServer, serveGit } from "../../support/git-server.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 const FILES = {
   "docs/a.md": `# Sluices\n\n${proseOf("sluices")}`,
@@ -28,13 +27,9 @@ const LEFT_OUT = {
 };
 
 const withServer = async (use: (server: GitServer, directory: string) => Promise<void>): Promise<void> => {
-  const directory = await mkdtemp(join(tmpdir(), "left-out-"));
+  using directory = temporaryDirectory();
   await using server = await serveGit();
-  try {
-    await use(server, directory);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+  await use(server, directory.path);
 };
 
 test("sync and index count what they leave out, alike for a folder and a repository", async () => {
@@ -109,16 +104,18 @@ test("sync and index count what they leave out, alike for a folder and a reposit
 test("sync says how many known pages a limit left, and doctor does so later", async () => {
   await using site = new DocsSite();
   site.fill(5);
-  const directory = await mkdtemp(join(tmpdir(), "cut-"));
-  const config = join(directory, "deployment.json");
+  using directory = temporaryDirectory();
+  const config = join(directory.path, "deployment.json");
   const infrastructure = { crawler_browser_first: false };
   const tenant = { ...web, docs_entry_url: "", docs_sitemap_url: site.sitemap, max_crawl_pages: 2 };
   await Bun.write(config, JSON.stringify({ infrastructure, ...tenants(tenant) }));
-  const env = { ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT: "0", DOCS_SEARCH_STATE_DIR: join(directory, "state") };
+  const env = {
+    ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT: "0",
+    DOCS_SEARCH_STATE_DIR: join(directory.path, "state"),
+  };
   const run = (...words: string[]) => runCommand([...words, "--config", config], { env });
   expect((await run("sync", "web")).stdout).toBe(
     "web: 2 documents; 2 fetched, 0 unchanged, 0 removed, 0 failed; max_crawl_pages left 3 known pages unfetched\n",
   );
   expect((await run("doctor", "--json")).stdout).toContain("; max_crawl_pages left 3 known pages unfetched");
-  await rm(directory, { recursive: true });
 });

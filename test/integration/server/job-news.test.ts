@@ -6,16 +6,15 @@ import {
   openSqliteJobQueue,
 } from "../../../src/crawler/index.ts";
 import { type CrawlSpec, openJobNews } from "../../../src/server/index.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { directoryForEachTest } from "../../support/for-all-tests.ts";
 import { until, untilTrue } from "../../support/until.ts";
 
-let place: Awaited<ReturnType<typeof temporaryDirectory>>;
+const place = directoryForEachTest();
 let queue: JobQueue<CrawlSpec>;
 let asked: string[];
 beforeEach(async () => {
-  place = temporaryDirectory();
   const limits = { maxQueued: 50, maxRunning: 50, leaseMs: 600_000 };
-  const real = openSqliteJobQueue<CrawlSpec>({ ...limits, directory: place.path, now: Date.now });
+  const real = openSqliteJobQueue<CrawlSpec>({ ...limits, directory: place(), now: Date.now });
   asked = [];
   const noting = <K extends "find" | "eventsAfter">(name: K): JobQueue<CrawlSpec>[K] =>
     ((...words: never[]) => {
@@ -32,7 +31,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await queue[Symbol.asyncDispose]();
-  await place[Symbol.asyncDispose]();
 });
 
 const NEVER = new AbortController().signal;

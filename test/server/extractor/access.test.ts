@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import net from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { codeOf, type ExtractorProcess, startExtractor } from "../../support/extractor-server.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { FORBIDDEN_ADDRESSES, LOCAL_ADDRESSES } from "../../support/hostile-addresses.ts";
 import { serveNumberedSite } from "../../support/numbered-site.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 import { untilTrue } from "../../support/until.ts";
 
 const FORWARDED = { "x-forwarded-for": "203.0.113.7" };
@@ -45,11 +45,11 @@ const PROXY_HEADERS: readonly (readonly [string, string])[] = [
 const site = forAllTests(serveNumberedSite({ pages: 3 }));
 
 describe("an API key", () => {
+  const root = forAllTests(temporaryDirectory());
   let server: ExtractorProcess;
   beforeAll(async () => {
-    const root = mkdtempSync(join(tmpdir(), "root-"));
     server = await startExtractor({
-      env: { ARTICLE_EXTRACTOR_API_KEY: "k3y-of-ours", ARTICLE_EXTRACTOR_OUTPUT_ROOT: root },
+      env: { ARTICLE_EXTRACTOR_API_KEY: "k3y-of-ours", ARTICLE_EXTRACTOR_OUTPUT_ROOT: root.path },
     });
   });
   afterAll(() => server[Symbol.asyncDispose]());
@@ -141,7 +141,8 @@ describe("a server without a key", () => {
   });
 
   test("is not what an empty key file means: the message names its setting", async () => {
-    const file = join(mkdtempSync(join(tmpdir(), "key-")), "key");
+    using directory = temporaryDirectory();
+    const file = join(directory.path, "key");
     writeFileSync(file, "\n");
     await expect(startExtractor({ env: { ARTICLE_EXTRACTOR_API_KEY_FILE: file } })).rejects.toThrow(
       "ARTICLE_EXTRACTOR_API_KEY_FILE must name a file of visible ASCII characters",

@@ -1,12 +1,11 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canContain, IN_CONTAINER } from "../../support/containers.ts";
 import { isOver, startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { serveNumberedSite } from "../../support/numbered-site.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 const PAGES = 20;
 const site = forAllTests(serveNumberedSite({ pages: PAGES, answerMs: 30 }));
@@ -23,12 +22,8 @@ describe.skipIf(!canContain)(
   () => {
     const env = { ARTICLE_EXTRACTOR_MAX_RUNNING_JOBS: "2", ARTICLE_EXTRACTOR_THREADPOOL_SIZE: "1" };
     const withContainers = async (work: (directory: string) => Promise<void>): Promise<void> => {
-      const directory = mkdtempSync(join(tmpdir(), "containers-"));
-      try {
-        await work(directory);
-      } finally {
-        rmSync(directory, { recursive: true, force: true });
-      }
+      using directory = temporaryDirectory();
+      await work(directory.path);
     };
 
     test("both work on, and each job runs once", async () => {

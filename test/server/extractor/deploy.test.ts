@@ -1,6 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BINARY } from "../../support/binary.ts";
 import {
@@ -13,12 +12,13 @@ import {
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { NGINX } from "../../support/nginx.ts";
 import { serveNumberedSite } from "../../support/numbered-site.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 const DEPLOY = join(import.meta.dir, "../../../scripts/deploy");
 const read = (name: string): Promise<string> => Bun.file(join(DEPLOY, name)).text();
 
 const running: Bun.Subprocess[] = [];
-const directory = mkdtempSync(join(tmpdir(), "deploy-"));
+const { path: directory } = forAllTests(temporaryDirectory());
 const site = forAllTests(serveNumberedSite({ pages: 20, answerMs: 50 }));
 const server = forAllTests(
   await startExtractor({
@@ -35,7 +35,6 @@ afterAll(async () => {
     child.kill();
     await child.exited;
   }
-  rmSync(directory, { recursive: true, force: true });
 });
 
 function freePort(): number {

@@ -1,15 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   codeOf,
@@ -21,6 +11,7 @@ import {
 } from "../../support/extractor-server.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { crawlPage, serveNumberedSite } from "../../support/numbered-site.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 const FORWARDED = { "x-forwarded-for": "203.0.113.7" };
 
@@ -39,12 +30,10 @@ const site = forAllTests(
 const slow = forAllTests(serveNumberedSite({ pages: 1000, answerMs: 300 }));
 
 describe("an output root", () => {
-  let root: string;
-  let outside: string;
+  const { path: root } = forAllTests(temporaryDirectory());
+  const { path: outside } = forAllTests(temporaryDirectory());
   let server: ExtractorProcess;
   beforeAll(async () => {
-    root = mkdtempSync(join(tmpdir(), "root-"));
-    outside = mkdtempSync(join(tmpdir(), "outside-"));
     writeFileSync(join(outside, "sitemap.txt"), `${site.origin}/p/1\n`);
     writeFileSync(join(root, "sitemap.txt"), `${site.origin}/p/1\n`);
     symlinkSync(outside, join(root, "link"));
@@ -61,7 +50,7 @@ describe("an output root", () => {
   });
   afterAll(async () => {
     await server[Symbol.asyncDispose]();
-    for (const path of [root, outside, `${root}-sibling`]) rmSync(path, { recursive: true, force: true });
+    rmSync(`${root}-sibling`, { recursive: true, force: true });
   });
 
   test.each<[string, (at: { root: string; outside: string }) => string]>([
@@ -216,8 +205,8 @@ describe("without an output root", () => {
     ["a sitemap", { sitemaps: ["ORIGIN/sitemap.xml"] }],
     ["a proxy", { seeds: ["http://example.org/"], network: { proxy: "ORIGIN" } }],
   ])("%s of a stranger's job that is an inner address is not asked", async (_, fields) => {
-    const root = mkdtempSync(join(tmpdir(), "root-"));
-    await using server = await startExtractor({ env: { ARTICLE_EXTRACTOR_OUTPUT_ROOT: root } });
+    using root = temporaryDirectory();
+    await using server = await startExtractor({ env: { ARTICLE_EXTRACTOR_OUTPUT_ROOT: root.path } });
     const before = site.visits.length;
     const body = JSON.stringify({ output_dir: "out", ...fields }).replaceAll("ORIGIN", site.origin);
     const response = await server.post("/crawl", body, FORWARDED);
@@ -226,6 +215,5 @@ describe("without an output root", () => {
     const job = await untilJob(server, id, isOver);
     expect(job.successful).toBe(0);
     expect(site.visits.length).toBe(before);
-    rmSync(root, { recursive: true, force: true });
   });
 });

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isOver, startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { childrenOf, processOfOwner } from "../../support/lease-owners.ts";
 import { serveNumberedSite } from "../../support/numbered-site.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 import { untilTrue } from "../../support/until.ts";
 
 const PAGES = 60;
@@ -137,13 +137,12 @@ describe.skipIf(process.platform !== "linux")("two processes on one port", () =>
 });
 
 test("a state directory that cannot be had ends several processes as it ends one, told once", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "no-state-"));
-  writeFileSync(join(directory, "file"), "");
+  using directory = temporaryDirectory();
+  writeFileSync(join(directory.path, "file"), "");
   for (const count of ["1", "2"]) {
-    const env = { WEB_CONCURRENCY: count, ARTICLE_EXTRACTOR_STATE_DIR: join(directory, "file/state") };
-    await expect(startExtractor({ directory, env })).rejects.toThrow(
+    const env = { WEB_CONCURRENCY: count, ARTICLE_EXTRACTOR_STATE_DIR: join(directory.path, "file/state") };
+    await expect(startExtractor({ directory: directory.path, env })).rejects.toThrow(
       /ended with 1: warning: .*\nerror: could not make the state directory .*: a part of the path is not a directory\n$/,
     );
   }
-  rmSync(directory, { recursive: true });
 });

@@ -1,11 +1,11 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { isOver, startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { serveNumberedSite } from "../../support/numbered-site.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 const PAGES = 40;
 const site = forAllTests(serveNumberedSite({ pages: PAGES, answerMs: 60 }));
@@ -14,32 +14,28 @@ const ENV = { ARTICLE_EXTRACTOR_MAX_RUNNING_JOBS: "1", ARTICLE_EXTRACTOR_THREADP
 
 /** Starts a server with one job running and one waiting, ends it in a way, and starts it again. */
 async function acrossRestart(end: NodeJS.Signals, fresh: boolean) {
-  const directory = mkdtempSync(join(tmpdir(), "restart-"));
+  using directory = temporaryDirectory();
   const before = site.visits.length;
-  try {
-    const ids: string[] = [];
-    {
-      await using server = await startExtractor({ directory, env: ENV });
-      const body = { seeds: [`${site.origin}/`], concurrency: 2, fresh };
-      ids.push(await submitJob(server, { ...body, output_dir: "one" }));
-      ids.push(await submitJob(server, { ...body, output_dir: "two" }));
-      await untilJob(server, ids[0] ?? "", ({ successful }) => successful >= 5);
-      server.signal(end);
-      const code = await server.exited;
-      if (end === "SIGTERM") expect(code).toBe(0);
-    }
-    await using server = await startExtractor({ directory, env: ENV });
-    const jobs = [];
-    for (const id of ids) jobs.push(await untilJob(server, id, isOver));
-    const manifest = (await (await server.get(`/crawl/${ids[0]}/manifest`)).json()) as {
-      readonly job_id: string;
-      readonly results: readonly { readonly url: string }[];
-    };
-    const files = readdirSync(join(directory, "one")).filter((name) => name.endsWith(".md"));
-    return { ids, jobs, manifest, files, visits: site.visits.slice(before), directory };
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
+  const ids: string[] = [];
+  {
+    await using server = await startExtractor({ directory: directory.path, env: ENV });
+    const body = { seeds: [`${site.origin}/`], concurrency: 2, fresh };
+    ids.push(await submitJob(server, { ...body, output_dir: "one" }));
+    ids.push(await submitJob(server, { ...body, output_dir: "two" }));
+    await untilJob(server, ids[0] ?? "", ({ successful }) => successful >= 5);
+    server.signal(end);
+    const code = await server.exited;
+    if (end === "SIGTERM") expect(code).toBe(0);
   }
+  await using server = await startExtractor({ directory: directory.path, env: ENV });
+  const jobs = [];
+  for (const id of ids) jobs.push(await untilJob(server, id, isOver));
+  const manifest = (await (await server.get(`/crawl/${ids[0]}/manifest`)).json()) as {
+    readonly job_id: string;
+    readonly results: readonly { readonly url: string }[];
+  };
+  const files = readdirSync(join(directory.path, "one")).filter((name) => name.endsWith(".md"));
+  return { ids, jobs, manifest, files, visits: site.visits.slice(before), directory: directory.path };
 }
 
 describe.each<[NodeJS.Signals, boolean]>([
@@ -60,40 +56,38 @@ describe.each<[NodeJS.Signals, boolean]>([
 });
 
 test("a job that is called off while its process is gone ends as cancelled", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "restart-"));
+  using directory = temporaryDirectory();
   const body = { seeds: [`${site.origin}/`], output_dir: "one", rate_limit_delay: 1 };
   let id: string;
   {
-    await using server = await startExtractor({ directory, env: ENV });
+    await using server = await startExtractor({ directory: directory.path, env: ENV });
     id = await submitJob(server, body);
     await untilJob(server, id, ({ status }) => status === "running");
   }
   {
     // Another process of the same state directory takes the request, as any may.
-    const db = new Database(join(directory, "state/jobs.sqlite"));
+    const db = new Database(join(directory.path, "state/jobs.sqlite"));
     db.run("UPDATE job SET is_cancelled = 1");
     db.close();
   }
-  await using server = await startExtractor({ directory, env: ENV });
+  await using server = await startExtractor({ directory: directory.path, env: ENV });
   expect(await untilJob(server, id, isOver)).toMatchObject({
     status: "failed",
     error: { code: "cancelled" },
   });
-  rmSync(directory, { recursive: true, force: true });
 });
 
 test("a job that ends its process again and again fails at last", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "restart-"));
+  using directory = temporaryDirectory();
   let id = "";
   for (let start = 0; start < 5; start++) {
-    await using server = await startExtractor({ directory, env: ENV });
+    await using server = await startExtractor({ directory: directory.path, env: ENV });
     if (start === 0)
       id = await submitJob(server, { seeds: [`${site.origin}/`], output_dir: "one", rate_limit_delay: 2 });
     await untilJob(server, id, ({ status }) => status === "running");
   }
-  await using server = await startExtractor({ directory, env: ENV });
+  await using server = await startExtractor({ directory: directory.path, env: ENV });
   expect(await untilJob(server, id, isOver)).toMatchObject({ status: "failed", error: { code: "internal" } });
-  rmSync(directory, { recursive: true, force: true });
 }, 120_000);
 
 test("what the queue keeps is for its user alone, and holds no credentials when the job has ended", async () => {

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findCandidates, inverseDocumentFrequency, Segment } from "../../../src/search/testing.ts";
+import { temporaryDirectory } from "../temporary.ts";
 import { ALL_FIELDS, buildAt, manyDocuments } from "./segment-fixture.ts";
 
 /** What a search and a fetch would be told, of a damaged file too. */
@@ -36,24 +36,20 @@ export function readMuch(segment: Segment, turn: number): unknown {
 
 /** A small index, as the bytes of its file. */
 export async function smallSegment(): Promise<Uint8Array> {
-  const directory = mkdtempSync(join(tmpdir(), "small-segment-"));
-  try {
-    const path = join(directory, "index");
-    await buildAt(path, manyDocuments(12));
-    return await Bun.file(path).bytes();
-  } finally {
-    rmSync(directory, { recursive: true });
-  }
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "index");
+  await buildAt(path, manyDocuments(12));
+  return await Bun.file(path).bytes();
 }
 
-const scratch = mkdtempSync(join(tmpdir(), "damaged-segment-"));
-process.once("exit", () => rmSync(scratch, { recursive: true, force: true }));
+const scratch = temporaryDirectory();
+process.once("exit", scratch[Symbol.dispose]);
 let files = 0;
 
 /** Opens a file of these bytes as an index, searches in it and reads what it found. */
 export function readSegmentBytes(bytes: Uint8Array): unknown {
   // Each has a name of its own: a file that is mapped must not change.
-  const path = join(scratch, String(files++));
+  const path = join(scratch.path, String(files++));
   writeFileSync(path, bytes);
   try {
     using segment = Segment.open(path);

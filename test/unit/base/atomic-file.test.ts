@@ -1,17 +1,13 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { asideOf, replaceFile } from "../../../src/base/atomic-file.ts";
+import { directoryForEachTest } from "../../support/for-all-tests.ts";
 
-let root: string;
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "atomic-"));
-});
-afterEach(() => rm(root, { recursive: true }));
+const root = directoryForEachTest();
 
 test("makes a file, and replaces it by a text, bytes or pieces", async () => {
-  const path = join(root, "file");
+  const path = join(root(), "file");
   const replace = (content: Parameters<typeof replaceFile>[1]) =>
     replaceFile(path, content, { aside: asideOf(path, "test"), mode: 0o600 });
   await replace("");
@@ -26,11 +22,11 @@ test("makes a file, and replaces it by a text, bytes or pieces", async () => {
     await file.write("two");
   });
   expect(await readFile(path, "utf8")).toBe("onetwo");
-  expect(await readdir(root)).toEqual(["file"]);
+  expect(await readdir(root())).toEqual(["file"]);
 });
 
 test("keeps the old file until the new one is complete, and leaves nothing behind on failure", async () => {
-  const path = join(root, "file");
+  const path = join(root(), "file");
   const aside = asideOf(path, "test");
   await writeFile(path, "old");
   const failing = replaceFile(
@@ -38,20 +34,20 @@ test("keeps the old file until the new one is complete, and leaves nothing behin
     async (file) => {
       await file.write("half");
       expect(await readFile(path, "utf8")).toBe("old");
-      expect((await readdir(root)).length).toBe(2);
+      expect((await readdir(root())).length).toBe(2);
       throw new Error("no more");
     },
     { aside },
   );
   await expect(failing).rejects.toThrow("no more");
   expect(await readFile(path, "utf8")).toBe("old");
-  expect(await readdir(root)).toEqual(["file"]);
+  expect(await readdir(root())).toEqual(["file"]);
 });
 
 test("leaves no temporary file when a directory has the name", async () => {
-  const path = join(root, "a-directory");
+  const path = join(root(), "a-directory");
   await mkdir(path);
   const work = replaceFile(path, "text", { aside: asideOf(path, "test") });
   expect(await work.catch((error) => error.code)).toBe("EISDIR");
-  expect(await readdir(root)).toEqual(["a-directory"]);
+  expect(await readdir(root())).toEqual(["a-directory"]);
 });

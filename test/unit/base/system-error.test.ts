@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { systemReason } from "../../../src/base/system-error.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 const errorOf = (work: () => unknown): unknown => {
   try {
@@ -14,13 +14,15 @@ const errorOf = (work: () => unknown): unknown => {
 };
 
 test("says in words why the system refused", () => {
-  const directory = mkdtempSync(join(tmpdir(), "reason-"));
-  expect(systemReason(errorOf(() => readFileSync(join(directory, "none"))))).toBe("there is no such file");
-  expect(systemReason(errorOf(() => readFileSync(directory)))).toBe("it is a directory, not a file");
+  using directory = temporaryDirectory();
+  expect(systemReason(errorOf(() => readFileSync(join(directory.path, "none"))))).toBe(
+    "there is no such file",
+  );
+  expect(systemReason(errorOf(() => readFileSync(directory.path)))).toBe("it is a directory, not a file");
   expect(systemReason(errorOf(() => readFileSync(`${import.meta.path}/x`)))).toBe(
     "a part of the path is not a directory",
   );
-  const missing = errorOf(() => readdirSync(join(directory, "none")));
+  const missing = errorOf(() => readdirSync(join(directory.path, "none")));
   expect(systemReason(missing, "folder")).toBe("there is no such folder");
   expect(
     systemReason(

@@ -1,18 +1,14 @@
-import { afterEach, beforeEach, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { expect, test } from "bun:test";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, relative } from "node:path";
 import type { FindBrowserOptions } from "../../../src/fetching/index.ts";
 import { findBrowser } from "../../../src/fetching/testing.ts";
+import { directoryForEachTest } from "../../support/for-all-tests.ts";
 
-let directory: string;
-beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "find-"));
-});
-afterEach(() => rmSync(directory, { recursive: true, force: true }));
+const directory = directoryForEachTest();
 
 function put(path: string, mode = 0o755): string {
-  const whole = join(directory, path);
+  const whole = join(directory(), path);
   mkdirSync(dirname(whole), { recursive: true });
   writeFileSync(whole, "#!/bin/sh\n", { mode });
   return whole;
@@ -20,9 +16,9 @@ function put(path: string, mode = 0o755): string {
 
 // On a Mac the places are below the home directory, so no browser of this machine is found.
 const find = (options: Partial<FindBrowserOptions> = {}): string | null =>
-  findBrowser({ explicit: null, searchPath: "", platform: "darwin", home: directory, ...options });
+  findBrowser({ explicit: null, searchPath: "", platform: "darwin", home: directory(), ...options });
 const onPath = (...names: string[]) => ({
-  searchPath: names.map((name) => join(directory, name)).join(delimiter),
+  searchPath: names.map((name) => join(directory(), name)).join(delimiter),
 });
 
 test("no browser is found when there is none", () => {
@@ -39,10 +35,10 @@ test("PATH comes before the usual places, and Chromium before Chrome", () => {
 });
 
 test("directories, files that cannot be run and relative entries of PATH are ignored", () => {
-  mkdirSync(join(directory, "a/chromium"), { recursive: true });
+  mkdirSync(join(directory(), "a/chromium"), { recursive: true });
   put("b/chromium", 0o644);
   put("c/chromium");
-  const searchPath = relative(process.cwd(), join(directory, "c"));
+  const searchPath = relative(process.cwd(), join(directory(), "c"));
   expect(find(onPath("a", "b"))).toBeNull();
   expect(find({ searchPath })).toBeNull();
 });
@@ -51,7 +47,7 @@ test("a named browser comes before all others, and must be executable", () => {
   const named = put("own/browser");
   put("a/chromium");
   expect(find({ ...onPath("a"), explicit: named })).toBe(named);
-  const missing = join(directory, "nowhere");
+  const missing = join(directory(), "nowhere");
   expect(() => find({ ...onPath("a"), explicit: missing })).toThrow(
     `ARTICLE_EXTRACTOR_BROWSER_PATH: ${JSON.stringify(missing)} is no program that can be run`,
   );

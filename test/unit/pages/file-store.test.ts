@@ -1,22 +1,20 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, symlink, utimes } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { beforeEach, describe, expect, test } from "bun:test";
+import { mkdir, readdir, readFile, rename, symlink, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure } from "../../../src/base/failure.ts";
 import { createFileStore, type Page, type PageStore } from "../../../src/pages/index.ts";
 import { formatPage } from "../../../src/pages/testing.ts";
 import { type PageUrl, parsePageUrl } from "../../../src/urls/index.ts";
+import { directoryForEachTest } from "../../support/for-all-tests.ts";
 
-let root: string;
+const root = directoryForEachTest();
 let directory: string;
 let store: PageStore;
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), "file-store-"));
-  directory = join(root, "pages");
+beforeEach(() => {
+  directory = join(root(), "pages");
   store = createFileStore(directory);
 });
-afterEach(() => rm(root, { recursive: true }));
 
 const url = (path: string): PageUrl => parsePageUrl(`https://h.test/${path}`) as PageUrl; // literals
 const page = (path: string, title = "A page"): Page => ({
@@ -47,7 +45,7 @@ async function failureOf(work: Promise<unknown>): Promise<Failure> {
 describe("the file store", () => {
   test("makes its directory on the first put, not before", async () => {
     expect(await listedUrls()).toEqual([]);
-    expect(await readdir(root)).toEqual([]);
+    expect(await readdir(root())).toEqual([]);
     expect(await store.put(page("a"))).toBe("h.test__a.md");
     expect(await read("h.test__a.md")).toBe(formatPage(page("a")));
   });
@@ -113,15 +111,15 @@ describe("the file store", () => {
 
   test("follows no symbolic link and stops at no directory or pipe with a page's name", async () => {
     await mkdir(join(directory, "h.test__d.md"), { recursive: true });
-    await Bun.write(join(root, "outside.md"), formatPage(page("a", "Outside")));
-    await symlink(join(root, "outside.md"), join(directory, "h.test__a.md"));
-    await symlink(join(root, "nowhere"), join(directory, "h.test__b.md"));
+    await Bun.write(join(root(), "outside.md"), formatPage(page("a", "Outside")));
+    await symlink(join(root(), "outside.md"), join(directory, "h.test__a.md"));
+    await symlink(join(root(), "nowhere"), join(directory, "h.test__b.md"));
     await Bun.$`mkfifo ${join(directory, "h.test__c.md")}`;
     expect(await listedUrls()).toEqual([]);
     expect(await store.get(url("a"))).toBeNull();
     for (const path of ["a", "b", "c", "d"]) await store.put(page(path));
     expect(await listedUrls()).toEqual(["a", "b", "c", "d"].map(url));
-    expect(await Bun.file(join(root, "outside.md")).text()).toBe(formatPage(page("a", "Outside")));
+    expect(await Bun.file(join(root(), "outside.md")).text()).toBe(formatPage(page("a", "Outside")));
   });
 
   test("removes what a killed writer left an hour ago, and nothing else", async () => {
@@ -143,7 +141,7 @@ describe("the file store", () => {
 
   test("refuses a page that could not be read back before it touches the disk", async () => {
     expect((await failureOf(store.put({ ...page("a"), wordCount: -1 }))).code).toBe("internal");
-    expect(await readdir(root)).toEqual([]);
+    expect(await readdir(root())).toEqual([]);
   });
 
   test("says which directory could not be written, and why", async () => {

@@ -1,9 +1,12 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import type { SourceDocument, StoredDocument } from "../../../src/search/index.ts";
-import { outlineOf, rangeOfFragment, type SlugStyle } from "../../../src/search/index.ts";
+import {
+  outlineOf,
+  rangeOfFragment,
+  type SlugStyle,
+  type SourceDocument,
+  type StoredDocument,
+} from "../../../src/search/index.ts";
 import {
   Analyser,
   buildSegment,
@@ -14,9 +17,10 @@ import {
   Slugs,
 } from "../../../src/search/testing.ts";
 import { parseDocumentUrl } from "../../../src/urls/index.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
-const SCRATCH = mkdtempSync(join(tmpdir(), "anchors-"));
-afterAll(() => rmSync(SCRATCH, { recursive: true }));
+const { path: SCRATCH } = forAllTests(temporaryDirectory());
 
 const sourceOf = (markdown: string, name = "page", more: Partial<SourceDocument> = {}): SourceDocument => ({
   url: parseDocumentUrl(`docs://set/${name}.md`)!,

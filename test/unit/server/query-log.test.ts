@@ -1,25 +1,23 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../../src/base/database/index.ts";
 import { readQueryLog } from "../../../src/server/index.ts";
 import { openQueryLog } from "../../../src/server/testing.ts";
-import { temporaryDirectory } from "../../support/temporary.ts";
+import { directoryForEachTest } from "../../support/for-all-tests.ts";
 
 const DAY_MS = 86_400_000;
 const HITS = ["docs://a/1.md", "docs://a/2.md"];
 
-let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+const directory = directoryForEachTest();
 let path: string;
 let now: number;
 let troubles: unknown[];
 beforeEach(async () => {
-  directory = temporaryDirectory();
-  path = join(directory.path, "queries.sqlite");
+  path = join(directory(), "queries.sqlite");
   now = 20_000 * DAY_MS + 1000;
   troubles = [];
 });
-afterEach(() => directory[Symbol.asyncDispose]());
 
 const open = (days = 30, maxBytes = 1e8) =>
   openQueryLog({ path, days, maxBytes, now: () => now, onTrouble: (error) => troubles.push(error) });
@@ -293,7 +291,7 @@ describe("a log that cannot be written", () => {
     ask(damaged, "gate");
     expect(() => damaged.read(WISH)).toThrow("is damaged, or is not the log of queries");
     damaged[Symbol.dispose]();
-    path = join(directory.path, "missing/queries.sqlite");
+    path = join(directory(), "missing/queries.sqlite");
     const lost = open();
     ask(lost, "gate");
     lost[Symbol.dispose]();

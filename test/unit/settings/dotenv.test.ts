@@ -1,16 +1,12 @@
 import { describe, expect, test } from "bun:test";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { withDotenv } from "../../../src/settings/index.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 async function inDirectory(use: (directory: string) => void | Promise<void>): Promise<void> {
-  const directory = await mkdtemp(join(tmpdir(), "article-extractor-dotenv-"));
-  try {
-    await use(directory);
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+  using directory = temporaryDirectory();
+  await use(directory.path);
 }
 
 describe("withDotenv", () => {

@@ -1,9 +1,8 @@
 import { expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ExtractionReport, measurePages } from "../../../scripts/bench/measure-pages.ts";
 import { percentile, spread } from "../../../scripts/bench/statistics.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 test("a percentile is the value of the nearest rank, in any order of the values", () => {
   const values = [40, 10, 30, 20, 50];
@@ -19,42 +18,38 @@ test("a limited run takes different pages from the whole list", () => {
 });
 
 test("every page of a set gets an outcome and a file, failed ones included", async () => {
-  const directory = await mkdtemp(join(tmpdir(), "bench-"));
-  try {
-    const ids = ["good", "empty", "refused", "broken"];
-    const listPath = join(directory, "list.json");
-    await Bun.write(listPath, JSON.stringify(ids.map((id) => ({ id, url: `https://example.org/${id}` }))));
-    for (const id of ids) await Bun.write(join(directory, "html", `${id}.html`), `<p>${id}</p>`);
-    const outDirectory = join(directory, "out");
-    const reportPath = join(directory, "report.json");
-    await measurePages(
-      { pagesDirectory: directory, listPath, outDirectory, reportPath, renderings: [] },
-      {
-        extract: async (html, url) => {
-          if (html.includes("refused")) throw new RangeError("too large");
-          if (html.includes("broken")) throw "not even an error";
-          return {
-            text: html.includes("good") ? `text of ${url}` : "",
-            title: "T",
-            author: null,
-            date: null,
-          };
-        },
-        codeOf: (error) => (error instanceof RangeError ? "too_large" : null),
+  using directory = temporaryDirectory();
+  const ids = ["good", "empty", "refused", "broken"];
+  const listPath = join(directory.path, "list.json");
+  await Bun.write(listPath, JSON.stringify(ids.map((id) => ({ id, url: `https://example.org/${id}` }))));
+  for (const id of ids) await Bun.write(join(directory.path, "html", `${id}.html`), `<p>${id}</p>`);
+  const outDirectory = join(directory.path, "out");
+  const reportPath = join(directory.path, "report.json");
+  await measurePages(
+    { pagesDirectory: directory.path, listPath, outDirectory, reportPath, renderings: [] },
+    {
+      extract: async (html, url) => {
+        if (html.includes("refused")) throw new RangeError("too large");
+        if (html.includes("broken")) throw "not even an error";
+        return {
+          text: html.includes("good") ? `text of ${url}` : "",
+          title: "T",
+          author: null,
+          date: null,
+        };
       },
-    );
-    const report: ExtractionReport = await Bun.file(reportPath).json();
-    const outcomes = report.pages.map(({ id, outcome }) => `${id} ${outcome}`);
-    expect(outcomes).toEqual(["good ok", "empty no_content", "refused too_large", "broken bug"]);
-    expect(report.pages.map((page) => page.htmlBytes)).toEqual([11, 12, 14, 13]);
-    const texts = await Promise.all(ids.map((id) => Bun.file(join(outDirectory, `${id}.txt`)).text()));
-    expect(texts).toEqual(["text of https://example.org/good", "", "", ""]);
-    expect((await Bun.file(join(outDirectory, "meta.json")).json()).good).toEqual({
-      title: "T",
-      author: null,
-      date: null,
-    });
-  } finally {
-    await rm(directory, { recursive: true });
-  }
+      codeOf: (error) => (error instanceof RangeError ? "too_large" : null),
+    },
+  );
+  const report: ExtractionReport = await Bun.file(reportPath).json();
+  const outcomes = report.pages.map(({ id, outcome }) => `${id} ${outcome}`);
+  expect(outcomes).toEqual(["good ok", "empty no_content", "refused too_large", "broken bug"]);
+  expect(report.pages.map((page) => page.htmlBytes)).toEqual([11, 12, 14, 13]);
+  const texts = await Promise.all(ids.map((id) => Bun.file(join(outDirectory, `${id}.txt`)).text()));
+  expect(texts).toEqual(["text of https://example.org/good", "", "", ""]);
+  expect((await Bun.file(join(outDirectory, "meta.json")).json()).good).toEqual({
+    title: "T",
+    author: null,
+    date: null,
+  });
 });

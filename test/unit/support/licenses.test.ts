@@ -1,18 +1,13 @@
-import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { describe, expect, test } from "bun:test";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { collectLicenses } from "../../../scripts/licenses.ts";
+import { directoryForEachTest } from "../../support/for-all-tests.ts";
 
 const REPOSITORY = join(import.meta.dir, "..", "..", "..");
 
 describe("the licences of the program", () => {
-  let root: string;
-
-  beforeEach(async () => {
-    root = await mkdtemp(join(tmpdir(), "licenses-"));
-  });
-  afterEach(() => rm(root, { recursive: true }));
+  const root = directoryForEachTest();
 
   /** Installs a package at a path under the root, with these files beside its package.json. */
   async function install(
@@ -20,9 +15,9 @@ describe("the licences of the program", () => {
     manifest: object,
     files: Readonly<Record<string, string>> = {},
   ): Promise<void> {
-    await mkdir(join(root, path), { recursive: true });
-    await Bun.write(join(root, path, "package.json"), JSON.stringify(manifest));
-    for (const [name, text] of Object.entries(files)) await Bun.write(join(root, path, name), text);
+    await mkdir(join(root(), path), { recursive: true });
+    await Bun.write(join(root(), path, "package.json"), JSON.stringify(manifest));
+    for (const [name, text] of Object.entries(files)) await Bun.write(join(root(), path, name), text);
   }
   const app = (dependencies: Readonly<Record<string, string>>, more: object = {}) =>
     install("", { name: "app", version: "1.0.0", license: "MIT", dependencies, ...more });
@@ -49,7 +44,7 @@ describe("the licences of the program", () => {
       dependencies: { a: "1" },
     });
     await install("node_modules/tool", { name: "tool", version: "1.0.0" });
-    const titles = [...(await collectLicenses(root)).matchAll(/^(\S+ [\d.]+)\nLicence: /gm)].map(
+    const titles = [...(await collectLicenses(root())).matchAll(/^(\S+ [\d.]+)\nLicence: /gm)].map(
       (match) => match[1],
     );
     expect(titles).toEqual(["app 1.0.0", `Bun ${Bun.version}`, "a 1.0.0", "b 2.0.0", "c 1.0.0"]);
@@ -67,7 +62,7 @@ describe("the licences of the program", () => {
       { name: "@scope/b", version: "1.0.0", licenses: [{ type: "MIT" }, { type: "X11" }] },
       { Copying: "Text of X11", "README.md": "no" },
     );
-    const text = await collectLicenses(root);
+    const text = await collectLicenses(root());
     expect(text).toContain("a 1.0.0\nLicence: see below\n\nText of MIT\n\nText of the notice\n");
     expect(text).toContain("@scope/b 1.0.0\nLicence: MIT OR X11\n\nText of X11\n");
     expect(text).not.toContain("\r");
@@ -85,7 +80,7 @@ describe("the licences of the program", () => {
     });
     for (const name of ["p", "q"])
       await install(`node_modules/${name}`, { name, version: "1.0.0", license: "MIT" });
-    const text = await collectLicenses(root);
+    const text = await collectLicenses(root());
     expect([text.includes("p 1.0.0\n"), text.includes("q 1.0.0\n"), text.includes("o 1.0.0\n")]).toEqual([
       true,
       false,
@@ -102,13 +97,13 @@ describe("the licences of the program", () => {
         { name: "a", version: "1.2.3", ...license },
         { NOTICE: "not a licence" },
       );
-      await expect(collectLicenses(root)).rejects.toThrow("a 1.2.3 has no licence");
+      await expect(collectLicenses(root())).rejects.toThrow("a 1.2.3 has no licence");
     },
   );
 
   test("refuse a dependency that is not installed", async () => {
     await app({ a: "1" });
-    await expect(collectLicenses(root)).rejects.toThrow("a, which");
+    await expect(collectLicenses(root())).rejects.toThrow("a, which");
   });
 
   test("of this program name Bun and each production package, the same at every run", async () => {

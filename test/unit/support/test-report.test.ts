@@ -1,32 +1,28 @@
 import { describe, expect, test } from "bun:test";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { countTests } from "../../../scripts/test.ts";
 import { outputOf } from "../../support/local.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 const SCRIPT = join(import.meta.dir, "..", "..", "..", "scripts", "test.ts");
 
 /** Runs the test script in a project that holds only these files. */
 async function runIn(files: Readonly<Record<string, string>>, ...argv: string[]) {
-  const project = await mkdtemp(join(tmpdir(), "test-report-"));
-  try {
-    for (const [name, body] of Object.entries(files)) {
-      await mkdir(dirname(join(project, name)), { recursive: true });
-      await Bun.write(join(project, name), `import { test, describe, expect } from "bun:test";\n${body}`);
-    }
-    const child = Bun.spawn({
-      cmd: [process.execPath, SCRIPT, ...argv],
-      cwd: project,
-      stdout: "pipe",
-      stderr: "pipe",
-    });
-    const { stdout, stderr } = await outputOf(child);
-    await child.exited;
-    return { exitCode: child.exitCode, stdout, lastLine: stdout.trimEnd().split("\n").at(-1), stderr };
-  } finally {
-    await rm(project, { recursive: true });
+  using project = temporaryDirectory();
+  for (const [name, body] of Object.entries(files)) {
+    await mkdir(dirname(join(project.path, name)), { recursive: true });
+    await Bun.write(join(project.path, name), `import { test, describe, expect } from "bun:test";\n${body}`);
   }
+  const child = Bun.spawn({
+    cmd: [process.execPath, SCRIPT, ...argv],
+    cwd: project.path,
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+  const { stdout, stderr } = await outputOf(child);
+  await child.exited;
+  return { exitCode: child.exitCode, stdout, lastLine: stdout.trimEnd().split("\n").at(-1), stderr };
 }
 
 const PASS = `test("passes", () => {});`;

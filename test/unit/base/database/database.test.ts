@@ -1,25 +1,23 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Database, openDatabase, openSharedState } from "../../../../src/base/database/index.ts";
 import { createLog } from "../../../../src/base/log.ts";
+import { directoryForEachTest } from "../../../support/for-all-tests.ts";
 
-let directory: string;
+const directory = directoryForEachTest();
 let opened: Database[];
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "database-"));
+beforeEach(() => {
   opened = [];
 });
 afterEach(async () => {
   for (const database of opened) database.close();
-  await rm(directory, { recursive: true });
 });
 
 function open(): Database {
   const database = openDatabase({
-    path: join(directory, "state.sqlite"),
+    path: join(directory(), "state.sqlite"),
     name: "the state",
     access: { kind: "shared" },
   });
@@ -37,7 +35,7 @@ describe("a statement that the file refuses", () => {
     expect(() => put.run("sluice")).toThrow(
       expect.objectContaining({
         code: "unwritable_output",
-        message: `could not write the state ${join(directory, "state.sqlite")}: SQLITE_READONLY`,
+        message: `could not write the state ${join(directory(), "state.sqlite")}: SQLITE_READONLY`,
       }),
     );
   });
@@ -56,18 +54,18 @@ describe("the state that processes share", () => {
   const log = createLog({ level: "debug", format: "text", write: (line) => said.push(line) });
 
   test("is moved aside when it is damaged", async () => {
-    await writeFile(join(directory, "state.sqlite"), "no database ".repeat(1000));
-    const { database, isShared } = openSharedState(directory, log);
+    await writeFile(join(directory(), "state.sqlite"), "no database ".repeat(1000));
+    const { database, isShared } = openSharedState(directory(), log);
     opened.push(database);
     expect(isShared).toBe(true);
-    expect(existsSync(join(directory, "state.sqlite.damaged"))).toBe(true);
+    expect(existsSync(join(directory(), "state.sqlite.damaged"))).toBe(true);
   });
 
   test("is left alone when another process has it exclusively", () => {
-    const path = join(directory, "state.sqlite");
+    const path = join(directory(), "state.sqlite");
     const other = openDatabase({ path, name: "x", access: { kind: "exclusive", refusal: "no" } });
     opened.push(other);
-    const { database, isShared } = openSharedState(directory, log);
+    const { database, isShared } = openSharedState(directory(), log);
     opened.push(database);
     expect(isShared).toBe(false);
     expect(existsSync(`${path}.damaged`)).toBe(false);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
-import { hostname, tmpdir } from "node:os";
+import { existsSync, readdirSync, statSync, utimesSync } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import {
   type Database,
@@ -9,16 +9,16 @@ import {
   openLeases,
 } from "../../../../src/base/database/index.ts";
 import { canContain, IN_CONTAINER } from "../../../support/containers.ts";
+import { directoryForEachTest } from "../../../support/for-all-tests.ts";
 
 const ENTRY = new URL("../../../support/lease-owner-entry.ts", import.meta.url).pathname;
 
-let directory: string;
+const directory = directoryForEachTest();
 let path: string;
 let database: Database;
 const children: Bun.Subprocess[] = [];
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), "owner-"));
-  path = join(directory, "state.sqlite");
+  path = join(directory(), "state.sqlite");
   database = openDatabase({ path, name: "a test's state", access: { kind: "shared" } });
 });
 afterEach(async () => {
@@ -27,7 +27,6 @@ afterEach(async () => {
     await child.exited;
   }
   database.close();
-  rmSync(directory, { recursive: true });
 });
 
 /** Another process that holds the lease `work` for an hour. */

@@ -1,6 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import {
   type Database,
@@ -10,23 +8,22 @@ import {
   openDatabase,
   openLeases,
 } from "../../../../src/base/database/index.ts";
+import { directoryForEachTest } from "../../../support/for-all-tests.ts";
 import { until } from "../../../support/until.ts";
 
-let directory: string;
+const directory = directoryForEachTest();
 let opened: Database[];
-beforeEach(async () => {
-  directory = await mkdtemp(join(tmpdir(), "lease-"));
+beforeEach(() => {
   opened = [];
 });
 afterEach(async () => {
   for (const database of opened) database.close();
-  await rm(directory, { recursive: true });
 });
 
 /** Another connection to the same file each time, as another process has. */
 function open(): Database {
   const database = openDatabase({
-    path: join(directory, "state.sqlite"),
+    path: join(directory(), "state.sqlite"),
     name: "a test's state",
     access: { kind: "shared" },
   });
