@@ -3,7 +3,8 @@ import { openDatabase } from "../../src/base/database/index.ts";
 import type { Postgres } from "../../src/base/postgres/index.ts";
 import { createHostSlots, createSharedHostSlots, openSharedHosts } from "../../src/crawler/index.ts";
 import { systemClock } from "../../src/fetching/index.ts";
-import { testDatabase } from "../support/postgres.ts";
+import { startPostgres, testDatabase } from "../support/postgres.ts";
+import { failureOf } from "../support/test-fetcher.ts";
 import { describeHostSlots } from "./host-slots.contract.ts";
 
 describeHostSlots("memory", async () => {
@@ -89,3 +90,25 @@ test("on PostgreSQL a late answer of the database shortens no gap between reques
   await prompt.slots.take("late", { delayMs: 50, signal });
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(49);
 });
+
+test("on PostgreSQL turns wait for a database that is away, and can be called off", async () => {
+  await using server = await startPostgres();
+  await using away = await testDatabase(server);
+  await using hosts = openSharedHosts(await away.open({ connections: 2 }), systemClock);
+  const { signal } = new AbortController();
+  const held = await hosts.slots.take("h", { delayMs: 1, signal });
+  await server.stop("immediate");
+  held.release();
+  const controller = new AbortController();
+  const calledOff = failureOf(hosts.slots.take("other", { delayMs: 1, signal: controller.signal }));
+  let isTaken = false;
+  const waiting = hosts.slots.take("h", { delayMs: 1, signal }).then((turn) => {
+    isTaken = true;
+    return turn;
+  });
+  controller.abort();
+  expect((await calledOff)?.code).toBe("cancelled");
+  expect(isTaken).toBe(false);
+  await server.start();
+  (await waiting).release();
+}, 120_000);
