@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Glob } from "bun";
 import type { Log } from "../../src/base/log.ts";
@@ -81,14 +81,9 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   const directory = run([...AS_OWNER, "mktemp", "-d", "/tmp/article-extractor-postgres.XXXXXX"]);
   const port = await reservePort("127.0.0.1", 0);
   const data = join(directory, "data");
-  // Reads until this process has ended, however it ends.
-  const lifeline = Bun.spawn(["sh", "-c", `cat >/dev/null; ${stopping(data)}; rm -rf "$0"`, directory], {
-    stdin: "pipe",
-    stdout: "ignore",
-    stderr: "ignore",
-    env: { ...process.env, PATH },
-  });
-  lifeline.unref();
+  const users = join(directory, "users");
+  const held = await holdLock(users);
+  whenFree(users, `${stopping(data)}; rm -rf ${directory}`);
   create(data, port, settings);
   const start = async (): Promise<void> => void run([...AS_OWNER, ...starting(data)]);
   await start();
@@ -115,8 +110,8 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
       for (const { pid } of children()) process.kill(pid, "SIGCONT");
     },
     async [Symbol.asyncDispose]() {
-      lifeline.stdin.end();
-      await lifeline.exited;
+      held.stdin.end();
+      await untilTrue(() => !existsSync(directory));
     },
   };
 }
@@ -132,13 +127,7 @@ async function shareServer(): Promise<string> {
   mkdirSync(directory, { recursive: true });
   if (IS_ROOT) run(["chown", "postgres", directory]);
   const users = join(directory, "users");
-  const holder = Bun.spawn(["flock", "-s", users, "sh", "-c", "echo held; exec cat"], {
-    stdin: "pipe",
-    stdout: "pipe",
-    stderr: "inherit",
-  });
-  holder.unref();
-  await holder.stdout.getReader().read();
+  await holdLock(users);
   const own = await reservePort("127.0.0.1", 0);
   // The script asks under a lock of its own whether another process has just started the server.
   const script = join(import.meta.dir, "share-postgres.ts");
@@ -156,13 +145,30 @@ export function startShared(directory: string, port: number): void {
     run([...AS_OWNER, ...starting(data)]);
     createDatabase(directory, port);
     writeFileSync(noted, `postgres://postgres@127.0.0.1:${port}/${DATABASE}`);
-    const stop = `${stopping(data)}; rm -rf "$1"`;
-    Bun.spawn(["setsid", "flock", join(directory, "users"), "sh", "-c", stop, "sh", data], {
-      stdio: ["ignore", "ignore", "ignore"],
-      env: { ...process.env, PATH },
-    }).unref();
+    whenFree(join(directory, "users"), `${stopping(data)}; rm -rf ${data}`);
   }
   console.log(readFileSync(noted, "utf8"));
+}
+
+/** Holds a lock, together with others, until this process has ended, however it ends, or the holder's stdin is closed. */
+async function holdLock(path: string): Promise<Bun.Subprocess<"pipe", "pipe", "inherit">> {
+  const holder = Bun.spawn(["flock", "-s", path, "sh", "-c", "echo held; exec cat"], {
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  holder.unref();
+  await holder.stdout.getReader().read();
+  return holder;
+}
+
+/** Runs a script when nobody holds a lock any more. Whatever ends this process's children does not end it. */
+function whenFree(lock: string, script: string): void {
+  const stdio: ["ignore", "ignore", "ignore"] = ["ignore", "ignore", "ignore"];
+  Bun.spawnSync(["setsid", "--fork", "flock", lock, "sh", "-c", script], {
+    stdio,
+    env: { ...process.env, PATH },
+  });
 }
 
 function create(data: string, port: number, settings: readonly string[]): void {
