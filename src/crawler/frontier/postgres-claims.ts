@@ -32,6 +32,8 @@ export class PageClaims {
   readonly #crawl: number;
   /** Pages handed out and not settled, given back or lost, by id. */
   readonly #held = new Map<number, ClaimedPage>();
+  /** Those of them that are being settled or given back. */
+  readonly #ending = new Set<number>();
   /** Pages of exclusive hosts that have not freed them, with the claims' numbers. */
   readonly #holding = new Map<number, number>();
   #ahead: ClaimedPage[] = [];
@@ -61,17 +63,22 @@ export class PageClaims {
     return this.#ahead;
   }
 
-  get held(): ReadonlyMap<number, ClaimedPage> {
-    return this.#held;
-  }
-
   holds({ id, fence }: ClaimedPage): boolean {
     return this.#held.get(id)?.fence === fence;
   }
 
-  /** Takes a page from those held. @returns false when it is not among them */
+  /** Begins to settle a page or to give it back. @returns false when it is not held, or this has begun before */
   release(page: ClaimedPage): boolean {
-    return this.holds(page) && this.#held.delete(page.id);
+    if (!this.holds(page) || this.#ending.has(page.id)) return false;
+    this.#ending.add(page.id);
+    return true;
+  }
+
+  /** Forgets a page that is settled or given back; until then it is held, since nobody else can have it. */
+  forget(page: ClaimedPage): void {
+    if (!this.holds(page)) return;
+    this.#held.delete(page.id);
+    this.#ending.delete(page.id);
   }
 
   /** Tells, once, whether the page's claim holds its exclusive host. */
@@ -93,6 +100,7 @@ export class PageClaims {
   reset(worker: number | null): void {
     this.#worker = worker;
     this.#held.clear();
+    this.#ending.clear();
     this.#holding.clear();
     this.#ahead = [];
     this.#used = 0;
@@ -105,7 +113,10 @@ export class PageClaims {
     const isDue = this.#claiming !== null || performance.now() >= this.#lookAt;
     if (this.#ahead.length === 0 && isDue) answer = await this.#ask(options);
     const pages = this.#ahead.splice(0, count);
-    for (const page of pages) this.#held.set(page.id, page);
+    for (const page of pages) {
+      this.#held.set(page.id, page);
+      this.#ending.delete(page.id);
+    }
     this.#noteHandedOut(pages.length);
     if (
       this.#ahead.length < this.#aheadOf(options) / 2 &&

@@ -107,6 +107,7 @@ export class PostgresFrontier implements Frontier {
     if (!this.#claims.release(page)) return;
     const worker = this.#worker.id;
     await this.#batch.add(page.host, { kind: "retry", worker, page, next });
+    this.#claims.forget(page);
     if (next.tries === 0 && worker === this.#worker.id) this.#claims.noteUnused();
     this.#claims.noteSoon(next.tries === 0 ? 0 : next.waitMs);
   }
@@ -145,6 +146,7 @@ export class PostgresFrontier implements Frontier {
       settlement,
       links: followed,
     });
+    this.#claims.forget(page);
     if (isSettled && worker === this.#worker.id && page.tries === 0 && !isFetched) this.#claims.noteUnused();
     this.#claims.noteSoon(0);
     return isSettled;

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { pause } from "../../base/abort.ts";
-import type { FailureRecord } from "../../base/failure.ts";
+import { Failure, type FailureRecord } from "../../base/failure.ts";
 import type { Postgres } from "../../base/postgres/index.ts";
 import type { CrawlRecord, CrawlState } from "./frontier.ts";
 
@@ -113,9 +113,16 @@ export class CrawlWorker {
       if (!this.isRenewed()) this.#lose();
     }, beatMs);
     const beatOn = async (): Promise<void> => {
-      while (!this.signal.aborted) {
-        await pause(beatMs, this.signal);
-        if (!this.signal.aborted) await this.#beat();
+      try {
+        while (!this.signal.aborted) {
+          await pause(beatMs, this.signal);
+          if (!this.signal.aborted) await this.#beat();
+        }
+      } catch (error) {
+        // Whoever runs the crawl is told; nobody waits for this promise until the worker leaves.
+        this.#lose();
+        const failure = error instanceof Failure ? error : new Failure("internal", String(error));
+        this.#change({ end: failure.toRecord() });
       }
     };
     this.#beating = beatOn().finally(() => clearInterval(watchdog));

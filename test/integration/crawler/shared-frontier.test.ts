@@ -305,6 +305,26 @@ describe("texts and sizes", () => {
   });
 });
 
+test("holds a page until its result is recorded", async () => {
+  await using frontier = await open(newPlace());
+  await frontier.add([seed("/a")]);
+  const page = await claimOne(frontier);
+  const settling = settle(frontier, page, {});
+  expect(frontier.holds(page)).toBe(true);
+  expect(await settle(frontier, page, {})).toBe(false);
+  expect(await settling).toBe(true);
+  expect(frontier.holds(page)).toBe(false);
+});
+
+test("ends when its database is closed under it", async () => {
+  const own = await database.open();
+  const frontier = await open(newPlace(), { db: own });
+  await own[Symbol.asyncDispose]();
+  await until(() => frontier.state().end !== null);
+  expect(frontier.state()).toMatchObject({ leads: false, end: { code: expect.any(String) } });
+  await frontier[Symbol.asyncDispose]();
+});
+
 test("is not asked any more once it is closed", async () => {
   const frontier = await open(newPlace());
   await frontier[Symbol.asyncDispose]();
