@@ -269,6 +269,7 @@ test("while the database is away jobs are 503, single pages are served, and work
   await using place = await testDatabase(postgres);
   await using api = await start("api", sharedEnv(place));
   await using worker = await start("worker", sharedEnv(place));
+  await using leaving = await start("worker", sharedEnv(place));
   const id = await submitJob(api, { output_dir: "away", seeds: [`${site.origin}/`], concurrency: 1 });
   await untilJob(api, id, ({ successful }) => successful > 3);
   await postgres.stop("immediate");
@@ -283,6 +284,8 @@ test("while the database is away jobs are 503, single pages are served, and work
   expect((await api.get("/ready")).status).toBe(200);
   expect((await worker.get("/metrics")).status).toBe(200);
   expect((await api.post("/", { url: `${site.origin}/p/1` })).status).toBe(200);
+  leaving.signal("SIGTERM");
+  expect(await leaving.exited).toBe(0);
   await postgres.start();
   expect(
     await until(

@@ -17,6 +17,8 @@ export interface JobRunner extends AsyncDisposable {
 
 /** How long a job waits when another process still crawls its directory, in ms. */
 const BUSY_DELAY_MS = 5000;
+/** How long shared jobs may take to be handed back, in ms; the program has to end within ten seconds. */
+const DRAIN_MS = 5000;
 /** How often to retry when a job's end cannot be recorded, in ms. */
 const SETTLE_MS = 500;
 
@@ -84,7 +86,9 @@ export function startJobRunner(options: JobParts): JobRunner {
         log.info("job handed back", { job_id: id });
         leave.abort();
       }
-      await Promise.all([helper?.[Symbol.asyncDispose](), ...all.map(({ done }) => done)]);
+      const drained = Promise.all([helper?.[Symbol.asyncDispose](), ...all.map(({ done }) => done)]);
+      // A database that is away would be waited for; what is not handed back then is free when its leases run out.
+      await (queue.isShared ? Promise.race([drained, Bun.sleep(DRAIN_MS)]) : drained);
     },
   };
 }
