@@ -17,7 +17,7 @@ export type Pace = {
 export type OpenCrawl = CrawlRecord & {
   readonly id: number;
   readonly run: number;
-  /** Counts how often the crawl was taken up. */
+  /** Counts how often the crawl was taken up with another plan, for another job or anew. */
   readonly session: number;
   readonly isSeeded: boolean;
   readonly end: CrawlState["end"];

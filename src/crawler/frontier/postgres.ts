@@ -241,7 +241,8 @@ async function goOn(queries: Queries, row: CrawlRow, { opening, changes }: Chang
   const { plan, tries, jobId } = opening;
   const isTriedAgain = changes.tries || changes.reading;
   const [updated] = await queries.query<CrawlRow>(
-    `UPDATE crawl SET plan = $3, job_id = coalesce($4, job_id), max_pages = $5, mode = 'resumed', session = session + 1,
+    `UPDATE crawl SET plan = $3, job_id = coalesce($4, job_id), max_pages = $5, mode = 'resumed',
+      session = session + (plan <> $3 OR job_id <> coalesce($4, job_id))::int,
       is_finished = false, stopped = NULL, leader_until = '-infinity' WHERE id = $1 RETURNING ${COLUMNS}`,
     [row.id, opening.pace.deadMs, planText({ plan, tries }), jobId, plan.maxPages],
   );

@@ -240,6 +240,27 @@ describe("a worker that is not heard of in time", () => {
     await until(() => quick.state().leads);
   });
 
+  test("goes on beside the process that has resumed the crawl, unless that has begun anew", async () => {
+    for (const isFresh of [false, true]) {
+      const place = newPlace();
+      await using silent = await open(place, { pace: { ...pace, beatMs: 300 } });
+      await silent.add([seed("/a")]);
+      let losses = 0;
+      silent.watch(() => {
+        losses += silent.state().leads ? 0 : 1;
+      });
+      await db.query(
+        "UPDATE crawl_worker w SET seen_at = '-infinity' FROM crawl c WHERE c.place = $1 AND w.crawl = c.id",
+        [place],
+      );
+      const next = await open(place, { isFresh });
+      expect(next.crawl.mode).toBe(isFresh ? "new" : "resumed");
+      await next[Symbol.asyncDispose]();
+      await until(() => losses > 0 && (silent.state().leads || silent.state().end !== null));
+      expect(silent.state().end === null).toBe(!isFresh);
+    }
+  });
+
   test("claims again after its loss", async () => {
     const place = newPlace();
     let losses = 0;

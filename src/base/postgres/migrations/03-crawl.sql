@@ -21,7 +21,8 @@ CREATE TABLE crawl (
   run int NOT NULL,
   -- What runs before this one stored is asked for without a condition.
   asks_anew int NOT NULL,
-  -- Counts the times that it was taken up when nobody worked on it: a worker of an earlier one may not go on.
+  -- Counts the times that it was taken up with another plan, for another job or anew, when nobody worked on it: a worker
+  -- of an earlier time may not go on.
   session int NOT NULL DEFAULT 1,
   -- The number of times that this crawl finished; what was stored before is "told".
   epoch int NOT NULL DEFAULT 0,
