@@ -167,7 +167,12 @@ export class CrawlRun {
       if (this.#fatal !== null) throw this.#fatal;
       if (this.#signal.aborted) throw new Failure("cancelled", "the crawl was called off");
       const { leads, isSeeded, end } = frontier.state();
-      if (end === "finished") return;
+      if (end === "finished") {
+        // The database may have the last results of this process, and know the end, before this process has the answer.
+        await Promise.all([...this.#underway].map(({ done }) => done));
+        yield* this.#news.splice(0);
+        return;
+      }
       if (end !== null) throw Failure.of(end);
       if (leads && !this.#hasBegun) yield* this.#begin();
       else if (!isSeeded) await this.#wait(LOOK_MS);
