@@ -109,6 +109,9 @@ export class CrawlRun {
     };
   }
 
+  /** What `progress` returned last; null before its first call. */
+  lastProgress: CrawlProgress | null = null;
+
   /** The progress of the whole crawl. With several processes it is up to half a second old, unless it is the last. */
   async progress({ isLast = false } = {}): Promise<CrawlProgress> {
     const counts = await this.#counts(isLast);
@@ -116,7 +119,9 @@ export class CrawlRun {
     const progress = successful + failed + skipped;
     const left = Math.max(0, this.#plan.maxPages - fetched - untried);
     const total = progress + inFlight + Math.min(queued, left);
-    return { progress, total, successful, failed, skipped, inFlight, queued, fetched, bytes: this.#bytes };
+    const bytes = this.#bytes;
+    this.lastProgress = { progress, total, successful, failed, skipped, inFlight, queued, fetched, bytes };
+    return this.lastProgress;
   }
 
   async #counts(isLast: boolean): Promise<FrontierCounts> {

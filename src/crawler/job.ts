@@ -1,8 +1,9 @@
+import { onAbort } from "../base/abort.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { Postgres } from "../base/postgres/index.ts";
 import { notPageUrl, type PageUrl, parsePageUrl, parseUrlPrefix } from "../urls/index.ts";
 import { type CrawlDeps, CrawlRun } from "./crawl.ts";
-import type { Frontier } from "./frontier/frontier.ts";
+import type { Frontier, FrontierTallies } from "./frontier/frontier.ts";
 import { openSqliteFrontier } from "./frontier/open.ts";
 import { configEcho, logNotice, manifestOf, warningOf, writeChanges } from "./manifest.ts";
 import { type OpenOutput, openOutput, watchDisk } from "./output.ts";
@@ -15,6 +16,7 @@ import type {
   CrawlJobOptions,
   CrawlNotice,
   CrawlPlan,
+  CrawlProgress,
   CrawlRequest,
   CrawlSummary,
   PlannedPage,
@@ -52,6 +54,7 @@ export async function* runCrawlJob(
   // A shell that names its jobs runs several at once; the name distinguishes their log lines.
   const log = jobId === null ? parts.log : parts.log.with({ job_id: jobId });
   await using frontier = await openFrontier(plan, { options, parts, output });
+  using _ = closeSoonAfter(shared?.leave, frontier);
   const run = new CrawlRun(plan, { ...parts, log, frontier, sink: output.sink, authorizations }, signal);
   const config = configEcho({ plan, options, network: parts.network });
   const notice = async (told: CrawlNotice): Promise<CrawlEvent> => {
@@ -64,7 +67,8 @@ export async function* runCrawlJob(
   };
   const disk = watchDisk(output, parts.clock);
   const changes = options.changes ?? null;
-  const job = { plan, config, changes, parts, output, frontier, run, notice, disk, caller };
+  const leave = shared?.leave ?? null;
+  const job = { plan, config, changes, parts, output, frontier, run, notice, disk, caller, leave };
   let isEnded = false;
   try {
     yield* tellStart(job);
@@ -79,6 +83,27 @@ export async function* runCrawlJob(
     // The loop was left, which cancels the crawl.
     if (!isEnded) await end(job, { code: "cancelled", message: "the crawl was called off" });
   }
+}
+
+/** How long a process that leaves a shared crawl waits for a database that is away, in ms. */
+const GOODBYE_MS = 5_000;
+
+/** Ends what waits for the database some time after a process was told to leave. */
+function closeSoonAfter(leave: AbortSignal | undefined, frontier: Frontier): Disposable {
+  let timer: Timer | undefined;
+  const close = async (): Promise<void> => {
+    // It is closed once more in the end, which tells what fails.
+    await Promise.allSettled([frontier[Symbol.asyncDispose]()]);
+  };
+  const leaving = onAbort(leave, () => {
+    timer = setTimeout(close, GOODBYE_MS);
+  });
+  return {
+    [Symbol.dispose]() {
+      leaving[Symbol.dispose]();
+      clearTimeout(timer);
+    },
+  };
 }
 
 type Opening = {
@@ -120,6 +145,8 @@ type Job = {
   readonly disk: ReturnType<typeof watchDisk>;
   /** Cancels the crawl, also for the other processes of a shared one. */
   readonly caller: AbortSignal;
+  /** Ends only this process's part of a shared crawl; null in a crawl of this process alone. */
+  readonly leave: AbortSignal | null;
 };
 
 async function* tellStart({ plan, frontier, run, notice, disk }: Job): AsyncGenerator<CrawlEvent, void> {
@@ -152,7 +179,7 @@ async function* tellPages({ run, notice, disk }: Job): AsyncGenerator<CrawlEvent
  * @returns null when the crawl is complete but not over: the lead was lost, and another process finishes it
  */
 async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary | null> {
-  const { config, changes, parts, output, frontier, run, caller } = job;
+  const { config, changes, parts, output, frontier, caller } = job;
   const state = error === null ? "completed" : error.code === "cancelled" ? "cancelled" : "failed";
   const { jobId, startedAt } = frontier.crawl;
   if (error !== null && caller.aborted) await frontier.stop(error);
@@ -162,9 +189,7 @@ async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary 
     error,
     startedAt,
     completedAt: new Date(parts.clock.now()).toISOString(),
-    progress: await run.progress({ isLast: true }),
-    ...(await frontier.tallies()),
-    warnings: await frontier.warnings(),
+    ...(await countAll(job)),
   } as const;
   const manifestPath = output.manifest?.path ?? null;
   // It would be waited for once more, in vain.
@@ -189,6 +214,38 @@ async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary 
   if (state === "completed" && frontier.state().end === null) return null;
   return { ...summary, manifestPath };
 }
+
+async function countAll({ frontier, run, leave }: Job): Promise<Counted> {
+  try {
+    const [progress, tallies] = [await run.progress({ isLast: true }), await frontier.tallies()];
+    return { progress, ...tallies, warnings: await frontier.warnings() };
+  } catch (error) {
+    if (!(leave?.aborted && error instanceof Failure)) throw error;
+    const warnings = ["The database is away, so the counts are not the last ones"];
+    return { progress: run.lastProgress ?? NO_PROGRESS, ...NO_TALLIES, warnings };
+  }
+}
+
+type Counted = FrontierTallies & Pick<CrawlSummary, "progress" | "warnings">;
+const NO_PROGRESS: CrawlProgress = {
+  progress: 0,
+  total: 0,
+  successful: 0,
+  failed: 0,
+  skipped: 0,
+  inFlight: 0,
+  queued: 0,
+  fetched: 0,
+  bytes: 0,
+};
+
+const NO_TALLIES: FrontierTallies = {
+  failures: {},
+  skips: {},
+  skippedLinks: {},
+  changes: {},
+  transient404: 0,
+};
 
 /** Tells whether this process ends a shared crawl: it leads, and the crawl is complete or was stopped for all. */
 function endsForAll(frontier: Frontier, error: FailureRecord | null): boolean {

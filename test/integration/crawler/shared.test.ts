@@ -1,107 +1,32 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { DEFAULT_NETWORK, openApp } from "../../../src/app/index.ts";
 import { Failure } from "../../../src/base/failure.ts";
-import type { Log } from "../../../src/base/log.ts";
 import { silentLog } from "../../../src/base/silent-log.ts";
-import type {
-  CrawlEvent,
-  CrawledPage,
-  CrawlJobOptions,
-  CrawlPlan,
-  CrawlSummary,
-  PageSink,
-} from "../../../src/crawler/index.ts";
-import { crawlPlan, type ManifestFile } from "../../support/crawling.ts";
+import type { PageSink } from "../../../src/crawler/index.ts";
 import { crawlPage, serveNumberedSite } from "../../support/numbered-site.ts";
-import { testDatabase } from "../../support/postgres.ts";
-import { testProgram } from "../../support/program.ts";
+import { startPostgres, type TestDatabase, testDatabase } from "../../support/postgres.ts";
+import { openSharedPlace, pagesOf, planOf } from "../../support/shared-crawl.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
 import { until, untilTrue } from "../../support/until.ts";
 
 const database = await testDatabase();
+const db = await database.open();
 afterAll(() => database[Symbol.asyncDispose]());
 
-type Worker = {
-  readonly events: readonly CrawlEvent[];
-  readonly ended: Promise<CrawlSummary>;
-  /** As SIGTERM does at the terminal. */
-  leave(): void;
-  /** As a server does when somebody cancels the job. */
-  cancel(): void;
+const workerIds = async (place: string): Promise<number[]> => {
+  const sql = "SELECT w.id FROM crawl_worker w JOIN crawl c ON c.id = w.crawl WHERE c.place = $1";
+  return (await db.query<{ id: number }>(sql, [place])).map(({ id }) => id);
 };
 
-type WorkerOptions = {
-  readonly canLead?: boolean;
-  readonly sink?: Partial<PageSink>;
-  readonly log?: Log;
-  readonly job?: Partial<CrawlJobOptions>;
-};
+/** Gives the pages of a worker to others, as when nobody has heard of it for long. */
+const bury = (id: number): Promise<void> =>
+  untilTrue(async () => {
+    const sql = "SELECT crawl_bury(crawl, id, true) AS is_buried FROM crawl_worker WHERE id = $1";
+    const [row] = await db.query<{ is_buried: boolean }>(sql, [id]);
+    return row?.is_buried === true; // not while the worker's own statement is under way
+  });
 
-/** A place into which several workers crawl, each with its own connections, as processes would. */
-async function sharedPlace() {
-  const path = await mkdtemp(join(tmpdir(), "shared-crawl-"));
-  const pages = new Map<string, CrawledPage>();
-  const manifestPath = join(path, "manifest.json");
-  const running: Promise<unknown>[] = [];
-  const sink: PageSink = {
-    put: async (page) => {
-      pages.set(page.page.url, page);
-      return null;
-    },
-    has: async (url) => pages.has(url),
-    retire: async () => null,
-    remove: async (url) => void pages.delete(url),
-  };
-  return {
-    path,
-    pages,
-    readManifest: (): Promise<ManifestFile> => Bun.file(manifestPath).json(),
-    work(plan: CrawlPlan, options: WorkerOptions = {}): Worker {
-      const leave = new AbortController();
-      const cancel = new AbortController();
-      const events: CrawlEvent[] = [];
-      const run = async (): Promise<CrawlSummary> => {
-        await using app = openApp(
-          testProgram({
-            ARTICLE_EXTRACTOR_DATABASE_URL: database.url,
-            ARTICLE_EXTRACTOR_DATABASE_SCHEMA: database.schema,
-          }),
-          { caller: { kind: "cli" }, shell: "cli", log: options.log ?? silentLog, machine: null },
-        );
-        await using session = app.openSession(DEFAULT_NETWORK);
-        const job: CrawlJobOptions = {
-          output: { kind: "sink", sink: { ...sink, ...options.sink }, stateDirectory: path, manifestPath },
-          jobId: null,
-          isFresh: false,
-          authorizations: new Map(),
-          shared: { canLead: options.canLead ?? true, leave: leave.signal },
-          ...options.job,
-        };
-        for await (const event of session.crawl(plan, job, cancel.signal)) {
-          events.push(event);
-          if (event.kind === "finished") return event.summary;
-        }
-        throw new Error("the crawl did not tell that it finished");
-      };
-      const ended = run();
-      running.push(ended.catch(() => {}));
-      return { events, ended, leave: () => leave.abort(), cancel: () => cancel.abort() };
-    },
-    async [Symbol.asyncDispose]() {
-      await Promise.all(running);
-      await rm(path, { recursive: true });
-    },
-  };
-}
-
-const planOf = (origin: string, changes: Partial<CrawlPlan> = {}): CrawlPlan =>
-  crawlPlan({ seeds: [`${origin}/`], concurrency: 4, obeysRobots: false, ...changes });
-
-const pagesOf = ({ events }: Worker, isOwn: boolean): string[] =>
-  events.flatMap((event) => (event.kind === "page" && event.isOwn === isOwn ? [event.outcome.url] : []));
+const sharedPlace = (of: TestDatabase = database) => openSharedPlace(of);
 
 describe("a crawl that several processes share", () => {
   test("asks for each page once, and all tell the same end", async () => {
@@ -331,4 +256,86 @@ describe("a crawl that several processes share", () => {
       expect((await ended).changes).toEqual({ unchanged: 1, changed: 1, gone: 1 });
     expect(site.count("/p/2")).toBe(2);
   }, 60_000);
+
+  test("accounts once for a page whose process lost it after it had stored it", async () => {
+    let isGone = false;
+    await using site = serveNumberedSite({
+      pages: 11,
+      answers: {
+        get "/p/1"() {
+          return isGone ? { status: 404, body: "gone" } : { body: crawlPage("One") };
+        },
+      },
+    });
+    await using place = await sharedPlace();
+    const lost = `${site.origin}/p/1`;
+    const storing = Promise.withResolvers<void>();
+    const lines: string[] = [];
+    const slow = place.work(planOf(site.origin), {
+      sink: {
+        async put(page) {
+          place.pages.set(page.page.url, page);
+          if (page.page.url === lost) await storing.promise;
+          return null;
+        },
+      },
+      log: { ...silentLog, warning: (message, fields) => void lines.push(`${message} ${fields?.url}`) },
+    });
+    await untilTrue(() => place.pages.has(lost));
+    const [first = 0] = await workerIds(place.path);
+    const other = place.work(planOf(site.origin));
+    await untilTrue(async () => (await workerIds(place.path)).length === 2);
+    isGone = true;
+    // As if the first process had been frozen.
+    await bury(first);
+    await untilTrue(() => site.count("/p/1") === 2 && !place.pages.has(lost));
+    storing.resolve();
+    for (const { ended } of [slow, other]) {
+      const { progress, state } = await ended;
+      expect([state, progress.successful, progress.failed]).toEqual(["completed", 10, 1]);
+    }
+    expect(lines).toContain(`settle refused ${lost}`);
+    expect(place.pages.size).toBe(10);
+    expect((await place.readManifest()).results).toHaveLength(11);
+  }, 60_000);
+
+  test("does not store a page that it has lost", async () => {
+    const gate = Promise.withResolvers<void>();
+    await using site = serveNumberedSite({
+      pages: 11,
+      until: (path, earlier) => (path === "/p/1" && earlier < 11 ? gate.promise : undefined),
+    });
+    await using place = await sharedPlace();
+    const stored: string[] = [];
+    const put: PageSink["put"] = async (page) => {
+      stored.push(page.page.url);
+      place.pages.set(page.page.url, page);
+      return null;
+    };
+    const worker = place.work(planOf(site.origin), { sink: { put } });
+    await untilTrue(() => pagesOf(worker, false).length + pagesOf(worker, true).length === 10);
+    await bury((await workerIds(place.path))[0] ?? 0);
+    // It finds out with its next heartbeat, gives the page up and claims it anew.
+    await untilTrue(() => site.open === 2);
+    gate.resolve();
+    expect((await worker.ended).progress.successful).toBe(11);
+    expect(stored.toSorted()).toEqual([...new Set(stored)].toSorted());
+  }, 60_000);
+
+  test("can be left while the database is away, and goes on from there when it is back", async () => {
+    await using server = await startPostgres();
+    const own = await testDatabase(server);
+    await using site = serveNumberedSite({ pages: 40, answerMs: 20 });
+    await using place = await sharedPlace(own);
+    const worker = place.work(planOf(site.origin));
+    await untilTrue(() => site.visits.length > 8);
+    await server.stop("immediate");
+    worker.leave();
+    const { state, warnings, manifestPath } = await worker.ended;
+    expect([state, manifestPath]).toEqual(["cancelled", null]);
+    expect(warnings).toEqual(["The database is away, so the counts are not the last ones"]);
+    await server.start();
+    const { state: end, progress } = await place.work(planOf(site.origin)).ended;
+    expect([end, progress.successful, place.pages.size]).toEqual(["completed", 40, 40]);
+  }, 120_000);
 });
