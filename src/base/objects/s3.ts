@@ -76,6 +76,7 @@ export function openBucket(bucket: string, settings: S3Options): ObjectStore & A
     const target = { ...place, Key, UploadId };
     try {
       const Parts: { PartNumber: number; ETag?: string | undefined }[] = [];
+      let size = 0;
       for await (const Body of parts) {
         const PartNumber = Parts.length + 1;
         const command = new UploadPartCommand({ ...target, PartNumber, Body });
@@ -83,9 +84,22 @@ export function openBucket(bucket: string, settings: S3Options): ObjectStore & A
           client.send(command, abort),
         );
         Parts.push({ PartNumber, ETag });
+        size += Body.length;
       }
       const complete = new CompleteMultipartUploadCommand({ ...target, MultipartUpload: { Parts } });
-      const { ETag = "" } = await ask(request, (abort) => client.send(complete, abort));
+      let tries = 0;
+      const { ETag = "" } = await ask(request, async (abort) => {
+        try {
+          return await client.send(complete, abort);
+        } catch (error) {
+          // A try whose answer was lost may have completed the upload, which then is unknown.
+          if (tries++ === 0 || !isNotFound(error)) throw error;
+          const head = new HeadObjectCommand({ ...place, Key });
+          const written = await client.send(head, abort).catch(nullIfNotFound);
+          if (written?.ContentLength !== size) throw error;
+          return written;
+        }
+      });
       return ETag;
     } catch (error) {
       // Parts of an upload without an end are paid for and shown nowhere. The failure to report is the first.

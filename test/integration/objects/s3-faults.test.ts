@@ -230,6 +230,44 @@ describe("settings that do not suffice", () => {
   });
 });
 
+describe("a large object whose last answer is lost", () => {
+  const PIECE = 5 * 1024 * 1024;
+  const XML = "content-type: application/xml\r\n";
+  /** Writes two pieces to a server that completes the upload, says so to nobody, and then holds an object of this size. */
+  const writeTo = async (storedBytes: number) => {
+    let completions = 0;
+    await using server = await startRawServer({
+      answer({ method, target }, socket) {
+        const head = `HTTP/1.1 200 OK\r\netag: v7\r\ncontent-length: ${storedBytes}\r\nconnection: close\r\n\r\n`;
+        if (method === "HEAD") socket.end(head);
+        else if (method === "PUT") socket.end(answer("200 OK", "", "etag: part\r\n"));
+        else if (method === "DELETE") socket.end(answer("204 No Content"));
+        else if (target.includes("?uploads"))
+          socket.end(answer("200 OK", "<R><UploadId>u1</UploadId></R>", XML));
+        else if (completions++ === 0) socket.destroy();
+        else socket.end(refusal("404 Not Found", "NoSuchUpload"));
+      },
+    });
+    await using store = await openObjectStore(LOCATION, optionsFor(`http://127.0.0.1:${server.port}`));
+    async function* pieces() {
+      yield new Uint8Array(PIECE);
+      yield new Uint8Array(PIECE);
+    }
+    const message = await messageOf(store.putStream("manifest.json", pieces()));
+    return { message, calls: server.requests.map(({ method }) => method) };
+  };
+
+  test("is written, since it is there", async () => {
+    const { message, calls } = await writeTo(2 * PIECE);
+    expect(message).toBe("done: v7");
+    expect(calls).not.toContain("DELETE");
+  });
+
+  test("is not written when another is there", async () => {
+    expect((await writeTo(PIECE)).message).toMatch(/^unwritable_output: could not write .*NoSuchUpload/);
+  });
+});
+
 test("a store that is away is told once, and once that it is back", async () => {
   const lines: string[] = [];
   const log: Log = createLog({ level: "info", format: "text", write: (line) => lines.push(line) });
