@@ -96,10 +96,15 @@ const COLUMNS = `id, plan, job_id, started_at, mode, run, asks_anew, session, is
   EXISTS (SELECT FROM crawl_worker w WHERE w.crawl = crawl.id
     AND w.seen_at > clock_timestamp() - $2 * interval '1 ms') AS is_live`;
 
+const LOCK_WORKERS = `SELECT FROM crawl_worker WHERE crawl = (SELECT id FROM crawl WHERE place = $1)
+  ORDER BY id FOR UPDATE`;
+
 /** Takes up what a place holds, in a transaction that may run again after it has had its effect. */
 async function takeUp(queries: Queries, opening: Opening): Promise<OpenCrawl> {
   const { place, canLead, pace } = opening;
   const isMade = canLead && (await insert(queries, opening)) > 0;
+  // A worker with a statement under way could not be ended below.
+  await queries.query(LOCK_WORKERS, [place]);
   await queries.query("SELECT FROM crawl WHERE place = $1 FOR UPDATE", [place]);
   // A statement of its own: it sees the workers of whoever had the lock before.
   const [row] = await queries.query<CrawlRow>(`SELECT ${COLUMNS} FROM crawl WHERE place = $1`, [
