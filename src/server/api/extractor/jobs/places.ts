@@ -104,10 +104,9 @@ export const storePlaces = (store: ObjectStore, frontiers: string | null): Crawl
   },
   async manifest({ id, place }) {
     const pieces = (await folderAt(store, place).stream("manifest.json"))?.[Symbol.asyncIterator]();
-    const first = await pieces?.next();
-    if (!pieces || !first || first.done) return null;
-    if (isOf(id, new TextDecoder().decode(first.value.subarray(0, HEAD_BYTES))))
-      return streamOf(first.value, pieces);
+    if (!pieces) return null;
+    const head = await readHead(pieces);
+    if (isOf(id, new TextDecoder().decode(head.subarray(0, HEAD_BYTES)))) return streamOf(head, pieces);
     await pieces.return?.();
     return null;
   },
@@ -134,6 +133,17 @@ function folderAt(store: ObjectStore, place: string): ObjectStore {
   if (place === store.url) return store;
   if (place.startsWith(`${store.url}/`)) return folderOf(store, place.slice(store.url.length + 1));
   throw new Failure("unwritable_output", `the job's pages were to go to another store than this server's`);
+}
+
+/** Reads pieces until they tell whose manifest it is, however small they are. */
+async function readHead(pieces: AsyncIterator<Uint8Array>): Promise<Uint8Array> {
+  let head = new Uint8Array();
+  while (head.length < HEAD_BYTES) {
+    const { value, done } = await pieces.next();
+    if (done) break;
+    head = Buffer.concat([head, value]);
+  }
+  return head;
 }
 
 function streamOf(first: Uint8Array, rest: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
