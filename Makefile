@@ -2,7 +2,7 @@
 BUN := sh scripts/bun
 INSTALLED := node_modules/.installed
 
-.PHONY: help demo test test-unit test-all build release library check format install clean
+.PHONY: help demo test test-unit test-all test-scale build release library check format install clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -33,6 +33,11 @@ test-all: check build library ## the tests and the long runs
 	sh scripts/ensure-moto.sh
 	sh scripts/ensure-xvfb.sh
 	$(BUN) scripts/test.ts --all
+
+test-scale: build ## several processes on PostgreSQL and S3 while all of them fail in turn; a quarter of an hour
+	sh scripts/ensure-server.sh postgres postgresql
+	sh scripts/ensure-s3-server.sh
+	$(BUN) scripts/test.ts --scale
 
 build: $(INSTALLED) ## dist/article-extractor, one self-contained file
 	$(BUN) scripts/build.ts

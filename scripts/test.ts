@@ -2,9 +2,9 @@
  * Runs the tests and ends with the names of those that failed and with one line that every CI reads:
  * `N passed, N failed, N skipped`.
  *
- *   sh scripts/bun scripts/test.ts [--all] [bun test arguments ...]
+ *   sh scripts/bun scripts/test.ts [--all | --scale] [bun test arguments ...]
  *
- * Tests under test/long/ run only with --all. All other arguments are passed to `bun test`, which prints no
+ * Tests under test/long/ run only with --all. With --scale those under test/scale/ run, one after another, and no others. All other arguments are passed to `bun test`, which prints no
  * such line itself, and which names the failed tests only in the midst of all others. Both come from its JUnit
  * report, which only a complete run writes.
  */
@@ -14,6 +14,7 @@ import { join } from "node:path";
 
 const TEST_TIMEOUT_MS = 120_000;
 const LONG_TESTS = "test/long/**";
+const SCALE_TESTS = "test/scale/**";
 // Many tests wait for what other processes or timers do, so one more file than there are cores is under way.
 const WORKERS = availableParallelism() + 1;
 
@@ -82,15 +83,16 @@ export function judgeRun(
 async function runTests(argv: readonly string[]): Promise<number> {
   const directory = await mkdtemp(join(tmpdir(), "article-extractor-test-"));
   const report = join(directory, "junit.xml");
-  const all = argv.includes("--all");
+  const isScale = argv.includes("--scale");
+  const ignored = isScale ? [] : argv.includes("--all") ? [SCALE_TESTS] : [SCALE_TESTS, LONG_TESTS];
   const child = Bun.spawn({
     cmd: [
       process.execPath,
       "test",
       `--timeout=${TEST_TIMEOUT_MS}`,
-      `--parallel=${WORKERS}`,
-      ...(all ? [] : [`--path-ignore-patterns=${LONG_TESTS}`]),
-      ...argv.filter((argument) => argument !== "--all"),
+      ...(isScale ? ["test/scale/"] : [`--parallel=${WORKERS}`]),
+      ...ignored.map((pattern) => `--path-ignore-patterns=${pattern}`),
+      ...argv.filter((argument) => argument !== "--all" && argument !== "--scale"),
       "--reporter=junit",
       `--reporter-outfile=${report}`,
     ],

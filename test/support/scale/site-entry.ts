@@ -1,0 +1,50 @@
+/**
+ * A site of many hosts, in a process of its own so that no test's work delays what it sees: `bun site-entry.ts OPTIONS`
+ * with the options as JSON. It prints its port. Every address 127.0.0.x is a host of its own. Page n of a host links to
+ * the pages `n * fanOut + 1` … of the same host, and the first page of 127.0.0.1 to those of all hosts.
+ *
+ * `/-/visits` gives all requests so far, `/-/count` their number.
+ */
+import type { SiteOptions, Visit } from "./site.ts";
+
+const { hosts, pagesPerHost, answerMs, missing, bytes } = JSON.parse(process.argv[2] ?? "{}") as SiteOptions;
+const FAN_OUT = 10;
+const visits: Visit[] = [];
+
+const SENTENCE = "The gate of the mill opens at low water, and the keeper writes down who passed. ";
+
+function article(title: string, links: readonly string[]): string {
+  const anchors = links.map((link) => `<li><a href="${link}">On to ${link}</a></li>`).join("");
+  const text = `<p>${title} is told here. ${SENTENCE.repeat(Math.ceil(bytes / SENTENCE.length))}</p>`;
+  return `<!doctype html><html lang="en"><head><title>${title}</title></head><body><article><h1>${title}</h1>${text}</article><ul>${anchors}</ul></body></html>`;
+}
+
+function answer(host: string, path: string, port: string): Response {
+  const number = path === "/" ? 0 : Number(/^\/p\/(\d+)$/.exec(path)?.[1] ?? Number.NaN);
+  if (!(number < pagesPerHost)) return new Response("Not found", { status: 404 });
+  const children = Array.from({ length: FAN_OUT }, (_, index) => number * FAN_OUT + 1 + index);
+  const links = children.filter((child) => child < pagesPerHost).map((child) => `/p/${child}`);
+  // A page without children may be missing: no other page is lost with it.
+  if (links.length === 0 && missing > 0 && number % missing === 0) return new Response("", { status: 404 });
+  if (host === "127.0.0.1" && number === 0)
+    for (let other = 2; other <= hosts; other++) links.push(`http://127.0.0.${other}:${port}/`);
+  const headers = { "content-type": "text/html; charset=utf-8" };
+  return new Response(article(`Page ${number} of ${host}`, links), { headers });
+}
+
+const server = Bun.serve({
+  hostname: "0.0.0.0",
+  port: 0,
+  idleTimeout: 0,
+  development: false,
+  async fetch(request) {
+    const at = performance.now();
+    const { hostname, pathname, port } = new URL(request.url);
+    if (pathname === "/-/visits") return Response.json(visits);
+    if (pathname === "/-/count") return Response.json(visits.length);
+    visits.push({ at, host: hostname, path: pathname });
+    if (answerMs > 0) await Bun.sleep(answerMs);
+    return answer(hostname, pathname, port);
+  },
+});
+console.log(server.port);

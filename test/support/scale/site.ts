@@ -1,0 +1,82 @@
+import { join } from "node:path";
+
+/** What a site of many hosts has; see site-entry.ts. */
+export type SiteOptions = {
+  /** 127.0.0.1 … 127.0.0.hosts */
+  readonly hosts: number;
+  readonly pagesPerHost: number;
+  /** How long each page takes. */
+  readonly answerMs: number;
+  /** Of the pages without children every so-manieth answers 404; 0: none. */
+  readonly missing: number;
+  /** The text of a page, about. */
+  readonly bytes: number;
+};
+
+/** A request as the site saw it; `at` in ms of one clock. */
+export type Visit = { readonly at: number; readonly host: string; readonly path: string };
+
+export type ManyHosts = AsyncDisposable & {
+  /** Of 127.0.0.1, whose first page links to all hosts. */
+  readonly origin: string;
+  readonly origins: readonly string[];
+  /** Every URL of the site. */
+  readonly urls: readonly string[];
+  readonly pid: number;
+  /** All requests so far, those for robots.txt too. */
+  visits(): Promise<readonly Visit[]>;
+  /** How many requests there were so far. */
+  count(): Promise<number>;
+};
+
+/** Starts a site of many hosts on loopback in a process of its own. */
+export async function serveManyHosts(options: SiteOptions): Promise<ManyHosts> {
+  const entry = join(import.meta.dir, "site-entry.ts");
+  const child = Bun.spawn([process.execPath, entry, JSON.stringify(options)], { stdout: "pipe" });
+  const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
+  const port = Number((await reader.read()).value);
+  reader.releaseLock();
+  const origins = Array.from({ length: options.hosts }, (_, index) => `http://127.0.0.${index + 1}:${port}`);
+  const ask = async (path: string): Promise<unknown> => (await fetch(`${origins[0]}/-/${path}`)).json();
+  const pathOf = (number: number): string => (number === 0 ? "/" : `/p/${number}`);
+  return {
+    origin: origins[0] ?? "",
+    origins,
+    urls: origins.flatMap((origin) =>
+      Array.from({ length: options.pagesPerHost }, (_, number) => origin + pathOf(number)),
+    ),
+    pid: child.pid,
+    visits: () => ask("visits") as Promise<readonly Visit[]>,
+    count: () => ask("count") as Promise<number>,
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await child.exited;
+    },
+  };
+}
+
+/**
+ * How far the times between requests to one host keep to its delay: the least one, and the share of those that are more
+ * than a tenth too short. A process that has its turn may wait for a busy machine before it asks, so the next gap is
+ * shorter by that; two processes that asked at once would be far below half the delay.
+ */
+export function gapsOf(
+  visits: readonly Visit[],
+  delayMs: number,
+): { readonly leastMs: number; readonly short: number } {
+  const last = new Map<string, number>();
+  const gaps: number[] = [];
+  for (const { host, at } of visits) {
+    const before = last.get(host);
+    if (before !== undefined) gaps.push(at - before);
+    last.set(host, at);
+  }
+  const short = gaps.filter((gap) => gap < 0.9 * delayMs).length / gaps.length;
+  return { leastMs: Math.min(...gaps), short };
+}
+
+/** The pages that were asked for more than once, with the number of requests beyond the first. */
+export function repeatedVisits(visits: readonly Visit[]): number {
+  const pages = visits.filter(({ path }) => path !== "/robots.txt");
+  return pages.length - new Set(pages.map(({ host, path }) => host + path)).size;
+}
