@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
-import { temporaryDirectory } from "../support/binary.ts";
 import { serveNumberedSite } from "../support/numbered-site.ts";
 import { startPostgres, testDatabase } from "../support/postgres.ts";
 import { start } from "../support/scale/crawl.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { untilTrue } from "../support/until.ts";
 
 const PAGES = 80;
@@ -10,7 +10,7 @@ const PAGES = 80;
 test("a crawl of several processes waits for a database that restarts, and says so once", async () => {
   await using server = await startPostgres();
   await using database = await testDatabase(server);
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   await using site = serveNumberedSite({ pages: PAGES, fanOut: 4, answerMs: 20 });
   const words = ["crawl", `${site.origin}/`, "--join", "--output-dir", directory.path];
   const limits = ["--rate-limit", "0", "--concurrency", "2", "--log-level", "warning"];

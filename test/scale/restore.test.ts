@@ -1,9 +1,10 @@
 import { expect, test } from "bun:test";
-import { runShell, temporaryDirectory } from "../support/binary.ts";
+import { runShell } from "../support/binary.ts";
 import { startPostgres } from "../support/postgres.ts";
 import { auditedManifest, joinedCrawl, start, startCluster } from "../support/scale/crawl.ts";
 import { documentedBlocks } from "../support/scale/docs.ts";
 import { repeatedVisits, serveManyHosts } from "../support/scale/site.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { untilTrue } from "../support/until.ts";
 
 /** Runs a command of the documentation with the database's URL, in this directory. */
@@ -32,7 +33,7 @@ test("a database that is lost in the middle of a crawl and restored from its dum
     delayMs: 50,
     concurrency: 8,
   });
-  await using directory = await temporaryDirectory();
+  using directory = temporaryDirectory();
   await using first = start(words, cluster.env);
   await untilTrue(async () => (await site.count()) > 200);
   const dumpedAt = await site.count();
