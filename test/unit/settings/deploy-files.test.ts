@@ -27,7 +27,8 @@ async function expectCommand(words: readonly string[]): Promise<void> {
   const command = words.filter((word, place) => !word.startsWith("-") && !words[place - 1]?.startsWith("-"));
   const help = await runCommand([...command, "--help"]);
   expect({ words, code: help.exitCode }).toEqual({ words, code: 0 });
-  for (const flag of words.filter((word) => word.startsWith("--"))) expect(help.stdout.match(/--[a-z-]+/g)).toContain(flag);
+  for (const flag of words.filter((word) => word.startsWith("--")))
+    expect(help.stdout.match(/--[a-z-]+/g)).toContain(flag);
 }
 
 function expectVariables(names: readonly string[]): void {
@@ -104,9 +105,10 @@ describe("the Kubernetes example", async () => {
   test("selects pods that it makes, and scales a deployment that it has by a metric that there is", async () => {
     const labels = [...having("labels", objects)].map((metadata) => metadata.labels as Json);
     const selectors = [...having("selector", objects)].map(({ selector }) => selector as Json);
-    for (const selector of selectors) expect(labels).toContainEqual((selector.matchLabels ?? selector) as Json);
+    for (const selector of selectors)
+      expect(labels).toContainEqual((selector.matchLabels ?? selector) as Json);
     const [scaler] = [...having("scaleTargetRef", objects)];
-    const { kind, name } = scaler?.scaleTargetRef as Json;
+    const { kind, name } = (scaler?.scaleTargetRef ?? {}) as Json;
     expect(named(String(kind), String(name))).toBeDefined();
     const metrics = [...having("target", objects)].map(({ metric }) => String((metric as Json).name));
     const listed = [...(await read("docs/operations.md")).matchAll(/`(\w+)`/g)].map(([, word]) => word);
