@@ -122,8 +122,8 @@ async function takeUp(queries: Queries, opening: Opening): Promise<OpenCrawl> {
 }
 
 /** Tells whether the crawl is over for its workers, and another job begins the next. */
-const isOtherRun = ({ is_finished, job_id }: CrawlRow, { jobId, canLead }: Opening): boolean =>
-  is_finished && canLead && jobId !== null && jobId !== job_id;
+const isOtherRun = ({ is_finished, stopped, job_id }: CrawlRow, { jobId, canLead }: Opening): boolean =>
+  (is_finished || stopped !== null) && canLead && jobId !== null && jobId !== job_id;
 
 const insert = (queries: Queries, { place, plan, tries, jobId }: Opening): Promise<number> =>
   queries.run(

@@ -112,6 +112,18 @@ describe("processes that open one place", () => {
     expect(again.crawl.jobId).toBe("one");
   });
 
+  test("do not keep the next job from a crawl that was stopped", async () => {
+    const place = newPlace();
+    await using first = await open(place, { jobId: "one" });
+    await first.add([seed("/a")]);
+    await first.stop({ code: "cancelled", message: "enough" });
+    await using next = await open(place, { jobId: "two" });
+    expect([next.crawl.mode, next.crawl.jobId, next.state().end]).toEqual(["resumed", "two", null]);
+    await until(() => next.state().leads);
+    expect(await claim(next)).toHaveLength(1);
+    expect(first.state().end).toMatchObject({ code: "cancelled" });
+  });
+
   test("do nothing where they may only help and nobody is at work", async () => {
     const place = newPlace();
     await using helper = await open(place, { canLead: false });
