@@ -273,36 +273,6 @@ describe("a worker that is not heard of in time", () => {
     }
   });
 
-  test("is ended by the next crawl also while a statement of its own is under way", async () => {
-    const place = newPlace();
-    await using old = await open(place, { jobId: "one", pace: { beatMs: 60_000 } });
-    await old.finish();
-    const begun = Promise.withResolvers<void>();
-    const isBlocked = async (): Promise<boolean> => {
-      const blocked = "SELECT FROM pg_stat_activity WHERE cardinality(pg_blocking_pids(pid)) > 0";
-      return (await db.query(blocked)).length > 0;
-    };
-    const opened = Promise.withResolvers<Frontier>();
-    const statement = db.transaction(async (queries) => {
-      await queries.query(
-        "SELECT FROM crawl_worker w JOIN crawl c ON c.id = w.crawl WHERE c.place = $1 FOR KEY SHARE OF w",
-        [place],
-      );
-      begun.resolve();
-      await Promise.race([opened.promise, until(isBlocked)]);
-    });
-    await begun.promise;
-    open(place, { jobId: "two" }).then(opened.resolve, opened.reject);
-    await statement;
-    await using next = await opened.promise;
-    expect(next.crawl.mode).toBe("repeated");
-    const workers = await db.query(
-      "SELECT FROM crawl_worker w JOIN crawl c ON c.id = w.crawl WHERE c.place = $1",
-      [place],
-    );
-    expect(workers).toHaveLength(1);
-  });
-
   test("claims again after its loss", async () => {
     const place = newPlace();
     let losses = 0;

@@ -814,11 +814,16 @@ BEGIN
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
--- Ends a worker: its claims return, as do its reserve, the hosts that it held, and the lead. False when another does so.
+-- Ends a worker: its claims return, as do its reserve, the hosts that it held, and the lead. One that leaves waits for
+-- its last statement; one that was lost is left alone while a statement of its own is under way, or another ends it.
 CREATE FUNCTION crawl_bury(p_crawl bigint, p_worker bigint, p_lost boolean) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE w crawl_worker; v_hosts bigint[]; v_count int;
 BEGIN
-  SELECT * INTO w FROM crawl_worker WHERE id = p_worker AND crawl = p_crawl FOR UPDATE SKIP LOCKED;
+  IF p_lost THEN
+    SELECT * INTO w FROM crawl_worker WHERE id = p_worker AND crawl = p_crawl FOR UPDATE SKIP LOCKED;
+  ELSE
+    SELECT * INTO w FROM crawl_worker WHERE id = p_worker AND crawl = p_crawl FOR UPDATE;
+  END IF;
   IF NOT FOUND THEN RETURN false; END IF;
   DELETE FROM crawl_worker WHERE id = p_worker;
   PERFORM FROM crawl WHERE id = p_crawl FOR NO KEY UPDATE;
