@@ -62,6 +62,9 @@ const shownBy = (
   "user-interaction-timeout": null,
   // It makes no manifest.
   "dry-run": null,
+  // They say who crawls along and which crawl it is, whose id the manifest has.
+  join: null,
+  run: null,
   // Lines or files: a crawl is asked for one of them.
   jsonl: null,
   // It shapes the lines of --jsonl.

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from "bun:test";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { Failure } from "../../../src/base/failure.ts";
 import { silentLog } from "../../../src/base/silent-log.ts";
@@ -119,7 +120,9 @@ describe("a crawl that several processes share", () => {
     const { state, progress, jobId } = await again.ended;
     expect([state, progress.successful]).toEqual(["completed", 40]);
     expect(again.events[0]).toMatchObject({ kind: "started", mode: "resumed", jobId });
-    expect(site.visits.length).toBeLessThanOrEqual(40 + 8);
+    // Two processes may leave what was under way with them: four fetches each, and what waits for an extraction worker.
+    const underWay = 2 * (4 + 2 * Math.max(1, availableParallelism() - 1));
+    expect(site.visits.length).toBeLessThanOrEqual(40 + underWay);
   }, 60_000);
 
   test("ends for all when the leader's caller cancels it, and says so in the manifest", async () => {
