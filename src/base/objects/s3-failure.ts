@@ -100,10 +100,20 @@ function reasonOf(error: S3Error, verb: S3Request["verb"]): readonly [FailureCod
     ];
   if (/^Region is missing/.test(message))
     return ["invalid_settings", "no region is set: set ARTICLE_EXTRACTOR_S3_REGION or AWS_REGION"];
+  if (/^Region not accepted/.test(message))
+    return [
+      "invalid_settings",
+      "no region has such a name: is ARTICLE_EXTRACTOR_S3_REGION or AWS_REGION right?",
+    ];
   if (UNTRUSTED.test(code))
     return [
       "invalid_settings",
       `its certificate is not trusted (${code}); NODE_EXTRA_CA_CERTS names own authorities`,
+    ];
+  if (/SSL routines/.test(message))
+    return [
+      "invalid_settings",
+      "it does not speak TLS: is the https of ARTICLE_EXTRACTOR_S3_ENDPOINT right?",
     ];
   const region = error.Region ?? error.$response?.headers?.["x-amz-bucket-region"];
   if (status === 301 || name === "PermanentRedirect" || name === "AuthorizationHeaderMalformed")

@@ -22,8 +22,9 @@ export async function schemaVersion(queries: Queries, schema: string): Promise<n
     "schema_version",
   ]);
   if (found.length === 0) return 0;
+  // A schema that the user may not enter is no part of the search path: unqualified, its table would seem missing.
   const [row] = await queries.query<{ version: number | null }>(
-    "SELECT max(version) AS version FROM schema_version",
+    `SELECT max(version) AS version FROM "${schema}".schema_version`,
   );
   return row?.version ?? 0;
 }

@@ -209,8 +209,8 @@ async function lookAtDatabase({ app, program, log }: DoctorParts): Promise<Findi
     const { connections, serverVersion, version, clockAheadMs, oldestSnapshot } = await inspect(database);
     const pooler = POOLERS[await database.pooler()];
     const server = `${database.place}, PostgreSQL ${serverVersion}, ${connections.used} of ${connections.max} connections in use${pooler}`;
-    const seconds = (clockAheadMs / 1000).toFixed(1);
-    const clock = `${seconds} s ahead of this machine's; only the database's counts`;
+    const seconds = (Math.abs(clockAheadMs) / 1000).toFixed(1);
+    const clock = `${seconds} s ${clockAheadMs < 0 ? "behind" : "ahead of"} this machine's; only the database's counts`;
     const ready = await checkReady(database, 0).then(
       () => ok("database schema", `${database.schema}, version ${version}`),
       (error) => problem("database schema", messageOf(error)),

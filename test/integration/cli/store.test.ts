@@ -156,6 +156,9 @@ describe("crawl --output-dir with a URL", () => {
     const nowhere = await crawl("s3://books/a", keys);
     expect(nowhere.exitCode).toBe(2);
     expect(nowhere.stderr).toMatch(/no region is set: set ARTICLE_EXTRACTOR_S3_REGION or AWS_REGION$/m);
+    const odd = await crawl("s3://books/a", { ...keys, ARTICLE_EXTRACTOR_S3_REGION: "us east" });
+    expect(odd.exitCode).toBe(2);
+    expect(odd.stderr).toMatch(/^error: could not read s3:.*: no region has such a name: /);
   });
 
   test("says that there is no such bucket", async () => {

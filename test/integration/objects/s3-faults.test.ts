@@ -137,6 +137,13 @@ describe("what is no bucket", () => {
   });
 });
 
+test("an endpoint of https that speaks plain HTTP is told in one line", async () => {
+  using server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("words") });
+  const endpoint = `https://127.0.0.1:${server.port}`;
+  await using store = await openObjectStore(LOCATION, optionsFor(endpoint, SHORT));
+  expect(await messageOf(store.read("a"))).toMatch(/^invalid_settings: .*: it does not speak TLS: /);
+});
+
 describe("a bucket that is away", () => {
   test.each<[string, (socket: Socket) => void, RegExp]>([
     ["never answers", () => {}, /it does not answer|no answer in time/],

@@ -28,12 +28,12 @@ server.write(
   "pg_hba.conf",
   `host all postgres 127.0.0.1/32 trust
    hostssl all careful 127.0.0.1/32 scram-sha-256
-   host all reader,standby,poor 127.0.0.1/32 scram-sha-256`,
+   host all reader,standby,poor,outsider 127.0.0.1/32 scram-sha-256`,
 );
 const database = await testDatabase(server);
 const { schema } = database;
 const owner = await database.open({ connections: 1 });
-for (const user of ["careful", "reader", "standby", "poor"])
+for (const user of ["careful", "reader", "standby", "poor", "outsider"])
   await owner.script(`CREATE ROLE ${user} LOGIN PASSWORD '${SECRET}'`);
 await owner.script(`GRANT USAGE ON SCHEMA ${schema} TO careful, reader, standby, poor;
   GRANT ALL ON ALL TABLES IN SCHEMA ${schema} TO careful, reader, standby;
@@ -164,6 +164,8 @@ describe("a start says in one line that", () => {
       "the user lacks a right (permission denied for table schema_version)",
     );
     expect(await begin(urlWith({ user: "poor" }))).toEqual(refused(message));
+    const closed = expect.stringContaining(`(permission denied for schema ${schema})`);
+    expect(await begin(urlWith({ user: "outsider" }))).toEqual(refused(closed));
   });
 
   test("the schema has not been set up, is older, or is newer", async () => {
