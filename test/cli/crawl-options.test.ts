@@ -56,6 +56,15 @@ async function single(path: string, ...words: string[]) {
 
 /** Each option that only crawls have, and those whose effect in a crawl is its own. */
 const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
+  join: async () => {
+    // With a database: test/cli/crawl-join.test.ts.
+    const { exitCode, stderr } = await crawlOnce([start(), "--join"]);
+    expect([exitCode, stderr.includes("ARTICLE_EXTRACTOR_DATABASE_URL")]).toEqual([2, true]);
+  },
+  run: async () => {
+    const { exitCode, stderr } = await crawlOnce([start(), "--run", "monday"]);
+    expect([exitCode, stderr.includes("--join")]).toEqual([2, true]);
+  },
   seed: async () => {
     const run = await crawl("--seed", `${site.origin}/guide/b`, "--seed", `${site.origin}/blog/c`);
     expect(pathsOf(run)).toEqual(["/blog/c", "/guide/b"]);

@@ -161,7 +161,10 @@ function parseFileUrl(text: string): string {
   try {
     const path = decodeURIComponent(written);
     if (/\p{Cc}/u.test(path)) throw refuse("has a control character");
-    return path.length > 1 ? path.replace(/\/+$/, "") || "/" : path;
+    // Backwards, since an expression for the end of a run would look at each run in the text.
+    let end = path.length;
+    while (end > 1 && path[end - 1] === "/") end--;
+    return path.slice(0, end);
   } catch (error) {
     if (error instanceof Failure) throw error;
     throw refuse("has escapes that are no UTF-8"); // decodeURIComponent throws only for these
