@@ -81,7 +81,7 @@ function createObjectSink(store: ObjectStore, signal: AbortSignal): PageSink {
   const pages = createObjectPageStore(store, { signal });
   const gone = createObjectPageStore(store, { signal, folder: GONE });
   return {
-    put: ({ page }) => pages.put(page),
+    put: ({ page }, lost) => pages.put(page, { signal: lost }),
     has: async (url) => (await pages.nameOf(url)) !== null,
     remove: (url) => pages.delete(url),
     retire: async (url) => {

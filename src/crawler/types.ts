@@ -211,10 +211,12 @@ export type FallbackExtractor = (url: PageUrl, signal: AbortSignal) => Promise<A
 export interface PageSink {
   /**
    * Stores one page. The same URL may come again, after a crash or in a later crawl, and replaces the first.
+   * @param signal aborts when the page is another process's by now, whose text a late write would replace, or when the
+   *   crawl ends
    * @returns its file name for the manifest, null where there is none
-   * @throws Failure, which ends the crawl
+   * @throws Failure, which ends the crawl unless the signal has aborted
    */
-  put(page: CrawledPage): Promise<string | null>;
+  put(page: CrawledPage, signal: AbortSignal): Promise<string | null>;
   /** Tells whether the page of an earlier put is still there, so that "unchanged" can be trusted. */
   has(url: PageUrl): Promise<boolean>;
   /**

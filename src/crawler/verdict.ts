@@ -216,7 +216,7 @@ type StoredOutcome = Pick<PageOutcome, "status"> & Partial<PageOutcome>;
 
 /** Stores a page's article in the sink, unless the sink already has the same text. */
 export async function storeArticle(
-  { page, parts, isStored }: Attempt,
+  { page, parts, signal, isStored }: Attempt,
   fetched: FetchedArticle,
 ): Promise<StoredOutcome> {
   const { article, warnings, finalUrl, statusCode } = fetched;
@@ -230,21 +230,24 @@ export async function storeArticle(
   const isThere = page.known?.outcome.contentHash === contentHash && (await isStored());
   const filePath = isThere
     ? (page.known?.outcome.filePath ?? null)
-    : await parts.sink.put({
-        page: {
-          url: page.url,
-          title,
-          markdown,
-          extractedAt: new Date(parts.clock.now()).toISOString(),
-          wordCount,
-          ...(language !== null && { language }),
-          ...(date !== null && { date }),
-          ...(anchors.length > 0 && { anchors }),
+    : await parts.sink.put(
+        {
+          page: {
+            url: page.url,
+            title,
+            markdown,
+            extractedAt: new Date(parts.clock.now()).toISOString(),
+            wordCount,
+            ...(language !== null && { language }),
+            ...(date !== null && { date }),
+            ...(anchors.length > 0 && { anchors }),
+          },
+          article: fetched,
+          depth: page.depth,
+          parent: page.parent,
         },
-        article: fetched,
-        depth: page.depth,
-        parent: page.parent,
-      });
+        signal,
+      );
   return {
     status: "success",
     filePath,

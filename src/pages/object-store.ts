@@ -17,6 +17,8 @@ export function createObjectPageStore(
   store: ObjectStore,
   { folder = "", signal }: { readonly folder?: string; readonly signal?: AbortSignal } = {},
 ): PageStore & {
+  /** As that of `PageStore`. @param options.signal calls off this call, in place of the store's */
+  put(page: Page, options?: { readonly signal?: AbortSignal }): Promise<string>;
   /** The page's name without reading it; null when there is none. */
   nameOf(url: DocumentUrl): Promise<string | null>;
 } {
@@ -26,9 +28,9 @@ export function createObjectPageStore(
     return bytes && parsePage(new TextDecoder().decode(bytes));
   };
   return {
-    async put(page) {
+    async put(page: Page, own: { readonly signal?: AbortSignal } = {}) {
       await store.put(keyOf(page.url), formatPage(page), {
-        signal,
+        signal: own.signal ?? signal,
         contentType: "text/markdown; charset=utf-8",
       });
       return hashedPageFileName(page.url);

@@ -1,0 +1,43 @@
+import { afterAll, expect, test } from "bun:test";
+import { Failure } from "../../../src/base/failure.ts";
+import { type ObjectStore, openObjectStore } from "../../../src/base/objects/index.ts";
+import { optionsFor } from "../../support/bucket.ts";
+import { serveNumberedSite } from "../../support/numbered-site.ts";
+import { testDatabase } from "../../support/postgres.ts";
+import { openSharedPlace, planOf } from "../../support/shared-crawl.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+import { untilTrue } from "../../support/until.ts";
+
+const database = await testDatabase();
+const db = await database.open();
+afterAll(() => database[Symbol.asyncDispose]());
+
+test("a process that has lost a page stops writing it, so that it replaces nobody's", async () => {
+  await using site = serveNumberedSite({ pages: 1 });
+  await using place = await openSharedPlace(database);
+  using directory = temporaryDirectory();
+  const location = { kind: "directory", path: directory.path } as const;
+  await using real = await openObjectStore(location, optionsFor("http://127.0.0.1:1"));
+  const writes: ("waiting" | "called off" | "done")[] = [];
+  /** A store whose first write waits, as for a bucket that is away. */
+  const store: ObjectStore = {
+    ...real,
+    async put(key, content, options) {
+      const write = writes.push("waiting") - 1;
+      if (write === 0) await untilTrue(async () => options?.signal?.aborted === true);
+      writes[write] = options?.signal?.aborted ? "called off" : "done";
+      if (options?.signal?.aborted) throw new Failure("cancelled", "the write was called off");
+      return await real.put(key, content, options);
+    },
+  };
+  const output = { kind: "store", store, stateDirectory: null } as const;
+  const { ended } = place.work(planOf(site.origin), { job: { output } });
+  await untilTrue(async () => writes.length > 0);
+  await untilTrue(async () => {
+    const bury = "SELECT crawl_bury(crawl, id, true) AS is_buried FROM crawl_worker";
+    const [row] = await db.query<{ is_buried: boolean }>(bury);
+    return row?.is_buried === true; // not while the worker's own statement is under way
+  });
+  expect((await ended).progress.successful).toBe(1);
+  expect(writes).toEqual(["called off", "done"]);
+}, 30_000);
