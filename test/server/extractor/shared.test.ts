@@ -232,6 +232,31 @@ test.each<[string, Record<string, string>, RegExp]>([
   expect(stderr.trimEnd().split("\n")).toEqual([expect.stringMatching(line)]);
 });
 
+test("a server whose bucket does not exist ends with one line", async () => {
+  const env = { ...environmentFor(bucket.options), ARTICLE_EXTRACTOR_STORE_URL: "s3://nobody-made-this/a" };
+  const { exitCode, stderr } = await runBinary(["serve", "extractor", "--host", "127.0.0.1", "--port", "0"], {
+    env,
+  });
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 2,
+    stderr: expect.stringMatching(/^error: ARTICLE_EXTRACTOR_STORE_URL: .*: there is no such bucket\n$/),
+  });
+});
+
+test("a worker with another store leaves a job to those that have its own", async () => {
+  await using place = await testDatabase();
+  const env = sharedEnv(place);
+  await using api = await start("api", env);
+  await using stray = await start("worker", {
+    ...env,
+    ARTICLE_EXTRACTOR_STORE_URL: `s3://${bucket.name}/elsewhere`,
+  });
+  const id = await submitJob(api, { output_dir: "x", seeds: [`${site.origin}/`] });
+  await untilTrue(() => linesOf(stray.stderr()).some(({ message }) => message === "job of another store"));
+  await using _ = await start("worker", env);
+  expect(await untilJob(api, id, isOver)).toMatchObject({ status: "completed", successful: PAGES });
+});
+
 test("serve search has no roles", async () => {
   const { exitCode, stderr } = await runBinary(["serve", "search", "--role", "api"]);
   expect({ exitCode, stderr }).toMatchObject({

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type App, openStore, type Program } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
-import { parseStoreUrl } from "../../../base/objects/index.ts";
+import { type ObjectStore, parseStoreUrl } from "../../../base/objects/index.ts";
 import { openPostgresJobQueue, openSqliteJobQueue } from "../../../crawler/index.ts";
 import {
   type CrawlSpec,
@@ -33,7 +33,13 @@ const REQUEST_MS = 10_000;
 /** How long one step of a running job waits for it, in ms; the job asks again, but not when the program has to end. */
 const STEP_MS = 2_000;
 
-/** Opens the jobs with their pages, which are in the store or in directories. @throws Failure as `App.database` */
+/** How long a start waits for a store that is away, in ms; later, work waits longer. */
+const START_PATIENCE_MS = 2_000;
+
+/**
+ * Opens the jobs with their pages, which are in the store or in directories.
+ * @throws Failure `invalid_settings` for a store that refuses; as `App.database`
+ */
 export async function openJobs(parts: JobsParts): Promise<OpenJobs> {
   const { program, app, log, stateDirectory, paths, localQueue } = parts;
   const { settings } = program;
@@ -43,8 +49,10 @@ export async function openJobs(parts: JobsParts): Promise<OpenJobs> {
     settings.storeUrl === null
       ? directoryPlaces(paths, crawlPlaceOf(paths.root, stateDirectory))
       : storePlaces(
-          stack.use(
-            await openStore(program, parseStoreUrl(settings.storeUrl), { log, metrics: app.metrics }),
+          await checkStore(
+            stack.use(
+              await openStore(program, parseStoreUrl(settings.storeUrl), { log, metrics: app.metrics }),
+            ),
           ),
           frontiers,
         );
@@ -53,6 +61,18 @@ export async function openJobs(parts: JobsParts): Promise<OpenJobs> {
     : await sharedQueues(app, settings);
   const all = stack.move();
   return { ...queues, places, [Symbol.asyncDispose]: () => all.disposeAsync() };
+}
+
+/** A worker that its store refuses would take one job after the other, and fail each. */
+async function checkStore(store: ObjectStore): Promise<ObjectStore> {
+  try {
+    for await (const _ of store.list("", { patienceMs: START_PATIENCE_MS })) break;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    if (error.code !== "store_unavailable")
+      throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_STORE_URL: ${error.message}`);
+  }
+  return store;
 }
 
 async function sharedQueues(app: App, settings: Settings) {

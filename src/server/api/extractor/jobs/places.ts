@@ -128,11 +128,18 @@ function confineFolder(store: ObjectStore, written: string): ObjectStore {
   }
 }
 
-/** @throws Failure `unwritable_output` for a place in another store */
+/** Another server of the same queue may have the store that a place is in. */
+export class OtherStore extends Failure {
+  constructor() {
+    super("unwritable_output", "the job's pages were to go to another store than this server's");
+  }
+}
+
+/** @throws OtherStore for a place in another store */
 function folderAt(store: ObjectStore, place: string): ObjectStore {
   if (place === store.url) return store;
   if (place.startsWith(`${store.url}/`)) return folderOf(store, place.slice(store.url.length + 1));
-  throw new Failure("unwritable_output", `the job's pages were to go to another store than this server's`);
+  throw new OtherStore();
 }
 
 /** Reads pieces until they tell whose manifest it is, however small they are. */

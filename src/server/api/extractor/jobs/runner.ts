@@ -3,6 +3,7 @@ import { systemCode } from "../../../../base/system-error.ts";
 import type { ClaimedJob, CrawlSummary } from "../../../../crawler/index.ts";
 import { type JobParts, runCrawl } from "./crawl.ts";
 import { startHelper } from "./helper.ts";
+import { OtherStore } from "./places.ts";
 import { describe, isAway, type JobStop, type Reporter, startReporting, toldPages } from "./reporter.ts";
 import type { CrawlSpec } from "./spec.ts";
 
@@ -15,7 +16,7 @@ export interface JobRunner extends AsyncDisposable {
   wake(): void;
 }
 
-/** How long a job waits when another process still crawls its directory, in ms. */
+/** How long a job waits when another process still crawls its directory, or has its store, in ms. */
 const BUSY_DELAY_MS = 5000;
 /** How long shared jobs may take to be handed back, in ms; the program has to end within ten seconds. */
 const DRAIN_MS = 5000;
@@ -139,10 +140,16 @@ function whatBecame(summary: CrawlSummary, reporter: Reporter, { isEnding }: Run
   return () => reporter.finish({ state, error: endError(summary), progress, warnings });
 }
 
-function whatFailed(error: unknown, reporter: Reporter, { id, log, isEnding }: RunParts): Write {
+function whatFailed(error: unknown, reporter: Reporter, { id, log, queue, isEnding }: RunParts): Write {
   if (isDirectoryBusy(error)) return () => reporter.handBack(BUSY_DELAY_MS);
   if (isEnding() && isCancelled(error)) return () => reporter.handBack(0);
-  if (!(error instanceof Failure)) log.error("fault", { job_id: id, error: describe(error) });
+  if (error instanceof OtherStore && queue.isShared) {
+    log.warning("job of another store", { job_id: id });
+    return () => reporter.handBack(BUSY_DELAY_MS);
+  }
+  if (error instanceof Failure)
+    log.warning("job failed", { job_id: id, code: error.code, reason: error.message });
+  else log.error("fault", { job_id: id, error: describe(error) });
   return () => reporter.finish({ state: "failed", error: toRecord(error), progress: null, warnings: null });
 }
 
