@@ -120,7 +120,7 @@ describe("a running server", () => {
       expect(infrastructure.deployment.error?.message).toContain(place);
       expect(infrastructure.deployment.error?.message).not.toContain(root);
       expect(status).toBe("degraded");
-      expect(served.said).toContain(place.replaceAll('"', '\\"'));
+      await untilTrue(() => served.said.includes(place.replaceAll('"', '\\"')));
       expect((await served.search("no_proxy")).error).toBeNull();
     }
     expect(linesWith(served, "deployment file not applied")).toBe(4);
@@ -143,7 +143,7 @@ describe("a running server", () => {
       tenants.push(folderTenant(root, "harbour"));
     });
     await needed(["mcp_port", "uvicorn_workers"]);
-    expect(served.said).toContain('"fields":"mcp_port uvicorn_workers"');
+    await untilTrue(() => served.said.includes('"fields":"mcp_port uvicorn_workers"'));
     expect((await untilFound(served, "harbour")).error).toBeNull();
     change(root, ({ infrastructure }) =>
       Object.assign(infrastructure, { mcp_port: 1024, uvicorn_workers: 1 }),

@@ -15,7 +15,7 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
   ..."help version prefer-browser no-browser headed wait-for scroll load-media frontmatter compact".split(
     " ",
   ),
-  ..."follow-links discover-sitemaps dry-run jsonl verbose".split(" "),
+  ..."follow-links discover-sitemaps dry-run jsonl verbose join".split(" "),
 ]);
 
 const switchesOf = ({ flags }: typeof CRAWL_COMMAND): string[] =>
