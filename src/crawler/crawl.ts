@@ -76,7 +76,7 @@ export class CrawlRun {
   #claims = new AbortController();
   readonly #underway = new Set<Underway>();
   readonly #news: CrawlNews[] = [];
-  // The URLs of pages settled here that the leader, which is this process, has not told yet.
+  // The URLs of pages settled here, or about to be, that have not been told yet.
   readonly #own = new Set<PageUrl>();
   // The diagnostics of pages that are not reported yet; empty unless they are wanted.
   readonly #diagnostics = new Map<PageUrl, LogFields>();
@@ -334,7 +334,10 @@ export class CrawlRun {
     const { frontier, sink, log, metrics } = this.#deps;
     const { page, outcome } = settlement;
     const { url, depth, parent } = page;
+    // Before the answer is here, this process may read the outcome back as the leader.
+    if (frontier.isShared) this.#own.add(url);
     if (!(await frontier.settle(settlement))) {
+      this.#own.delete(url);
       log.warning("settle refused", { url });
       metrics.count("crawl.settles_refused");
       return;
@@ -344,8 +347,8 @@ export class CrawlRun {
     if (!frontier.isShared) return;
     const recorded = { ...outcome, url, depth, parent };
     this.#report(recorded);
-    if (frontier.state().leads) this.#own.add(url);
-    else this.#news.push({ kind: "page", outcome: recorded, isOwn: true });
+    if (!frontier.state().leads && this.#own.delete(url))
+      this.#news.push({ kind: "page", outcome: recorded, isOwn: true });
   }
 
   /** Records when the host's next page may be claimed, unless it may be claimed at once. */
