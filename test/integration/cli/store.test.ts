@@ -135,6 +135,13 @@ describe("crawl --output-dir with a URL", () => {
     expect(stderr.trim().split("\n").length).toBe(1);
   });
 
+  test("is told without the slash that it ends with", async () => {
+    using directory = temporaryDirectory();
+    const env = { XDG_STATE_HOME: join(directory.path, "state") };
+    const { stderr } = await crawl(`file://${directory.path}/pages/`, env, "--retries", "0");
+    expect(stderr).toContain(`file://${directory.path}/pages/manifest.json\n`);
+  });
+
   test("does not go with --jsonl", async () => {
     const { exitCode, stderr } = await crawl("s3://books/a", {}, "--jsonl");
     expect([exitCode, stderr]).toEqual([

@@ -146,7 +146,8 @@ async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<numbe
   const cancel = command.join === null ? leave : new AbortController().signal;
   const summary = await follow(session.crawl(command.plan, options, cancel), report, lines);
   interrupt[Symbol.dispose]();
-  const manifestPath = summary.manifestPath?.replace(place ?? "", () => directory ?? "") ?? null;
+  const shown = directory?.replace(/\/$/, "") ?? "";
+  const manifestPath = summary.manifestPath?.replace(place ?? "", () => shown) ?? null;
   for (const line of report.summarise({ ...summary, manifestPath })) parts.notices.tell(line);
   const { allowance } = command;
   const { firstFailure } = report;
