@@ -7,7 +7,7 @@ import { pipeline } from "node:stream/promises";
 import { createZstdCompress, createZstdDecompress } from "node:zlib";
 import { makePrivateDirectory } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
-import type { ObjectStore } from "../base/objects/index.ts";
+import type { ObjectOptions, ObjectStore } from "../base/objects/index.ts";
 import { isMissing, systemFailure } from "../base/system-error.ts";
 import { createObjectPageStore } from "../pages/index.ts";
 import type { Frontier } from "./frontier/frontier.ts";
@@ -25,6 +25,11 @@ const SAVED_FRONTIER = `${STATE}${FRONTIER_FILE}.zst`;
 const SAVED_VERSION = "saved-version";
 
 const START_PATIENCE_MS = 5_000;
+/**
+ * How long the processes of a shared crawl wait for a store that is away, in ms: a service goes on by itself when its
+ * store is back, as it does with its database.
+ */
+const SHARED_PATIENCE_MS = 24 * 60 * 60 * 1000;
 
 export type StoreOutputOptions = {
   /** The local directory for the frontier. */
@@ -63,12 +68,15 @@ export async function openStoreOutput(store: ObjectStore, options: StoreOutputOp
       `${store.url} holds a manifest.json that is no crawl's: name another prefix or directory`,
     );
   if (!isShared && !isFresh) await takeSaved(store, { directory, version: saved?.version ?? null, signal });
+  const asking = { signal, ...(isShared && { patienceMs: SHARED_PATIENCE_MS }) };
   return {
-    sink: createObjectSink(store, signal),
+    sink: createObjectSink(store, asking),
     manifest: {
       path: `${store.url}/${MANIFEST}`,
       write: async (pieces) => {
-        await store.putStream(MANIFEST, pieces, { contentType: "application/json" });
+        // Whoever ends a crawl does not wait that long for its manifest, which is written in spite of the signal.
+        const patience = signal.aborted ? {} : { patienceMs: asking.patienceMs };
+        await store.putStream(MANIFEST, pieces, { contentType: "application/json", ...patience });
       },
     },
     place: store.url,
@@ -77,11 +85,11 @@ export async function openStoreOutput(store: ObjectStore, options: StoreOutputOp
 }
 
 /** Creates a sink that stores each page as an object, and moves gone pages below the state's prefix. */
-function createObjectSink(store: ObjectStore, signal: AbortSignal): PageSink {
-  const pages = createObjectPageStore(store, { signal });
-  const gone = createObjectPageStore(store, { signal, folder: GONE });
+function createObjectSink(store: ObjectStore, asking: ObjectOptions): PageSink {
+  const pages = createObjectPageStore(store, asking);
+  const gone = createObjectPageStore(store, { ...asking, folder: GONE });
   return {
-    put: ({ page }, lost) => pages.put(page, { signal: lost }),
+    put: ({ page }, lost) => pages.put(page, lost && { signal: lost }),
     has: async (url) => (await pages.nameOf(url)) !== null,
     remove: (url) => pages.delete(url),
     retire: async (url) => {

@@ -1,4 +1,4 @@
-import type { ObjectStore } from "../base/objects/index.ts";
+import type { ObjectOptions, ObjectStore } from "../base/objects/index.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { hashedPageFileName } from "./catalog.ts";
 import type { PageStore } from "./file-store.ts";
@@ -11,11 +11,11 @@ const READ_AHEAD = 16;
  * Makes a store with one object per page. Its name follows from the URL alone, so nothing has to be listed before a
  * page is written, and any number of processes may write. Objects that are no pages of this program are passed over.
  * @param options.folder where the pages are below the store; empty for the store itself
- * @param options.signal calls off what waits for the store
+ * @param options the others are those of each call to the store
  */
 export function createObjectPageStore(
   store: ObjectStore,
-  { folder = "", signal }: { readonly folder?: string; readonly signal?: AbortSignal } = {},
+  { folder = "", ...asking }: ObjectOptions & { readonly folder?: string } = {},
 ): PageStore & {
   /** As that of `PageStore`. @param options.signal calls off this call, in place of the store's */
   put(page: Page, options?: { readonly signal?: AbortSignal }): Promise<string>;
@@ -24,13 +24,14 @@ export function createObjectPageStore(
 } {
   const keyOf = (url: DocumentUrl): string => folder + hashedPageFileName(url);
   const read = async (key: string): Promise<Page | null> => {
-    const bytes = await store.read(key, { signal });
+    const bytes = await store.read(key, asking);
     return bytes && parsePage(new TextDecoder().decode(bytes));
   };
   return {
     async put(page: Page, own: { readonly signal?: AbortSignal } = {}) {
       await store.put(keyOf(page.url), formatPage(page), {
-        signal: own.signal ?? signal,
+        ...asking,
+        ...own,
         contentType: "text/markdown; charset=utf-8",
       });
       return hashedPageFileName(page.url);
@@ -39,21 +40,21 @@ export function createObjectPageStore(
       const page = await read(keyOf(url));
       return page?.url === url ? page : null;
     },
-    nameOf: async (url) => (await store.head(keyOf(url), { signal })) && hashedPageFileName(url),
+    nameOf: async (url) => (await store.head(keyOf(url), asking)) && hashedPageFileName(url),
     async *list() {
-      const batches = inBatches(pageKeys(store, folder, signal));
+      const batches = inBatches(pageKeys(store, folder, asking));
       for await (const keys of batches) {
         for (const [at, page] of (await Promise.all(keys.map(read))).entries())
           if (page && keys[at] === keyOf(page.url)) yield page;
       }
     },
-    delete: (url) => store.delete(keyOf(url), { signal }),
+    delete: (url) => store.delete(keyOf(url), asking),
   };
 }
 
 /** The keys of what may be a page, in order; those of folders below are none. */
-async function* pageKeys(store: ObjectStore, folder: string, signal: AbortSignal | undefined) {
-  for await (const { key } of store.list(folder, { signal })) {
+async function* pageKeys(store: ObjectStore, folder: string, asking: ObjectOptions) {
+  for await (const { key } of store.list(folder, asking)) {
     const name = key.slice(folder.length);
     if (name.endsWith(".md") && !name.includes("/")) yield key;
   }

@@ -41,3 +41,27 @@ test("a process that has lost a page stops writing it, so that it replaces nobod
   expect((await ended).progress.successful).toBe(1);
   expect(writes).toEqual(["called off", "done"]);
 }, 30_000);
+
+test("the processes of a shared crawl wait for their store as long as for their database", async () => {
+  await using site = serveNumberedSite({ pages: 2 });
+  await using place = await openSharedPlace(database);
+  using directory = temporaryDirectory();
+  const location = { kind: "directory", path: directory.path } as const;
+  await using real = await openObjectStore(location, optionsFor("http://127.0.0.1:1"));
+  const patience: (number | undefined)[] = [];
+  const store: ObjectStore = {
+    ...real,
+    put(key, content, options) {
+      patience.push(options?.patienceMs);
+      return real.put(key, content, options);
+    },
+    putStream(key, pieces, options) {
+      patience.push(options?.patienceMs);
+      return real.putStream(key, pieces, options);
+    },
+  };
+  const output = { kind: "store", store, stateDirectory: null } as const;
+  expect((await place.work(planOf(site.origin), { job: { output } }).ended).state).toBe("completed");
+  const day = 24 * 60 * 60 * 1000;
+  expect(patience).toEqual([day, day, day]);
+}, 30_000);

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runBinary } from "../../support/binary.ts";
-import { environmentFor, makeBucket } from "../../support/bucket.ts";
+import { environmentFor, makeBucket, standBefore } from "../../support/bucket.ts";
 import {
   type ExtractorProcess,
   isOver,
@@ -287,6 +287,43 @@ test("one server with a store and no database keeps its pages there and its jobs
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
+});
+
+test.each(["a job that begins", "a job under way"])("%s waits for a bucket that is away", async (which) => {
+  await using faulty = standBefore(bucket.options);
+  await using place = await testDatabase();
+  const isShared = which === "a job under way";
+  const env = {
+    ...(isShared ? sharedEnv(place) : {}),
+    ...environmentFor(faulty.options),
+    ARTICLE_EXTRACTOR_STORE_URL: `s3://${bucket.name}/${isShared ? "under-way" : "begins"}`,
+  };
+  await using server = await startExtractor({ env });
+  let isAway = !isShared;
+  let refused = 0;
+  faulty.fault = ({ method }) => {
+    // Of a job under way, only pages meet the fault.
+    if (!isAway || (isShared && method !== "PUT")) return null;
+    refused++;
+    return new Response("busy", { status: 503 });
+  };
+  const id = await submitJob(server, { output_dir: "x", seeds: [`${site.origin}/`], rate_limit_delay: 0 });
+  if (isShared) {
+    await untilJob(server, id, ({ successful }) => successful > 5);
+    isAway = true;
+    await untilTrue(() => refused > 8);
+  } else {
+    await untilTrue(() =>
+      linesOf(server.stderr()).some(({ message }) => message === "job waits for its store"),
+    );
+    expect(isOver(await untilJob(server, id, () => true))).toBe(false);
+  }
+  isAway = false;
+  expect(await untilJob(server, id, isOver)).toMatchObject({
+    status: "completed",
+    successful: PAGES,
+    failed: 0,
+  });
 });
 
 test("while the database is away jobs are 503, single pages are served, and work goes on afterwards", async () => {

@@ -132,9 +132,10 @@ async function crawl(job: ClaimedJob<CrawlSpec>, reporter: Reporter, parts: RunP
 /** Records what became of a job. */
 type Write = () => Promise<void>;
 
-function whatBecame(summary: CrawlSummary, reporter: Reporter, { isEnding }: RunParts): Write {
-  const isHandedBack = summary.state === "cancelled" && isEnding() && !reporter.isCancelled();
+function whatBecame(summary: CrawlSummary, reporter: Reporter, parts: RunParts): Write {
+  const isHandedBack = summary.state === "cancelled" && parts.isEnding() && !reporter.isCancelled();
   if (isHandedBack) return () => reporter.handBack(0);
+  if (summary.error?.code === "store_unavailable") return waitForStore(summary.error, reporter, parts);
   const state = summary.state === "completed" ? "completed" : "failed";
   const { progress, warnings } = summary;
   return () => reporter.finish({ state, error: endError(summary), progress, warnings });
@@ -143,6 +144,8 @@ function whatBecame(summary: CrawlSummary, reporter: Reporter, { isEnding }: Run
 function whatFailed(error: unknown, reporter: Reporter, { id, log, queue, isEnding }: RunParts): Write {
   if (isDirectoryBusy(error)) return () => reporter.handBack(BUSY_DELAY_MS);
   if (isEnding() && isCancelled(error)) return () => reporter.handBack(0);
+  if (error instanceof Failure && error.code === "store_unavailable")
+    return waitForStore(error, reporter, { id, log });
   if (error instanceof OtherStore && queue.isShared) {
     log.warning("job of another store", { job_id: id });
     return () => reporter.handBack(BUSY_DELAY_MS);
@@ -151,6 +154,16 @@ function whatFailed(error: unknown, reporter: Reporter, { id, log, queue, isEndi
     log.warning("job failed", { job_id: id, code: error.code, reason: error.message });
   else log.error("fault", { job_id: id, error: describe(error) });
   return () => reporter.finish({ state: "failed", error: toRecord(error), progress: null, warnings: null });
+}
+
+/** A job whose store is away goes on when it is back: nobody has to submit it again. */
+function waitForStore(
+  { message }: Pick<FailureRecord, "message">,
+  reporter: Reporter,
+  { id, log }: Pick<RunParts, "id" | "log">,
+): Write {
+  log.warning("job waits for its store", { job_id: id, reason: message });
+  return () => reporter.handBack(BUSY_DELAY_MS);
 }
 
 /**
