@@ -278,6 +278,7 @@ export class CrawlRun {
       isHostExclusive: hostDelayMs > 0,
     });
     for (const origin of origins) this.#parts.scope.addOrigin(origin);
+    if (pages.length > 0) this.#deps.metrics.count("crawl.claims", pages.length);
     for (const page of pages) this.#start(page);
     return { waitMs, isOver };
   }
@@ -342,6 +343,7 @@ export class CrawlRun {
       metrics.count("crawl.settles_refused");
       return;
     }
+    metrics.count("crawl.settles");
     // Nobody else has the page now, so what is removed is what the process stored that had lost it.
     if (page.isTakenOver && page.known === null && outcome.status !== "success") await sink.remove?.(url);
     if (!frontier.isShared) return;

@@ -59,6 +59,9 @@ describe("a crawl", () => {
     expect(count("fetches.http")).toBe(PAGES);
     expect(count("fetches.duration")).toBe(PAGES);
     expect(count("extraction.duration")).toBe(PAGES - 1);
+    expect(count("crawl.settles")).toBe(PAGES);
+    const claims = lines.filter(({ metric }) => metric === "article_extractor.crawl.claims");
+    expect(claims.reduce((total, { value }) => total + Number(value), 0)).toBe(PAGES);
     expect(count("crawled_pages.success")).toBe(PAGES - 1);
     expect(count("failures.http_status")).toBe(1);
   });
