@@ -63,8 +63,8 @@ async function startMoto(): Promise<string> {
   const log = join(directory, "log");
   if (isFirst(directory)) {
     const output = openSync(log, "w");
-    // It ends with the run, however that ends.
-    const script = `"$1" -H 127.0.0.1 -p 0 & while kill -0 ${run} 2>/dev/null; do sleep 1; done; kill $!; rm -r "$2"`;
+    // It ends with the run, however that ends: no child of the run waits for that, since the run kills its children.
+    const script = `("$1" -H 127.0.0.1 -p 0 & while kill -0 ${run} 2>/dev/null; do sleep 1; done; kill $!; rm -r "$2") &`;
     const command = ["sh", "-c", script, "sh", SERVER, directory];
     Bun.spawn(command, { detached: true, stdio: ["ignore", output, output] }).unref();
   }
