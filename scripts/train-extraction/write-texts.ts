@@ -42,7 +42,7 @@ for (const set of sets) {
       ? tree.candidates
       : keepBlocks(tree, { p, typeP, favor: "balanced" }).blocks;
     const jsonLd = readJsonLd(page.facts);
-    const choice = { blocks, pageType, confidence: null, mainPart: null };
+    const choice = { blocks, pageType, confidence: null, mainPart: null, verdicts: null };
     const { title } = readMetadata({ page, choice, jsonLd, url: null }, null);
     const context = { url: null, base: null, jsonLd, title, image: null, options };
     const { text } = renderPage(page, choice, context);

@@ -117,6 +117,16 @@ const FIELDS = {
       microdata: structuredData.microdata,
       open_graph: structuredData.openGraph,
     },
+  blocks: ({ article: { blocks } }: FetchedArticle) =>
+    blocks?.map(({ wordCount, isHidden, isKept, isUnsure, probability, reason, ...block }) => ({
+      ...block,
+      word_count: wordCount,
+      hidden: isHidden,
+      kept: isKept,
+      unsure: isUnsure,
+      probability,
+      reason,
+    })) ?? null,
   text: ({ article }: FetchedArticle) => article.text,
   length: ({ article }: FetchedArticle) => article.text.length,
   word_count: ({ article }: FetchedArticle) => article.wordCount,
@@ -134,7 +144,7 @@ export const ARTICLE_FIELDS = Object.keys(FIELDS) as readonly ArticleField[];
 export type ArticleResult = { readonly [F in ArticleField]: ReturnType<(typeof FIELDS)[F]> };
 
 /** Fields that are long or cost time: they are there only where somebody asks for them. */
-const FIELDS_ON_REQUEST = ["links", "images", "structured_data"] as const;
+const FIELDS_ON_REQUEST = ["links", "images", "structured_data", "blocks"] as const;
 
 /** The fields of a result where nobody names any. */
 export const DEFAULT_FIELDS: readonly ArticleField[] = ARTICLE_FIELDS.filter(
@@ -147,6 +157,7 @@ const RENDERING_OF: Partial<Readonly<Record<ArticleField, Rendering>>> = {
   links: "links",
   images: "images",
   structured_data: "structuredData",
+  blocks: "blocks",
 };
 
 /** What has to be made of a page for these fields. */

@@ -15,9 +15,10 @@ import { toText } from "./document/write/text.ts";
 import type { JsonLdObject } from "./metadata/declared.ts";
 import { ElementFlag, type PageModel, type ScannedPage, Tag, tagsNamed } from "./page/page-model.ts";
 import { statOf, TextStat } from "./page/word-stats.ts";
+import { listBlocks } from "./page-blocks.ts";
 import { type Recovered, recoverContent } from "./recovery.ts";
 import { foldForComparison } from "./text.ts";
-import type { ContentAnchor, ExtractionOptions, PageType } from "./types.ts";
+import type { ContentAnchor, ExtractionOptions, PageBlock, PageType } from "./types.ts";
 
 /** The renderings of a page's content, with what the classifier says about it. */
 export type RenderedContent = ContentRenderings & {
@@ -30,6 +31,8 @@ export type RenderedContent = ContentRenderings & {
   readonly firstParagraph: string | null;
   /** See `Article.anchors`. */
   readonly anchors: readonly ContentAnchor[] | null;
+  /** See `Article.blocks`. */
+  readonly blocks: readonly PageBlock[] | null;
 };
 
 export type RenderingContext = {
@@ -65,6 +68,11 @@ export function renderPage(
   const { markdown } = content;
   const isAnchored = markdown !== null && options.renderings.includes("anchors");
   const titleBlock = blocks.length < titled.length ? titled[0]! : -1;
+  const includesCode = options.includeCode;
+  const isReplaced = recovered?.placement === "instead";
+  const listed =
+    choice.verdicts &&
+    listBlocks(model, { verdicts: choice.verdicts, blocks, titleBlock, includesCode, isReplaced });
   return {
     pageType,
     confidence,
@@ -72,6 +80,8 @@ export function renderPage(
     firstParagraph: firstParagraph(model, blocks),
     ...content,
     anchors: isAnchored ? anchorsOf(model, { blocks, titleBlock, markdown }) : null,
+    blocks: listed?.blocks ?? null,
+    omissions: [...content.omissions, ...(listed?.omissions ?? [])],
   };
 }
 
@@ -89,6 +99,7 @@ const NO_CHOICE = {
   mainPart: null,
   firstParagraph: null,
   anchors: null,
+  blocks: null,
 } as const;
 
 /** Renders a part of a page that a selector chose; all of it counts as content. */

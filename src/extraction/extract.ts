@@ -1,7 +1,7 @@
 import { Failure } from "../base/failure.ts";
 import type { PageUrl } from "../urls/index.ts";
 import { type RenderedContent, type RenderingContext, renderChosen, renderPage } from "./article-content.ts";
-import { type Choice, chooseBlocks } from "./classification/choose.ts";
+import { type Choice, type ChoiceOptions, chooseBlocks } from "./classification/choose.ts";
 import { baseOf, canonicalOf, linksOf, refreshOf, robotsOf } from "./links.ts";
 import { type JsonLdObject, readJsonLd } from "./metadata/declared.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
@@ -70,7 +70,7 @@ async function extractPage(
   const page = readPage(html);
   const base = baseOf(page.facts, url);
   const jsonLd = readJsonLd(page.facts);
-  const choice = chooseBlocks(page, url, options.favor);
+  const choice = chooseBlocks(page, url, choiceOptions(options));
   const metadata = readMetadata({ page, choice, jsonLd, url }, base);
   return {
     ...(await extractArticle(page, { url, base, jsonLd, choice, metadata, options })),
@@ -80,6 +80,11 @@ async function extractPage(
     refresh: refreshOf(page.facts, { url, base }),
   };
 }
+
+const choiceOptions = ({ favor, renderings }: ExtractionOptions): ChoiceOptions => ({
+  favor,
+  hasVerdicts: renderings.includes("blocks"),
+});
 
 type ArticleContext = {
   readonly url: PageUrl | null;
@@ -143,7 +148,7 @@ type RenderRest = (rest: ScannedPage) => RenderedContent | null;
 
 const renderContent = (page: ScannedPage, choice: Choice, context: RenderingContext): Promise<PageContent> =>
   renderWithSelectors(page, context, (rest) => {
-    const chosen = rest === page ? choice : chooseBlocks(rest, context.url, context.options.favor);
+    const chosen = rest === page ? choice : chooseBlocks(rest, context.url, choiceOptions(context.options));
     return renderPage(rest, chosen, context);
   });
 

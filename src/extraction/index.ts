@@ -2,6 +2,7 @@ export { createExtractor, type Extractor, extractBody, withSmallPagesHere } from
 export { unmatchedExclusion } from "./text.ts";
 export {
   type Article,
+  BLOCK_REASONS,
   type BodyKind,
   composeDocument,
   composeHtml,

@@ -138,6 +138,7 @@ function textArticle({ title, text, markdown, content, linked, options }: TextPa
     pageType: null,
     confidence: null,
     anchors: null,
+    blocks: null,
     sources: {
       title: title === null ? null : "heading",
       byline: null,

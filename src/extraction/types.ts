@@ -35,7 +35,15 @@ export type Favor = "balanced" | "precision" | "recall";
 export type Engine = "article-extractor" | "readability";
 
 /** The parts of an article that cost time or are long; each is made only when requested. */
-export const RENDERINGS = ["content", "markdown", "links", "images", "structuredData", "anchors"] as const;
+export const RENDERINGS = [
+  "content",
+  "markdown",
+  "links",
+  "images",
+  "structuredData",
+  "anchors",
+  "blocks",
+] as const;
 export type Rendering = (typeof RENDERINGS)[number];
 
 export const PAGE_TYPES = [
@@ -105,6 +113,11 @@ export type Article = {
   readonly anchors: readonly ContentAnchor[] | null;
   /** The page's structured data for machines; null unless asked for. */
   readonly structuredData: StructuredData | null;
+  /**
+   * The blocks of the page, in its order, and what became of them; null unless asked for, and where no blocks were
+   * chosen: with `select`, by the engine `readability`, in Markdown and plain text.
+   */
+  readonly blocks: readonly PageBlock[] | null;
   /** Plain text of the body, without the title; blocks are separated by a blank line. */
   readonly text: string;
   /** Unicode words of the text (UAX 29), so Chinese and Japanese count as words too. */
@@ -127,6 +140,56 @@ export type ContentAnchor = {
   readonly id: string;
   /** Where the line of its block begins in the Markdown, UTF-16 code units; -1 for the title, which is not in it. */
   readonly start: number;
+};
+
+/** Why a block of a page is in its content, or is not. */
+export const BLOCK_REASONS = [
+  /** Kept: its probability reaches the page's threshold. */
+  "likely",
+  /** Kept: it is code, for which less is enough. */
+  "code",
+  /** Kept: it belongs to what is kept around it, such as a list to its introduction, or a caption. */
+  "context",
+  /** Kept: the whole page is content, or it is too short to choose from. */
+  "whole",
+  /** Kept as the article's title, apart from the content. */
+  "title",
+  /** Left out: its probability is below the threshold. */
+  "unlikely",
+  /** Left out: the page says it elsewhere. */
+  "repeated",
+  /** Left out: spare parts for scripts, beside visible content. */
+  "template",
+  /** Left out: a tool of the site, such as a link to the page's source. */
+  "tool",
+  /** Left out: a dialog that asks for consent to tracking. */
+  "consent",
+  /** Left out by `includeCode`. */
+  "option",
+  /** Left out: the content was taken from the page's data for scripts instead. */
+  "data",
+] as const;
+export type BlockReason = (typeof BLOCK_REASONS)[number];
+
+/** A run of text of a page, which is in the content as a whole or not at all. */
+export type PageBlock = {
+  /** Its beginning as a reader sees it, at most 300 characters. */
+  readonly text: string;
+  readonly wordCount: number;
+  /** The name of the element around it; `div` for elements that HTML does not know. */
+  readonly tag: string;
+  /** The innermost part of the page by its tag: `header`, `nav`, `main`, `article`, `aside`, `footer`, `form`, `dialog`. */
+  readonly landmark: string | null;
+  /** A CSS selector that matches its element, and others like it; for `select` and `exclude`. */
+  readonly selector: string;
+  /** Whether the page hides it at first. */
+  readonly isHidden: boolean;
+  readonly isKept: boolean;
+  /** Whether another value of `favor` decides otherwise. */
+  readonly isUnsure: boolean;
+  /** 0–1: the probability that it is content; null where nothing had to be chosen. */
+  readonly probability: number | null;
+  readonly reason: BlockReason;
 };
 
 /** A link of the content, as often as it stands there; absolute when the page's address is known. */

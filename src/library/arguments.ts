@@ -183,7 +183,7 @@ export const notAUrl = (url: string): Failure => new Failure("invalid_url", notP
 
 /** Puts an article into one object, as other programs get it. */
 export function flatten({
-  article: { anchors: _a, ...article },
+  article: { anchors: _a, blocks: _b, ...article },
   timings: _t,
   ...page
 }: FetchedArticle): ExtractedArticle {

@@ -1,7 +1,7 @@
 import { features, given, joined, rowsOf } from "../features.ts";
 import { ElementFlag, type PageModel, type ScannedPage, Tag, tagsNamed } from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
-import { type Favor, PAGE_TYPES, type PageType } from "../types.ts";
+import { type BlockReason, type Favor, PAGE_TYPES, type PageType } from "../types.ts";
 import { BLOCK_FEATURES, BLOCK_HINTS, computeBlockFeatures } from "./block-features.ts";
 import { BLOCK_TREES, CONFIDENCE_TREES, CONTEXT_TREES, TYPE_TREES } from "./block-trees.ts";
 import {
@@ -10,7 +10,7 @@ import {
   computeContextFeatures,
   withPageTypes,
 } from "./context-features.ts";
-import { keepBlocks, type MainPart } from "./keep-blocks.ts";
+import { type ChoiceObserver, type Judgement, keepBlocks, type MainPart } from "./keep-blocks.ts";
 import { computePageFeatures, PAGE_FEATURES } from "./page-features.ts";
 import { buildPageTree, type PageTree } from "./page-tree.ts";
 import { loadTrees, plateauOf, predict, type Trees } from "./trees.ts";
@@ -30,6 +30,21 @@ export type Choice = {
   readonly confidence: number | null;
   /** How many words of the page's main part are in `blocks`; null when no part of the page is the main one. */
   readonly mainPart: MainPart | null;
+  /** What became of each block of the page, by its number; null unless asked for. */
+  readonly verdicts: readonly BlockVerdict[] | null;
+};
+
+/** What the classification says of one block; see `PageBlock`. */
+export type BlockVerdict = {
+  readonly probability: number | null;
+  readonly reason: BlockReason;
+  readonly isUnsure: boolean;
+};
+
+export type ChoiceOptions = {
+  readonly favor: Favor;
+  /** Whether to tell the verdict on each block, which takes about as long as another choice. */
+  readonly hasVerdicts: boolean;
 };
 
 /** Reads the trees and weights of the training. @throws Error for trees of other features than this code computes */
@@ -47,19 +62,22 @@ let models: ReturnType<typeof readModels> | null = null;
  * Chooses the content blocks of a page in two stages: first from each block and its place, then from what the first
  * stage says about everything around it. The trees come from scripts/train-extraction.
  */
-export function chooseBlocks({ model, facts }: ScannedPage, url: string | null, favor: Favor): Choice {
+export function chooseBlocks(
+  { model, facts }: ScannedPage,
+  url: string | null,
+  { favor, hasVerdicts }: ChoiceOptions,
+): Choice {
   models ??= readModels();
   const tree = buildPageTree(model);
-  if (tree.candidates.length === 0)
-    return { blocks: new Int32Array(0), pageType: null, confidence: 0, mainPart: null };
-  if (isBarePage(tree)) return { blocks: tree.candidates, pageType: null, confidence: null, mainPart: null };
+  const unchosen = { pageType: null, mainPart: null, verdicts: hasVerdicts ? verdictsOnAll(tree) : null };
+  if (tree.candidates.length === 0) return { ...unchosen, blocks: new Int32Array(0), confidence: 0 };
+  if (isBarePage(tree)) return { ...unchosen, blocks: tree.candidates, confidence: null };
   const rows = computeBlockFeatures(tree, facts);
   const first = predict(models.blocks, rows);
   const typeP = typesOf(models.types, computePageFeatures({ facts, url, rows, p: first }));
   const context = computeContextFeatures(tree, first, computeWordSums(tree, models.words));
   const p = predict(models.context, withPageTypes(context, typeP));
-  const { blocks: likely, mainPart } = keepBlocks(tree, { p, typeP, favor });
-  const blocks = withoutShortForms(model, likely.length > 0 ? likely : shortPageBlocks(tree));
+  const { blocks, mainPart } = contentBlocks(tree, { p, typeP, favor });
   const [confidence = 0] = predict(models.confidence, computeChoiceFeatures({ tree, p, typeP, blocks }));
   const likeliest = typeP.indexOf(Math.max(...typeP));
   return {
@@ -67,8 +85,70 @@ export function chooseBlocks({ model, facts }: ScannedPage, url: string | null, 
     pageType: PAGE_TYPES[likeliest] ?? null,
     confidence: Math.round(confidence * 100) / 100,
     mainPart,
+    verdicts: hasVerdicts ? verdictsOn(tree, { p, typeP, favor }) : null,
   };
 }
+
+function contentBlocks(
+  tree: PageTree,
+  judgement: Judgement,
+  observe?: ChoiceObserver,
+): Pick<Choice, "blocks" | "mainPart"> {
+  const { blocks: likely, mainPart } = keepBlocks(tree, judgement, observe);
+  const isShort = likely.length === 0;
+  return { blocks: withoutShortForms(tree.model, isShort ? shortPageBlocks(tree) : likely), mainPart };
+}
+
+/** The verdicts on a page whose blocks are all content, but for those that are no candidates. */
+function verdictsOnAll({ model, candidates }: PageTree): BlockVerdict[] {
+  const isCandidate = new Set(candidates);
+  return Array.from({ length: model.blocks.count }, (_, block) => ({
+    probability: null,
+    // A block with words is no candidate where it asks for consent.
+    reason: isCandidate.has(block) ? "whole" : "consent",
+    isUnsure: false,
+  }));
+}
+
+/** Makes the choice for each value of `favor` again, and watches how the one that counts comes about. */
+function verdictsOn(tree: PageTree, judgement: Judgement): BlockVerdict[] {
+  const { candidates } = tree;
+  const reasons = new Array<BlockReason>(candidates.length).fill("unlikely");
+  const before = new Uint8Array(candidates.length);
+  const observe: ChoiceObserver = (isChosen, reason) => {
+    for (let index = 0; index < isChosen.length; index++)
+      if (isChosen[index] !== before[index]) reasons[index] = reason;
+    before.set(isChosen);
+  };
+  const isKept = new Uint8Array(tree.model.blocks.count);
+  const kept = (favor: Favor): readonly number[] =>
+    Array.from(
+      contentBlocks(tree, { ...judgement, favor }, favor === judgement.favor ? observe : undefined).blocks,
+    );
+  const times = new Uint8Array(isKept.length);
+  for (const favor of FAVORS) {
+    for (const block of kept(favor)) {
+      times[block]!++;
+      if (favor === judgement.favor) isKept[block] = 1;
+    }
+  }
+  const verdicts = verdictsOnAll(tree);
+  for (const [index, block] of candidates.entries()) {
+    const isChosen = before[index] === 1;
+    const reason = isKept[block]
+      ? isChosen
+        ? reasons[index]!
+        : "whole"
+      : isChosen
+        ? "repeated"
+        : reasons[index]!;
+    const probability = Math.round(judgement.p[index]! * 100) / 100;
+    verdicts[block] = { probability, reason, isUnsure: times[block]! % FAVORS.length !== 0 };
+  }
+  return verdicts;
+}
+
+const FAVORS: readonly Favor[] = ["precision", "balanced", "recall"];
 
 function typesOf(types: readonly Trees[], features: Float32Array): Float32Array {
   const p = Float32Array.from(types, (trees) => predict(trees, features)[0]!);

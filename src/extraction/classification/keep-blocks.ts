@@ -1,6 +1,6 @@
 import { ElementFlag, type PageModel, Tag, tagsNamed } from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
-import { type Favor, PAGE_TYPES } from "../types.ts";
+import { type BlockReason, type Favor, PAGE_TYPES } from "../types.ts";
 import { headingLevel } from "./block-features.ts";
 import { addIntroduced, completeCards } from "./cards.ts";
 import { placeOf } from "./context-features.ts";
@@ -66,13 +66,16 @@ const LEAST_OF_LIKE_PLACES = 0.05;
 /** The number of words in the container of the content: those that are kept, and all that readers see. */
 export type MainPart = { readonly kept: number; readonly total: number };
 
-type Judgement = {
+export type Judgement = {
   /** The probability of each candidate. */
   readonly p: Float32Array;
   /** The probability of each page type. */
   readonly typeP: Float32Array;
   readonly favor: Favor;
 };
+
+/** Receives, after each step, which candidates are chosen, and the reason of those that the step has changed. */
+export type ChoiceObserver = (isChosen: Uint8Array, reason: BlockReason) => void;
 
 /**
  * Selects the content blocks by their probabilities: those that reach a share of the page's own plateau, and around
@@ -82,6 +85,7 @@ type Judgement = {
 export function keepBlocks(
   tree: PageTree,
   { p, typeP, favor }: Judgement,
+  observe: ChoiceObserver = () => {},
 ): { readonly blocks: Int32Array; readonly mainPart: MainPart | null } {
   const words = Float32Array.from(tree.candidates, (block) => statOf(tree.model, block, TextStat.words));
   const { plateauShare, least } = THRESHOLDS[favor];
@@ -92,16 +96,24 @@ export function keepBlocks(
   const leastOfCode = Math.min(least, threshold);
   const isChosen = Uint8Array.from(p, (value, index) => {
     const enough = words[index]! < SHORT_WORDS ? SHORT_SHARE * threshold : threshold;
-    return value >= enough || (value >= leastOfCode && isCodeBlock(tree, tree.candidates[index]!)) ? 1 : 0;
+    return value >= enough ? 1 : 0;
   });
+  observe(isChosen, "likely");
+  for (let index = 0; index < p.length; index++)
+    if (p[index]! >= leastOfCode && isCodeBlock(tree, tree.candidates[index]!)) isChosen[index] = 1;
+  observe(isChosen, "code");
   if (favor !== "precision") {
     addIntroduced(tree, { words, p, typeP }, isChosen);
     completeCards(tree, { words, typeP }, isChosen);
   }
+  observe(isChosen, "context");
   dropTemplates(tree, words, isChosen);
+  observe(isChosen, "template");
   const region = findRegion(tree, words, isChosen, FEW_WORDS);
   if (region !== null && favor !== "precision") addFromRegion(tree, { region, p, typeP, favor, isChosen });
+  observe(isChosen, "context");
   dropFurniture(tree, isChosen);
+  observe(isChosen, "tool");
   const keepsRepeats = typeP[DOCUMENTATION]! > SURELY_DOCUMENTATION;
   const blocks = withoutRepeats(tree, { words, isChosen, region, keepsRepeats });
   return { blocks, mainPart: region && measure(tree, region, blocks) };

@@ -48,3 +48,19 @@ test("a selector that matches nothing is named", async () => {
     'No element matches the excluded selector ".nowhere"',
   ]);
 });
+
+test("the blocks of a page are told in the documented form, with selectors that leave them out", async () => {
+  const url = `${site.origin}/docs/forecast.html`;
+  const { blocks } = (await (await server.post("/", { url, fields: ["blocks"] })).json()) as {
+    readonly blocks: readonly { text: string; kept: boolean; reason: string; selector: string }[];
+  };
+  const { components } = (await (await server.get("/openapi.json")).json()) as {
+    readonly components: { readonly schemas: { readonly PageBlock: { readonly required: string[] } } };
+  };
+  const fields = components.schemas.PageBlock.required.sort();
+  for (const block of blocks) expect(Object.keys(block).sort()).toEqual(fields);
+  expect(new Set(blocks.map(({ kept }) => kept))).toEqual(new Set([true, false]));
+  const out = blocks.find(({ reason }) => reason === "likely");
+  const rest = await server.post("/", { url, fields: ["text"], options: { exclude: [out?.selector] } });
+  expect(((await rest.json()) as { readonly text: string }).text).not.toContain(out?.text ?? "");
+});

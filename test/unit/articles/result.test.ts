@@ -22,7 +22,7 @@ const fromDocument = (document: Partial<LocalDocument>, options: Partial<Extract
 const resultOf = async (document: Partial<LocalDocument>, options: Partial<ExtractionOptions> = {}) =>
   articleFields(await fromDocument(document, options), DEFAULT_FIELDS) as Omit<
     ArticleResult,
-    "links" | "images" | "structured_data"
+    "links" | "images" | "structured_data" | "blocks"
   >; // they are all there
 
 describe("the extraction result", () => {

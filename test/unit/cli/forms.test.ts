@@ -139,12 +139,13 @@ describe("--fields", () => {
       const words = ["-", "--url", "https://h.test/x/", "--fields", fields];
       return JSON.parse((await runCommand(words, { stdin: page })).stdout);
     };
-    const all = await asked("default,links,images,structured_data");
-    expect(Object.keys(all)).toEqual([...DEFAULT_FIELDS, "links", "images", "structured_data"]);
+    const all = await asked("default,links,images,structured_data,blocks");
+    expect(Object.keys(all)).toEqual([...DEFAULT_FIELDS, "links", "images", "structured_data", "blocks"]);
     const wanted = {
       links: [{ url: "https://h.test/a", text: "a" }],
       images: [{ url: "https://h.test/x/b.png", alt: "b", width: null, height: null }],
       structured_data: { json_ld: [], microdata: [], open_graph: [{ property: "og:title", content: "T" }] },
+      blocks: [expect.objectContaining({ text: "See a and .", tag: "p", kept: true, reason: "whole" })],
     };
     expect(all).toMatchObject(wanted);
     for (const [field, value] of Object.entries(wanted))

@@ -1,5 +1,5 @@
 import { JOB_STATES } from "../../../../crawler/index.ts";
-import { PAGE_TYPES } from "../../../../extraction/index.ts";
+import { BLOCK_REASONS, PAGE_TYPES } from "../../../../extraction/index.ts";
 import { z } from "../../openapi.ts";
 
 const timestamp = (description: string) =>
@@ -58,6 +58,23 @@ export const ExtractionResult = z
 
 const image = z.object({ url: z.string(), alt: z.string(), width: pixels, height: pixels });
 
+const PageBlock = z
+  .object({
+    text: z.string().openapi({ description: "Its beginning as a reader sees it, 300 characters at most" }),
+    tag: z.string().openapi({ description: "The name of the element around it" }),
+    landmark: text.openapi({ description: "The innermost part of the page around it: header, nav, main …" }),
+    selector: z.string().openapi({
+      description: "Matches its element, and others like it; for options.select and options.exclude",
+    }),
+    word_count: count,
+    hidden: z.boolean().openapi({ description: "Whether the page hides it at first" }),
+    kept: z.boolean().openapi({ description: "Whether it is in the content, or its title" }),
+    unsure: z.boolean().openapi({ description: "Whether another value of options.favor decides otherwise" }),
+    probability: z.number().min(0).max(1).nullable(),
+    reason: z.enum(BLOCK_REASONS),
+  })
+  .openapi("PageBlock");
+
 /** The fields that a request names. */
 export const AskedFields = ExtractionResult.partial()
   .extend({
@@ -76,6 +93,10 @@ export const AskedFields = ExtractionResult.partial()
       })
       .optional()
       .openapi({ description: "What the page says about itself for machines, as parsed" }),
+    blocks: z.array(PageBlock).nullable().optional().openapi({
+      description:
+        "The page's runs of text in its order, what became of each and why; 10 000 at most. Null where none were chosen: with options.select, by the engine readability, in Markdown and plain text",
+    }),
   })
   .openapi("AskedFields", {
     description: "ExtractionResult, or the fields of it and beside it that the request names",

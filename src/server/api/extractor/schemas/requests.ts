@@ -97,7 +97,7 @@ export const ExtractionRequest = z
       .nullish()
       .openapi({
         description:
-          "Only these fields of the result, in this order; default stands for those without this field, beside which links, images and structured_data can be had",
+          "Only these fields of the result, in this order; default stands for those without this field, beside which links, images, structured_data and blocks can be had",
         example: ["default", "links"],
       }),
   })
