@@ -1,66 +1,61 @@
 /**
- * Builds the library into dist/lib: a package of ES modules for Bun and Node with their declarations, which needs the
- * packages that it imports and no others.
+ * Builds the library into dist/lib: a package of ES modules for Bun and Node with their declarations. What it uses of
+ * other packages is inside, so whoever installs it gets nothing else.
  */
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
+import { builtinModules } from "node:module";
 import { dirname, join, relative } from "node:path";
 import manifest from "../package.json" with { type: "json" };
+import project from "../project.json" with { type: "json" };
+import { licensesOf } from "./licenses.ts";
 
 const ROOT = join(import.meta.dir, "..");
 const OUT = join(ROOT, "dist/lib");
 
 /** What only `engine: "readability"` needs: whoever wants it installs them. */
-const OPTIONAL = new Set(["@mozilla/readability", "node-html-markdown"]);
+const OPTIONAL: ReadonlySet<string> = new Set(["@mozilla/readability", "node-html-markdown"]);
 
-async function buildModules(): Promise<void> {
+/** Builds the modules; returns the folders of the packages that are inside them. */
+async function buildModules(): Promise<ReadonlySet<string>> {
   const result = await Bun.build({
     entrypoints: ["src/library/index.ts", "bin/library-worker.ts"].map((path) => join(ROOT, path)),
     outdir: OUT,
     naming: { entry: "[name].js", chunk: "[name]-[hash].js" },
     target: "node",
     format: "esm",
-    packages: "external",
+    external: [...OPTIONAL],
     splitting: true,
+    metafile: true,
   });
   if (!result.success) throw new AggregateError(result.logs, "building the library failed");
-}
-
-/** The packages that the modules import, each once. */
-async function importedPackages(): Promise<readonly string[]> {
   const transpiler = new Bun.Transpiler({ loader: "js" });
-  const packages = new Set<string>();
-  for (const name of await readdir(OUT)) {
-    if (!name.endsWith(".js")) continue;
-    for (const { path } of transpiler.scanImports(await Bun.file(join(OUT, name)).text())) {
-      if (path.startsWith("bun:") || path === "bun") throw new Error(`the library imports ${path}`);
-      if (!path.startsWith(".") && !path.startsWith("node:")) packages.add(packageOf(path));
-    }
-  }
-  return [...packages].sort();
+  for (const output of result.outputs)
+    for (const { path } of transpiler.scanImports(await output.text()))
+      if (
+        !path.startsWith(".") &&
+        !builtinModules.includes(path.replace(/^node:/, "")) &&
+        !OPTIONAL.has(path)
+      )
+        throw new Error(`the library imports ${path}`);
+  const files = Object.keys(result.metafile?.inputs ?? {}).map((path) => PACKAGE.exec(path)?.[0]);
+  return new Set(files.filter((path) => path !== undefined).map((path) => join(ROOT, path)));
 }
 
-const packageOf = (specifier: string): string =>
-  specifier.split("/", specifier.startsWith("@") ? 2 : 1).join("/");
+const PACKAGE = /^.*node_modules\/(?:@[^/]+\/)?[^/]+/;
 
-async function writePackage(): Promise<void> {
-  const { name, version, description, homepage, license, type, sideEffects } = manifest;
-  const engines = { bun: `>=${manifest.engines.bun}`, node: manifest.engines.node };
+async function writePackage(bundled: ReadonlySet<string>): Promise<void> {
+  const { version, description, license, type, sideEffects } = manifest;
   const versions: Readonly<Record<string, string>> = manifest.dependencies;
-  const pinned = (await importedPackages()).map((imported) => {
-    const pin = versions[imported];
-    if (pin === undefined) throw new Error(`the library imports ${imported}, which is no dependency`);
-    return [imported, pin] as const;
-  });
-  const optional = pinned.filter(([imported]) => OPTIONAL.has(imported));
+  const engines = { bun: `>=${manifest.engines.bun}`, node: manifest.engines.node };
   const packageJson = {
-    ...{ name, version, description, homepage, license, type, sideEffects, engines },
+    ...{ name: project.npm_package, version, description, license, type, sideEffects, engines },
     exports: { ".": { types: "./types/library/index.d.ts", default: "./index.js" } },
-    dependencies: Object.fromEntries(pinned.filter(([imported]) => !OPTIONAL.has(imported))),
-    peerDependencies: Object.fromEntries(optional),
-    peerDependenciesMeta: Object.fromEntries(optional.map(([imported]) => [imported, { optional: true }])),
+    peerDependencies: Object.fromEntries([...OPTIONAL].map((name) => [name, versions[name]])),
+    peerDependenciesMeta: Object.fromEntries([...OPTIONAL].map((name) => [name, { optional: true }])),
   };
   await Bun.write(join(OUT, "package.json"), `${JSON.stringify(packageJson, null, 2)}\n`);
   await Bun.write(join(OUT, "LICENSE"), Bun.file(join(ROOT, "LICENSE")));
+  await Bun.write(join(OUT, "LICENSES-OF-PACKAGES.txt"), await licensesOf(bundled));
 }
 
 /** Writes the declarations that the library's own need, and none of those that only its modules need. */
@@ -89,6 +84,5 @@ async function writeDeclarations(): Promise<void> {
 const IMPORT = /(from |import\()"(\.[^"]+)\.ts"/g;
 
 await rm(OUT, { recursive: true, force: true });
-await buildModules();
-await writePackage();
+await writePackage(await buildModules());
 await writeDeclarations();

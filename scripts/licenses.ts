@@ -27,7 +27,7 @@ type LicensedPackage = {
 const LICENSE_FILE = /^(licen[cs]e|copying)/i;
 /** Apache-2.0, section 4(d), requires that a NOTICE file is distributed with the program. */
 const NOTICE_FILE = /^(notice|third[-_ ]?party[-_ ]?notices?)/i;
-const RULE = "=".repeat(80);
+const DIVIDER = `\n${"=".repeat(80)}\n\n`;
 
 /**
  * The licences of the program as one text, which is the same for the same lock file and Bun version. It walks
@@ -38,13 +38,19 @@ const RULE = "=".repeat(80);
  * package.json
  */
 export async function collectLicenses(root: string): Promise<string> {
-  const own = await readPackage(root);
-  const directories = await walkDependencies(root);
+  const own = render(await readPackage(root));
+  return [own, describeBun(), await licensesOf(await walkDependencies(root))].join(DIVIDER);
+}
+
+/**
+ * The licences of packages as one text, sorted by their names; two copies of one version count once.
+ * @throws Error when a package has neither a licence file nor a licence in its package.json
+ */
+export async function licensesOf(directories: Iterable<string>): Promise<string> {
   const packages = await Promise.all([...directories].map(readPackage));
   const byTitle = new Map(packages.map((entry) => [entry.title, entry]));
   const titles = [...byTitle.keys()].sort();
-  const sections = [render(own), describeBun(), ...titles.map((title) => render(byTitle.get(title)!))];
-  return sections.join(`\n${RULE}\n\n`);
+  return titles.map((title) => render(byTitle.get(title)!)).join(DIVIDER);
 }
 
 /** The directories of all production dependencies, including nested copies of other versions. */

@@ -1,5 +1,6 @@
 import manifest from "../../package.json" with { type: "json" };
+import project from "../../project.json" with { type: "json" };
 
 export const VERSION: string = manifest.version;
-/** The page about the program; part of the user agent. */
-export const HOME_PAGE: string = manifest.homepage;
+/** The page about the program, part of the user agent; null until the owner has one. */
+export const HOME_PAGE: string | null = project.homepage;

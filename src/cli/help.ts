@@ -234,8 +234,7 @@ export function formatManual(): string {
     ),
     ".SH EXIT STATUS",
     ...EXIT_STATUS.flatMap(([status, meaning]) => entry(status, meaning)),
-    ".SH SEE ALSO",
-    toRoff(HOME_PAGE),
+    ...(HOME_PAGE === null ? [] : [".SH SEE ALSO", toRoff(HOME_PAGE)]),
   ];
   return `${lines.join("\n")}\n`;
 }

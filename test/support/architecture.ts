@@ -142,6 +142,6 @@ export const NETWORK_USERS: Readonly<Record<string, string>> = {
 };
 
 /** Files that are embedded although they lie outside `src/` and `bin/`. */
-export const EMBEDDED_FILES: readonly string[] = ["package.json", "build/licenses.txt"];
+export const EMBEDDED_FILES: readonly string[] = ["package.json", "project.json", "build/licenses.txt"];
 
 export const MAX_FILE_LINES = 400;

@@ -66,11 +66,14 @@ export function conditionalHeaders(validators: Validators | undefined): Record<s
 }
 
 /**
- * The default user agent, which honestly names the program and its operator's page.
- * @param homePage an absolute URL
+ * The default user agent, which honestly names the program and the page about it.
+ * @param homePage an absolute URL, or null when there is no such page
  */
-export const productUserAgent = (product: { readonly version: string; readonly homePage: string }): string =>
-  `${PRODUCT_TOKEN}/${product.version} (+${product.homePage})`;
+export const productUserAgent = (product: {
+  readonly version: string;
+  readonly homePage: string | null;
+}): string =>
+  `${PRODUCT_TOKEN}/${product.version}${product.homePage === null ? "" : ` (+${product.homePage})`}`;
 
 /** The product token that robots.txt groups are matched with, whatever user agent is sent. */
 export const PRODUCT_TOKEN = "article-extractor";

@@ -54,9 +54,10 @@ describe("back-off", () => {
 });
 
 describe("user agents", () => {
-  test("the product's names its version and home page", () => {
-    const text = productUserAgent({ version: "1.2.3", homePage: "https://example.org/about" });
-    expect(text).toBe("article-extractor/1.2.3 (+https://example.org/about)");
+  test("the product's names its version, and its home page when there is one", () => {
+    const text = (homePage: string | null) => productUserAgent({ version: "1.2.3", homePage });
+    expect(text("https://example.org/about")).toBe("article-extractor/1.2.3 (+https://example.org/about)");
+    expect(text(null)).toBe("article-extractor/1.2.3");
   });
 
   test("a random one is from the list, even for the extreme random numbers", () => {
