@@ -2,7 +2,7 @@
 BUN := sh scripts/bun
 INSTALLED := node_modules/.installed
 
-.PHONY: help demo test test-unit test-all test-scale build release library check format install clean
+.PHONY: help demo docs test test-unit test-all test-scale build release library check format install clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -47,6 +47,9 @@ release: $(INSTALLED) ## dist/release/, every target with SHA-256 sums
 
 library: $(INSTALLED) ## dist/lib, for Bun and Node
 	$(BUN) scripts/build-library.ts
+
+docs: $(INSTALLED) ## [BASE=/docs/]: dist/docs, the documentation as a site of plain files
+	$(BUN) scripts/docs.ts $(if $(BASE),--base "$(BASE)")
 
 check: $(INSTALLED) ## formatting, lint, types, dead code
 	$(BUN) x biome check --error-on-warnings .

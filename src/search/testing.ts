@@ -9,14 +9,21 @@ export type { IndexBuildOptions } from "./builder/build-index.ts";
 export { type BuildOptions, buildSegment } from "./builder/build-segment.ts";
 export { DocumentAnalyser } from "./document/analyse.ts";
 export { scanLines } from "./document/blocks.ts";
-export { SLUG_STYLES, Slugs } from "./document/slugs.ts";
+export { SLUG_STYLES, Slugs, withSlugs } from "./document/slugs.ts";
 export { FieldScorer, inverseDocumentFrequency } from "./field-score.ts";
 export { parseQuery } from "./query/compile.ts";
+export { scoreDocuments } from "./query/phrases.ts";
 export type { SynonymSettings } from "./query/synonyms.ts";
 export { CLOSE_TOKENS, OPENINGS, RANKING, SHORT_PAGE, weightsFor } from "./ranking/constants.ts";
 export { kindOf, type TextKind } from "./reading/kinds.ts";
 export { cleanDocument, readDocuments } from "./reading/read-document.ts";
-export { countIn, prepare, rescorePrepared, type SearchOptions, searchIndex } from "./searcher.ts";
+export {
+  countIn,
+  prepare,
+  rescorePrepared,
+  type SearchOptions,
+  searchIndex,
+} from "./searcher.ts";
 export { bitWidth, packBits, packedLength, unpackBits } from "./segment/bit-packing.ts";
 export { ByteReader, ByteWriter } from "./segment/bytes.ts";
 export { codeUnitBytes, decodeCodeUnits } from "./segment/code-units.ts";
@@ -39,6 +46,7 @@ export {
   FIELDS,
   type FieldName,
   type FieldNumber,
+  type FindCandidates,
   type IndexReader,
   LANGUAGES,
   NO_DOCUMENT,

@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
+import { buildMemoryIndex } from "../../../scripts/docs/memory-index.ts";
 import type { AnalyzerProfile } from "../../../src/search/index.ts";
 import { Analyser, DocumentAnalyser } from "../../../src/search/testing.ts";
 import { parseDocumentUrl } from "../../../src/urls/index.ts";
-import { buildMemoryIndex } from "../../support/search/memory-index.ts";
 
 /** Writes the tokens of a title as `term@position`. */
 function terms(title: string, profile: AnalyzerProfile = "default"): string[] {

@@ -1,4 +1,4 @@
-import type { AnalyzerProfile, Language, SourceDocument, StoredDocument } from "../../../src/search/index.ts";
+import type { AnalyzerProfile, Language, SourceDocument, StoredDocument } from "../../src/search/index.ts";
 import {
   Analyser,
   type AttributeTable,
@@ -12,7 +12,8 @@ import {
   type Postings,
   type TermEntry,
   type TermWalk,
-} from "../../../src/search/testing.ts";
+  withSlugs,
+} from "../../src/search/testing.ts";
 
 type Posting = {
   readonly document: number;
@@ -23,7 +24,10 @@ type Posting = {
 
 type TermPostings = { readonly forms: Map<string, number>; readonly list: Posting[] };
 
-/** An index as plain objects, with nothing clever in it: what ranking is tried and compared on. */
+/**
+ * An index as plain objects, with nothing clever in it: what ranking is tried and compared on, and what the pages of the
+ * documentation are searched with in a browser.
+ */
 export function buildMemoryIndex(
   sources: readonly SourceDocument[],
   profile: AnalyzerProfile,
@@ -61,7 +65,7 @@ export function buildMemoryIndex(
       url: source.url,
       title: source.title,
       markdown: analysed.markdown,
-      sections: analysed.sections,
+      sections: withSlugs(analysed.sections, "github"),
       anchors: analysed.anchors,
     });
   }

@@ -1,0 +1,151 @@
+import { describe, expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { htmlPath, readPages } from "../../scripts/docs/pages.ts";
+import { writeSite } from "../../scripts/docs/site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { accessibilityFaults, openPageBrowser, scrollsSideways, type Tab } from "../support/page-browser.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+
+/** Keeps pictures to look at where DOCS_SHOTS names a folder. */
+const SHOTS = process.env.DOCS_SHOTS;
+
+const out = forAllTests(temporaryDirectory()).path;
+const pages = await readPages(join(import.meta.dir, "../../docs"), null);
+await writeSite(pages, { directory: out, base: "/manual/" });
+
+/** A server of plain files that has the site below a path, and its page for unknown addresses. */
+const server = Bun.serve({
+  hostname: "127.0.0.1",
+  port: 0,
+  development: false,
+  fetch: async (request) => {
+    const path = new URL(request.url).pathname.replace(/^\/manual\//, "/").replace(/\/$/, "/index.html");
+    const file = Bun.file(join(out, path));
+    if (await file.exists()) return new Response(file);
+    return new Response(await Bun.file(join(out, "404.html")).text(), {
+      status: 404,
+      headers: { "content-type": "text/html" },
+    });
+  },
+});
+forAllTests({ [Symbol.asyncDispose]: () => server.stop(true) });
+const browser = forAllTests(await openPageBrowser());
+const origin = server.url.origin;
+const SITE = `${origin}/manual/`;
+
+async function search(page: Tab, query: string): Promise<void> {
+  await page.keyboard.press("/");
+  await page.fill("#query", query);
+  await page.locator("#hits a.hit, #hits p").first().waitFor();
+}
+
+describe("the site of the documentation", () => {
+  test.each([
+    [360, false],
+    [360, true],
+    [1280, false],
+    [1280, true],
+  ])("reads well %i px wide (dark: %p)", async (width, isDark) => {
+    await using tab = await browser.visit({ origin, width, isDark });
+    const { page } = tab;
+    // The longest page, the one with the widest tables, and the one that leads to the others.
+    for (const path of ["index.html", "reference.html", "tenants.html"]) {
+      await page.goto(SITE + path);
+      expect(await scrollsSideways(page)).toBe(false);
+      expect(await accessibilityFaults(page)).toEqual([]);
+      await search(page, "resume a crawl");
+      expect(await scrollsSideways(page)).toBe(false);
+      expect(await accessibilityFaults(page)).toEqual([]);
+      if (!SHOTS) continue;
+      mkdirSync(SHOTS, { recursive: true });
+      await page.screenshot({ path: join(SHOTS, `${path}-${width}-${isDark}-search.png`) });
+      await page.keyboard.press("Escape");
+      await page.screenshot({ path: join(SHOTS, `${path}-${width}-${isDark}.png`) });
+    }
+    expect(tab.complaints).toEqual([]);
+    expect(tab.outside).toEqual([]);
+  });
+
+  test.each([
+    ["what does exit code 3 mean", "crawl.html"],
+    ["--user-interaction-timeout", "reference.html"],
+    ["ARTICLE_EXTRACTOR_TRUSTED_PROXIES", "reference.html"],
+    ["manifest.json fields", "crawl.html"],
+    ["postgres bakcup", "scale-out.html"],
+  ])("finds the page for %p", async (query, path) => {
+    await using tab = await browser.visit({ origin });
+    await tab.page.goto(SITE);
+    await search(tab.page, query);
+    const found = await tab.page
+      .locator("a.hit")
+      .evaluateAll((links) => links.slice(0, 3).map((link) => link.getAttribute("href")));
+    expect(found.map((address) => address?.replace(/#.*/, ""))).toContain(path);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("is searched with the keyboard alone, and a hit opens at its section", async () => {
+    await using tab = await browser.visit({ origin });
+    const { page } = tab;
+    await page.goto(SITE);
+    await search(page, "sitemap index nested");
+    await page.keyboard.press("ArrowDown");
+    const address = await page.evaluate(() => document.activeElement?.getAttribute("href"));
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${SITE}${address}`);
+    const anchor = new URL(page.url()).hash.slice(1);
+    expect(await page.evaluate((id) => document.getElementById(id)?.tagName, anchor)).toMatch(/^H\d$/);
+    await search(page, "zzzzqqq");
+    expect(await page.locator("#hits").textContent()).toContain("Nothing was found for “zzzzqqq”");
+    await page.keyboard.press("Escape");
+    expect(await page.locator("#hits").isHidden()).toBe(true);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("works from the disk", async () => {
+    await using tab = await browser.visit({ origin: "file://", expected: /axe|preload|docs\.css/ });
+    const { page } = tab;
+    await page.goto(`file://${out}/index.html`);
+    await search(page, "egress policy");
+    await page.locator("a.hit").first().click();
+    await page.waitForURL(/\.html/);
+    expect(await page.locator("article h1").count()).toBe(1);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("leads from an unknown address to its pages, also from a deep one", async () => {
+    await using tab = await browser.visit({ origin, expected: /404/ });
+    const { page } = tab;
+    await page.goto(`${SITE}a/b/c.html`);
+    await search(page, "robots.txt");
+    await page.locator("a.hit").first().click();
+    await page.waitForURL(new RegExp(`^${SITE}[\\w/-]+\\.html`));
+    expect(tab.complaints).toEqual([]);
+    expect(tab.outside).toEqual([]);
+  });
+
+  test("folds its list of pages on a phone, and copies commands", async () => {
+    await using tab = await browser.visit({ origin, width: 360 });
+    const { page } = tab;
+    await page.goto(`${SITE}crawl.html`);
+    const contents = page.locator("#contents");
+    expect(await contents.isHidden()).toBe(true);
+    await page.getByRole("button", { name: "Pages" }).click();
+    expect(await contents.isVisible()).toBe(true);
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await page.getByRole("button", { name: "Pages" }).click();
+    await page.getByRole("button", { name: "Copy this block" }).first().click();
+    await page.getByText("Copied").first().waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toStartWith("article-extractor crawl");
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("is whole without scripts", async () => {
+    await using tab = await browser.visit({ origin });
+    const { page } = tab;
+    await page.route("**/docs.js", (route) => route.abort());
+    await page.goto(`${SITE}${htmlPath(pages[1]!.path)}`);
+    expect(await page.locator("search").isHidden()).toBe(true);
+    expect(await page.locator("#contents a").count()).toBe(pages.length);
+  });
+});

@@ -1,0 +1,8 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { TABLE_DOCUMENTS, withTables } from "../../scripts/readme.ts";
+
+test.each(TABLE_DOCUMENTS)("the tables of %s are what the program declares", async (path) => {
+  const text = await Bun.file(join(import.meta.dir, "../..", path)).text();
+  expect(withTables(path, text)).toBe(text);
+});
