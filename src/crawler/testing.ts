@@ -5,7 +5,7 @@ export { openPostgresFrontier, type PostgresFrontierOptions } from "./frontier/p
 export { createHostPaces, type HostPaces } from "./host-paces.ts";
 export type { ManifestEntry } from "./manifest.ts";
 export { createFileSink } from "./output.ts";
-export type { JobQueueLimits } from "./queue/jobs.ts";
+export { EVENT_AGE_MS, type JobQueueLimits, MAX_EVENTS, MIN_EVENTS } from "./queue/jobs.ts";
 export { EchoedPages, isTrap, withoutSession } from "./scope.ts";
 export { decodeStream, type SitemapLimits, sitemapsOfRobots } from "./sitemap/open.ts";
 export { createTextListReader, readRecords, readSitemaps } from "./sitemap/read-sitemaps.ts";

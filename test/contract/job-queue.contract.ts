@@ -1,17 +1,20 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { ClaimedJob, JobEvent, JobQueue, JobRecord } from "../../src/crawler/index.ts";
+import type { ClaimedJob, JobQueue, JobRecord } from "../../src/crawler/index.ts";
 import type { JobQueueLimits } from "../../src/crawler/testing.ts";
+import {
+  claim,
+  completed,
+  events,
+  type OpenQueue,
+  type QueuePlace,
+  type Spec,
+  specOf,
+  submit,
+  taking,
+  urlsOf,
+} from "../support/job-queue-steps.ts";
 import { until } from "../support/until.ts";
-
-export type Spec = { readonly url: string; readonly secret: string };
-
-/** A place that several processes have open. */
-export type QueuePlace = AsyncDisposable & {
-  /** Opens the queue as one more process does. */
-  open(limits: JobQueueLimits): Promise<JobQueue<Spec>>;
-  /** Everything that the place stores and shows, as text. */
-  dump(): Promise<string>;
-};
+import { describeKeptEvents } from "./job-events.contract.ts";
 
 /** The lease of a process that is not meant to lose it during a test. */
 const LONG_MS = 600_000;
@@ -37,12 +40,11 @@ export function describeJobQueue(kind: string, makePlace: () => Promise<QueuePla
     describeSubmitting(openQueue);
     describeClaiming(openQueue);
     describeReporting(openQueue);
+    describeKeptEvents(openQueue, () => place);
     describeEnding(openQueue, () => place);
     describeTakingOver(openQueue);
   });
 }
-
-type OpenQueue = (limits?: Partial<JobQueueLimits>) => Promise<JobQueue<Spec>>;
 
 function describeSubmitting(openQueue: OpenQueue): void {
   test("shows an accepted job to every process, as it was submitted", async () => {
@@ -171,32 +173,6 @@ function describeReporting(openQueue: OpenQueue): void {
     expect(await other.eventsAfter(job.id, 2, 10)).toEqual([]);
     expect(await one.report(job, { after: 2, events: [] })).toBe("go_on");
     expect(await other.get(job.id)).toMatchObject({ counts, startedAt, warnings: ["é"], lastEvent: 2 });
-  });
-
-  test("keeps an event once that is reported again, alone or with later ones", async () => {
-    const queue = await openQueue();
-    await submit(queue, "/a");
-    const job = await claim(queue);
-    await queue.report(job, { after: 0, events: events("a", "b") });
-    await queue.report(job, { after: 0, events: events("a", "b") });
-    await queue.report(job, { after: 0, events: events("a", "b", "c\u0000") });
-    await queue.report(job, { after: 1, events: events("b") });
-    expect(await urlsOf(queue, job.id)).toEqual(["a", "b", "c\u0000"]);
-    expect(await queue.get(job.id)).toMatchObject({ lastEvent: 3 });
-  });
-
-  test("keeps the newest 500 events, however they come, under their numbers", async () => {
-    const queue = await openQueue();
-    await submit(queue, "/a");
-    const job = await claim(queue);
-    const all = Array.from({ length: 1203 }, (_, index) => String(index + 1));
-    await queue.report(job, { after: 0, events: events(...all.slice(0, 3)) });
-    await queue.report(job, { after: 3, events: events(...all.slice(3, 1000)) });
-    expect(await urlsOf(queue, job.id)).toEqual(all.slice(500, 1000));
-    for (const _ of [1, 2]) await queue.report(job, { after: 1000, events: events(...all.slice(1000)) });
-    expect(await urlsOf(queue, job.id)).toEqual(all.slice(703));
-    const [first] = await queue.eventsAfter(job.id, 0, 1);
-    expect(first?.number).toBe(704);
   });
 }
 
@@ -358,35 +334,3 @@ function describeTakingOver(openQueue: OpenQueue): void {
     expect(ended?.lastEvent).toBe(1);
   });
 }
-
-const specOf = (url: string): Spec => ({ url, secret: "hunter2" });
-
-async function submit(
-  queue: JobQueue<Spec>,
-  place: string,
-  shown: JobRecord["shown"] = {},
-): Promise<JobRecord> {
-  const job = await queue.submit({ place, shown, spec: specOf(place) });
-  if (typeof job === "string") throw new Error(`the job was not accepted: ${job}`);
-  return job;
-}
-
-async function claim(queue: JobQueue<Spec>): Promise<ClaimedJob<Spec>> {
-  const job = await queue.claim();
-  if (!job) throw new Error("there was no job");
-  return job;
-}
-
-/** Claims as soon as the process that has the job has been silent for too long. */
-async function taking(queue: JobQueue<Spec>): Promise<ClaimedJob<Spec>> {
-  const job = await until(() => queue.claim(), Boolean);
-  if (!job) throw new Error("there was no job");
-  return job;
-}
-
-const events = (...urls: string[]): JobEvent[] => urls.map((url) => ({ kind: "page", body: { url } }));
-
-const completed = () => ({ state: "completed", error: null, after: 0, events: [] }) as const;
-
-const urlsOf = async (queue: JobQueue<Spec>, id: string): Promise<string[]> =>
-  (await queue.eventsAfter(id, 0, 10_000)).map(({ body }) => JSON.parse(body).url);

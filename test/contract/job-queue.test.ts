@@ -3,16 +3,22 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Postgres, Queries } from "../../src/base/postgres/index.ts";
 import { openPostgresJobQueue, openSqliteJobQueue } from "../../src/crawler/index.ts";
+import type { QueuePlace } from "../support/job-queue-steps.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { untilTrue } from "../support/until.ts";
-import { describeJobQueue, type QueuePlace } from "./job-queue.contract.ts";
+import { describeJobQueue } from "./job-queue.contract.ts";
 
 describeJobQueue("SQLite", async () => {
   const { path, ...place } = temporaryDirectory();
+  let passedMs = 0;
   return {
     ...place,
-    open: async (limits) => openSqliteJobQueue({ ...limits, directory: path, now: Date.now }),
+    open: async (limits) =>
+      openSqliteJobQueue({ ...limits, directory: path, now: () => Date.now() + passedMs }),
+    pass: async (ms) => {
+      passedMs += ms;
+    },
     dump: async () =>
       readdirSync(path, { withFileTypes: true })
         .filter((entry) => entry.isFile())
@@ -24,6 +30,7 @@ describeJobQueue("SQLite", async () => {
 async function makePostgresPlace(change: (database: Postgres) => Postgres): Promise<QueuePlace> {
   const place = await testDatabase();
   const open = () => place.open({ connections: 3 });
+  let database: Postgres | undefined;
   return {
     [Symbol.asyncDispose]: () => place[Symbol.asyncDispose](),
     open: async (limits) => openPostgresJobQueue({ ...limits, database: change(await open()) }),
@@ -31,6 +38,11 @@ async function makePostgresPlace(change: (database: Postgres) => Postgres): Prom
       const database = await open();
       const tables = ["job", "job_event"].map((table) => database.query(`SELECT * FROM ${table}`));
       return JSON.stringify(await Promise.all(tables));
+    },
+    pass: async (ms) => {
+      database ??= await open();
+      await database.run("UPDATE job_event SET told_at = told_at - $1 * interval '1 ms'", [ms]);
+      await database.run("UPDATE job SET completed_at = completed_at - $1 * interval '1 ms'", [ms]);
     },
   };
 }

@@ -104,7 +104,7 @@ export interface JobQueue<Spec> extends AsyncDisposable {
   finish(lease: JobLease, end: JobEnd): Promise<void>;
   /** Puts a job back at the front of the queue; does nothing when another process has it. */
   handBack(lease: JobLease, delayMs: number): Promise<void>;
-  /** Returns the stored events after that number, oldest first. */
+  /** Returns the stored events after that number, oldest first; the first ones after it may be dropped by now. */
   eventsAfter(id: string, number: number, limit: number): Promise<StoredEvent[]>;
   /**
    * Calls back when a process may have changed a job, or any of them (null). It is a hint that may get lost, or never
@@ -132,8 +132,14 @@ export type JobQueueLimits = {
 
 /** The maximum number of finished jobs that are kept. */
 export const MAX_FINISHED = 1000;
-/** The maximum number of events that are kept of a job, for a page that is opened late. */
-export const MAX_EVENTS = 500;
+/** The newest events of a job are kept whatever their age, this many, for a page that is opened late. */
+export const MIN_EVENTS = 500;
+/** Older ones are kept for this long besides, in ms: a reader who comes back after a burst has missed none. */
+export const EVENT_AGE_MS = 120_000;
+/** The maximum number of events that are kept of a job, whatever their age. */
+export const MAX_EVENTS = 20_000;
+/** How often a queue looks for ended jobs with more events than the newest ones, in ms. */
+export const TRIM_MS = 60_000;
 /** A job that crashes its process this often is not tried again. */
 export const MAX_CRASHES = 5;
 

@@ -4,6 +4,7 @@ import {
   CALLED_OFF,
   type ClaimedJob,
   CRASHED,
+  EVENT_AGE_MS,
   type JobEnd,
   type JobLease,
   type JobListOptions,
@@ -15,8 +16,10 @@ import {
   MAX_CRASHES,
   MAX_EVENTS,
   MAX_FINISHED,
+  MIN_EVENTS,
   type NewJob,
   type StoredEvent,
+  TRIM_MS,
 } from "./jobs.ts";
 
 type PostgresQueueOptions = JobQueueLimits & {
@@ -58,6 +61,7 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
   readonly #db: Postgres;
   readonly #options: PostgresQueueOptions;
   readonly #channel: string;
+  #trimmedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PostgresQueueOptions) {
     this.#db = options.database;
@@ -140,6 +144,7 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
   }
 
   async claim(): Promise<ClaimedJob<Spec> | null> {
+    await this.#trimEnded();
     // It is checked without the lock first, because most of the time there is nothing to do.
     const [due] = await this.#db.query(
       `SELECT FROM job WHERE state IN ('queued', 'running')
@@ -185,7 +190,8 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
     const newest = events.slice(-MAX_EVENTS);
     const hasNews = counts !== undefined || startedAt !== undefined || events.length > 0;
     const [held] = await this.#db.query<{ is_cancelled: boolean }>(
-      `WITH held AS (
+      `WITH before AS (SELECT last_event AS known FROM job WHERE id = $1),
+       held AS (
          UPDATE job SET lease_until = clock_timestamp() + lease, last_event = greatest(last_event, $4),
            started_at = coalesce($5::timestamptz, started_at), has_begun = has_begun OR $5::timestamptz IS NOT NULL,
            warnings = coalesce($6, warnings), progress = coalesce($7, progress), total = coalesce($8, total),
@@ -196,12 +202,17 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
        added AS (
          INSERT INTO job_event (job, number, kind, body)
            SELECT held.number, $3 + nth, kind, body
-             FROM held, unnest($12::text[], $13::text[]) WITH ORDINALITY AS event (kind, body, nth)
-             WHERE $3 + nth > last_event - ${MAX_EVENTS}
+             FROM held, before, unnest($12::text[], $13::text[]) WITH ORDINALITY AS event (kind, body, nth)
+             WHERE $3 + nth > greatest(known, last_event - ${MAX_EVENTS})
            ON CONFLICT DO NOTHING),
+       young AS (
+         SELECT kept.number FROM held JOIN job_event kept ON job = held.number
+           WHERE told_at > clock_timestamp() - ${EVENT_AGE} ORDER BY kept.number LIMIT 1),
        dropped AS (
          DELETE FROM job_event USING held
-           WHERE job = held.number AND job_event.number <= last_event - ${MAX_EVENTS})
+           WHERE job = held.number AND job_event.number <= last_event - ${MIN_EVENTS}
+             AND job_event.number < greatest(last_event - ${MAX_EVENTS} + 1,
+               coalesce((SELECT number FROM young), last_event)))
        SELECT is_cancelled, CASE WHEN $14::boolean THEN pg_notify($15, id::text) END FROM held`,
       [
         lease.id,
@@ -254,6 +265,18 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
 
   async [Symbol.asyncDispose](): Promise<void> {}
 
+  /** Drops the events of ended jobs that nothing but their age has kept. */
+  async #trimEnded(): Promise<void> {
+    const now = performance.now();
+    if (now - this.#trimmedAt < TRIM_MS) return;
+    await this.#db.run(
+      `WITH old AS (UPDATE job SET has_surplus = false
+         WHERE has_surplus AND completed_at < clock_timestamp() - ${EVENT_AGE} RETURNING number, last_event)
+       DELETE FROM job_event USING old WHERE job = old.number AND job_event.number <= last_event - ${MIN_EVENTS}`,
+    );
+    this.#trimmedAt = now;
+  }
+
   /** Requeues jobs whose process is gone; one that was cancelled, or crashes each process, is ended. */
   async #takeBackLeft(queries: Queries): Promise<void> {
     await this.#close(queries, `${IS_LEFT} AND is_cancelled`, { state: "failed", error: CALLED_OFF }, []);
@@ -274,9 +297,10 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
       // Pages that were not reached are taken out of the total, so that an ended job is seen to be complete.
       `WITH closed AS (
          UPDATE job SET state = ${nth(1)}, error = ${nth(2)}, completed_at = clock_timestamp(), claim = NULL,
-           lease_until = NULL, spec = NULL, total = progress, last_event = last_event + 1
+           lease_until = NULL, spec = NULL, total = progress, last_event = last_event + 1, has_surplus = true
          WHERE ${which} RETURNING id, number, last_event),
-       told AS (INSERT INTO job_event SELECT number, last_event, 'end', ${nth(3)} FROM closed)
+       told AS (
+         INSERT INTO job_event (job, number, kind, body) SELECT number, last_event, 'end', ${nth(3)} FROM closed)
        SELECT pg_notify(${nth(4)}, id::text) FROM closed`,
       [
         ...parameters,
@@ -290,6 +314,8 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
 }
 
 const CHANNEL = "jobs";
+
+const EVENT_AGE = `interval '${EVENT_AGE_MS} ms'`;
 
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 

@@ -2,13 +2,14 @@ import { mkdirSync } from "node:fs";
 import type { Database } from "../../base/database/index.ts";
 import { Failure } from "../../base/failure.ts";
 import { systemReason } from "../../base/system-error.ts";
+import type { JobCounts, JobRecord, JobState } from "./jobs.ts";
 
 /** Raised when the tables change; a file of another version is refused. */
 const QUEUE_VERSION = 1;
 
 /**
  * There is one row for each job, in the order of acceptance, and the newest events of each, for watchers in other
- * processes. `spec` may contain credentials and is emptied when the job ends.
+ * processes. `spec` may contain credentials and is emptied when the job ends. `told_at` is in ms since 1970.
  */
 const QUEUE_SCHEMA = `
 CREATE TABLE job (
@@ -41,6 +42,7 @@ CREATE TABLE event (
   number INTEGER NOT NULL,
   kind TEXT NOT NULL,
   body TEXT NOT NULL,
+  told_at INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (job, number)
 ) WITHOUT ROWID;
 `;
@@ -64,7 +66,8 @@ export function makeQueueDirectory(directory: string): void {
 export function makeQueueTables(database: Database, path: string): void {
   const version = database.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
   if (version === QUEUE_VERSION) {
-    addWarnings(database);
+    addColumn(database, "job", "warnings TEXT");
+    addColumn(database, "event", "told_at INTEGER NOT NULL DEFAULT 0");
     return;
   }
   if (version !== 0)
@@ -74,8 +77,50 @@ export function makeQueueTables(database: Database, path: string): void {
 }
 
 /** Adds a column of a later version; processes of the earlier version work without it. */
-function addWarnings(database: Database): void {
-  const columns = database.prepare<{ name: string }>("PRAGMA table_info(job)").all();
-  if (!columns.some(({ name }) => name === "warnings"))
-    database.run("ALTER TABLE job ADD COLUMN warnings TEXT");
+function addColumn(database: Database, table: string, column: string): void {
+  const columns = database.prepare<{ name: string }>(`PRAGMA table_info(${table})`).all();
+  if (!columns.some(({ name }) => column.startsWith(`${name} `)))
+    database.run(`ALTER TABLE ${table} ADD COLUMN ${column}`);
 }
+
+/** A row of `job`, with the number of its last event. */
+export type Row = {
+  readonly number: number;
+  readonly id: string;
+  readonly state: JobState;
+  readonly directory: string;
+  readonly shown: string;
+  readonly spec: string | null;
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly completed_at: string | null;
+  readonly error: string | null;
+  readonly warnings: string | null;
+  readonly has_begun: number;
+  readonly crashes: number;
+  readonly is_cancelled: number;
+  readonly owner: string | null;
+  readonly lease_until: number | null;
+  readonly last_event: number;
+} & JobCounts;
+
+export const toRecord = (row: Row): JobRecord => ({
+  id: row.id,
+  state: row.state,
+  place: row.directory,
+  shown: JSON.parse(row.shown),
+  createdAt: row.created_at,
+  startedAt: row.started_at,
+  completedAt: row.completed_at,
+  counts: {
+    progress: row.progress,
+    total: row.total,
+    successful: row.successful,
+    failed: row.failed,
+    skipped: row.skipped,
+  },
+  error: row.error === null ? null : JSON.parse(row.error),
+  warnings: row.warnings === null ? [] : JSON.parse(row.warnings),
+  isCancelled: row.is_cancelled === 1,
+  lastEvent: row.last_event,
+});

@@ -11,7 +11,7 @@ import {
   CALLED_OFF,
   type ClaimedJob,
   CRASHED,
-  type JobCounts,
+  EVENT_AGE_MS,
   type JobEnd,
   type JobLease,
   type JobListOptions,
@@ -23,10 +23,12 @@ import {
   MAX_CRASHES,
   MAX_EVENTS,
   MAX_FINISHED,
+  MIN_EVENTS,
   type NewJob,
   type StoredEvent,
+  TRIM_MS,
 } from "./jobs.ts";
-import { makeQueueDirectory, makeQueueTables } from "./sqlite-tables.ts";
+import { makeQueueDirectory, makeQueueTables, type Row, toRecord } from "./sqlite-tables.ts";
 
 type SqliteQueueOptions = JobQueueLimits & {
   /** The directory of the queue; it is created for this user alone if it does not exist. */
@@ -55,26 +57,6 @@ export function openSqliteJobQueue<Spec>(options: SqliteQueueOptions): JobQueue<
   }
 }
 
-type Row = {
-  readonly number: number;
-  readonly id: string;
-  readonly state: JobState;
-  readonly directory: string;
-  readonly shown: string;
-  readonly spec: string | null;
-  readonly created_at: string;
-  readonly started_at: string | null;
-  readonly completed_at: string | null;
-  readonly error: string | null;
-  readonly warnings: string | null;
-  readonly has_begun: number;
-  readonly crashes: number;
-  readonly is_cancelled: number;
-  readonly owner: string | null;
-  readonly lease_until: number | null;
-  readonly last_event: number;
-} & JobCounts;
-
 const LAST_EVENT =
   "(SELECT coalesce(max(event.number), 0) FROM event WHERE event.job = job.number) AS last_event";
 
@@ -86,6 +68,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   readonly #options: SqliteQueueOptions;
   readonly #self: LeaseOwner;
   #claims = 0;
+  #trimmedAt = Number.NEGATIVE_INFINITY;
 
   constructor(db: Database, options: SqliteQueueOptions) {
     this.#db = db;
@@ -151,6 +134,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   }
 
   async claim(): Promise<ClaimedJob<Spec> | null> {
+    this.#trimEnded();
     // It is checked without the lock first, because most of the time there is nothing to do.
     const { queued, running } = this.#counts();
     if (queued + running === 0) return null;
@@ -292,16 +276,31 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   #addEvents(job: number, { after, events }: Pick<JobReport, "after" | "events">): void {
     if (events.length === 0) return;
     const insert = this.#query(
-      "INSERT OR IGNORE INTO event (job, number, kind, body) VALUES (?1, ?2, ?3, ?4)",
+      "INSERT OR IGNORE INTO event (job, number, kind, body, told_at) VALUES (?1, ?2, ?3, ?4, ?5)",
     );
+    const now = this.#options.now();
     // Events older than the newest ones would be deleted at once.
     const first = Math.max(0, events.length - MAX_EVENTS);
     for (const [index, { kind, body }] of events.entries())
-      if (index >= first) insert.run(job, after + index + 1, kind, JSON.stringify(body));
-    this.#query("DELETE FROM event WHERE job = ?1 AND number <= ?2").run(
-      job,
-      after + events.length - MAX_EVENTS,
-    );
+      if (index >= first) insert.run(job, after + index + 1, kind, JSON.stringify(body), now);
+    const last = after + events.length;
+    this.#query(
+      `DELETE FROM event WHERE job = ?1 AND number <= ?2 AND number < max(?3, coalesce(
+         (SELECT number FROM event WHERE job = ?1 AND told_at > ?4 ORDER BY number LIMIT 1), ?2 + 1))`,
+    ).run(job, last - MIN_EVENTS, last - MAX_EVENTS + 1, now - EVENT_AGE_MS);
+  }
+
+  /** Drops the events of ended jobs that nothing but their age has kept. */
+  #trimEnded(): void {
+    const now = this.#options.now();
+    if (now - this.#trimmedAt < TRIM_MS) return;
+    this.#trimmedAt = now;
+    this.#query(
+      `DELETE FROM event WHERE (job, number) IN (
+         SELECT event.job, event.number FROM job CROSS JOIN event ON event.job = job.number
+           WHERE state IN ('completed', 'failed') AND completed_at < ?1
+             AND event.number <= (SELECT max(number) FROM event WHERE job = job.number) - ${MIN_EVENTS})`,
+    ).run(new Date(now - EVENT_AGE_MS).toISOString());
   }
 
   #forgetOldest(): void {
@@ -362,25 +361,4 @@ const endOf = ({ last_event: after }: Row, error: FailureRecord): JobEnd => ({
   error,
   after,
   events: [],
-});
-
-const toRecord = (row: Row): JobRecord => ({
-  id: row.id,
-  state: row.state,
-  place: row.directory,
-  shown: JSON.parse(row.shown),
-  createdAt: row.created_at,
-  startedAt: row.started_at,
-  completedAt: row.completed_at,
-  counts: {
-    progress: row.progress,
-    total: row.total,
-    successful: row.successful,
-    failed: row.failed,
-    skipped: row.skipped,
-  },
-  error: row.error === null ? null : JSON.parse(row.error),
-  warnings: row.warnings === null ? [] : JSON.parse(row.warnings),
-  isCancelled: row.is_cancelled === 1,
-  lastEvent: row.last_event,
 });

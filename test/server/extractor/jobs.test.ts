@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -366,6 +367,24 @@ describe("the event stream", () => {
       headers: { "last-event-id": String(ids.at(-1)) },
     });
     expect(seen.status).toBe(204);
+  });
+
+  test("says which events are kept no longer, to readers that begin and to those that come back", async () => {
+    const id = await submitJob(server, { output_dir: "gap", seeds: [`${site.origin}/`] });
+    await untilJob(server, id, isOver);
+    for (const file of new Bun.Glob("**/jobs.sqlite").scanSync(server.directory)) {
+      using jobs = new Database(join(server.directory, file));
+      jobs.run("DELETE FROM event WHERE number <= 5 AND job = (SELECT number FROM job WHERE id = ?)", [id]);
+    }
+    const idsBehind = async (seen: number): Promise<unknown[]> => {
+      const headers = { "last-event-id": String(seen) };
+      const events = await readEvents(await server.get(`/crawl/${id}/events`, { headers }));
+      return events.flatMap(({ event, id, data }) => (event === "gap" ? { id, ...data } : (id ?? [])));
+    };
+    const rest = await idsBehind(5);
+    expect(rest.length).toBeGreaterThan(6);
+    for (const seen of [0, 3])
+      expect(await idsBehind(seen)).toEqual([{ id: 5, from: seen + 1, to: 5 }, ...rest]);
   });
 
   test("follows a running job live", async () => {

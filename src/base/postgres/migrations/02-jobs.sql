@@ -28,7 +28,9 @@ CREATE TABLE job (
   fence bigint NOT NULL DEFAULT 0,
   lease interval,
   lease_until timestamptz,
-  last_event bigint NOT NULL DEFAULT 0
+  last_event bigint NOT NULL DEFAULT 0,
+  -- Whether the job has ended and there may be events that only their age keeps.
+  has_surplus boolean NOT NULL DEFAULT false
 -- Leases are renewed every second, and no index knows of it.
 ) WITH (fillfactor = 50);
 CREATE INDEX job_open ON job (number) WHERE state IN ('queued', 'running');
@@ -38,5 +40,6 @@ CREATE TABLE job_event (
   number bigint NOT NULL,
   kind text NOT NULL,
   body text NOT NULL,
+  told_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (job, number)
 );

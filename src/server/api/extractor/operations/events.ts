@@ -39,7 +39,8 @@ export function eventOperations(parts: ExtractorParts): ApiOperation[] {
       description: [
         "Server-sent events: `progress` (the status record, when it changes), `page` (an entry as in the manifest),",
         "`started`, `notice`, and last `end` (the status record). Events have ids; `Last-Event-ID` goes on behind one.",
-        "The newest 500 events of a job are kept.",
+        "The newest 500 events of a job are kept, and up to 20000 of the last two minutes. A `gap` names the numbers of",
+        "events that the stream leaves out since they are kept no longer.",
       ].join(" "),
       params: z.object({ job_id: z.string().min(1) }),
       headers: z.object({
@@ -148,6 +149,8 @@ async function* follow(
     const events = await readable(() => watch.eventsAfter(last));
     let text = "";
     for (const { number, kind, body } of events ?? []) {
+      if (number > last + 1)
+        text += `id: ${number - 1}\nevent: gap\ndata: ${JSON.stringify({ from: last + 1, to: number - 1 })}\n\n`;
       last = number;
       if (kind !== "end") text += `id: ${number}\nevent: ${kind}\ndata: ${body}\n\n`;
     }
