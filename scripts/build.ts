@@ -1,12 +1,11 @@
 /**
- * Builds the program. `sh scripts/bun scripts/build.ts` makes dist/article-extractor for this machine;
- * `--release` makes every target with its SHA-256 sum.
+ * Builds the program: `sh scripts/bun scripts/build.ts` makes dist/article-extractor for this machine.
  */
-import { mkdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BuildConfig } from "bun";
 import { collectLicenses } from "./licenses.ts";
-import { playwrightPlugin } from "./playwright-plugin.ts";
+import { packModules } from "./pack.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
@@ -28,51 +27,21 @@ export function compileSettings(
   };
 }
 
-/** Compiles the program into one file. */
+/**
+ * Compiles the program into one file, with the licences of what it contains.
+ * @param target another machine's, as Bun names it; by default this machine's
+ */
 export async function buildProgram(outfile: string, target?: Bun.Build.CompileTarget): Promise<void> {
+  await mkdir(join(ROOT, "build"), { recursive: true });
+  await writeFile(join(ROOT, "build/licenses.txt"), await collectLicenses(ROOT));
   const result = await Bun.build({
     ...compileSettings(outfile, target),
     entrypoints: ["article-extractor.ts", "extraction-worker.ts", "index-worker.ts"].map((name) =>
       join(ROOT, "bin", name),
     ),
-    plugins: [playwrightPlugin],
+    plugins: [await packModules(ROOT)],
   });
   if (!result.success) throw new AggregateError(result.logs, `building ${outfile} failed`);
 }
 
-async function writeLicenses(): Promise<void> {
-  await mkdir(join(ROOT, "build"), { recursive: true });
-  await writeFile(join(ROOT, "build/licenses.txt"), await collectLicenses(ROOT));
-}
-
-const RELEASE_TARGETS = [
-  "bun-linux-x64",
-  "bun-linux-arm64",
-  "bun-linux-x64-musl",
-  "bun-linux-arm64-musl",
-  "bun-darwin-x64",
-  "bun-darwin-arm64",
-  "bun-windows-x64",
-] as const;
-
-async function buildRelease(): Promise<void> {
-  const directory = join(ROOT, "dist/release");
-  await rm(directory, { recursive: true, force: true });
-  const sums: string[] = [];
-  for (const target of RELEASE_TARGETS) {
-    const name = `article-extractor-${target.slice("bun-".length)}${target.includes("windows") ? ".exe" : ""}`;
-    await buildProgram(join(directory, name), target);
-    const sum = new Bun.CryptoHasher("sha256")
-      .update(await Bun.file(join(directory, name)).bytes())
-      .digest("hex");
-    sums.push(`${sum}  ${name}\n`);
-    console.log(sums.at(-1)?.trimEnd());
-  }
-  await writeFile(join(directory, "SHA256SUMS"), sums.join(""));
-}
-
-if (import.meta.main) {
-  await writeLicenses();
-  if (process.argv.includes("--release")) await buildRelease();
-  else await buildProgram(join(ROOT, "dist/article-extractor"));
-}
+if (import.meta.main) await buildProgram(join(ROOT, "dist/article-extractor"));

@@ -1,5 +1,3 @@
-import stylesPath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
-import bundlePath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import { type Layer, prefersHtml } from "../middleware/exchange.ts";
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
 import docsStyle from "./page/docs/docs.css" with { type: "text" };
@@ -9,8 +7,8 @@ const startScript = bundlePageScript("docs/main.ts");
 /** A file inside the program that browsers load. */
 type EmbeddedFile = {
   readonly type: string;
-  /** Its place in the program, from `import … with { type: "file" }`, or its text. */
-  readonly source: { readonly path: string } | { readonly text: string };
+  /** Loads the text: large files are compressed in the program. */
+  readonly load: () => Promise<string>;
 };
 
 /** Swagger UI for `openapi.json`, which needs no network. */
@@ -32,12 +30,28 @@ const PAGE = `<!doctype html>
 </html>
 `;
 
+const CSS = "text/css; charset=utf-8";
+const SCRIPT = "text/javascript; charset=utf-8";
+
 /** What the page loads, by the name that it uses. */
 const FILES: ReadonlyMap<string, EmbeddedFile> = new Map([
-  ["swagger-ui.css", { type: "text/css; charset=utf-8", source: { path: stylesPath } }],
-  ["swagger-ui-bundle.js", { type: "text/javascript; charset=utf-8", source: { path: bundlePath } }],
-  ["docs.css", { type: "text/css; charset=utf-8", source: { text: docsStyle } }],
-  ["start.js", { type: "text/javascript; charset=utf-8", source: { text: startScript } }],
+  [
+    "swagger-ui.css",
+    {
+      type: CSS,
+      load: async () => (await import("swagger-ui-dist/swagger-ui.css", { with: { type: "text" } })).default,
+    },
+  ],
+  [
+    "swagger-ui-bundle.js",
+    {
+      type: SCRIPT,
+      load: async () =>
+        (await import("swagger-ui-dist/swagger-ui-bundle.js", { with: { type: "text" } })).default,
+    },
+  ],
+  ["docs.css", { type: CSS, load: async () => docsStyle }],
+  ["start.js", { type: SCRIPT, load: async () => startScript }],
 ]);
 
 // The page may run, load and connect only to what this server serves, and may not be framed.
@@ -70,11 +84,12 @@ export const serveApiDocs: Layer = (next) => async (exchange) => {
   if (request.method !== "GET" && request.method !== "HEAD") return next(exchange);
   if (path === "/docs" && prefersHtml(request.headers.get("accept"))) return apiDocsPage();
   const file = path.startsWith(FOLDER) ? FILES.get(path.slice(FOLDER.length)) : undefined;
-  return file ? fileResponse(file) : await next(exchange);
+  return file ? await fileResponse(file) : await next(exchange);
 };
 
-function fileResponse({ type, source }: EmbeddedFile): Response {
-  const body = "text" in source ? source.text : Bun.file(source.path);
+async function fileResponse({ type, load }: EmbeddedFile): Promise<Response> {
   // Another version of the program may have other files under the same names.
-  return new Response(body, { headers: { "content-type": type, "cache-control": "public, max-age=300" } });
+  return new Response(await load(), {
+    headers: { "content-type": type, "cache-control": "public, max-age=300" },
+  });
 }
