@@ -14,6 +14,9 @@ demo: $(INSTALLED) ## build, then extract, crawl and search the small site in te
 test: check build library ## all tests that matter: minutes on an idle machine
 	sh scripts/ensure-chromium.sh
 	sh scripts/ensure-server.sh nginx nginx-light
+	sh scripts/ensure-server.sh caddy caddy
+	sh scripts/ensure-server.sh prometheus prometheus
+	sh scripts/ensure-server.sh systemd-analyze systemd
 	sh scripts/ensure-server.sh sshd openssh-server
 	sh scripts/ensure-server.sh postgres postgresql
 	sh scripts/ensure-server.sh pgbouncer pgbouncer
@@ -27,6 +30,9 @@ test-unit: $(INSTALLED) ## [ROOM=urls]: the quick tests; nothing is built, no se
 test-all: check build library ## the tests and the long runs
 	sh scripts/ensure-chromium.sh
 	sh scripts/ensure-server.sh nginx nginx-light
+	sh scripts/ensure-server.sh caddy caddy
+	sh scripts/ensure-server.sh prometheus prometheus
+	sh scripts/ensure-server.sh systemd-analyze systemd
 	sh scripts/ensure-server.sh sshd openssh-server
 	sh scripts/ensure-server.sh postgres postgresql
 	sh scripts/ensure-server.sh pgbouncer pgbouncer

@@ -4,6 +4,7 @@
  */
 import { join } from "node:path";
 import { FAILURE_OUTCOMES } from "../src/base/failure.ts";
+import { METRICS } from "../src/base/metrics.ts";
 import { CRAWL_ONLY_FLAGS, EXTRACT_FLAGS, FLAG_GROUPS, type Flag } from "../src/cli/testing.ts";
 import { VARIABLES } from "../src/settings/index.ts";
 
@@ -16,6 +17,7 @@ const DOCUMENTS: Readonly<Record<string, Readonly<Record<string, () => string>>>
     settings: settingsTable,
     failures: failuresTable,
   },
+  "docs/operations.md": { metrics: metricsTable },
   "docs/crawl.md": { "crawl-options": () => optionsTable(CRAWL_ONLY_FLAGS) },
 };
 
@@ -58,6 +60,16 @@ function failuresTable(): string {
     meaning,
   ]);
   return table(["Code", "Exit code", "Meaning"], rows);
+}
+
+function metricsTable(): string {
+  const rows = Object.entries(METRICS).map(([name, { kind, labels, help }]) => [
+    code(name),
+    kind,
+    labels.map(code).join(", "),
+    help,
+  ]);
+  return table(["Name", "Kind", "Labels", "Meaning"], rows);
 }
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {

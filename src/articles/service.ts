@@ -11,7 +11,7 @@ export type ArticleServiceParts = FromUrlParts & {
   readonly cache: ArticleCache;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** The shell whose extractions are counted: `cli` makes `cli_extractions.success`. */
+  /** The shell whose extractions are counted: `cli` or `server`. */
   readonly shell: string;
   /** The extractions that this session started; others may wait for them after its own caller has gone. */
   readonly loads: Set<Promise<unknown>>;
@@ -44,19 +44,19 @@ export async function serveArticle(
       return loading;
     };
     const { fetched, origin } = await cache.take(cacheKey(request), load, request.fetch.signal);
-    metrics.count(`cache.${origin}`);
-    metrics.count(`${shell}_extractions.success`);
+    metrics.count("cache_lookups", { outcome: origin });
+    metrics.count("article_requests", { shell, outcome: "success" });
     logArticle(request, parts, { fetched, origin });
     // The cache's article may come from another spelling of the URL (a fragment, tracking parameters).
     return fetched.url === request.url ? fetched : { ...fetched, url: request.url };
   } catch (error) {
     const code = error instanceof Failure ? error.code : "internal";
-    metrics.count(`${shell}_extractions.failure`);
-    metrics.count(`failures.${code}`);
+    metrics.count("article_requests", { shell, outcome: "failure" });
+    metrics.count("failures", { code });
     if (FAILURE_OUTCOMES[code].exitCode !== 130) logFailure(request, parts, error);
     throw error;
   } finally {
-    metrics.time(`${shell}_extractions.duration`, performance.now() - started);
+    metrics.time("article_request_duration", { shell }, performance.now() - started);
   }
 }
 
@@ -67,9 +67,10 @@ async function loadArticle(
 ): Promise<FetchedArticle> {
   const logFields = parts.hasDiagnostics ? { request_id: request.requestId } : {};
   const fetched = await articleFromUrl({ ...request, fetch: { ...request.fetch, signal, logFields } }, parts);
-  parts.metrics.count(`fetches.${fetched.fetcher}`);
-  parts.metrics.time("fetches.duration", fetched.timings.fetchMs);
-  parts.metrics.time("extraction.duration", fetched.timings.extractionMs);
+  const { fetcher } = fetched;
+  parts.metrics.count("fetches", { fetcher });
+  parts.metrics.time("fetch_duration", { fetcher }, fetched.timings.fetchMs);
+  parts.metrics.time("extraction_duration", {}, fetched.timings.extractionMs);
   return fetched;
 }
 

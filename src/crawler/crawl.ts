@@ -255,7 +255,7 @@ export class CrawlRun {
     const lost = [...this.#underway].filter(({ page }) => !frontier.holds(page)).length;
     if (lost > 0) {
       log.warning("claims lost", { pages: lost });
-      metrics.count("crawl.claims_lost", lost);
+      metrics.count("crawl_claims_lost", {}, lost);
       this.#claims.abort();
       this.#claims = new AbortController();
     }
@@ -278,7 +278,7 @@ export class CrawlRun {
       isHostExclusive: hostDelayMs > 0,
     });
     for (const origin of origins) this.#parts.scope.addOrigin(origin);
-    if (pages.length > 0) this.#deps.metrics.count("crawl.claims", pages.length);
+    if (pages.length > 0) this.#deps.metrics.count("crawl_claims", {}, pages.length);
     for (const page of pages) this.#start(page);
     return { waitMs, isOver };
   }
@@ -340,10 +340,10 @@ export class CrawlRun {
     if (!(await frontier.settle(settlement))) {
       this.#own.delete(url);
       log.warning("settle refused", { url });
-      metrics.count("crawl.settles_refused");
+      metrics.count("crawl_settles_refused", {});
       return;
     }
-    metrics.count("crawl.settles");
+    metrics.count("crawl_settles", {});
     // Nobody else has the page now, so what is removed is what the process stored that had lost it.
     if (page.isTakenOver && page.known === null && outcome.status !== "success") await sink.remove?.(url);
     if (!frontier.isShared) return;
@@ -375,8 +375,8 @@ export class CrawlRun {
 
   #report({ url, status, httpStatus, depth, wordCount, reason, error }: PageOutcome): void {
     const { log, metrics } = this.#deps;
-    metrics.count(`crawled_pages.${status}`);
-    if (error !== null) metrics.count(`failures.${error.code}`);
+    metrics.count("crawl_pages", { outcome: status });
+    if (error !== null) metrics.count("failures", { code: error.code });
     const diagnostics = this.#diagnostics.get(url);
     this.#diagnostics.delete(url);
     const fields = { url, outcome: status, status: httpStatus, depth, word_count: wordCount, ...diagnostics };

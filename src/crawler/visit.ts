@@ -106,8 +106,9 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
   let noted: Promise<void> = Promise.resolve();
   const finishFetch = (answer: FetchedPage | null): void => {
     if (answer) {
-      metrics.count(`fetches.${answer.fetchedBy}`);
-      metrics.time("fetches.duration", answer.durationMs);
+      const fetcher = answer.fetchedBy;
+      metrics.count("fetches", { fetcher });
+      metrics.time("fetch_duration", { fetcher }, answer.durationMs);
       parts.onBytes(answer.bodyBytes);
       const latencyMs = performance.now() - attempt.startedAt - gate.waitedMs;
       const isGood = !isRetryableStatus(answer.status);
@@ -141,7 +142,7 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
       { fetchers, extractor },
     );
     await noted;
-    if (visit.extraction) metrics.time("extraction.duration", visit.extractionMs);
+    if (visit.extraction) metrics.time("extraction_duration", {}, visit.extractionMs);
     hooks.onDiagnosed?.({ ...request, ...diagnosticsOf(visit) });
     return visit;
   } catch (error) {

@@ -13,3 +13,4 @@ export { type Exchange, type Handler, inLayers, type Layer } from "./middleware/
 export { limitClients, limitConcurrency, refuseWhileDraining } from "./middleware/limits.ts";
 export { observe, shownPath } from "./middleware/observe.ts";
 export { guardOrigin } from "./middleware/origin.ts";
+export { createPrometheusSink } from "./processes/prometheus.ts";

@@ -57,12 +57,12 @@ describe("a crawl", () => {
       lines.filter(({ metric }) => metric === `article_extractor.${name}`).length;
     expect(new Set(lines.map(({ message }) => message))).toEqual(new Set(["metric"]));
     expect(count("fetches.http")).toBe(PAGES);
-    expect(count("fetches.duration")).toBe(PAGES);
-    expect(count("extraction.duration")).toBe(PAGES - 1);
-    expect(count("crawl.settles")).toBe(PAGES);
-    const claims = lines.filter(({ metric }) => metric === "article_extractor.crawl.claims");
+    expect(count("fetch_duration.http")).toBe(PAGES);
+    expect(count("extraction_duration")).toBe(PAGES - 1);
+    expect(count("crawl_settles")).toBe(PAGES);
+    const claims = lines.filter(({ metric }) => metric === "article_extractor.crawl_claims");
     expect(claims.reduce((total, { value }) => total + Number(value), 0)).toBe(PAGES);
-    expect(count("crawled_pages.success")).toBe(PAGES - 1);
+    expect(count("crawl_pages.success")).toBe(PAGES - 1);
     expect(count("failures.http_status")).toBe(1);
   });
 
@@ -101,9 +101,9 @@ test("a crawl job counts at /metrics of serve extractor", async () => {
   const id = await submitJob(server, { output_dir: "out", seeds: [`${site.origin}/`] });
   await untilJob(server, id, isOver);
   const text = await (await server.get("/metrics")).text();
-  expect(text).toContain(`article_extractor_fetches_http_total ${PAGES}\n`);
+  expect(text).toContain(`article_extractor_fetches_total{fetcher="http"} ${PAGES}\n`);
   expect(text).toContain(`article_extractor_extraction_duration_seconds_count ${PAGES - 1}\n`);
-  expect(text).toContain("article_extractor_failures_http_status_total 1\n");
+  expect(text).toContain('article_extractor_failures_total{code="http_status"} 1\n');
 }, 120_000);
 
 describe("a sync", () => {
@@ -133,7 +133,7 @@ describe("a sync", () => {
       await using served = await Served.start(root, { env: { ...SYNC_ENVIRONMENT, ...statsd.env } });
       const fetches = async (): Promise<number> => {
         const text = await (await fetch(`${served.url}/metrics`)).text();
-        return Number(/article_extractor_fetches_http_total (\d+)/.exec(text)?.[1] ?? 0);
+        return Number(/article_extractor_fetches_total\{fetcher="http"\} (\d+)/.exec(text)?.[1] ?? 0);
       };
       expect(await until(fetches, (count) => count >= 3)).toBeGreaterThanOrEqual(3);
       await served.call("list_tenants", {});
@@ -141,7 +141,7 @@ describe("a sync", () => {
       const seen = await until(
         names,
         (all) =>
-          all.includes("article_extractor.mcp.list_tenants.success") &&
+          all.includes("article_extractor.mcp_calls.list_tenants.success") &&
           all.includes("article_extractor.fetches.http"),
       );
       expect(seen).toContain("article_extractor.fetches.http");

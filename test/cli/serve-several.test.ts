@@ -95,7 +95,7 @@ describe.if(process.platform === "linux")("two processes on one port", () => {
     for (let request = 0; request < 40; request++) await served.call("list_tenants", {});
     const counted = async (): Promise<string | undefined> => {
       const text = await (await fetch(`${served.url}/metrics`, { headers: { connection: "close" } })).text();
-      return /mcp_list_tenants_success_total (\d+)/.exec(text)?.[1];
+      return /mcp_calls_total\{tool="list_tenants",outcome="success"\} (\d+)/.exec(text)?.[1];
     };
     expect(await until(counted, (count) => count === "40")).toBe("40");
   }, 120_000);

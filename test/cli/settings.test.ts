@@ -188,7 +188,7 @@ describe("settings", () => {
   test("metrics go to the log with their namespace when they are on", async () => {
     const env = { ARTICLE_EXTRACTOR_METRICS_NAMESPACE: "ns", ARTICLE_EXTRACTOR_LOG_LEVEL: "info" };
     const run = await fetched({ ...env, ARTICLE_EXTRACTOR_METRICS_ENABLED: "1" });
-    expect(run.stderr).toContain('"metric":"ns.cli_extractions.success"');
+    expect(run.stderr).toContain('"metric":"ns.article_requests.cli.success"');
     expect((await fetched(env)).stderr).not.toContain("metric");
   });
 });

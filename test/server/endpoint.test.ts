@@ -214,7 +214,7 @@ describe("operations", () => {
 
   test("metrics, readiness and the client's configuration", async () => {
     expect(await (await fetch(`${server.url}/metrics`)).text()).toContain(
-      "article_extractor_mcp_root_search_success_total",
+      'article_extractor_mcp_calls_total{tool="root_search",outcome="success"}',
     );
     expect((await json("/ready")).body).toEqual({ ready: true });
     expect((await json("/mcp.json")).body).toEqual({

@@ -59,5 +59,5 @@ test("a call that fails by a bug is counted as one with an error", async () => {
   const text = await (
     await fetch(`${server.url}/metrics`, { headers: { authorization: "Bearer hunter4" } })
   ).text();
-  expect(text).toContain("article_extractor_mcp_root_search_error_total 4");
+  expect(text).toContain('article_extractor_mcp_calls_total{tool="root_search",outcome="error"} 4');
 });

@@ -4,11 +4,12 @@ import { dirname, join } from "node:path";
 import { openSources } from "../../src/app/index.ts";
 import { openDatabase, openSharedState } from "../../src/base/database/index.ts";
 import { createLog } from "../../src/base/log.ts";
-import { createMetrics, createPrometheusSink } from "../../src/base/metrics.ts";
+import { createMetrics } from "../../src/base/metrics.ts";
 import { composeDocument } from "../../src/extraction/index.ts";
 import { extractHtml } from "../../src/extraction/testing.ts";
 import { parseAddressSet } from "../../src/fetching/index.ts";
 import { countSearches, startSearchServer } from "../../src/server/index.ts";
+import { createPrometheusSink } from "../../src/server/testing.ts";
 import { DEFAULT_EXTRACTION, INDEX_BUILD, readDeployment } from "../../src/settings/index.ts";
 import { createTenantRegistry, openSyncBook, type TenantRegistry } from "../../src/tenants/index.ts";
 import { openTestTenantApp, testProgram } from "./program.ts";
@@ -101,7 +102,7 @@ export function openSearchServer(registry: TestRegistry, options: TestServerOpti
     fetchSurroundingChars: 1000,
     queries: null,
     onSearched: countSearches(metrics),
-    onCall: (tool, outcome) => metrics.count(`mcp.${tool}.${outcome}`),
+    onCall: (tool, outcome) => metrics.count("mcp_calls", { tool, outcome }),
     isOffline: false,
     deploymentState: () => ({ takenAt: new Date(0), error: null, needRestart: [] }),
     pages: null,

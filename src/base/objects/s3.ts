@@ -126,7 +126,7 @@ export function openBucket(bucket: string, settings: S3Options): ObjectStore & A
         const found = await client.send(command, abort).catch(nullIfNotFound);
         if (!found?.Body) return null;
         const bytes = await found.Body.transformToByteArray();
-        settings.metrics.count("store.received_bytes", bytes.length);
+        settings.metrics.count("store_received_bytes", {}, bytes.length);
         return new Uint8Array(bytes);
       });
     },
@@ -246,18 +246,18 @@ function createAsking(bucket: string, { patienceMs, metrics, log }: S3Options) {
     try {
       const answer = await send({ abortSignal: controller.signal });
       noteBack();
-      if (sentBytes > 0) metrics.count("store.sent_bytes", sentBytes);
+      if (sentBytes > 0) metrics.count("store_sent_bytes", {}, sentBytes);
       return answer;
     } catch (error) {
       const failure = s3Failure(error, { bucket, request });
-      if (failure instanceof Failure && failure.code !== "cancelled") metrics.count("store.errors");
+      if (failure instanceof Failure && failure.code !== "cancelled") metrics.count("store_errors", {});
       if (failure instanceof Failure && failure.code === "store_unavailable") noteAway(failure.message);
       throw failure;
     } finally {
       clearTimeout(timer);
       clearTimeout(slow);
-      metrics.count("store.requests", 1, { verb });
-      metrics.time("store.request", performance.now() - startedAt);
+      metrics.count("store_requests", { verb });
+      metrics.time("store_request_duration", { verb }, performance.now() - startedAt);
     }
   };
   return async <T>(request: S3Request, send: (abort: Abort) => Promise<T>): Promise<T> => {
@@ -274,7 +274,7 @@ function createAsking(bucket: string, { patienceMs, metrics, log }: S3Options) {
         // Between half the pause and all of it, so that processes do not come back together.
         const restMs = pauseMs * (0.5 + Math.random() / 2);
         if (performance.now() + restMs >= endsAt) throw error;
-        metrics.count("store.retries");
+        metrics.count("store_retries", {});
         await pause(restMs, request.signal ?? new AbortController().signal);
       }
     }
@@ -290,7 +290,7 @@ async function* translated(
   try {
     for await (const piece of body) {
       if (request.signal?.aborted) throw new DOMException("called off", "AbortError");
-      metrics.count("store.received_bytes", piece.length);
+      metrics.count("store_received_bytes", {}, piece.length);
       yield piece;
     }
   } catch (error) {

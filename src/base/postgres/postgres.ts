@@ -187,14 +187,14 @@ async function persist<T>(
     const leftMs = waitMs === 0 ? statementMs : giveUpAt - startedAt;
     try {
       const result = await attempt({ ms: Math.min(statementMs, leftMs), signal });
-      shared.metrics.time("database.query", performance.now() - startedAt);
-      if (failures > 0) shared.metrics.time("database.wait", startedAt - calledAt);
+      shared.metrics.time("database_query_duration", {}, performance.now() - startedAt);
+      if (failures > 0) shared.metrics.time("database_wait_duration", {}, startedAt - calledAt);
       tellOfReturn(shared);
       return result;
     } catch (error) {
       const fault = faultOf(error);
       if (fault === null) throw error;
-      shared.metrics.count("database.retries", 1, { reason: fault.kind });
+      shared.metrics.count("database_retries", { reason: fault.kind });
       const pauseMs = pauseAfter(failures, fault);
       const isHopeless = isStart && fault.kind === "settings";
       if (isHopeless || performance.now() + pauseMs >= giveUpAt)

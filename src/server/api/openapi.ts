@@ -124,6 +124,7 @@ function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation, option
   });
   app.openAPIRegistry.registerPath(route);
   app.on(method.toUpperCase(), operation.pattern ?? route.getRoutingPath(), async (context) => {
+    context.env.exchange.notes.route = path;
     const response = await operation.handle(toCall(context));
     // The framework answers HEAD by dropping the body of GET, and a stream would never notice.
     if (context.env.exchange.request.method === "HEAD") await response.body?.cancel();

@@ -1,4 +1,4 @@
-import type { Gauge } from "../../base/metrics.ts";
+import { type Gauge, gaugeOf } from "../../base/metrics.ts";
 import { requireAllTenants } from "../middleware/access.ts";
 import { apiDocsPage } from "../web/api-docs.ts";
 import {
@@ -21,6 +21,8 @@ export type SiteParts = {
   readonly version: string;
   /** False during the start and the shutdown. */
   readonly isReady: () => boolean;
+  /** The processes that share the port. */
+  readonly processes: { readonly configured: number; readonly alive: () => number };
   readonly renderMetrics: (gauges: readonly Gauge[]) => string;
 };
 
@@ -92,11 +94,18 @@ const probeOperations = (parts: SiteParts, site: SiteAnswers): ApiOperation[] =>
     },
     handle: async ({ exchange }) => {
       requireAllTenants(exchange);
-      return new Response(parts.renderMetrics(await site.gauges()), {
+      return new Response(parts.renderMetrics([...gaugesOf(parts), ...(await site.gauges())]), {
         headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
       });
     },
   },
+];
+
+/** What both servers read alike when somebody asks for the metrics. */
+const gaugesOf = ({ version, processes }: SiteParts): Gauge[] => [
+  gaugeOf("build_info", { version }, 1),
+  gaugeOf("processes", { state: "configured" }, processes.configured),
+  gaugeOf("processes", { state: "alive" }, processes.alive()),
 ];
 
 /** What people open in a browser: `/`, `/docs`, and the document that describes the API. */

@@ -21,8 +21,10 @@ export const observe =
     const started = performance.now();
     const response = withOwnHeaders(await answered(next, exchange), requestId);
     const durationMs = performance.now() - started;
-    metrics.count(`http.requests.${request.method.toLowerCase()}.${response.status}`);
-    metrics.time("http.duration", durationMs);
+    const method = METHODS.has(request.method) ? request.method : OTHER;
+    const { route = OTHER } = exchange.notes;
+    metrics.count("http_requests", { method, route, status: String(response.status) });
+    metrics.time("http_request_duration", { method, route }, durationMs);
     const write = quietPaths.includes(path) && response.status < 500 ? log.debug : log.info;
     write("request", {
       method: request.method,
@@ -34,6 +36,10 @@ export const observe =
     });
     return response;
   };
+
+const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+/** What is counted together: other methods, and what no operation answered, such as refusals, files of pages, 404s. */
+const OTHER = "other";
 
 /** How many nested escapes are undone; text that is escaped more often is not shown. */
 const MAX_ESCAPES = 8;

@@ -1,14 +1,10 @@
 import { onAbort } from "../../base/abort.ts";
 import { type Database, openLeaseOwner } from "../../base/database/index.ts";
 import type { Log } from "../../base/log.ts";
-import {
-  createPrometheusSink,
-  type Gauge,
-  type MetricsSink,
-  type MetricsSnapshot,
-} from "../../base/metrics.ts";
+import type { Gauge, MetricsSink } from "../../base/metrics.ts";
 import { reservePort, urlOf } from "../listen.ts";
 import type { ServerPlace } from "../serve.ts";
+import { createPrometheusSink, type MetricsSnapshot, type OtherMetrics } from "./prometheus.ts";
 import { type StartCopy, superviseProcesses } from "./supervise.ts";
 
 /** The link from one of several serving processes to the one that started it. */
@@ -121,7 +117,7 @@ interface ProcessBoard extends Disposable {
   /** How many processes were heard from in the last seconds, including this one. */
   alive(): number;
   /** The metrics of the other processes, including dead ones, so that totals never fall. */
-  otherMetrics(): readonly MetricsSnapshot[];
+  otherMetrics(): readonly OtherMetrics[];
 }
 
 type BoardOptions = {
@@ -153,11 +149,11 @@ function openProcessBoard(options: BoardOptions): ProcessBoard {
   const put = database.prepare<never, [string, string, number, number, number, string]>(
     "INSERT OR REPLACE INTO processes VALUES (?, ?, ?, ?, ?, ?)",
   );
-  const seen = database.prepare<{ id: string }, [string, number]>(
-    "SELECT id FROM processes WHERE run = ? AND seen_at > ?",
+  const seen = database.prepare<{ id: string; seen_at: number }, [string]>(
+    "SELECT id, seen_at FROM processes WHERE run = ?",
   );
-  const others = database.prepare<{ metrics: string }, [string, string]>(
-    "SELECT metrics FROM processes WHERE run = ? AND id <> ?",
+  const others = database.prepare<{ id: string; seen_at: number; metrics: string }, [string, string]>(
+    "SELECT id, seen_at, metrics FROM processes WHERE run = ? AND id <> ?",
   );
   database.prepare<never, [number]>("DELETE FROM processes WHERE seen_at < ?").run(startedAt - KEEP_MS);
   const beat = (seenAt: number): void => {
@@ -170,10 +166,16 @@ function openProcessBoard(options: BoardOptions): ProcessBoard {
   beat(startedAt);
   const timer = setInterval(() => beat(Date.now()), BEAT_MS);
   timer.unref?.();
+  const isAlive = (row: { readonly id: string; readonly seen_at: number }): boolean =>
+    row.seen_at > Date.now() - SILENCE_MS && !owner.hasDied(row.id);
   return {
-    alive: () => seen.all(run, Date.now() - SILENCE_MS).filter((row) => !owner.hasDied(row.id)).length,
+    alive: () => seen.all(run).filter(isAlive).length,
     // `beat` of this version or, during an upgrade, of a neighbouring one wrote this.
-    otherMetrics: () => others.all(run, id).map(({ metrics }) => JSON.parse(metrics) as MetricsSnapshot),
+    otherMetrics: () =>
+      others.all(run, id).map((row) => ({
+        snapshot: JSON.parse(row.metrics) as MetricsSnapshot,
+        isAlive: isAlive(row),
+      })),
     [Symbol.dispose]() {
       clearInterval(timer);
       beat(0);

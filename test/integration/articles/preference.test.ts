@@ -173,7 +173,9 @@ describe("serveArticle", () => {
       extractor: { extract: extractBody },
       cache: createArticleCache({ maxSize: 10, maxBytes: 1_000_000 }),
       log: createLog({ level: "info", format: "json", write: (line) => lines.push(JSON.parse(line)) }),
-      metrics: createMetrics([({ name }) => counted.push(name)]),
+      metrics: createMetrics([
+        ({ name, labels }) => counted.push([name, ...Object.values(labels)].join(".")),
+      ]),
       shell: "cli",
       loads: new Set(),
       hasDiagnostics,
@@ -218,16 +220,16 @@ describe("serveArticle", () => {
     await ask("/page");
     await ask("/page");
     await ask("/gone-for-all").catch(() => {});
-    expect(counted.filter((name) => !name.endsWith("duration"))).toEqual([
+    expect(counted.filter((name) => !name.includes("duration"))).toEqual([
       "fetches.http",
-      "cache.miss",
-      "cli_extractions.success",
-      "cache.hit",
-      "cli_extractions.success",
-      "cli_extractions.failure",
+      "cache_lookups.miss",
+      "article_requests.cli.success",
+      "cache_lookups.hit",
+      "article_requests.cli.success",
+      "article_requests.cli.failure",
       "failures.http_status",
     ]);
-    expect(counted.filter((name) => name === "cli_extractions.duration").length).toBe(3);
+    expect(counted.filter((name) => name === "article_request_duration.cli").length).toBe(3);
   });
 
   test("puts request id, cache, fetcher and timings on each line with diagnostics, and only then", async () => {

@@ -75,7 +75,10 @@ describe("every answer", () => {
       status: 200,
     });
     expect(JSON.stringify(lines)).not.toContain("secret");
-    expect(measured.map(({ name }) => name)).toEqual(["http.requests.get.200", "http.duration"]);
+    expect(measured.map(({ name, labels }) => [name, labels])).toEqual([
+      ["http_requests", { method: "GET", route: "other", status: "200" }],
+      ["http_request_duration", { method: "GET", route: "other" }],
+    ]);
   });
 
   test("of a probe is logged for debugging only", async () => {

@@ -293,8 +293,10 @@ describe("the other endpoints", () => {
 
   test("/metrics counts requests and extractions", async () => {
     const text = await (await server.get("/metrics")).text();
-    expect(text).toContain("article_extractor_server_extractions_success_total ");
-    expect(text).toContain("article_extractor_http_duration_seconds_bucket");
+    expect(text).toContain('article_extractor_article_requests_total{shell="server",outcome="success"} ');
+    expect(text).toContain(
+      'article_extractor_http_request_duration_seconds_bucket{method="POST",route="/",le="60"}',
+    );
   });
 
   test("/docs and what it loads come from the server, under a policy that allows nothing else", async () => {

@@ -48,7 +48,11 @@ describe.skipIf(process.platform !== "linux")("two processes on one port", () =>
     for (let request = 0; request < 20; request++) await server.get("/crawl/none", alone);
     await untilTrue(async () => {
       const text = await (await server.get("/metrics", alone)).text();
-      return /http_requests_get_404_total (\d+)/.exec(text)?.[1] === "20";
+      return (
+        /http_requests_total\{method="GET",route="\/crawl\/\{job_id\}",status="404"\} (\d+)/.exec(
+          text,
+        )?.[1] === "20"
+      );
     });
   });
 

@@ -107,8 +107,8 @@ describe("servers of several machines", async () => {
     expect(await (await worker?.get("/health"))?.json()).toMatchObject({ status: "healthy", role: "worker" });
     expect((await worker?.get("/ready"))?.status).toBe(200);
     const metrics = await (await worker?.get("/metrics"))?.text();
-    expect(metrics).toMatch(/crawl_jobs_queued \d/);
-    expect(metrics).toMatch(/crawl_jobs_running \d/);
+    expect(metrics).toMatch(/crawl_jobs\{state="queued"\} \d/);
+    expect(metrics).toMatch(/crawl_jobs\{state="running"\} \d/);
   });
 
   test("a stream goes on at another process without a gap, and a cancellation there ends the job", async () => {

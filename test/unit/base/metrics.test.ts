@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { openStatsd } from "../../../src/app/testing.ts";
-import { createMetrics, createPrometheusSink, logSink, statsdSink } from "../../../src/base/metrics.ts";
+import { createMetrics, logSink, METRICS, statsdSink } from "../../../src/base/metrics.ts";
 import { untilTrue } from "../../support/until.ts";
 
 describe("metrics", () => {
@@ -11,18 +11,21 @@ describe("metrics", () => {
       logSink("site", (...line) => lines.push(line)),
       statsdSink("other", (datagram) => datagrams.push(datagram)),
     ]);
-    metrics.count("cli_extractions.success");
-    metrics.time("fetches.duration", 12.5);
-    metrics.count("tenant_searches", 2, { tenant: "handbook" });
+    metrics.count("article_requests", { shell: "cli", outcome: "success" });
+    metrics.time("extraction_duration", {}, 12.5);
+    metrics.count("tenant_searches", { tenant: "handbook" }, 2);
+    metrics.count("http_requests", { method: "GET", route: "/crawl/{job_id}", status: "404" });
     expect(lines).toEqual([
-      ["site.cli_extractions.success", "counter", 1],
-      ["site.fetches.duration", "timing", 12.5],
+      ["site.article_requests.cli.success", "counter", 1],
+      ["site.extraction_duration", "timing", 12.5],
       ["site.tenant_searches.handbook", "counter", 2],
+      ["site.http_requests.GET._crawl_job_id_.404", "counter", 1],
     ]);
     expect(datagrams).toEqual([
-      "other.cli_extractions.success:1|c",
-      "other.fetches.duration:12.5|ms",
+      "other.article_requests.cli.success:1|c",
+      "other.extraction_duration:12.5|ms",
       "other.tenant_searches.handbook:2|c",
+      "other.http_requests.GET._crawl_job_id_.404:1|c",
     ]);
   });
 
@@ -35,11 +38,11 @@ describe("metrics", () => {
     {
       await using statsd = openStatsd({ host: "127.0.0.1", port: server.port, onTrouble: () => {} });
       const metrics = createMetrics([statsdSink("article_extractor", statsd.send)]);
-      metrics.count("cache.hit", 3);
+      metrics.count("cache_lookups", { outcome: "hit" }, 3);
     }
     await untilTrue(() => received.length > 0);
     server.close();
-    expect(received).toEqual(["article_extractor.cache.hit:3|c"]);
+    expect(received).toEqual(["article_extractor.cache_lookups.hit:3|c"]);
   });
 
   test("tell once that the StatsD server's name does not resolve, however much is counted", async () => {
@@ -71,54 +74,17 @@ describe("metrics", () => {
   });
 });
 
-describe("the Prometheus sink", () => {
-  test("is empty before the first measurement", () => {
-    expect(createPrometheusSink("site").render()).toBe("");
-  });
-
-  test("renders counters as totals and durations as histograms in seconds", () => {
-    const { sink, render } = createPrometheusSink("site");
-    const metrics = createMetrics([sink]);
-    metrics.count("cache.hit");
-    metrics.count("cache.hit", 2);
-    metrics.time("fetches.duration", 30);
-    metrics.time("fetches.duration", 90_000);
-    const lines = render().split("\n");
-    expect(lines.slice(0, 3)).toEqual([
-      "# TYPE site_cache_hit_total counter",
-      "site_cache_hit_total 3",
-      "# TYPE site_fetches_duration_seconds histogram",
-    ]);
-    expect(lines).toContain('site_fetches_duration_seconds_bucket{le="0.025"} 0');
-    expect(lines).toContain('site_fetches_duration_seconds_bucket{le="0.05"} 1');
-    expect(lines).toContain('site_fetches_duration_seconds_bucket{le="60"} 1');
-    expect(lines).toContain('site_fetches_duration_seconds_bucket{le="+Inf"} 2');
-    expect(lines).toContain("site_fetches_duration_seconds_sum 90.03");
-    expect(lines).toContain("site_fetches_duration_seconds_count 2");
-    expect(lines.at(-1)).toBe("");
-  });
-
-  test("keeps the values of a label apart, together under their name, and adds up processes", () => {
-    const [one, other] = [createPrometheusSink("site"), createPrometheusSink("site")];
-    for (const { sink } of [one, other]) {
-      const metrics = createMetrics([sink]);
-      metrics.count("tenant_searches", 1, { tenant: "a" });
-      metrics.count("cache.hit");
-      metrics.count("tenant_searches", 2, { tenant: "b-c_d" });
-    }
-    const gauges = ["a", "b"].map((tenant, value) => ({
-      name: "tenant_age_seconds",
-      labels: { tenant },
-      value,
-    }));
-    expect(one.render([other.snapshot()], gauges)).toBe(`# TYPE site_tenant_searches_total counter
-site_tenant_searches_total{tenant="a"} 2
-site_tenant_searches_total{tenant="b-c_d"} 4
-# TYPE site_cache_hit_total counter
-site_cache_hit_total 2
-# TYPE site_tenant_age_seconds gauge
-site_tenant_age_seconds{tenant="a"} 0
-site_tenant_age_seconds{tenant="b"} 1
-`);
-  });
+describe("the table of metrics", () => {
+  test.each(Object.entries(METRICS))(
+    "%s is named as Prometheus advises, with a unit that its suffix adds",
+    (name, metric) => {
+      expect(name).toMatch(/^[a-z]+(_[a-z]+)*$/);
+      // `_total` and the seconds of a timing are added, so they are no part of the name.
+      expect(name).not.toMatch(/_(total|count|sum|bucket|ms|age)$/);
+      expect(name.endsWith("_duration")).toBe(metric.kind === "timing");
+      expect(metric.help).not.toMatch(/[\n\\]|\.$/);
+      if ("buckets" in metric)
+        expect(metric.buckets.every((bound, at) => bound > (metric.buckets[at - 1] ?? 0))).toBe(true);
+    },
+  );
 });

@@ -1,5 +1,5 @@
 import { Failure } from "../../../base/failure.ts";
-import type { Gauge } from "../../../base/metrics.ts";
+import { type Gauge, gaugeOf } from "../../../base/metrics.ts";
 import { receiveBodies } from "../../middleware/body.ts";
 import type { Exchange, Handler } from "../../middleware/exchange.ts";
 import { limitClients, limitConcurrency } from "../../middleware/limits.ts";
@@ -145,15 +145,17 @@ async function gaugesOf(parts: ExtractorParts): Promise<Gauge[]> {
     inTime(() => queue.counts()),
     inTime(async () => (await queue.waiting?.()) ?? null),
   ]);
-  const values = {
-    crawl_jobs_queued: jobs?.queued,
-    crawl_jobs_running: jobs?.running,
-    crawl_pages_waiting: waiting?.pages,
-    crawl_hosts_waiting: waiting?.hosts,
-  };
-  return Object.entries(values).flatMap(([name, value]) =>
-    value === undefined ? [] : { name, labels: {}, value },
-  );
+  return [
+    ...(jobs
+      ? [
+          gaugeOf("crawl_jobs", { state: "queued" }, jobs.queued),
+          gaugeOf("crawl_jobs", { state: "running" }, jobs.running),
+        ]
+      : []),
+    ...(waiting
+      ? [gaugeOf("crawl_pages_waiting", {}, waiting.pages), gaugeOf("crawl_hosts_waiting", {}, waiting.hosts)]
+      : []),
+  ];
 }
 
 /** How long a probe waits for the queue, in ms. */

@@ -128,15 +128,15 @@ export function forEachGrant<T>(
 export const countCalls =
   (metrics: Metrics): McpOptions["onCall"] =>
   (tool, outcome, durationMs) => {
-    metrics.count(`mcp.${tool}.${outcome}`);
-    metrics.time(`mcp.${tool}`, durationMs);
+    metrics.count("mcp_calls", { tool, outcome });
+    metrics.time("mcp_call_duration", { tool }, durationMs);
   };
 
 /** Counts the searches in each tenant. */
 export const countSearches =
   (metrics: Metrics) =>
   (codenames: readonly string[]): void => {
-    for (const tenant of codenames) metrics.count("tenant_searches", 1, { tenant });
+    for (const tenant of codenames) metrics.count("tenant_searches", { tenant });
   };
 
 /** A call of a tool for a request. */

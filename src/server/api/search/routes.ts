@@ -1,5 +1,5 @@
 import type { FailureRecord } from "../../../base/failure.ts";
-import type { Gauge } from "../../../base/metrics.ts";
+import { type Gauge, gaugeOf } from "../../../base/metrics.ts";
 import type { TenantRegistry, TenantStatus } from "../../../tenants/index.ts";
 import { type Access, requireAllTenants } from "../../middleware/access.ts";
 import type { Exchange, Grant, Handler } from "../../middleware/exchange.ts";
@@ -29,8 +29,6 @@ export type SearchRoutesOptions = DocumentationOptions &
     readonly defaultClientModel: string | null;
     /** Probes are answered without a key but tell less. */
     readonly access: Access;
-    /** The processes that share the port. */
-    readonly processes: { readonly configured: number; readonly alive: () => number };
     readonly readSearchTimes: () => SearchTimesRecord;
     /** Reads what was searched for in so many days at most; null where that is not counted. */
     readonly readQueries: {
@@ -231,18 +229,17 @@ async function health(grant: Grant | null, seen: TenantRegistry | null, options:
   };
 }
 
-/** What shows that a tenant is not kept up to date; ages are left out before the first build or sync. */
+/** What shows that a tenant is not kept up to date; times are left out before the first build or sync. */
 function gaugesOf({ codename, builtAt, lastCompletedAt, documentCount, problem }: TenantStatus): Gauge[] {
-  const now = Date.now();
-  const values = {
-    tenant_documents: documentCount,
-    tenant_index_age_seconds: builtAt && (now - builtAt.getTime()) / 1000,
-    tenant_sync_age_seconds: lastCompletedAt && (now - lastCompletedAt.getTime()) / 1000,
-    tenant_degraded: problem === null ? 0 : 1,
-  };
-  return Object.entries(values).flatMap(([name, value]) =>
-    value === null ? [] : { name, labels: { tenant: codename }, value },
-  );
+  const tenant = { tenant: codename };
+  return [
+    gaugeOf("tenant_degraded", tenant, problem === null ? 0 : 1),
+    ...(documentCount === null ? [] : [gaugeOf("tenant_documents", tenant, documentCount)]),
+    ...(builtAt ? [gaugeOf("tenant_index_timestamp_seconds", tenant, builtAt.getTime() / 1000)] : []),
+    ...(lastCompletedAt
+      ? [gaugeOf("tenant_sync_timestamp_seconds", tenant, lastCompletedAt.getTime() / 1000)]
+      : []),
+  ];
 }
 
 const isHealthy = ({ problem }: TenantStatus): boolean => problem === null;

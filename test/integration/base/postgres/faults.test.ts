@@ -38,9 +38,7 @@ async function open(connections = 1): Promise<{
 }
 
 const retriesOf = (measured: readonly Measurement[]): unknown[] =>
-  measured.flatMap((one) =>
-    one.kind === "counter" && one.name === "database.retries" ? [one.labels?.reason] : [],
-  );
+  measured.flatMap((one) => (one.name === "database_retries" ? [one.labels.reason] : []));
 
 /** The session that runs a statement with this text. */
 async function sessionOf(text: string): Promise<number> {

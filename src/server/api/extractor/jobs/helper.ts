@@ -23,7 +23,7 @@ export function startHelper(options: JobParts): Helper {
   let restsUntil = 0;
   const join = async (job: HelpedJob, leave: AbortController): Promise<void> => {
     log.info("joins a job", { job_id: job.id });
-    app.metrics.count("jobs.helped");
+    app.metrics.count("jobs_helped", {});
     using _ = watchEnd(job.id, leave, options);
     const stop = { cancel: new AbortController(), leave };
     try {

@@ -92,7 +92,7 @@ export function startReporting(
     else if (answer === "lost" && !leave.signal.aborted) {
       // Another process continues the job, and two must not write into one directory.
       log.warning("job lost", { job_id: job.id });
-      metrics.count("jobs.leases_lost");
+      metrics.count("jobs_lost", {});
       leave.abort();
     }
   };

@@ -40,7 +40,7 @@ export function startJobRunner(options: JobParts): JobRunner {
     helper?.leave();
     const stop = { cancel: new AbortController(), leave: new AbortController() };
     const { id } = job;
-    app.metrics.count("jobs.claims");
+    app.metrics.count("jobs_claimed", {});
     log.info("job taken", { job_id: id });
     const done = runJob(job, { ...options, id, stop, isEnding: () => isEnding }).finally(() => {
       running.delete(id);
