@@ -2,22 +2,26 @@
  * Keeps the tables of the documentation equal to what the program declares: `sh scripts/bun
  * scripts/readme.ts` rewrites everything between `<!-- NAME -->` and `<!-- /NAME -->`.
  */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FAILURE_OUTCOMES } from "../src/base/failure.ts";
 import { METRICS } from "../src/base/metrics.ts";
 import { CRAWL_ONLY_FLAGS, EXTRACT_FLAGS, FLAG_GROUPS, type Flag } from "../src/cli/testing.ts";
 import { VARIABLES } from "../src/settings/index.ts";
+import { apiReference, openApiOf } from "./docs/api.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
 /** The documents that contain tables, and the tables of each. */
-const DOCUMENTS: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+const DOCUMENTS: Readonly<Record<string, Readonly<Record<string, () => string | Promise<string>>>>> = {
   "docs/reference.md": {
     options: () => optionsTable(EXTRACT_FLAGS),
     settings: settingsTable,
     failures: failuresTable,
   },
   "docs/operations.md": { metrics: metricsTable },
+  "docs/api.md": { extractor: () => apiOf("extractor"), search: () => apiOf("search") },
   "docs/crawl.md": { "crawl-options": () => optionsTable(CRAWL_ONLY_FLAGS) },
 };
 
@@ -25,12 +29,24 @@ const DOCUMENTS: Readonly<Record<string, Readonly<Record<string, () => string>>>
 export const TABLE_DOCUMENTS: readonly string[] = Object.keys(DOCUMENTS);
 
 /** Returns a document's text with all its tables rewritten. */
-export function withTables(path: string, text: string): string {
-  return Object.entries(DOCUMENTS[path] ?? {}).reduce((document, [name, table]) => {
+export async function withTables(path: string, text: string): Promise<string> {
+  let document = text;
+  for (const [name, table] of Object.entries(DOCUMENTS[path] ?? {})) {
     const block = new RegExp(`(<!-- ${name} -->\\n)[\\s\\S]*?(<!-- /${name} -->)`);
     if (!block.test(document)) throw new Error(`${path} has no place for the table "${name}"`);
-    return document.replace(block, (_, start, end) => `${start}\n${table()}\n\n${end}`);
-  }, text);
+    const written = await table();
+    document = document.replace(block, (_, start, end) => `${start}\n${written}\n\n${end}`);
+  }
+  return document;
+}
+
+async function apiOf(server: "extractor" | "search"): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "article-extractor-api-"));
+  try {
+    return apiReference(await openApiOf(server, directory));
+  } finally {
+    await rm(directory, { recursive: true });
+  }
 }
 
 function optionsTable(all: readonly Flag[]): string {
@@ -83,6 +99,6 @@ const escapeCell = (text: string): string => text.replaceAll("|", "\\|");
 if (import.meta.main) {
   for (const path of TABLE_DOCUMENTS) {
     const file = Bun.file(join(ROOT, path));
-    await Bun.write(file, withTables(path, await file.text()));
+    await Bun.write(file, await withTables(path, await file.text()));
   }
 }

@@ -34,6 +34,14 @@ export async function documentedBlocks(page: string): Promise<readonly Documente
   }));
 }
 
+/** An application's page: its script writes its text. */
+const SHELL = `<!doctype html><html lang="en"><title>Tides</title><div id="root"></div>
+<script>document.getElementById("root").innerHTML = "<main><article><h1>Tides</h1><p>The sea rises and falls twice a day.</p></article></main>"</script>`;
+
+/** An answer that comes when nobody waits for it any more. */
+const never = (signal: AbortSignal): Promise<Response> =>
+  new Promise((resolve) => signal.addEventListener("abort", () => resolve(new Response(null))));
+
 /**
  * Serves what the documentation's made-up hosts answer: the small site of `test/site`, one of its articles at every other
  * address, and a sitemap of three pages. `origin` has no name; a proxy gives it those of the examples.
@@ -51,6 +59,12 @@ export async function serveExampleHosts(): Promise<AsyncDisposable & { readonly 
         const pages = ["/en/", "/en/install", "/en/use"].map((path) => `http://${host}${path}\n`);
         return new Response(pages.join(""), { headers: { "content-type": "text/plain" } });
       }
+      const userAgent = request.headers.get("user-agent") ?? "";
+      if (pathname === "/blocked" && userAgent.startsWith("article-extractor"))
+        return new Response("no programs", { status: 403 });
+      if (pathname === "/app")
+        return new Response(SHELL, { headers: { "content-type": "text/html; charset=utf-8" } });
+      if (pathname === "/slow") return never(request.signal);
       const answer = await fetch(site.origin + pathname);
       return answer.ok ? answer : fetch(`${site.origin}/news/borrowed-tools.html`);
     },
