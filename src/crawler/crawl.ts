@@ -86,7 +86,8 @@ export class CrawlRun {
   #bytes = 0;
   #collectedAt = 0;
   #toldAt = Number.NEGATIVE_INFINITY;
-  #counted: { readonly at: number; readonly counts: FrontierCounts } | null = null;
+  /** The counts that belong to the outcomes told last. */
+  #counted: FrontierCounts | null = null;
   #fatal: unknown = null;
   #wake = Promise.withResolvers<void>();
 
@@ -112,7 +113,7 @@ export class CrawlRun {
   /** What `progress` returned last; null before its first call. */
   lastProgress: CrawlProgress | null = null;
 
-  /** The progress of the whole crawl. With several processes it is up to half a second old, unless it is the last. */
+  /** The progress of the whole crawl. Several processes' is as of the outcomes told last, unless it is the last. */
   async progress({ isLast = false } = {}): Promise<CrawlProgress> {
     const counts = await this.#counts(isLast);
     const { successful, failed, skipped, fetched, queued, underway: inFlight, untried } = counts;
@@ -127,10 +128,9 @@ export class CrawlRun {
   async #counts(isLast: boolean): Promise<FrontierCounts> {
     const { frontier } = this.#deps;
     if (!frontier.isShared) return frontier.counts();
-    const now = performance.now();
-    if (isLast || this.#counted === null || now - this.#counted.at >= GATHER_MS)
-      this.#counted = { at: now, counts: await frontier.counts() };
-    return this.#counted.counts;
+    if (isLast) this.#counted = null;
+    this.#counted ??= await frontier.counts();
+    return this.#counted;
   }
 
   /** Queues what an earlier run of the program left out; from then on `progress` includes it. The leader calls it. */
@@ -217,7 +217,10 @@ export class CrawlRun {
   async #crawlOn(): Promise<boolean> {
     const { waitMs, isOver } = await this.#claim();
     if (isOver && this.#underway.size === 0) return true;
-    await this.#wait(waitMs);
+    // What others recorded is told also while the pages of this process take long.
+    await this.#wait(
+      this.#deps.frontier.isShared && this.#hasBegun ? Math.min(waitMs ?? GATHER_MS, GATHER_MS) : waitMs,
+    );
     return false;
   }
 
@@ -242,6 +245,7 @@ export class CrawlRun {
     for (;;) {
       const outcomes = await frontier.takeRecorded(OUTCOMES_AT_ONCE);
       if (outcomes.length === 0) return;
+      this.#counted = null;
       for (const { outcome, isLogged } of outcomes) {
         if (!isLogged) this.#report(outcome);
         yield { kind: "page", outcome, isOwn: this.#own.delete(outcome.url) || !isLogged };

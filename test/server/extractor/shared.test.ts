@@ -13,7 +13,7 @@ import {
   untilJob,
 } from "../../support/extractor-server.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
-import { serveNumberedSite } from "../../support/numbered-site.ts";
+import { type NumberedSite, serveNumberedSite } from "../../support/numbered-site.ts";
 import { startPostgres, testDatabase } from "../../support/postgres.ts";
 import { until, untilTrue } from "../../support/until.ts";
 
@@ -43,6 +43,13 @@ const hasTaken = ({ stderr }: ExtractorProcess, id: string): boolean =>
   linesOf(stderr()).some(({ message, job_id }) => message === "job taken" && job_id === id);
 
 type Event = { readonly event: string; readonly id: number | null; readonly data: { readonly url?: string } };
+
+/** Serves half of its pages, and the others once it may go on, so that a fast machine has work left for then. */
+function serveHalf(): NumberedSite & { goOn(): void } {
+  const { promise, resolve: goOn } = Promise.withResolvers<void>();
+  const until = (_: string, earlier: number) => (earlier > PAGES / 2 ? promise : undefined);
+  return Object.assign(serveNumberedSite({ pages: PAGES, until }), { goOn });
+}
 
 /** Reads events of a stream until it ends or one is as wanted. */
 async function readEvents(
@@ -141,18 +148,19 @@ describe("servers of several machines", async () => {
   });
 
   test("a job goes on at another worker when its own is told to end, and no page is lost", async () => {
-    const before = site.visits.length;
+    await using half = serveHalf();
     const leaving = await start("worker");
     const id = await submitJob(one, {
       output_dir: "drained",
-      seeds: [`${site.origin}/`],
+      seeds: [`${half.origin}/`],
       concurrency: 2,
       rate_limit_delay: 0,
     });
-    await untilJob(other, id, ({ successful }) => successful > 5);
+    await untilJob(other, id, ({ successful }) => successful > PAGES / 3);
     const takers = [...workers, leaving];
     const leader = takers.find((worker) => hasTaken(worker, id)) ?? leaving;
     leader.signal("SIGTERM");
+    half.goOn();
     expect(await leader.exited).toBe(0);
     expect(linesOf(leader.stderr())).toContainEqual(
       expect.objectContaining({ message: "job handed back", job_id: id }),
@@ -163,7 +171,7 @@ describe("servers of several machines", async () => {
       readonly results: readonly { readonly url: string }[];
     };
     expect(new Set(manifest.results.map(({ url }) => url)).size).toBe(PAGES);
-    const visits = site.visits.slice(before).filter(({ path }) => path !== "/robots.txt");
+    const visits = half.visits.filter(({ path }) => path !== "/robots.txt");
     expect(visits.length).toBeLessThanOrEqual(PAGES + 8);
     await leaving[Symbol.asyncDispose]();
   });
@@ -299,6 +307,7 @@ test.each(["a job that begins", "a job under way"])("%s waits for a bucket that 
     ARTICLE_EXTRACTOR_STORE_URL: `s3://${bucket.name}/${isShared ? "under-way" : "begins"}`,
   };
   await using server = await startExtractor({ env });
+  await using half = serveHalf();
   let isAway = !isShared;
   let refused = 0;
   faulty.fault = ({ method }) => {
@@ -307,10 +316,11 @@ test.each(["a job that begins", "a job under way"])("%s waits for a bucket that 
     refused++;
     return new Response("busy", { status: 503 });
   };
-  const id = await submitJob(server, { output_dir: "x", seeds: [`${site.origin}/`], rate_limit_delay: 0 });
+  const id = await submitJob(server, { output_dir: "x", seeds: [`${half.origin}/`], rate_limit_delay: 0 });
   if (isShared) {
-    await untilJob(server, id, ({ successful }) => successful > 5);
+    await untilJob(server, id, ({ successful }) => successful > PAGES / 3);
     isAway = true;
+    half.goOn();
     await untilTrue(() => refused > 8);
   } else {
     await untilTrue(() =>
@@ -319,6 +329,7 @@ test.each(["a job that begins", "a job under way"])("%s waits for a bucket that 
     expect(isOver(await untilJob(server, id, () => true))).toBe(false);
   }
   isAway = false;
+  half.goOn();
   expect(await untilJob(server, id, isOver)).toMatchObject({
     status: "completed",
     successful: PAGES,
