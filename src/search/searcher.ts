@@ -245,7 +245,7 @@ export function showHit<Reader extends IndexReader>(
   const parents = reader.layout(document).sectionParents;
   const snippet = { ...settings.snippet, style: snippetStyle ?? settings.snippet.style };
   const show = (section: number): HitSection => ({
-    snippet: makeSnippet(shown, section, { analyser, terms: query.terms }, snippet),
+    snippet: makeSnippet(shown, section, { analyser, ...query }, snippet),
     ...placeOf(sections, parents, section),
   });
   return {

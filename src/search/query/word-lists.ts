@@ -1,3 +1,5 @@
+import type { Language } from "../types.ts";
+
 /**
  * Words that form a question but say nothing about its subject; folded, with apostrophes. They are left out
  * of questions only: `the who`, `if` and `for loop` are searched unchanged.
@@ -26,6 +28,36 @@ export function isQuestion(query: string, words: readonly string[]): boolean {
   if (/\?["'\s]*$/.test(query.slice(-20))) return true;
   return words.length >= 4 && OPENERS.has(words[0] ?? "");
 }
+
+/** Words of each language that say nothing by themselves: snippets mark them only if nothing else was asked for. */
+export const FUNCTION_WORDS: Readonly<Record<Language, readonly string[]>> = {
+  da: `af at da de den der det du eller en er et for fra har hvad hvor hvordan i ikke jeg kan man med men når
+    og om på som til ved vi`.split(/\s+/),
+  de: `aber als am an auch auf aus bei bin bis da das dass dem den der des die durch ein eine einem einen
+    einer eines er es für hat ich ihr im in ist kann man mein mich mit nach nicht noch oder sich sie sind
+    so über um und uns von war was wenn wer wie wir wird wo zu zum zur`.split(/\s+/),
+  en: `a an and are as at be been by can did do does for from had has have how i if in into is it its me my
+    of on or our so that the their them then there these they this those to was we were what when where
+    which who why will with would you your`.split(/\s+/),
+  es: `a al como con de del el ella en es esta este la las lo los más mi no nos o para pero por que qué se si
+    sin sobre su un una unas unos y yo`.split(/\s+/),
+  fi: `ei että he hän ja jos joka kuin kun me mikä minä mitä mutta ne niin ole olla on ovat se sen sinä tai
+    te tämä vai vain`.split(/\s+/),
+  fr: `à au aux avec ce ces comme dans de des du elle en est et il ils je la le les leur mais ne nous on ou
+    où par pas pour qu que qui sa se ses son sur un une vous`.split(/\s+/),
+  it: `a ai al alla che chi come con da dal del della delle di e è gli i il in io la le lo ma mi ne nel nella
+    non o per più se si su sul un una uno`.split(/\s+/),
+  nl: `aan als bij dat de den der die dit door een en er het hoe ik in is je kan met naar niet of om onder
+    ook op over te tot uit van voor waar wat we wie wordt ze zijn`.split(/\s+/),
+  no: `av at de den der det du eller en er et for fra har hva hvor hvordan i ikke jeg kan man med men når og
+    om på som til ved vi`.split(/\s+/),
+  pt: `a ao aos as com como da das de do dos e em é eu mais mas na nas no nos o os ou para pela pelo por que
+    se sem seu sua um uma`.split(/\s+/),
+  ru: `а без бы в во вы где для до его ее если есть же за и из или их к как когда ко кто ли мы на не но о об
+    он она они от по при с со так то только у что чтобы это я`.split(/\s+/),
+  sv: `att av de den det du eller en er ett för från har hur i inte jag kan man med men när och om på som
+    till vad var vi`.split(/\s+/),
+};
 
 /**
  * Abbreviations of computing and what they stand for. With `=` each side finds the other; with `>` only the

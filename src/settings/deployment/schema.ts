@@ -140,7 +140,7 @@ const search = v.strictObject({
   ),
   snippet: v.optional(
     v.strictObject({
-      style: v.optional(oneOf(["plain", "html"]), SNIPPET.style),
+      style: v.optional(oneOf(["plain", "html", "rich"]), SNIPPET.style),
       fragment_char_limit: v.optional(whole(80, 2000), SNIPPET.fragmentChars),
       max_fragments: v.optional(whole(1, 5), SNIPPET.maxFragments),
       surrounding_context_chars: v.optional(whole(40, 800), SNIPPET.contextChars),

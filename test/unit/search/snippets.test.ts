@@ -18,6 +18,8 @@ async function snippetOf(markdown: string, query: string, change: Partial<Snippe
 
 const FILLER = "Water runs over the stones below the old wheel and on to the sea. ".repeat(8);
 
+const ENTITY: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"', "#39": "'" };
+
 describe("a snippet", () => {
   test("shows the sentence with the words, with marks where text is left out", async () => {
     const snippet = await snippetOf(`${FILLER}The hinges of the gate rust. ${FILLER}`, "gate hinges");
@@ -32,6 +34,59 @@ describe("a snippet", () => {
     expect(await snippetOf(markdown, "gate", { style: "html" })).toBe(
       "The <mark>gate</mark> &lt;x&gt; &amp; &quot;hinges&quot; of a &lt; b.",
     );
+  });
+
+  test("has its code as code in the style rich, with marks inside and across it", async () => {
+    const markdown =
+      "Call `open <gate>` or re`gate` at the gate.\n\n```sh\ngate  --now\n```\n\nAnd `then`\n`go`.";
+    expect(await snippetOf(markdown, "gate", { style: "rich" })).toBe(
+      "Call <code>open &lt;<mark>gate</mark>&gt;</code> or re<code>gate</code> at the <mark>gate</mark>. " +
+        "<code><mark>gate</mark> --now</code> And <code>then</code> <code>go</code>.",
+    );
+    expect(await snippetOf("`gate`", "gate", { style: "rich" })).toBe("<code><mark>gate</mark></code>");
+    expect(await snippetOf("A gate.", "gate", { style: "rich" })).toBe("A <mark>gate</mark>.");
+  });
+
+  test("is one text in every style, whatever is code in it", async () => {
+    const piece = fc.constantFrom(
+      "gate ",
+      "`a b`",
+      "``  c``",
+      "\n\n",
+      "    code\n",
+      "```\nx\ny\n```\n",
+      "*of* ",
+      "\u0007 ",
+      "<b>",
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(piece, { minLength: 1, maxLength: 12 }), async (pieces) => {
+        const markdown = `gate ${pieces.join("")}`;
+        const bare = (text: string) =>
+          text
+            .replace(/<\/?(?:mark|code)>/g, "")
+            .replace(/&(lt|gt|amp|quot|#39);/g, (_, name) => ENTITY[name] ?? "");
+        const [plain, html, rich] = await Promise.all(
+          (["plain", "html", "rich"] as const).map((style) => snippetOf(markdown, "gate of", { style })),
+        );
+        expect([bare(html ?? ""), bare(rich ?? "")]).toEqual([plain ?? "", plain ?? ""]);
+        // Tags are never crossed, and no code is left open.
+        expect(rich?.replace(/<mark>[^<]*<\/mark>/g, "").replace(/<code>[^<]*<\/code>/g, "")).not.toMatch(
+          /[<>]/,
+        );
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test.each([
+    ["the gate", "At the <mark>gate</mark> of the weir."],
+    ["gate of the weir", "At the <mark>gate</mark> of the <mark>weir</mark>."],
+    ["the", "At <mark>the</mark> gate of <mark>the</mark> weir."],
+    ["of the", "At <mark>the</mark> gate <mark>of</mark> <mark>the</mark> weir."],
+    ['gate "of the"', "At <mark>the</mark> <mark>gate</mark> <mark>of</mark> <mark>the</mark> weir."],
+  ])("marks words that say nothing only where nothing else was asked for: %p", async (query, marked) => {
+    expect(await snippetOf("At the gate of the weir.", query, { style: "html" })).toBe(marked);
   });
 
   test("contains no headings, link targets or tags", async () => {
