@@ -93,6 +93,7 @@ const cut = (text: string): string =>
 /** The state of a tenant's index. */
 type IndexState = {
   readonly builtAt: Date | null;
+  readonly bytes: number | null;
   readonly documentCount: number | null;
   /** Why the newest file cannot be used. */
   readonly failure: Failure | null;
@@ -103,12 +104,15 @@ type IndexState = {
 /** The status of a tenant, from the record of its syncs and the state of its index. */
 export function statusOf(
   { codename, source, search }: TenantSettings,
+  { displayName, description }: TenantDetail,
   record: SyncRecord,
-  { builtAt, documentCount, failure, missing }: IndexState,
+  { builtAt, bytes, documentCount, failure, missing }: IndexState,
 ): TenantStatus {
   const lastError = record.lastError ?? failure?.toRecord() ?? null;
   return {
     codename,
+    displayName,
+    description,
     source,
     state: record.state,
     lastStartedAt: dateOf(record.lastStartedAt),
@@ -120,6 +124,7 @@ export function statusOf(
     history: record.history,
     documentCount: documentCount ?? record.documents,
     builtAt,
+    indexBytes: bytes,
     isSearchEnabled: search.isEnabled,
     isBuilding: record.state === "running" && record.isBuilding,
     skippedFiles: record.skippedFiles,

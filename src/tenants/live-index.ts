@@ -90,6 +90,11 @@ export class LiveIndex implements Disposable, Resting {
     return statOf(this.#path)?.mtime ?? null;
   }
 
+  /** The size of the file in bytes; null when there is none. */
+  get bytes(): number | null {
+    return statOf(this.#path)?.size ?? null;
+  }
+
   /**
    * Checks for a newer file.
    * @param isDue checks even if the last check was a moment ago

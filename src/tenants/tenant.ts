@@ -95,11 +95,11 @@ export class Tenant implements AsyncDisposable {
    * @param isLed see `explain`
    */
   statusFrom(record: TenantRecord, isLed: boolean): TenantStatus {
-    const { builtAt, documentCount, failure } = this.#index;
+    const { builtAt, bytes, documentCount, failure } = this.#index;
     const none = new Failure("index_missing", "there is no search index");
     const isMissing = this.settings.search.isEnabled && builtAt === null;
     const missing = isMissing ? this.explain(none, record, isLed) : null;
-    return statusOf(this.settings, record, { builtAt, documentCount, failure, missing });
+    return statusOf(this.settings, this.detail, record, { builtAt, bytes, documentCount, failure, missing });
   }
 
   /**

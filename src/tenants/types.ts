@@ -48,6 +48,9 @@ export type SearchAnswer = {
 /** The status of a tenant. */
 export type TenantStatus = {
   readonly codename: string;
+  /** What people call it. */
+  readonly displayName: string;
+  readonly description: string;
   readonly source: TenantSettings["source"];
   readonly state: "idle" | "queued" | "running";
   readonly lastStartedAt: Date | null;
@@ -63,6 +66,8 @@ export type TenantStatus = {
   readonly documentCount: number | null;
   /** When the index was written; null when there is none. */
   readonly builtAt: Date | null;
+  /** The size of the index in bytes; null when there is none. */
+  readonly indexBytes: number | null;
   readonly isSearchEnabled: boolean;
   readonly isBuilding: boolean;
   /** The counts of the last or the running sync; null before the first. */

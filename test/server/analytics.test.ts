@@ -104,6 +104,25 @@ describe("what people search for", () => {
     expect(readFileSync(path).includes("127.0.0.1")).toBeFalse();
   }, 60_000);
 
+  test("is not what a page looks at by itself", async () => {
+    const headers = headersOf("all");
+    const before = (await read()).body;
+    for (const path of ["search?q=balloon&preview=true", "document?uri=docs://gates/a.md&preview=true"])
+      expect((await fetch(`${server.url}/${path}`, { headers })).status).toBe(200);
+    expect((await fetch(`${server.url}/search?q=night`, { headers })).status).toBe(200);
+    const { body } = await until(
+      () => read(),
+      ({ body: { searches } }) => searches > before.searches,
+    );
+    expect(body.frequent).toContainEqual({ query: "night", searches: 1, without_hits: 0, followed: 0 });
+    expect(body.searches).toBe(before.searches + 1);
+    expect((await fetch(`${server.url}/document?uri=docs://gates/a.md`, { headers })).status).toBe(200);
+    await until(
+      () => read(),
+      ({ body: { frequent } }) => frequent.some(({ query, followed }) => query === "night" && followed === 1),
+    );
+  }, 60_000);
+
   test.each([
     ["?size=0", "size"],
     ["?size=1001", "size"],
@@ -130,14 +149,20 @@ describe("what people search for", () => {
     expect(body.detail).toContain("infrastructure.query_log_days");
   });
 
-  test("is in the description of the API, and a page for browsers", async () => {
+  test("is in the description of the API, and on a page for browsers", async () => {
     const openapi = await (await fetch(`${server.url}/openapi.json`, { headers: headersOf("all") })).json();
     expect(Object.keys(openapi.paths["/analytics"].get.responses)).toEqual(
       expect.arrayContaining(["200", "401", "403", "404", "422"]),
     );
-    const page = await fetch(`${server.url}/analytics`, { headers: { accept: "text/html" } });
+    const headers = { accept: "text/html" };
+    const moved = await fetch(`${server.url}/analytics`, { headers, redirect: "manual" });
+    expect([moved.status, moved.headers.get("location"), moved.headers.get("vary")]).toEqual([
+      308,
+      "status#queries",
+      "Accept",
+    ]);
+    const page = await fetch(`${server.url}/status`, { headers });
     expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
-    expect(page.headers.get("vary")).toBe("Accept");
-    expect(await page.text()).toContain("<title>What people look for</title>");
+    expect(await page.text()).toContain("<title>Status – Documentation search</title>");
   });
 });

@@ -56,7 +56,9 @@ describe("what the page of serve search asks for", () => {
     expect(plain?.snippet).toContain("The gates close at night");
     const [marked] = (await search({ snippet_style: "html" })).results;
     expect(marked?.snippet).toContain("The <mark>gates</mark>");
-    expect((await search({ snippet_style: "bold" })).error).toBe("snippet_style must be one of plain, html");
+    expect((await search({ snippet_style: "bold" })).error).toBe(
+      "snippet_style must be one of plain, html, rich",
+    );
   });
 
   test("the times of searches count each of them", async () => {

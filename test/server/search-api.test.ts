@@ -27,7 +27,11 @@ const registry = forAllTests(
       },
       { group: "sea" },
     ),
-    folderTenant("yard", { "blog/hull.md": "---\ndate: 2024-02-29\n---\n# Hull\n\nPaint the boat.\n" }),
+    folderTenant(
+      "yard",
+      { "blog/hull.md": "---\ndate: 2024-02-29\n---\n# Hull\n\nPaint the boat.\n" },
+      { docs_name: "Ship yard" },
+    ),
     folderTenant("secretive", { "v2/plan.md": "# Plan\n\nMoor the boat & hide <it>.\n" }, { group: "sea" }),
   ),
 );
@@ -61,6 +65,7 @@ describe("GET /search", () => {
       hits: [
         {
           tenant: "yard",
+          docs_name: "Ship yard",
           url: "docs://yard/blog/hull.md",
           title: "Hull",
           anchor: "hull",
@@ -149,7 +154,8 @@ describe("GET /search", () => {
       'facets: "knd" is none of kind, language, version, tenant, group and *; did you mean kind?',
     ],
     [{ q: "x", word_match: "maybe" }, "word_match must be true or false"],
-    [{ q: "x", snippet_style: "bold" }, "snippet_style must be one of plain, html"],
+    [{ q: "x", preview: "yes" }, "preview must be true or false"],
+    [{ q: "x", snippet_style: "bold" }, "snippet_style must be one of plain, html, rich"],
     [{ q: "x", version: "2" }, "version needs library"],
     [{ q: "x", filter: "language:xx" }, "filter: no document has language:xx; there are ja"],
     [{ q: "x", filter: "version:9" }, "filter: no document has version:9; there are 2"],
@@ -200,5 +206,48 @@ describe("GET /search", () => {
     const response = await fetch(`${server.url}/search-times`, { headers: { authorization: "Bearer all" } });
     const { queries } = (await response.json()) as { queries: { count: number }[] };
     expect(queries.reduce((sum, { count }) => sum + count, 0)).toBeGreaterThan(10);
+  });
+});
+
+describe("GET /document", () => {
+  const read = async (parameters: Readonly<Record<string, string>>, key = "all") => {
+    const response = await fetch(`${server.url}/document?${new URLSearchParams(parameters)}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
+    return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  };
+  const HULL = { tenant: "yard", docs_name: "Ship yard", url: "docs://yard/blog/hull.md", title: "Hull" };
+
+  test("gives a document, or one of its sections, whole or cut", async () => {
+    const markdown = "# Hull\n\nPaint the boat.\n";
+    const whole = { ...HULL, markdown, is_cut: false, total_chars: markdown.length };
+    expect(await read({ uri: HULL.url })).toEqual({ status: 200, body: whole });
+    expect(await read({ uri: HULL.url, tenant: "yard", max_chars: "25" })).toEqual({
+      status: 200,
+      body: whole,
+    });
+    const section = await read({ uri: `${HULL.url}#hull` });
+    expect(section).toMatchObject({ status: 200, body: { is_cut: false, total_chars: markdown.length } });
+    expect(String(section.body.markdown).trim()).toBe(markdown.trim());
+    expect(await read({ uri: HULL.url, max_chars: "8" })).toMatchObject({
+      body: { markdown: "# Hull", is_cut: true, total_chars: markdown.length },
+    });
+    expect(await read({ uri: HULL.url, max_chars: "1" })).toMatchObject({
+      body: { markdown: "#", is_cut: true },
+    });
+  });
+
+  test.each([
+    [{ uri: "" }, 422, "uri"],
+    [{ tenant: "yard" }, 422, "uri"],
+    [{ uri: HULL.url, max_chars: "0" }, 422, "max_chars"],
+    [{ uri: HULL.url, preview: "yes" }, 422, "preview"],
+    [{ uri: "docs://yard/none.md", tenant: "yard" }, 404, "docs://yard/none.md"],
+    [{ uri: HULL.url, tenant: "yrad" }, 404, "did you mean yard?"],
+    [{ uri: `${HULL.url}#mast` }, 404, "has no section #mast"],
+  ])("says what is wrong with %p", async (parameters, status, text) => {
+    const answer = await read(parameters as Readonly<Record<string, string>>);
+    expect(answer.status).toBe(status);
+    expect(JSON.stringify(answer.body)).toContain(text);
   });
 });

@@ -1,8 +1,6 @@
 import { createHash } from "node:crypto";
 import { type Exchange, type Layer, prefersHtml } from "../middleware/exchange.ts";
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
-import analyticsStyle from "./page/analytics/analytics.css" with { type: "text" };
-import analyticsHtml from "./page/analytics/analytics.html" with { type: "text" };
 import baseStyle from "./page/base.css" with { type: "text" };
 import extractorStyle from "./page/extractor/extractor.css" with { type: "text" };
 import extractorHtml from "./page/extractor/extractor.html" with { type: "text" };
@@ -10,11 +8,13 @@ import icon from "./page/icon.svg" with { type: "text" };
 import proseStyle from "./page/prose.css" with { type: "text" };
 import searchStyle from "./page/search/search.css" with { type: "text" };
 import searchHtml from "./page/search/search.html" with { type: "text" };
+import statusStyle from "./page/status/status.css" with { type: "text" };
+import statusHtml from "./page/status/status.html" with { type: "text" };
 
 // A macro's arguments are taken as they are written, so each bundle is named here in full.
 const extractorScript = bundlePageScript("extractor/main.ts");
 const searchScript = bundlePageScript("search/main.ts");
-const analyticsScript = bundlePageScript("analytics/main.ts");
+const statusScript = bundlePageScript("status/main.ts");
 
 /** The page of `serve extractor`: articles of addresses, and crawls. */
 export const extractorPages = (): WebPages => ({
@@ -25,18 +25,20 @@ export const extractorPages = (): WebPages => ({
   }),
 });
 
-/** The pages of `serve search`: tenants, search and documents; and what people search for. */
+/** The pages of `serve search`: search and documents; and what became of syncs and searches. */
 export const searchPages = (): WebPages => ({
   "/": createWebPage(textOf(searchHtml), {
     "icon.svg": icon,
     "search.css": baseStyle + proseStyle + searchStyle,
     "search.js": searchScript,
   }),
-  "/analytics": createWebPage(textOf(analyticsHtml), {
+  "/status": createWebPage(textOf(statusHtml), {
     "icon.svg": icon,
-    "analytics.css": baseStyle + analyticsStyle,
-    "analytics.js": analyticsScript,
+    "status.css": baseStyle + statusStyle,
+    "status.js": statusScript,
   }),
+  // Its address of earlier versions; programs are answered with JSON there.
+  "/analytics": { movedTo: "status#queries" },
 });
 
 /** The types of Bun know imported HTML as the page of a server only; imported as text it is text. */
@@ -51,7 +53,10 @@ type WebAsset = {
 };
 
 /** Pages by their paths. */
-export type WebPages = Readonly<Record<string, WebPage>>;
+export type WebPages = Readonly<Record<string, WebPage | MovedPage>>;
+
+/** Where a page is now, relative to where it was. */
+type MovedPage = { readonly movedTo: string };
 
 /** A page with everything that it loads. */
 type WebPage = {
@@ -116,7 +121,7 @@ const PAGE_POLICY = [
  * no secret; its own requests need the key.
  */
 export const servePages = (pages: WebPages): Layer => {
-  const assets = new Map(Object.values(pages).flatMap((page) => [...page.assets]));
+  const assets = new Map(Object.values(pages).flatMap((page) => ("assets" in page ? [...page.assets] : [])));
   return (next) => async (exchange) => {
     const { request, path } = exchange;
     if (request.method !== "GET" && request.method !== "HEAD") return next(exchange);
@@ -125,6 +130,8 @@ export const servePages = (pages: WebPages): Layer => {
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
     if (!page) return next(exchange);
     if (!prefersHtml(request.headers.get("accept"))) return withVary(await next(exchange));
+    if ("movedTo" in page)
+      return withVary(new Response(null, { status: 308, headers: { location: page.movedTo } }));
     const moved = path === "/" ? toFolder(exchange) : null;
     return withVary(moved ?? answer(exchange, page.html, "no-cache"));
   };

@@ -136,7 +136,7 @@ function paragraphEnd(markdown: string, at: number): number {
  * Where a part of at most so many characters ends: at the last end of a paragraph in its second half that is
  * not inside code, else of a line, else of a word. It is one more where that would split a character.
  */
-function endOfPart(markdown: string, { start, end }: Range, maxChars: number): number {
+export function endOfPart(markdown: string, { start, end }: Range, maxChars: number): number {
   if (end - start <= maxChars) return end;
   const limit = start + maxChars;
   const half = start + Math.floor(maxChars / 2);

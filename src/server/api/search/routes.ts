@@ -16,6 +16,7 @@ import {
 import { sseOperations } from "../mcp/sse.ts";
 import { type ApiOperation, LIMITED, parseWith, problem, z } from "../openapi.ts";
 import { createSite, type SiteParts } from "../site.ts";
+import { documentOperation } from "./document-operation.ts";
 import type { QueriesRecord, QueriesWish } from "./query-log.ts";
 import * as schemas from "./schemas.ts";
 import { searchOperation } from "./search-operation.ts";
@@ -85,6 +86,7 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
         : []),
       configurationOperation({ ...options, hasApiKey }),
       searchOperation({ ...options, registryOf }),
+      documentOperation({ queryLog: options.queryLog, registryOf }),
       ...tenantOperations(options, registryOf),
     ],
   });
@@ -269,6 +271,8 @@ const refused = (status: number, code: string, detail: string): ProblemError =>
 
 const toStatusRecord = (status: TenantStatus) => ({
   tenant: status.codename,
+  docs_name: status.displayName,
+  description: status.description,
   source_type: status.source,
   state: status.state,
   last_started_at: status.lastStartedAt,
@@ -276,7 +280,12 @@ const toStatusRecord = (status: TenantStatus) => ({
   next_run_at: status.nextRunAt,
   last_error: status.lastError,
   counts: status.counts ?? { fetched: 0, unchanged: 0, removed: 0, failed: 0 },
-  index: { doc_count: status.documentCount, built_at: status.builtAt, building: status.isBuilding },
+  index: {
+    doc_count: status.documentCount,
+    built_at: status.builtAt,
+    bytes: status.indexBytes,
+    building: status.isBuilding,
+  },
   left_out: status.leftOut,
   test_queries: status.testQueries,
   history: status.history.map(({ startedAt, endedAt, counts, error }) => ({

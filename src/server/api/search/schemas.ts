@@ -59,6 +59,11 @@ export const SearchTimes = z
   })
   .openapi("SearchTimes");
 
+const preview = z
+  .enum(["true", "false"])
+  .optional()
+  .openapi({ description: "`true` does not count in `/analytics`" });
+
 export const SearchQuery = z.object({
   q: z.string().openapi({ description: "The query", example: "retry a request" }),
   tenant: z.string().optional().openapi({ description: "Codenames, with commas between; by default all" }),
@@ -79,11 +84,14 @@ export const SearchQuery = z.object({
     .optional()
     .openapi({ description: "Gives each hit the best sections of its document, at most three" }),
   word_match: z.enum(["true", "false"]).optional().openapi({ description: "Only words as typed" }),
-  snippet_style: z
-    .enum(["plain", "html"])
-    .optional()
-    .openapi({ description: "`html` is escaped, with matches in `<mark>`; by default the tenant's" }),
+  snippet_style: z.enum(["plain", "html", "rich"]).optional().openapi({
+    description:
+      "`html` is escaped, with matches in `<mark>`; `rich` has code in `<code>` besides; by default the tenant's",
+  }),
+  preview,
 });
+
+const DOCS_NAME = z.string().openapi({ description: "What people call the tenant" });
 
 const section = z.object({
   anchor: z.string().nullable(),
@@ -97,6 +105,7 @@ export const SearchAnswer = z
     hits: z.array(
       section.extend({
         tenant: z.string(),
+        docs_name: DOCS_NAME,
         url: z.string(),
         title: z.string(),
         heading: z.string().openapi({ description: "`headings` in one line, without the title" }),
@@ -147,6 +156,30 @@ export const Queries = z
   })
   .openapi("Queries");
 
+export const DocumentQuery = z.object({
+  uri: z
+    .string()
+    .min(1)
+    .openapi({ description: "Its `url`, or `url#anchor` for a section", example: "docs://guide/a.md" }),
+  tenant: z.string().optional().openapi({ description: "Where several have the address" }),
+  max_chars: wholeText(1, 10_000_000)
+    .optional()
+    .openapi({ description: "The most characters; default: all" }),
+  preview,
+});
+
+export const Document = z
+  .object({
+    tenant: z.string(),
+    docs_name: DOCS_NAME,
+    url: z.string(),
+    title: z.string(),
+    markdown: z.string(),
+    is_cut: z.boolean().openapi({ description: "Whether `max_chars` left something out" }),
+    total_chars: count.openapi({ description: "The length of the whole document" }),
+  })
+  .openapi("Document");
+
 export const TenantParams = z.object({ codename: z.string() });
 
 const counts = z.object({
@@ -159,6 +192,8 @@ const counts = z.object({
 export const Tenant = z
   .object({
     tenant: z.string(),
+    docs_name: DOCS_NAME,
+    description: z.string(),
     source_type: z.string(),
     state: z.string(),
     last_started_at: time,
@@ -166,7 +201,12 @@ export const Tenant = z
     next_run_at: time,
     last_error: failure,
     counts,
-    index: z.object({ doc_count: count.nullable(), built_at: time, building: z.boolean() }),
+    index: z.object({
+      doc_count: count.nullable(),
+      built_at: time,
+      bytes: count.nullable().openapi({ description: "The size of the index's file" }),
+      building: z.boolean(),
+    }),
     left_out: z.record(z.string(), z.object({ count, examples: z.array(z.string()) })).openapi({
       description: "files that are not in the index, by reason; the first ones of each as examples",
     }),

@@ -61,17 +61,23 @@ async function search(
   const registry = options.registryOf(exchange);
   const withSections = groupsByDocument(raw.group_by);
   const facets = facetNames(raw.facets ?? "");
-  const { q = "", facets: _, group_by: __, ...others } = raw;
+  const { q = "", facets: _, group_by: __, preview, ...others } = raw;
+  if (preview !== undefined && preview !== "true" && preview !== "false")
+    throw new ArgumentError("preview must be true or false");
   if (q.trim() === "") throw new ArgumentError("q is required");
   const { query, size, offset, chosen, answer, told } = await runSearchCall(
     { ...others, query: q },
-    { ...options, registry },
+    { ...options, registry, queryLog: preview === "true" ? null : options.queryLog },
     { client: () => subscriberNetwork(exchange.client.address), isCounted: true, withSections },
   );
   const counted = answer.counts && countsOf({ ...answer.counts, values: valuesOf(registry, answer) });
   return {
     query,
-    hits: answer.hits.map((hit) => toHit(hit, withSections)),
+    hits: answer.hits.map((hit) => ({
+      tenant: hit.tenant,
+      docs_name: displayNameOf(registry, hit.tenant),
+      ...toHit(hit, withSections),
+    })),
     offset,
     size,
     ...counted,
@@ -100,6 +106,10 @@ function valuesOf(registry: TenantRegistry, { counts, tenants }: Answer) {
   return { ...none, ...counts?.values, tenant, group };
 }
 
+/** What people call a tenant, also one that was removed a moment ago. */
+export const displayNameOf = (registry: TenantRegistry, tenant: string): string =>
+  registry.list().find(({ codename }) => codename === tenant)?.displayName ?? tenant;
+
 function groupsByDocument(value: string | undefined): boolean {
   if (value === undefined || value === "") return false;
   if (value === "document") return true;
@@ -119,11 +129,10 @@ function facetNames(text: string): readonly (typeof FACETS)[number][] {
 
 const MILLISECONDS_A_DAY = 86_400_000;
 
-function toHit(hit: SearchHit & { readonly tenant: string }, withSections: boolean) {
-  const { tenant, url, title, anchor, headings, snippet, score, sections } = hit;
+function toHit(hit: SearchHit, withSections: boolean) {
+  const { url, title, anchor, headings, snippet, score, sections } = hit;
   const { kind, language, version, date } = hit.attributes;
   return {
-    tenant,
     url,
     title,
     anchor,

@@ -7,6 +7,14 @@ export const formatNumber = (value: number): string => NUMBER.format(value);
 export const counted = (count: number, one: string, many = `${one}s`): string =>
   `${formatNumber(count)} ${count === 1 ? one : many}`;
 
+/** Formats a size: `840 B`, `12 kB`, `3.2 MB`. */
+export function formatBytes(bytes: number): string {
+  const units = ["B", "kB", "MB", "GB", "TB"];
+  const power = Math.min(units.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(bytes, 1)) / 3)));
+  const value = bytes / 1000 ** power;
+  return `${NUMBER.format(value < 10 && power > 0 ? Math.round(value * 10) / 10 : Math.round(value))} ${units[power]}`;
+}
+
 /** Formats a duration: `840 ms`, `3.2 s`, `12 min`. */
 export function formatDuration(ms: number): string {
   if (ms < 10) return `${Math.round(ms * 10) / 10} ms`;

@@ -22,6 +22,17 @@ export type RenderedMarkdown = {
   readonly element: HTMLElement;
   /** Shows the document up to the heading with this anchor, and goes there. */
   readonly goTo: (anchor: string) => boolean;
+  /** The headings outside lists, quotes and the like, in their order, also those that are not shown yet. */
+  readonly headings: readonly RenderedHeading[];
+};
+
+export type RenderedHeading = {
+  readonly level: number;
+  readonly text: string;
+  /** Null while the heading is not shown. */
+  readonly element: () => HTMLElement | null;
+  /** Shows the document up to the heading, and goes there. */
+  readonly goTo: () => void;
 };
 
 /** The number of elements that are created at once; a click creates the next ones. */
@@ -34,7 +45,7 @@ const MAX_CODE = 300_000;
  */
 export function renderMarkdown(markdown: string, options: RenderOptions): RenderedMarkdown {
   const view = new MarkdownView(readMarkdown(markdown), options);
-  return { element: view.element, goTo: (anchor) => view.goTo(anchor) };
+  return { element: view.element, goTo: (anchor) => view.goTo(anchor), headings: view.outline() };
 }
 
 class MarkdownView {
@@ -44,6 +55,8 @@ class MarkdownView {
   readonly #more = h("button.more", { type: "button", onclick: () => this.#showMore() }, "Show more");
   /** The footnotes that the text refers to, in the order of their numbers. */
   readonly #notes: string[] = [];
+  /** What top-level blocks became, as far as they are shown. */
+  readonly #elements = new Map<Block, HTMLElement>();
   readonly #headings: { readonly text: string; readonly element: HTMLElement }[] = [];
   #shown = 0;
   #left = PORTION;
@@ -59,10 +72,7 @@ class MarkdownView {
     for (;;) {
       const found = this.#headings.find(({ text }) => text === wanted || `${text}1` === wanted);
       if (found) {
-        found.element.classList.add("found");
-        found.element.setAttribute("tabindex", "-1");
-        found.element.scrollIntoView({ block: "start" });
-        found.element.focus({ preventScroll: true });
+        goToHeading(found.element);
         return true;
       }
       if (this.#shown >= this.#document.blocks.length) return false;
@@ -70,12 +80,31 @@ class MarkdownView {
     }
   }
 
+  outline(): RenderedHeading[] {
+    return this.#document.blocks.flatMap((block) => {
+      if (block.kind !== "heading") return [];
+      const { level } = block;
+      const text = inlineText(readInline(block.text, this.#document)).trim();
+      const element = (): HTMLElement | null => this.#elements.get(block) ?? null;
+      const goTo = (): void => {
+        while (!element() && this.#shown < this.#document.blocks.length) this.#showMore();
+        const shown = element();
+        if (shown) goToHeading(shown);
+      };
+      return [{ level, text, element, goTo }];
+    });
+  }
+
   #showMore(): void {
     const { blocks } = this.#document;
     this.#more.remove();
     this.#left = PORTION;
-    while (this.#shown < blocks.length && this.#left > 0)
-      this.element.append(this.#block(blocks[this.#shown++]!));
+    while (this.#shown < blocks.length && this.#left > 0) {
+      const block = blocks[this.#shown++]!;
+      const node = this.#block(block);
+      if (block.kind === "heading" && node instanceof HTMLElement) this.#elements.set(block, node);
+      this.element.append(node);
+    }
     if (this.#shown < blocks.length) this.element.append(this.#more);
     else this.#appendFootnotes();
   }
@@ -259,6 +288,14 @@ class MarkdownView {
     if (list.childElementCount > 0)
       this.element.append(h("section.footnotes", { "aria-label": "Footnotes" }, list));
   }
+}
+
+function goToHeading(heading: HTMLElement): void {
+  for (const other of document.querySelectorAll(".found")) other.classList.remove("found");
+  heading.classList.add("found");
+  heading.setAttribute("tabindex", "-1");
+  heading.scrollIntoView({ block: "start" });
+  heading.focus({ preventScroll: true });
 }
 
 const HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"] as const;

@@ -1,55 +1,214 @@
+import { scanBlocks } from "../../../../markdown/index.ts";
 import { announce, copyButton, fill, h } from "../dom.ts";
 import { formatNumber } from "../format.ts";
 import { problemMessage } from "../http.ts";
-import { renderMarkdown } from "../markdown/render.ts";
-import { fetchDocument } from "./mcp.ts";
+import { type RenderedHeading, renderMarkdown } from "../markdown/render.ts";
+import { shownAddress, stepsOf } from "./addresses.ts";
+import { type FoundDocument, fetchDocument } from "./api.ts";
 import { type Place, placeHash } from "./place.ts";
-import { shortUrl } from "./results.ts";
+
+/** Where a document stands among the hits of its search. */
+export type Neighbours = {
+  /** 1 for the first. */
+  readonly position: number;
+  readonly count: number;
+  readonly before: Neighbour | null;
+  readonly after: Neighbour | null;
+};
+type Neighbour = { readonly hash: string; readonly title: string };
+
+/** What the page does with a document that is shown. */
+export type DocumentView = { readonly showNeighbours: (neighbours: Neighbours | null) => void };
+
+/** How many headings are worth an outline. */
+const MIN_OUTLINE = 2;
+
+let leaving = new AbortController();
 
 /**
  * Shows the document that the place names.
+ * @returns null when it could not be shown, which the page says
  * @throws AbortError by the signal
  */
-export async function showDocument(element: HTMLElement, place: Place, signal: AbortSignal): Promise<void> {
+export async function showDocument(
+  element: HTMLElement,
+  place: Place,
+  signal: AbortSignal,
+): Promise<DocumentView | null> {
+  leaving.abort();
+  leaving = new AbortController();
   const uri = place.document ?? "";
-  const back = h("a", { href: placeHash({ ...place, document: null }), class: "back" }, backLabel(place));
-  fill(element, back, h("p.fine", "Loading …"));
+  const bar = h("nav.bar", { "aria-label": "Document" }, backLink(place));
+  fill(element, bar, h("p.fine", "Loading …"));
   try {
     const found = await fetchDocument(place.documentTenant, uri, signal);
     signal.throwIfAborted();
-    const { element: prose, goTo } = renderMarkdown(found.content, {
+    const {
+      element: prose,
+      goTo,
+      headings,
+    } = renderMarkdown(found.markdown, {
       base: found.url,
       onLink: (address) => openInside(address, found.url, place),
     });
     // Many documents begin with their title; others get it here.
-    const title = prose.querySelector("h1") ? null : h("h1", found.title);
-    fill(element, back, head(found.url, place.documentTenant), prose);
-    if (title) prose.prepend(title);
-    element.append(footer(found.content, found.total_chars));
+    if (!prose.querySelector("h1")) prose.prepend(h("h1", found.title));
+    const shown = headings.filter(({ text, level }) => level <= 3 && text !== "" && text !== found.title);
+    const outline = shown.length < MIN_OUTLINE ? null : outlineOf(shown);
+    const copies = copyButtons(found.markdown, headings);
+    const neighbours = h("span.neighbours");
+    fill(bar, backLink(place), neighbours, h("span.copies", ...copies.buttons));
+    fill(element, bar, h("div.reading", head(found, place), outline?.element, prose, footer(found)));
+    followReading(bar, headings, (current) => {
+      outline?.mark(current);
+      copies.about(current);
+    });
     announce(`Document: ${found.title}`);
     if (place.anchor === null || !goTo(place.anchor)) focusStart(element);
+    return { showNeighbours: (among) => fill(neighbours, ...(among ? neighbourLinks(among) : [])) };
   } catch (error) {
     if (signal.aborted) throw error;
     const again = (): void => void showDocument(element, place, signal).catch(() => {});
-    fill(element, back, problemMessage(error, again));
+    fill(element, bar, problemMessage(error, again));
+    return null;
   }
 }
 
-const backLabel = ({ query }: Place): string => (query === "" ? "← Collections" : `← Results for “${query}”`);
+const backLink = (place: Place): HTMLElement =>
+  h(
+    "a",
+    { href: placeHash({ ...place, document: null }), class: "back" },
+    place.query === "" ? "← Collections" : "← Results",
+  );
 
-function head(url: string, tenant: string): HTMLElement {
-  const isWeb = /^https?:/.test(url);
+/** The way to the document, and its address where it has one on the web. */
+function head({ docs_name: name, url, tenant }: FoundDocument, place: Place): HTMLElement {
+  const steps = stepsOf(url);
+  const collection = h("a", { href: placeHash({ query: place.query, tenant }) }, name);
+  const way = [collection, ...steps.map((step) => h("span", step))];
+  way.at(-1)?.setAttribute("aria-current", "page");
   const rel = "noopener noreferrer";
-  const address = isWeb ? h("a", { href: url, target: "_blank", rel }, shortUrl(url)) : url;
-  return h("header", h("p.fine", h("span.tag", tenant), " ", address));
+  return h(
+    "header",
+    h("nav.crumbs", { "aria-label": "Breadcrumb" }, h("ol", ...way.map((step) => h("li", step)))),
+    /^https?:/.test(url) &&
+      h("p.fine", h("a", { href: url, target: "_blank", rel }, `${shownAddress(url)} ↗`)),
+  );
 }
 
-const footer = (markdown: string, characters: number): HTMLElement =>
-  h(
-    "footer",
-    copyButton("Copy as Markdown", () => markdown),
-    h("span.fine.number", `${formatNumber(characters)} characters`),
+const footer = ({ markdown }: FoundDocument): HTMLElement =>
+  h("footer", h("span.fine.number", `${formatNumber(markdown.length)} characters`));
+
+function neighbourLinks({ position, count, before, after }: Neighbours): HTMLElement[] {
+  const link = (to: Neighbour | null, what: string, sign: string): HTMLElement =>
+    to === null
+      ? h("span", { class: "step", "aria-hidden": "true" }, sign)
+      : h("a", { href: to.hash, class: "step", title: to.title, "aria-label": `${what}: ${to.title}` }, sign);
+  return [
+    link(before, "Previous result", "‹"),
+    h("span.number", h("span.hush", "Result "), `${position} of ${count}`),
+    link(after, "Next result", "›"),
+  ];
+}
+
+type Outline = { readonly element: HTMLElement; readonly mark: (current: RenderedHeading | null) => void };
+
+function outlineOf(headings: readonly RenderedHeading[]): Outline {
+  const top = Math.min(...headings.map(({ level }) => level));
+  const links = headings.map((heading) =>
+    h(
+      "button",
+      { type: "button", class: `level-${heading.level - top}`, onclick: heading.goTo },
+      heading.text,
+    ),
   );
+  const list = h("ul", ...links.map((link) => h("li", link)));
+  // Beside the text it is always open, above it when somebody opens it.
+  const isBeside = matchMedia("(min-width: 68rem)");
+  const details = h("details", { open: isBeside.matches }, h("summary", "On this page"), list);
+  isBeside.addEventListener("change", () => (details.open = isBeside.matches), { signal: leaving.signal });
+  return {
+    element: h("nav.outline", { "aria-label": "On this page" }, details),
+    mark: (current) => {
+      for (const [at, link] of links.entries()) {
+        if (headings[at] === current) link.setAttribute("aria-current", "true");
+        else link.removeAttribute("aria-current");
+      }
+    },
+  };
+}
+
+/** Buttons that copy the section that is being read, and the whole. */
+function copyButtons(markdown: string, headings: readonly RenderedHeading[]) {
+  let current: RenderedHeading | null = null;
+  const starts = headingStarts(markdown);
+  const sectionText = (): string => {
+    const at = current === null ? -1 : headings.indexOf(current);
+    const level = current?.level ?? 0;
+    const after = headings.findIndex(
+      (heading, place) => place > at && heading.level <= level && starts[place] !== -1,
+    );
+    return markdown.slice(starts[at] ?? 0, starts[after] ?? markdown.length).trim();
+  };
+  const section = copyButton("Copy section", sectionText);
+  const about = (heading: RenderedHeading | null): void => {
+    current = heading;
+    section.hidden = heading === null;
+    section.title = heading === null ? "" : `“${heading.text}” as Markdown`;
+  };
+  about(null);
+  return { buttons: [section, copyButton("Copy page", () => markdown)], about };
+}
+
+/** Where the lines of the headings begin that stand in no list, quote or the like; -1 for one without any text. */
+export function headingStarts(markdown: string): number[] {
+  const starts: number[] = [];
+  let depth = 0;
+  let isHeading = false;
+  scanBlocks(markdown, {
+    open: () => depth++,
+    close: () => depth--,
+    begin: ({ kind }) => {
+      isHeading = depth === 0 && kind === "heading";
+      if (isHeading) starts.push(-1);
+    },
+    line: (start) => {
+      if (isHeading) starts[starts.length - 1] = markdown.lastIndexOf("\n", start - 1) + 1;
+      isHeading = false;
+    },
+    end: () => {},
+    rule: () => {},
+    reference: () => {},
+  });
+  return starts;
+}
+
+/** Says which heading the reader is below, now and whenever that changes, until another document is shown. */
+function followReading(
+  bar: HTMLElement,
+  headings: readonly RenderedHeading[],
+  onChange: (current: RenderedHeading | null) => void,
+): void {
+  let current: RenderedHeading | null = null;
+  let isDue = false;
+  const look = (): void => {
+    isDue = false;
+    const line = bar.getBoundingClientRect().bottom + 48;
+    const above = headings.filter(
+      (one) => one.text !== "" && (one.element()?.getBoundingClientRect().top ?? line + 1) <= line,
+    );
+    const found = above.at(-1) ?? null;
+    if (found === current) return;
+    current = found;
+    onChange(found);
+  };
+  const soon = (): void => {
+    if (!isDue) requestAnimationFrame(look);
+    isDue = true;
+  };
+  addEventListener("scroll", soon, { passive: true, signal: leaving.signal });
+  soon();
+}
 
 function focusStart(element: HTMLElement): void {
   window.scrollTo({ top: 0 });
@@ -62,7 +221,7 @@ function focusStart(element: HTMLElement): void {
  * Documents link to others of their site. Those that the tenant has open here, the others in another tab; only the
  * server knows which are which. Documents of folders (`docs:`) exist nowhere else.
  */
-function openInside(address: string, from: string, place: Place): boolean {
+export function openInside(address: string, from: string, place: Place): boolean {
   if (URL.parse(address)?.origin !== URL.parse(from)?.origin) return false;
   const [document = "", anchor = null] = address.split("#", 2);
   const target = placeHash({ ...place, document, anchor });
@@ -72,7 +231,7 @@ function openInside(address: string, from: string, place: Place): boolean {
     },
     () => {
       if (/^https?:/.test(address)) window.open(address, "_blank", "noopener,noreferrer");
-      else announce(`${place.documentTenant} has no document ${document}`);
+      else announce(`The collection has no document ${shownAddress(document)}`);
     },
   );
   return true;

@@ -1,12 +1,16 @@
 import { byId, fill, h } from "../dom.ts";
 import { problemMessage, requestJson } from "../http.ts";
-import { showDocument } from "./document-view.ts";
+import { type Hit, listTenants } from "./api.ts";
+import { isBusy, showCollections } from "./collections.ts";
+import { type Neighbours, openInside, showDocument } from "./document-view.ts";
 import { type Place, placeHash, readPlace } from "./place.ts";
-import { moveAmongHits, showResults } from "./results.ts";
-import { TenantOverview } from "./tenants.ts";
+import { Preview } from "./preview.ts";
+import { hitAt, moveAmongHits, showResults, type TenantNames } from "./results.ts";
 
 /** The pause in typing that starts a search, in ms. */
 const PAUSE_MS = 180;
+const QUIET_MS = 10_000;
+const BUSY_MS = 1000;
 const TITLE = "Documentation search";
 
 const form = byId("search-form", HTMLFormElement);
@@ -18,25 +22,36 @@ const results = byId("results", HTMLElement);
 const documentPlace = byId("document", HTMLElement);
 const overview = byId("overview", HTMLElement);
 
-let codenames: readonly string[] = [];
+/** What people call the collections; null before the server was asked. */
+let names: TenantNames | null = null;
 let underWay = new AbortController();
 /** The search whose results are on the page, so that returning from a document needs no request. */
 let shownSearch = "";
 /** The result that was opened last, to which the reader returns. */
 let lastHit: string | null = null;
+let refreshTimer: ReturnType<typeof setTimeout> | undefined;
 
-const tenants = new TenantOverview({
-  tenants: byId("tenants", HTMLElement),
-  history: byId("history", HTMLElement),
-  onTenants: (names) => {
-    if (names.join() === codenames.join()) return;
-    codenames = names;
-    const place = readPlace();
-    showChoice(place.tenant);
-    // Only a search in all collections has waited for the names.
-    if (place.query !== "" && place.tenant === "" && place.document === null) void show();
-  },
-});
+const preview = new Preview(byId("preview", HTMLElement), (address: string, { tenant, url }: Hit) =>
+  openInside(address, url, { ...readPlace(), documentTenant: tenant }),
+);
+
+/** Reads which collections there are. @returns whether one is being synced @throws RequestFailed */
+async function loadTenants(): Promise<boolean> {
+  const tenants = await listTenants();
+  names = new Map(tenants.map(({ tenant, docs_name: name }) => [tenant, name]));
+  showChoice(readPlace().tenant);
+  showCollections(byId("tenants", HTMLElement), tenants);
+  return tenants.some(isBusy);
+}
+
+/** Keeps the collections up to date while they are seen. */
+async function showOverview(signal: AbortSignal): Promise<void> {
+  clearTimeout(refreshTimer);
+  const isAnyBusy = await loadTenants();
+  if (signal.aborted) return;
+  const again = (): void => void showOverview(signal).catch(() => {});
+  refreshTimer = setTimeout(again, isAnyBusy ? BUSY_MS : QUIET_MS);
+}
 
 async function show(): Promise<void> {
   underWay.abort();
@@ -48,20 +63,24 @@ async function show(): Promise<void> {
   fill(problem);
   documentPlace.hidden = kind !== "document";
   overview.hidden = kind !== "overview";
-  if (kind !== "results") results.hidden = true;
-  // The names only fill the choice; without them the requested place can still be shown.
-  if (codenames.length === 0 && (kind === "document" || (kind === "results" && place.tenant !== "")))
-    void tenants.load().catch(() => {});
+  document.documentElement.dataset.view = kind;
+  if (kind !== "results") {
+    results.hidden = true;
+    preview.clear();
+  }
+  // The names only fill the choice; without them the requested document can still be shown.
+  if (names === null && kind === "document") void loadTenants().catch(() => {});
   try {
     if (kind === "document") await openDocument(place, signal);
     else if (kind === "results") await search(place, signal);
-    else await tenants.refresh();
+    else await showOverview(signal);
   } catch (error) {
-    if (!signal.aborted)
-      fill(
-        problem,
-        problemMessage(error, () => void show()),
-      );
+    if (signal.aborted) return;
+    fill(byId("tenants", HTMLElement));
+    fill(
+      problem,
+      problemMessage(error, () => void show()),
+    );
   }
 }
 
@@ -77,39 +96,67 @@ function syncForm(place: Place): void {
  * Offers all collections. The chosen one is listed before their names are known; otherwise the choice would be lost.
  */
 function showChoice(tenant: string): void {
-  const known = ["", ...codenames];
-  const values = known.includes(tenant) ? known : [...known, tenant];
+  const known: [string, string][] = [["", "Everywhere"], ...(names ?? [])];
+  const options = known.some(([value]) => value === tenant) ? known : [...known, [tenant, tenant] as const];
+  const written = (all: readonly (readonly [string, string])[]): string => JSON.stringify(all);
+  const present = Array.from(choice.options, ({ value, label }) => [value, label] as const);
   // Replacing the options would close a list that somebody has open.
-  if (values.join() !== Array.from(choice.options, ({ value }) => value).join())
-    fill(choice, ...values.map((value) => h("option", { value }, value || "Everywhere")));
+  if (written(options) !== written(present))
+    fill(choice, ...options.map(([value, name]) => h("option", { value }, name)));
   choice.value = tenant;
 }
 
 async function openDocument(place: Place, signal: AbortSignal): Promise<void> {
-  await showDocument(documentPlace, place, signal);
+  const view = await showDocument(documentPlace, place, signal);
   const heading = documentPlace.querySelector("h1")?.textContent;
   if (heading) document.title = `${heading} – ${TITLE}`;
+  if (!view || place.query.trim() === "") return;
+  // Whoever opens the address of a document has its search made behind it, for the results around it.
+  await searchFor(place, signal).catch(() => {});
+  if (!signal.aborted) view.showNeighbours(neighboursOf(placeHash(place)));
+}
+
+/** Where an opened result stands among all of them; null when it is none. */
+function neighboursOf(hash: string): Neighbours | null {
+  const links = [...results.querySelectorAll<HTMLAnchorElement>("a.hit")];
+  const at = links.findIndex((link) => link.hash === hash);
+  const neighbour = (link: HTMLAnchorElement | undefined) =>
+    link ? { hash: link.hash, title: link.textContent } : null;
+  if (at < 0) return null;
+  return {
+    position: at + 1,
+    count: links.length,
+    before: neighbour(links[at - 1]),
+    after: neighbour(links[at + 1]),
+  };
 }
 
 async function search(place: Place, signal: AbortSignal): Promise<void> {
-  const asked = placeHash({ ...place, document: null });
-  // The tenants arrive a moment after the page, and then this runs again.
-  if (place.tenant === "" && codenames.length === 0) return void (await tenants.load());
-  if (asked !== shownSearch) {
-    const onRetry = (): void => void show();
-    shownSearch = "";
-    if (await showResults(results, { place, tenants: codenames, signal, onRetry })) shownSearch = asked;
-  }
+  await searchFor(place, signal);
+  signal.throwIfAborted();
   results.hidden = false;
-  returnToHit();
+  if (!returnToHit()) preview.show(hitAt(results.querySelector("a.hit")));
 }
 
-function returnToHit(): void {
-  if (lastHit === null) return;
-  const hit = [...results.querySelectorAll<HTMLAnchorElement>("a.hit")].find(({ hash }) => hash === lastHit);
+async function searchFor(place: Place, signal: AbortSignal): Promise<void> {
+  const asked = placeHash({ ...place, document: null, documentTenant: "" });
+  if (names === null) await loadTenants();
+  if (asked === shownSearch || names === null) return;
+  const onRetry = (): void => void show();
+  shownSearch = "";
+  if (await showResults(results, { place: { ...place, document: null }, tenants: names, signal, onRetry }))
+    shownSearch = asked;
+}
+
+/** Goes back to the result that was opened. @returns whether there is one */
+function returnToHit(): boolean {
+  const hash = lastHit;
   lastHit = null;
+  const links = [...results.querySelectorAll<HTMLAnchorElement>("a.hit")];
+  const hit = hash === null ? undefined : links.find((link) => link.hash === hash);
   hit?.focus();
   hit?.scrollIntoView({ block: "center" });
+  return hit !== undefined;
 }
 
 const typed = (): string =>
@@ -147,6 +194,14 @@ results.addEventListener("click", (event) => {
   const hit = event.target instanceof Element ? event.target.closest("a.hit") : null;
   if (hit instanceof HTMLAnchorElement) lastHit = hit.hash;
 });
+for (const kind of ["focusin", "pointerover"] as const)
+  results.addEventListener(kind, ({ target }) => {
+    if (target instanceof Element) preview.show(hitAt(target));
+  });
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && !overview.hidden) void show();
+  else clearTimeout(refreshTimer);
+});
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && target.matches("input:not([type=checkbox]), textarea, select");
@@ -159,10 +214,17 @@ document.addEventListener("keydown", (event) => {
     input.select();
   } else if (event.key === "Escape") leave(event);
   else if (event.key === "ArrowDown" || event.key === "ArrowUp") move(event);
+  else if ((event.key === "n" || event.key === "p") && !isTyping(event.target)) step(event.key);
 });
 
+/** Goes to the next or the previous result of the search that the open document is from. */
+function step(key: "n" | "p"): void {
+  const [before, after] = documentPlace.querySelectorAll<HTMLElement>(".neighbours .step");
+  if (!documentPlace.hidden) (key === "n" ? after : before)?.click();
+}
+
 function move(event: KeyboardEvent): void {
-  if (results.hidden || event.target === choice) return;
+  if (results.hidden || event.target === choice || event.target === byId("preview", HTMLElement)) return;
   const isDown = event.key === "ArrowDown";
   if (!isDown && event.target === input) return;
   event.preventDefault();
@@ -177,6 +239,7 @@ function leave(event: KeyboardEvent): void {
   const place = readPlace();
   if (place.document !== null) {
     event.preventDefault();
+    lastHit = placeHash(place);
     location.hash = placeHash({ ...place, document: null });
   } else if (results.contains(document.activeElement)) {
     event.preventDefault();

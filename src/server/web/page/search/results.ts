@@ -1,7 +1,11 @@
 import { announce, fill, h } from "../dom.ts";
-import { counted, formatNumber } from "../format.ts";
+import { counted } from "../format.ts";
 import { problemMessage } from "../http.ts";
-import { type Hit, type SearchPage, searchTenants } from "./mcp.ts";
+import { snippetNodes } from "../snippet.ts";
+import { shownAddress } from "./addresses.ts";
+import { type Hit, type SearchPage, searchTenants } from "./api.ts";
+import { filterChips } from "./filters.ts";
+import { showLooser } from "./looser.ts";
 import { type Place, placeHash } from "./place.ts";
 
 /** The answer of one tenant: hits, or the reason why there are none. */
@@ -12,6 +16,9 @@ type Answer = {
   readonly error: unknown;
 };
 
+/** What people call the tenants, by codename. */
+export type TenantNames = ReadonlyMap<string, string>;
+
 /** The number of hits of each tenant when all are searched; a search in one tenant shows more. */
 const SIZE_OF_MANY = 4;
 const SIZE_OF_ONE = 30;
@@ -20,25 +27,36 @@ const MAX_OFFSET = 900;
 /** The number of simultaneous requests, because the server has other callers. */
 const AT_ONCE = 4;
 
+export type ResultsOptions = {
+  readonly place: Place;
+  readonly tenants: TenantNames;
+  readonly signal: AbortSignal;
+  readonly onRetry: () => void;
+};
+
+/** The hits that are on the page, by their links. */
+const hitOfLink = new WeakMap<Element, Hit>();
+
+/** The hit of a link, or of an element around or inside it; null where there is none. */
+export function hitAt(
+  element: Element | null,
+): { readonly hit: Hit; readonly link: HTMLAnchorElement } | null {
+  const link = element?.closest(".hits > li")?.querySelector<HTMLAnchorElement>("a.hit");
+  const hit = link && hitOfLink.get(link);
+  return link && hit ? { hit, link } : null;
+}
+
 /**
  * Searches the place's tenants and shows the results.
  * @returns false when a tenant gave no answer
  * @throws AbortError by the signal
  */
-export async function showResults(
-  element: HTMLElement,
-  options: {
-    readonly place: Place;
-    readonly tenants: readonly string[];
-    readonly signal: AbortSignal;
-    readonly onRetry: () => void;
-  },
-): Promise<boolean> {
+export async function showResults(element: HTMLElement, options: ResultsOptions): Promise<boolean> {
   const { place, tenants, signal, onRetry } = options;
   element.setAttribute("aria-busy", "true");
   const overview = place.tenant === "" ? await askEverywhere(place, signal) : null;
   // A tenant that has nothing of what is asked for would refuse the filter.
-  const known = place.filter === "" ? tenants : Object.keys(overview?.facets.tenant ?? {});
+  const known = place.filter === "" ? [...tenants.keys()] : Object.keys(overview?.facets.tenant ?? {});
   const asked = place.tenant === "" ? known : [place.tenant];
   const answers = await askAll(asked, place, signal);
   signal.throwIfAborted();
@@ -47,20 +65,25 @@ export async function showResults(
   const failed = answers.filter(({ error }) => error !== null);
   const shown = overview ?? (place.tenant === "" ? null : (answers[0]?.page ?? null));
   const count = shown?.total ?? found.reduce((sum, { hits }) => sum + hits.length, 0);
-  const title = titleOf(place, count, failed.length);
+  const nameOf = (tenant: string): string => tenants.get(tenant) ?? tenant;
+  const isRefused = failed.length === asked.length && failed.length > 0;
+  const title = titleOf(place, { count, isRefused, nameOf });
   const focused = element.contains(document.activeElement) ? document.activeElement?.id : null;
+  const looser = h("div.looser");
   fill(
     element,
     h("h2", { id: "results-title" }, title),
     shown && filterChips(place, shown),
-    ...found.map((answer) => group(answer, place)),
+    isRefused && problemMessage(failed[0]?.error, onRetry),
+    ...found.map((answer) => group(answer, place, nameOf)),
     place.tenant !== "" && moreButton(element, place, count),
-    ...failures(failed, asked.length, onRetry),
-    count === 0 && failed.length === 0 && advice(place),
+    looser,
+    !isRefused && failed.length > 0 && faults(failed, { asked: asked.length, nameOf, onRetry }),
   );
   // A chip that was chosen is drawn again.
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   announce(title);
+  if (count === 0 && !isRefused) await showLooser(looser, { place, signal, nameOf, itemOf: hitItem });
   return failed.length === 0;
 }
 
@@ -91,7 +114,7 @@ function moreButton(element: HTMLElement, place: Place, total: number): HTMLElem
     try {
       const { signal } = new AbortController();
       const { hits } = await searchTenants({ ...place, size: SIZE_OF_ONE, offset, signal });
-      const items = hits.map((hit) => hitItem(hit, place.tenant, place));
+      const items = hits.map((hit) => hitItem(hit, place));
       list()?.append(...items);
       items[0]?.querySelector("a")?.focus();
       const shown = offset + items.length;
@@ -127,59 +150,77 @@ async function askAll(tenants: readonly string[], place: Place, signal: AbortSig
 
 const byBestScore = (a: Answer, b: Answer): number => (b.hits[0]?.score ?? 0) - (a.hits[0]?.score ?? 0);
 
-function titleOf({ query, tenant }: Place, count: number, failures: number): string {
-  const where = tenant === "" ? "" : ` in ${tenant}`;
+type NameOf = (tenant: string) => string;
+
+function titleOf(
+  { query, tenant }: Place,
+  {
+    count,
+    isRefused,
+    nameOf,
+  }: { readonly count: number; readonly isRefused: boolean; readonly nameOf: NameOf },
+): string {
+  const where = tenant === "" ? "" : ` in ${nameOf(tenant)}`;
   if (count > 0) return `${counted(count, "result")} for “${query}”${where}`;
-  return failures > 0 ? `No results for “${query}”${where}` : `Nothing found for “${query}”${where}`;
+  return isRefused ? `No results for “${query}”${where}` : `Nothing found for “${query}”${where}`;
 }
 
-function group({ tenant, hits }: Answer, place: Place): HTMLElement {
-  const list = h("ol.hits", ...hits.map((hit) => hitItem(hit, tenant, place)));
+function group({ tenant, hits }: Answer, place: Place, nameOf: NameOf): HTMLElement {
+  const list = h("ol.hits", ...hits.map((hit) => hitItem(hit, place)));
   if (place.tenant !== "") return list;
+  const name = nameOf(tenant);
   const more = placeHash({ ...place, tenant, document: null });
   return h(
     "section.group",
-    { "aria-label": tenant },
-    h("h3", tenant, hits.length === SIZE_OF_MANY && h("a.more", { href: more }, `All results in ${tenant}`)),
+    { "aria-label": name },
+    h(
+      "h3",
+      name,
+      hits.length === SIZE_OF_MANY &&
+        h("a.more", { href: more, "aria-label": `All results in ${name}` }, "All results"),
+    ),
     list,
   );
 }
 
-function hitItem(hit: Hit, tenant: string, place: Place): HTMLElement {
-  const { url, title, heading, anchor, snippet } = hit;
+/** @param collection what the hit's collection is called, where nothing else says so */
+function hitItem(hit: Hit, place: Place, collection = ""): HTMLElement {
+  const { tenant, url, title, heading, anchor, snippet } = hit;
   const href = placeHash({ ...place, document: url, documentTenant: tenant, anchor });
+  const link = h("a.hit", { href }, title || shownAddress(url));
+  hitOfLink.set(link, hit);
   return h(
     "li",
-    h("a.hit", { href }, title || url),
-    h("p.fine.where", shortUrl(url), heading !== "" && ` › ${heading}`),
+    link,
+    h(
+      "p.fine.where",
+      collection !== "" && `${collection} › `,
+      shownAddress(url),
+      heading !== "" && ` › ${heading}`,
+    ),
     h("p.snippet", ...snippetNodes(snippet)),
   );
 }
 
-/** Formats an address for people. */
-export const shortUrl = (url: string): string => url.replace(/^https?:\/\//, "");
-
-/** Shows failures; one that all tenants share, such as an unreachable server, is shown once. */
-function failures(failed: readonly Answer[], asked: number, onRetry: () => void): HTMLElement[] {
-  const texts = new Set(failed.map(({ error }) => String(error)));
-  if (failed.length === asked && texts.size === 1) return [problemMessage(failed[0]?.error, onRetry)];
-  return failed.map(({ tenant, error }) => {
-    const message = problemMessage(error, null);
-    message.querySelector("strong")?.append(` in ${tenant}`);
-    return message;
-  });
-}
-
-const advice = ({ isExact, tenant, filter }: Place): HTMLElement =>
-  h(
-    "p.fine",
-    [
-      "Fewer or other words may find more.",
-      isExact ? " Words are matched exactly now; without that, their other forms count too." : "",
-      filter === "" ? "" : ` Only ${filter} is searched now.`,
-      tenant === "" ? "" : " Other collections may have it: search everywhere.",
-    ].join(""),
+/** Says which collections gave no answer, below what the others have. */
+function faults(
+  failed: readonly Answer[],
+  {
+    asked,
+    nameOf,
+    onRetry,
+  }: { readonly asked: number; readonly nameOf: NameOf; readonly onRetry: () => void },
+): HTMLElement {
+  const items = failed.map(({ tenant, error }) =>
+    h("li", h("strong", nameOf(tenant)), ": ", error instanceof Error ? error.message : String(error)),
   );
+  return h(
+    "details.faults.fine",
+    h("summary", `${failed.length} of ${counted(asked, "collection")} gave no answer`),
+    h("ul", ...items),
+    h("button.small", { type: "button", onclick: onRetry }, "Try again"),
+  );
+}
 
 /** Moves the focus among the results. @returns false where there is nowhere to go */
 export function moveAmongHits(element: HTMLElement, step: 1 | -1): boolean {
@@ -190,91 +231,4 @@ export function moveAmongHits(element: HTMLElement, step: 1 | -1): boolean {
   next.focus();
   next.scrollIntoView({ block: "nearest" });
   return true;
-}
-
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&amp;": "&",
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": '"',
-  "&#39;": "'",
-};
-
-/**
- * Turns a snippet of the server (escaped text, `<mark>` around matches) into nodes; any other tag stays text.
- */
-function snippetNodes(snippet: string): Node[] {
-  const nodes: Node[] = [];
-  for (const [place, part] of snippet.split(/<mark>|<\/mark>/).entries()) {
-    const text = part.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
-    if (text !== "") nodes.push(place % 2 === 1 ? h("mark", text) : document.createTextNode(text));
-  }
-  return nodes;
-}
-
-/** The names that chips are shown for, with what people call them. */
-const NAMES: Readonly<Record<string, string>> = {
-  kind: "Kind",
-  language: "Language",
-  version: "Version",
-  group: "Group",
-};
-
-/** The most chips of a name. */
-const MAX_CHIPS = 12;
-
-/** The filter with another value for a name; null takes the name away. */
-function withValue(filter: string, name: string, value: string | null): string {
-  const others = filter.split(/\s+/).filter((word) => word !== "" && !word.startsWith(`${name}:`));
-  return (value === null ? others : [...others, `${name}:${value}`]).join(" ");
-}
-
-/**
- * Links that narrow a search, with the number of documents behind each. A chip that is chosen takes its filter
- * away again.
- */
-function filterChips(place: Place, { facets }: Pick<SearchPage, "facets">): HTMLElement | null {
-  const chosen = new Set(place.filter.split(/\s+/));
-  const groups = Object.entries(NAMES).flatMap(([name, label]) => {
-    // An object's whole numbers, such as versions, come before its other names, whatever their counts.
-    const sorted = Object.entries(facets[name] ?? {}).sort(([, a], [, b]) => b - a);
-    const values = sorted.slice(0, MAX_CHIPS);
-    const isChosen = values.some(([value]) => chosen.has(`${name}:${value}`));
-    if (values.length < 2 && !isChosen) return [];
-    const chips = values.map(([value, count]) => chip(place, { name, value, count, chosen }));
-    return h("div.chips", { role: "group", "aria-label": label }, h("span", label), ...chips);
-  });
-  const isFiltered = place.filter.trim() !== "";
-  if (groups.length === 0 && !isFiltered) return null;
-  const all = placeHash({ ...place, filter: "", document: null });
-  return h(
-    "nav.filters",
-    { "aria-label": "Filters" },
-    ...groups,
-    isFiltered && h("a.fine", { href: all, id: "no-filter" }, `Without ${place.filter}`),
-  );
-}
-
-type Chip = {
-  readonly name: string;
-  readonly value: string;
-  readonly count: number;
-  readonly chosen: ReadonlySet<string>;
-};
-
-function chip(place: Place, { name, value, count, chosen }: Chip): HTMLElement {
-  const isChosen = chosen.has(`${name}:${value}`);
-  const filter = withValue(place.filter, name, isChosen ? null : value);
-  return h(
-    "a",
-    {
-      href: placeHash({ ...place, filter, document: null }),
-      class: "chip",
-      id: `chip-${name}-${value}`,
-      "aria-current": isChosen ? "true" : null,
-    },
-    value,
-    " ",
-    h("span.count", formatNumber(count)),
-  );
 }

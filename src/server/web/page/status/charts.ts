@@ -1,10 +1,9 @@
-import type { z } from "../../../api/openapi.ts";
-import type * as schemas from "../../../api/search/schemas.ts";
 import type { SearchTimesRecord, StretchTimes } from "../../../api/search/search-times.ts";
-import { h, s } from "../dom.ts";
+import { fill, h, s } from "../dom.ts";
 import { formatDuration, formatTime } from "../format.ts";
+import type { TenantRecord } from "../search/api.ts";
 
-type SyncRun = z.infer<typeof schemas.Tenant>["history"][number];
+type SyncRun = TenantRecord["history"][number];
 
 const RUNS = 20;
 const RUN_WIDTH = 6;
@@ -54,11 +53,7 @@ const HEIGHT = 120;
 /**
  * Draws how long searches took, bucket by bucket: the dark part of a bar covers half of them, the whole bar 95 %.
  */
-export function latencyChart({
-  queries,
-  bucket_seconds: seconds,
-  span_seconds: span,
-}: SearchTimesRecord): Element {
+function latencyChart({ queries, bucket_seconds: seconds, span_seconds: span }: SearchTimesRecord): Element {
   const title = h("h2", { id: "latency-title" }, "Search times");
   const total = queries.reduce((sum, { count }) => sum + count, 0);
   if (total === 0)
@@ -126,3 +121,8 @@ function summary(queries: readonly StretchTimes[], total: number, seconds: numbe
     `Slowest stretch: 95 % within ${formatDuration(slowest)}.`,
   );
 }
+
+/** Shows how long searches took. */
+export const showTimes = (element: HTMLElement, times: SearchTimesRecord): void => {
+  fill(element, latencyChart(times));
+};

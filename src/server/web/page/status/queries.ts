@@ -1,14 +1,10 @@
 import type { QueriesRecord, QueryCounts } from "../../../api/search/query-log.ts";
-import { byId, fill, h } from "../dom.ts";
+import { fill, h } from "../dom.ts";
 import { counted, formatNumber } from "../format.ts";
-import { problemMessage, requestJson } from "../http.ts";
+import { problemMessage, RequestFailed, requestJson } from "../http.ts";
 import { placeHash } from "../search/place.ts";
 
 const SIZE = 50;
-
-const days = byId("days", HTMLSelectElement);
-const problem = byId("problem", HTMLElement);
-const place = byId("queries", HTMLElement);
 
 /** The lists, each with what it counts. */
 const LISTS: readonly {
@@ -39,42 +35,33 @@ const LISTS: readonly {
 
 let asked = new AbortController();
 
-async function show(): Promise<void> {
+/** Shows what people search for. @param days how many days count; empty for all that are kept */
+export async function showQueries(element: HTMLElement, days: string): Promise<void> {
   asked.abort();
   asked = new AbortController();
   const { signal } = asked;
-  fill(problem);
   try {
-    const wish = new URLSearchParams({ size: String(SIZE), ...(days.value !== "" && { days: days.value }) });
+    const wish = new URLSearchParams({ size: String(SIZE), ...(days !== "" && { days }) });
     const record = await requestJson<QueriesRecord>(`analytics?${wish}`, { signal });
     fill(
-      place,
+      element,
       h(
         "p.fine",
         `${counted(record.searches, "search", "searches")} for ${counted(record.queries, "query", "queries")} since ${record.since}`,
       ),
-      h(
-        "div.lists",
-        ...LISTS.map(({ title, meaning, of, count }) =>
-          h(
-            "section",
-            { "aria-label": title },
-            h("h3", title),
-            h("p.fine", meaning),
-            listOf(of(record), count),
-          ),
-        ),
-      ),
+      h("div.lists", ...LISTS.map((list) => section(list, record))),
     );
   } catch (error) {
     if (signal.aborted) return;
-    fill(place);
-    fill(
-      problem,
-      problemMessage(error, () => void show()),
-    );
+    // That nothing is counted, or not for this key, is a setting and no fault.
+    const isChosen = error instanceof RequestFailed && (error.status === 404 || error.status === 403);
+    const again = (): void => void showQueries(element, days);
+    fill(element, isChosen ? h("p.fine", error.message) : problemMessage(error, again));
   }
 }
+
+const section = ({ title, meaning, of, count }: (typeof LISTS)[number], record: QueriesRecord): HTMLElement =>
+  h("section", { "aria-label": title }, h("h3", title), h("p.fine", meaning), listOf(of(record), count));
 
 function listOf(queries: readonly QueryCounts[], count: (query: QueryCounts) => number): HTMLElement {
   if (queries.length === 0) return h("p", "None.");
@@ -87,6 +74,3 @@ function listOf(queries: readonly QueryCounts[], count: (query: QueryCounts) => 
   );
   return h("ol", ...items);
 }
-
-days.addEventListener("change", () => void show());
-void show();

@@ -39,7 +39,7 @@ function fillLog(): void {
 
 fillLog();
 const browser = forAllTests(await openPageBrowser());
-const docs = folderTenant("gates", { "a.md": "# Gates\n\nOpen a gate.\n" });
+const docs = folderTenant("gates", { "a.md": "# Gates\n\nOpen a gate.\n" }, { docs_name: "Book of gates" });
 const registry = forAllTests(await openIndexed(docs));
 const server = forAllTests(openSearchServer(registry, { queries: { path, days: 30 } }));
 
@@ -56,7 +56,7 @@ describe("the page of what people search for", () => {
     async (width, isDark) => {
       await using tab = await browser.visit({ origin: server.url, width, isDark });
       const { page } = tab;
-      await page.goto(`${server.url}/analytics`);
+      await page.goto(`${server.url}/status`);
       await page.getByText("29 searches for 5 queries since").waitFor();
       const listOf = (name: string) => page.locator(`section[aria-label="${name}"] li`).allTextContents();
       const hostile = "<img src=x onerror=alert(1)> “quoted” & gate";
@@ -86,8 +86,8 @@ describe("the page of what people search for", () => {
     await using tab = await browser.visit({ origin: server.url });
     const { page } = tab;
     await page.goto(`${server.url}/`);
-    await page.getByRole("link", { name: "What people look for" }).click();
-    await page.getByText("29 searches").waitFor();
+    await page.getByRole("link", { name: "Status" }).click();
+    await page.getByText("29 searches for").waitFor();
     const asked = page.waitForRequest(/analytics\?.*days=7/);
     await page.selectOption("#days", "7");
     await asked;
@@ -100,8 +100,30 @@ describe("the page of what people search for", () => {
   test("says how to begin where nothing is counted", async () => {
     await using silent = openSearchServer(registry);
     await using tab = await browser.visit({ origin: silent.url, expected: /404/ });
-    await tab.page.goto(`${silent.url}/analytics`);
+    await tab.page.goto(`${silent.url}/status`);
     await tab.page.getByText("infrastructure.query_log_days").waitFor();
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("is where the address of earlier versions leads", async () => {
+    await using tab = await browser.visit({ origin: server.url });
+    await tab.page.goto(`${server.url}/analytics`);
+    await tab.page.getByText("29 searches for").waitFor();
+    expect(tab.page.url()).toBe(`${server.url}/status#queries`);
+  });
+});
+
+describe("the state of collections", () => {
+  test("is shown by their names, and changes with a sync", async () => {
+    await using tab = await browser.visit({ origin: server.url });
+    const { page } = tab;
+    await page.goto(`${server.url}/status`);
+    const row = page.locator(".tenant", { hasText: "Book of gates" });
+    for (const part of ["gates", "filesystem", "ready", "Index", "kB"])
+      expect(await row.textContent()).toContain(part);
+    await page.getByRole("button", { name: "Sync Book of gates" }).click();
+    await row.locator("dd", { hasText: "ago" }).waitFor();
+    expect(await page.locator("#sums").textContent()).toContain("Documents1");
     expect(tab.complaints).toEqual([]);
   });
 });

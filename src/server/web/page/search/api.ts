@@ -1,0 +1,62 @@
+import type { z } from "../../../api/openapi.ts";
+import type * as schemas from "../../../api/search/schemas.ts";
+import { requestJson } from "../http.ts";
+
+/** A page of hits, as `GET /search` gives it. */
+export type SearchPage = z.infer<typeof schemas.SearchAnswer>;
+export type Hit = SearchPage["hits"][number];
+
+export type FoundDocument = z.infer<typeof schemas.Document>;
+export type TenantRecord = z.infer<typeof schemas.Tenant>;
+
+export type SearchWish = {
+  /** Empty for all. */
+  readonly tenant: string;
+  readonly query: string;
+  readonly filter: string;
+  readonly isExact: boolean;
+  readonly size: number;
+  readonly offset: number;
+  /** Whether nobody typed this search, so that it does not count. */
+  readonly isTry?: boolean;
+  readonly signal: AbortSignal;
+};
+
+/** @throws RequestFailed */
+export function searchTenants(wish: SearchWish): Promise<SearchPage> {
+  const { tenant, query, filter, isExact, size, offset, isTry, signal } = wish;
+  const parameters = new URLSearchParams({
+    q: query,
+    ...(tenant !== "" && { tenant }),
+    ...(filter !== "" && { filter }),
+    ...(isExact && { word_match: "true" }),
+    ...(isTry && { preview: "true" }),
+    size: String(size),
+    offset: String(offset),
+    facets: "*",
+    snippet_style: "rich",
+  });
+  return requestJson<SearchPage>(`search?${parameters}`, { signal });
+}
+
+/**
+ * Reads a whole document.
+ * @param uri a fragment is left out
+ * @throws RequestFailed
+ */
+export const fetchDocument = (tenant: string, uri: string, signal?: AbortSignal): Promise<FoundDocument> =>
+  requestJson<FoundDocument>(`document?${new URLSearchParams({ uri: uri.replace(/#.*$/s, ""), tenant })}`, {
+    signal,
+  });
+
+/** Reads the beginning of a section, which does not count as opened. @throws RequestFailed */
+export const fetchPreview = (
+  { tenant, uri }: { readonly tenant: string; readonly uri: string },
+  signal: AbortSignal,
+): Promise<FoundDocument> => {
+  const wish = { uri, tenant, max_chars: "5000", preview: "true" };
+  return requestJson<FoundDocument>(`document?${new URLSearchParams(wish)}`, { signal });
+};
+
+export const listTenants = async (): Promise<readonly TenantRecord[]> =>
+  (await requestJson<z.infer<typeof schemas.Tenants>>("tenants/status")).tenants;

@@ -1,0 +1,55 @@
+import { fill, h } from "../dom.ts";
+import { counted, formatAgo, formatTime } from "../format.ts";
+import type { TenantRecord } from "./api.ts";
+import { placeHash } from "./place.ts";
+
+/** How many example queries of a collection are shown. */
+const MAX_EXAMPLES = 3;
+
+/** Shows what can be searched: the collections with what they are about, and queries to begin with. */
+export function showCollections(element: HTMLElement, tenants: readonly TenantRecord[]): void {
+  const focused = document.activeElement?.id;
+  if (tenants.length === 0) fill(element, h("p", "The deployment file names no tenants yet."));
+  else fill(element, h("ul.collections", ...tenants.map(card)));
+  // Redrawing must not take the focus away.
+  if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+function card(record: TenantRecord): HTMLElement {
+  const {
+    tenant,
+    docs_name: name,
+    description,
+    index,
+    last_completed_at: last,
+    test_queries: tried,
+  } = record;
+  const examples = tried.filter(({ hits }) => hits > 0).slice(0, MAX_EXAMPLES);
+  const state = stateTag(record);
+  return h(
+    "li.collection",
+    h("h3", h("a", { href: placeHash({ tenant }), id: `tenant-${tenant}` }, name), state && " ", state),
+    description !== name && h("p", description),
+    examples.length > 0 &&
+      h(
+        "p.examples",
+        ...examples.flatMap(({ query }) => [h("a.chip", { href: placeHash({ tenant, query }) }, query), " "]),
+      ),
+    h(
+      "p.fine.number",
+      index.doc_count === null ? "Nothing to search yet" : counted(index.doc_count, "document"),
+      last !== null && h("span", { title: formatTime(last) }, ` · updated ${formatAgo(last)}`),
+    ),
+  );
+}
+
+export const isBusy = ({ state, index }: TenantRecord): boolean => state !== "idle" || index.building;
+
+/** What is not as usual with a tenant; null where nothing is. */
+export function stateTag(record: TenantRecord): HTMLElement | null {
+  if (record.state === "running" || record.index.building) return h("span.tag.live", "syncing");
+  if (record.state === "queued") return h("span.tag.live", "waiting");
+  if (record.last_error !== null) return h("span.tag.bad", "trouble");
+  if (record.index.doc_count === null) return h("span.tag", "no index");
+  return record.index.doc_count === 0 ? h("span.tag", "empty") : null;
+}

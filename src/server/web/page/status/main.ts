@@ -1,0 +1,82 @@
+import type { SearchTimesRecord } from "../../../api/search/search-times.ts";
+import { byId, fill, h } from "../dom.ts";
+import { formatBytes, formatDuration, formatNumber } from "../format.ts";
+import { problemMessage, RequestFailed, requestJson } from "../http.ts";
+import { listTenants, type TenantRecord } from "../search/api.ts";
+import { isBusy } from "../search/collections.ts";
+import { showTimes } from "./charts.ts";
+import { showQueries } from "./queries.ts";
+import { TenantTable } from "./tenants.ts";
+
+const QUIET_MS = 5000;
+const BUSY_MS = 1000;
+
+const problem = byId("problem", HTMLElement);
+const table = new TenantTable(byId("tenants", HTMLElement), () => void refresh());
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Reads the state, shows it, and does so again while the page is seen. */
+async function refresh(): Promise<void> {
+  clearTimeout(timer);
+  let delayMs = QUIET_MS;
+  try {
+    const [tenants, times] = await Promise.all([listTenants(), readSearchTimes()]);
+    fill(problem);
+    table.show(tenants);
+    showSums(tenants, times);
+    byId("times", HTMLElement).hidden = times === null;
+    if (times) showTimes(byId("times", HTMLElement), times);
+    if (tenants.some(isBusy)) delayMs = BUSY_MS;
+  } catch (error) {
+    fill(
+      problem,
+      problemMessage(error, () => void refresh()),
+    );
+    // Without the key, nothing will change by itself.
+    if (error instanceof RequestFailed && error.status === 401) return;
+  }
+  clearTimeout(timer);
+  if (!document.hidden) timer = setTimeout(() => void refresh(), delayMs);
+}
+
+/** The times of all searches; null for a key that may not know of every tenant's. */
+async function readSearchTimes(): Promise<SearchTimesRecord | null> {
+  try {
+    return await requestJson<SearchTimesRecord>("search-times");
+  } catch (error) {
+    if (error instanceof RequestFailed && error.status === 403) return null;
+    throw error;
+  }
+}
+
+/** The few numbers that tell most. */
+function showSums(tenants: readonly TenantRecord[], times: SearchTimesRecord | null): void {
+  const total = (of: (record: TenantRecord) => number | null): number =>
+    tenants.reduce((sum, record) => sum + (of(record) ?? 0), 0);
+  const troubled = tenants.filter(
+    ({ last_error: error, index }) => error !== null || index.doc_count === null,
+  ).length;
+  const searches = times?.queries.reduce((sum, { count }) => sum + count, 0) ?? 0;
+  const last = times?.queries.at(-1);
+  const sums: readonly (readonly [string, string, string?])[] = [
+    ["Collections", formatNumber(tenants.length), troubled === 0 ? "all well" : `${troubled} in trouble`],
+    ["Documents", formatNumber(total(({ index }) => index.doc_count))],
+    ["Indexes", formatBytes(total(({ index }) => index.bytes))],
+    ...(times ? [["Searches of the last day", formatNumber(searches)] as const] : []),
+    ...(last ? [["Half of the latest within", formatDuration(last.p50_ms)] as const] : []),
+  ];
+  fill(
+    byId("sums", HTMLElement),
+    ...sums.map(([name, value, note]) =>
+      h("div", h("dt", name), h("dd.number", value, note !== undefined && h("span.fine", ` ${note}`))),
+    ),
+  );
+}
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden) void refresh();
+});
+const days = byId("days", HTMLSelectElement);
+days.addEventListener("change", () => void showQueries(byId("lists", HTMLElement), days.value));
+void refresh();
+void showQueries(byId("lists", HTMLElement), days.value);

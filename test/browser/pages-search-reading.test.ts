@@ -1,0 +1,242 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { accessibilityFaults, openPageBrowser, scrollsSideways, type Tab } from "../support/page-browser.ts";
+import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
+
+setDefaultTimeout(120_000);
+
+const FILLER = "The water runs below the old wheel.\n\n".repeat(30);
+const LOCKS = `# Locks
+
+A lock lifts a boat.
+
+## Gates
+
+The gate of the lock opens with \`open_gate --slow\`.
+
+${FILLER}### Hinges
+
+Oil the hinges.
+
+## Sluices
+
+${FILLER}A sluice lets water in.
+`;
+
+const browser = forAllTests(await openPageBrowser());
+const registry = forAllTests(
+  await openIndexed(
+    folderTenant(
+      "locks",
+      {
+        "canal/locks.md": LOCKS,
+        "canal/boats.md": "# Boats\n\nA boat waits at the gate.\n",
+        "canal/plain.md": "A gate without any heading, see [locks](locks.md#gates).\n",
+      },
+      { docs_name: "Book of locks", description: "All about locks" },
+    ),
+    folderTenant(
+      "mills",
+      { "wheel.md": "# Wheel\n\nThe windmill has a gate too.\n" },
+      { docs_name: "Book of mills" },
+    ),
+    folderTenant("closed", { "a.md": "# A\n" }, { docs_name: "Closed book", search: { enabled: false } }),
+  ),
+);
+const server = forAllTests(openSearchServer(registry));
+
+const visit = (options: { isDark?: boolean; width?: number; expected?: RegExp } = {}) =>
+  browser.visit({ origin: server.url, ...options });
+
+const open = async (page: Tab, hash: string): Promise<void> => {
+  await page.goto(`${server.url}/${hash}`);
+};
+
+/** What the page copied last; the clipboard of a test has no permission. */
+async function keepCopies(page: Tab): Promise<() => Promise<string>> {
+  await page.addInitScript(() => {
+    Object.defineProperty(navigator, "clipboard", {
+      value: {
+        writeText: async (text: string) => {
+          document.documentElement.dataset.copied = text;
+        },
+      },
+    });
+  });
+  return () => page.evaluate(() => document.documentElement.dataset.copied ?? "");
+}
+
+describe("results", () => {
+  test("are called by the names of their collections, have code as code, and no marks on words like the", async () => {
+    await using tab = await visit({ expected: /409/ });
+    const { page } = tab;
+    await open(page, "#q=the+gate+of");
+    await page.locator("a.hit").nth(2).waitFor();
+    const names = await page.locator(".group h3").allTextContents();
+    expect(names.sort()).toEqual(["Book of locks", "Book of mills"]);
+    expect(await page.locator("#results, #tenant").allTextContents()).not.toContainEqual(
+      expect.stringMatching(/docs:\/\/|\blocks\/canal/),
+    );
+    const marks = new Set(await page.locator(".snippet mark").allTextContents());
+    expect([...marks].map((mark) => mark.toLowerCase())).toEqual(["gate", "open_gate"]);
+    await open(page, "#q=open_gate&in=locks");
+    await page.locator(".snippet code", { hasText: "open_gate --slow" }).waitFor();
+    const font = await page.locator(".snippet code").evaluate((code) => getComputedStyle(code).fontFamily);
+    expect(font).toContain("mono");
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("show the section of the chosen one at the right of a wide window, and nothing there on a small one", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await open(page, "#q=hinges+gate&in=locks");
+    const preview = page.locator("#preview");
+    await preview.getByText("Oil the hinges.").waitFor();
+    expect(await preview.textContent()).toContain("Book of locks › canal/locks.md");
+    expect(await page.locator(".hits li.chosen").count()).toBe(1);
+    await page.locator("a.hit", { hasText: "Boats" }).focus();
+    await preview.getByText("A boat waits at the gate.").waitFor();
+    expect(await page.locator("li.chosen a.hit").textContent()).toBe("Boats");
+    // Looking does not take the focus, and is not far down.
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Boats");
+    const top = (await preview.boundingBox())?.y ?? 0;
+    expect(top).toBeLessThan(400);
+    await page.setViewportSize({ width: 768, height: 800 });
+    await preview.waitFor({ state: "hidden" });
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("say small which collections gave no answer", async () => {
+    await using tab = await visit({ expected: /409/ });
+    const { page } = tab;
+    await open(page, "#q=gate");
+    const faults = page.locator("details.faults");
+    await faults.waitFor();
+    expect(await page.locator(".message.bad").count()).toBe(0);
+    await faults.locator("summary").click();
+    expect(await faults.locator("li").allTextContents()).toEqual([
+      "Closed book: Search is disabled for tenant 'closed'",
+    ]);
+  });
+
+  test.each([
+    ["other forms of the words", "#q=hinge+xq&exact=1&in=locks", "With other forms of the words", "Locks"],
+    ["other collections", "#q=windmill&in=locks", "In other collections", "Wheel"],
+    ["what is without the filter", "#q=sluice&filter=path:mills&in=locks", "Without path:mills", "Locks"],
+    ["what is without quotes", '#q="hinges+sluice"&in=locks', "Without quotes", "Locks"],
+    ["beginnings of words", "#q=windmillxyz", "Words that begin with “windmil", "Wheel"],
+  ])("that are none give way to %s", async (_, hash, how, title) => {
+    await using tab = await visit({ expected: /4\d\d/ });
+    const { page } = tab;
+    await open(page, hash);
+    await page.locator("h2", { hasText: "Nothing found" }).waitFor();
+    const section = page.locator("section.group", { hasText: how }).first();
+    await section.locator("a.hit", { hasText: title }).first().waitFor();
+    await section.locator("a.more").click();
+    await page.locator("h2", { hasText: /^\d+ results? for/ }).waitFor();
+  });
+
+  test("that are none anywhere give way to advice", async () => {
+    await using tab = await visit();
+    await open(tab.page, "#q=zqx");
+    await tab.page.getByText("Fewer or other words may find more").waitFor();
+    expect(await accessibilityFaults(tab.page)).toEqual([]);
+  });
+});
+
+describe("a document", () => {
+  test("has the way to it, an outline that follows the reader, and its results before and behind it", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await open(page, "#q=gate&in=locks");
+    const titles = await page.locator("a.hit").allTextContents();
+    await page.locator("a.hit").first().click();
+    await page.locator(".neighbours", { hasText: `1 of ${titles.length}` }).waitFor();
+    expect(await page.locator(".crumbs li").allTextContents()).toEqual([
+      "Book of locks",
+      "canal",
+      expect.any(String),
+    ]);
+    await page.keyboard.press("n");
+    await page.locator(".neighbours", { hasText: `2 of ${titles.length}` }).waitFor();
+    await page.keyboard.press("p");
+    await page.getByRole("link", { name: `Next result: ${titles[1]}` }).click();
+    await page.locator(".neighbours", { hasText: `2 of ${titles.length}` }).waitFor();
+    // Whoever opens the address alone has them too.
+    await page.reload();
+    await page.locator(".neighbours", { hasText: `2 of ${titles.length}` }).waitFor();
+    await open(page, "#in=locks&doc=docs%3A%2F%2Flocks%2Fcanal%2Flocks.md");
+    const outline = page.locator(".outline");
+    expect(await outline.locator("button").allTextContents()).toEqual(["Gates", "Hinges", "Sluices"]);
+    expect(await page.locator(".neighbours a").count()).toBe(0);
+    await outline.getByRole("button", { name: "Sluices" }).click();
+    await outline.locator("[aria-current]", { hasText: "Sluices" }).waitFor();
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Sluices");
+    // The bar stays in sight, and the heading is not below it.
+    const bar = await page.locator(".bar").boundingBox();
+    const heading = await page.locator(".prose h2", { hasText: "Sluices" }).boundingBox();
+    expect(bar?.y).toBeGreaterThanOrEqual(0);
+    expect(heading?.y).toBeGreaterThanOrEqual((bar?.y ?? 0) + (bar?.height ?? 0) - 1);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("is copied as Markdown, whole or the section that is read", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    const copied = await keepCopies(page);
+    await open(page, "#in=locks&doc=docs%3A%2F%2Flocks%2Fcanal%2Flocks.md");
+    await page.getByRole("button", { name: "Copy page" }).click();
+    expect(await copied()).toBe(LOCKS);
+    const outline = page.locator(".outline");
+    await outline.getByRole("button", { name: "Hinges" }).click();
+    await outline.locator("[aria-current]", { hasText: "Hinges" }).waitFor();
+    await page.getByRole("button", { name: "Copy section" }).click();
+    expect(await copied()).toBe("### Hinges\n\nOil the hinges.");
+    await outline.getByRole("button", { name: "Gates" }).click();
+    await outline.locator("[aria-current]", { hasText: "Gates" }).waitFor();
+    await page.getByRole("button", { name: "Copy section" }).waitFor();
+    await page.getByRole("button", { name: "Copy section" }).click();
+    const gates = await copied();
+    expect([gates.startsWith("## Gates\n"), gates.endsWith("Oil the hinges.")]).toEqual([true, true]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("without headings has no outline, and opens its links inside", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await open(page, "#in=locks&doc=docs%3A%2F%2Flocks%2Fcanal%2Fplain.md");
+    await page.locator(".prose a", { hasText: "locks" }).waitFor();
+    expect(await page.locator(".outline").count()).toBe(0);
+    await page.locator(".prose a", { hasText: "locks" }).click();
+    await page.waitForFunction(() => document.activeElement?.textContent === "Gates");
+    expect(tab.complaints).toEqual([]);
+  });
+});
+
+describe("the search page in every window", () => {
+  test.each([360, 768, 1280, 1920])(
+    "fits %i pixels, is accessible, and hints at keys only where there are some",
+    async (width) => {
+      for (const isDark of [false, true]) {
+        await using tab = await visit({ width, isDark, expected: /409/ });
+        const { page } = tab;
+        for (const [hash, ready] of [
+          ["", ".collection"],
+          ["#q=gate", "a.hit"],
+          ["#q=hinges&in=locks", "a.hit"],
+          ["#q=zqx", ".looser p"],
+          ["#in=locks&q=gate&doc=docs%3A%2F%2Flocks%2Fcanal%2Flocks.md", ".prose"],
+        ] as const) {
+          await open(page, hash);
+          await page.locator(ready).first().waitFor();
+          await page.locator("#results[aria-busy]").waitFor({ state: "detached" });
+          if (width >= 1280 && ready === "a.hit") await page.locator("#preview .prose").waitFor();
+          expect([hash, await scrollsSideways(page)]).toEqual([hash, false]);
+          expect([hash, await accessibilityFaults(page)]).toEqual([hash, []]);
+        }
+        expect(await page.locator(".keys").isVisible()).toBe(width > 360);
+        expect(tab.complaints).toEqual([]);
+      }
+    },
+  );
+});
