@@ -31,16 +31,19 @@ async function expectCommand(words: readonly string[]): Promise<void> {
     expect(help.stdout.match(/--[a-z-]+/g)).toContain(flag);
 }
 
+const composeOf = async (name: string) =>
+  Bun.YAML.parse(await read(`scripts/deploy/${name}`)) as {
+    readonly services: Readonly<Record<string, Json>>;
+    readonly volumes: Json;
+  };
+
 function expectVariables(names: readonly string[]): void {
   expect(names.length).toBeGreaterThan(0);
   expect(names.filter((name) => !KNOWN.has(name) && !OF_AWS.includes(name))).toEqual([]);
 }
 
 describe("the Compose file", async () => {
-  const file = Bun.YAML.parse(await read("scripts/deploy/compose.yaml")) as {
-    readonly services: Readonly<Record<string, Json>>;
-    readonly volumes: Json;
-  };
+  const file = await composeOf("compose.yaml");
   const ours = Object.values(file.services).filter(({ image }) => image === "article-extractor");
 
   test("starts the parts that there are, with settings that there are", async () => {
@@ -63,6 +66,35 @@ describe("the Compose file", async () => {
     ]);
   });
 });
+
+test("the Compose file of documentation search starts it, on a port that its health check asks", async () => {
+  const { services, volumes } = await composeOf("compose.search.yaml");
+  const { search } = services;
+  const words = wordsOf(search?.command);
+  await expectCommand(words);
+  const environment = search?.environment as Json;
+  expectVariables(Object.keys(environment));
+  const port = words[words.indexOf("--port") + 1] ?? "";
+  expect([environment.PORT, search?.ports]).toEqual([port, [`127.0.0.1:${port}:${port}`]]);
+  expect(wordsOf(search?.volumes)).toEqual([
+    expect.stringContaining(`:${words[words.indexOf("--config") + 1]}:ro`),
+    `${Object.keys(volumes)[0]}:/data`,
+  ]);
+});
+
+test.each(["compose.yaml", "compose.search.yaml"])(
+  "containers of %s can write nothing but their volumes, and have no rights of root",
+  async (name) => {
+    const { services } = await composeOf(name);
+    for (const service of Object.values(services).filter(({ image }) => image === "article-extractor"))
+      expect(service).toMatchObject({
+        read_only: true,
+        tmpfs: ["/tmp"],
+        cap_drop: ["ALL"],
+        security_opt: ["no-new-privileges:true"],
+      });
+  },
+);
 
 describe("the Kubernetes example", async () => {
   const text = await read("scripts/deploy/kubernetes.yaml");
