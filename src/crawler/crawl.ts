@@ -328,7 +328,8 @@ export class CrawlRun {
     } catch (error) {
       const isLost = signal.aborted || !frontier.holds(page);
       if (!isLost || !(error instanceof Failure && error.code === "cancelled")) throw error;
-      verdict = { kind: "retry", next: { waitMs: 0, tries: page.tries, spentMs: page.spentMs } };
+      const { tries, spentMs } = page;
+      verdict = { kind: "retry", next: { waitMs: 0, tries, spentMs, isAsked: true } };
     }
     if (verdict.kind === "retry") await frontier.retry(page, verdict.next);
     else await this.#settle(verdict.settlement);

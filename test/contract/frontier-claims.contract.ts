@@ -12,7 +12,7 @@ import {
 } from "../support/frontier-steps.ts";
 
 /** How many pages a frontier hands out, and when it is over. */
-export function describeBudget({ frontier, reopen }: FrontierSteps): void {
+export function describeBudget({ frontier, reopen, lose }: FrontierSteps): void {
   test("hands out no more pages than may be fetched, counting those under way", async () => {
     await reopen({ maxPages: 2 });
     await frontier().add([seed("/a"), seed("/b"), seed("/c"), seed("/d")]);
@@ -56,6 +56,41 @@ export function describeBudget({ frontier, reopen }: FrontierSteps): void {
     await settle(frontier(), again, {});
     expect(await frontier().counts()).toMatchObject({ fetched: 1, queued: 1 });
     expect(await frontier().claim(options({}))).toMatchObject({ pages: [], isOver: true });
+  });
+
+  test("hands out first what a lost process had under way, and no other page in its place", async () => {
+    await reopen({ maxPages: 2 });
+    await frontier().add([seed("/a", "one.test"), seed("/b", "two.test"), seed("/c", "three.test")]);
+    const lost = await claim(frontier(), { count: 2 });
+    for (const _ of [1, 2]) {
+      const again = await lose({ maxPages: 2 });
+      expect(await again.counts()).toMatchObject({ fetched: 2, queued: 3, underway: 0, untried: 0 });
+      const [one, two, ...others] = await claim(again);
+      expect([one?.url, two?.url].sort()).toEqual(lost.map((page) => page.url).sort());
+      expect([one?.isTakenOver, two?.isTakenOver, one?.tries, others.length]).toEqual([true, true, 0, 0]);
+      expect(await again.counts()).toMatchObject({ fetched: 2, underway: 2, untried: 0 });
+    }
+    const [one, two] = await claim(await lose({ maxPages: 2 }));
+    if (!one || !two) throw new Error("no pages");
+    await settle(frontier(), one, {});
+    // A page that turns out not to be fetched makes room.
+    await settle(frontier(), two, { isFetched: false });
+    expect(await frontier().counts()).toMatchObject({ fetched: 1, queued: 1 });
+    await settle(frontier(), await claimOne(frontier()), {});
+    expect((await frontier().claim(options({}))).isOver).toBe(true);
+  });
+
+  test("keeps the place of a page that is called off after it may have been asked for", async () => {
+    await reopen({ maxPages: 1 });
+    await frontier().add([seed("/a", "one.test"), seed("/b", "two.test")]);
+    const page = await claimOne(frontier());
+    await frontier().retry(page, { waitMs: 0, tries: 0, spentMs: 0, isAsked: true });
+    expect(await frontier().counts()).toMatchObject({ fetched: 1, queued: 2, untried: 0 });
+    const again = await claimOne(await reopen({ maxPages: 1 }));
+    expect([again.url, again.isTakenOver]).toEqual([page.url, true]);
+    // What was put back before it was asked for keeps its place as well.
+    await frontier().retry(again, { waitMs: 0, tries: 0, spentMs: 0 });
+    expect((await claim(frontier())).map(({ url: claimed }) => claimed)).toEqual([page.url]);
   });
 
   test("admits more after a restart with a larger limit", async () => {

@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ClaimedPage, Frontier, FrontierEntry } from "../../src/crawler/testing.ts";
-import { all, claim, seed, settle } from "../support/frontier-steps.ts";
-import type { FrontierPlace } from "./frontier.contract.ts";
+import { all, claim, type FrontierPlace, seed, settle } from "../support/frontier-steps.ts";
 
 const HOSTS = ["a.test", "b.test", "c.test"];
 const URLS = 12;
@@ -22,6 +21,8 @@ type Claimed = { readonly page: ClaimedPage; readonly worker: number };
 type Model = {
   readonly held: Map<string, Claimed>;
   readonly fetched: Set<string>;
+  /** What was under way in a worker that died, and has not been tried since. */
+  readonly lost: Set<string>;
   readonly settled: Set<string>;
 };
 type Real = {
@@ -49,8 +50,11 @@ const claimStep = (worker: number, count: number): Step => ({
       expect({ url: page.url, ...known }).toEqual({ url: page.url, isHeld: false, isSettled: false });
       model.held.set(page.url, { page, worker });
     }
-    const untried = [...model.held.keys()].filter((held) => !model.fetched.has(held)).length;
-    expect(model.fetched.size + untried).toBeLessThanOrEqual(maxPages);
+    // All that a site may have been asked for, also by workers that died.
+    const asked = new Set([...model.held.keys(), ...model.fetched, ...model.lost]);
+    expect(asked.size).toBeLessThanOrEqual(maxPages);
+    const { fetched } = await frontier.counts();
+    expect(fetched).toBe(model.fetched.size + model.lost.size);
   },
   toString: () => `${worker} claims ${count}`,
 });
@@ -69,26 +73,32 @@ const settleStep = (worker: number, isFetched: boolean): Step => ({
     if (its.isHostExclusive) await frontier.freeHost(page, 0);
     model.held.delete(page.url);
     model.settled.add(page.url);
+    model.lost.delete(page.url);
     if (isFetched) model.fetched.add(page.url);
   },
   toString: () => `${worker} ${isFetched ? "fetches" : "skips"} a page`,
 });
 
-const retryStep = (worker: number, isTried: boolean): Step => ({
+/** @param how tried without success, called off after the request may have gone out, or put back before it */
+const retryStep = (worker: number, how: "tried" | "asked" | "untried"): Step => ({
   check: (model) => heldBy(model, worker) !== undefined,
   async run(model, { site: its, workers }) {
     const frontier = workers[worker];
     const claimed = heldBy(model, worker);
     if (!frontier || !claimed) return;
     const { page } = claimed;
+    const isTried = how === "tried";
     const tries = page.tries + (isTried ? 1 : 0);
-    await frontier.retry(page, { waitMs: isTried ? 1000 : 0, tries, spentMs: 1 });
+    await frontier.retry(page, { waitMs: isTried ? 1000 : 0, tries, spentMs: 1, isAsked: how === "asked" });
     expect(await settle(frontier, page, {})).toBe(false);
     if (its.isHostExclusive) await frontier.freeHost(page, 0);
     model.held.delete(page.url);
-    if (isTried) model.fetched.add(page.url);
+    if (isTried) {
+      model.fetched.add(page.url);
+      model.lost.delete(page.url);
+    } else if (how === "asked" && page.tries === 0) model.lost.add(page.url);
   },
-  toString: () => `${worker} gives a page back, ${isTried ? "tried" : "untried"}`,
+  toString: () => `${worker} gives a page back, ${how}`,
 });
 
 const deathStep = (worker: number): Step => ({
@@ -97,7 +107,11 @@ const deathStep = (worker: number): Step => ({
     const frontier = workers[worker];
     if (!frontier) return;
     await place.kill(frontier);
-    for (const [held, claimed] of model.held) if (claimed.worker === worker) model.held.delete(held);
+    for (const [held, claimed] of model.held) {
+      if (claimed.worker !== worker) continue;
+      model.held.delete(held);
+      if (!model.fetched.has(held)) model.lost.add(held);
+    }
     workers[worker] = await place.open({ maxPages: its.maxPages, maxDepth: 10 });
   },
   toString: () => `${worker} dies and comes back`,
@@ -128,7 +142,7 @@ async function finish(model: Model, real: Real): Promise<Frontier> {
 
 /**
  * Any interleaving of workers that claim, settle, give back, die and come back gives each URL exactly one outcome, and
- * fetches no more pages than it may.
+ * asks for no more pages than it may.
  * @param workers the number of processes that may have the frontier open at once
  */
 export function describeInterleavings(
@@ -141,7 +155,7 @@ export function describeInterleavings(
     [
       fc.tuple(worker, fc.integer({ min: 1, max: 4 })).map((parts) => claimStep(...parts)),
       fc.tuple(worker, fc.boolean()).map((parts) => settleStep(...parts)),
-      fc.tuple(worker, fc.boolean()).map((parts) => retryStep(...parts)),
+      fc.tuple(worker, fc.constantFrom("tried", "asked", "untried")).map((parts) => retryStep(...parts)),
       worker.map((index) => deathStep(index)),
       fc.constant(passStep),
     ],
@@ -157,7 +171,7 @@ export function describeInterleavings(
         const entries = Array.from({ length: its.seeds }, (_, number) => entry(number));
         await opened[0]?.add(entries);
         await opened[0]?.finishSeeding();
-        const model: Model = { held: new Map(), fetched: new Set(), settled: new Set() };
+        const model: Model = { held: new Map(), fetched: new Set(), lost: new Set(), settled: new Set() };
         const real: Real = { site: its, place, workers: opened };
         await fc.asyncModelRun(() => ({ model, real }), commands);
         await using frontier = await finish(model, real);

@@ -4,6 +4,7 @@ import {
   all,
   claim,
   type FrontierLimits,
+  type FrontierPlace,
   type FrontierSteps,
   paths,
   seed,
@@ -13,16 +14,6 @@ import {
 } from "../support/frontier-steps.ts";
 import { describeBudget, describeHosts } from "./frontier-claims.contract.ts";
 import { describeRestarts } from "./frontier-restarts.contract.ts";
-
-/** A place that keeps one frontier through restarts. */
-export type FrontierPlace = AsyncDisposable & {
-  /** Opens the frontier, as a restart does; the one before is closed or its process is dead. */
-  open(limits: FrontierLimits): Promise<Frontier>;
-  /** Ends the process of a frontier that is open, without a goodbye; its pages go to others as after its lease. */
-  kill(frontier: Frontier): Promise<void>;
-  /** Lets this much time pass for the frontier, in ms. */
-  pass(ms: number): Promise<void>;
-};
 
 /** What every frontier does, whatever it is made of. */
 export function describeFrontier(kind: string, makePlace: () => Promise<FrontierPlace>): void {
@@ -42,6 +33,11 @@ export function describeFrontier(kind: string, makePlace: () => Promise<Frontier
       pass: (ms) => place.pass(ms),
       reopen: async (limits = {}) => {
         await frontier[Symbol.asyncDispose]();
+        frontier = await place.open({ ...LIMITS, ...limits });
+        return frontier;
+      },
+      lose: async (limits = {}) => {
+        await place.kill(frontier);
         frontier = await place.open({ ...LIMITS, ...limits });
         return frontier;
       },

@@ -1,14 +1,14 @@
 import { expect, test } from "bun:test";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { CrawlPlan } from "../../src/crawler/index.ts";
 import { openSqliteFrontier } from "../../src/crawler/testing.ts";
 import { crawlPlan } from "../support/crawling.ts";
-import { claim, seed, settle } from "../support/frontier-steps.ts";
+import { claim, type FrontierPlace, seed, settle } from "../support/frontier-steps.ts";
 import { makeVersion1 } from "../support/old-frontier.ts";
 import { failureOf } from "../support/test-fetcher.ts";
-import { describeFrontier, type FrontierPlace } from "./frontier.contract.ts";
+import { describeFrontier } from "./frontier.contract.ts";
 import { describeInterleavings } from "./frontier-interleavings.contract.ts";
 
 const open = (
@@ -39,8 +39,14 @@ const makePlace = async (): Promise<FrontierPlace> => {
   return {
     open: async (limits) =>
       open(directory.path, crawlPlan({ seeds: ["https://h.test/"], ...limits }), false, () => new Date(now)),
-    // What was claimed stays claimed in the file until it is opened again.
-    kill: async (frontier) => await frontier[Symbol.asyncDispose](),
+    // The file stays as it is in this moment.
+    async kill(frontier) {
+      const left = `${directory.path}.left`;
+      await cp(directory.path, left, { recursive: true });
+      await frontier[Symbol.asyncDispose]();
+      await rm(directory.path, { recursive: true });
+      await rename(left, directory.path);
+    },
     pass: async (ms) => {
       now += ms;
     },

@@ -5,6 +5,16 @@ import { pageUrl } from "./test-fetcher.ts";
 
 export type FrontierLimits = { readonly maxPages: number; readonly maxDepth: number };
 
+/** A place that keeps one frontier through restarts. */
+export type FrontierPlace = AsyncDisposable & {
+  /** Opens the frontier, as a restart does; the one before is closed or its process is dead. */
+  open(limits: FrontierLimits): Promise<Frontier>;
+  /** Ends the process of a frontier that is open, without a goodbye; its pages go to others as after its lease. */
+  kill(frontier: Frontier): Promise<void>;
+  /** Lets this much time pass for the frontier, in ms. */
+  pass(ms: number): Promise<void>;
+};
+
 /** What the tests of a frontier work with. */
 export type FrontierSteps = {
   /** The frontier that is open. */
@@ -12,6 +22,8 @@ export type FrontierSteps = {
   readonly pass: (ms: number) => Promise<void>;
   /** Closes the frontier and opens it again. */
   readonly reopen: (limits?: Partial<FrontierLimits>) => Promise<Frontier>;
+  /** Ends the frontier's process without a goodbye and opens it again. */
+  readonly lose: (limits?: Partial<FrontierLimits>) => Promise<Frontier>;
 };
 
 export const url = (path: string, host = "h.test"): PageUrl => pageUrl(`https://${host}${path}`);

@@ -1,9 +1,11 @@
+import type { Postgres } from "../../src/base/postgres/index.ts";
 import {
   type Frontier,
   openPostgresFrontier,
   type PostgresFrontierOptions,
 } from "../../src/crawler/testing.ts";
 import { crawlPlan } from "./crawling.ts";
+import type { FrontierPlace } from "./frontier-steps.ts";
 import type { TestDatabase } from "./postgres.ts";
 
 /** Opens a shared frontier whose processes never rest, as if nothing were known of the place's other processes. */
@@ -24,4 +26,45 @@ export async function openShared(
     // Tests look again at once.
     pace: { beatMs: 50, deadMs: 15_000, idleMs: 0, ...options.pace },
   });
+}
+
+type Place = {
+  readonly db: Postgres;
+  /** How the frontiers of the place see the database. */
+  readonly change: (db: Postgres) => Postgres;
+  readonly jobId: () => string | null;
+};
+
+/** A place for frontiers of several processes, which can die. */
+export function sharedPlace(database: TestDatabase, { db, change, jobId }: Place): FrontierPlace {
+  const place = `file:///${crypto.randomUUID()}`;
+  const workers = new Map<Frontier, number | undefined>();
+  const workersNow = async (): Promise<readonly number[]> =>
+    (await db.query<{ id: number }>("SELECT id FROM crawl_worker")).map(({ id }) => id);
+  return {
+    async open(limits) {
+      const before = await workersNow();
+      const plan = crawlPlan({ seeds: ["https://h.test/"], ...limits });
+      const frontier = await openShared(database, { db: change(db), place, plan, jobId: jobId() });
+      const now = await workersNow();
+      workers.set(
+        frontier,
+        now.find((id) => !before.includes(id)),
+      );
+      return frontier;
+    },
+    async kill(frontier) {
+      await db.query("SELECT crawl_bury(crawl, id, true) FROM crawl_worker WHERE id = $1", [
+        workers.get(frontier) ?? 0,
+      ]);
+      await frontier[Symbol.asyncDispose]();
+    },
+    async pass(ms) {
+      const past = `- ${ms} * interval '1 ms'`;
+      await db.script(
+        `UPDATE crawl_turn SET next_at = next_at ${past}; UPDATE crawl_wait SET ready_at = ready_at ${past}`,
+      );
+    },
+    [Symbol.asyncDispose]: async () => {},
+  };
 }

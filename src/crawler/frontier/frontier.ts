@@ -20,7 +20,7 @@ export type ClaimedPage = {
   readonly id: number;
   /** The number of the claim, where several processes share the crawl: an older one changes nothing any more. */
   readonly fence: number;
-  /** Whether an earlier claim was lost, whose process may have stored the page. */
+  /** Whether an earlier claim ended without a result; its process may have asked for the page and stored it. */
   readonly isTakenOver: boolean;
   readonly url: PageUrl;
   /** The host whose requests are delayed: name and port, whatever the scheme. */
@@ -80,6 +80,8 @@ export type NextTry = {
   readonly waitMs: number;
   /** Tries made so far. */
   readonly tries: number;
+  /** Whether the site may have been asked without a result: then the page keeps its place in `maxPages`. */
+  readonly isAsked?: boolean;
   readonly spentMs: number;
 };
 
@@ -104,7 +106,7 @@ export type FrontierCounts = Pick<
 > & {
   /** The number of pages under way, in all processes. */
   readonly underway: number;
-  /** How many of them have had no try: what `maxPages` keeps free for them. */
+  /** How many of them do not count as fetched: what `maxPages` keeps free for them. */
   readonly untried: number;
 };
 
@@ -145,7 +147,8 @@ export type RecordedOutcome = {
 /**
  * The URLs of one crawl with their outcomes, the hosts' times and the counters; it outlives the process. One process
  * works on it at a time, or several where it is shared; memory does not grow with it. It keeps to the plan's
- * `maxPages`: pages fetched and pages under way without a try are never more, in all processes together.
+ * `maxPages`: pages fetched and pages under way without a try are never more, in all processes together. What a process
+ * had under way when it was lost counts as fetched, and is handed out again before anything else.
  *
  * Each method is one transaction. What only the leader does changes nothing in a process that leads no longer. Failures
  * are `unwritable_output` (the disk) and `internal`; a shared frontier waits while its database is away.

@@ -6,7 +6,7 @@ import { systemReason } from "../../base/system-error.ts";
 import type { CrawlPlan } from "../types.ts";
 import type { Frontier } from "./frontier.ts";
 import { comparePlans, type FrontierOptions, otherScope, type PlanChanges, planText } from "./plan.ts";
-import { FROM_VERSION_1, SCHEMA, SCHEMA_VERSION, STATE, STATUSES, TABLES } from "./schema.ts";
+import { FROM_VERSION_1, SCHEMA, SCHEMA_VERSION, STATE, STATUSES, TABLES, TAKEN_OVER } from "./schema.ts";
 import { type OpenCrawl, SqliteFrontier } from "./sqlite.ts";
 
 /** The name of the file in its directory. */
@@ -163,11 +163,19 @@ type TakingUp = { readonly options: SqliteFrontierOptions; readonly changes: Pla
 
 function goOn(db: Database, row: CrawlRow, { options, changes }: TakingUp): OpenCrawl {
   // The process that had claimed pages is gone; otherwise this file could not have been opened.
-  db.run("UPDATE page SET state = iif(tries > 0, 2, 0) WHERE state = 1");
+  const { maxDepth } = options.plan;
+  db.run(
+    `UPDATE crawl SET fetched = fetched +
+      (SELECT count(*) FROM page WHERE state = 1 AND tries = 0 AND ready_at <> ${TAKEN_OVER})`,
+  );
+  db.run(`UPDATE page SET state = 2, ready_at = iif(tries > 0, ready_at, ${TAKEN_OVER}) WHERE state = 1`);
   if (changes.tries || changes.reading) requeueFailed(db, row.run);
   db.prepare<unknown, [number]>(
-    `UPDATE page SET state = ${STATE.deep} WHERE state IN (0, 2, 5) AND depth > ?1`,
-  ).run(options.plan.maxDepth);
+    "UPDATE crawl SET fetched = fetched - (SELECT count(*) FROM page WHERE state = 2 AND tries = 0 AND depth > ?1)",
+  ).run(maxDepth);
+  db.prepare<unknown, [number]>(
+    `UPDATE page SET state = ${STATE.deep}, ready_at = 0 WHERE state IN (0, 2, 5) AND depth > ?1`,
+  ).run(maxDepth);
   db.run(
     "UPDATE host SET queued = (SELECT count(*) FROM page WHERE state = 0 AND page.host = host.id), next_at = iif(next_at > 8e15, 0, next_at)",
   );

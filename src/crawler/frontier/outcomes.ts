@@ -95,11 +95,15 @@ export class OutcomeTable {
   }
 
   /** Drops the queued pages with these numbers, excluding the last. */
-  dropQueued(from: number, to: number): { readonly entries: number; readonly links: number } {
+  dropQueued(
+    from: number,
+    to: number,
+  ): { readonly entries: number; readonly links: number; readonly takenOver: number } {
     const entries = this.#sql.dropEntries.run(this.#lastSeq, this.#run, SKIPPED, from, to).changes;
     this.#lastSeq += entries;
+    const takenOver = this.#sql.countTakenOver.get(from, to)?.count ?? 0;
     const all = this.#sql.settleQueued.run(from, to).changes;
-    return { entries, links: all - entries };
+    return { entries, links: all - entries, takenOver };
   }
 
   /**
@@ -229,7 +233,10 @@ function prepare(db: Database) {
         FROM page WHERE state IN (0, 2) AND source < 2 AND id >= ?4 AND id < ?5`,
     ),
     settleQueued: db.prepare<unknown, [number, number]>(
-      `UPDATE page SET state = ${STATE.left} WHERE state IN (0, 2) AND id >= ?1 AND id < ?2`,
+      `UPDATE page SET state = ${STATE.left}, ready_at = 0 WHERE state IN (0, 2) AND id >= ?1 AND id < ?2`,
+    ),
+    countTakenOver: db.prepare<{ count: number }, [number, number]>(
+      "SELECT count(*) AS count FROM page WHERE state = 2 AND ready_at < 0 AND id >= ?1 AND id < ?2",
     ),
     lastPage: db.prepare<{ id: number }>("SELECT ifnull(max(id), 0) AS id FROM page"),
     emptyHosts: db.prepare("UPDATE host SET queued = 0, head_depth = NULL WHERE queued > 0"),

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../../base/failure.ts";
 import type { ExtractionOptions } from "../../extraction/index.ts";
 import type { CrawlPlan } from "../types.ts";
+import type { ClaimedPage } from "./frontier.ts";
 
 /** What a frontier is opened with, whatever it is made of. */
 export type FrontierOptions = {
@@ -115,3 +116,15 @@ export function comparePlans(text: string, now: MemorisedPlan): PlanChanges {
     contents: before.extraction !== undefined && !isDeepStrictEqual(contentsBefore, contentsNow),
   };
 }
+
+/**
+ * Whether a page counts towards `maxPages` before it is claimed. One that a lost process had under way does: it is the
+ * one that is asked for again, and no other takes its place.
+ */
+export const isCounted = ({ tries, isTakenOver }: ClaimedPage): boolean => tries > 0 || isTakenOver;
+
+/** What a settlement adds to the pages that count towards `maxPages`. */
+export const countedBy = (page: ClaimedPage, isFetched: boolean): number => {
+  if (isFetched) return isCounted(page) ? 0 : 1;
+  return page.tries === 0 && page.isTakenOver ? -1 : 0;
+};

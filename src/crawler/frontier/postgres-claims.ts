@@ -1,5 +1,6 @@
 import type { Postgres } from "../../base/postgres/index.ts";
 import type { ClaimedPage, ClaimOptions, Claims } from "./frontier.ts";
+import { isCounted } from "./plan.ts";
 import { type ClaimedRow, toClaimedPage } from "./postgres-rows.ts";
 
 /** How many pages are claimed at once beyond those that are wanted, at most; more made claims slower. */
@@ -41,7 +42,7 @@ export class PageClaims {
   // A number is never used again, also by the process's next worker.
   #call = 0;
   #claiming: Promise<Answer | null> | null = null;
-  /** Pages without a try that this worker has had, and may have. */
+  /** Pages that did not count as fetched when this worker claimed them. */
   #used = 0;
   #isShort = false;
   #handedOut: number[] = [];
@@ -153,7 +154,7 @@ export class PageClaims {
     if (answer === null || worker !== this.#worker) return null;
     const pages = (answer.pages ?? []).map((page) => toClaimedPage(page, fence));
     for (const page of pages) {
-      if (page.tries === 0) this.#used++;
+      if (!isCounted(page)) this.#used++;
       if (isHostExclusive) this.#holding.set(page.id, fence);
     }
     this.#ahead.push(...pages);

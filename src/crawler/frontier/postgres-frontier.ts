@@ -17,6 +17,7 @@ import type {
   Settlement,
 } from "./frontier.ts";
 import { unpackLinks } from "./memory.ts";
+import { isCounted } from "./plan.ts";
 import { PageClaims } from "./postgres-claims.ts";
 import { type Led, SharedOutcomes } from "./postgres-outcomes.ts";
 import { KnownUrls, RecordBatch } from "./postgres-record.ts";
@@ -108,7 +109,8 @@ export class PostgresFrontier implements Frontier {
     const worker = this.#worker.id;
     await this.#batch.add(page.host, { kind: "retry", worker, page, next });
     this.#claims.forget(page);
-    if (next.tries === 0 && worker === this.#worker.id) this.#claims.noteUnused();
+    const isUnused = next.tries === 0 && !next.isAsked && !isCounted(page);
+    if (isUnused && worker === this.#worker.id) this.#claims.noteUnused();
     this.#claims.noteSoon(next.tries === 0 ? 0 : next.waitMs);
   }
 
@@ -207,7 +209,7 @@ export class PostgresFrontier implements Frontier {
     const { counts } = row;
     // Pages that are only claimed ahead wait as far as anybody else can tell.
     const ahead = this.#claims.ahead.length;
-    const untried = this.#claims.ahead.filter(({ tries }) => tries === 0).length;
+    const untried = this.#claims.ahead.filter((page) => !isCounted(page)).length;
     return {
       ...counts,
       queued: counts.queued + ahead,

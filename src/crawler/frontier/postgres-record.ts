@@ -168,9 +168,9 @@ export class RecordBatch {
       } else if (entry.kind === "retry") {
         const { page, next } = entry;
         const wait = Math.max(0, next.waitMs - (now - at));
-        const { tries, spentMs } = next;
+        const { tries, spentMs, isAsked: asked = false } = next;
         const { id, depth, fence } = page;
-        retries.push({ page: id, host, depth, fence, tries, spent: Math.round(spentMs), wait });
+        retries.push({ page: id, host, depth, fence, tries, asked, spent: Math.round(spentMs), wait });
       } else {
         const rest = Math.max(0, entry.restMs - (now - at));
         if (entry.kind === "free") frees.push({ host, fence: entry.fence, rest });

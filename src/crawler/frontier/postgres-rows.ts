@@ -3,6 +3,7 @@ import { hostOf, type PageUrl } from "../../urls/index.ts";
 import type { PageChange, PageOutcome, SkipReason } from "../types.ts";
 import type { ClaimedPage, KnownPage, Settlement } from "./frontier.ts";
 import { keptLinks, packLinks, unpackLinks, wasTransient } from "./memory.ts";
+import { countedBy } from "./plan.ts";
 import { SOURCES, STATUSES } from "./schema.ts";
 
 /** A claimed page as `crawl_claimed` (03-crawl.sql) answers: the last two only from the second run on. */
@@ -131,7 +132,7 @@ export function toSettleRow(
     host: hostId,
     depth: page.depth,
     fence: page.fence,
-    fetched: isFetched && page.tries === 0 ? 1 : 0,
+    fetched: countedBy(page, isFetched),
     status: STATUSES.indexOf(outcome.status),
     reason: outcome.reason,
     code: outcome.error?.code ?? null,

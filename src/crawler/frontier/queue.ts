@@ -2,7 +2,8 @@ import type { Database } from "../../base/database/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import type { ClaimedPage, NextTry } from "./frontier.ts";
 import type { PageMemory } from "./memory.ts";
-import { NEVER, SOURCES, STATE } from "./schema.ts";
+import { isCounted } from "./plan.ts";
+import { NEVER, SOURCES, STATE, TAKEN_OVER } from "./schema.ts";
 
 type HostRow = { readonly id: number; readonly name: string };
 type PageRow = {
@@ -14,6 +15,7 @@ type PageRow = {
   readonly last_modified: string | null;
   readonly tries: number;
   readonly spent_ms: number;
+  readonly ready_at: number;
 };
 
 type WaitingRow = PageRow & { readonly host: number; readonly host_name: string };
@@ -104,11 +106,21 @@ export class PageQueue {
   }
 
   /** @returns false when the page is not claimed */
-  giveBack(page: ClaimedPage, at: number, { tries, spentMs }: NextTry): boolean {
-    const state = tries > 0 ? STATE.waiting : STATE.queued;
-    const row = this.#sql.giveBack.get(page.id, state, at, tries, spentMs);
+  giveBack(page: ClaimedPage, at: number, { tries, spentMs, isAsked = false }: NextTry): boolean {
+    const state = isAsked || isCounted(page) || tries > 0 ? STATE.waiting : STATE.queued;
+    const readyAt = state === STATE.waiting && tries === 0 ? TAKEN_OVER : at;
+    const row = this.#sql.giveBack.get(page.id, state, readyAt, tries, spentMs);
     if (row && state === STATE.queued) this.noteQueued(row.host, row.depth);
     return row !== null;
+  }
+
+  /** Gives back what is claimed and does not count as fetched; the hosts learn of it when the file is opened again. */
+  giveBackUntried(): void {
+    try {
+      this.#sql.giveBackUntried.run();
+    } catch {
+      // On a full disk they stay claimed, as if the process had been killed.
+    }
   }
 
   /** @returns pages, how many without a try may still be claimed, and how long it is worth waiting for more */
@@ -134,7 +146,7 @@ export class PageQueue {
   }
 
   #hasWaiting(): boolean {
-    return this.#sql.nextWaiting.get(0)?.at != null;
+    return this.#sql.nextWaiting.get(TAKEN_OVER)?.at != null;
   }
 
   #waitMs(now: number, untried: number): number | null {
@@ -184,7 +196,7 @@ export class PageQueue {
     return {
       id: row.id,
       fence: 0,
-      isTakenOver: false,
+      isTakenOver: row.ready_at === TAKEN_OVER,
       url: row.url as PageUrl, // rows are made of PageUrls
       host,
       depth: row.depth,
@@ -237,13 +249,13 @@ function prepare(db: Database) {
     ),
     head: db.prepare<PageRow, [number, number, number]>(
       `SELECT id, url, depth, (SELECT url FROM page AS p WHERE p.id = page.parent) AS parent, source,
-        last_modified, tries, spent_ms
+        last_modified, tries, spent_ms, ready_at
         FROM page WHERE state = 0 AND host = ?1 AND depth = ?2 ORDER BY id LIMIT ?3`,
     ),
     claim: db.prepare<unknown, [number]>("UPDATE page SET state = 1 WHERE id = ?1"),
     waiting: db.prepare<WaitingRow, [number, number]>(
       `SELECT page.id, page.url, page.depth, (SELECT url FROM page AS p WHERE p.id = page.parent) AS parent,
-        source, last_modified, tries, spent_ms, page.host, host.name AS host_name
+        source, last_modified, tries, spent_ms, ready_at, page.host, host.name AS host_name
         FROM page JOIN host ON host.id = page.host
         WHERE state = 2 AND ready_at <= ?1 AND host.next_at <= ?1 ORDER BY ready_at LIMIT ?2`,
     ),
@@ -254,6 +266,9 @@ function prepare(db: Database) {
     giveBack: db.prepare<{ host: number; depth: number }, [number, number, number, number, number]>(
       `UPDATE page SET state = ?2, ready_at = ?3, tries = ?4, spent_ms = ?5
         WHERE id = ?1 AND state = 1 RETURNING host, depth`,
+    ),
+    giveBackUntried: db.prepare(
+      `UPDATE page SET state = 0 WHERE state = 1 AND tries = 0 AND ready_at <> ${TAKEN_OVER}`,
     ),
     setHostTimeById: db.prepare<unknown, [number, number]>("UPDATE host SET next_at = ?2 WHERE id = ?1"),
   };

@@ -20,6 +20,12 @@ export const STATE = {
 export const SOURCES = ["seed", "sitemap", "link", "memory"] as const;
 export const STATUSES = ["success", "failed", "skipped"] as const;
 
+/**
+ * This is when a page may be tried that counts as fetched without a try: a process that had it was lost. It stays until
+ * the page has been tried.
+ */
+export const TAKEN_OVER = -1;
+
 /** This is the time of a host that is handed out exclusively, until `freeHost` sets another. */
 export const NEVER = 8_640_000_000_000_000;
 

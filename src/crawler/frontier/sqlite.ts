@@ -18,6 +18,7 @@ import type {
 } from "./frontier.ts";
 import { PageMemory } from "./memory.ts";
 import { OutcomeTable } from "./outcomes.ts";
+import { countedBy, isCounted } from "./plan.ts";
 import { PageQueue } from "./queue.ts";
 import { isOwnedBy, type KnownRow, prepare, SOURCES, STATE } from "./schema.ts";
 
@@ -124,7 +125,7 @@ export class SqliteFrontier implements Frontier {
   async retry(page: ClaimedPage, next: NextTry): Promise<void> {
     this.#transaction(() => {
       if (!this.#queue.giveBack(page, this.#now() + next.waitMs, next)) return;
-      if (page.tries === 0 && next.tries > 0) this.#counts.fetched++;
+      if (!isCounted(page) && (next.tries > 0 || next.isAsked === true)) this.#counts.fetched++;
       this.#counts.queued++;
       this.#noteReturned(page);
     });
@@ -150,7 +151,8 @@ export class SqliteFrontier implements Frontier {
       if (this.#sql.settleClaimed.run(page.id).changes === 0) return false;
       this.#outcomes.put(page.id, settlement);
       this.#memory.keep(page.id, settlement);
-      this.#count(outcome.status, settlement.isFetched && page.tries === 0);
+      this.#count(outcome.status);
+      this.#counts.fetched += countedBy(page, settlement.isFetched);
       this.#noteReturned(page);
       if (settlement.follow === "now") this.#addLinks(links, page);
       for (const [reason, count] of skippedLinks) this.#sql.skipLinks.run(reason, count);
@@ -163,7 +165,8 @@ export class SqliteFrontier implements Frontier {
     const last = this.#transaction(() => this.#outcomes.closeQueue());
     for (let from = 0; from <= last; from += DROPPED_AT_ONCE) {
       this.#transaction(() => {
-        const { entries, links } = this.#outcomes.dropQueued(from, from + DROPPED_AT_ONCE);
+        const { entries, links, takenOver } = this.#outcomes.dropQueued(from, from + DROPPED_AT_ONCE);
+        this.#counts.fetched -= takenOver;
         this.#counts.skipped += entries;
         this.#counts.queued -= entries + links;
       });
@@ -249,6 +252,7 @@ export class SqliteFrontier implements Frontier {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#queue.giveBackUntried();
     this.#db.close();
   }
 
@@ -256,9 +260,9 @@ export class SqliteFrontier implements Frontier {
     return this.#limits.now().getTime();
   }
 
-  #noteReturned({ tries }: ClaimedPage): void {
+  #noteReturned(page: ClaimedPage): void {
     this.#counts.underway--;
-    if (tries === 0) this.#counts.untried--;
+    if (!isCounted(page)) this.#counts.untried--;
   }
 
   #noteOrigin(url: PageUrl): void {
@@ -331,7 +335,7 @@ export class SqliteFrontier implements Frontier {
     if (this.#sql.find.get(url)?.run === this.#run) return 0;
     const id = this.#insert(url, place, STATE.settled);
     this.#outcomes.putSkipped(id, reason, null);
-    this.#count("skipped", false);
+    this.#count("skipped");
     return 1;
   }
 
@@ -358,12 +362,11 @@ export class SqliteFrontier implements Frontier {
   #recordDuplicate(id: number, owner: number | null): void {
     this.#sql.settle.run(id);
     this.#outcomes.putSkipped(id, "duplicate", owner);
-    this.#count("skipped", false);
+    this.#count("skipped");
   }
 
-  #count(status: PageOutcome["status"], isFetched: boolean): void {
+  #count(status: PageOutcome["status"]): void {
     this.#counts[({ success: "successful", failed: "failed", skipped: "skipped" } as const)[status]]++;
-    if (isFetched) this.#counts.fetched++;
   }
 
   #transaction<T>(work: () => T): T {

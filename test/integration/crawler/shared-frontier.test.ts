@@ -7,7 +7,7 @@ import { describeInterleavings } from "../../contract/frontier-interleavings.con
 import { crawlPlan } from "../../support/crawling.ts";
 import { all, claim, claimOne, seed, settle, told, url } from "../../support/frontier-steps.ts";
 import { testDatabase } from "../../support/postgres.ts";
-import { openShared } from "../../support/shared-frontier.ts";
+import { openShared, sharedPlace } from "../../support/shared-frontier.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
 import { untilTrue as until } from "../../support/until.ts";
 
@@ -39,22 +39,7 @@ const forgetful = (real: Postgres): Postgres => ({
 
 describeInterleavings(
   "PostgreSQL whose statements all run twice",
-  async () => {
-    const place = newPlace();
-    return {
-      open: (limits) =>
-        open(place, { db: forgetful(db), plan: crawlPlan({ seeds: ["https://h.test/"], ...limits }) }),
-      // Closing gives everything back; the death of a worker is in the other property.
-      kill: async (frontier) => await frontier[Symbol.asyncDispose](),
-      pass: async (ms) => {
-        const past = `- ${ms} * interval '1 ms'`;
-        await db.script(
-          `UPDATE crawl_turn SET next_at = next_at ${past}; UPDATE crawl_wait SET ready_at = ready_at ${past}`,
-        );
-      },
-      [Symbol.asyncDispose]: async () => {},
-    };
-  },
+  async () => sharedPlace(database, { db, change: forgetful, jobId: () => null }),
   { workers: 2, runs: 15 },
 );
 

@@ -114,12 +114,11 @@ CREATE TABLE crawl_queue (
   host bigint NOT NULL,
   page bigint NOT NULL,
   depth smallint NOT NULL,
-  -- Whether a worker that had claimed the page was lost.
-  is_lost boolean NOT NULL DEFAULT false,
   PRIMARY KEY (crawl, host, depth, page)
 ) WITH (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 2000, autovacuum_vacuum_cost_delay = 0);
 
--- Pages whose next try has a time.
+-- Pages whose next try has a time. All of them count as fetched: they were tried, or a worker that had one was lost or
+-- told to end (is_lost) and may have asked for it.
 CREATE TABLE crawl_wait (
   crawl bigint NOT NULL,
   host bigint NOT NULL,
@@ -266,13 +265,12 @@ BEGIN
 END $$;
 
 -- Queues pages; call it with the turns of their hosts locked.
-CREATE FUNCTION crawl_enqueue(p_crawl bigint, p_pages bigint[], p_hosts bigint[], p_depths smallint[], p_lost boolean[])
+CREATE FUNCTION crawl_enqueue(p_crawl bigint, p_pages bigint[], p_hosts bigint[], p_depths smallint[])
 RETURNS void LANGUAGE plpgsql AS $$
 DECLARE r record;
 BEGIN
-  INSERT INTO crawl_queue (crawl, host, depth, page, is_lost)
-    SELECT p_crawl, x.host, x.depth, x.page, coalesce(x.lost, false)
-      FROM unnest(p_pages, p_hosts, p_depths, p_lost) x (page, host, depth, lost)
+  INSERT INTO crawl_queue (crawl, host, depth, page)
+    SELECT p_crawl, x.host, x.depth, x.page FROM unnest(p_pages, p_hosts, p_depths) x (page, host, depth)
     ON CONFLICT DO NOTHING;
   FOR r IN SELECT DISTINCT ON (x.host) x.host, x.depth, x.page FROM unnest(p_pages, p_hosts, p_depths) x (page, host, depth)
     ORDER BY x.host, x.depth, x.page
@@ -370,7 +368,7 @@ BEGIN
   PERFORM crawl_lock_turns(n_hosts || k_hosts || p_also);
   IF v_ids IS NOT NULL THEN
     SELECT count(*) INTO v_queued FROM unnest(v_ids, n_reasons) x (id, reason) WHERE id IS NOT NULL AND reason IS NULL;
-    PERFORM crawl_enqueue(p_crawl, array_agg(x.id), array_agg(x.host), array_agg(x.depth), NULL)
+    PERFORM crawl_enqueue(p_crawl, array_agg(x.id), array_agg(x.host), array_agg(x.depth))
       FROM unnest(v_ids, n_hosts, n_depths, n_reasons) x (id, host, depth, reason)
       WHERE x.id IS NOT NULL AND x.reason IS NULL;
     IF p_reasons IS NOT NULL THEN
@@ -395,7 +393,7 @@ BEGIN
       ELSE
         DELETE FROM crawl_queue WHERE crawl = p_crawl AND host = r.host AND depth = r.before AND page = r.id;
         v_queued := v_queued + (NOT r.is_queued)::int;
-        PERFORM crawl_enqueue(p_crawl, ARRAY[r.id], ARRAY[r.host], ARRAY[r.depth], NULL);
+        PERFORM crawl_enqueue(p_crawl, ARRAY[r.id], ARRAY[r.host], ARRAY[r.depth]);
       END IF;
     END LOOP;
   END IF;
@@ -515,7 +513,7 @@ BEGIN
         v_pages := v_pages || v_retry.page;
       END LOOP;
     END IF;
-    -- Pages that were tried before do not count towards max_pages again.
+    -- Pages that waited for another try do not count towards max_pages again.
     v_free := w.reserved - p_used + cardinality(v_pages);
     LOOP
       v_want := least(p_count, v_free) - cardinality(v_pages);
@@ -565,8 +563,8 @@ BEGIN
         v_pages := v_pages || r.pages;
         v_places := v_places || r.places;
       END LOOP;
-      WITH gone AS (DELETE FROM crawl_queue WHERE ctid = ANY (v_places) RETURNING host, depth, page, is_lost)
-      INSERT INTO crawl_claim SELECT p_crawl, host, page, p_worker, p_call, 0, depth, 0, is_lost FROM gone;
+      WITH gone AS (DELETE FROM crawl_queue WHERE ctid = ANY (v_places) RETURNING host, depth, page)
+      INSERT INTO crawl_claim SELECT p_crawl, host, page, p_worker, p_call, 0, depth, 0, false FROM gone;
       EXIT WHEN v_depth IS NULL;
     END LOOP;
   END IF;
@@ -600,7 +598,7 @@ CREATE FUNCTION crawl_counts(p_crawl bigint) RETURNS json LANGUAGE sql STABLE AS
   SELECT json_build_object('successful', coalesce(sum(t.successful), 0), 'failed', coalesce(sum(t.failed), 0),
     'skipped', coalesce(sum(t.skipped), 0), 'fetched', coalesce(sum(t.fetched), 0),
     'queued', coalesce(sum(t.open), 0) - c.underway, 'underway', c.underway, 'untried', c.untried)
-  FROM (SELECT count(*) AS underway, count(*) FILTER (WHERE tries = 0) AS untried
+  FROM (SELECT count(*) AS underway, count(*) FILTER (WHERE tries = 0 AND NOT is_lost) AS untried
       FROM crawl_claim WHERE crawl = p_crawl) c
     LEFT JOIN crawl_tally t ON t.crawl = p_crawl GROUP BY c.underway, c.untried
 $$;
@@ -693,17 +691,17 @@ BEGIN
     END IF;
     IF p_retries <> '[]' THEN
       FOR r IN SELECT * FROM jsonb_to_recordset(p_retries) s (page bigint, host bigint, depth smallint, fence bigint,
-        tries smallint, spent int, wait float)
+        tries smallint, asked boolean, spent int, wait float)
       LOOP
         DELETE FROM crawl_claim WHERE crawl = p_crawl AND host = r.host AND depth = r.depth AND page = r.page
           AND worker = p_worker AND fence = r.fence RETURNING * INTO k;
         CONTINUE WHEN NOT FOUND;
-        IF r.tries = 0 THEN
-          PERFORM crawl_enqueue(p_crawl, ARRAY[r.page], ARRAY[r.host], ARRAY[r.depth], ARRAY[k.is_lost]);
+        IF r.tries = 0 AND NOT (r.asked OR k.is_lost) THEN
+          PERFORM crawl_enqueue(p_crawl, ARRAY[r.page], ARRAY[r.host], ARRAY[r.depth]);
         ELSE
           INSERT INTO crawl_wait VALUES (p_crawl, r.host, r.page, v_now + r.wait * interval '1 ms', r.spent, r.depth,
-            r.tries, k.is_lost);
-          v_fetched := v_fetched + (k.tries = 0)::int;
+            r.tries, r.asked OR k.is_lost);
+          v_fetched := v_fetched + (k.tries = 0 AND NOT k.is_lost)::int;
         END IF;
       END LOOP;
       UPDATE crawl_tally SET fetched = fetched + v_fetched WHERE v_fetched > 0 AND crawl = p_crawl AND worker = p_worker;
@@ -815,7 +813,8 @@ END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin 
   SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
 -- Ends a worker: its claims return, as do its reserve, the hosts that it held, and the lead. One that leaves waits for
--- its last statement; one that was lost is left alone while a statement of its own is under way, or another ends it.
+-- its last statement; one that was lost is left alone while a statement of its own is under way, or another ends it. The
+-- pages of a lost one may have been asked for: they count as fetched from now on, so that no others take their place.
 CREATE FUNCTION crawl_bury(p_crawl bigint, p_worker bigint, p_lost boolean) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE w crawl_worker; v_hosts bigint[]; v_count int;
 BEGIN
@@ -828,9 +827,6 @@ BEGIN
   DELETE FROM crawl_worker WHERE id = p_worker;
   PERFORM FROM crawl WHERE id = p_crawl FOR NO KEY UPDATE;
   PERFORM FROM crawl_tally WHERE crawl = p_crawl AND worker = p_worker FOR NO KEY UPDATE;
-  UPDATE crawl c SET reserved = c.reserved - w.reserved + t.fetched,
-      leader_until = CASE WHEN c.leader = p_worker THEN '-infinity' ELSE c.leader_until END
-    FROM crawl_tally t WHERE c.id = p_crawl AND t.crawl = p_crawl AND t.worker = p_worker;
   v_hosts := ARRAY(SELECT host FROM crawl_claim WHERE crawl = p_crawl AND worker = p_worker
     UNION SELECT host FROM crawl_turn WHERE crawl = p_crawl AND holder = p_worker);
   PERFORM crawl_lock_turns(v_hosts);
@@ -838,9 +834,14 @@ BEGIN
     DELETE FROM crawl_claim WHERE crawl = p_crawl AND worker = p_worker RETURNING *),
   waiting AS (
     INSERT INTO crawl_wait SELECT crawl, host, page, clock_timestamp(), spent_ms, depth, tries, p_lost OR is_lost
-      FROM gone WHERE tries > 0)
-  SELECT count(*), crawl_enqueue(p_crawl, array_agg(page), array_agg(host), array_agg(depth), array_agg(p_lost OR is_lost))
-    INTO v_count FROM gone WHERE tries = 0;
+      FROM gone WHERE tries > 0 OR p_lost OR is_lost)
+  SELECT count(*) FILTER (WHERE p_lost), crawl_enqueue(p_crawl, array_agg(page) FILTER (WHERE NOT p_lost),
+      array_agg(host) FILTER (WHERE NOT p_lost), array_agg(depth) FILTER (WHERE NOT p_lost))
+    INTO v_count FROM gone WHERE tries = 0 AND NOT is_lost;
+  UPDATE crawl_tally SET fetched = fetched + v_count WHERE v_count > 0 AND crawl = p_crawl AND worker = p_worker;
+  UPDATE crawl c SET reserved = c.reserved - w.reserved + t.fetched,
+      leader_until = CASE WHEN c.leader = p_worker THEN '-infinity' ELSE c.leader_until END
+    FROM crawl_tally t WHERE c.id = p_crawl AND t.crawl = p_crawl AND t.worker = p_worker;
   UPDATE crawl_turn SET next_at = clock_timestamp(), holder = NULL WHERE host = ANY (v_hosts) AND holder = p_worker;
   RETURN true;
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
@@ -903,7 +904,8 @@ END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin 
 -- of these ids, null when nothing is left, or when the process does not lead.
 CREATE FUNCTION crawl_drop(p_crawl bigint, p_worker bigint, p_fence bigint, p_after bigint, p_limit int) RETURNS bigint
 LANGUAGE plpgsql AS $$
-DECLARE v_last bigint; v_entries bigint[]; v_count int := 0; v_tries smallint; v_spent int; r record;
+DECLARE v_last bigint; v_entries bigint[]; v_count int := 0; v_tries smallint; v_spent int; v_lost boolean;
+  v_uncounted int := 0; r record;
 BEGIN
   IF NOT crawl_leads(p_crawl, p_worker, p_fence) THEN RETURN NULL; END IF;
   PERFORM FROM crawl_tally WHERE crawl = p_crawl AND worker = p_worker FOR NO KEY UPDATE;
@@ -920,8 +922,10 @@ BEGIN
     v_spent := 0;
     DELETE FROM crawl_queue WHERE crawl = p_crawl AND host = r.host AND depth = r.depth AND page = r.id;
     IF NOT FOUND THEN
-      DELETE FROM crawl_wait WHERE crawl = p_crawl AND page = r.id RETURNING tries, spent_ms INTO v_tries, v_spent;
+      DELETE FROM crawl_wait WHERE crawl = p_crawl AND page = r.id
+        RETURNING tries, spent_ms, is_lost INTO v_tries, v_spent, v_lost;
       CONTINUE WHEN NOT FOUND;
+      v_uncounted := v_uncounted + (v_lost AND v_tries = 0)::int;
     END IF;
     UPDATE crawl_page SET kind = 5, tries = v_tries, spent_ms = v_spent WHERE crawl = p_crawl AND id = r.id;
     v_count := v_count + 1;
@@ -931,7 +935,8 @@ BEGIN
     PERFORM crawl_skip(p_crawl, p_worker, v_entries, array_fill('max_pages'::text, ARRAY[cardinality(v_entries)]),
       array_fill(NULL::bigint, ARRAY[cardinality(v_entries)]));
   END IF;
-  UPDATE crawl_tally SET open = open - v_count WHERE crawl = p_crawl AND worker = p_worker;
+  UPDATE crawl_tally SET open = open - v_count, fetched = fetched - v_uncounted
+    WHERE crawl = p_crawl AND worker = p_worker;
   RETURN v_last;
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
@@ -958,7 +963,7 @@ BEGIN
   END LOOP;
   INSERT INTO crawl_wait SELECT p_crawl, x.host, x.id, clock_timestamp(), x.spent, x.depth, x.tries
     FROM unnest(v_ids, v_hosts, v_depths, v_tries, v_spent) x (id, host, depth, tries, spent) WHERE x.tries > 0;
-  PERFORM crawl_enqueue(p_crawl, array_agg(x.id), array_agg(x.host), array_agg(x.depth), NULL)
+  PERFORM crawl_enqueue(p_crawl, array_agg(x.id), array_agg(x.host), array_agg(x.depth))
     FROM unnest(v_ids, v_hosts, v_depths, v_tries) x (id, host, depth, tries) WHERE x.tries = 0;
   UPDATE crawl_tally SET open = open + cardinality(v_ids), skipped = skipped - v_entries
     WHERE crawl = p_crawl AND worker = p_worker;
@@ -1006,7 +1011,7 @@ BEGIN
       WHERE crawl = p_crawl AND id = v_id;
   END LOOP;
   PERFORM crawl_lock_turns(v_hosts);
-  PERFORM crawl_enqueue(p_crawl, v_ids, v_hosts, v_depths, NULL);
+  PERFORM crawl_enqueue(p_crawl, v_ids, v_hosts, v_depths);
   UPDATE crawl_tally SET open = open + cardinality(v_ids) WHERE crawl = p_crawl AND worker = p_worker;
   UPDATE crawl SET unmet_call = p_call, unmet = ARRAY[cardinality(v_ids), v_ids[cardinality(v_ids)]] WHERE id = p_crawl;
   RETURN ARRAY[cardinality(v_ids), v_ids[cardinality(v_ids)]];
@@ -1028,9 +1033,10 @@ BEGIN
       v_fetched := v_fetched + (r.duration_ms IS NOT NULL)::int;
     END LOOP;
   END IF;
-  FOR r IN SELECT page, 0 AS tries, 0 AS spent FROM crawl_queue WHERE crawl = p_crawl AND depth > p_depth
-    UNION ALL SELECT page, tries, spent_ms FROM crawl_wait WHERE crawl = p_crawl AND depth > p_depth
+  FOR r IN SELECT page, 0 AS tries, 0 AS spent, false AS is_lost FROM crawl_queue WHERE crawl = p_crawl AND depth > p_depth
+    UNION ALL SELECT page, tries, spent_ms, is_lost FROM crawl_wait WHERE crawl = p_crawl AND depth > p_depth
   LOOP
+    v_fetched := v_fetched + (r.is_lost AND r.tries = 0)::int;
     UPDATE crawl_page SET kind = 6, tries = r.tries, spent_ms = r.spent WHERE crawl = p_crawl AND id = r.page;
     v_deep := v_deep + 1;
   END LOOP;
