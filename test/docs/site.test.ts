@@ -4,6 +4,7 @@ import { dirname, join, posix } from "node:path";
 import { type DocsPage, htmlPath, readPages } from "../../scripts/docs/pages.ts";
 import { renderPage } from "../../scripts/docs/render.ts";
 import { writeSite } from "../../scripts/docs/site.ts";
+import { BINARY } from "../support/binary.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
@@ -162,4 +163,27 @@ describe("a page as HTML", () => {
   test("says what it cannot show", () => {
     expect(() => html("![picture](x.png)")).toThrow("no image");
   });
+});
+
+test("the pages are a collection of the program's own server, whose test queries find something", async () => {
+  using state = temporaryDirectory();
+  const program = async (...words: readonly string[]): Promise<string> => {
+    const child = Bun.spawn([BINARY, ...words, "--config", join(ROOT, "deployment.json")], {
+      cwd: state.path,
+      env: { PATH: process.env.PATH, HOME: state.path, DOCS_SEARCH_STATE_DIR: state.path },
+      stdout: "pipe",
+      stderr: "pipe",
+    });
+    const said = await new Response(child.stdout).text();
+    expect([await new Response(child.stderr).text(), await child.exited]).toEqual(["", 0]);
+    return said;
+  };
+  const validate = Bun.spawnSync([BINARY, "validate", join(ROOT, "deployment.json")]);
+  expect([validate.stderr.toString(), validate.exitCode]).toEqual(["", 0]);
+  expect(await program("index", "article-extractor")).toBe(
+    `indexed ${pages.length} documents of article-extractor\n`,
+  );
+  const { tenants } = await Bun.file(join(ROOT, "deployment.json")).json();
+  for (const query of Object.values<string[]>(tenants[0].test_queries).flat())
+    expect(await program("search", "article-extractor", query)).toContain("docs://article-extractor/");
 });
