@@ -11,7 +11,7 @@ help: ## list the targets
 demo: $(INSTALLED) ## build, then extract, crawl and search the small site in test/site
 	$(BUN) scripts/demo.ts
 
-test: check build library ## all tests that matter: minutes on an idle machine
+test: check build library packages ## all tests that matter: minutes on an idle machine
 	sh scripts/ensure-chromium.sh
 	sh scripts/ensure-server.sh nginx nginx-light
 	sh scripts/ensure-server.sh caddy caddy
@@ -21,13 +21,14 @@ test: check build library ## all tests that matter: minutes on an idle machine
 	sh scripts/ensure-server.sh postgres postgresql
 	sh scripts/ensure-server.sh pgbouncer pgbouncer
 	sh scripts/ensure-moto.sh
+	sh scripts/ensure-server.sh shellcheck shellcheck
 	sh scripts/ensure-xvfb.sh
 	$(BUN) scripts/test.ts
 
 test-unit: $(INSTALLED) ## [ROOM=urls]: the quick tests; nothing is built, no server started
 	$(BUN) test --parallel --no-isolate --timeout=120000 test/unit/$(ROOM)
 
-test-all: check build library ## the tests and the long runs
+test-all: check build library packages ## the tests and the long runs
 	sh scripts/ensure-chromium.sh
 	sh scripts/ensure-server.sh nginx nginx-light
 	sh scripts/ensure-server.sh caddy caddy
@@ -37,6 +38,7 @@ test-all: check build library ## the tests and the long runs
 	sh scripts/ensure-server.sh postgres postgresql
 	sh scripts/ensure-server.sh pgbouncer pgbouncer
 	sh scripts/ensure-moto.sh
+	sh scripts/ensure-server.sh shellcheck shellcheck
 	sh scripts/ensure-xvfb.sh
 	$(BUN) scripts/test.ts --all
 
@@ -53,6 +55,9 @@ release: $(INSTALLED) ## dist/release/, every target with SHA-256 sums
 
 library: $(INSTALLED) ## dist/lib, for Bun and Node
 	$(BUN) scripts/build-library.ts
+
+packages: build library ## dist/packages, what npm, pip, apt and others install, for this machine
+	$(BUN) scripts/package/packages.ts
 
 docs: $(INSTALLED) ## [BASE=/docs/]: dist/docs, the documentation as a site of plain files
 	$(BUN) scripts/docs.ts $(if $(BASE),--base "$(BASE)")

@@ -11,3 +11,9 @@ export async function outputOf(child: Bun.Subprocess<Bun.Spawn.Writable, "pipe",
   ]);
   return { stdout, stderr, exitCode };
 }
+
+/** A port of loopback that nothing listens on now. */
+export function freePort(): number {
+  using server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+  return server.port;
+}

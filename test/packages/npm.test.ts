@@ -1,0 +1,164 @@
+import { describe, expect, test } from "bun:test";
+import { readdir, readlink, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { packNpmPlatform } from "../../scripts/package/npm.ts";
+import { PLATFORMS } from "../../scripts/package/platforms.ts";
+import { BINARY } from "../support/binary.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { RUNTIMES } from "../support/library-project.ts";
+import { freePort, outputOf } from "../support/local.ts";
+import { bareMachine, builtPackage, RELEASE, SENTENCE, serveFiles, serveNpm } from "../support/packages.ts";
+import { until, untilTrue } from "../support/until.ts";
+
+const { version, project } = RELEASE;
+const asset = async (path: string) => ({ name: basename(path), bytes: await Bun.file(path).bytes() });
+const here = await asset(builtPackage(/^article-extractor-(?:linux|darwin)-.*\.tgz$/));
+const hereName = here.name.slice(0, -`-${version}.tgz`.length);
+const others = PLATFORMS.filter(({ name }) => `article-extractor-${name}` !== hereName);
+const hollow = others.map((platform) =>
+  packNpmPlatform({ platform, bytes: Buffer.from("not for here") }, RELEASE),
+);
+const registry = forAllTests(
+  await serveNpm([
+    await asset(builtPackage(/^article-extractor-\d.*\.tgz$/)),
+    here,
+    ...(await Promise.all(hollow)),
+  ]),
+);
+const site = forAllTests(serveFiles({}));
+const machine = forAllTests(bareMachine(["node", "npm", "npx", "sh", "env"]));
+const settings = { npm_config_registry: registry.url, npm_config_update_notifier: "false" };
+describe("with nothing but npm", () => {
+  test("one line extracts a page", async () => {
+    const { stdout, stderr, exitCode } = await machine.run(
+      `npx --yes article-extractor ${site.page} --output text`,
+      settings,
+    );
+    expect({ stdout, stderr, exitCode }).toEqual({
+      stdout: expect.stringContaining(SENTENCE),
+      stderr: expect.any(String),
+      exitCode: 0,
+    });
+  });
+
+  test("an installation has the program of this platform and nothing else", async () => {
+    const { stderr, exitCode } = await machine.run(
+      "npm install article-extractor --no-audit --no-fund",
+      settings,
+    );
+    expect({ stderr, exitCode }).toEqual({ stderr: expect.any(String), exitCode: 0 });
+    const installed = await readdir(join(machine.home, "node_modules"));
+    expect(installed.filter((name) => !name.startsWith(".")).sort()).toEqual([
+      project.npm_scope,
+      "article-extractor",
+    ]);
+    expect(await readdir(join(machine.home, "node_modules", project.npm_scope))).toEqual([
+      hereName.slice("article-extractor-".length),
+    ]);
+  });
+});
+
+const installed = join(machine.home, "node_modules");
+const launcher = join(installed, ".bin/article-extractor");
+
+/** Starts the program through its launcher. */
+const launch = (words: readonly string[], stdin: "ignore" | Blob = "ignore") =>
+  Bun.spawn([launcher, ...words], {
+    cwd: machine.home,
+    env: machine.env,
+    stdin,
+    stdout: "pipe",
+    stderr: "pipe",
+  });
+
+describe("the launcher", () => {
+  test("hands over words, standard input, output and the exit code", async () => {
+    const page = new Blob([`<title>a</title><p>${SENTENCE}</p>`]);
+    const read = await outputOf(
+      launch(["-", "--output", "text", "--url", "http://h.example/a b?c='d'&e=\"*"], page),
+    );
+    expect(read).toEqual({ stdout: `a\n\n${SENTENCE}\n`, stderr: expect.any(String), exitCode: 0 });
+    for (const words of [["--no-such-option"], ["--file", "no such file"], ["", ""]]) {
+      const direct = Bun.spawnSync([BINARY, ...words], { cwd: machine.home, env: machine.env });
+      expect(await outputOf(launch(words))).toEqual({
+        stdout: direct.stdout.toString(),
+        stderr: direct.stderr.toString(),
+        exitCode: direct.exitCode,
+      });
+      expect(direct.exitCode).not.toBe(0);
+    }
+  });
+
+  test("passes a signal on, and ends as the program ends", async () => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      const port = freePort();
+      const server = launch(["serve", "extractor", "--host", "127.0.0.1", "--port", `${port}`]);
+      const isServing = () =>
+        fetch(`http://127.0.0.1:${port}/health`).then(
+          ({ ok }) => ok,
+          () => false,
+        );
+      await untilTrue(isServing);
+      server.kill(signal);
+      expect((await outputOf(server)).exitCode).toBe(0);
+      expect(await isServing()).toBe(false);
+    }
+  });
+
+  test.skipIf(process.platform !== "linux")("dies of the signal that the program dies of", async () => {
+    const server = launch(["serve", "extractor", "--host", "127.0.0.1", "--port", `${freePort()}`]);
+    const children = Bun.file(`/proc/${server.pid}/task/${server.pid}/children`);
+    const isProgram = async () => (await readlink(`/proc/${server.pid}/exe`)).endsWith("/article-extractor");
+    const find = async () =>
+      Number((await children.text()).split(" ")[0]) || ((await isProgram()) ? server.pid : 0);
+    process.kill(await until(find, (pid) => pid > 0), "SIGKILL");
+    await server.exited;
+    expect(server.signalCode).toBe("SIGKILL");
+  });
+});
+
+describe.each(RUNTIMES.filter(({ isMissing }) => !isMissing))("the library on $name", ({ executable }) => {
+  test("is imported by the package's name", async () => {
+    await writeFile(
+      join(machine.home, "use.mjs"),
+      `import { extractArticle } from "article-extractor"; console.log((await extractArticle("<p>${SENTENCE}")).text);`,
+    );
+    const { stdout, exitCode } = await machine.run(`"${executable}" use.mjs`);
+    expect({ stdout, exitCode }).toEqual({ stdout: `${SENTENCE}\n`, exitCode: 0 });
+  });
+});
+
+test("installed by Bun, which may install both C libraries, it starts the program that runs here", async () => {
+  const folder = join(machine.home, "with-bun");
+  await Bun.write(join(folder, "package.json"), "{}");
+  const added = await machine.run(`cd with-bun && "${process.execPath}" add article-extractor`, settings);
+  expect({ exitCode: added.exitCode, stderr: added.stderr }).toEqual({
+    exitCode: 0,
+    stderr: expect.any(String),
+  });
+  const { stdout } = await machine.run("with-bun/node_modules/.bin/article-extractor --version");
+  expect(stdout).toBe(`article-extractor ${version}\n`);
+});
+
+test("without the program it says what was looked for and how to get it, and the library works on", async () => {
+  await rm(join(installed, project.npm_scope), { recursive: true });
+  const { stdout, stderr, exitCode } = await outputOf(launch(["--version"]));
+  expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 127 });
+  expect(stderr).toContain(`none of ${project.npm_scope}/${hereName.slice("article-extractor-".length)}`);
+  expect(stderr).toContain(`npm install --include=optional article-extractor@${version}\n`);
+  expect(stderr).not.toContain("    at ");
+  expect((await machine.run("node use.mjs")).stdout).toBe(`${SENTENCE}\n`);
+});
+
+test("on a platform that it is not made for it names the others", async () => {
+  const path = join(installed, "article-extractor/package.json");
+  await Bun.write(
+    path,
+    (await Bun.file(path).text()).replaceAll(`/${process.platform}-${process.arch}`, "/plan9-mips"),
+  );
+  const { stderr, exitCode } = await outputOf(launch(["--version"]));
+  expect({ stderr, exitCode }).toEqual({
+    stderr: expect.stringContaining(`for ${process.platform} on ${process.arch}, only for plan9-mips`),
+    exitCode: 127,
+  });
+});
