@@ -101,7 +101,9 @@ class Renderer {
   #table({ header, alignments, rows }: Extract<Block, { kind: "table" }>): string {
     const place = (column: number): string =>
       alignments[column] === "left" ? "" : ` class="${alignments[column]}"`;
-    const head = header.map((text, at) => `<th scope="col"${place(at)}>${this.#phrases(text)}</th>`);
+    const head = header.map((text, at) =>
+      text === "" ? "<td></td>" : `<th scope="col"${place(at)}>${this.#phrases(text)}</th>`,
+    );
     const body = rows.map(
       (row) => `<tr>${row.map((text, at) => `<td${place(at)}>${this.#phrases(text)}</td>`).join("")}</tr>`,
     );

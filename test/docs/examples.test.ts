@@ -174,6 +174,11 @@ for (const { page, blocks } of pages) {
             withoutTimes(withFreePorts(withoutTls(output))).trimEnd(),
           );
         });
+      if (language === "toml" || language === "yaml")
+        test(`${name} can be read`, () => {
+          const read = language === "toml" ? Bun.TOML : Bun.YAML;
+          expect(Object.keys(Object(read.parse(text)))).not.toEqual([]);
+        });
       if (language === "json")
         test(`${name} is JSON`, () => {
           const errors: ParseError[] = [];
