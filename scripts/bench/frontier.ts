@@ -73,7 +73,12 @@ type Engine = AsyncDisposable & {
   readonly claims: number[] | null;
   /** The CPU time so far of processes other than this one, in ms. */
   readonly serverMs: () => number;
+  /** What a URL and an outcome take on the disk; null where nobody asks. */
+  readonly sizes: (() => Promise<readonly Sizes[]>) | null;
 };
+
+/** Bytes a row of the table of URLs or of outcomes, and in its indexes. */
+type Sizes = { readonly name: string; readonly row: number; readonly index: number };
 
 const plan = createCrawlPlan({
   seeds: ["https://example.org/"],
@@ -103,6 +108,7 @@ async function openSqlite(): Promise<Engine> {
     frontier,
     claims: null,
     serverMs: () => 0,
+    sizes: null,
     async [Symbol.asyncDispose]() {
       await frontier[Symbol.asyncDispose]();
       await rm(directory, { recursive: true, force: true });
@@ -123,6 +129,12 @@ async function openServer(): Promise<Engine> {
     frontier,
     claims,
     serverMs: () => cpuOfFamily(postmaster),
+    sizes: () => {
+      const of = (name: string) =>
+        `SELECT '${name}' AS name, pg_table_size('bench.${name}')::float8 / count(*) AS row,
+          pg_indexes_size('bench.${name}')::float8 / count(*) AS index FROM bench.${name}`;
+      return db.query<Sizes>(`${of("crawl_page")} UNION ALL ${of("crawl_outcome")}`);
+    },
     async [Symbol.asyncDispose]() {
       await frontier[Symbol.asyncDispose]();
       await db[Symbol.asyncDispose]();
@@ -270,9 +282,14 @@ async function measure(open: () => Promise<Engine>) {
     }
     results.push(await settleMany(run, { count: SETTLED, urls: mostUrls, links: "looked up" }));
   }
+  const sizes = (await engine.sizes?.()) ?? [];
+  for (const { name, row, index } of sizes)
+    console.log(
+      `${engine.name.padEnd(8)} ${name}: ${Math.round(row)} bytes a row, and ${Math.round(index)} in indexes`,
+    );
   console.log(`${engine.name.padEnd(8)} RSS by quarter: ${rss.join(", ")} MB`);
   if ((rss.at(-1) ?? 0) > 1.1 * (rss[1] ?? 0)) throw new Error("memory grew while pages were settled");
-  return { engine: engine.name, results, rss };
+  return { engine: engine.name, results, rss, sizes };
 }
 
 const machine = describeMachine();

@@ -6,7 +6,7 @@
  *     [--delay-ms N] [--database-cores N] [--claim-ms X] … [--row-bytes N] [--index-bytes N] [--out FILE]
  *
  * Ten million URLs on a hundred thousand hosts, whose sizes follow a power law, and fifty workers take half a minute
- * and half a GB. What an operation costs the database is what `make bench-scale` measured; each cost is an option.
+ * and half a GB. What an operation costs the database, and what a row takes, is what `make bench-frontier` measured; each is an option.
  * It fails when a page is lost or counted twice, a host is asked too soon, or a crawl has more pages than its budget.
  */
 import { join } from "node:path";
@@ -31,16 +31,16 @@ const DEFAULTS = {
   "worker-cores": 2,
   "database-cores": 4,
   "claim-ms": 0.3,
-  "claimed-page-ms": 0.1,
-  "settle-ms": 0.54,
+  "claimed-page-ms": 0.05,
+  "settle-ms": 0.5,
   "new-url-ms": 0.02,
   "turn-ms": 0.1,
   "heartbeat-ms": 0.1,
   "worker-hours": 8,
   "database-outage-hours": 24,
   "bucket-outage-hours": 72,
-  "row-bytes": 260,
-  "index-bytes": 130,
+  "row-bytes": 485,
+  "index-bytes": 164,
   "links-asked": 20,
 };
 
