@@ -72,7 +72,13 @@ export function renderPage(
   const isReplaced = recovered?.placement === "instead";
   const listed =
     choice.verdicts &&
-    listBlocks(model, { verdicts: choice.verdicts, blocks, titleBlock, includesCode, isReplaced });
+    listBlocks(model, {
+      verdicts: choice.verdicts,
+      blocks,
+      titleBlock: titleBlock < 0 ? findTitle(model, title) : titleBlock,
+      includesCode,
+      isReplaced,
+    });
   return {
     pageType,
     confidence,
@@ -166,9 +172,19 @@ function containerOf(model: PageModel, block: number): number {
 function withoutTitle(model: PageModel, chosen: Int32Array, title: string | null): Int32Array {
   const first = chosen[0];
   if (title === null || first === undefined) return chosen;
-  const isHeading = isTopHeading(model, model.blocks.element[first]!);
-  const repeats = foldForComparison(model.blocks.text[first]!) === foldForComparison(title);
-  return isHeading && repeats ? chosen.subarray(1) : chosen;
+  return isTitle(model, first, foldForComparison(title)) ? chosen.subarray(1) : chosen;
+}
+
+const isTitle = (model: PageModel, block: number, folded: string): boolean =>
+  isTopHeading(model, model.blocks.element[block]!) &&
+  foldForComparison(model.blocks.text[block]!) === folded;
+
+/** The first block that is the title, which may stand apart from the content; -1 for none. */
+function findTitle(model: PageModel, title: string | null): number {
+  const folded = foldForComparison(title ?? "");
+  for (let block = 0; block < model.blocks.count; block++)
+    if (folded !== "" && isTitle(model, block, folded)) return block;
+  return -1;
 }
 
 function isTopHeading({ tag, parent }: PageModel, element: number): boolean {

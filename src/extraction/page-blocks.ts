@@ -66,7 +66,7 @@ function outcomeOf(
 ): Pick<PageBlock, "isKept" | "isUnsure" | "probability" | "reason"> {
   const { probability, reason, isUnsure } = content.verdicts[block]!;
   const outcome = { isKept: false, isUnsure, probability };
-  if (block === content.titleBlock) return { ...outcome, isKept: true, reason: "title" };
+  if (block === content.titleBlock) return { ...outcome, isKept: true, isUnsure: false, reason: "title" };
   // What was chosen, and is missing all the same, was taken out with something that the page says twice.
   if (!content.isInContent) return { ...outcome, reason: KEEPING.has(reason) ? "repeated" : reason };
   if (content.isReplaced) return { ...outcome, isUnsure: false, reason: "data" };

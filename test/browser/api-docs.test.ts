@@ -1,7 +1,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { startExtractor } from "../support/extractor-server.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
-import { openPageBrowser, type Tab } from "../support/page-browser.ts";
+import { openPageBrowser, scrollsSideways, type Tab } from "../support/page-browser.ts";
+import { untilTrue } from "../support/until.ts";
 
 setDefaultTimeout(120_000);
 
@@ -46,5 +47,27 @@ test("where there is a key the documentation asks for it, and sends it", async (
   await page.getByLabel("API key", { exact: true }).fill("correct-key");
   await page.keyboard.press("Enter");
   await execute(page, "/metrics", "200");
+  expect(tab.complaints).toEqual([]);
+});
+
+test("it follows dark mode, and what it offers to send is taken", async () => {
+  await using tab = await browser.visit({ origin: server.url, isDark: true });
+  const { page } = tab;
+  await page.goto(`${server.url}/reader/docs`);
+  for (const [id, status] of [
+    ["crawl_jobs-post_crawl", "202"],
+    ["mcp-post_mcp", "200"],
+  ] as const) {
+    const operation = page.locator(`#operations-${id}`);
+    await operation.locator(".opblock-summary").click();
+    await operation.getByRole("button", { name: "Try it out" }).click();
+    await operation.getByRole("button", { name: "Execute" }).click();
+    await operation.locator(".live-responses-table .response-col_status", { hasText: status }).waitFor();
+  }
+  const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  expect(await background()).toBe("rgb(28, 32, 34)");
+  await page.emulateMedia({ colorScheme: "light" });
+  await untilTrue(async () => (await background()) === "rgb(255, 255, 255)");
+  expect(await scrollsSideways(page)).toBe(false);
   expect(tab.complaints).toEqual([]);
 });

@@ -34,7 +34,8 @@ export type ApiOperation = {
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
   readonly headers?: z.ZodObject;
-  readonly body?: Schema;
+  /** The JSON that the operation reads, with a value that it takes, which the documentation offers to send. */
+  readonly body?: { readonly schema: Schema; readonly example: unknown };
   /** Answers by status; those that every operation may give are added. */
   readonly answers: Readonly<Record<number, ApiAnswer>>;
   /** Whether the operation needs no key. */
@@ -111,7 +112,7 @@ function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation, option
       ...(params ? { params } : {}),
       ...(query ? { query } : {}),
       ...(headers ? { headers } : {}),
-      ...(body ? { body: { required: true, content: { "application/json": { schema: body } } } } : {}),
+      ...(body ? { body: { required: true, content: { "application/json": body } } } : {}),
     },
     security: operation.isOpen ? [] : [{}, { apiKey: [] }],
     responses: Object.fromEntries(

@@ -49,11 +49,12 @@ export function createSite(
     everywhere: EVERYWHERE,
     guarded: GUARDED,
     operations: [
-      ...probeOperations(parts, site),
+      // In the order of the documentation: what the server is for, then what every server has.
+      ...site.operations,
       ...(site.about
         ? pageOperations(site.about, site.aboutSchema, (basePath) => api.document(basePath))
         : []),
-      ...site.operations,
+      ...probeOperations(parts, site),
     ],
   });
   return api;

@@ -17,13 +17,15 @@ const PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>article-extractor API</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="docs/swagger-ui.css">
 <link rel="stylesheet" href="docs/docs.css">
 </head>
 <body>
-<div id="swagger-ui"></div>
+<nav aria-label="Pages"><a href="./">Back to the page</a></nav>
+<main id="swagger-ui"><p class="loading">Loading the documentation …</p></main>
 <script src="docs/swagger-ui-bundle.js"></script>
 <script type="module" src="docs/start.js"></script>
 </body>

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type Exchange, type Layer, prefersHtml } from "../middleware/exchange.ts";
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
 import baseStyle from "./page/base.css" with { type: "text" };
+import extractStyle from "./page/extractor/extract.css" with { type: "text" };
 import extractorStyle from "./page/extractor/extractor.css" with { type: "text" };
 import extractorHtml from "./page/extractor/extractor.html" with { type: "text" };
 import icon from "./page/icon.svg" with { type: "text" };
@@ -20,7 +21,7 @@ const statusScript = bundlePageScript("status/main.ts");
 export const extractorPages = (): WebPages => ({
   "/": createWebPage(textOf(extractorHtml), {
     "icon.svg": icon,
-    "extractor.css": baseStyle + proseStyle + extractorStyle,
+    "extractor.css": baseStyle + proseStyle + extractStyle + extractorStyle,
     "extractor.js": extractorScript,
   }),
 });

@@ -32,7 +32,7 @@ export function mcpOperation(
     path: "/mcp",
     tag: "mcp",
     summary: "The MCP endpoint: Streamable HTTP without sessions, with JSON replies",
-    body: Messages,
+    body: { schema: Messages, example: { jsonrpc: "2.0", id: 1, method: "tools/list" } },
     answers: {
       200: { description: "The reply", content: { "application/json": Messages } },
       202: { description: "A notification was taken" },

@@ -60,7 +60,10 @@ export function sseOperations(options: SseOptions): ApiOperation[] {
       tag: "mcp",
       summary: "A message of such a client",
       query: SessionQuery,
-      body: z.record(z.string(), z.unknown()),
+      body: {
+        schema: z.record(z.string(), z.unknown()),
+        example: { jsonrpc: "2.0", id: 1, method: "ping" },
+      },
       answers: {
         202: { description: "It is answered over the stream" },
         404: problem("There is no such session"),

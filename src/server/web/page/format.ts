@@ -46,3 +46,14 @@ export function formatTime(iso: string | null | undefined): string | null {
   if (Number.isNaN(time)) return null;
   return new Date(time).toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "short" });
 }
+
+const DENSE = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/gu;
+
+/**
+ * Estimates the tokens of a text for a language model: one for four characters, and four for five characters of
+ * Chinese, Japanese and Korean. Rounded to two digits, because vocabularies differ by more.
+ */
+export function estimateTokens(text: string): number {
+  const dense = text.match(DENSE)?.length ?? 0;
+  return Number(((text.length - dense) / 4 + dense * 0.8).toPrecision(2));
+}

@@ -66,6 +66,9 @@ export function keyHeader(): Readonly<Record<string, string>> {
   return key === null ? {} : { Authorization: `Bearer ${key}` };
 }
 
+/** Whether the server has asked this tab for a key. */
+export const hasKey = (): boolean => sessionStorage.getItem(KEY) !== null;
+
 async function send(
   path: string,
   { method = "GET", body, headers, signal }: RequestOptions,
@@ -117,6 +120,12 @@ async function failureOf(response: Response): Promise<RequestFailed> {
 }
 
 let asking: Promise<string | null> | null = null;
+let askedMs = 0;
+let askingSince: number | null = null;
+
+/** How long the reader has been asked for a key since the page was opened, in ms. */
+export const timeAsking = (): number =>
+  askedMs + (askingSince === null ? 0 : performance.now() - askingSince);
 
 /**
  * Asks the reader for the API key; simultaneous requests share one dialog.
@@ -124,7 +133,10 @@ let asking: Promise<string | null> | null = null;
  * @returns null when the reader declines
  */
 function askForKey(wasRefused: boolean): Promise<string | null> {
+  askingSince ??= performance.now();
   asking ??= show(wasRefused).finally(() => {
+    askedMs = timeAsking();
+    askingSince = null;
     asking = null;
   });
   return asking;

@@ -31,6 +31,9 @@ const ListQuery = z.object({
 
 const json = (schema: z.ZodType) => ({ "application/json": schema });
 
+/** A crawl of a site of one page. */
+const CRAWL_EXAMPLE = { output_dir: "example-org", seeds: ["https://example.org/"], max_pages: 5 };
+
 /** Operations on crawl jobs: submit, list, show, cancel, and the manifest. */
 export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
   {
@@ -38,7 +41,7 @@ export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
     path: "/crawl",
     tag: "crawl jobs",
     summary: "Submit a crawl job",
-    body: CrawlRequest,
+    body: { schema: CrawlRequest, example: CRAWL_EXAMPLE },
     answers: {
       ...BODY_PROBLEMS,
       202: {

@@ -26,7 +26,7 @@ export const extractOperation = (parts: ExtractorParts): ApiOperation => ({
   tag: "extraction",
   summary: "Extract one page",
   description: "Fetches the page and answers with its article. Waits for slow pages, a minute at most.",
-  body: ExtractionRequest,
+  body: { schema: ExtractionRequest, example: { url: "https://example.org/" } },
   answers: {
     ...BODY_PROBLEMS,
     ...PAGE_PROBLEMS,
@@ -56,7 +56,7 @@ export const readPageOperation = (parts: ExtractorParts): ApiOperation => ({
     url: z
       .string()
       .regex(/^https?:/)
-      .openapi({ example: "https://example.org/post" }),
+      .openapi({ example: "https://example.org/" }),
   }),
   answers: {
     ...PAGE_PROBLEMS,

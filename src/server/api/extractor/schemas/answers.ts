@@ -69,7 +69,7 @@ const PageBlock = z
     word_count: count,
     hidden: z.boolean().openapi({ description: "Whether the page hides it at first" }),
     kept: z.boolean().openapi({ description: "Whether it is in the content, or its title" }),
-    unsure: z.boolean().openapi({ description: "Whether another value of options.favor decides otherwise" }),
+    unsure: z.boolean().openapi({ description: "Whether another way with unsure blocks decides otherwise" }),
     probability: z.number().min(0).max(1).nullable(),
     reason: z.enum(BLOCK_REASONS),
   })

@@ -1,7 +1,7 @@
 import { byId, fill } from "../dom.ts";
 import { keyHeader, problemMessage, request } from "../http.ts";
 
-type Outgoing = { readonly headers: Readonly<Record<string, string>> };
+type Outgoing = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
 /** Declares the global of swagger-ui-bundle.js, which the page loads first. */
 declare const SwaggerUIBundle: (options: {
@@ -13,6 +13,10 @@ declare const SwaggerUIBundle: (options: {
 }) => unknown;
 
 const DOCUMENT = "openapi.json";
+
+/** MCP wants clients to take both types of answers (Streamable HTTP), and Swagger UI names one. */
+const acceptOf = ({ url }: Outgoing) =>
+  url.endsWith("/mcp") ? { accept: "application/json, text/event-stream" } : {};
 
 /** Requests the document itself first, because Swagger UI cannot ask for a key after a 401. */
 async function show(): Promise<void> {
@@ -34,8 +38,17 @@ async function show(): Promise<void> {
     validatorUrl: null,
     // A key from its "Authorize" button overrides the tab's.
     requestInterceptor: (outgoing) =>
-      Object.assign(outgoing, { headers: { ...keyHeader(), ...outgoing.headers } }),
+      Object.assign(outgoing, { headers: { ...keyHeader(), ...outgoing.headers, ...acceptOf(outgoing) } }),
   });
 }
 
+const dark = matchMedia("(prefers-color-scheme: dark)");
+
+/** Swagger UI has a dark form, but does not ask what the reader prefers. */
+const followColours = (): void => {
+  document.documentElement.classList.toggle("dark-mode", dark.matches);
+};
+
+dark.addEventListener("change", followColours);
+followColours();
 void show();

@@ -5,14 +5,38 @@ import { RequestFailed, request, requestJson } from "../http.ts";
 
 export type Article = z.infer<typeof answers.ExtractionResult>;
 
+export type PageBlock = NonNullable<z.infer<typeof answers.AskedFields>["blocks"]>[number];
+
+/** The options of an extraction that the page offers, by their names in a request. */
 export type ExtractionBody = {
   readonly url: string;
   readonly prefer_browser?: boolean;
-  readonly options?: Readonly<Record<string, unknown>>;
+  readonly options?: {
+    readonly favor?: string;
+    readonly engine?: string;
+    readonly min_word_count?: number;
+    readonly include_images?: false;
+    readonly include_code?: false;
+    readonly select?: string;
+    readonly exclude?: readonly string[];
+  };
 };
 
-export const extractArticle = (body: ExtractionBody, signal: AbortSignal): Promise<Article> =>
-  requestJson("./", { method: "POST", body, signal });
+/** An article, and what became of the blocks of its page; null where nothing was chosen. */
+export type ExtractedPage = { readonly article: Article; readonly blocks: readonly PageBlock[] | null };
+
+export async function extractPage(body: ExtractionBody, signal: AbortSignal): Promise<ExtractedPage> {
+  const fields = ["default", "blocks"];
+  const { blocks, ...article } = await requestJson<Article & { readonly blocks: ExtractedPage["blocks"] }>(
+    "./",
+    {
+      method: "POST",
+      body: { ...body, fields },
+      signal,
+    },
+  );
+  return { article, blocks };
+}
 
 export type Job = z.infer<typeof answers.JobStatus>;
 

@@ -1,27 +1,37 @@
-import { copyButton, download, h } from "../dom.ts";
-import { counted, formatNumber, formatTime } from "../format.ts";
+import { fill, h } from "../dom.ts";
+import { counted, estimateTokens, formatNumber, formatTime } from "../format.ts";
 import { renderMarkdown } from "../markdown/render.ts";
-import type { Article } from "./api.ts";
+import type { Article, ExtractedPage } from "./api.ts";
+import { type BlockActions, blocksView } from "./blocks-view.ts";
+import { jsonView, markdownView, source } from "./source-view.ts";
+import { tabs } from "./tabs.ts";
 
-/** The most characters of source that are shown; the buttons give all of it. */
-const MAX_SOURCE = 400_000;
-
-/** Shows an article as a reader sees it, and beside it its Markdown, its JSON and its metadata. */
-export function articleView(article: Article): HTMLElement[] {
+/**
+ * Shows an article as a reader sees it, and beside it what was picked of the page, its Markdown, its JSON and its
+ * metadata. What is not seen is made when it is looked at.
+ */
+export function articleView({ article, blocks }: ExtractedPage, actions: BlockActions): HTMLElement[] {
   const markdown = article.markdown ?? "";
   const json = JSON.stringify(article, null, 2);
   const name = fileName(article);
   const view = tabs("Forms of the article", [
     { id: "reader", label: "Article", isPrimary: true, content: reader(article) },
-    {
-      id: "markdown",
-      label: "Markdown",
-      content: source(markdown, { name: `${name}.md`, type: "text/markdown" }),
-    },
-    { id: "json", label: "JSON", content: source(json, { name: `${name}.json`, type: "application/json" }) },
+    late("blocks", "Blocks", () => blocksView(blocks, actions)),
+    late("markdown", "Markdown", () =>
+      source(markdown, markdownView(markdown), { name: `${name}.md`, type: "text/markdown" }),
+    ),
+    late("json", "JSON", () =>
+      source(json, jsonView(article), { name: `${name}.json`, type: "application/json" }),
+    ),
     { id: "metadata", label: "Metadata", content: metadata(article) },
   ]);
   return [...warnings(article), view];
+}
+
+/** A tab whose content is made when it is seen for the first time. */
+function late(id: string, label: string, make: () => HTMLElement) {
+  const content = h("div");
+  return { id, label, content, onFirstShown: () => fill(content, make()) };
 }
 
 const warnings = ({ warnings: texts }: Article): HTMLElement[] =>
@@ -30,15 +40,10 @@ const warnings = ({ warnings: texts }: Article): HTMLElement[] =>
     : [h("div.message", h("strong", "Worth knowing"), ...texts.map((text) => h("p", text)))];
 
 function reader(article: Article): HTMLElement {
-  const { title, byline, published_date: published, siteName, word_count: words, lang, dir } = article;
+  const { title, byline, published_date: published, siteName, lang, dir } = article;
   const base = article.final_url ?? article.url;
   const { element: prose } = renderMarkdown(article.markdown ?? "", { base });
-  const about = [
-    byline,
-    formatDay(published),
-    siteName ?? (base && URL.parse(base)?.host),
-    `${counted(words, "word")}, ${minutes(words)}`,
-  ];
+  const about = [byline, formatDay(published), siteName ?? (base && URL.parse(base)?.host)];
   // The first heading of an article is usually its title, which is already shown above.
   const first = prose.firstElementChild;
   if (first?.matches("h1") && first.textContent?.trim() === title?.trim()) first.remove();
@@ -46,9 +51,46 @@ function reader(article: Article): HTMLElement {
     "header.about",
     title !== null && h("h2.title", title),
     h("p.fine", about.filter((part) => part).join(" · ")),
+    chips(article),
   );
   return h("article.reader", { lang, dir }, header, prose);
 }
+
+/** Below this confidence a reader should look at the page itself. */
+const DOUBTFUL = 0.5;
+
+/** What the extraction says about its result, in a few words each. */
+function chips(article: Article): HTMLElement {
+  const { page_type: type, confidence, fetcher, word_count: words } = article;
+  const isDoubtful = confidence !== null && confidence < DOUBTFUL;
+  const list: readonly (readonly [label: string, explanation: string, kind?: string] | null)[] = [
+    type && [type, "What kind of page this is"],
+    confidence === null
+      ? null
+      : [
+          `${Math.round(confidence * 100)} % sure`,
+          "How sure it is that this is the content",
+          isDoubtful ? "bad" : "",
+        ],
+    [FETCHERS[fetcher], "How the page was fetched"],
+    [`${counted(words, "word")}, ${minutes(words)}`, "Words of the content, and the time that reading takes"],
+    [
+      `about ${counted(estimateTokens(article.markdown ?? ""), "token")}`,
+      "Tokens of the Markdown for a language model, estimated",
+    ],
+  ];
+  return h(
+    "ul.chips",
+    { "aria-label": "About this extraction" },
+    ...list.map((chip) => chip && h("li", { class: `tag ${chip[2] ?? ""}`, title: chip[1] }, chip[0])),
+  );
+}
+
+const FETCHERS: Readonly<Record<Article["fetcher"], string>> = {
+  http: "plain HTTP",
+  browser: "browser",
+  file: "file",
+};
 
 /** Reading time at 230 words a minute (Brysbaert 2019, for silent reading of English). */
 const minutes = (words: number): string => `${Math.max(1, Math.round(words / 230))} min`;
@@ -57,24 +99,6 @@ const formatDay = (iso: string | null): string | null => {
   const time = Date.parse(iso ?? "");
   return Number.isNaN(time) ? iso : new Date(time).toLocaleDateString("en-GB", { dateStyle: "long" });
 };
-
-function source(text: string, file: { readonly name: string; readonly type: string }): HTMLElement {
-  const isCut = text.length > MAX_SOURCE;
-  const shown = isCut ? `${text.slice(0, MAX_SOURCE)}\n…` : text;
-  return h(
-    "div.source",
-    h(
-      "p.actions",
-      copyButton("Copy", () => text),
-      h("button.small", { type: "button", onclick: () => download(file.name, file.type, text) }, "Save"),
-      h(
-        "span.fine.number",
-        `${formatNumber(text.length)} characters${isCut ? ", the first of them here" : ""}`,
-      ),
-    ),
-    h("pre", { tabindex: "0", "aria-label": "Source" }, shown),
-  );
-}
 
 const fileName = ({ title, url }: Article): string =>
   (title ?? url ?? "article")
@@ -111,7 +135,7 @@ function metadata(article: Article): HTMLElement {
     ["Canonical", article.canonical_url === article.final_url ? null : address(article.canonical_url)],
     ["Picture", address(image)],
     ["Status", status === null ? null : String(status)],
-    ["Fetched with", article.fetcher === "http" ? "plain HTTP" : article.fetcher],
+    ["Fetched with", FETCHERS[article.fetcher]],
   ];
   const shown = rows.filter(([, value]) => value !== null && value !== "");
   return h("dl.metadata", ...shown.flatMap(([name, value]) => [h("dt", name), h("dd", value)]));
@@ -121,77 +145,4 @@ function metadata(article: Article): HTMLElement {
 function address(url: string | null): Node | string | null {
   if (url === null || !/^https?:\/\//i.test(url)) return url;
   return h("a", { href: url, target: "_blank", rel: "noopener noreferrer nofollow ugc" }, url);
-}
-
-type Tab = {
-  readonly id: string;
-  readonly label: string;
-  readonly content: HTMLElement;
-  /** The panel stands beside the others when there is room, and is an ordinary tab otherwise. */
-  readonly isPrimary?: boolean;
-};
-
-/** From this width on the first panel has its own column; the style sheet has the same width. */
-const WIDE = "(min-width: 64rem)";
-
-/**
- * Creates panels with tabs (WAI-ARIA Authoring Practices, Tabs): arrows move between them, Home and End to the ends.
- */
-function tabs(label: string, list: readonly Tab[]): HTMLElement {
-  const wide = matchMedia(WIDE);
-  const buttons = list.map(({ id, label: text }) =>
-    h("button", { type: "button", role: "tab", id: `tab-${id}`, "aria-controls": `panel-${id}` }, text),
-  );
-  const panels = list.map(({ id, content, isPrimary }) =>
-    h(
-      "div",
-      {
-        role: "tabpanel",
-        id: `panel-${id}`,
-        "aria-labelledby": `tab-${id}`,
-        class: isPrimary ? "panel primary" : "panel",
-      },
-      content,
-    ),
-  );
-  let chosen = 0;
-  const isApart = (place: number): boolean => wide.matches && list[place]?.isPrimary === true;
-  const update = (): void => {
-    if (isApart(chosen)) chosen = list.findIndex(({ isPrimary }) => !isPrimary);
-    for (const [place, button] of buttons.entries()) {
-      button.hidden = isApart(place);
-      button.setAttribute("aria-selected", String(place === chosen));
-      button.tabIndex = place === chosen ? 0 : -1;
-      panels[place]!.hidden = place !== chosen && !isApart(place);
-    }
-  };
-  const choose = (place: number, takesFocus: boolean): void => {
-    chosen = place;
-    update();
-    if (takesFocus) buttons[place]?.focus();
-  };
-  const bar = h("div", { role: "tablist", "aria-label": label }, ...buttons);
-  for (const [place, button] of buttons.entries())
-    button.addEventListener("click", () => choose(place, false));
-  bar.addEventListener("keydown", (event) => {
-    const open = buttons.flatMap((button, place) => (button.hidden ? [] : [place]));
-    const at = open.indexOf(chosen);
-    const target = { ArrowRight: at + 1, ArrowLeft: at - 1 + open.length, Home: 0, End: open.length - 1 }[
-      event.key
-    ];
-    if (target === undefined) return;
-    event.preventDefault();
-    choose(open[target % open.length]!, true);
-  });
-  const element = h("div.tabs", bar, ...panels);
-  const onChange = (): void => {
-    if (!element.isConnected) wide.removeEventListener("change", onChange);
-    else {
-      if (!wide.matches) chosen = 0;
-      update();
-    }
-  };
-  wide.addEventListener("change", onChange);
-  update();
-  return element;
 }

@@ -1,8 +1,10 @@
 import { announce, byId, fill, h } from "../dom.ts";
 import { counted, formatDuration } from "../format.ts";
-import { problemMessage, RequestFailed } from "../http.ts";
-import { type ExtractionBody, extractArticle, pageHash, readAddress, readPageHash } from "./api.ts";
+import { problemMessage, RequestFailed, timeAsking } from "../http.ts";
+import { extractPage, pageHash, readAddress, readPageHash } from "./api.ts";
 import { articleView } from "./article-view.ts";
+import { OptionsForm } from "./options-form.ts";
+import { keepAddress, suggestions } from "./recent.ts";
 
 const TITLE = "Article extractor";
 
@@ -18,10 +20,12 @@ export class ExtractView {
   readonly #result = byId("result", HTMLElement);
   readonly #intro = byId("intro", HTMLElement);
   readonly #welcome = this.#intro.textContent;
+  readonly #suggestions = byId("suggestions", HTMLElement);
+  readonly #options = new OptionsForm();
   readonly #onPlace: (hash: string) => void;
   #underWay: AbortController | null = null;
-  /** The page to which the result, the error or the progress belongs. */
-  #shown: string | null = null;
+  /** The page to which the result, the error or the progress belongs; undefined before anything is shown. */
+  #shown: string | null | undefined;
 
   /** @param onPlace receives the fragment that leads back to what is shown */
   constructor(onPlace: (hash: string) => void) {
@@ -50,15 +54,28 @@ export class ExtractView {
     this.#underWay = null;
     this.#shown = place;
     this.#url.value = place ?? "";
+    this.#options.update();
     this.#complain(null);
     fill(this.#problem);
     for (const element of [this.#result, this.#progress]) element.hidden = true;
-    this.#intro.hidden = false;
+    this.#showWelcome();
     document.title = TITLE;
     const isAsked = history.state === ASKED;
     this.#intro.textContent = place === null || isAsked ? this.#welcome : "Press Extract to fetch this page.";
     this.#onPlace(place === null ? "#extract" : pageHash(place));
     if (place !== null && isAsked) void this.#extract();
+  }
+
+  #showWelcome(): void {
+    this.#intro.hidden = false;
+    this.#suggestions.hidden = false;
+    fill(
+      this.#suggestions,
+      suggestions((url) => {
+        this.#url.value = url;
+        void this.#extract();
+      }),
+    );
   }
 
   #complain(text: string | null): void {
@@ -77,6 +94,7 @@ export class ExtractView {
     fill(this.#problem);
     if (address.url === null) return;
     this.#url.value = address.url;
+    this.#options.update();
     keepPlace(address.url);
     this.#shown = address.url;
     this.#onPlace(pageHash(address.url));
@@ -85,16 +103,17 @@ export class ExtractView {
     this.#underWay = own;
     this.#result.hidden = true;
     this.#intro.hidden = true;
-    const stopClock = showProgress(this.#progress, address.url, () => own.abort());
-    const started = performance.now();
+    this.#suggestions.hidden = true;
+    const elapsed = startWatch();
+    const stopClock = showProgress(this.#progress, address.url, { stop: () => own.abort(), elapsed });
     try {
-      const article = await extractArticle(readBody(address.url), own.signal);
-      fill(this.#result, ...articleView(article));
+      const page = await extractPage(this.#options.body(address.url), own.signal);
+      fill(this.#result, ...articleView(page, this.#options));
       this.#result.hidden = false;
+      const { article } = page;
       document.title = `${article.title ?? address.url} – ${TITLE}`;
-      announce(
-        `Extracted in ${formatDuration(performance.now() - started)}: ${counted(article.word_count, "word")}`,
-      );
+      announce(`Extracted in ${formatDuration(elapsed())}: ${counted(article.word_count, "word")}`);
+      keepAddress(address.url);
     } catch (error) {
       if (own.signal.aborted) {
         if (this.#underWay === own) announce("Stopped");
@@ -124,37 +143,22 @@ function keepPlace(url: string): void {
   else history.pushState(ASKED, "", pageHash(url));
 }
 
-function readBody(url: string): ExtractionBody {
-  const fetcher = byId("fetcher", HTMLSelectElement).value;
-  const favor = byId("favor", HTMLSelectElement).value;
-  const engine = byId("engine", HTMLSelectElement).value;
-  const minWords = byId("min-words", HTMLInputElement).value;
-  const select = byId("select", HTMLInputElement).value.trim();
-  const exclude = byId("exclude", HTMLInputElement).value.trim();
-  const options = {
-    ...(favor === "" ? {} : { favor }),
-    ...(engine === "" ? {} : { engine }),
-    ...(minWords === "" ? {} : { min_word_count: Number(minWords) }),
-    ...(byId("images", HTMLInputElement).checked ? {} : { include_images: false }),
-    ...(byId("code", HTMLInputElement).checked ? {} : { include_code: false }),
-    ...(select === "" ? {} : { select }),
-    ...(exclude === "" ? {} : { exclude: [exclude] }),
-  };
-  return {
-    url,
-    ...(fetcher === "" ? {} : { prefer_browser: fetcher === "browser" }),
-    ...(Object.keys(options).length === 0 ? {} : { options }),
-  };
+/** Starts a watch that stands still while the reader is asked for a key. @returns a function that reads it, in ms */
+function startWatch(): () => number {
+  const started = performance.now();
+  const asked = timeAsking();
+  return () => performance.now() - started - (timeAsking() - asked);
 }
+
+type Watched = { readonly stop: () => void; readonly elapsed: () => number };
 
 /**
  * Shows what is under way and for how long.
  * @returns a function that stops the clock
  */
-function showProgress(element: HTMLElement, url: string, stop: () => void): () => void {
+function showProgress(element: HTMLElement, url: string, { stop, elapsed }: Watched): () => void {
   const host = URL.parse(url)?.host ?? url;
   const clock = h("span.number");
-  const started = performance.now();
   const button = h("button.small", { type: "button", onclick: stop }, "Stop");
   // A bar without a value moves by itself if the reader allows motion.
   fill(
@@ -166,7 +170,7 @@ function showProgress(element: HTMLElement, url: string, stop: () => void): () =
   element.hidden = false;
   announce(`Extracting ${host}`);
   const timer = setInterval(() => {
-    clock.textContent = formatDuration(Math.floor((performance.now() - started) / 1000) * 1000);
+    clock.textContent = formatDuration(Math.floor(elapsed() / 1000) * 1000);
   }, 1000);
   return () => clearInterval(timer);
 }

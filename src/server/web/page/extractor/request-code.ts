@@ -1,0 +1,110 @@
+import type { ExtractionBody } from "./api.ts";
+
+/** A request to the server, as a program sends it. */
+export type WrittenRequest = {
+  /** The address of the server, with its base path and a slash at the end. */
+  readonly server: string;
+  readonly body: ExtractionBody;
+  /** Whether the server asks for a key. It is taken from the environment, so that no code contains it. */
+  readonly hasKey: boolean;
+};
+
+export type CodeForm = {
+  readonly id: string;
+  readonly label: string;
+  readonly write: (request: WrittenRequest) => string;
+};
+
+const KEY_VARIABLE = "ARTICLE_EXTRACTOR_API_KEY";
+
+/** The forms in which the page writes a request; each can be run as it stands. */
+export const CODE_FORMS: readonly CodeForm[] = [
+  { id: "curl", label: "curl", write: writeCurl },
+  { id: "javascript", label: "JavaScript", write: writeJavaScript },
+  { id: "python", label: "Python", write: writePython },
+  { id: "cli", label: "CLI", write: writeCommand },
+];
+
+function writeCurl({ server, body, hasKey }: WrittenRequest): string {
+  return [
+    `curl --fail-with-body ${quote(server)}`,
+    "  -H 'content-type: application/json'",
+    ...(hasKey ? [`  -H "authorization: Bearer $${KEY_VARIABLE}"`] : []),
+    `  -d ${quote(JSON.stringify(body))}`,
+  ].join(" \\\n");
+}
+
+function writeJavaScript({ server, body, hasKey }: WrittenRequest): string {
+  const key = hasKey ? `\n    authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\`,` : "";
+  return `const response = await fetch(${JSON.stringify(server)}, {
+  method: "POST",
+  headers: {
+    "content-type": "application/json",${key}
+  },
+  body: JSON.stringify(${indented(JSON.stringify(body, null, 2), "  ")}),
+});
+const article = await response.json();
+if (!response.ok) throw new Error(article.detail);
+console.log(article.markdown);`;
+}
+
+function writePython({ server, body, hasKey }: WrittenRequest): string {
+  const key = hasKey ? `\n        "authorization": f"Bearer {os.environ['${KEY_VARIABLE}']}",` : "";
+  return `import json
+${hasKey ? "import os\n" : ""}import urllib.request
+
+request = urllib.request.Request(
+    ${JSON.stringify(server)},
+    data=json.dumps(${indented(pythonValue(body), "    ")}).encode(),
+    headers={
+        "content-type": "application/json",${key}
+    },
+)
+with urllib.request.urlopen(request) as response:
+    article = json.load(response)
+print(article["markdown"])`;
+}
+
+function writeCommand({
+  body: { url, prefer_browser: prefersBrowser, options = {} },
+}: WrittenRequest): string {
+  const words = [
+    ...(prefersBrowser === undefined ? [] : [prefersBrowser ? "--prefer-browser" : "--prefer-http"]),
+    ...Object.entries(options).map(([name, value]) => OPTION_WORDS[name as keyof ExtractionOptions](value)),
+  ];
+  return [`article-extractor ${quote(url)}`, ...words.map((word) => `  ${word}`)].join(" \\\n");
+}
+
+type ExtractionOptions = NonNullable<ExtractionBody["options"]>;
+
+// A value may begin with a dash, so it follows its option with `=`.
+const OPTION_WORDS: Readonly<Record<keyof ExtractionOptions, (value: unknown) => string>> = {
+  favor: (value) => `--favor=${quote(String(value))}`,
+  engine: (value) => `--engine=${quote(String(value))}`,
+  min_word_count: (value) => `--min-words=${quote(String(value))}`,
+  include_images: () => "--no-images",
+  include_code: () => "--no-code",
+  select: (value) => `--select=${quote(String(value))}`,
+  exclude: (value) => `--exclude=${quote(String(value))}`,
+};
+
+/** Quotes a word for POSIX shells; plain words stay as they are. */
+export const quote = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
+/** Writes a JSON value as a literal of Python, whose texts have the same escapes. */
+export function pythonValue(value: unknown, indent = ""): string {
+  if (value === null || value === undefined) return "None";
+  if (typeof value === "boolean") return value ? "True" : "False";
+  if (typeof value !== "object") return JSON.stringify(value);
+  const inner = `${indent}    `;
+  const parts = Array.isArray(value)
+    ? value.map((part) => inner + pythonValue(part, inner))
+    : Object.entries(value).map(
+        ([name, part]) => `${inner}${JSON.stringify(name)}: ${pythonValue(part, inner)}`,
+      );
+  const [open, close] = Array.isArray(value) ? "[]" : "{}";
+  return parts.length === 0 ? `${open}${close}` : `${open}\n${parts.join(",\n")},\n${indent}${close}`;
+}
+
+const indented = (text: string, indent: string): string => text.replaceAll("\n", `\n${indent}`);

@@ -1,0 +1,301 @@
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { BINARY } from "../support/binary.ts";
+import { startExtractor } from "../support/extractor-server.ts";
+import { startFaultySite } from "../support/faulty-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { MILL_ROUTES } from "../support/mill-site.ts";
+import {
+  accessibilityFaults,
+  openPageBrowser,
+  type Tab,
+  type VisitOptions,
+} from "../support/page-browser.ts";
+import { serveSite } from "../support/site.ts";
+
+setDefaultTimeout(120_000);
+
+const browser = forAllTests(await openPageBrowser());
+const mill = forAllTests(await startFaultySite({ routes: MILL_ROUTES }));
+const site = forAllTests(await serveSite());
+const server = forAllTests(await startExtractor());
+
+const visit = async (options: Partial<VisitOptions> = {}) => {
+  const tab = await browser.visit({ origin: server.url, ...options });
+  await tab.page.goto(`${server.url}/`);
+  return tab;
+};
+
+async function extract(page: Tab, url: string): Promise<void> {
+  await page.fill("#url", url);
+  await page.keyboard.press("Enter");
+  await page.locator("#result").waitFor();
+}
+
+const TOOLS = "/news/borrowed-tools.html";
+
+describe("while nothing is extracted, the page", () => {
+  test("offers two examples, which extract at a click", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    const asked: unknown[] = [];
+    await page.route(`${server.url}/`, async (route) => {
+      if (route.request().method() !== "POST") return route.fallback();
+      asked.push(route.request().postDataJSON());
+      const response = await fetch(`${server.url}/`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify({ url: `${site.origin}${TOOLS}`, fields: ["default", "blocks"] }),
+      });
+      return route.fulfill({ status: 200, contentType: "application/json", body: await response.text() });
+    });
+    const examples = page.getByRole("region", { name: "Try one" }).getByRole("button");
+    expect(await examples.count()).toBe(2);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await examples.first().click();
+    await page.getByRole("heading", { name: "two years of lending tools" }).first().waitFor();
+    expect(await examples.count()).toBe(0);
+    expect(asked).toEqual([{ url: await page.inputValue("#url"), fields: ["default", "blocks"] }]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("offers what was extracted last, without addresses that may hold a secret", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    const secrets = [`${TOOLS}?token=7`, `${TOOLS}?share=a8f5f167f44f4964e6c998dee827110c`];
+    for (const path of [TOOLS, "/docs/forecast.html", ...secrets, TOOLS])
+      await extract(page, `${site.origin}${path}`);
+    await page.goto(`${server.url}/#extract`);
+    const recent = page.getByRole("region", { name: "Recent" });
+    const host = new URL(site.origin).host;
+    expect(await recent.locator(".address").allTextContents()).toEqual([
+      `${host}${TOOLS}`,
+      `${host}/docs/forecast.html`,
+    ]);
+    expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain("a8f5f167");
+    await recent.getByRole("button", { name: "forecast" }).press("Enter");
+    await page.locator(".reader").waitFor();
+    expect(await page.inputValue("#url")).toBe(`${site.origin}/docs/forecast.html`);
+    await page.goto(`${server.url}/#extract`);
+    await page.getByRole("button", { name: "Forget these" }).click();
+    expect([await recent.count(), await page.evaluate(() => localStorage.length)]).toEqual([0, 0]);
+    expect(tab.complaints).toEqual([]);
+  });
+});
+
+describe("an extracted page", () => {
+  test("has type, confidence, fetcher, words and tokens under its title", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await extract(page, `${site.origin}${TOOLS}`);
+    const chips = await page
+      .getByRole("list", { name: "About this extraction" })
+      .locator("li")
+      .allTextContents();
+    expect(chips).toEqual([
+      "article",
+      expect.stringMatching(/^\d+ % sure$/),
+      "plain HTTP",
+      "429 words, 2 min",
+      "about 610 tokens",
+    ]);
+  });
+
+  test("shows what became of each of its blocks, and takes a block's selector into the options", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await extract(page, `${site.origin}${TOOLS}`);
+    const blocks = page.getByRole("group", { name: "Blocks of the page" }).locator(".block");
+    const texts = await blocks.allTextContents();
+    expect(texts[0]).toBe("Left out: Skip to the main content");
+    expect(texts.filter((text) => text.startsWith("Kept: "))[0]).toContain("two years of lending tools");
+    for (const state of ["Kept", "Unsure", "Left out"]) {
+      const count = texts.filter((text) => text.startsWith(`${state}: `)).length;
+      const button = page.locator(".states").getByRole("button", { name: state });
+      expect(await button.textContent()).toBe(`${state} ${count}`);
+      await button.click();
+      expect(await blocks.filter({ visible: true }).count()).toBe(texts.length - count);
+      await button.click();
+    }
+    expect(await accessibilityFaults(page)).toEqual([]);
+    // By keyboard: one stop for all of them, arrows among them.
+    await blocks.first().focus();
+    await page.keyboard.press("End");
+    expect(await blocks.last().evaluate((one) => one === document.activeElement)).toBe(true);
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowDown");
+    expect(await page.locator(".reason").textContent()).toMatch(/^Left out: .*\(\d+ % likely\)/);
+    expect(await page.locator(".outline [tabindex='0']").count()).toBe(1);
+    await page.getByRole("button", { name: "Leave out such elements" }).click();
+    const selector = await page.inputValue("#exclude");
+    expect(selector).toBe("nav.main-nav li");
+    expect(await page.locator("#options").getAttribute("open")).toBe("");
+    await page.keyboard.press("Enter");
+    await page.locator("#progress").waitFor({ state: "hidden" });
+    await page.locator(".block").first().waitFor();
+    expect((await page.locator(".block").allTextContents()).length).toBeLessThan(texts.length);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("says why there are no blocks where nothing was chosen", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.getByText("Options").click();
+    await page.fill("#select", "main");
+    await extract(page, `${site.origin}${TOOLS}`);
+    expect(await page.locator("#panel-blocks").textContent()).toContain("Nothing was chosen here");
+  });
+
+  test("shows a huge page's blocks, Markdown and JSON in portions", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await extract(page, `${mill.origin}/huge`);
+    expect(await page.locator("#panel-blocks .block").count()).toBe(800);
+    // The map leads to what is not there yet.
+    const map = page.locator(".map");
+    const box = await map.boundingBox();
+    await map.click({ position: { x: 3, y: (box?.height ?? 0) - 2 } });
+    expect(await page.locator("#panel-blocks .block").count()).toBeGreaterThan(9000);
+    await page.getByRole("tab", { name: "Markdown" }).click();
+    const shown = async () => (await page.locator("#panel-markdown .written").textContent())?.length ?? 0;
+    expect(await shown()).toBeLessThan(70_000);
+    await page.locator("#panel-markdown").getByRole("button", { name: "Show more" }).click();
+    expect(await shown()).toBeGreaterThan(110_000);
+    await page.getByRole("tab", { name: "JSON" }).click();
+    expect(await page.locator("#panel-json .written *").count()).toBeLessThan(500);
+    await page.locator("#panel-json").getByRole("button", { name: "more characters" }).first().click();
+    expect(
+      await page
+        .locator("#panel-json .string")
+        .evaluateAll((all) => Math.max(...all.map((one) => one.textContent?.length ?? 0))),
+    ).toBeLessThan(210_000);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("folds sections of its Markdown and parts of its JSON", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await extract(page, `${site.origin}${TOOLS}`);
+    await page.getByRole("tab", { name: "Markdown" }).click();
+    const markdown = page.getByRole("region", { name: "Markdown" });
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.locator("#panel-markdown").getByRole("button", { name: "Save" }).click(),
+    ]);
+    expect(await markdown.textContent()).toBe(await Bun.file(await download.path()).text());
+    const section = markdown.locator("details", { has: page.getByText("Which tools travel") }).last();
+    const body = section.locator("> div");
+    expect(await body.isVisible()).toBe(true);
+    await section.locator("> summary").press("Enter");
+    expect(await body.isVisible()).toBe(false);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await page.getByRole("tab", { name: "JSON" }).click();
+    const json = page.getByRole("region", { name: "JSON" });
+    expect(await json.locator(".string").first().textContent()).toBe(
+      JSON.stringify(`${site.origin}${TOOLS}`),
+    );
+    await json.locator("summary").first().press("Enter");
+    expect(await json.getByText("fields }").first().isVisible()).toBe(true);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("is fetched while a clock runs, which stands still behind the question for a key", async () => {
+    await using tab = await visit({ expected: /status of 401/ });
+    const { page } = tab;
+    await page.clock.install();
+    await page.reload();
+    let refusals = 1;
+    await page.route(`${server.url}/`, (route) =>
+      route.request().method() === "POST" && refusals-- > 0
+        ? route.fulfill({ status: 401, contentType: "application/problem+json", body: "{}" })
+        : route.fallback(),
+    );
+    await page.fill("#url", `${mill.origin}/slow-headers?ms=60000`);
+    await page.keyboard.press("Enter");
+    await page.getByLabel("API key", { exact: true }).waitFor();
+    await page.clock.runFor(30_000);
+    await page.getByLabel("API key", { exact: true }).fill("k");
+    await page.keyboard.press("Enter");
+    await page.locator("dialog").waitFor({ state: "detached" });
+    await page.clock.runFor(2000);
+    expect(await page.locator("#progress .number").textContent()).toMatch(/^[12] s$/);
+    await page.getByRole("button", { name: "Stop" }).click();
+    await page.locator("#progress").waitFor({ state: "hidden" });
+  });
+});
+
+/** Options as a person would set them, from none to all, with everything that a quotation can break on. */
+const OPTION_SETS: readonly {
+  readonly query: string;
+  readonly fill?: Readonly<Record<string, string>>;
+  readonly choose?: Readonly<Record<string, string>>;
+  readonly without?: readonly string[];
+}[] = [
+  { query: "" },
+  {
+    query: `?q='"$(id)\`id\`\\$HOME&x=%27%22;&lt;#!;é☃𝄞{}[]|*?~`,
+    fill: { "#min-words": "7" },
+    choose: { "#favor": "precision", "#fetcher": "http", "#engine": "article-extractor" },
+    without: ["#images", "#code"],
+  },
+  {
+    query: "?a=1",
+    fill: {
+      "#select": `article, [title='it"s'], [title="$(id) \\\\ \`x\`"]`,
+      "#exclude": '.related, [id=\'it"s\'], [id="$HOME"]',
+    },
+    choose: { "#favor": "recall" },
+  },
+];
+
+describe("the request as code", () => {
+  for (const [place, { query, fill = {}, choose = {}, without = [] }] of OPTION_SETS.entries())
+    test(`is run by curl, JavaScript, Python and the program alike (${place})`, async () => {
+      await using tab = await visit();
+      const { page } = tab;
+      await page.getByText("Options").click();
+      await page.getByText("This request as code").click();
+      await page.fill("#url", `${mill.origin}/one${query}`);
+      for (const [field, value] of Object.entries(fill)) await page.fill(field, value);
+      for (const [field, value] of Object.entries(choose)) await page.selectOption(field, value);
+      for (const field of without) await page.uncheck(field);
+      const code: Record<string, string> = {};
+      for (const name of ["curl", "JavaScript", "Python", "CLI"]) {
+        await page.getByRole("tab", { name }).click();
+        code[name] =
+          (await page.getByRole("region", { name: `The request for ${name}` }).textContent()) ?? "";
+      }
+      expect(await accessibilityFaults(page)).toEqual([]);
+      const whole = JSON.parse(await run(["sh", "-c", code.curl ?? ""]));
+      expect(whole).toMatchObject({ success: true, title: "One" });
+      expect(whole.url).toBe(await page.inputValue("#url"));
+      expect(await run(["node", "--input-type=module", "-e", code.JavaScript ?? ""])).toBe(
+        `${whole.markdown}\n`,
+      );
+      expect(await run(["python3", "-c", code.Python ?? ""])).toBe(`${whole.markdown}\n`);
+      const command = (code.CLI ?? "").replace("article-extractor", BINARY);
+      // The server and the program may choose different fetchers where nobody says which.
+      const fetcher = choose["#fetcher"] === undefined ? expect.any(String) : whole.fetcher;
+      expect(JSON.parse(await run(["sh", "-c", command]))).toEqual({ ...whole, fetcher });
+    });
+
+  test("names the variable of the key where the server asks for one, and never the key", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.evaluate(() => sessionStorage.setItem("article-extractor.key", "a-secret-key"));
+    await page.getByText("This request as code").click();
+    const texts = (await page.locator(".program code").allTextContents()).join("\n");
+    expect(texts).not.toContain("a-secret-key");
+    expect(texts.match(/ARTICLE_EXTRACTOR_API_KEY/g)).toHaveLength(3);
+  });
+});
+
+async function run(words: readonly string[]): Promise<string> {
+  const child = Bun.spawn([...words], { stdout: "pipe", stderr: "pipe", stdin: "ignore" });
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+  ]);
+  if ((await child.exited) !== 0) throw new Error(`${words[0]}: ${stderr}${stdout}`);
+  return stdout;
+}
