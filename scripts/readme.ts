@@ -7,7 +7,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FAILURE_OUTCOMES } from "../src/base/failure.ts";
 import { METRICS } from "../src/base/metrics.ts";
-import { CRAWL_ONLY_FLAGS, EXTRACT_FLAGS, FLAG_GROUPS, type Flag } from "../src/cli/testing.ts";
+import {
+  COMMANDS,
+  CRAWL_COMMAND,
+  CRAWL_ONLY_FLAGS,
+  EXTRACT_COMMAND,
+  EXTRACT_FLAGS,
+  FLAG_GROUPS,
+  type Flag,
+} from "../src/cli/testing.ts";
 import { VARIABLES } from "../src/settings/index.ts";
 import { apiReference, openApiOf } from "./docs/api.ts";
 
@@ -22,6 +30,7 @@ const DOCUMENTS: Readonly<Record<string, Readonly<Record<string, () => string | 
   },
   "docs/operations.md": { metrics: metricsTable },
   "docs/api.md": { extractor: () => apiOf("extractor"), search: () => apiOf("search") },
+  "docs/commands.md": { commands: commandsText },
   "docs/crawl.md": { "crawl-options": () => optionsTable(CRAWL_ONLY_FLAGS) },
 };
 
@@ -49,8 +58,25 @@ async function apiOf(server: "extractor" | "search"): Promise<string> {
   }
 }
 
-function optionsTable(all: readonly Flag[]): string {
-  const flags = all;
+/** Each command with its arguments and its own options; those of all commands are said once. */
+function commandsText(): string {
+  const texts = COMMANDS.map((command) => {
+    const { name, usage, help, flags } = command;
+    const own = flags.filter(({ group }) => group !== "General");
+    const options = OPTIONS_ELSEWHERE.get(command) ?? (own.length > 0 ? optionsTable(own) : "");
+    const line = `article-extractor ${name} ${usage}`.trimEnd();
+    return `## ${name}\n\n${help}.\n\n\`\`\`\n${line}\n\`\`\`\n\n${options}`.trimEnd();
+  });
+  return texts.join("\n\n");
+}
+
+/** Commands whose options have a page of their own. */
+const OPTIONS_ELSEWHERE: ReadonlyMap<unknown, string> = new Map([
+  [EXTRACT_COMMAND, "Its options are [those for single pages](reference.md#options)."],
+  [CRAWL_COMMAND, "Its options are [those of a crawl](crawl.md#options), and those for single pages."],
+]);
+
+function optionsTable(flags: readonly Flag[]): string {
   const rows = FLAG_GROUPS.flatMap((group) =>
     flags.filter((flag) => flag.group === group).map((flag) => [code(spelling(flag)), flag.help]),
   );
@@ -70,12 +96,13 @@ function settingsTable(): string {
 }
 
 function failuresTable(): string {
-  const rows = Object.entries(FAILURE_OUTCOMES).map(([name, { exitCode, meaning }]) => [
+  const rows = Object.entries(FAILURE_OUTCOMES).map(([name, outcome]) => [
     code(name),
-    String(exitCode),
-    meaning,
+    String(outcome.exitCode),
+    String(outcome.httpStatus),
+    outcome.meaning,
   ]);
-  return table(["Code", "Exit code", "Meaning"], rows);
+  return table(["Code", "Exit code", "HTTP", "Meaning"], rows);
 }
 
 function metricsTable(): string {
