@@ -2,13 +2,15 @@
  * The built program on PostgreSQL and a bucket beside itself on SQLite and a directory: crawls of cheap pages by one and
  * by two processes.
  *
- *   bun scripts/bench/scale.ts [--pages N] [--concurrency N] [--runs N] [--out FILE]
+ *   bun scripts/bench/scale.ts [--pages N] [--concurrency N] [--runs N] [--worker-cores X] [--out FILE]
  *
  * Everything runs on this machine: the site, the database and the bucket take CPU from the workers, so what each of them
- * takes for a page is measured, and the rate that two workers would have on cores of their own follows from it. The bench
- * fails when a page is missing. It needs PostgreSQL and an S3 server (`make test-scale` installs both).
+ * takes for a page is measured, and the rate that two workers would have on cores of their own follows from it. With
+ * `--worker-cores .5` each worker gets half a core (a control group of Linux, as root), which leaves the rest to the
+ * others: so a second worker adds what it would add on a machine of its own. A worker's first 5 000 pages cost more than
+ * later ones, since the runtime compiles, so short crawls flatter the single one. The bench fails when a page is missing. It needs PostgreSQL and an S3 server (`make test-scale` installs both).
  */
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -46,6 +48,7 @@ const { values: written } = parseArgs({
     pages: { type: "string" },
     concurrency: { type: "string" },
     runs: { type: "string" },
+    "worker-cores": { type: "string" },
     out: { type: "string" },
   },
 });
@@ -53,6 +56,30 @@ const pagesPerHost = Math.ceil((parseCount("--pages", written.pages) ?? 10_000) 
 const pages = pagesPerHost * HOSTS;
 const concurrency = parseCount("--concurrency", written.concurrency) ?? 16;
 const runs = parseCount("--runs", written.runs) ?? 3;
+const workerCores = written["worker-cores"] === undefined ? null : Number(written["worker-cores"]);
+if (workerCores !== null && !(workerCores >= 0.05 && workerCores <= 64))
+  throw new Error(`--worker-cores ${written["worker-cores"]} is not a number from .05 to 64`);
+
+const PERIOD_US = 20_000;
+
+/** Starts a worker, within its share of the CPU. */
+async function startWorker(
+  number: number,
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Running> {
+  const quietEnv = { ...env, ARTICLE_EXTRACTOR_LOG_LEVEL: "error" };
+  if (workerCores === null) return start(words, quietEnv);
+  const quota = Math.round(workerCores * PERIOD_US);
+  const isFirstVersion = await Bun.file("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").exists();
+  const group = `/sys/fs/cgroup/${isFirstVersion ? "cpu/" : ""}bench-scale-${number}`;
+  await mkdir(group, { recursive: true });
+  if (isFirstVersion) {
+    await Bun.write(`${group}/cpu.cfs_period_us`, `${PERIOD_US}`);
+    await Bun.write(`${group}/cpu.cfs_quota_us`, `${quota}`);
+  } else await Bun.write(`${group}/cpu.max`, `${quota} ${PERIOD_US}`);
+  return start(words, quietEnv, ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', group]);
+}
 
 /** The CPU time of PostgreSQL's first process and all that it has or had, in ms. */
 async function databaseCpuMs({ database }: Cluster): Promise<number> {
@@ -99,13 +126,11 @@ async function embedded(parts: { readonly cluster: Cluster; readonly site: ManyH
     const alone = words.filter((word) => word !== "--join");
     const stored = async (): Promise<number> =>
       (await readdir(directory)).filter((name) => name.endsWith(".md")).length;
-    return await measure("SQLite", [start(alone, { ...env, ...QUIET })], parts, stored);
+    return await measure("SQLite", [await startWorker(0, alone, env)], parts, stored);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }
 }
-
-const QUIET = { ARTICLE_EXTRACTOR_LOG_LEVEL: "error" };
 
 async function shared(
   count: number,
@@ -120,7 +145,9 @@ async function shared(
     delayMs: 0,
     concurrency,
   });
-  const crawl = Array.from({ length: count }, () => start(words, { ...env, ...QUIET }));
+  const crawl = await Promise.all(
+    Array.from({ length: count }, (_, number) => startWorker(number, words, env)),
+  );
   const stored = async (): Promise<number> =>
     (await bucket.list(`${prefix}/`)).filter((name) => name.endsWith(".md")).length;
   return measure(`PostgreSQL, ${count}`, crawl, parts, stored);

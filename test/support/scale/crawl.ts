@@ -51,10 +51,17 @@ export type Running = AsyncDisposable & {
   signal(name: NodeJS.Signals): void;
 };
 
-/** Starts the built program, in the root directory, so that it can keep nothing beside itself by mistake. */
-export function start(words: readonly string[], env: Readonly<Record<string, string>>): Running {
+/**
+ * Starts the built program, in the root directory, so that it can keep nothing beside itself by mistake.
+ * @param before a command that the program's words are added to
+ */
+export function start(
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+  before: readonly string[] = [],
+): Running {
   requireBinary();
-  const child = Bun.spawn([BINARY, ...words], {
+  const child = Bun.spawn([...before, BINARY, ...words], {
     cwd: "/",
     env: cleanEnvironment(env),
     stdin: "ignore",
