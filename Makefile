@@ -13,6 +13,7 @@ demo: $(INSTALLED) ## build, then extract, crawl and search the small site in te
 
 test: check build library packages ## all tests that matter: minutes on an idle machine
 	sh scripts/ensure-chromium.sh
+	sh scripts/ensure-firefox.sh
 	sh scripts/ensure-server.sh nginx nginx-light
 	sh scripts/ensure-server.sh caddy caddy
 	sh scripts/ensure-server.sh prometheus prometheus
@@ -30,6 +31,7 @@ test-unit: $(INSTALLED) ## [ROOM=urls]: the quick tests; nothing is built, no se
 
 test-all: check build library packages ## the tests and the long runs
 	sh scripts/ensure-chromium.sh
+	sh scripts/ensure-firefox.sh
 	sh scripts/ensure-server.sh nginx nginx-light
 	sh scripts/ensure-server.sh caddy caddy
 	sh scripts/ensure-server.sh prometheus prometheus
@@ -79,7 +81,7 @@ $(INSTALLED): bun.lock package.json
 # The variables of the command line are the script's options: PEER=scrapy is --peer scrapy.
 option = --$(shell printf %s '$(firstword $(subst =, ,$(1)))' | tr A-Z_ a-z-) "$(patsubst $(firstword $(subst =, ,$(1)))=%,%,$(1))"
 
-bench-%: build ## a script of scripts/bench: browser, crawl, extraction, fetch, frontier, markdown, mcp, scale, search, search-quality, serve, startup, sync, week
+bench-%: build ## a script of scripts/bench: browser, crawl, extraction, fetch, frontier, markdown, mcp, pages, scale, search, search-quality, serve, startup, sync, week
 	$(BUN) scripts/bench/$*.ts $(foreach set,$(MAKEOVERRIDES),$(call option,$(set)))
 
 clean: ## remove what was built

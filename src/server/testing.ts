@@ -4,8 +4,8 @@ export { connectClient } from "./api/mcp/modern.ts";
 export { pageOfText } from "./api/mcp/pages.ts";
 export { createMcpEndpoint } from "./api/mcp/protocol.ts";
 export { DOCUMENT_INSTRUCTIONS } from "./api/mcp/tools.ts";
-export { openQueryLog } from "./api/search/query-log.ts";
-export { openSearchTimes } from "./api/search/search-times.ts";
+export { openQueryLog, type QueriesRecord, type QueryCounts } from "./api/search/query-log.ts";
+export { openSearchTimes, type SearchTimesRecord } from "./api/search/search-times.ts";
 export { type Listener, listen, reservePort } from "./listen.ts";
 export { createAccess, requireGrant } from "./middleware/access.ts";
 export { type BodyLimits, MAX_BODY_BYTES, readJsonBody, receiveBodies } from "./middleware/body.ts";
@@ -14,6 +14,7 @@ export { limitClients, limitConcurrency, refuseWhileDraining } from "./middlewar
 export { observe, shownPath } from "./middleware/observe.ts";
 export { guardOrigin } from "./middleware/origin.ts";
 export { createPrometheusSink } from "./processes/prometheus.ts";
+export type { Article, CrawledPage, Job } from "./web/page/extractor/api.ts";
 export { mayBeKept } from "./web/page/extractor/recent.ts";
 export { pythonValue, quote } from "./web/page/extractor/request-code.ts";
 export { estimateTokens } from "./web/page/format.ts";

@@ -1,5 +1,8 @@
-import { chromium } from "playwright-core";
+import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type BrowserContextOptions, chromium, firefox, type LaunchOptions } from "playwright-core";
 import { browserPath } from "./browser-fetcher.ts";
+import { temporaryDirectory } from "./temporary.ts";
 
 /** A real browser with a tab, as a person would use it, and all that went wrong or out in it. */
 export type PageVisit = AsyncDisposable & {
@@ -23,26 +26,102 @@ export type VisitOptions = {
   readonly expected?: RegExp;
 };
 
-/** Starts Chromium; dispose of it after the tests. */
-export async function openPageBrowser(): Promise<
+export type Engine = "chromium" | "firefox";
+
+export type BrowserOptions = {
+  readonly engine?: Engine;
+  /** The scheme of all visits in Firefox, which takes it from its preferences when it starts. */
+  readonly isDark?: boolean;
+};
+
+/** Starts Chromium or Firefox; dispose of it after the tests. */
+export async function openPageBrowser({
+  engine = "chromium",
+  isDark = false,
+}: BrowserOptions = {}): Promise<
   AsyncDisposable & { readonly visit: (options: VisitOptions) => Promise<PageVisit> }
 > {
-  const browser = await chromium.launch({
-    executablePath: browserPath(),
-    args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-gpu"],
-  });
+  const place = temporaryDirectory();
+  const browser = await (engine === "chromium"
+    ? chromium.launch({
+        executablePath: browserPath(),
+        args: [...(process.getuid?.() === 0 ? ["--no-sandbox"] : []), "--disable-gpu"],
+        env: environmentFor(place.path),
+      })
+    : launchFirefox(place.path, isDark));
   return {
-    visit: (options) => visit(browser, options),
-    [Symbol.asyncDispose]: () => browser.close(),
+    visit: (options) => visit(browser, { isDark, ...options }, engine),
+    async [Symbol.asyncDispose]() {
+      await browser.close();
+      place[Symbol.dispose]();
+    },
   };
+}
+
+/** The Firefox of this machine; null without one. */
+export const firefoxPath = (): string | null => Bun.which("firefox-esr") ?? Bun.which("firefox");
+
+function launchFirefox(directory: string, isDark: boolean): Promise<Browser> {
+  const path = firefoxPath();
+  if (path === null) throw new Error("no Firefox was found: run scripts/ensure-firefox.sh");
+  const bridge = join(directory, "firefox");
+  const words = [process.execPath, join(import.meta.dir, "firefox-bridge-entry.ts"), path];
+  writeFileSync(bridge, `#!/bin/sh\nexec ${words.map((word) => `'${word}'`).join(" ")} "$@"\n`);
+  chmodSync(bridge, 0o700);
+  const options: LaunchOptions = {
+    executablePath: bridge,
+    // A Firefox that Playwright has not changed, over WebDriver BiDi.
+    channel: "moz-firefox",
+    firefoxUserPrefs: {
+      "layout.css.prefers-color-scheme.content-override": isDark ? 0 : 1,
+      "ui.prefersReducedMotion": 1,
+      "security.sandbox.content.read_path_whitelist": `${FONTS}/`,
+      // Tab reaches links and buttons also where the system says otherwise.
+      "accessibility.tabfocus": 7,
+      "datareporting.policy.dataSubmissionEnabled": false,
+      "toolkit.telemetry.server": "",
+    },
+    env: environmentFor(directory),
+  };
+  return firefox.launch(options);
+}
+
+const FONTS = join(import.meta.dir, "..", "..", "node_modules", "dejavu-fonts-ttf", "ttf");
+
+/**
+ * The environment of a browser that knows one family of fonts, the same on every machine with fontconfig, so that
+ * lines break at the same words everywhere.
+ */
+function environmentFor(directory: string): Record<string, string> {
+  const path = join(directory, "fonts.conf");
+  const families = ["sans-serif", "serif", "monospace"].map((generic, index) => {
+    const names = index === 0 ? [generic, "ui-sans-serif", "system-ui", "sans"] : [generic, `ui-${generic}`];
+    const own = ["DejaVu Sans", "DejaVu Serif", "DejaVu Sans Mono"][index];
+    return names.map(
+      (name) =>
+        `<match><test name="family"><string>${name}</string></test><edit name="family" mode="prepend" binding="strong"><string>${own}</string></edit></match>`,
+    );
+  });
+  mkdirSync(join(directory, "fonts"), { recursive: true });
+  writeFileSync(
+    path,
+    `<?xml version="1.0"?><fontconfig><dir>${FONTS}</dir><cachedir>${directory}/fonts</cachedir>${families.flat().join("")}</fontconfig>`,
+  );
+  const own = Object.entries(process.env).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  return { ...Object.fromEntries(own), FONTCONFIG_FILE: path };
 }
 
 const AXE = require.resolve("axe-core/axe.min.js");
 
-async function visit(browser: Browser, options: VisitOptions): Promise<PageVisit> {
+async function visit(browser: Browser, options: VisitOptions, engine: Engine): Promise<PageVisit> {
+  const media: BrowserContextOptions =
+    engine === "chromium"
+      ? { colorScheme: options.isDark ? "dark" : "light", reducedMotion: "reduce" }
+      : { colorScheme: null };
   const context = await browser.newContext({
-    colorScheme: options.isDark ? "dark" : "light",
-    reducedMotion: "reduce",
+    ...media,
     viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
   });
   await context.addInitScript({ path: AXE });

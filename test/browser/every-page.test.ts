@@ -1,0 +1,3 @@
+import { QUICK, testEveryPage } from "../support/pages/every-page.ts";
+
+await testEveryPage(QUICK);

@@ -1,0 +1,3 @@
+import { FULL, testEveryPage } from "../support/pages/every-page.ts";
+
+await testEveryPage(FULL);

@@ -1,0 +1,86 @@
+import type { Tab } from "../page-browser.ts";
+import { ARTICLE, FINISHED, JOBS, MANIFEST, QUERIES, TIMES } from "./answers.ts";
+
+/** A page of a server in one of its states. Every page stands here, and is looked at as `every-page.test.ts` says. */
+export type ServedPage = {
+  /** Names its picture too. */
+  readonly name: string;
+  readonly server: "extractor" | "search";
+  /** The address below the server, with its fragment. */
+  readonly path: string;
+  /** A selector of something that is seen once the page has everything. */
+  readonly ready: string;
+  /**
+   * What the server is taken to answer, by method and path below it: for states that take long to reach, or that
+   * show times and addresses, which are different each time. A text is an event stream. All else comes from the server.
+   */
+  readonly answers?: Readonly<Record<string, unknown>>;
+  /** What a person does before the page is in its state. */
+  readonly act?: (page: Tab) => Promise<void>;
+  /**
+   * The page is Swagger UI: half a megabyte, in which axe-core and the keyboard find faults that are not ours to mend.
+   * Only its width and what it asks for are looked at.
+   */
+  readonly isForeign?: boolean;
+};
+
+const SWAGGER = { isForeign: true, ready: ".opblock" };
+
+export const PAGES: readonly ServedPage[] = [
+  { name: "extract-empty", server: "extractor", path: "/", ready: "#extract-form" },
+  {
+    name: "extract-result",
+    server: "extractor",
+    path: "/",
+    ready: "#extract-form",
+    answers: { "POST /": ARTICLE },
+    async act(page) {
+      await page.fill("#url", "mill.example/wheel");
+      await page.keyboard.press("Enter");
+      await page.locator(".reader .prose p").first().waitFor();
+    },
+  },
+  {
+    name: "crawls-empty",
+    server: "extractor",
+    path: "/#crawls",
+    ready: "#crawl-seeds",
+    answers: { "GET /crawl": { jobs: [], queued: 0, running: 0 } },
+  },
+  {
+    name: "crawls-list",
+    server: "extractor",
+    path: "/#crawls",
+    ready: ".jobs li",
+    answers: { "GET /crawl": JOBS },
+  },
+  {
+    name: "crawl-job",
+    server: "extractor",
+    path: `/#crawl=${FINISHED.job_id}`,
+    ready: ".reasons button",
+    answers: {
+      [`GET /crawl/${FINISHED.job_id}`]: FINISHED,
+      [`GET /crawl/${FINISHED.job_id}/events`]: `id: 1\nevent: end\ndata: ${JSON.stringify(FINISHED)}\n\n`,
+      [`GET /crawl/${FINISHED.job_id}/manifest`]: MANIFEST,
+    },
+  },
+  { name: "extractor-api", server: "extractor", path: "/docs", ...SWAGGER },
+  { name: "search-empty", server: "search", path: "/", ready: ".collection" },
+  { name: "search-hits", server: "search", path: "/#q=gate", ready: "a.hit" },
+  { name: "search-nothing", server: "search", path: "/#q=zeppelin", ready: "#results p" },
+  {
+    name: "search-document",
+    server: "search",
+    path: "/#q=gate&in=mill&doc=docs%3A%2F%2Fmill%2Fgates.md",
+    ready: ".prose h1",
+  },
+  {
+    name: "search-status",
+    server: "search",
+    path: "/status",
+    ready: ".lists li",
+    answers: { "GET /analytics": QUERIES, "GET /search-times": TIMES },
+  },
+  { name: "search-api", server: "search", path: "/docs", ...SWAGGER },
+];
