@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
+import { gzipSync } from "node:zlib";
 import { type DocsPage, htmlPath, readPages } from "../../scripts/docs/pages.ts";
 import { renderPage } from "../../scripts/docs/render.ts";
 import { writeSite } from "../../scripts/docs/site.ts";
@@ -103,6 +104,27 @@ describe("the site", () => {
       expect(html).not.toMatch(/<script>|<style|\son\w+=|style="/);
     }
     expect(broken).toEqual([]);
+  });
+
+  test("is light: a page at once, the search when somebody searches", () => {
+    const weigh = (...paths: readonly string[]): number =>
+      paths.reduce((total, path) => total + gzipSync(read(path)).length, 0);
+    const largest = Math.max(...pages.map(({ path }) => weigh(htmlPath(path))));
+    expect(largest + weigh("assets/docs.css", "assets/docs.js", "assets/icon.svg")).toBeLessThan(60_000);
+    expect(weigh("assets/search.js")).toBeLessThan(45_000);
+    expect(weigh("assets/documents.js")).toBeLessThan(200_000);
+  });
+
+  test("is built by its command, below any path", async () => {
+    using directory = temporaryDirectory();
+    const target = join(directory.path, "site");
+    const build = Bun.spawn(
+      [process.execPath, join(ROOT, "scripts/docs.ts"), "--out", target, "--base", "/a/b"],
+      { stdout: "pipe" },
+    );
+    expect(await new Response(build.stdout).text()).toBe(`${pages.length} pages in ${target}\n`);
+    expect(readFileSync(join(target, "404.html"), "utf8")).toContain('href="/a/b/assets/docs.css"');
+    expect(readFileSync(join(target, "index.html"), "utf8")).toBe(read("index.html"));
   });
 
   test("lists its pages for language models", () => {
