@@ -24,6 +24,7 @@ import { parsePageUrl } from "../urls/index.ts";
 import { type App, type AppOptions, type BrowserMachine, createApp } from "./app.ts";
 import { DEFAULT_NETWORK } from "./network.ts";
 import { openStatsd } from "./statsd.ts";
+import { openTracing } from "./tracing.ts";
 
 /** What the entry of the program knows about its process. */
 export type Host = {
@@ -141,24 +142,27 @@ export type AppChoice = Omit<
   readonly machine?: BrowserMachine | null;
 };
 
-/** Assembles the modules of the program. Disposing of the app also waits until its metrics have been sent. */
+/** Assembles the modules of the program. Disposing of the app also waits until its metrics and traces have been sent. */
 export function openApp(program: Program, { sinks = [], ...choice }: AppChoice): App {
   const { host, environment, settings, proxyEnvironment } = program;
   // Otherwise Bun's fetch would use them at every request, bypassing the egress policy.
   deleteProxyVariables(host.environment);
   const own = openSink(settings, choice.log);
+  const metrics = createMetrics([...sinks, ...own.sinks]);
+  const tracing = openTracing({ settings, log: choice.log, metrics });
   const app = createApp({
     ...choice,
     settings,
     proxyEnvironment,
     workerUrl: host.workerUrl,
     machine: choice.machine === undefined ? machineOf(environment, host) : choice.machine,
-    metrics: createMetrics([...sinks, ...own.sinks]),
+    metrics,
   });
   return {
     ...app,
     [Symbol.asyncDispose]: async () => {
       await app[Symbol.asyncDispose]();
+      await tracing[Symbol.asyncDispose]();
       await own.close();
     },
   };

@@ -1,4 +1,6 @@
 import { Failure } from "../base/failure.ts";
+import { withoutUrlSecrets } from "../base/log.ts";
+import { traced } from "../base/tracing.ts";
 import type { BodyKind, Extraction, ExtractionOptions, Extractor } from "../extraction/index.ts";
 import {
   type FetchedPage,
@@ -134,7 +136,17 @@ async function attemptOnce(
   url: PageUrl,
   { request, parts }: VisitContext,
 ): Promise<PageVisit> {
-  const page = await fetcher.fetch(url, request.fetch);
+  const attributes = () => ({ "url.full": withoutUrlSecrets(url) });
+  const page = await traced({ name: "fetch page", kind: "client", attributes }, async (span) => {
+    const answer = await fetcher.fetch(url, request.fetch);
+    const { status, bodyBytes, fetchedBy } = answer;
+    span.set({
+      "http.response.status_code": status,
+      "http.response.body.size": bodyBytes,
+      fetcher: fetchedBy,
+    });
+    return answer;
+  });
   request.onFetched?.(page);
   const isAnswered = page.status === 304 || (page.status >= 400 && !isTransient404(page));
   if (isAnswered) return { page, extraction: null, extractionMs: 0, notes: [] };
@@ -146,7 +158,9 @@ async function attemptOnce(
     options: request.options,
   };
   try {
-    const extraction = await parts.extractor.extract(task, request.fetch.signal);
+    const extraction = await traced({ name: "extract page", attributes }, () =>
+      parts.extractor.extract(task, request.fetch.signal),
+    );
     return { page, extraction, extractionMs: performance.now() - started, notes: [] };
   } catch (error) {
     throw error instanceof Failure ? error.aboutStatus(page.status) : error;

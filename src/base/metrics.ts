@@ -86,6 +86,7 @@ export const METRICS = {
   store_errors: counter("requests to the bucket that failed, also before a repeat that did not"),
   store_sent_bytes: counter("content of objects that was written"),
   store_received_bytes: counter("content of objects that was read"),
+  trace_spans_lost: counter("spans of traces that reached no collector"),
   mcp_calls: counter(
     "calls of tools, and of GET /search as search; outcome is success or error",
     "tool",

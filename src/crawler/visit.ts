@@ -1,7 +1,8 @@
 import { articleOfVisit, type FetchedArticle, type PageVisit, visitPage } from "../articles/index.ts";
 import { onAbort } from "../base/abort.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
-import type { LogFields } from "../base/log.ts";
+import { type LogFields, withoutUrlSecrets } from "../base/log.ts";
+import { traced } from "../base/tracing.ts";
 import {
   backOffDelayMs,
   type FetchedPage,
@@ -42,7 +43,16 @@ export type TryHooks = {
  * @param hooks.onDiagnosed told what the log is to say of the try where diagnostics are wanted
  * @throws Failure `cancelled` when the signal aborts; what the sink and the frontier throw
  */
-export async function tryPage(page: ClaimedPage, parts: VisitParts, hooks: TryHooks): Promise<Verdict> {
+export function tryPage(page: ClaimedPage, parts: VisitParts, hooks: TryHooks): Promise<Verdict> {
+  const attributes = () => ({ "url.full": withoutUrlSecrets(page.url), depth: page.depth });
+  return traced({ name: "crawl page", isRoot: true, attributes }, async (span) => {
+    const verdict = await tryInSpan(page, parts, hooks);
+    if (verdict.kind === "settle") span.set({ outcome: verdict.settlement.outcome.status });
+    return verdict;
+  });
+}
+
+async function tryInSpan(page: ClaimedPage, parts: VisitParts, hooks: TryHooks): Promise<Verdict> {
   const { signal } = hooks;
   const gate = new PageGate(page, parts);
   // A bucket is asked once, and only where it matters.

@@ -2,6 +2,7 @@ import { Failure } from "../base/failure.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../base/log.ts";
 import type { Engine, Favor } from "../extraction/index.ts";
 import { SHARED_STATE } from "./shared-state.ts";
+import { TRACING } from "./tracing.ts";
 import {
   boolean,
   byteCount,
@@ -148,6 +149,7 @@ export const VARIABLES = {
     "article_extractor",
     "prefix of metric names",
   ),
+  ...TRACING,
   crawlerConcurrency: setting(
     "ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY",
     integer(1, 256),

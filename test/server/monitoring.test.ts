@@ -178,6 +178,10 @@ const CASES: Readonly<Record<string, { readonly raise: Series; readonly calm: Se
       "0+10x90",
     ]),
   },
+  TracesLost: {
+    raise: [[own("trace_spans_lost_total"), "0+5x90"]],
+    calm: [[own("trace_spans_lost_total"), "0x60 5x30"]],
+  },
 };
 
 describe.skipIf(!hasPrometheus)("the alerts in promtool", () => {

@@ -26,7 +26,7 @@ const BASE = [
   "base/worker-thread",
 ] as const;
 // Metrics may be imported wherever the log may.
-const OBSERVED_BASE = [...BASE, "base/log", "base/silent-log", "base/metrics"] as const;
+const OBSERVED_BASE = [...BASE, "base/log", "base/silent-log", "base/metrics", "base/tracing"] as const;
 const CRAWLING = ["articles", "fetching", "extraction", "pages"] as const;
 const MODULES = [...CRAWLING, "crawler", "search", "tenants"] as const;
 
@@ -37,6 +37,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // Beside the log, so that the library needs nothing of what writes lines.
   "base/silent-log": { isOneFile: true, mayImport: ["base/log"] },
   "base/metrics": { isOneFile: true, mayImport: [] },
+  "base/tracing": { isOneFile: true, mayImport: [] },
   "base/worker-thread": { isOneFile: true, mayImport: ["base/failure"] },
   "base/version": { isOneFile: true, mayImport: [] },
   "base/json": { isOneFile: true, mayImport: [] },
@@ -138,6 +139,7 @@ export const NETWORK_USERS: Readonly<Record<string, string>> = {
   "src/server/web/page/http.ts": "runs in the browser, and asks the server that the page came from",
   "src/base/postgres/connections.ts": "the shared database is a server that the operator names",
   "src/base/objects/s3.ts": "the bucket is a server that the operator names",
+  "src/app/opentelemetry.ts": "traces leave for a collector that the operator names",
   "src/app/statsd.ts": "metrics leave by UDP to a server that the operator names",
 };
 

@@ -1,6 +1,7 @@
 import type { Metrics } from "../../base/metrics.ts";
+import { traced } from "../../base/tracing.ts";
 import { withoutCredentials } from "../../urls/index.ts";
-import type { Handler, Layer } from "./exchange.ts";
+import type { Exchange, Handler, Layer } from "./exchange.ts";
 import { logFault, problemResponse, toProblem } from "./problem.ts";
 
 export type ObserveOptions = {
@@ -19,13 +20,16 @@ export const observe =
   async (exchange) => {
     const { request, log, client, path, requestId } = exchange;
     const started = performance.now();
-    const response = withOwnHeaders(await answered(next, exchange), requestId);
+    const isQuiet = quietPaths.includes(path);
+    const { answer, traceId } = isQuiet
+      ? { answer: await answered(next, exchange), traceId: null }
+      : await answeredInSpan(next, exchange);
+    const response = withOwnHeaders(answer, requestId);
     const durationMs = performance.now() - started;
-    const method = METHODS.has(request.method) ? request.method : OTHER;
-    const { route = OTHER } = exchange.notes;
+    const { method, route } = kindOf(exchange);
     metrics.count("http_requests", { method, route, status: String(response.status) });
     metrics.time("http_request_duration", { method, route }, durationMs);
-    const write = quietPaths.includes(path) && response.status < 500 ? log.debug : log.info;
+    const write = isQuiet && response.status < 500 ? log.debug : log.info;
     write("request", {
       method: request.method,
       path: shownPath(path),
@@ -33,9 +37,35 @@ export const observe =
       duration_ms: Math.round(durationMs * 10) / 10,
       client: client.address,
       ...exchange.notes,
+      ...(traceId !== null && { trace_id: traceId }),
     });
     return response;
   };
+
+/** What a request is counted as. */
+const kindOf = ({ request, notes }: Exchange) => ({
+  method: METHODS.has(request.method) ? request.method : OTHER,
+  route: notes.route ?? OTHER,
+});
+
+const answeredInSpan = (next: Handler, exchange: Exchange) => {
+  const { request, client, path, requestId } = exchange;
+  const attributes = () => ({
+    "http.request.method": kindOf(exchange).method,
+    "url.scheme": client.scheme,
+    "url.path": shownPath(path),
+    "client.address": client.address,
+    request_id: requestId,
+  });
+  return traced({ name: "request", kind: "server", attributes, headers: request.headers }, async (span) => {
+    const answer = await answered(next, exchange);
+    const { method, route } = kindOf(exchange);
+    span.rename(`${method} ${route}`);
+    span.set({ "http.route": route, "http.response.status_code": answer.status });
+    if (answer.status >= 500) span.fail(String(answer.status));
+    return { answer, traceId: span.traceId };
+  });
+};
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 /** What is counted together: other methods, and what no operation answered, such as refusals, files of pages, 404s. */

@@ -1,5 +1,6 @@
 import { Failure } from "../../../base/failure.ts";
 import { isRecord } from "../../../base/json.ts";
+import { traced } from "../../../base/tracing.ts";
 import { logFault } from "../../middleware/problem.ts";
 import { RPC, type RpcId } from "./messages.ts";
 import type { McpOptions } from "./offer.ts";
@@ -172,7 +173,7 @@ export async function callObserved(
   const started = performance.now();
   let isSuccess = false;
   try {
-    const outcome = await tool.call(raw, call);
+    const outcome = await traced({ name: `call ${tool.name}` }, async () => tool.call(raw, call));
     isSuccess = outcome.error === null;
     return outcome;
   } finally {

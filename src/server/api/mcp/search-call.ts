@@ -1,3 +1,4 @@
+import { traced } from "../../../base/tracing.ts";
 import { facetsOf, type MatchCounts, parseFilter, SNIPPET_STYLES } from "../../../search/index.ts";
 import type { TenantRegistry } from "../../../tenants/index.ts";
 import type { FetchOptions } from "./fetch-document.ts";
@@ -37,7 +38,7 @@ export async function runSearchCall(
   const { codenames, ...chosen } = chosenTenants(raw, registry);
   const size = integer(raw, "size", { min: 1, max: 100, fallback: 10 });
   const offset = integer(raw, "offset", { min: 0, max: MAX_OFFSET, fallback: 0 });
-  const answer = await registry.searchTogether(codenames, query, {
+  const wish = {
     ...more,
     size,
     offset,
@@ -45,6 +46,12 @@ export async function runSearchCall(
     wordMatch: flag(raw, "word_match"),
     snippetStyle: choice(raw, "snippet_style", SNIPPET_STYLES),
     timeoutMs: searchTimeoutMs,
+  };
+  // What is searched for may be private, so a trace does not have it.
+  const answer = await traced({ name: "search" }, async (span) => {
+    const found = await registry.searchTogether(codenames, query, wish);
+    span.set({ tenants: found.tenants.length, documents: found.documentCount, hits: found.hits.length });
+    return found;
   });
   onSearched(answer.tenants);
   // Further results are of a search that was counted.
