@@ -5,7 +5,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BuildConfig } from "bun";
 import { collectLicenses } from "./licenses.ts";
-import { packModules } from "./pack.ts";
+import { packModules, SHORTEN } from "./pack.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
@@ -19,7 +19,7 @@ export function compileSettings(
     root: join(ROOT, "bin"),
     format: "esm",
     target: "bun",
-    minify: true,
+    minify: SHORTEN,
     bytecode: true,
     splitting: true,
     // Otherwise the program would run a `preload` and read a `.env` of the current directory.

@@ -7,6 +7,12 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BunPlugin } from "bun";
 
+/**
+ * How code is shortened. Names stay: the bundler would choose short ones by how often letters occur, also in the path of the
+ * repository, and the program would have other bytes for each place where it is built.
+ */
+export const SHORTEN = { whitespace: true, syntax: true };
+
 /** Texts, imported with `{ type: "text" }`; below the repository's root. */
 const TEXTS = [
   "build/licenses.txt",
@@ -55,7 +61,9 @@ async function packBrowserLibrary(root: string): Promise<string> {
     entrypoints: [join(root, "node_modules/playwright-core/index.js")],
     format: "cjs",
     target: "bun",
-    minify: true,
+    minify: SHORTEN,
+    // The bundler would write the file's place into the program.
+    define: { __dirname: '"/playwright-core/lib"', __filename: '"/playwright-core/lib/coreBundle.js"' },
     plugins: [placelessPlaywright],
   });
   const [output] = built.outputs;
