@@ -2,7 +2,7 @@
 BUN := sh scripts/bun
 INSTALLED := node_modules/.installed
 
-.PHONY: help demo docs test test-unit test-all test-scale build release library check format install clean
+.PHONY: help demo docs test test-unit test-all test-scale build release version library check format install clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -15,6 +15,7 @@ test: check build library packages ## all tests that matter: minutes on an idle 
 	sh scripts/ensure-chromium.sh
 	sh scripts/ensure-firefox.sh
 	sh scripts/ensure-server.sh nginx nginx-light
+	sh scripts/ensure-server.sh minisign minisign
 	sh scripts/ensure-server.sh caddy caddy
 	sh scripts/ensure-server.sh prometheus prometheus
 	sh scripts/ensure-server.sh systemd-analyze systemd
@@ -33,6 +34,7 @@ test-all: check build library packages ## the tests and the long runs
 	sh scripts/ensure-chromium.sh
 	sh scripts/ensure-firefox.sh
 	sh scripts/ensure-server.sh nginx nginx-light
+	sh scripts/ensure-server.sh minisign minisign
 	sh scripts/ensure-server.sh caddy caddy
 	sh scripts/ensure-server.sh prometheus prometheus
 	sh scripts/ensure-server.sh systemd-analyze systemd
@@ -52,8 +54,11 @@ test-scale: build ## several processes on PostgreSQL and S3 while all of them fa
 build: $(INSTALLED) ## dist/article-extractor, one self-contained file
 	$(BUN) scripts/build.ts
 
-release: $(INSTALLED) ## dist/release/, every target with SHA-256 sums
-	$(BUN) scripts/build.ts --release
+release: library ## [KEY=minisign.key PLATFORMS=linux-x64 TRIAL=yes]: all that is published, into dist/release
+	$(BUN) scripts/release/release.ts $(foreach set,$(MAKEOVERRIDES),$(call option,$(set)))
+
+version: $(INSTALLED) ## VERSION=1.2.3: give what is unreleased a version, to be committed
+	$(BUN) scripts/release/notes.ts $(foreach set,$(MAKEOVERRIDES),$(call option,$(set)))
 
 library: $(INSTALLED) ## dist/lib, for Bun and Node
 	$(BUN) scripts/build-library.ts

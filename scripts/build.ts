@@ -9,6 +9,13 @@ import { packModules, SHORTEN } from "./pack.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
+/** The modules with which the program and its workers begin. */
+export const PROGRAM_ENTRIES: readonly string[] = [
+  "article-extractor.ts",
+  "extraction-worker.ts",
+  "index-worker.ts",
+].map((name) => join(ROOT, "bin", name));
+
 /** The settings that every compiled program of this repository shares, benches included. */
 export function compileSettings(
   outfile: string,
@@ -36,9 +43,7 @@ export async function buildProgram(outfile: string, target?: Bun.Build.CompileTa
   await writeFile(join(ROOT, "build/licenses.txt"), await collectLicenses(ROOT));
   const result = await Bun.build({
     ...compileSettings(outfile, target),
-    entrypoints: ["article-extractor.ts", "extraction-worker.ts", "index-worker.ts"].map((name) =>
-      join(ROOT, "bin", name),
-    ),
+    entrypoints: [...PROGRAM_ENTRIES],
     plugins: [await packModules(ROOT)],
   });
   if (!result.success) throw new AggregateError(result.logs, `building ${outfile} failed`);

@@ -93,7 +93,8 @@ async function locate(name: string, importer: string, root: string): Promise<str
   }
 }
 
-async function readManifest(directory: string): Promise<PackageJson> {
+/** Reads the package.json of a directory. */
+export async function readManifest(directory: string): Promise<PackageJson> {
   // The fields that matter are checked where they are read.
   return (await Bun.file(join(directory, "package.json")).json()) as PackageJson;
 }
@@ -115,7 +116,8 @@ async function readPackage(directory: string): Promise<LicensedPackage> {
   return { title, licenseId, texts: texts.map((text) => text.replaceAll("\r\n", "\n").trim()) };
 }
 
-function readLicenseId(manifest: PackageJson): string | null {
+/** Returns the licence of a package as an SPDX expression; null when it names none. */
+export function readLicenseId(manifest: PackageJson): string | null {
   const named = typeof manifest.license === "string" ? manifest.license : manifest.license?.type;
   const listed = (manifest.licenses ?? []).flatMap((license) => license.type ?? []).join(" OR ");
   const id = named ?? listed;
