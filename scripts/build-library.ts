@@ -23,6 +23,8 @@ async function buildModules(): Promise<ReadonlySet<string>> {
     naming: { entry: "[name].js", chunk: "[name]-[hash].js" },
     target: "node",
     format: "esm",
+    // The bundler would write the place of the repository into the library.
+    define: { __filename: '"article-extractor"' },
     external: [...OPTIONAL],
     splitting: true,
     metafile: true,

@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import { appendFile, mkdir, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { outputOf } from "../support/local.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+/** Whoever commits the copies does so at the same time. */
+const AUTHOR = {
+  GIT_AUTHOR_NAME: "a",
+  GIT_AUTHOR_EMAIL: "a@b",
+  GIT_AUTHOR_DATE: "2026-01-01T00:00:00Z",
+  GIT_COMMITTER_NAME: "a",
+  GIT_COMMITTER_EMAIL: "a@b",
+  GIT_COMMITTER_DATE: "2026-01-01T00:00:00Z",
+};
+
+async function run(cwd: string, command: string): Promise<string> {
+  const env = { ...process.env, ...AUTHOR };
+  const child = Bun.spawn(["sh", "-ec", command], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+  const { stdout, stderr } = await outputOf(child);
+  expect({ command, exitCode: await child.exited, stderr }).toMatchObject({ exitCode: 0 });
+  return stdout;
+}
+
+/** Releases a copy of this repository, with its packages copied too: a link to them would have the same place twice. */
+async function releaseIn(directory: string, key: string): Promise<string> {
+  await mkdir(directory, { recursive: true });
+  await run(ROOT, `git ls-files -co --exclude-standard -z | xargs -0 cp --parents -t ${directory}`);
+  await run(ROOT, `cp -al node_modules ${directory}/ || cp -a node_modules ${directory}/`);
+  await symlink(
+    join(ROOT, "scripts/toolchain/node_modules"),
+    join(directory, "scripts/toolchain/node_modules"),
+  );
+  await run(directory, "git init -q && git add -A && git commit -qm all");
+  await run(
+    directory,
+    `touch node_modules/.installed && make release TRIAL=yes PLATFORMS=linux-x64 KEY=${key}`,
+  );
+  return join(directory, "dist/release");
+}
+
+test.skipIf(process.platform !== "linux" || process.arch !== "x64" || Bun.which("minisign") === null)(
+  "two releases of the same sources in different places are equal, signed, and work",
+  async () => {
+    using place = temporaryDirectory();
+    const key = join(place.path, "key");
+    await run(place.path, `minisign -G -W -p ${key}.pub -s ${key}`);
+    const one = await releaseIn(join(place.path, "one"), key);
+    const other = await releaseIn(join(place.path, "another/and/deeper"), key);
+    expect(await run(place.path, `diff -rq ${one} ${other} || true`)).toBe("");
+    await run(one, `minisign -V -p ${key}.pub -m SHA256SUMS && sha256sum --check --quiet SHA256SUMS`);
+    const version = await run(
+      one,
+      "tar xzf article-extractor-linux-x64.tar.gz && ./article-extractor --version",
+    );
+    expect(version).toStartWith("article-extractor ");
+    await appendFile(join(one, "install.sh"), "#");
+    await expect(run(one, "sha256sum --check --quiet SHA256SUMS")).rejects.toThrow();
+  },
+  900_000,
+);
