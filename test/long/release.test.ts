@@ -23,21 +23,14 @@ async function run(cwd: string, command: string): Promise<string> {
   return stdout;
 }
 
-/** Releases a copy of this repository, with its packages copied too: a link to them would have the same place twice. */
-async function releaseIn(directory: string, key: string): Promise<string> {
+/** Copies this repository, with its packages: a link to them would have the same place twice. */
+async function copyTo(directory: string): Promise<void> {
   await mkdir(directory, { recursive: true });
   await run(ROOT, `git ls-files -co --exclude-standard -z | xargs -0 cp --parents -t ${directory}`);
   await run(ROOT, `cp -al node_modules ${directory}/ || cp -a node_modules ${directory}/`);
-  await symlink(
-    join(ROOT, "scripts/toolchain/node_modules"),
-    join(directory, "scripts/toolchain/node_modules"),
-  );
-  await run(directory, "git init -q && git add -A && git commit -qm all");
-  await run(
-    directory,
-    `touch node_modules/.installed && make release TRIAL=yes PLATFORMS=linux-x64 KEY=${key}`,
-  );
-  return join(directory, "dist/release");
+  const toolchain = "scripts/toolchain/node_modules";
+  await symlink(join(ROOT, toolchain), join(directory, toolchain));
+  await run(directory, "git init -q && git add -A && git commit -qm all && touch node_modules/.installed");
 }
 
 test.skipIf(process.platform !== "linux" || process.arch !== "x64" || Bun.which("minisign") === null)(
@@ -46,8 +39,11 @@ test.skipIf(process.platform !== "linux" || process.arch !== "x64" || Bun.which(
     using place = temporaryDirectory();
     const key = join(place.path, "key");
     await run(place.path, `minisign -G -W -p ${key}.pub -s ${key}`);
-    const one = await releaseIn(join(place.path, "one"), key);
-    const other = await releaseIn(join(place.path, "another/and/deeper"), key);
+    const places = ["one", "another/and/deeper"].map((name) => join(place.path, name));
+    for (const directory of places) await copyTo(directory);
+    for (const directory of places)
+      await run(directory, `make release TRIAL=yes PLATFORMS=linux-x64 KEY=${key}`);
+    const [one = "", other = ""] = places.map((directory) => join(directory, "dist/release"));
     expect(await run(place.path, `diff -rq ${one} ${other} || true`)).toBe("");
     await run(one, `minisign -V -p ${key}.pub -m SHA256SUMS && sha256sum --check --quiet SHA256SUMS`);
     const version = await run(

@@ -138,7 +138,13 @@ describe("the bill of materials", () => {
   });
 
   test("lists nothing that is only installed", () => {
-    for (const name of ["typescript", "fast-check", "selfsigned", "minisearch", "@cyclonedx/cyclonedx-library"])
+    for (const name of [
+      "typescript",
+      "fast-check",
+      "selfsigned",
+      "minisearch",
+      "@cyclonedx/cyclonedx-library",
+    ])
       expect(names()).not.toContain(name);
   });
 
