@@ -1,5 +1,5 @@
 import { fill, h } from "../dom.ts";
-import { counted, estimateTokens, formatNumber, formatTime } from "../format.ts";
+import { counted, estimateTokens, formatDuration, formatNumber, formatTime } from "../format.ts";
 import { renderMarkdown } from "../markdown/render.ts";
 import type { Article, ExtractedPage } from "./api.ts";
 import { type BlockActions, blocksView } from "./blocks-view.ts";
@@ -73,7 +73,10 @@ function chips(article: Article): HTMLElement {
           isDoubtful ? "bad" : "",
         ],
     [FETCHERS[fetcher], "How the page was fetched"],
-    [`${counted(words, "word")}, ${minutes(words)}`, "Words of the content, and the time that reading takes"],
+    [
+      `${counted(words, "word")}, ${readingTime(words)}`,
+      "Words of the content, and the time that reading takes",
+    ],
     [
       `about ${counted(estimateTokens(article.markdown ?? ""), "token")}`,
       "Tokens of the Markdown for a language model, estimated",
@@ -93,7 +96,7 @@ const FETCHERS: Readonly<Record<Article["fetcher"], string>> = {
 };
 
 /** Reading time at 230 words a minute (Brysbaert 2019, for silent reading of English). */
-const minutes = (words: number): string => `${Math.max(1, Math.round(words / 230))} min`;
+const readingTime = (words: number): string => formatDuration(Math.max(1, Math.round(words / 230)) * 60_000);
 
 const formatDay = (iso: string | null): string | null => {
   const time = Date.parse(iso ?? "");
