@@ -50,10 +50,18 @@ export class Politeness {
   async rulesFor(url: PageUrl, signal: AbortSignal): Promise<RobotsRules | null> {
     if (!this.#plan.obeysRobots) return null;
     const { robots, userAgent } = this.#parts;
-    const rules = await robots.rulesFor(url, {
-      signal,
-      tries: ROBOTS_TRIES,
-      beforeRequest: this.beforeRequest,
+    // The turn lasts until the file is here, as that of a page does.
+    let turn: HostTurn | null = null;
+    let isOver = false;
+    const beforeRequest = async ({ host }: URL, asking: AbortSignal): Promise<void> => {
+      turn?.release();
+      turn = await this.takeTurn(host, asking);
+      // This page was called off; others may wait for the file still.
+      if (isOver) turn.release();
+    };
+    const rules = await robots.rulesFor(url, { signal, tries: ROBOTS_TRIES, beforeRequest }).finally(() => {
+      isOver = true;
+      turn?.release();
     });
     const robotsDelayMs = crawlDelayMs(rules, userAgent) ?? 0;
     if (robotsDelayMs > 0) this.#keepRobotsDelay(hostOf(url), robotsDelayMs);

@@ -7,7 +7,9 @@ import {
   untilJob,
 } from "../support/extractor-server.ts";
 import { auditedManifest, type Cluster, startCluster } from "../support/scale/crawl.ts";
-import { gapsOf, type ManyHosts, serveManyHosts } from "../support/scale/site.ts";
+import { eventsOf, type JobEvent, toldPages } from "../support/scale/events.ts";
+import { type ManyHosts, serveManyHosts } from "../support/scale/site.ts";
+import { expectGaps, recordTurns } from "../support/scale/turns.ts";
 import { untilTrue } from "../support/until.ts";
 
 const DELAY_SECONDS = 0.1;
@@ -25,6 +27,7 @@ const serve = (role: "api" | "worker"): Promise<ExtractorProcess> =>
 
 beforeAll(async () => {
   cluster = await startCluster();
+  await recordTurns(cluster.database.url);
   site = await serveManyHosts({ hosts: 12, pagesPerHost: 100, answerMs: 50, missing: 50, bytes: 600 });
   apis = await Promise.all([serve("api"), serve("api")]);
   workers = await Promise.all([serve("worker"), serve("worker"), serve("worker")]);
@@ -44,25 +47,6 @@ const request = (place: string) => ({
   concurrency: 8,
 });
 
-type JobEvent = { readonly id: number; readonly kind: string; readonly data: string };
-
-/** Yields the events that have a number, those behind `last`, until the stream ends. */
-async function* eventsOf(api: ExtractorProcess, id: string, last: number | null): AsyncGenerator<JobEvent> {
-  const headers: Record<string, string> = last === null ? {} : { "last-event-id": String(last) };
-  const response = await api.get(`/crawl/${id}/events`, { headers });
-  expect(response.status).toBe(200);
-  let text = "";
-  for await (const piece of response.body!.pipeThrough(new TextDecoderStream())) {
-    text += piece;
-    for (let end = text.indexOf("\n\n"); end >= 0; end = text.indexOf("\n\n")) {
-      const block = text.slice(0, end);
-      text = text.slice(end + 2);
-      const field = (name: string): string => new RegExp(`^${name}: (.*)$`, "m").exec(block)?.[1] ?? "";
-      if (field("id") !== "") yield { id: Number(field("id")), kind: field("event"), data: field("data") };
-    }
-  }
-}
-
 test("events are taken up on another process without a gap or a repetition, while workers come and go", async () => {
   const before = await site.count();
   const id = await submitJob(apis[0], request("events"));
@@ -80,16 +64,14 @@ test("events are taken up on another process without a gap or a repetition, whil
   }
 
   expect(await workers[1]?.exited).toBe(0);
-  expect(events.map((event) => event.id)).toEqual(events.map((_, index) => (events[0]?.id ?? 0) + index));
-  const told = events.filter(({ kind }) => kind === "page").map(({ data }) => JSON.parse(data).url as string);
-  expect(told.sort()).toEqual([...site.urls].sort());
+  expect(toldPages(events).sort()).toEqual([...site.urls].sort());
   for (const api of apis)
     expect(await untilJob(api, id, isOver)).toMatchObject({ status: "completed", total: site.urls.length });
   const manifest = await auditedManifest(cluster.bucket, "all/events");
   expect(manifest.results.length).toBe(site.urls.length);
   expect(await (await apis[1].get(`/crawl/${id}/manifest`)).json()).toEqual(manifest);
   const delayMs = DELAY_SECONDS * 1000;
-  expect(gapsOf((await site.visits()).slice(before), delayMs).leastMs).toBeGreaterThanOrEqual(delayMs / 2);
+  await expectGaps(cluster.database.url, (await site.visits()).slice(before), { delayMs });
 }, 600_000);
 
 test("a job that is cancelled anywhere ends everywhere within 2 s", async () => {

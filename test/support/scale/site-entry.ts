@@ -38,11 +38,11 @@ const server = Bun.serve({
   idleTimeout: 0,
   development: false,
   async fetch(request) {
-    const at = performance.now();
-    const { hostname, pathname, port } = new URL(request.url);
+    const at = Date.now();
+    const { hostname, host: authority, pathname, port } = new URL(request.url);
     if (pathname === "/-/visits") return Response.json(visits);
     if (pathname === "/-/count") return Response.json(visits.length);
-    visits.push({ at, host: hostname, path: pathname });
+    visits.push({ at, host: hostname, authority, path: pathname });
     if (answerMs > 0) await Bun.sleep(answerMs);
     return answer(hostname, pathname, port);
   },

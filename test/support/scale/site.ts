@@ -13,8 +13,14 @@ export type SiteOptions = {
   readonly bytes: number;
 };
 
-/** A request as the site saw it; `at` in ms of one clock. */
-export type Visit = { readonly at: number; readonly host: string; readonly path: string };
+/** A request as the site saw it; `at` in ms since 1970. */
+export type Visit = {
+  readonly at: number;
+  readonly host: string;
+  /** With the port. */
+  readonly authority: string;
+  readonly path: string;
+};
 
 export type ManyHosts = AsyncDisposable & {
   /** Of 127.0.0.1, whose first page links to all hosts. */
@@ -53,26 +59,6 @@ export async function serveManyHosts(options: SiteOptions): Promise<ManyHosts> {
       await child.exited;
     },
   };
-}
-
-/**
- * How far the times between requests to one host keep to its delay: the least one, and the share of those that are more
- * than a tenth too short. A process that has its turn may wait for a busy machine before it asks, so the next gap is
- * shorter by that; two processes that asked at once would be far below half the delay.
- */
-export function gapsOf(
-  visits: readonly Visit[],
-  delayMs: number,
-): { readonly leastMs: number; readonly short: number } {
-  const last = new Map<string, number>();
-  const gaps: number[] = [];
-  for (const { host, at } of visits) {
-    const before = last.get(host);
-    if (before !== undefined) gaps.push(at - before);
-    last.set(host, at);
-  }
-  const short = gaps.filter((gap) => gap < 0.9 * delayMs).length / gaps.length;
-  return { leastMs: Math.min(...gaps), short };
 }
 
 /** The pages that were asked for more than once, with the number of requests beyond the first. */
