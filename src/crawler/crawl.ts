@@ -38,6 +38,7 @@ export type CrawlDeps = Pick<
   readonly metrics: Metrics;
   /** Adds the request, the fetcher and timings to the log lines of each page. */
   readonly hasDiagnostics: boolean;
+  readonly keepTold?: (() => Promise<void>) | undefined;
 };
 
 /** The number of outcomes that are reported before the loop looks for other work. */
@@ -243,6 +244,7 @@ export class CrawlRun {
     if (frontier.isShared && !isLast && now - this.#toldAt < GATHER_MS) return;
     this.#toldAt = now;
     for (;;) {
+      await this.#deps.keepTold?.(); // the next call counts those before as told
       const outcomes = await frontier.takeRecorded(OUTCOMES_AT_ONCE);
       if (outcomes.length === 0) return;
       this.#counted = null;
@@ -328,8 +330,7 @@ export class CrawlRun {
     } catch (error) {
       const isLost = signal.aborted || !frontier.holds(page);
       if (!isLost || !(error instanceof Failure && error.code === "cancelled")) throw error;
-      const { tries, spentMs } = page;
-      verdict = { kind: "retry", next: { waitMs: 0, tries, spentMs, isAsked: true } };
+      verdict = { kind: "retry", next: { ...page, waitMs: 0, isAsked: true } };
     }
     if (verdict.kind === "retry") await frontier.retry(page, verdict.next);
     else await this.#settle(verdict.settlement);

@@ -24,7 +24,7 @@ import type {
 } from "./types.ts";
 
 /** The parts that a job works with besides its own output. */
-export type CrawlJobParts = Omit<CrawlDeps, "frontier" | "sink" | "authorizations"> & {
+export type CrawlJobParts = Omit<CrawlDeps, "frontier" | "sink" | "authorizations" | "keepTold"> & {
   /** The network options without secrets, for the manifest. */
   readonly network: Readonly<Record<string, unknown>>;
   /** Where several processes share a crawl; null where none does. */
@@ -55,7 +55,8 @@ export async function* runCrawlJob(
   const log = jobId === null ? parts.log : parts.log.with({ job_id: jobId });
   await using frontier = await openFrontier(plan, { options, parts, output });
   using _ = closeSoonAfter(shared?.leave, frontier);
-  const run = new CrawlRun(plan, { ...parts, log, frontier, sink: output.sink, authorizations }, signal);
+  const deps = { ...parts, log, frontier, sink: output.sink, authorizations, keepTold: shared?.keepTold };
+  const run = new CrawlRun(plan, deps, signal);
   const config = configEcho({ plan, options, network: parts.network });
   const notice = async (told: CrawlNotice): Promise<CrawlEvent> => {
     logNotice(told, log);

@@ -292,6 +292,11 @@ export type SharedCrawl = {
    * it for all.
    */
   readonly leave: AbortSignal;
+  /**
+   * Resolves once the outcomes that were told are kept for good, if this process leads. Until then another leader tells
+   * them again.
+   */
+  readonly keepTold?: () => Promise<void>;
 };
 
 /** Receives the lines about the changes of a complete crawl. Each call throws `Failure` like `PageSink`. */

@@ -20,12 +20,13 @@ type CrawlParts = Omit<JobParts, "log"> & {
   readonly isFresh: boolean;
   /** Whether this process has the job's lease; others only help. */
   readonly canLead: boolean;
+  readonly keepTold?: () => Promise<void>;
 };
 
 /** Runs this process's part of a job's crawl. @throws Failure as `runCrawlJob`, and for what has changed meanwhile */
 export async function* runCrawl(
   { id, spec }: Pick<ClaimedJob<CrawlSpec>, "id" | "spec">,
-  { app, queue, places, stop, isFresh, canLead }: CrawlParts,
+  { app, queue, places, stop, isFresh, canLead, keepTold }: CrawlParts,
 ): AsyncGenerator<CrawlEvent, void> {
   const { cancel, leave } = stop;
   for (const path of spec.sitemapFiles) await requireSameFile(path);
@@ -39,7 +40,7 @@ export async function* runCrawl(
     freshName: '"fresh": true',
     shellSettings: { output_dir: spec.shownDirectory ?? null },
     authorizations: new Map(spec.authorizations),
-    ...(queue.isShared && { shared: { canLead, leave: leave.signal } }),
+    ...(queue.isShared && { shared: { canLead, leave: leave.signal, ...(keepTold && { keepTold }) } }),
   };
   const signal = queue.isShared ? cancel.signal : AbortSignal.any([cancel.signal, leave.signal]);
   yield* session.crawl(spec.plan, options, signal);

@@ -1,3 +1,4 @@
+import { pause } from "../../../../base/abort.ts";
 import { Failure, type FailureRecord } from "../../../../base/failure.ts";
 import type { Log } from "../../../../base/log.ts";
 import type { Metrics } from "../../../../base/metrics.ts";
@@ -16,13 +17,22 @@ import type { CrawlSpec } from "./spec.ts";
 /** A report without news renews the lease only this often, in ms. */
 const RENEWAL_MS = 3000;
 
+/** How soon a report is repeated that somebody waits for, in ms. */
+const RETRY_MS = 50;
+
 /** Collects the events of a running job and records them at every beat, which also renews the lease. */
 export type Reporter = {
   /** Resolves once the job counts as begun. */
   take(event: Exclude<CrawlEvent, { kind: "finished" }>): Promise<void>;
+  /**
+   * Resolves once the queue has all events so far.
+   * @throws Failure `cancelled` when this run ends before that
+   */
+  keepTold(): Promise<void>;
   isCancelled(): boolean;
   finish(end: End): Promise<void>;
-  handBack(delayMs: number): Promise<void>;
+  /** @param why a sentence for whoever wonders why the job waits */
+  handBack(delayMs: number, why?: string): Promise<void>;
   stop(): void;
 };
 
@@ -135,6 +145,13 @@ export function startReporting(
       await reporting;
       await report();
     },
+    async keepTold() {
+      while (events.length > 0) {
+        if (leave.signal.aborted) throw new Failure("cancelled", "the job goes on elsewhere");
+        await report();
+        if (events.length > 0) await pause(RETRY_MS, leave.signal);
+      }
+    },
     isCancelled: () => cancel.signal.aborted,
     async finish(end) {
       await stop();
@@ -144,12 +161,13 @@ export function startReporting(
         state,
         error: error && { ...error, message: asWritten(error.message) },
         counts: end.progress ?? progress,
-        warnings: toldOf(end.warnings ?? warnings),
+        // An empty list replaces what was told while the job waited.
+        warnings: end.warnings?.map(asWritten) ?? toldOf(warnings),
       });
     },
-    async handBack(delayMs) {
+    async handBack(delayMs, why) {
       await stop();
-      await queue.report(job, present());
+      await queue.report(job, { ...present(), ...(why !== undefined && { warnings: [why] }) });
       await queue.handBack(job, delayMs);
     },
     stop: stopBeating,

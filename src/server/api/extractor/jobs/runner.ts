@@ -18,6 +18,7 @@ export interface JobRunner extends AsyncDisposable {
 
 /** How long a job waits when another process still crawls its directory, or has its store, in ms. */
 const BUSY_DELAY_MS = 5000;
+const FOREIGN = "a worker with another store handed the job back; it waits for one that has its own";
 /** How long shared jobs may take to be handed back, in ms; the program has to end within ten seconds. */
 const DRAIN_MS = 5000;
 /** How often to retry when a job's end cannot be recorded, in ms. */
@@ -36,13 +37,14 @@ export function startJobRunner(options: JobParts): JobRunner {
   let claiming: Promise<void> | null = null;
   let isAskedAgain = false;
   const helper = queue.isShared ? startHelper(options) : null;
+  const foreign = new Set<string>();
   const start = (job: ClaimedJob<CrawlSpec>): void => {
     helper?.leave();
     const stop = { cancel: new AbortController(), leave: new AbortController() };
     const { id } = job;
     app.metrics.count("jobs_claimed", {});
-    log.info("job taken", { job_id: id });
-    const done = runJob(job, { ...options, id, stop, isEnding: () => isEnding }).finally(() => {
+    if (!foreign.has(id)) log.info("job taken", { job_id: id });
+    const done = runJob(job, { ...options, id, stop, foreign, isEnding: () => isEnding }).finally(() => {
       running.delete(id);
       wake();
     });
@@ -97,6 +99,8 @@ export function startJobRunner(options: JobParts): JobRunner {
 type RunParts = JobParts & {
   readonly id: string;
   readonly stop: JobStop;
+  /** Jobs that belong to another store; each is told once. */
+  readonly foreign: Set<string>;
   readonly isEnding: () => boolean;
 };
 
@@ -122,7 +126,8 @@ async function runJob(job: ClaimedJob<CrawlSpec>, parts: RunParts): Promise<void
 async function crawl(job: ClaimedJob<CrawlSpec>, reporter: Reporter, parts: RunParts): Promise<CrawlSummary> {
   // The work of an earlier run of this job must not be forgotten.
   const isFresh = job.spec.isFresh && !job.hasBegun;
-  for await (const event of runCrawl(job, { ...parts, isFresh, canLead: true })) {
+  const { keepTold } = reporter;
+  for await (const event of runCrawl(job, { ...parts, isFresh, canLead: true, keepTold })) {
     if (event.kind === "finished") return event.summary;
     await reporter.take(event);
   }
@@ -141,14 +146,16 @@ function whatBecame(summary: CrawlSummary, reporter: Reporter, parts: RunParts):
   return () => reporter.finish({ state, error: endError(summary), progress, warnings });
 }
 
-function whatFailed(error: unknown, reporter: Reporter, { id, log, queue, isEnding }: RunParts): Write {
+function whatFailed(error: unknown, reporter: Reporter, parts: RunParts): Write {
+  const { id, log, queue, foreign, isEnding } = parts;
   if (isDirectoryBusy(error)) return () => reporter.handBack(BUSY_DELAY_MS);
   if (isEnding() && isCancelled(error)) return () => reporter.handBack(0);
   if (error instanceof Failure && error.code === "store_unavailable")
     return waitForStore(error, reporter, { id, log });
   if (error instanceof OtherStore && queue.isShared) {
-    log.warning("job of another store", { job_id: id });
-    return () => reporter.handBack(BUSY_DELAY_MS);
+    if (!foreign.has(id)) log.warning("job of another store", { job_id: id });
+    foreign.add(id);
+    return () => reporter.handBack(BUSY_DELAY_MS, FOREIGN);
   }
   if (error instanceof Failure)
     log.warning("job failed", { job_id: id, code: error.code, reason: error.message });
