@@ -97,3 +97,23 @@ test("tells the other processes that share a database which job has changed", as
   await isTold(job.id, () => one.finish(job, { state: "completed", error: null, after: 0, events: [] }));
   expect(told).not.toContain(null);
 });
+
+test("counts the processes that ask for jobs until they close or are silent", async () => {
+  const place = await testDatabase();
+  open.push(place);
+  const database = await place.open();
+  const limits = { maxQueued: 5, maxRunning: 5, leaseMs: 600_000 };
+  const openQueue = async () => openPostgresJobQueue({ ...limits, database: answeringTwice(database) });
+  const [watcher, one, other] = [await openQueue(), await openQueue(), await openQueue()];
+  expect(await watcher.runners?.()).toBe(0);
+  for (const queue of [one, one, other]) await queue.claim();
+  expect(await watcher.runners?.()).toBe(2);
+  await one[Symbol.asyncDispose]();
+  expect(await watcher.runners?.()).toBe(1);
+  await database.run("UPDATE job_runner SET seen_at = seen_at - interval '16 s'");
+  expect(await watcher.runners?.()).toBe(0);
+  const late = await openQueue();
+  await late.claim();
+  expect(await watcher.runners?.()).toBe(1);
+  expect(await database.query("SELECT FROM job_runner")).toHaveLength(1);
+});

@@ -113,6 +113,7 @@ export type JobJson = {
   readonly started_at: string | null;
   readonly completed_at: string | null;
   readonly error: { readonly code: string; readonly message: string } | null;
+  readonly warnings: readonly string[] | null;
 };
 
 /** Submits a crawl that is accepted; gives its id. */

@@ -92,6 +92,8 @@ export interface JobQueue<Spec> extends AsyncDisposable {
   counts(): Promise<{ readonly queued: number; readonly running: number }>;
   /** Counts what waits in the crawls that processes share: pages, and hosts that have any; absent where none do. */
   waiting?(): Promise<{ readonly pages: number; readonly hosts: number }>;
+  /** Counts the processes that run jobs; absent where the jobs are of one machine. */
+  runners?(): Promise<number>;
   /** Ends a waiting job, or tells a running one to stop; does nothing for one that has ended. */
   cancel(id: string): Promise<JobRecord | null>;
   /** Claims the next job, unless enough are running; jobs whose process has ended go first. */
@@ -138,6 +140,8 @@ export const MIN_EVENTS = 500;
 export const EVENT_AGE_MS = 120_000;
 /** The maximum number of events that are kept of a job, whatever their age. */
 export const MAX_EVENTS = 20_000;
+/** How often a process that runs jobs says so, and for how long it counts, in ms. */
+export const PRESENCE_MS = { every: 3_000, lasts: 15_000 };
 /** How often a queue looks for ended jobs with more events than the newest ones, in ms. */
 export const TRIM_MS = 60_000;
 /** A job that crashes its process this often is not tried again. */

@@ -18,6 +18,7 @@ import {
   MAX_FINISHED,
   MIN_EVENTS,
   type NewJob,
+  PRESENCE_MS,
   type StoredEvent,
   TRIM_MS,
 } from "./jobs.ts";
@@ -61,6 +62,8 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
   readonly #db: Postgres;
   readonly #options: PostgresQueueOptions;
   readonly #channel: string;
+  readonly #runner = crypto.randomUUID();
+  #presentAt = Number.NEGATIVE_INFINITY;
   #trimmedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: PostgresQueueOptions) {
@@ -129,6 +132,13 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
     return waitingCounts(this.#db);
   }
 
+  async runners(): Promise<number> {
+    const [row] = await this.#db.query<{ count: number }>(
+      `SELECT count(*) AS count FROM job_runner WHERE seen_at > clock_timestamp() - ${PRESENT}`,
+    );
+    return row?.count ?? 0;
+  }
+
   async cancel(id: string): Promise<JobRecord | null> {
     if (!UUID.test(id)) return null;
     // Marked first: a job that is handed back in between is not handed out again without the mark.
@@ -144,6 +154,7 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
   }
 
   async claim(): Promise<ClaimedJob<Spec> | null> {
+    await this.#sayPresent();
     await this.#trimEnded();
     // It is checked without the lock first, because most of the time there is nothing to do.
     const [due] = await this.#db.query(
@@ -263,7 +274,24 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
     });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {}
+  async [Symbol.asyncDispose](): Promise<void> {
+    if (this.#presentAt < 0) return;
+    const goodbye = this.#db.patient({ waitMs: GOODBYE_MS });
+    // Without it, the others find out after a while.
+    await goodbye.run("DELETE FROM job_runner WHERE id = $1", [this.#runner]).catch(() => {});
+  }
+
+  async #sayPresent(): Promise<void> {
+    const now = performance.now();
+    if (now - this.#presentAt < PRESENCE_MS.every) return;
+    await this.#db.run(
+      `WITH gone AS (DELETE FROM job_runner WHERE seen_at < clock_timestamp() - ${PRESENT} AND id <> $1)
+       INSERT INTO job_runner VALUES ($1, clock_timestamp())
+         ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at`,
+      [this.#runner],
+    );
+    this.#presentAt = now;
+  }
 
   /** Drops the events of ended jobs that nothing but their age has kept. */
   async #trimEnded(): Promise<void> {
@@ -314,6 +342,11 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
 }
 
 const CHANNEL = "jobs";
+
+/** How long closing waits for a database that is away, in ms. */
+const GOODBYE_MS = 1000;
+
+const PRESENT = `interval '${PRESENCE_MS.lasts} ms'`;
 
 const EVENT_AGE = `interval '${EVENT_AGE_MS} ms'`;
 

@@ -255,14 +255,29 @@ test("a worker with another store leaves a job to those that have its own", asyn
   await using place = await testDatabase();
   const env = sharedEnv(place);
   await using api = await start("api", env);
+  const lone = await submitJob(api, { output_dir: "lone", seeds: [`${site.origin}/`] });
+  expect(linesOf(api.stderr())).toContainEqual(
+    expect.objectContaining({ message: "no process runs jobs", job_id: lone }),
+  );
+  expect(await (await api.get("/health")).json()).toMatchObject({ job_workers: 0 });
+  await api.get(`/crawl/${lone}`, { method: "DELETE" });
   await using stray = await start("worker", {
     ...env,
     ARTICLE_EXTRACTOR_STORE_URL: `s3://${bucket.name}/elsewhere`,
   });
   const id = await submitJob(api, { output_dir: "x", seeds: [`${site.origin}/`] });
-  await untilTrue(() => linesOf(stray.stderr()).some(({ message }) => message === "job of another store"));
+  const ofStray = (wanted: string) => linesOf(stray.stderr()).filter(({ message }) => message === wanted);
+  await untilTrue(() => ofStray("job of another store").length > 0);
+  const waiting = await untilJob(api, id, ({ warnings }) => warnings !== null);
+  expect(waiting.warnings).toEqual([expect.stringContaining("waits for one that has its own")]);
+  expect(await (await api.get("/health")).json()).toMatchObject({ job_workers: 1 });
   await using _ = await start("worker", env);
-  expect(await untilJob(api, id, isOver)).toMatchObject({ status: "completed", successful: PAGES });
+  expect(await untilJob(api, id, isOver)).toMatchObject({
+    status: "completed",
+    successful: PAGES,
+    warnings: null,
+  });
+  expect([ofStray("job of another store").length, ofStray("job taken").length]).toEqual([1, 1]);
 });
 
 test("serve search has no roles", async () => {

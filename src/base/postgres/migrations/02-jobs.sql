@@ -34,6 +34,8 @@ CREATE TABLE job (
 -- Leases are renewed every second, and no index knows of it.
 ) WITH (fillfactor = 50);
 CREATE INDEX job_open ON job (number) WHERE state IN ('queued', 'running');
+-- The processes that run jobs, and when each last asked for one.
+CREATE TABLE job_runner (id uuid PRIMARY KEY, seen_at timestamptz NOT NULL) WITH (fillfactor = 50);
 -- The newest events of each job, numbered by whoever holds its lease.
 CREATE TABLE job_event (
   job bigint NOT NULL REFERENCES job ON DELETE CASCADE,

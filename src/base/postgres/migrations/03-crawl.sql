@@ -1066,10 +1066,13 @@ BEGIN
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
--- Deletes some rows of crawls that were begun afresh. Returns whether there may be more.
+-- Ends workers that died when their crawl was over and nobody worked on it any more, and deletes some rows of crawls that
+-- were begun afresh. Returns whether there may be more.
 CREATE FUNCTION crawl_sweep(p_limit int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE v_crawl bigint; v_table text; v_count int;
 BEGIN
+  PERFORM crawl_bury(w.crawl, w.id, true) FROM crawl_worker w JOIN crawl c ON c.id = w.crawl
+    WHERE (c.is_finished OR c.stopped IS NOT NULL) AND w.seen_at < clock_timestamp() - interval '1 minute';
   SELECT id INTO v_crawl FROM crawl WHERE place IS NULL LIMIT 1 FOR UPDATE SKIP LOCKED;
   IF NOT FOUND THEN RETURN false; END IF;
   FOREACH v_table IN ARRAY '{worker,claim,queue,wait,tally,turn,outcome,stored,link,skipped_link,origin,warning,host,page}'::text[]

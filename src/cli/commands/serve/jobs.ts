@@ -59,6 +59,8 @@ export async function openJobs(parts: JobsParts): Promise<OpenJobs> {
   const queues = localQueue
     ? { queue: localQueue, runningQueue: localQueue }
     : await sharedQueues(app, settings);
+  // The other servers learn at once that this one runs no jobs any more.
+  if (localQueue === null) stack.use(queues.runningQueue);
   const all = stack.move();
   return { ...queues, places, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }

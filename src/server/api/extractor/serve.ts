@@ -123,7 +123,10 @@ const about = ({ name, version, isReady }: ExtractorParts, basePath: string): z.
 
 async function health(parts: ExtractorParts, uptimeMs: number): Promise<z.output<typeof Health>> {
   const { name, version, app, role } = parts;
-  const jobs = await inTime(() => parts.queue.counts());
+  const [jobs, runners] = await Promise.all([
+    inTime(() => parts.queue.counts()),
+    inTime(async () => (await parts.queue.runners?.()) ?? null),
+  ]);
   return {
     status: jobs === null ? "degraded" : "healthy",
     service: name,
@@ -134,6 +137,7 @@ async function health(parts: ExtractorParts, uptimeMs: number): Promise<z.output
     workers: app.extractor.workers,
     browser: { available: app.browserPath() !== null },
     jobs,
+    job_workers: runners,
     processes: { configured: parts.processes.configured, alive: parts.processes.alive() },
   };
 }

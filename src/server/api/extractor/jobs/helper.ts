@@ -14,13 +14,13 @@ export interface Helper extends AsyncDisposable {
 
 type HelpedJob = Pick<ClaimedJob<CrawlSpec>, "id" | "spec">;
 
-/** After a crawl that could not be helped, the next is looked for so much later, in ms. */
+/** A job that was left is not joined again for so long, in ms: its crawl may be at its end, or cannot be helped. */
 const REST_MS = 5000;
 
 export function startHelper(options: JobParts): Helper {
   const { app, queue, log } = options;
   let helping: { readonly leave: AbortController; readonly done: Promise<void> } | null = null;
-  let restsUntil = 0;
+  let left = { id: "", until: 0 };
   const join = async (job: HelpedJob, leave: AbortController): Promise<void> => {
     log.info("joins a job", { job_id: job.id });
     app.metrics.count("jobs_helped", {});
@@ -30,16 +30,16 @@ export function startHelper(options: JobParts): Helper {
       // What comes of it is told by the process that leads.
       for await (const _ of runCrawl(job, { ...options, stop, isFresh: false, canLead: false }));
     } catch (error) {
-      restsUntil = performance.now() + REST_MS;
       if (!isAway(error)) log.warning("a job cannot be helped", { job_id: job.id, reason: reasonOf(error) });
     }
+    left = { id: job.id, until: performance.now() + REST_MS };
     log.info("leaves a job", { job_id: job.id });
   };
   return {
     async help() {
-      if (helping || performance.now() < restsUntil) return;
+      if (helping) return;
       const job = await queue.joinable().catch(() => null);
-      if (!job) return;
+      if (!job || (job.id === left.id && performance.now() < left.until)) return;
       const leave = new AbortController();
       const done = join(job, leave).finally(() => {
         helping = null;

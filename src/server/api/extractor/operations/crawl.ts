@@ -172,6 +172,8 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
       detail: "another job that has not ended yet has this output directory",
     });
   exchange.log.info("job accepted", { job_id: job.id });
+  const runners = await queue.runners?.().catch(() => null);
+  if (runners === 0) exchange.log.warning("no process runs jobs", { job_id: job.id });
   runner.wake();
   return Response.json(
     { job_id: job.id, status: "queued", progress: 0, total: 0 },

@@ -210,6 +210,10 @@ export const Health = z
       .object({ running: count, queued: count })
       .nullable()
       .openapi({ description: "Null while the database is away" }),
+    job_workers: count.nullable().openapi({
+      description:
+        "Processes of all machines that run jobs, where servers share them; null otherwise and while the database is away",
+    }),
     processes: z.object({ configured: count, alive: count }),
   })
   .openapi("Health");
