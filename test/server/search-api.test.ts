@@ -251,3 +251,16 @@ describe("GET /document", () => {
     expect(JSON.stringify(answer.body)).toContain(text);
   });
 });
+
+test.each(["/", "/search?q=boat", "/health", "/none", "/docs-search.js", "/openapi.json"])(
+  "HEAD %s has the length of GET and no body",
+  async (path) => {
+    const headers = { authorization: "Bearer all", "accept-encoding": "identity" };
+    const body = await (await fetch(`${server.url}${path}`, { headers })).arrayBuffer();
+    const head = await fetch(`${server.url}${path}`, { headers, method: "HEAD" });
+    // The time that a search took, and the id of a request, have other lengths now and then.
+    const difference = Math.abs(Number(head.headers.get("content-length")) - body.byteLength);
+    expect(difference).toBeLessThanOrEqual(4);
+    expect((await head.arrayBuffer()).byteLength).toBe(0);
+  },
+);

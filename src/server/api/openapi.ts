@@ -127,10 +127,18 @@ function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation, option
   app.on(method.toUpperCase(), operation.pattern ?? route.getRoutingPath(), async (context) => {
     context.env.exchange.notes.route = path;
     const response = await operation.handle(toCall(context));
-    // The framework answers HEAD by dropping the body of GET, and a stream would never notice.
-    if (context.env.exchange.request.method === "HEAD") await response.body?.cancel();
-    return response;
+    return context.env.exchange.request.method === "HEAD" ? withoutBody(response) : response;
   });
+}
+
+/** The answer to HEAD: that of GET with its length. The framework would drop the body, and say that it has none. */
+async function withoutBody(response: Response): Promise<Response> {
+  const isStream = response.headers.get("content-type")?.startsWith("text/event-stream") ?? false;
+  // A stream would never notice that nobody reads it.
+  if (isStream) await response.body?.cancel();
+  else if (response.body)
+    response.headers.set("content-length", String((await response.arrayBuffer()).byteLength));
+  return new Response(null, response);
 }
 
 const toResponse = ({ description, content, headers }: ApiAnswer) => ({

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { type Exchange, type Layer, prefersHtml } from "../middleware/exchange.ts";
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
 import baseStyle from "./page/base.css" with { type: "text" };
+import embedStyle from "./page/embed/embed.css" with { type: "text" };
+import embedHtml from "./page/embed/embed.html" with { type: "text" };
 import extractStyle from "./page/extractor/extract.css" with { type: "text" };
 import extractorStyle from "./page/extractor/extractor.css" with { type: "text" };
 import extractorHtml from "./page/extractor/extractor.html" with { type: "text" };
@@ -15,6 +17,8 @@ import statusHtml from "./page/status/status.html" with { type: "text" };
 // A macro's arguments are taken as they are written, so each bundle is named here in full.
 const extractorScript = bundlePageScript("extractor/main.ts");
 const searchScript = bundlePageScript("search/main.ts");
+const embedScript = bundlePageScript("embed/main.ts");
+const boxScript = bundlePageScript("box/main.ts", "iife");
 const statusScript = bundlePageScript("status/main.ts");
 
 /** The page of `serve extractor`: articles of addresses, and crawls. */
@@ -38,6 +42,12 @@ export const searchPages = (): WebPages => ({
     "status.css": baseStyle + statusStyle,
     "status.js": statusScript,
   }),
+  "/embed": createWebPage(textOf(embedHtml), {
+    "icon.svg": icon,
+    "embed.css": baseStyle + proseStyle + embedStyle,
+    "embed.js": embedScript,
+  }),
+  "/docs-search.js": { file: assetOf("docs-search.js", boxScript) },
   // Its address of earlier versions; programs are answered with JSON there.
   "/analytics": { movedTo: "status#queries" },
 });
@@ -54,7 +64,10 @@ type WebAsset = {
 };
 
 /** Pages by their paths. */
-export type WebPages = Readonly<Record<string, WebPage | MovedPage>>;
+export type WebPages = Readonly<Record<string, WebPage | MovedPage | SharedFile>>;
+
+/** A file that pages of other sites load by its path, which stays the same while the file changes. */
+type SharedFile = { readonly file: WebAsset };
 
 /** Where a page is now, relative to where it was. */
 type MovedPage = { readonly movedTo: string };
@@ -74,17 +87,15 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 
 /**
  * Assembles a page: `{{name}}` in the HTML becomes the asset's relative address, `assets/HASH.name`.
- * @throws Error for an asset of an unknown kind, and for a placeholder that names no asset
+ * @throws Error for a placeholder that names no asset
  */
 function createWebPage(html: string, files: Readonly<Record<string, string>>): WebPage {
   const assets = new Map<string, WebAsset>();
   const paths = new Map<string, string>();
   for (const [name, body] of Object.entries(files)) {
-    const contentType = CONTENT_TYPES[name.slice(name.lastIndexOf(".") + 1)];
-    if (contentType === undefined) throw new Error(`no content type is known for ${name}`);
     const path = `assets/${hashOf(body)}.${name}`;
     paths.set(name, path);
-    assets.set(path, { body, contentType, etag: `"${hashOf(body)}"` });
+    assets.set(path, assetOf(name, body));
   }
   const filled = html.replace(/\{\{([\w.-]+)\}\}/g, (_, name: string) => {
     const path = paths.get(name);
@@ -93,6 +104,13 @@ function createWebPage(html: string, files: Readonly<Record<string, string>>): W
   });
   const page = { body: filled, contentType: "text/html; charset=utf-8", etag: `"${hashOf(filled)}"` };
   return { html: page, assets };
+}
+
+/** @throws Error for an asset of an unknown kind */
+function assetOf(name: string, body: string): WebAsset {
+  const contentType = CONTENT_TYPES[name.slice(name.lastIndexOf(".") + 1)];
+  if (contentType === undefined) throw new Error(`no content type is known for ${name}`);
+  return { body, contentType, etag: `"${hashOf(body)}"` };
 }
 
 const hashOf = (body: string): string =>
@@ -130,6 +148,7 @@ export const servePages = (pages: WebPages): Layer => {
     if (asset) return answer(exchange, asset, "public, max-age=31536000, immutable");
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
     if (!page) return next(exchange);
+    if ("file" in page) return forOthers(answer(exchange, page.file, "public, max-age=3600"));
     if (!prefersHtml(request.headers.get("accept"))) return withVary(await next(exchange));
     if ("movedTo" in page)
       return withVary(new Response(null, { status: 308, headers: { location: page.movedTo } }));
@@ -137,6 +156,12 @@ export const servePages = (pages: WebPages): Layer => {
     return withVary(moved ?? answer(exchange, page.html, "no-cache"));
   };
 };
+
+/** Lets pages of other sites load a file, also those that are isolated from others. */
+function forOthers(response: Response): Response {
+  response.headers.set("cross-origin-resource-policy", "cross-origin");
+  return response;
+}
 
 /** Redirects `/prefix` to `/prefix/`, because relative addresses need the slash. */
 function toFolder({ request }: Exchange): Response | null {
@@ -156,7 +181,7 @@ function answer({ request }: Exchange, asset: WebAsset, cacheControl: string): R
   const known = request.headers.get("if-none-match")?.split(",") ?? [];
   if (known.some((one) => one.trim().replace(/^W\//, "") === asset.etag))
     return new Response(null, { status: 304, headers });
-  return new Response(request.method === "HEAD" ? null : asset.body, { headers });
+  return new Response(asset.body, { headers });
 }
 
 /** Tells caches that the page and the JSON share one address. */

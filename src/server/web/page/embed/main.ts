@@ -1,0 +1,57 @@
+import { append, byId, copyButton, fill, h } from "../dom.ts";
+import { problemMessage } from "../http.ts";
+import { listTenants } from "../search/api.ts";
+
+const example = byId("example", HTMLElement);
+const choices = byId("tenants", HTMLFieldSetElement);
+const snippet = byId("snippet", HTMLElement);
+const server = new URL("./", location.href);
+
+/** What was chosen, by the names of the box's attributes; what is as by default is left out. */
+function chosen(): Readonly<Record<string, string>> {
+  const tenants = [...choices.querySelectorAll<HTMLInputElement>("input:checked")].map(({ value }) => value);
+  const fields = { placeholder: "Search the documentation", keys: "/ ctrl+k", theme: "" };
+  const typed = Object.entries(fields).flatMap(([id, preset]) => {
+    const field = document.getElementById(id);
+    const value = field instanceof HTMLInputElement || field instanceof HTMLSelectElement ? field.value : "";
+    return value === preset ? [] : [[id, value] as const];
+  });
+  return { ...(tenants.length > 0 && { tenants: tenants.join(",") }), ...Object.fromEntries(typed) };
+}
+
+const escaped = (text: string): string =>
+  text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+
+/** Shows the script's line and the box as they were chosen. */
+function show(): void {
+  const attributes = chosen();
+  const data = Object.entries(attributes).map(([name, value]) => ` data-${name}="${escaped(value)}"`);
+  fill(snippet, `<script src="${new URL("docs-search.js", server).href}"${data.join("")}></script>`);
+  fill(byId("policy", HTMLElement), `script-src ${server.origin}; connect-src ${server.origin}`);
+  for (const name of ["tenants", "placeholder", "keys", "theme"]) {
+    const value = attributes[name];
+    if (value === undefined) example.removeAttribute(name);
+    else example.setAttribute(name, value);
+  }
+}
+
+async function showTenants(): Promise<void> {
+  try {
+    const tenants = await listTenants();
+    append(
+      choices,
+      tenants.map(({ tenant, docs_name: name }) =>
+        h("label.check", h("input", { type: "checkbox", value: tenant }), name),
+      ),
+    );
+  } catch (error) {
+    fill(byId("problem", HTMLElement), problemMessage(error, null));
+  }
+}
+
+const copy = copyButton("Copy", () => snippet.textContent ?? "");
+append(byId("copy", HTMLElement), [copy]);
+byId("wish", HTMLFormElement).addEventListener("input", show);
+byId("wish", HTMLFormElement).addEventListener("submit", (event) => event.preventDefault());
+show();
+void showTenants();
