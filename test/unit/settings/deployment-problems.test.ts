@@ -278,7 +278,7 @@ describe("an invalid deployment file is refused with", () => {
         "tenants[0].search.ranking.bm25_k1: must be a number from 0.5 to 3, not 0.4",
         "tenants[0].search.ranking.bm25_b: must be a number from 0.1 to 1, not 1.1",
         "tenants[0].search.boosts.title: must be a number from 0 to 5, not 5.1",
-        'tenants[0].search.snippet.style: must be one of plain, html, not "bold"',
+        'tenants[0].search.snippet.style: must be one of plain, html, rich, not "bold"',
         "tenants[0].search.snippet.fragment_char_limit: must be a whole number from 80 to 2000, not 79",
         "tenants[0].search.snippet.max_fragments: must be a whole number from 1 to 5, not 6",
         "tenants[0].search.snippet.surrounding_context_chars: must be a whole number from 40 to 800, not 39",
