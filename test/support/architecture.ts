@@ -137,7 +137,8 @@ export const ENVIRONMENT_READERS: readonly string[] = ["settings", "bin", "libra
 /** Files outside fetching that may open connections, each with its reason. */
 export const NETWORK_USERS: Readonly<Record<string, string>> = {
   "src/server/web/page/http.ts": "runs in the browser, and asks the server that the page came from",
-  "src/server/web/page/box/main.ts": "runs in the browser, and asks the server that its script came from or that is named",
+  "src/server/web/page/box/main.ts":
+    "runs in the browser, and asks the server that its script came from or that is named",
   "src/base/postgres/connections.ts": "the shared database is a server that the operator names",
   "src/base/objects/s3.ts": "the bucket is a server that the operator names",
   "src/app/opentelemetry.ts": "traces leave for a collector that the operator names",

@@ -82,5 +82,6 @@ export const PAGES: readonly ServedPage[] = [
     ready: ".lists li",
     answers: { "GET /analytics": QUERIES, "GET /search-times": TIMES },
   },
+  { name: "search-box", server: "search", path: "/embed", ready: "#tenants label" },
   { name: "search-api", server: "search", path: "/docs", ...SWAGGER },
 ];
