@@ -4,7 +4,13 @@ import { join } from "node:path";
 import { htmlPath, readPages } from "../../scripts/docs/pages.ts";
 import { writeSite } from "../../scripts/docs/site.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
-import { accessibilityFaults, openPageBrowser, scrollsSideways, type Tab } from "../support/page-browser.ts";
+import {
+  accessibilityFaults,
+  firefoxPath,
+  openPageBrowser,
+  scrollsSideways,
+  type Tab,
+} from "../support/page-browser.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 /** Keeps pictures to look at where DOCS_SHOTS names a folder. */
@@ -126,6 +132,19 @@ describe("the site of the documentation", () => {
     await page.waitForURL(/\.html/);
     expect(await page.locator("article h1").count()).toBe(1);
     expect(tab.complaints).toEqual([]);
+  });
+
+  test.skipIf(firefoxPath() === null)("is searched in Firefox, too", async () => {
+    await using firefox = await openPageBrowser({ engine: "firefox" });
+    await using tab = await firefox.visit({ origin });
+    const { page } = tab;
+    await page.goto(SITE);
+    await search(page, "egress policy");
+    await page.locator("a.hit").first().click();
+    await page.waitForURL(/\.html/);
+    expect(await scrollsSideways(page)).toBe(false);
+    expect(tab.complaints).toEqual([]);
+    expect(tab.outside).toEqual([]);
   });
 
   test("leads from an unknown address to its pages, also from a deep one", async () => {
