@@ -2,6 +2,7 @@ import type {
   Article,
   CrawledPage,
   Job,
+  PageBlock,
   QueriesRecord,
   QueryCounts,
   SearchTimesRecord,
@@ -36,7 +37,7 @@ mill --wheel overshot --fall 3
 > A wheel that stands still rots on one side.
 `;
 
-export const ARTICLE: Article = {
+const ARTICLE: Article = {
   url: `${HOST}/wheel`,
   final_url: `${HOST}/wheel`,
   canonical_url: `${HOST}/wheel`,
@@ -75,6 +76,40 @@ export const ARTICLE: Article = {
   success: true,
   warnings: ["the article has 82 words, fewer than 150"],
 };
+
+const block = (text: string, more: Partial<PageBlock>): PageBlock => ({
+  text,
+  tag: "p",
+  landmark: "article",
+  selector: "article.post p",
+  word_count: text.split(" ").length,
+  hidden: false,
+  kept: true,
+  unsure: false,
+  probability: 0.97,
+  reason: "likely",
+  ...more,
+});
+
+const OUT = { kept: false, reason: "unlikely", probability: 0.02 } as const;
+
+/** What became of the blocks of the article's page: each state, and each form. */
+const BLOCKS: readonly PageBlock[] = [
+  ...["Home", "Wheels", "Weirs", "Contact"].map((text) =>
+    block(text, { ...OUT, tag: "li", landmark: "nav", selector: "nav.menu li" }),
+  ),
+  block("The wheel", { tag: "h1", selector: "article.post h1", reason: "title" }),
+  block("A mill's wheel takes its strength from water that falls or flows.", {}),
+  block("Kinds of wheels", { tag: "h2", selector: "article.post h2" }),
+  block("Oak lasts longest under water.", { tag: "li", selector: "article.post li", reason: "context" }),
+  block("mill --wheel overshot --fall 3", { tag: "pre", selector: "article.post pre", reason: "code" }),
+  block("Written with the help of the millers of three rivers.", { unsure: true, probability: 0.41 }),
+  block("Read more about weirs and how they are built.", { ...OUT, landmark: "aside", unsure: true }),
+  block("Imprint", { ...OUT, tag: "li", landmark: "footer", selector: "footer li" }),
+];
+
+/** The answer to the page, which asks for blocks besides. */
+export const EXTRACTED = { ...ARTICLE, blocks: BLOCKS };
 
 const job = (more: Partial<Job> & Pick<Job, "job_id">): Job => ({
   status: "completed",

@@ -1,5 +1,5 @@
 import type { Tab } from "../page-browser.ts";
-import { ARTICLE, FINISHED, JOBS, MANIFEST, QUERIES, TIMES } from "./answers.ts";
+import { EXTRACTED, FINISHED, JOBS, MANIFEST, QUERIES, TIMES } from "./answers.ts";
 
 /** A page of a server in one of its states. Every page stands here, and is looked at as `every-page.test.ts` says. */
 export type ServedPage = {
@@ -24,6 +24,12 @@ export type ServedPage = {
   readonly isForeign?: boolean;
 };
 
+async function extract(page: Tab): Promise<void> {
+  await page.fill("#url", "mill.example/wheel");
+  await page.keyboard.press("Enter");
+  await page.locator(".reader .prose p").first().waitFor({ state: "attached" });
+}
+
 const SWAGGER = { isForeign: true, ready: ".opblock" };
 
 export const PAGES: readonly ServedPage[] = [
@@ -33,11 +39,33 @@ export const PAGES: readonly ServedPage[] = [
     server: "extractor",
     path: "/",
     ready: "#extract-form",
-    answers: { "POST /": ARTICLE },
+    answers: { "POST /": EXTRACTED },
+    act: (page) => extract(page),
+  },
+  {
+    name: "extract-blocks",
+    server: "extractor",
+    path: "/",
+    ready: "#extract-form",
+    answers: { "POST /": EXTRACTED },
     async act(page) {
-      await page.fill("#url", "mill.example/wheel");
-      await page.keyboard.press("Enter");
-      await page.locator(".reader .prose p").first().waitFor();
+      await extract(page);
+      await page.getByRole("tab", { name: "Blocks" }).click();
+      await page.getByRole("button", { name: "Unsure: Written" }).click();
+    },
+  },
+  {
+    name: "extract-request",
+    server: "extractor",
+    path: "/",
+    ready: "#extract-form",
+    async act(page) {
+      await page.fill("#url", "https://mill.example/wheel");
+      await page.getByText("Options").click();
+      await page.selectOption("#favor", "recall");
+      await page.getByText("This request as code").click();
+      // The others name the server, whose port is another one each time.
+      await page.getByRole("tab", { name: "CLI" }).click();
     },
   },
   {

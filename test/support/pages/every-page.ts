@@ -13,6 +13,7 @@ import {
   tooWide,
   WEIGHT_LIMIT,
   WIDTHS,
+  widen,
 } from "./look.ts";
 import { comparePicture } from "./picture.ts";
 import { startPageServers } from "./servers.ts";
@@ -56,7 +57,7 @@ export async function testEveryPage(amount: Amount): Promise<void> {
     return { tab, weigh: await openPage(tab, origins[page.server], page) };
   };
   const look = async (page: Tab, width: number, engine: Engine, { isForeign }: ServedPage): Promise<void> => {
-    await page.setViewportSize({ width, height: HEIGHT });
+    await widen(page, width);
     expect(await tooWide(page)).toEqual([]);
     if (isForeign) return;
     if (engine === "firefox" || amount.thoroughly.includes(width)) {
@@ -73,7 +74,7 @@ export async function testEveryPage(amount: Amount): Promise<void> {
         const { page } = tab;
         if (!served.isForeign) expect(await weigh()).toBeLessThanOrEqual(WEIGHT_LIMIT);
         for (const width of served.isForeign ? [] : WIDTHS) {
-          await page.setViewportSize({ width, height: HEIGHT });
+          await widen(page, width);
           if (!isDark) boxes.set(`${served.name} ${width}`, await boxesOf(page));
           if (width === 1280 || (width === 360 && !isDark)) {
             const name = `${served.name}-${width}-${isDark ? "dark" : "light"}.png`;

@@ -11,6 +11,13 @@ export const HEIGHT = 800;
 /** Bytes with gzip that a page may load until it has everything. */
 export const WEIGHT_LIMIT = 60_000;
 
+/** Gives the window another width, and waits until the page knows. */
+export async function widen(page: Tab, width: number): Promise<void> {
+  await page.setViewportSize({ width, height: HEIGHT });
+  // Media queries tell their listeners in the frame after.
+  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+}
+
 /** Opens a page in its state, at a fixed time of day. @returns the bytes with gzip of all that it has loaded */
 export async function openPage(
   { page }: PageVisit,

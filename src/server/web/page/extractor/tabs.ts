@@ -35,6 +35,7 @@ export function tabs(label: string, list: readonly Tab[]): HTMLElement {
   );
   const unseen = new Map(list.entries());
   let chosen = 0;
+  let isReadersChoice = false;
   const isApart = (place: number): boolean => wide.matches && list[place]?.isPrimary === true;
   const update = (): void => {
     if (isApart(chosen)) chosen = list.findIndex(({ isPrimary }) => !isPrimary);
@@ -50,6 +51,7 @@ export function tabs(label: string, list: readonly Tab[]): HTMLElement {
   };
   const choose = (place: number, takesFocus: boolean): void => {
     chosen = place;
+    isReadersChoice = true;
     update();
     if (takesFocus) buttons[place]?.focus();
     buttons[place]?.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -72,7 +74,7 @@ export function tabs(label: string, list: readonly Tab[]): HTMLElement {
   const onChange = (): void => {
     if (!element.isConnected) wide.removeEventListener("change", onChange);
     else {
-      if (!wide.matches) chosen = 0;
+      if (!wide.matches && !isReadersChoice) chosen = 0;
       update();
     }
   };
