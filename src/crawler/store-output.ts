@@ -54,18 +54,26 @@ type StoreOutput = {
  * store has the copy that the last crawl saved. Where that is one which this machine has neither saved nor taken,
  * another machine has gone on with the crawl: its frontier replaces the local one. Otherwise the local one is as new or
  * newer, for example after a crash.
- * @throws Failure `invalid_usage` for a `manifest.json` of somebody else, or where another process crawls; what the
- *   store's calls throw
+ * @throws Failure `invalid_usage` for a `manifest.json` of somebody else or of a shared crawl, or where another process
+ *   crawls; what the store's calls throw
  */
 export async function openStoreOutput(store: ObjectStore, options: StoreOutputOptions): Promise<StoreOutput> {
   const { directory, isFresh, isShared, signal } = options;
   // This comes first, because answers to GET say why a bucket refuses, unlike those to HEAD.
-  const isForeign = await hasForeignManifest(store, signal);
+  const manifest = await whoseManifest(store, signal);
   const saved = await store.head(SAVED_FRONTIER, { signal });
-  if (isForeign && saved === null)
+  if (manifest === "foreign" && saved === null)
     throw new Failure(
       "invalid_usage",
       `${store.url} holds a manifest.json that is no crawl's: name another prefix or directory`,
+    );
+  // A shared crawl is remembered in its database, and a crawl of one process would write over its manifest.
+  const isElsewhere = manifest === "crawl" && saved === null && !existsSync(join(directory, FRONTIER_FILE));
+  if (isElsewhere && !isShared && !isFresh)
+    throw new Failure(
+      "invalid_usage",
+      `${store.url} holds the manifest of a crawl that nothing here or there remembers, such as a shared one: ` +
+        "--join goes on with that, --fresh begins anew, or name another prefix or directory",
     );
   if (!isShared && !isFresh) await takeSaved(store, { directory, version: saved?.version ?? null, signal });
   const asking = { signal, ...(isShared && { patienceMs: SHARED_PATIENCE_MS }) };
@@ -102,7 +110,10 @@ function createObjectSink(store: ObjectStore, asking: ObjectOptions): PageSink {
 }
 
 /** Pages have names of their own; the manifest has only this one. */
-async function hasForeignManifest(store: ObjectStore, signal: AbortSignal): Promise<boolean> {
+async function whoseManifest(
+  store: ObjectStore,
+  signal: AbortSignal,
+): Promise<"crawl" | "foreign" | "nobody"> {
   // Whoever starts a crawl soon wants to know that the endpoint is mistyped.
   const manifest = await store.stream(MANIFEST, { signal, patienceMs: START_PATIENCE_MS });
   let start = "";
@@ -110,7 +121,8 @@ async function hasForeignManifest(store: ObjectStore, signal: AbortSignal): Prom
     start += new TextDecoder().decode(piece.subarray(0, MANIFEST_START.length));
     if (start.length >= MANIFEST_START.length) break;
   }
-  return start !== "" && !start.startsWith(MANIFEST_START);
+  if (start === "") return "nobody";
+  return start.startsWith(MANIFEST_START) ? "crawl" : "foreign";
 }
 
 type Taking = {

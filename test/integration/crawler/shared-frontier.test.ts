@@ -210,6 +210,23 @@ describe("a leader", () => {
   });
 });
 
+test("workers that died when their crawl was over are ended by whoever opens a frontier next", async () => {
+  await using alone = await testDatabase();
+  const own = await alone.open();
+  const workers = async (): Promise<number> => (await own.query("SELECT FROM crawl_worker")).length;
+  const [place, other] = [newPlace(), newPlace()];
+  await using leader = await openShared(alone, { db: own, place });
+  await using _ = await openShared(alone, { db: own, place, pace: { beatMs: 60_000 } });
+  await leader.add([seed("/a")]);
+  await settle(leader, await claimOne(leader), {});
+  await leader.finish();
+  await leader[Symbol.asyncDispose]();
+  expect(await workers()).toBe(1);
+  await own.query("UPDATE crawl_worker SET seen_at = seen_at - interval '2 min'");
+  await using _next = await openShared(alone, { db: own, place: other });
+  await until(async () => (await workers()) === 1);
+});
+
 describe("a worker that is not heard of in time", () => {
   const pace = { beatMs: 20, deadMs: 400, idleMs: 0 };
 

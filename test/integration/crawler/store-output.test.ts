@@ -179,6 +179,20 @@ describe("a crawl into a bucket", () => {
     for (const _ of [1, 2]) expect((await crawl(place.store, place.state)).state).toBe("completed");
   });
 
+  test("refuses the manifest of a crawl that is remembered elsewhere, as a shared one is", async () => {
+    await using place = await openPlace();
+    await crawl(place.store, place.state);
+    await place.sound.delete(".article-extractor/frontier.sqlite.zst");
+    const other = join(place.state, "other");
+    const failure = await failureOf(crawl(place.store, other));
+    expect(failure).toMatchObject({ code: "invalid_usage" });
+    expect(failure?.message).toMatch(/^s3:\/\/.*\/p holds the manifest of a crawl .*--join .*--fresh /);
+    expect((await crawl(place.store, other, { isFresh: true })).state).toBe("completed");
+    // What this machine remembers is its own.
+    await place.sound.delete(".article-extractor/frontier.sqlite.zst");
+    expect((await crawl(place.store, other)).state).toBe("completed");
+  });
+
   test("says of a damaged memory how to go on", async () => {
     await using place = await openPlace();
     await place.sound.put(".article-extractor/frontier.sqlite.zst", "no frontier at all");
