@@ -127,3 +127,46 @@ describe("the state of collections", () => {
     expect(tab.complaints).toEqual([]);
   });
 });
+
+describe("the times of searches", () => {
+  test("are charts with labelled axes, which tell the stretch under the pointer, and a summary", async () => {
+    await using tab = await browser.visit({ origin: server.url });
+    const { page } = tab;
+    expect((await fetch(`${server.url}/search?q=gate`)).status).toBe(200);
+    await page.goto(`${server.url}/status`);
+    const chart = page.getByRole("img", { name: "How long searches took in the last day" });
+    await chart.locator("canvas").waitFor();
+    const summary = page.locator("#times p", { hasText: "searches in the last day" });
+    // A stretch began before its searches did, and perhaps before the server: nothing tells when the latest was.
+    expect(await summary.textContent()).not.toContain("ago");
+    const stretch = page.evaluate(async () => {
+      const { queries } = await (await fetch("search-times")).json();
+      const options = { dateStyle: "medium", timeStyle: "short" } as const;
+      return new Date(queries.at(-1).at).toLocaleString("en-GB", options);
+    });
+    expect(await summary.textContent()).toContain(
+      `Latest stretch of 10 min (from ${await stretch}): half within`,
+    );
+    const told = page.locator("#times .chart-told").first();
+    const latest = await told.textContent();
+    expect(latest).toMatch(/95 % within .+, half within .+/);
+    await chart.locator(".u-over").hover({ position: { x: 20, y: 20 } });
+    await page.waitForFunction(
+      (before) => document.querySelector("#times .chart-told")?.textContent !== before,
+      latest,
+    );
+    expect(
+      await page.getByRole("img", { name: "How many searches there were in the last day" }).count(),
+    ).toBe(1);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("are a sentence where there were none", async () => {
+    await using idle = openSearchServer(registry);
+    await using tab = await browser.visit({ origin: idle.url, expected: /404/ });
+    await tab.page.goto(`${idle.url}/status`);
+    await tab.page.getByText("No searches in the last day.").waitFor();
+    expect(await tab.page.locator("canvas").count()).toBe(0);
+    expect(tab.complaints).toEqual([]);
+  });
+});

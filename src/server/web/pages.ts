@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { type Exchange, type Layer, prefersHtml } from "../middleware/exchange.ts";
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
 import baseStyle from "./page/base.css" with { type: "text" };
+import chartStyle from "./page/chart.css" with { type: "text" };
 import embedStyle from "./page/embed/embed.css" with { type: "text" };
 import embedHtml from "./page/embed/embed.html" with { type: "text" };
 import extractStyle from "./page/extractor/extract.css" with { type: "text" };
@@ -39,7 +40,7 @@ export const searchPages = (): WebPages => ({
   }),
   "/status": createWebPage(textOf(statusHtml), {
     "icon.svg": icon,
-    "status.css": baseStyle + statusStyle,
+    "status.css": baseStyle + chartStyle + statusStyle,
     "status.js": statusScript,
   }),
   "/embed": createWebPage(textOf(embedHtml), {

@@ -95,7 +95,16 @@ export const PAGES: readonly ServedPage[] = [
   },
   { name: "extractor-api", server: "extractor", path: "/docs", ...SWAGGER },
   { name: "search-empty", server: "search", path: "/", ready: ".collection" },
-  { name: "search-hits", server: "search", path: "/#q=gate", ready: "a.hit" },
+  {
+    name: "search-hits",
+    server: "search",
+    path: "/#q=gate",
+    ready: "a.hit",
+    async act(page) {
+      const isWide = (page.viewportSize()?.width ?? 0) >= 1280;
+      await page.locator("#preview .prose").waitFor({ state: isWide ? "visible" : "hidden" });
+    },
+  },
   { name: "search-nothing", server: "search", path: "/#q=zeppelin", ready: "#results p" },
   {
     name: "search-document",

@@ -4,7 +4,7 @@ import { formatBytes, formatDuration, formatNumber } from "../format.ts";
 import { problemMessage, RequestFailed, requestJson } from "../http.ts";
 import { listTenants, type TenantRecord } from "../search/api.ts";
 import { isBusy } from "../search/collections.ts";
-import { showTimes } from "./charts.ts";
+import { SearchTimesView } from "./charts.ts";
 import { showQueries } from "./queries.ts";
 import { TenantTable } from "./tenants.ts";
 
@@ -13,6 +13,7 @@ const BUSY_MS = 1000;
 
 const problem = byId("problem", HTMLElement);
 const table = new TenantTable(byId("tenants", HTMLElement), () => void refresh());
+const searchTimes = new SearchTimesView(byId("times", HTMLElement));
 let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Reads the state, shows it, and does so again while the page is seen. */
@@ -25,7 +26,7 @@ async function refresh(): Promise<void> {
     table.show(tenants);
     showSums(tenants, times);
     byId("times", HTMLElement).hidden = times === null;
-    if (times) showTimes(byId("times", HTMLElement), times);
+    if (times) searchTimes.show(times);
     if (tenants.some(isBusy)) delayMs = BUSY_MS;
   } catch (error) {
     fill(
