@@ -163,6 +163,7 @@ type SharedState = { readonly database: Database; readonly isShared: boolean };
  * Opens `state.sqlite` of a directory, which all processes of a server have open. It holds nothing that
  * cannot be found out again: a damaged file is moved aside, and when none can be written a database in memory
  * replaces it, each with a warning.
+ * @throws Failure `invalid_usage` for a file of a newer version, which stays as it is
  */
 export function openSharedState(directory: string, log: Log): SharedState {
   const path = join(directory, "state.sqlite");
@@ -170,6 +171,7 @@ export function openSharedState(directory: string, log: Log): SharedState {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     return { database: openWhole(path, log), isShared: true };
   } catch (error) {
+    if (error instanceof Failure && error.code === "invalid_usage") throw error;
     const message = error instanceof Error ? error.message : String(error);
     log.warning("state is kept in memory only", { path, error: message });
     return { database: openShared(":memory:"), isShared: false };
@@ -195,13 +197,20 @@ function openChecked(path: string): Database {
   const database = openShared(path);
   try {
     const [row] = database.prepare<{ quick_check: string }>("PRAGMA quick_check(1)").all();
-    if (row?.quick_check === "ok") return database;
+    if (row?.quick_check === "ok") return requireKnown(database, path);
     throw new Failure("unreadable_input", `${path} is damaged`);
   } catch (error) {
     // A file that merely cannot be read now is closed too; only a damaged one is moved aside.
     database.close();
     throw error;
   }
+}
+
+/** So far a table has only been added to, and the file has no version; a later program raises it when that ends. */
+function requireKnown(database: Database, path: string): Database {
+  const version = database.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
+  if (version === 0) return database;
+  throw new Failure("invalid_usage", `${path} holds the state of a newer version of this program`);
 }
 
 /**
