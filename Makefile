@@ -2,7 +2,7 @@
 BUN := sh scripts/bun
 INSTALLED := node_modules/.installed
 
-.PHONY: help demo docs test test-unit test-all test-scale build release version library check format install clean
+.PHONY: help demo docs test test-unit test-all test-scale build release version library packages image check format install clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -44,6 +44,9 @@ test-all: check build library packages ## the tests and the long runs
 	sh scripts/ensure-moto.sh
 	sh scripts/ensure-server.sh shellcheck shellcheck
 	sh scripts/ensure-xvfb.sh
+	sh scripts/ensure-server.sh podman podman
+	sh scripts/ensure-server.sh runc runc
+	sh scripts/ensure-server.sh mmdebstrap mmdebstrap
 	$(BUN) scripts/test.ts --all
 
 test-scale: build ## several processes on PostgreSQL and S3 while all of them fail in turn; a quarter of an hour
@@ -65,6 +68,9 @@ library: $(INSTALLED) ## dist/lib, for Bun and Node
 
 packages: build library ## dist/packages, what npm, pip, apt and others install, for this machine
 	$(BUN) scripts/package/packages.ts
+
+image: build ## [FLAVOUR=slim PLATFORMS=amd64,arm64 BASE=image]: container images, with podman or docker
+	$(BUN) scripts/package/image.ts $(foreach set,$(MAKEOVERRIDES),$(call option,$(set)))
 
 docs: $(INSTALLED) ## [BASE=/docs/]: dist/docs, the documentation as a site of plain files
 	$(BUN) scripts/docs.ts $(if $(BASE),--base "$(BASE)")

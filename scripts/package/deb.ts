@@ -34,7 +34,8 @@ export async function packDeb(program: Program, release: Release, system: System
     "Section: web",
     "Priority: optional",
     ...(project.homepage === null ? [] : [`Homepage: ${project.homepage}`]),
-    `Description: ${release.description.replace(/\.$/, "")}`,
+    "Description: clean text out of web pages, sites and documentation",
+    ` ${release.description}`,
   ].join("\n");
   const sums = files.map(
     ({ path, content }) => `${new Bun.CryptoHasher("md5").update(content).digest("hex")}  ${path}\n`,
@@ -66,7 +67,7 @@ function packagedFiles({ bytes }: Program, release: Release, system: SystemFiles
     { path: "usr/share/zsh/vendor-completions/_article-extractor", content: system.completions.zsh },
     { path: "usr/share/fish/vendor_completions.d/article-extractor.fish", content: system.completions.fish },
     { path: `${docs}/copyright`, content: release.licenseText },
-    { path: `${docs}/changelog.gz`, content: compressed(system.changelog) },
+    { path: `${docs}/CHANGELOG.md.gz`, content: compressed(system.changelog) },
     ...Object.entries(system.units).map(([name, text]) => ({
       path: `usr/lib/systemd/system/${name}`,
       content: text.replaceAll("/usr/local/bin/", "/usr/bin/"),

@@ -53,7 +53,7 @@ describe("the descriptions for package managers", () => {
     using place = temporaryDirectory();
     await Bun.write(`${place.path}/${name}`, texts.get(name) ?? "");
     const { stderr, exitCode } = Bun.spawnSync([...command, `${place.path}/${name}`], {
-      env: { ...process.env, NIX_STATE_DIR: place.path },
+      env: { ...process.env, NIX_STATE_DIR: place.path, NIX_CONFIG: "build-users-group =" },
     });
     expect({ stderr: stderr.toString(), exitCode }).toEqual({ stderr: "", exitCode: 0 });
   }
