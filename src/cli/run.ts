@@ -93,6 +93,11 @@ const asksForOnePage = ({ command, positionals, has, many }: Typed): boolean =>
 async function dispatch(shell: Shell): Promise<number> {
   const { typed, isBare, io } = shell;
   if (typed.has("version")) {
+    if (typed.command.name === "search" && typed.positionals.length > 0)
+      throw new Failure(
+        "invalid_usage",
+        "--version prints the program's version; --library NAME@4 or --filter version:4 searches one of the documentation",
+      );
     await io.stdout.write(`article-extractor ${VERSION}\n`);
     return 0;
   }

@@ -7,6 +7,11 @@ test.each([
   [["--ouput", "json"], 2, "unknown option --ouput; did you mean --output?"],
   [["crawl"], 2, "crawl needs at least one URL to start from, or a --sitemap"],
   [[], 1, "standard input is empty"],
+  [
+    ["search", "docs", "gate", "--version", "4"],
+    2,
+    "--version prints the program's version; --library NAME@4 or --filter version:4 searches one of the documentation",
+  ],
 ])("%j exits with %d and one line", async (words, exitCode, message) => {
   expect(await runBinary(words)).toEqual({ exitCode, stdout: "", stderr: `error: ${message}\n` });
 });

@@ -161,7 +161,7 @@ function copyButtons(markdown: string, headings: readonly RenderedHeading[]) {
 }
 
 /** Where the lines of the headings begin that stand in no list, quote or the like; -1 for one without any text. */
-export function headingStarts(markdown: string): number[] {
+function headingStarts(markdown: string): number[] {
   const starts: number[] = [];
   let depth = 0;
   let isHeading = false;

@@ -4,7 +4,7 @@ import { type Hit, type SearchPage, searchTenants } from "./api.ts";
 import { type Place, placeHash } from "./place.ts";
 
 /** A search that may find something where another found nothing. */
-export type LooserSearch = { readonly place: Place; readonly how: string };
+type LooserSearch = { readonly place: Place; readonly how: string };
 
 /** How many hits of each are shown. */
 const SIZE = 3;
@@ -16,7 +16,7 @@ const MAX_SEARCHES = 6;
  * The searches to try, the nearest first: with all forms of the words, without the filter, without quotes, in other
  * collections, and with the beginnings of long words.
  */
-export function looserSearches(place: Place, nameOf: (tenant: string) => string): LooserSearch[] {
+function looserSearches(place: Place, nameOf: (tenant: string) => string): LooserSearch[] {
   const where = place.tenant === "" ? "" : ` in ${nameOf(place.tenant)}`;
   const bare = { ...place, document: null, anchor: null };
   const unquoted = place.query.replace(/["\u201c\u201d\u201e\u00ab\u00bb]/g, " ").trim();
