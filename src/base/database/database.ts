@@ -163,7 +163,7 @@ type SharedState = { readonly database: Database; readonly isShared: boolean };
  * Opens `state.sqlite` of a directory, which all processes of a server have open. It holds nothing that
  * cannot be found out again: a damaged file is moved aside, and when none can be written a database in memory
  * replaces it, each with a warning.
- * @throws Failure `invalid_usage` for a file of a newer version, which stays as it is
+ * @throws Failure `invalid_settings` for a file of a newer version, which stays as it is
  */
 export function openSharedState(directory: string, log: Log): SharedState {
   const path = join(directory, "state.sqlite");
@@ -171,7 +171,7 @@ export function openSharedState(directory: string, log: Log): SharedState {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     return { database: openWhole(path, log), isShared: true };
   } catch (error) {
-    if (error instanceof Failure && error.code === "invalid_usage") throw error;
+    if (error instanceof Failure && error.code === "invalid_settings") throw error;
     const message = error instanceof Error ? error.message : String(error);
     log.warning("state is kept in memory only", { path, error: message });
     return { database: openShared(":memory:"), isShared: false };
@@ -210,7 +210,7 @@ function openChecked(path: string): Database {
 function requireKnown(database: Database, path: string): Database {
   const version = database.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
   if (version === 0) return database;
-  throw new Failure("invalid_usage", `${path} holds the state of a newer version of this program`);
+  throw new Failure("invalid_settings", `${path} holds the state of a newer version of this program`);
 }
 
 /**
