@@ -1,7 +1,13 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { forAllTests } from "../support/for-all-tests.ts";
-import { accessibilityFaults, openPageBrowser, scrollsSideways, type Tab } from "../support/page-browser.ts";
+import {
+  accessibilityFaults,
+  firefoxPath,
+  openPageBrowser,
+  scrollsSideways,
+  type Tab,
+} from "../support/page-browser.ts";
 import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
 
 setDefaultTimeout(120_000);
@@ -60,10 +66,10 @@ type VisitOptions = {
   readonly expected?: RegExp;
 };
 
-async function visit(options: VisitOptions = {}) {
+async function visit(options: VisitOptions = {}, inBrowser = browser) {
   html = options.html ?? lineOf();
   policy = options.policy ?? STRICT;
-  const tab = await browser.visit({ origin: site.url, ...options });
+  const tab = await inBrowser.visit({ origin: site.url, ...options });
   await tab.page.goto(`${site.url}/page`);
   return tab;
 }
@@ -215,6 +221,26 @@ describe("the search box on another site with a strict policy", () => {
     },
   );
 });
+
+test.skipIf(firefoxPath() === null)(
+  "the search box works under the same policy in Firefox, where there is one",
+  async () => {
+    await using firefox = await openPageBrowser({ engine: "firefox" });
+    await using tab = await visit({}, firefox);
+    const { page } = tab;
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("gate");
+    await options(page).nth(1).waitFor();
+    const first = await selected(page);
+    await page.keyboard.press("ArrowDown");
+    expect(await selected(page)).not.toBe(first);
+    const radius = await page.locator("dialog").evaluate((dialog) => getComputedStyle(dialog).borderRadius);
+    expect(radius).toBe("12px");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/doc=docs/);
+    await page.locator(".prose h1, .prose h2").first().waitFor();
+  },
+);
 
 describe("the search box, when things go wrong", () => {
   test("says that the search does not answer where the server does not allow the site, and the console says why", async () => {
