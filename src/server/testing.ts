@@ -14,7 +14,7 @@ export { limitClients, limitConcurrency, refuseWhileDraining } from "./middlewar
 export { observe, shownPath } from "./middleware/observe.ts";
 export { guardOrigin } from "./middleware/origin.ts";
 export { createPrometheusSink } from "./processes/prometheus.ts";
-export type { Article, CrawledPage, Job, PageBlock } from "./web/page/extractor/api.ts";
+export type { Article, CrawledPage, Job, JobOutcomes, PageBlock } from "./web/page/extractor/api.ts";
 export { mayBeKept } from "./web/page/extractor/recent.ts";
 export { pythonValue, quote } from "./web/page/extractor/request-code.ts";
 export { estimateTokens } from "./web/page/format.ts";

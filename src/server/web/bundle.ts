@@ -1,5 +1,8 @@
 import { join } from "node:path";
 
+/** How scripts import the charts, which are a file of their own: pages load it when they have something to draw. */
+const CHARTS = "*/chart.ts";
+
 /**
  * Bundles a page's script with everything that it imports into one script for browsers. It runs while the
  * program is built (as a macro of the bundler), so that the binary contains the result and needs no compiler.
@@ -14,6 +17,7 @@ export function bundlePageScript(entry: string, format: "esm" | "iife" = "esm"):
     "build",
     join(import.meta.dir, "page", entry),
     "--target=browser",
+    `--external=${CHARTS}`,
     `--format=${format}`,
     "--minify",
   ]);

@@ -17,6 +17,7 @@ import statusHtml from "./page/status/status.html" with { type: "text" };
 
 // A macro's arguments are taken as they are written, so each bundle is named here in full.
 const extractorScript = bundlePageScript("extractor/main.ts");
+const chartScript = bundlePageScript("chart.ts");
 const searchScript = bundlePageScript("search/main.ts");
 const embedScript = bundlePageScript("embed/main.ts");
 const boxScript = bundlePageScript("box/main.ts", "iife");
@@ -26,7 +27,8 @@ const statusScript = bundlePageScript("status/main.ts");
 export const extractorPages = (): WebPages => ({
   "/": createWebPage(textOf(extractorHtml), {
     "icon.svg": icon,
-    "extractor.css": baseStyle + proseStyle + extractStyle + extractorStyle,
+    "extractor.css": baseStyle + proseStyle + extractStyle + chartStyle + extractorStyle,
+    "chart.js": chartScript,
     "extractor.js": extractorScript,
   }),
 });
@@ -41,6 +43,7 @@ export const searchPages = (): WebPages => ({
   "/status": createWebPage(textOf(statusHtml), {
     "icon.svg": icon,
     "status.css": baseStyle + chartStyle + statusStyle,
+    "chart.js": chartScript,
     "status.js": statusScript,
   }),
   "/embed": createWebPage(textOf(embedHtml), {
@@ -87,13 +90,19 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Assembles a page: `{{name}}` in the HTML becomes the asset's relative address, `assets/HASH.name`.
+ * Assembles a page: `{{name}}` in the HTML becomes the asset's relative address, `assets/HASH.name`. A script that others
+ * import comes before them.
  * @throws Error for a placeholder that names no asset
  */
 function createWebPage(html: string, files: Readonly<Record<string, string>>): WebPage {
   const assets = new Map<string, WebAsset>();
   const paths = new Map<string, string>();
-  for (const [name, body] of Object.entries(files)) {
+  for (const [name, source] of Object.entries(files)) {
+    // A script imports another one by the path that it has in the tree; here both are in one folder.
+    const body = source.replaceAll(/(["'])\.\.\/([\w-]+)\.ts\1/g, (written, _, module: string) => {
+      const found = paths.get(`${module}.js`);
+      return found === undefined ? written : JSON.stringify(found.replace("assets/", "./"));
+    });
     const path = `assets/${hashOf(body)}.${name}`;
     paths.set(name, path);
     assets.set(path, assetOf(name, body));

@@ -2,6 +2,7 @@ import type {
   Article,
   CrawledPage,
   Job,
+  JobOutcomes,
   PageBlock,
   QueriesRecord,
   QueryCounts,
@@ -161,7 +162,7 @@ const REFUSED = job({
 
 export const JOBS = { jobs: [RUNNING, FINISHED, REFUSED], queued: 0, running: 1 };
 
-const results: CrawledPage[] = Array.from({ length: 240 }, (_, number) => {
+export const PAGES_OF_JOB: CrawledPage[] = Array.from({ length: 240 }, (_, number) => {
   const isFailed = number % 18 === 5;
   const isSkipped = !isFailed && number % 20 === 7;
   const isFine = !isFailed && !isSkipped;
@@ -186,7 +187,16 @@ const results: CrawledPage[] = Array.from({ length: 240 }, (_, number) => {
   };
 });
 
-export const MANIFEST = { results };
+export const OUTCOMES: JobOutcomes = {
+  reasons: [
+    { status: "failed", reason: "http_status", pages: 14 },
+    { status: "skipped", reason: "robots", pages: 12 },
+  ],
+  hosts: [
+    { host: "mill.example", successful: 200, failed: 14, skipped: 12 },
+    { host: "docs.mill.example", successful: 14, failed: 0, skipped: 0 },
+  ],
+};
 
 const query = (text: string, searches: number, withoutHits = 0, followed = 0): QueryCounts => ({
   query: text,

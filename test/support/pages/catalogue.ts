@@ -1,5 +1,5 @@
 import type { Tab } from "../page-browser.ts";
-import { EXTRACTED, FINISHED, JOBS, MANIFEST, QUERIES, TIMES } from "./answers.ts";
+import { EXTRACTED, FINISHED, JOBS, OUTCOMES, PAGES_OF_JOB, QUERIES, RUNNING, TIMES } from "./answers.ts";
 
 /** A page of a server in one of its states. Every page stands here, and is looked at as `every-page.test.ts` says. */
 export type ServedPage = {
@@ -90,7 +90,18 @@ export const PAGES: readonly ServedPage[] = [
     answers: {
       [`GET /crawl/${FINISHED.job_id}`]: FINISHED,
       [`GET /crawl/${FINISHED.job_id}/events`]: `id: 1\nevent: end\ndata: ${JSON.stringify(FINISHED)}\n\n`,
-      [`GET /crawl/${FINISHED.job_id}/manifest`]: MANIFEST,
+      [`GET /crawl/${FINISHED.job_id}/outcomes`]: OUTCOMES,
+      [`GET /crawl/${FINISHED.job_id}/pages`]: { pages: PAGES_OF_JOB.slice(0, 100), total: 240 },
+    },
+  },
+  {
+    name: "crawl-running",
+    server: "extractor",
+    path: `/#crawl=${RUNNING.job_id}`,
+    ready: "progress[max]",
+    answers: {
+      [`GET /crawl/${RUNNING.job_id}`]: RUNNING,
+      [`GET /crawl/${RUNNING.job_id}/events`]: `id: 1\nevent: progress\ndata: ${JSON.stringify(RUNNING)}\n\n`,
     },
   },
   { name: "extractor-api", server: "extractor", path: "/docs", ...SWAGGER },

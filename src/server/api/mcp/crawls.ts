@@ -4,7 +4,8 @@ import { createCrawlPlan, type JobQueue, type JobRecord } from "../../../crawler
 import type { EgressCaller } from "../../../fetching/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import type { JobNews } from "../extractor/jobs/news.ts";
-import { type CrawlPlaces, type NewPlace, readPages } from "../extractor/jobs/places.ts";
+import { pagesOf as readPages } from "../extractor/jobs/outcomes.ts";
+import { type CrawlPlaces, type NewPlace, placeName } from "../extractor/jobs/places.ts";
 import type { JobRunner } from "../extractor/jobs/runner.ts";
 import { type CrawlSpec, jobStatus, shownCrawl } from "../extractor/jobs/spec.ts";
 import type { RequestDefaults } from "../extractor/requests.ts";
@@ -162,10 +163,8 @@ async function submit(raw: RawArguments, parts: CrawlToolParts, call: ToolCall):
 
 /** A place of its own for a new crawl. @throws ArgumentError where this caller may not have pages stored */
 async function placeOf(url: string, places: CrawlPlaces, caller: EgressCaller): Promise<NewPlace> {
-  const host = new URL(url).host.replace(/[^\w.-]/g, "_").slice(0, 100);
-  const name = `${host}-${crypto.randomUUID().slice(0, 8)}`;
   try {
-    return await places.create(name, { isLocal: caller.kind !== "remote_request" });
+    return await places.create(placeName(url), { isLocal: caller.kind !== "remote_request" });
   } catch (error) {
     if (error instanceof Failure && error.code === "egress_refused") throw new ArgumentError(error.message);
     throw error;
@@ -219,7 +218,7 @@ async function jobWithin(id: string, { queue, news, seconds, signal }: Waiting):
 }
 
 async function pagesOf(job: JobRecord, { places }: CrawlToolParts) {
-  return (await readPages(places, job)).map(({ url, title, file_path, error, reason }) => ({
+  return (await Array.fromAsync(readPages(places, job))).map(({ url, title, file_path, error, reason }) => ({
     url,
     title,
     file: file_path,

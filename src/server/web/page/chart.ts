@@ -60,7 +60,11 @@ export function timeChart({ label, height, format }: TimeChartOptions): TimeChar
       cursor: { y: false, drag: { x: false, y: false } },
       // The clock of 24 hours, as everywhere on the page.
       axes: [
-        { ...axis, values: (_, ticks) => ticks.map((tick) => timeOf(tick)) },
+        {
+          ...axis,
+          space: 90,
+          values: (_, ticks) => ticks.map((tick) => timeOf(tick, (ticks.at(-1) ?? 0) - (ticks[0] ?? 0))),
+        },
         { ...axis, size: 64, values: (_, ticks) => ticks.map(format) },
       ],
       scales: { y: { range: (_, __, most) => [0, Math.max(most, 1) * 1.1] } },
@@ -100,11 +104,12 @@ export function timeChart({ label, height, format }: TimeChartOptions): TimeChar
   };
 }
 
-const timeOf = (seconds: number): string =>
+/** Seconds are told only on a short axis. */
+const timeOf = (seconds: number, span: number): string =>
   new Date(seconds * 1000).toLocaleTimeString("en-GB", {
     hour: "2-digit",
     minute: "2-digit",
-    second: "2-digit",
+    ...(span < 600 && { second: "2-digit" }),
   });
 
 const dataOf = (chart: {

@@ -10,7 +10,6 @@ import {
   type CrawlOutput,
   isInStateDirectory,
   type JobRecord,
-  type ManifestEntry,
   STATE_DIRECTORY,
 } from "../../../../crawler/index.ts";
 import {
@@ -39,6 +38,8 @@ export interface CrawlPlaces {
   open(place: string): Promise<CrawlOutput>;
   /** The manifest that a job has written; null when there is none, or a later crawl has replaced it. */
   manifest(job: JobRecord): Promise<BunFile | ReadableStream<Uint8Array> | null>;
+  /** The file of a page that a job has stored, by its path below the job's place; null when it is gone. */
+  page(job: JobRecord, path: string): Promise<Uint8Array | null>;
 }
 
 export type NewPlace = {
@@ -83,6 +84,12 @@ export const directoryPlaces = (rules: PathRules, own: OwnCrawls): CrawlPlaces =
     const file = Bun.file(path);
     return stats?.isFile() && isOf(id, await file.slice(0, HEAD_BYTES).text()) ? file : null;
   },
+  async page({ place }, path) {
+    const file = join(place, path);
+    // A link may have taken the place of a folder or of a page.
+    const isOwn = (await realpath(file).catch(() => null)) === file && (await lstat(file)).isFile();
+    return isOwn ? await Bun.file(file).bytes() : null;
+  },
 });
 
 /**
@@ -106,11 +113,21 @@ export const storePlaces = (store: ObjectStore, frontiers: string | null): Crawl
     const pieces = (await folderAt(store, place).stream("manifest.json"))?.[Symbol.asyncIterator]();
     if (!pieces) return null;
     const head = await readHead(pieces);
-    if (isOf(id, new TextDecoder().decode(head.subarray(0, HEAD_BYTES)))) return streamOf(head, pieces);
+    if (isOf(id, new TextDecoder().decode(head.subarray(0, HEAD_BYTES)))) return streamOf(pieces, head);
     await pieces.return?.();
     return null;
   },
+  async page({ place }, path) {
+    const pieces = await folderAt(store, place).stream(path);
+    return pieces && Buffer.concat(await Array.fromAsync(pieces));
+  },
 });
+
+/** Names a place for a crawl after the host of its first address. */
+export function placeName(url: string | undefined): string {
+  const host = (URL.parse(url ?? "")?.host ?? "").replace(/[^\w.-]/g, "_").slice(0, 100);
+  return `${host || "crawl"}-${crypto.randomUUID().slice(0, 8)}`;
+}
 
 /** @throws ProblemError 403, 422 */
 function confineFolder(store: ObjectStore, written: string): ObjectStore {
@@ -153,9 +170,13 @@ async function readHead(pieces: AsyncIterator<Uint8Array>): Promise<Uint8Array> 
   return head;
 }
 
-function streamOf(first: Uint8Array, rest: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
+/** @param first what was read of them before */
+export function streamOf(
+  rest: AsyncIterator<Uint8Array>,
+  first: Uint8Array = new Uint8Array(),
+): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>({
-    start: (controller) => controller.enqueue(first),
+    start: (controller) => (first.length > 0 ? controller.enqueue(first) : undefined),
     async pull(controller) {
       const { value, done } = await rest.next();
       if (done) controller.close();
@@ -169,11 +190,3 @@ function streamOf(first: Uint8Array, rest: AsyncIterator<Uint8Array>): ReadableS
 const HEAD_BYTES = 200;
 
 const isOf = (id: string, head: string): boolean => head.includes(JSON.stringify(id));
-
-/** The pages of a job that has ended, as its manifest lists them; none without one. */
-export async function readPages(places: CrawlPlaces, job: JobRecord): Promise<readonly ManifestEntry[]> {
-  const manifest = await places.manifest(job);
-  if (manifest === null) return [];
-  // The crawler wrote it.
-  return ((await new Response(manifest).json()) as { readonly results: readonly ManifestEntry[] }).results;
-}

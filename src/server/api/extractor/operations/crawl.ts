@@ -1,3 +1,5 @@
+import type { BunFile } from "bun";
+import { Failure } from "../../../../base/failure.ts";
 import { JOB_STATES, type JobRecord } from "../../../../crawler/index.ts";
 import { subscriberNetwork } from "../../../../fetching/index.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
@@ -12,10 +14,14 @@ import {
   UNKNOWN_JOB,
   z,
 } from "../../openapi.ts";
+import { DOWNLOAD_FORMATS, downloadResponse } from "../jobs/download.ts";
+import { countOutcomes, findPages, pagesOf } from "../jobs/outcomes.ts";
+import { type CrawlPlaces, type NewPlace, placeName } from "../jobs/places.ts";
 import { jobStatus, shownCrawl } from "../jobs/spec.ts";
 import type { ExtractorParts } from "../parts.ts";
+import { type PathCaller, refusedPath } from "../paths.ts";
 import { readCrawl, readNetwork, requireSelectors } from "../requests.ts";
-import { JobList, JobStatus, Manifest, SubmittedJob } from "../schemas/answers.ts";
+import { JobList, JobOutcomes, JobPages, JobStatus, Manifest, SubmittedJob } from "../schemas/answers.ts";
 import { CrawlRequest } from "../schemas/requests.ts";
 
 const JOB_PATH = z.object({ job_id: z.string().min(1).openapi({ description: "As POST /crawl gave it" }) });
@@ -28,6 +34,35 @@ const ListQuery = z.object({
     .openapi({ description: "Jobs at most, the newest first (default 100)" }),
   status: z.enum(JOB_STATES).optional().openapi({ description: "Only jobs of this state" }),
 });
+
+const PagesQuery = z.object({
+  status: z.enum(["success", "failed", "skipped"]).optional(),
+  reason: z
+    .string()
+    .max(100)
+    .optional()
+    .openapi({ description: "Only pages with this code of a failure, or skipped for this reason" }),
+  host: z.string().max(300).optional().openapi({ description: "Only pages of this host, with its port" }),
+  offset: z
+    .string()
+    .regex(/^\d{1,9}$/, "must be a whole number")
+    .optional()
+    .openapi({ description: "Pages to leave out before the first one (default 0)" }),
+  limit: z
+    .string()
+    .regex(/^(?:[1-9]\d{0,2}|1000)$/, "must be a whole number from 1 to 1000")
+    .optional()
+    .openapi({ description: "Pages at most (default 100)" }),
+});
+
+const DownloadQuery = z.object({ format: z.enum(DOWNLOAD_FORMATS) });
+
+const TEXT = z.string();
+
+const LISTED = {
+  400: problem("The job is not completed"),
+  404: problem("There is no such job, or a later crawl has replaced its manifest"),
+};
 
 const json = (schema: z.ZodType) => ({ "application/json": schema });
 
@@ -113,6 +148,61 @@ export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
     },
     handle: async (call) => manifest(await requireJob(call, parts), parts),
   },
+  {
+    method: "get",
+    path: "/crawl/{job_id}/pages",
+    tag: "crawl jobs",
+    summary: "List pages of a completed job",
+    description: "Some pages at a time, in the order in which they were found, and how many match.",
+    params: JOB_PATH,
+    query: PagesQuery,
+    answers: {
+      200: { description: "The pages", content: json(JobPages) },
+      ...LISTED,
+      422: problem("A parameter is wrong"),
+    },
+    handle: async (call) => {
+      const { status, reason, host, offset, limit } = parseWith(PagesQuery, call.query, "query");
+      const job = await requirePages(call, parts);
+      const wish = { status: status ?? null, reason: reason ?? null, host: host ?? null };
+      const place = { offset: Number(offset ?? 0), limit: Number(limit ?? 100) };
+      return Response.json(await findPages(pagesOf(parts.places, job), wish, place));
+    },
+  },
+  {
+    method: "get",
+    path: "/crawl/{job_id}/outcomes",
+    tag: "crawl jobs",
+    summary: "Count the pages of a completed job by host, and by the reason why they were not extracted",
+    params: JOB_PATH,
+    answers: { 200: { description: "The counts", content: json(JobOutcomes) }, ...LISTED },
+    handle: async (call) =>
+      Response.json(await countOutcomes(pagesOf(parts.places, await requirePages(call, parts)))),
+  },
+  {
+    method: "get",
+    path: "/crawl/{job_id}/download",
+    tag: "crawl jobs",
+    summary: "Download all pages of a completed job in one file",
+    description: [
+      "`zip`: the Markdown files; `jsonl`: a line a page with `url`, `title`, `word_count`, `content_hash`, `file_path`",
+      "and `markdown`; `llms.txt`: the titles and addresses, as llmstxt.org has them.",
+    ].join(" "),
+    params: JOB_PATH,
+    query: DownloadQuery,
+    answers: {
+      200: {
+        description: "The file, sent while it is made",
+        content: { "application/zip": TEXT, "application/jsonl": TEXT, "text/plain": TEXT },
+      },
+      ...LISTED,
+      422: problem("The format is none of these"),
+    },
+    handle: async (call) => {
+      const { format } = parseWith(DownloadQuery, call.query, "query");
+      return downloadResponse(format, await requirePages(call, parts), parts.places);
+    },
+  },
 ];
 
 /** @throws ProblemError 404 */
@@ -138,7 +228,11 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
   const caller = { isLocal: isLocalCaller(egress) };
   const network = await readNetwork(request.network, request.prefer_browser, { rules, caller });
   const reading = await readCrawl(request, { defaults, rules, caller });
-  const directory = await places.find(request.output_dir, caller);
+  const written = request.output_dir?.trim() ?? "";
+  const { place: directory, shown: shownDirectory } =
+    written === ""
+      ? await newPlace(places, reading.plan.seeds[0] ?? reading.plan.sitemaps[0], caller)
+      : { place: await places.find(written, caller), shown: written };
   {
     await using session = app.openSession(network, egress, {
       client: subscriberNetwork(exchange.client.address),
@@ -148,12 +242,12 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
   }
   const job = await queue.submit({
     place: directory,
-    shown: shownCrawl(request.output_dir, reading.plan),
+    shown: shownCrawl(shownDirectory, reading.plan),
     spec: {
       ...reading,
       network,
       directory,
-      shownDirectory: request.output_dir,
+      shownDirectory,
       isFresh: request.fresh ?? false,
       caller: egress,
     },
@@ -181,7 +275,27 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
   );
 }
 
+/** @throws ProblemError 403 for callers whose pages the server does not store */
+async function newPlace(places: CrawlPlaces, url: string | undefined, caller: PathCaller): Promise<NewPlace> {
+  try {
+    return await places.create(placeName(url), caller);
+  } catch (error) {
+    if (error instanceof Failure && error.code === "egress_refused") throw refusedPath(error.message);
+    throw error;
+  }
+}
+
 async function manifest(job: JobRecord, { places }: ExtractorParts): Promise<Response> {
+  return new Response(await requireManifest(job, places), {
+    headers: { "content-type": "application/json" },
+  });
+}
+
+/** @throws ProblemError 400 while there is no manifest, 404 when it is gone */
+async function requireManifest(
+  job: JobRecord,
+  places: CrawlPlaces,
+): Promise<BunFile | ReadableStream<Uint8Array>> {
   if (job.state !== "completed")
     throw new ProblemError({
       status: 400,
@@ -189,11 +303,18 @@ async function manifest(job: JobRecord, { places }: ExtractorParts): Promise<Res
       detail: `the job is ${job.state}; only a completed one has a manifest`,
     });
   const file = await places.manifest(job);
-  if (!file)
-    throw new ProblemError({
-      status: 404,
-      code: "manifest_gone",
-      detail: "the manifest is gone, or a later crawl into the same directory has replaced it",
-    });
-  return new Response(file, { headers: { "content-type": "application/json" } });
+  if (file) return file;
+  throw new ProblemError({
+    status: 404,
+    code: "manifest_gone",
+    detail: "the manifest is gone, or a later crawl into the same directory has replaced it",
+  });
+}
+
+/** @returns a job whose pages are listed @throws ProblemError as `requireManifest` */
+async function requirePages(call: ApiCall, parts: ExtractorParts): Promise<JobRecord> {
+  const job = await requireJob(call, parts);
+  const found = await requireManifest(job, parts.places);
+  if (found instanceof ReadableStream) await found.cancel();
+  return job;
 }

@@ -196,6 +196,24 @@ export const Manifest = z
   })
   .openapi("Manifest");
 
+export const JobPages = z
+  .object({
+    pages: z.array(ManifestEntry),
+    total: count.openapi({ description: "Pages that match, of which these are some" }),
+  })
+  .openapi("JobPages");
+
+export const JobOutcomes = z
+  .object({
+    reasons: z
+      .array(z.object({ status: z.string(), reason: z.string(), pages: count }))
+      .openapi({ description: "Pages that were not extracted, the most frequent reason first" }),
+    hosts: z
+      .array(z.object({ host: z.string(), successful: count, failed: count, skipped: count }))
+      .openapi({ description: "The 100 hosts with the most pages" }),
+  })
+  .openapi("JobOutcomes");
+
 export const Health = z
   .object({
     status: z.enum(["healthy", "degraded"]).openapi({ description: "Degraded while the database is away" }),

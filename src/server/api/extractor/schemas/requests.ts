@@ -119,8 +119,9 @@ const whole = (range: { readonly min: number; readonly max: number }, descriptio
 
 export const CrawlRequest = z
   .strictObject({
-    output_dir: z.string().min(1).max(4096).openapi({
-      description: "Directory on the server's host that receives the Markdown files and the manifest",
+    output_dir: z.string().max(4096).nullish().openapi({
+      description:
+        "Directory on the server's host, or folder in its bucket, that receives the Markdown files and the manifest; absent or empty: a new one, named after the first address",
       example: "example-org",
     }),
     seeds: urls("URLs to start from; a seed or a sitemap is needed", "https://example.org/"),

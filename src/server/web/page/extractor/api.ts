@@ -66,8 +66,32 @@ export const submitCrawl = (body: object): Promise<{ readonly job_id: string }> 
 
 export const cancelJob = (id: string): Promise<Job> => requestJson(jobPath(id), { method: "DELETE" });
 
-export const readManifest = async (id: string, signal?: AbortSignal): Promise<string> =>
-  (await request(`${jobPath(id)}/manifest`, { signal })).text();
+export type JobOutcomes = z.infer<typeof answers.JobOutcomes>;
+
+/** Which pages of a crawl are listed. */
+export type PagesWish = { readonly status?: string; readonly reason?: string; readonly host?: string };
+
+export const readOutcomes = (id: string, signal: AbortSignal): Promise<JobOutcomes> =>
+  requestJson(`${jobPath(id)}/outcomes`, { signal });
+
+export const readPages = (
+  id: string,
+  { offset, limit, ...wish }: PagesWish & { readonly offset: number; readonly limit: number },
+): Promise<z.infer<typeof answers.JobPages>> => {
+  const fields = new URLSearchParams({ ...wish, offset: String(offset), limit: String(limit) });
+  return requestJson(`${jobPath(id)}/pages?${fields}`);
+};
+
+/** What can be saved of a crawl that is over, by the path of each. */
+export const DOWNLOADS = {
+  zip: { label: "ZIP", path: "download?format=zip" },
+  jsonl: { label: "JSONL", path: "download?format=jsonl" },
+  "llms.txt": { label: "llms.txt", path: "download?format=llms.txt" },
+  manifest: { label: "Manifest", path: "manifest" },
+} as const;
+
+export const downloadPath = (id: string, what: keyof typeof DOWNLOADS): string =>
+  `${jobPath(id)}/${DOWNLOADS[what].path}`;
 
 export const eventsPath = (id: string): string => `${jobPath(id)}/events`;
 

@@ -27,10 +27,10 @@ const MAIN: readonly Field[] = [
   },
   {
     name: "output_dir",
-    label: "Folder on the server",
+    label: "Folder for the pages",
     kind: "text",
-    note: "Receives a Markdown file for each page, and the manifest.",
-    placeholder: "example-org",
+    note: "Below the server's own folder or bucket. Leave it empty for a new one; crawling into the same one again goes on with it.",
+    placeholder: "a new one",
   },
   { name: "max_pages", label: "Pages at most", kind: "number", placeholder: "as the server is set" },
   { name: "max_depth", label: "Links away from the start", kind: "number", placeholder: "3" },
@@ -76,14 +76,6 @@ export function crawlForm(onSubmitted: (id: string) => void): HTMLElement {
     problem,
     h("div", button),
   );
-  let hasOwnFolder = false;
-  input(form, "output_dir").addEventListener("input", (event) => {
-    hasOwnFolder = (event.target as HTMLInputElement).value !== "";
-  });
-  input(form, "seeds").addEventListener("input", () => {
-    // The host is a good name until somebody enters a better one.
-    if (!hasOwnFolder) input(form, "output_dir").value = folderFor(listOf(form, "seeds")[0]);
-  });
   const submit = async (): Promise<void> => {
     clearErrors(form);
     fill(problem);
@@ -147,11 +139,6 @@ const listOf = (form: HTMLElement, name: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== "");
 
-const folderFor = (seed: string | undefined): string =>
-  (URL.parse(readAddress(seed ?? "").url ?? "")?.hostname ?? "")
-    .replace(/[^a-z0-9]+/gi, "-")
-    .replace(/^-|-$/g, "");
-
 function readForm(form: HTMLElement): Record<string, unknown> {
   const body: Record<string, unknown> = {};
   for (const { name, kind } of [...MAIN, ...MORE]) {
@@ -184,8 +171,6 @@ function faultsOf(form: HTMLElement): Fault[] {
   });
   if (seeds.length === 0 && listOf(form, "sitemaps").length === 0)
     faults.push({ path: "seeds", message: "it is missing; a sitemap will do, too" });
-  if (input(form, "output_dir").value.trim() === "")
-    faults.push({ path: "output_dir", message: "it is missing" });
   return faults.map(({ path, message }) => ({ path, message: `${path}: ${message}` }));
 }
 

@@ -1,9 +1,12 @@
-import { announce, download, fill, h } from "../dom.ts";
+import type { TimeChart } from "../chart.ts";
+import { announce, fill, h, saveBlob } from "../dom.ts";
 import { counted, formatAgo, formatDuration, formatNumber, formatTime } from "../format.ts";
-import { problemMessage } from "../http.ts";
+import { keyHeader, problemMessage, request } from "../http.ts";
 import {
   type CrawledPage,
   cancelJob,
+  DOWNLOADS,
+  downloadPath,
   eventsPath,
   followEvents,
   isOver,
@@ -11,12 +14,12 @@ import {
   listJobs,
   type Notice,
   readJob,
-  readManifest,
 } from "./api.ts";
 import { Outcomes } from "./outcomes.ts";
 
-/** A larger manifest is offered as a file and not read for its reasons. */
-const MAX_MANIFEST_PAGES = 20_000;
+/** The speed of a crawl is measured over so many ms, and shown for so many of them. */
+const STRETCH_MS = 2000;
+const STRETCHES = 600;
 
 /** Shows one job and follows it to its end, or until the signal aborts because nobody looks. */
 export async function showJob(element: HTMLElement, id: string, signal: AbortSignal): Promise<void> {
@@ -35,15 +38,17 @@ class JobView {
   readonly #actions = h("div.actions");
   readonly #trouble = h("div");
   readonly #notices = h("ul.notices.fine");
-  readonly #outcomes = new Outcomes();
+  readonly #outcomes: Outcomes;
+  readonly #speed = new Speed();
   #job: Job | null = null;
   #announcedTenth = -1;
 
   constructor(id: string, signal: AbortSignal) {
     this.#id = id;
     this.#signal = signal;
+    this.#outcomes = new Outcomes((error) => fill(this.#trouble, problemMessage(error, null)));
     this.element.append(this.#head, this.#bar, this.#counts, this.#actions, this.#trouble, this.#notices);
-    this.element.append(this.#outcomes.element);
+    this.element.append(this.#speed.element, this.#outcomes.element);
   }
 
   /** Follows the events from the first one that is kept, even if some were seen before. */
@@ -57,7 +62,7 @@ class JobView {
         onBreak: (error) => this.#showBreak(error),
       });
       for await (const { kind, data } of events) this.#take(kind, JSON.parse(data));
-      await this.#completeOutcomes();
+      if (this.#job?.status === "completed") await this.#outcomes.complete(this.#id, this.#signal);
     } catch (error) {
       if (this.#signal.aborted) return;
       if (!this.#job) fill(this.#head);
@@ -72,7 +77,13 @@ class JobView {
   #take(kind: string, body: unknown): void {
     if (kind === "progress" || kind === "end") this.#showJob(body as Job);
     else if (kind === "page") this.#outcomes.add(body as CrawledPage);
-    else if (kind === "notice") this.#notices.append(h("li", noticeText(body as Notice)));
+    else if (kind === "notice") this.#showNotice(noticeText(body as Notice));
+  }
+
+  /** A site may ask many times for the same. */
+  #showNotice(text: string): void {
+    const isShown = [...this.#notices.children].some((notice) => notice.textContent === text);
+    if (!isShown) this.#notices.append(h("li", text));
   }
 
   #showJob(job: Job): void {
@@ -86,7 +97,8 @@ class JobView {
     );
     if (isOver(job)) fill(this.#bar);
     else this.#showProgress(job);
-    fill(this.#counts, ...countFacts(job));
+    this.#speed.take(job);
+    fill(this.#counts, ...countFacts(job, this.#speed.perSecond));
     if (!before || before.status !== job.status || before.cancel_requested !== job.cancel_requested)
       this.#showActions(job);
     if (isOver(job)) this.#showEnd(job);
@@ -104,8 +116,11 @@ class JobView {
 
   #showActions(job: Job): void {
     if (job.status === "completed") {
-      const save = (): void => void this.#saveManifest();
-      fill(this.#actions, h("button", { type: "button", onclick: save }, "Save the manifest"));
+      const kinds = Object.keys(DOWNLOADS) as (keyof typeof DOWNLOADS)[];
+      const buttons = kinds.map((what) =>
+        h("button.small", { type: "button", onclick: () => void this.#save(what) }, DOWNLOADS[what].label),
+      );
+      fill(this.#actions, h("span.fine", "Save as"), ...buttons);
     } else if (isOver(job)) fill(this.#actions);
     else {
       const cancel = (): void => void this.#cancel();
@@ -164,26 +179,77 @@ class JobView {
     }
   }
 
-  async #saveManifest(): Promise<void> {
+  async #save(what: keyof typeof DOWNLOADS): Promise<void> {
+    const path = downloadPath(this.#id, what);
     try {
-      download("manifest.json", "application/json", await readManifest(this.#id));
+      // Only a request of ours can have a key; without one the browser writes the file while it comes.
+      if (Object.keys(keyHeader()).length === 0)
+        return h("a", { href: path, download: fileName(what) }).click();
+      saveBlob(fileName(what), await (await request(path)).blob());
     } catch (error) {
       fill(this.#trouble, problemMessage(error, null));
     }
   }
+}
 
-  /** Loads all outcomes from the manifest, because the server keeps only the last events of a job. */
-  async #completeOutcomes(): Promise<void> {
-    const job = this.#job;
-    if (job?.status !== "completed" || job.progress <= this.#outcomes.count) return;
-    if (job.progress > MAX_MANIFEST_PAGES) {
-      this.#outcomes.note(`The last ${formatNumber(this.#outcomes.count)} pages; the manifest has all.`);
-      return;
-    }
-    const text = await readManifest(this.#id, this.#signal).catch(() => null);
-    if (text === null) return;
-    const { results }: { readonly results: readonly CrawledPage[] } = JSON.parse(text);
-    this.#outcomes.replace(results);
+const fileName = (what: keyof typeof DOWNLOADS): string =>
+  ({ zip: "crawl.zip", jsonl: "crawl.jsonl", "llms.txt": "llms.txt", manifest: "manifest.json" })[what];
+
+/** How many pages a second came while somebody looked. */
+class Speed {
+  readonly element = h("section", { "aria-labelledby": "speed-title", hidden: true });
+  #chart: TimeChart | null = null;
+  #isLoading = false;
+  #times: number[] = [];
+  #ok: number[] = [];
+  #rest: number[] = [];
+  #last: { readonly at: number; readonly successful: number; readonly progress: number } | null = null;
+
+  constructor() {
+    this.element.append(h("h3", { id: "speed-title" }, "Pages a second"));
+  }
+
+  /** Loads the charts when there is something to draw: they have as many bytes as all else on the page. */
+  async #load(): Promise<void> {
+    if (this.#isLoading) return;
+    this.#isLoading = true;
+    const { timeChart } = await import("../chart.ts");
+    this.#chart = timeChart({
+      label: "Pages a second, over time",
+      height: 160,
+      format: (value) => `${formatNumber(Math.round(value * 10) / 10)}/s`,
+    });
+    this.element.append(this.#chart.element);
+    this.element.hidden = false;
+  }
+
+  /** Over the last half minute at most; null before anything is known. */
+  get perSecond(): number | null {
+    const recent = this.#times.slice(-15).map((_, index, all) => {
+      const place = this.#times.length - all.length + index;
+      return this.#ok[place]! + this.#rest[place]!;
+    });
+    return recent.length === 0 ? null : recent.reduce((sum, value) => sum + value, 0) / recent.length;
+  }
+
+  take({ status, successful, progress }: Job): void {
+    const now = Date.now();
+    if (status !== "running") return;
+    this.#last ??= { at: now, successful, progress };
+    const { at, successful: okBefore, progress: before } = this.#last;
+    if (now - at < STRETCH_MS) return;
+    const seconds = (now - at) / 1000;
+    const ok = Math.max(0, successful - okBefore);
+    this.#times.push(now / 1000);
+    this.#ok.push(ok / seconds);
+    this.#rest.push(Math.max(0, progress - before - ok) / seconds);
+    for (const list of [this.#times, this.#ok, this.#rest]) if (list.length > STRETCHES) list.shift();
+    this.#last = { at: now, successful, progress };
+    if (this.#times.length >= 2) void this.#load();
+    this.#chart?.show(this.#times, [
+      { name: "extracted", values: this.#ok, kind: "line", colour: "--accent" },
+      { name: "failed or skipped", values: this.#rest, kind: "line", colour: "--bad" },
+    ]);
   }
 }
 
@@ -194,18 +260,20 @@ function timesOf(job: Job): string {
   return `${formatTime(completed)}, took ${formatDuration(Date.parse(completed) - Date.parse(started))}`;
 }
 
-const countFacts = ({ progress, total, successful, failed, skipped, ...job }: Job): HTMLElement[] =>
-  [
-    [
-      "Done",
-      isOver({ progress, total, successful, failed, skipped, ...job })
-        ? formatNumber(progress)
-        : `${formatNumber(progress)} of ${formatNumber(total)}`,
-    ],
+function countFacts(job: Job, perSecond: number | null): HTMLElement[] {
+  const { progress, total, successful, failed, skipped, started_at: start, completed_at: end } = job;
+  const facts: [string, string][] = [
+    ["Done", isOver(job) ? formatNumber(progress) : `${formatNumber(progress)} of ${formatNumber(total)}`],
     ["Extracted", formatNumber(successful)],
     ["Failed", formatNumber(failed)],
     ["Skipped", formatNumber(skipped)],
-  ].map(([name = "", value = ""]) => h("div", h("dt", name), h("dd", value)));
+  ];
+  if (!isOver(job) && perSecond)
+    facts.push(["Left", `about ${formatDuration(((total - progress) / perSecond) * 1000)}`]);
+  const seconds = start && end ? (Date.parse(end) - Date.parse(start)) / 1000 : 0;
+  if (seconds > 0) facts.push(["Pages a second", formatNumber(Math.round((progress / seconds) * 10) / 10)]);
+  return facts.map(([name, value]) => h("div", h("dt", name), h("dd", value)));
+}
 
 function noticeText({ notice, host, sitemap, directory, failure }: Notice): string {
   if (notice === "low_disk") return `Little room is left in ${directory ?? "the folder"}.`;
@@ -245,6 +313,8 @@ export async function showJobs(element: HTMLElement, signal: AbortSignal): Promi
 }
 
 function show(element: HTMLElement, jobs: readonly Job[]): void {
+  // The form is what matters while there is nothing to list.
+  element.closest(".crawls")?.classList.toggle("none", jobs.length === 0);
   const focused = document.activeElement?.id;
   if (jobs.length === 0) {
     fill(element, h("p.fine", "No crawls yet."));
@@ -279,7 +349,7 @@ function stateTag({ status, error, cancel_requested: isCancelled }: Job): HTMLEl
   if (status === "failed" && error?.code === "cancelled") return h("span.tag", "cancelled");
   if (status === "failed") return h("span.tag.bad", "failed");
   if (isCancelled && status === "running") return h("span.tag.live", "stopping");
-  return h("span", { class: status === "completed" ? "tag" : "tag live" }, status);
+  return h("span", { class: status === "completed" ? "done" : "tag live" }, status);
 }
 
 const counts = ({ successful, failed, skipped }: Job): string =>

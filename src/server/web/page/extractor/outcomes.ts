@@ -1,81 +1,66 @@
 import { fill, h } from "../dom.ts";
-import { counted, formatNumber } from "../format.ts";
-import type { CrawledPage } from "./api.ts";
+import { formatNumber } from "../format.ts";
+import { type CrawledPage, type JobOutcomes, type PagesWish, readOutcomes, readPages } from "./api.ts";
+import { PageList, pageRow, REASONS } from "./page-list.ts";
 
-/** The most pages in the list; older ones are in the manifest. */
+/** The most pages in the list of a crawl under way. */
 const SHOWN = 100;
+/** The most hosts with numbers of their own. */
+const SHOWN_HOSTS = 20;
 
-const REASONS: Readonly<Record<string, string>> = {
-  http_status: "the site answered with an error",
-  network: "no connection",
-  timeout: "took too long",
-  rate_limited: "the site asked for fewer requests",
-  no_content: "no article on the page",
-  unsupported_content: "neither a page nor text",
-  too_large: "larger than allowed",
-  too_complex: "too complex to extract",
-  egress_refused: "an address that is not allowed",
-  robots: "robots.txt forbids it",
-  out_of_scope: "outside of what was asked for",
-  duplicate: "the same page under another address",
-  trap: "looks like an endless maze",
-  noindex: "the page asks not to be kept",
-  content_type: "a file, not a page",
-  gone: "not there any more",
-  max_pages: "enough pages were fetched",
-};
-
-/** The outcomes of a crawl's pages: the reasons with their numbers, and the latest pages. */
+/** The outcomes of a crawl's pages: the reasons and hosts with their numbers, and the pages themselves. */
 export class Outcomes {
   readonly element = h("div.outcomes");
+  readonly #problem: (error: unknown) => void;
   readonly #reasons = h("section", { "aria-label": "Reasons", hidden: true });
-  readonly #pages = h("ol.pages");
-  readonly #note = h("p.fine", { hidden: true });
-  readonly #section: HTMLElement;
+  readonly #hosts = h("section", { "aria-label": "Hosts", hidden: true });
+  readonly #latest = h("ol.pages");
+  readonly #list: PageList;
+  readonly #pages: HTMLElement;
   readonly #counts = new Map<string, number>();
-  #filter: string | null = null;
-  #latest: CrawledPage[] = [];
-  #all: readonly CrawledPage[] | null = null;
+  /** The crawl that is over, whose pages the server lists. */
+  #ended: { readonly id: string; readonly outcomes: JobOutcomes } | null = null;
+  #wish: PagesWish = {};
+  #recent: CrawledPage[] = [];
   #isDrawing = false;
-  count = 0;
 
-  constructor() {
-    this.#section = h("section", { hidden: true }, h("h3", "Pages"), this.#note, this.#pages);
-    this.element.append(this.#reasons, this.#section);
+  constructor(onProblem: (error: unknown) => void) {
+    this.#problem = onProblem;
+    this.#list = new PageList(onProblem);
+    this.#pages = h("section", { hidden: true }, h("h3", "Pages"), this.#latest, this.#list.element);
+    this.element.append(this.#reasons, this.#hosts, this.#pages);
   }
 
+  /** Takes a page that a crawl under way has just finished. */
   add(page: CrawledPage): void {
-    this.#tally(page);
-    this.#latest.unshift(page);
-    this.#latest.length = Math.min(this.#latest.length, 500);
+    const key = keyOf(page);
+    if (key !== null) this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+    this.#recent.unshift(page);
+    this.#recent.length = Math.min(this.#recent.length, 500);
     this.#drawSoon();
   }
 
   /** Forgets all pages before they come again. */
   clear(): void {
-    this.#latest = [];
-    this.replace([]);
-    this.#all = null;
-  }
-
-  /** Replaces the pages so far by all pages of the manifest. */
-  replace(pages: readonly CrawledPage[]): void {
-    this.count = 0;
+    this.#recent = [];
     this.#counts.clear();
-    for (const page of pages) this.#tally(page);
-    this.#all = pages;
+    this.#ended = null;
+    this.#wish = {};
     this.#drawSoon();
   }
 
-  note(text: string): void {
-    this.#note.textContent = text;
-    this.#note.hidden = false;
+  /** Shows what the server knows of a crawl that is over, in place of what was seen of it. */
+  async complete(id: string, signal: AbortSignal): Promise<void> {
+    this.#ended = { id, outcomes: await readOutcomes(id, signal) };
+    this.#choose({});
   }
 
-  #tally(page: CrawledPage): void {
-    this.count++;
-    const key = keyOf(page);
-    if (key !== null) this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
+  #choose(wish: PagesWish): void {
+    this.#wish = wish;
+    const { id } = this.#ended ?? {};
+    if (id !== undefined)
+      void this.#list.show((offset, limit) => readPages(id, { ...wish, offset, limit })).catch(this.#problem);
+    this.#drawSoon();
   }
 
   /** Draws soon, once for the hundreds of pages that may come together. */
@@ -90,34 +75,70 @@ export class Outcomes {
 
   #draw(): void {
     const focused = document.activeElement?.id;
-    this.#section.hidden = this.count === 0;
-    this.#reasons.hidden = this.#counts.size === 0;
-    const rows = [...this.#counts]
-      .sort(([, a], [, b]) => b - a)
-      .map(([key, count]) => this.#reasonButton(key, count));
-    fill(this.#reasons, h("h3", "Not extracted, by reason"), h("ul.reasons", ...rows));
-    const pages = this.#all ?? this.#latest;
-    const wanted = this.#filter === null ? pages : pages.filter((page) => keyOf(page) === this.#filter);
-    fill(this.#pages, ...wanted.slice(0, SHOWN).map(pageRow));
-    if (wanted.length > SHOWN)
-      this.note(`The ${this.#all ? "first" : "latest"} ${SHOWN} of ${formatNumber(wanted.length)}.`);
-    else if (this.#all) this.#note.hidden = true;
-    if (focused?.startsWith("reason-")) document.getElementById(focused)?.focus({ preventScroll: true });
+    const { outcomes } = this.#ended ?? {};
+    const counts = outcomes
+      ? outcomes.reasons.map(({ status, reason, pages }) => ({ status, reason, pages }))
+      : [...this.#counts].map(([key, pages]) => {
+          const [status = "", reason = ""] = key.split(" ");
+          return { status, reason, pages };
+        });
+    this.#reasons.hidden = counts.length === 0;
+    const buttons = counts
+      .sort((a, b) => b.pages - a.pages)
+      .map(({ status, reason, pages }) => {
+        const text = `${formatNumber(pages)} ${status}: ${REASONS[reason] ?? reason}`;
+        return this.#filterButton(`reason-${status}-${reason}`, { status, reason }, text, reason);
+      });
+    fill(this.#reasons, h("h3", "Not extracted, by reason"), h("ul.reasons", ...buttons));
+    this.#showHosts(outcomes?.hosts ?? []);
+    this.#latest.hidden = outcomes !== undefined;
+    this.#list.element.hidden = outcomes === undefined;
+    this.#pages.hidden = outcomes === undefined && this.#recent.length === 0;
+    const { status, reason } = this.#wish;
+    const wanted = this.#recent.filter((page) => !status || keyOf(page) === `${status} ${reason}`);
+    fill(this.#latest, ...(outcomes ? [] : wanted.slice(0, SHOWN).map(pageRow)));
+    if (focused?.startsWith("reason-") || focused?.startsWith("host-"))
+      document.getElementById(focused)?.focus({ preventScroll: true });
   }
 
-  #reasonButton(key: string, count: number): HTMLElement {
-    const [status = "", reason = ""] = key.split(" ");
-    const isChosen = this.#filter === key;
-    const onclick = (): void => {
-      this.#filter = isChosen ? null : key;
-      this.#draw();
-    };
-    const text = `${formatNumber(count)} ${status}: ${REASONS[reason] ?? reason}`;
-    const name = h("code.fine", reason);
-    const id = `reason-${status}-${reason}`;
+  #showHosts(hosts: JobOutcomes["hosts"]): void {
+    this.#hosts.hidden = hosts.length < 2 && !hosts.some(({ failed }) => failed > 0);
+    const number = (value: number, kind = ""): HTMLElement =>
+      h("td", { class: `number ${value > 0 ? kind : ""}` }, value > 0 ? formatNumber(value) : "–");
+    const rows = hosts.slice(0, SHOWN_HOSTS).map(({ host, successful, failed, skipped }) => {
+      const button = this.#filterButton(`host-${host}`, { host }, host);
+      return h(
+        "tr",
+        h("th", { scope: "row" }, button),
+        number(successful),
+        number(failed, "bad"),
+        number(skipped),
+      );
+    });
+    const head = ["Host", "Extracted", "Failed", "Skipped"].map((name) => h("th", { scope: "col" }, name));
+    fill(
+      this.#hosts,
+      h("h3", "By host"),
+      h("table.hosts", h("thead", h("tr", ...head)), h("tbody", ...rows)),
+      hosts.length > SHOWN_HOSTS &&
+        h("p.fine", `The first ${SHOWN_HOSTS} of ${hosts.length}, by their pages.`),
+    );
+  }
+
+  #filterButton(id: string, wish: PagesWish, text: string, code?: string): HTMLElement {
+    const isChosen = Object.entries(wish).every(
+      ([name, value]) => this.#wish[name as keyof PagesWish] === value,
+    );
+    const onclick = (): void => this.#choose(isChosen ? {} : wish);
     return h(
-      "li",
-      h("button.small", { type: "button", id, "aria-pressed": String(isChosen), onclick }, text, " ", name),
+      code === undefined ? "span" : "li",
+      h(
+        "button.small",
+        { type: "button", id, "aria-pressed": String(isChosen), onclick },
+        text,
+        code !== undefined && " ",
+        code !== undefined && h("code.fine", code),
+      ),
     );
   }
 }
@@ -126,24 +147,4 @@ export class Outcomes {
 function keyOf({ status, error, reason }: CrawledPage): string | null {
   if (status === "success") return null;
   return `${status} ${status === "failed" ? (error?.code ?? "unknown") : (reason ?? "unknown")}`;
-}
-
-function pageRow(page: CrawledPage): HTMLElement {
-  const { url, status, title } = page;
-  const label = status === "success" ? "extracted" : status;
-  return h(
-    "li",
-    h("span", { class: status === "failed" ? "tag bad" : "tag" }, label),
-    h(
-      "span.what",
-      h("span", title ?? url),
-      h("span.fine", title === null ? whatCame(page) : `${url} · ${whatCame(page)}`),
-    ),
-  );
-}
-
-function whatCame({ status, error, reason, word_count: words }: CrawledPage): string {
-  if (status === "success") return counted(words ?? 0, "word");
-  if (status === "failed") return error?.message ?? "unknown reason";
-  return REASONS[reason ?? ""] ?? reason ?? "unknown reason";
 }

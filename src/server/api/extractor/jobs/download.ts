@@ -1,0 +1,82 @@
+import { makeZip } from "client-zip";
+import type { JobRecord, ManifestEntry } from "../../../../crawler/index.ts";
+import { pagesOf } from "./outcomes.ts";
+import { type CrawlPlaces, streamOf } from "./places.ts";
+
+export const DOWNLOAD_FORMATS = ["zip", "jsonl", "llms.txt"] as const;
+export type DownloadFormat = (typeof DOWNLOAD_FORMATS)[number];
+
+const TYPES: Readonly<Record<DownloadFormat, string>> = {
+  zip: "application/zip",
+  jsonl: "application/jsonl",
+  "llms.txt": "text/plain; charset=utf-8",
+};
+
+/**
+ * Answers with all extracted pages of a job that has ended, in one file. Pages are read one after another while the
+ * file is sent, so its size costs no memory. A page whose file is gone is left out.
+ */
+export function downloadResponse(format: DownloadFormat, job: JobRecord, places: CrawlPlaces): Response {
+  const entries = extracted(pagesOf(places, job));
+  const read = (path: string) => places.page(job, path);
+  const body =
+    format === "zip"
+      ? makeZip(zipped(entries, read))
+      : streamOf(encoded(format === "jsonl" ? jsonLines(entries, read) : llmsText(entries, job)));
+  const name = format === "llms.txt" ? format : `crawl-${job.id.replace(/[^\w-]/g, "")}.${format}`;
+  return new Response(body, {
+    headers: { "content-type": TYPES[format], "content-disposition": `attachment; filename="${name}"` },
+  });
+}
+
+type Entry = ManifestEntry & { readonly file_path: string };
+type Read = (path: string) => Promise<Uint8Array | null>;
+
+async function* extracted(pages: AsyncIterable<ManifestEntry>): AsyncGenerator<Entry, void> {
+  for await (const page of pages)
+    if (page.status === "success" && page.file_path !== null && isSafe(page.file_path))
+      yield { ...page, file_path: page.file_path };
+}
+
+/** A manifest may have been changed: no name in an archive leads out of the folder that it is unpacked into. */
+const isSafe = (path: string): boolean =>
+  !/^\/|^[a-z]:|[\\\0]/i.test(path) && path.split("/").every((part) => !["", ".", ".."].includes(part));
+
+async function* zipped(entries: AsyncIterable<Entry>, read: Read) {
+  // Two pages never have one file, but one page may be in the manifest under two addresses.
+  const names = new Set<string>();
+  for await (const { file_path: name } of entries) {
+    if (names.has(name)) continue;
+    names.add(name);
+    const input = await read(name);
+    // Of no date, so that the same pages make the same file.
+    if (input) yield { name, input, lastModified: new Date(1980, 0, 1) };
+  }
+}
+
+async function* jsonLines(entries: AsyncIterable<Entry>, read: Read): AsyncGenerator<string, void> {
+  for await (const { url, title, word_count, content_hash, file_path } of entries) {
+    const file = await read(file_path);
+    if (!file) continue;
+    const text = new TextDecoder().decode(file);
+    const markdown = text.startsWith("---\n") ? text.slice(text.indexOf("\n---\n") + 5).trimStart() : text;
+    yield `${JSON.stringify({ url, title, word_count, content_hash, file_path, markdown })}\n`;
+  }
+}
+
+/** The list of pages in the form of llmstxt.org: a title, and a link with its title for each page. */
+async function* llmsText(entries: AsyncIterable<Entry>, job: JobRecord): AsyncGenerator<string, void> {
+  let isFirst = true;
+  for await (const { url, title, word_count } of entries) {
+    if (isFirst) yield `# ${URL.parse(url)?.host ?? job.id}\n\n## Pages\n\n`;
+    isFirst = false;
+    const name = (title ?? url).replace(/\s+/g, " ").replace(/[[\]\\]/g, "\\$&");
+    yield `- [${name}](${url.replace(/[()]/g, encodeURIComponent)}): ${word_count ?? 0} words\n`;
+  }
+  if (isFirst) yield "# No pages\n";
+}
+
+async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array, void> {
+  const encoder = new TextEncoder();
+  for await (const text of texts) yield encoder.encode(text);
+}

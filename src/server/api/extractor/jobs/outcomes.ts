@@ -1,0 +1,103 @@
+import type { BunFile } from "bun";
+import type { JobRecord, ManifestEntry } from "../../../../crawler/index.ts";
+import type { CrawlPlaces } from "./places.ts";
+
+/** Which pages of a job are wanted. */
+export type PagesWish = {
+  readonly status: ManifestEntry["status"] | null;
+  /** The code of a failure, or the reason of a page that was skipped. */
+  readonly reason: string | null;
+  readonly host: string | null;
+};
+
+/** How many pages of a host or of a reason came to what. */
+export type OutcomeCounts = {
+  readonly reasons: readonly { readonly status: string; readonly reason: string; readonly pages: number }[];
+  readonly hosts: readonly {
+    readonly host: string;
+    readonly successful: number;
+    readonly failed: number;
+    readonly skipped: number;
+  }[];
+};
+
+/** The hosts that are counted by name: those with the most pages. */
+const MAX_HOSTS = 100;
+
+/**
+ * Yields the pages of a job that has ended, as its manifest lists them, in the order in which they were found. The
+ * manifest has one line for each, so it is read piece by piece, however long it is.
+ */
+export async function* pagesOf(places: CrawlPlaces, job: JobRecord): AsyncGenerator<ManifestEntry, void> {
+  const manifest = await places.manifest(job);
+  if (manifest === null) return;
+  for await (const line of linesOf(manifest)) {
+    if (!line.startsWith(ENTRY)) continue;
+    // The crawler wrote it.
+    yield JSON.parse(line.endsWith(",") ? line.slice(0, -1) : line) as ManifestEntry;
+  }
+}
+
+/** How a line with a page begins; no line of the manifest's head does. */
+const ENTRY = '    {"url":';
+
+async function* linesOf(manifest: BunFile | ReadableStream<Uint8Array>): AsyncGenerator<string, void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const piece of "stream" in manifest ? manifest.stream() : manifest) {
+    const lines = (rest + decoder.decode(piece, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  yield rest;
+}
+
+/** Finds some of the wanted pages, and how many there are. */
+export async function findPages(
+  pages: AsyncIterable<ManifestEntry>,
+  wish: PagesWish,
+  { offset, limit }: { readonly offset: number; readonly limit: number },
+): Promise<{ readonly pages: readonly ManifestEntry[]; readonly total: number }> {
+  const found: ManifestEntry[] = [];
+  let total = 0;
+  for await (const page of pages) {
+    if (!isWanted(page, wish)) continue;
+    if (total >= offset && found.length < limit) found.push(page);
+    total++;
+  }
+  return { pages: found, total };
+}
+
+const isWanted = (page: ManifestEntry, { status, reason, host }: PagesWish): boolean =>
+  (status === null || page.status === status) &&
+  (reason === null || reasonOf(page) === reason) &&
+  (host === null || hostOf(page) === host);
+
+const reasonOf = ({ status, error, reason }: ManifestEntry): string | null =>
+  status === "success" ? null : ((status === "failed" ? error?.code : reason) ?? "unknown");
+
+const hostOf = ({ url }: ManifestEntry): string => URL.parse(url)?.host ?? "";
+
+/** Counts pages by what came of them, the most frequent first. */
+export async function countOutcomes(pages: AsyncIterable<ManifestEntry>): Promise<OutcomeCounts> {
+  const reasons = new Map<string, { status: string; reason: string; pages: number }>();
+  const hosts = new Map<string, { host: string; successful: number; failed: number; skipped: number }>();
+  for await (const page of pages) {
+    const host = hostOf(page);
+    const counts = hosts.get(host) ?? { host, successful: 0, failed: 0, skipped: 0 };
+    counts[page.status === "success" ? "successful" : page.status]++;
+    hosts.set(host, counts);
+    const reason = reasonOf(page);
+    if (reason === null) continue;
+    const key = `${page.status} ${reason}`;
+    const known = reasons.get(key) ?? { status: page.status, reason, pages: 0 };
+    known.pages++;
+    reasons.set(key, known);
+  }
+  const all = (one: { successful: number; failed: number; skipped: number }): number =>
+    one.successful + one.failed + one.skipped;
+  return {
+    reasons: [...reasons.values()].sort((a, b) => b.pages - a.pages),
+    hosts: [...hosts.values()].sort((a, b) => all(b) - all(a)).slice(0, MAX_HOSTS),
+  };
+}
