@@ -74,7 +74,7 @@ async function visit(options: VisitOptions = {}, inBrowser = browser) {
   return tab;
 }
 
-const field = (page: Tab) => page.locator("dialog input");
+const field = (page: Tab) => page.locator("dialog[open] input");
 const options = (page: Tab) => page.getByRole("option");
 const selected = (page: Tab) => page.locator('[role=option][aria-selected="true"] .title').textContent();
 
