@@ -14,12 +14,12 @@ key=@KEY@
 
 # All is in a function that the last line calls, so a script that arrives cut off does nothing.
 main() {
-  prefix=${PREFIX:-}
+  prefix=${PREFIX:-} asked=
   while [ $# -gt 0 ]; do
     case $1 in
     --prefix | --version)
       [ $# -ge 2 ] || fail "$1 needs a value"
-      if [ "$1" = --prefix ]; then prefix=$2; else version=$2; fi
+      if [ "$1" = --prefix ]; then prefix=$2; else asked=${2#v}; fi
       shift
       ;;
     --help)
@@ -34,6 +34,7 @@ main() {
     [ -n "${HOME:-}" ] || fail "HOME is not set; name a directory with --prefix"
     prefix=$HOME/.local
   fi
+  version=${asked:-$version}
   case $version in *[!A-Za-z0-9.+-]*) fail "$version is no version" ;; esac
   place=${ARTICLE_EXTRACTOR_DOWNLOADS:-$downloads}
   [ -n "$place" ] || fail "no address to download from; set ARTICLE_EXTRACTOR_DOWNLOADS"
@@ -43,8 +44,12 @@ main() {
   archive=article-extractor-$(platform).tar.gz
   for tool in tar gzip mktemp; do has "$tool" || fail "$tool is missing, which unpacks the program"; done
   mkdir -p "$prefix/bin" || fail "$prefix/bin cannot be created"
+  # A path from the root, as the line for PATH needs one.
+  bin=$(CDPATH='' cd "$prefix/bin" && pwd) || fail "$prefix/bin cannot be entered"
+  # A rename would put the program into the directory.
+  [ ! -d "$bin/article-extractor" ] || fail "$bin/article-extractor is a directory"
   # Beside its place, so that the last step is one rename on one file system.
-  work=$(mktemp -d "$prefix/bin/.article-extractor.XXXXXX") || fail "$prefix/bin cannot be written"
+  work=$(mktemp -d "$bin/.article-extractor.XXXXXX") || fail "$bin cannot be written"
   trap 'rm -rf "$work"' EXIT
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
@@ -60,11 +65,13 @@ main() {
   chmod 755 "$work/article-extractor"
   said=$("$work/article-extractor" --version 2>&1) ||
     fail "the program does not run on this machine ($(uname -sm)): $said"
-  mv -f "$work/article-extractor" "$prefix/bin/article-extractor" || fail "$prefix/bin/article-extractor cannot be replaced"
-  echo "installed $said as $prefix/bin/article-extractor" >&2
+  # A mirror without {version} in its address has one version only.
+  [ -z "$asked" ] || [ "$said" = "article-extractor $asked" ] || fail "$place has $said, not version $asked"
+  mv -f "$work/article-extractor" "$bin/article-extractor" || fail "$bin/article-extractor cannot be replaced"
+  echo "installed $said as $bin/article-extractor" >&2
   case :${PATH:-}: in
-  *:"$prefix/bin":*) ;;
-  *) echo "$prefix/bin is not on PATH; add this line to your shell's profile: export PATH=\"$prefix/bin:\$PATH\"" >&2 ;;
+  *:"$bin":* | *:"$bin/":*) ;;
+  *) echo "$bin is not on PATH; add this line to your shell's profile: export PATH=\"$bin:\$PATH\"" >&2 ;;
   esac
 }
 

@@ -92,7 +92,7 @@ test("it works with wget, and with openssl for the sum", async () => {
 
 test("it goes where it is told, with the version that it is told, and is silent about PATH when that is right", async () => {
   using machine = bareMachine(WITH_CURL);
-  using site = await serveProgram(SAYS_VERSION);
+  using site = await serveProgram(`echo "article-extractor 9.8.7-rc.1"`);
   const prefix = join(machine.home, "a place");
   const asked: string[] = [];
   using mirror = serveLocal(({ url }) => {
@@ -103,12 +103,13 @@ test("it goes where it is told, with the version that it is told, and is silent 
   const env = { ...addressed(`${mirror.url.origin}/v{version}`), PATH: `${machine.env.PATH}:${prefix}/bin` };
   for (const [words, more] of [
     [`--version 9.8.7-rc.1 --prefix "${prefix}"`, {}],
+    [`--version v9.8.7-rc.1 --prefix "a place/"`, { PATH: `${env.PATH}/` }],
     ["--version 9.8.7-rc.1", { PREFIX: prefix }],
   ] as const) {
     await writeFile(join(machine.home, "install.sh"), installer);
     const { stderr, exitCode } = await machine.run(`sh install.sh ${words}`, { ...env, ...more });
     expect({ stderr, exitCode }).toEqual({
-      stderr: `downloading ${mirror.url.origin}/v9.8.7-rc.1/${archive}\ninstalled article-extractor ${version} as ${prefix}/bin/article-extractor\n`,
+      stderr: `downloading ${mirror.url.origin}/v9.8.7-rc.1/${archive}\ninstalled article-extractor 9.8.7-rc.1 as ${prefix}/bin/article-extractor\n`,
       exitCode: 0,
     });
   }
@@ -177,6 +178,13 @@ describe("it refuses, changes nothing and says why:", () => {
     await refused(site.origin, "the program does not run on this machine");
   });
 
+  test("another version than the one asked for", async () => {
+    using site = await serveProgram(SAYS_VERSION);
+    await refused(site.origin, `${site.origin} has article-extractor ${version}, not version 9.8.7`, {
+      words: "--version 9.8.7",
+    });
+  });
+
   test("a file that is not there, and a server that is not", async () => {
     using site = serveFiles({});
     await refused(site.origin, `${site.origin}/SHA256SUMS cannot be downloaded: curl: (22)`);
@@ -201,6 +209,19 @@ describe("it refuses, changes nothing and says why:", () => {
     await refused(site.origin, "../x is no version".replace("../x", "a/../x"), { words: "--version a/../x" });
     await refused(site.origin, "cannot be created", { words: "--prefix .local/bin/article-extractor" });
     await refused(site.origin, "HOME is not set", { env: { HOME: "" } });
+  });
+
+  test("a directory in the place of the program", async () => {
+    using machine = bareMachine(WITH_CURL);
+    using site = await serveProgram(SAYS_VERSION);
+    await mkdir(join(machine.home, ".local/bin/article-extractor"), { recursive: true });
+    const { stderr, exitCode } = await machine.run(installer, addressed(site.origin));
+    const path = join(machine.home, ".local/bin/article-extractor");
+    expect({ stderr, exitCode }).toEqual({
+      stderr: `error: ${path} is a directory; nothing was installed\n`,
+      exitCode: 1,
+    });
+    expect((await filesIn(machine.home)).sort()).toEqual(INSTALLED);
   });
 
   test("a system and a processor that there is no program for", async () => {
