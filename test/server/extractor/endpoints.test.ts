@@ -304,7 +304,7 @@ describe("the other endpoints", () => {
     expect(page.headers.get("content-security-policy")).toContain("default-src 'none'; script-src 'self'");
     const html = await page.text();
     const loaded = [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, address = ""]) => address);
-    expect(loaded.filter((address) => !address.startsWith("data:")).length).toBe(4);
+    expect(loaded.filter((address) => !address.startsWith("data:")).length).toBe(5);
     for (const address of loaded) {
       if (address.startsWith("data:")) continue;
       const file = await server.get(`/${address}`);
@@ -326,8 +326,7 @@ describe("the other endpoints", () => {
     expect(operations.sort()).toEqual([
       ...["delete /crawl/{job_id}", "get /", "get /crawl"],
       "get /crawl/{job_id}",
-      "get /crawl/{job_id}/events",
-      "get /crawl/{job_id}/manifest",
+      ...["download", "events", "manifest", "outcomes", "pages"].map((part) => `get /crawl/{job_id}/${part}`),
       "get /docs",
       ...["get /health", "get /mcp.json", "get /metrics", "get /openapi.json", "get /ready"],
       "get /{url}",
