@@ -41,18 +41,27 @@ describe("the page of serve extractor, for crawls", () => {
     expect(during).toMatch(/^\d+ of \d+$/);
     held.resolve();
     await page.getByRole("button", { name: "Manifest" }).waitFor();
-    await page.waitForFunction(() => document.querySelectorAll(".reasons button").length === 4);
+    await page.waitForFunction(() => document.querySelectorAll(".reasons button").length === 6);
     const reasons = await page.locator(".reasons button").allTextContents();
     expect(reasons.sort()).toEqual([
       "1 failed: no article on the page no_content",
       "1 failed: the site answered with an error http_status",
       "1 skipped: a file, not a page content_type",
       "1 skipped: robots.txt forbids it robots",
+      "All 2 failed",
+      "All 2 skipped",
     ]);
+    const shown = page.locator(".pages li");
+    const all = page.getByRole("button", { name: "All 2 failed" });
+    await all.click();
+    await page.getByText("2 pages", { exact: true }).waitFor();
+    expect(await shown.locator(".tag").allTextContents()).toEqual(["failed", "failed"]);
+    expect(await all.getAttribute("aria-pressed")).toBe("true");
     await page.getByRole("button", { name: "the site answered with an error" }).click();
     await page.getByText("1 page", { exact: true }).waitFor();
-    expect(await page.locator(".pages li").allTextContents()).toHaveLength(1);
-    expect(await page.locator(".pages li").textContent()).toContain("500");
+    expect(await all.getAttribute("aria-pressed")).toBe("false");
+    expect(await shown.allTextContents()).toHaveLength(1);
+    expect(await shown.textContent()).toContain("500");
     const download = page.waitForEvent("download");
     await page.getByRole("button", { name: "Manifest" }).click();
     expect((await download).suggestedFilename()).toBe("manifest.json");

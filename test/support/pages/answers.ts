@@ -189,7 +189,8 @@ export const PAGES_OF_JOB: CrawledPage[] = Array.from({ length: 240 }, (_, numbe
 
 export const OUTCOMES: JobOutcomes = {
   reasons: [
-    { status: "failed", reason: "http_status", pages: 14 },
+    { status: "failed", reason: "http_status", pages: 12 },
+    { status: "failed", reason: "network", pages: 2 },
     { status: "skipped", reason: "robots", pages: 12 },
   ],
   hosts: [

@@ -89,16 +89,32 @@ export class Outcomes {
         const text = `${formatNumber(pages)} ${status}: ${REASONS[reason] ?? reason}`;
         return this.#filterButton(`reason-${status}-${reason}`, { status, reason }, text, reason);
       });
-    fill(this.#reasons, h("h3", "Not extracted, by reason"), h("ul.reasons", ...buttons));
+    fill(
+      this.#reasons,
+      h("h3", "Not extracted, by reason"),
+      h("ul.reasons", ...this.#allButtons(counts), ...buttons),
+    );
     this.#showHosts(outcomes?.hosts ?? []);
     this.#latest.hidden = outcomes !== undefined;
     this.#list.element.hidden = outcomes === undefined;
     this.#pages.hidden = outcomes === undefined && this.#recent.length === 0;
     const { status, reason } = this.#wish;
-    const wanted = this.#recent.filter((page) => !status || keyOf(page) === `${status} ${reason}`);
+    const wanted = this.#recent.filter(
+      (page) => !status || (reason ? keyOf(page) === `${status} ${reason}` : page.status === status),
+    );
     fill(this.#latest, ...(outcomes ? [] : wanted.slice(0, SHOWN).map(pageRow)));
     if (focused?.startsWith("reason-") || focused?.startsWith("host-"))
       document.getElementById(focused)?.focus({ preventScroll: true });
+  }
+
+  /** One button for all pages that failed or were skipped, where there are several reasons. */
+  #allButtons(counts: readonly { readonly status: string; readonly pages: number }[]): HTMLElement[] {
+    return ["failed", "skipped"].flatMap((status) => {
+      const own = counts.filter((one) => one.status === status);
+      const pages = own.reduce((sum, one) => sum + one.pages, 0);
+      const text = `All ${formatNumber(pages)} ${status}`;
+      return own.length < 2 ? [] : [h("li", this.#filterButton(`reason-${status}`, { status }, text))];
+    });
   }
 
   #showHosts(hosts: JobOutcomes["hosts"]): void {
@@ -126,9 +142,7 @@ export class Outcomes {
   }
 
   #filterButton(id: string, wish: PagesWish, text: string, code?: string): HTMLElement {
-    const isChosen = Object.entries(wish).every(
-      ([name, value]) => this.#wish[name as keyof PagesWish] === value,
-    );
+    const isChosen = (["status", "reason", "host"] as const).every((name) => this.#wish[name] === wish[name]);
     const onclick = (): void => this.#choose(isChosen ? {} : wish);
     return h(
       code === undefined ? "span" : "li",
