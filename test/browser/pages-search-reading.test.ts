@@ -23,6 +23,14 @@ Oil the hinges.
 ${FILLER}A sluice lets water in.
 `;
 
+/** A table that is long, and wide where its words stay whole; the row in its middle names a place. */
+const tolls = (place: string): string => {
+  const row = (number: number): string =>
+    `| \`TOLL_PER_BOAT_WITH_CARGO_${number}\` | none | asked at https://tolls.example/boats/with/cargo/${number} |\n`;
+  const rows = Array.from({ length: 25 }, (_, number) => row(number)).join("");
+  return `# Tolls\n\n| Toll | Rate | Meaning |\n| --- | --- | --- |\n${rows}| zollhaus | one | ${place} |\n${rows}`;
+};
+
 const browser = forAllTests(await openPageBrowser());
 const registry = forAllTests(
   await openIndexed(
@@ -40,6 +48,7 @@ const registry = forAllTests(
       { "wheel.md": "# Wheel\n\nThe windmill has a gate too.\n" },
       { docs_name: "Book of mills" },
     ),
+    folderTenant("tolls", { "east.md": tolls("eastward"), "west.md": tolls("westward") }),
     folderTenant("closed", { "a.md": "# A\n" }, { docs_name: "Closed book", search: { enabled: false } }),
   ),
 );
@@ -103,6 +112,26 @@ describe("results", () => {
     expect(top).toBeLessThan(400);
     await page.setViewportSize({ width: 768, height: 800 });
     await preview.waitFor({ state: "hidden" });
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("show a long table at the first match, with all its columns, one after the other", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await open(page, "#q=zollhaus&in=tolls");
+    await page.locator("a.hit").nth(1).waitFor();
+    const preview = page.locator("#preview");
+    for (const number of [1, 0, 1]) {
+      const hit = page.locator("a.hit").nth(number);
+      await hit.focus();
+      const isEast = (await page.locator(".hits > li").nth(number).textContent())?.includes("eastward");
+      const place = preview.getByRole("cell", { name: isEast ? "eastward" : "westward" });
+      await place.waitFor();
+      const [cell, frame] = [await place.boundingBox(), await preview.boundingBox()];
+      expect(cell!.y).toBeGreaterThan(frame!.y);
+      expect(cell!.y + cell!.height).toBeLessThan(800);
+      expect(cell!.x + cell!.width).toBeLessThan(frame!.x + frame!.width);
+    }
     expect(tab.complaints).toEqual([]);
   });
 

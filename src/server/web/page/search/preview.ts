@@ -100,11 +100,12 @@ export class Preview {
     const words = [...(link.closest("li")?.querySelectorAll("mark") ?? [])].map(
       ({ textContent }) => textContent,
     );
+    // What was shown before may have been scrolled.
+    this.#element.scrollTop = 0;
     const first = markWords(element, words)?.getBoundingClientRect().top ?? 0;
     // A long section is shown where its first match is, below a few lines of what comes before.
-    const { top, height } = this.#element.getBoundingClientRect();
-    this.#element.scrollTop +=
-      first > top + height - ABOVE_PX ? first - top - ABOVE_PX : -this.#element.scrollTop;
+    const { top, bottom } = this.#element.getBoundingClientRect();
+    if (first > Math.min(bottom, innerHeight) - ABOVE_PX) this.#element.scrollTop = first - top - ABOVE_PX;
   }
 }
 
