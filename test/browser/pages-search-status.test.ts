@@ -102,6 +102,7 @@ describe("the page of what people search for", () => {
     await using tab = await browser.visit({ origin: silent.url, expected: /404/ });
     await tab.page.goto(`${silent.url}/status`);
     await tab.page.getByText("infrastructure.query_log_days").waitFor();
+    expect(await tab.page.locator("#days").isVisible()).toBe(false);
     expect(tab.complaints).toEqual([]);
   });
 

@@ -63,6 +63,7 @@ export function timeChart({ label, height, format }: TimeChartOptions): TimeChar
         {
           ...axis,
           space: 90,
+          size: 30,
           values: (_, ticks) => ticks.map((tick) => timeOf(tick, (ticks.at(-1) ?? 0) - (ticks[0] ?? 0))),
         },
         { ...axis, size: 64, values: (_, ticks) => ticks.map(format) },

@@ -55,6 +55,8 @@ export async function showQueries(element: HTMLElement, days: string): Promise<v
     if (signal.aborted) return;
     // That nothing is counted, or not for this key, is a setting and no fault.
     const isChosen = error instanceof RequestFailed && (error.status === 404 || error.status === 403);
+    const choice = element.parentElement?.querySelector("form");
+    if (choice) choice.hidden = isChosen;
     const again = (): void => void showQueries(element, days);
     fill(element, isChosen ? h("p.fine", error.message) : problemMessage(error, again));
   }
