@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { environmentFor, makeBucket } from "../../support/bucket.ts";
 import { codeOf, isOver, startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
 import { startFaultySite } from "../../support/faulty-site.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
@@ -154,6 +155,37 @@ describe("the pages of a crawl that is over", () => {
     await server.get(`/crawl/${own}`, { method: "DELETE" });
   });
 });
+
+test("the pages of a crawl into a bucket are listed, counted and saved as those in a folder are", async () => {
+  const bucket = await makeBucket();
+  const env = { ...environmentFor(bucket.options), ARTICLE_EXTRACTOR_STORE_URL: `s3://${bucket.name}/pages` };
+  await using other = await startExtractor({ env });
+  const own = await submitJob(other, { seeds: [`${site.origin}/`], output_dir: "mill", rate_limit_delay: 0 });
+  await untilJob(other, own, isOver);
+  const ask = (path: string): Promise<Response> => other.get(`/crawl/${own}/${path}`);
+  const listed = (await (await ask("pages")).json()) as Pages;
+  const said = ({ pages }: Pages): string[] =>
+    pages.map(({ url, status, file_path: path }) => alike(`${url} ${status} ${path}`)).sort();
+  expect(said(listed)).toEqual(said(all));
+  expect(await (await ask("outcomes")).json()).toEqual(await read("outcomes"));
+  const failed = (await (await ask("pages?status=failed&limit=1")).json()) as Pages;
+  expect(failed.pages.map(({ status }) => status)).toEqual(["failed"]);
+  const files = async (answer: Response): Promise<string[]> =>
+    [...unzip(await answer.bytes())].map(([name, text]) => alike(`${name} ${text}`)).sort();
+  expect(await files(await ask("download?format=zip"))).toEqual(await files(await download("zip")));
+  const lines = async (answer: Response): Promise<string[]> =>
+    alike(await answer.text())
+      .split("\n")
+      .sort();
+  for (const format of ["jsonl", "llms.txt"])
+    expect(await lines(await ask(`download?format=${format}`))).toEqual(await lines(await download(format)));
+});
+
+/** The end of a page's name in a bucket. */
+const HASH = /-[0-9a-f]{20}(?=\.md)/g;
+
+/** A text without what is different in each crawl, and in a bucket. */
+const alike = (text: string): string => text.replaceAll(HASH, "").replace(/^extracted_at: .*$/m, "");
 
 test.each([{}, { output_dir: "" }, { output_dir: "  " }, { output_dir: null }])(
   "a crawl of which no folder is said gets one of its own: %j",
