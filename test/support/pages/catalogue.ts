@@ -18,8 +18,8 @@ export type ServedPage = {
   /** What a person does before the page is in its state. */
   readonly act?: (page: Tab) => Promise<void>;
   /**
-   * The page is Swagger UI: half a megabyte, in which axe-core and the keyboard find faults that are not ours to mend.
-   * Only its width and what it asks for are looked at.
+   * The page is Swagger UI: half a megabyte, some of whose buttons do not show that they have the focus, which is not
+   * ours to mend. Its weight, its pictures and the keyboard are left out.
    */
   readonly isForeign?: boolean;
 };
