@@ -115,7 +115,10 @@ function bind<T>(host: string, port: number, start: () => T): T {
   try {
     return start();
   } catch (error) {
-    const code = systemCode(error) ?? "";
+    const found = systemCode(error) ?? "";
+    // For a name that does not resolve, Bun has the code of whatever failed last.
+    const isUnsure = !/^[\d.]+$|:|^localhost$/.test(host) && found !== "EACCES";
+    const code = isUnsure ? "unsure" : found;
     const why = BIND_ERRORS[code] ?? (error instanceof Error ? error.message : "unknown error");
     throw new Failure("invalid_usage", `cannot listen on ${host} port ${port}: ${why.slice(0, 200)}`, {
       cause: error,
@@ -127,7 +130,7 @@ const BIND_ERRORS: Readonly<Record<string, string>> = {
   EADDRINUSE: "the port is in use",
   EACCES: "the port needs more rights (ports below 1024 usually do)",
   EADDRNOTAVAIL: "the machine has no such address",
-  ENOTFOUND: "no such host",
+  unsure: "the name has no address of this machine, or the port is in use",
 };
 
 function toExchange(request: Request, server: Server<undefined>, options: ListenOptions): Exchange {

@@ -356,11 +356,11 @@ describe("limits", () => {
   });
 });
 
-test("an address that is taken is a failure that says so", () => {
+test("an address that is taken, or a name without one, is a failure that says so", () => {
   const port = Number(new URL(serve(ok)).port);
-  const bind = (): Listener =>
+  const bind = (host: string): Listener =>
     listen({
-      host: "127.0.0.1",
+      host,
       port,
       basePath: "",
       trustedProxies: parseAddressSet(""),
@@ -368,5 +368,9 @@ test("an address that is taken is a failure that says so", () => {
       log: createLog({ level: "error", format: "json", write: () => {} }),
       sharesPort: false,
     });
-  expect(bind).toThrow(`cannot listen on 127.0.0.1 port ${port}: the port is in use`);
+  expect(() => bind("127.0.0.1")).toThrow(`cannot listen on 127.0.0.1 port ${port}: the port is in use`);
+  for (const name of ["nowhere.invalid", `${"a".repeat(64)}.invalid`])
+    expect(() => bind(name)).toThrow(
+      `cannot listen on ${name} port ${port}: the name has no address of this machine, or the port is in use`,
+    );
 });
