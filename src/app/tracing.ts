@@ -57,7 +57,7 @@ function readPlan(
     onProblem(`${variable} must ${expected}`);
     return null;
   };
-  const url = URL.parse(`${otelEndpoint.replace(/\/+$/, "")}/v1/traces`);
+  const url = URL.parse(`${otelEndpoint.replace(/(?<!\/)\/+$/, "")}/v1/traces`);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
     return problem("OTEL_EXPORTER_OTLP_ENDPOINT", "be an http or https URL without credentials or query");
   const protocol = PROTOCOLS.find((one) => one === (settings.otelProtocol ?? "http/protobuf"));

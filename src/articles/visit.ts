@@ -1,6 +1,6 @@
 import { Failure } from "../base/failure.ts";
-import { withoutUrlSecrets } from "../base/log.ts";
 import { traced } from "../base/tracing.ts";
+import { withoutUrlSecrets } from "../base/url-secrets.ts";
 import type { BodyKind, Extraction, ExtractionOptions, Extractor } from "../extraction/index.ts";
 import {
   type FetchedPage,

@@ -1,8 +1,9 @@
 import { articleOfVisit, type FetchedArticle, type PageVisit, visitPage } from "../articles/index.ts";
 import { onAbort } from "../base/abort.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
-import { type LogFields, withoutUrlSecrets } from "../base/log.ts";
+import type { LogFields } from "../base/log.ts";
 import { traced } from "../base/tracing.ts";
+import { withoutUrlSecrets } from "../base/url-secrets.ts";
 import {
   backOffDelayMs,
   type FetchedPage,

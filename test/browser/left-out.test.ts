@@ -29,7 +29,7 @@ test("the page says which files are left out and how many pages a limit left, an
     for (const one of body.tenants) one.counts = { ...one.counts, left: 1234 };
     await route.fulfill({ response, json: body });
   });
-  await page.goto(`${server.url}/`);
+  await page.goto(`${server.url}/status`);
   await page.getByText("max_crawl_pages left 1,234 known pages unfetched").waitFor();
   await page.getByText("2 files left out").click();
   await page.getByText("1 hidden: .draft.md").waitFor();

@@ -271,7 +271,7 @@ describe("the page of serve extractor, for everyone", () => {
     await submitCrawl(page, { seeds: `${site.origin}/`, output_dir: `dark-${isDark}` });
     await page.locator(".reasons button").first().waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    await page.getByRole("button", { name: "Save the manifest" }).waitFor();
+    await page.getByRole("button", { name: "Manifest" }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByRole("link", { name: "All crawls" }).click();
     await page.locator(".jobs li").first().waitFor();
@@ -292,7 +292,7 @@ describe("the page of serve extractor, for everyone", () => {
     expect(await bar.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
     await page.goto(`${server.url}/#crawls`);
     await submitCrawl(page, { seeds: `${site.origin}/one`, output_dir: "narrow", max_depth: "0" });
-    await page.getByRole("button", { name: "Save the manifest" }).waitFor();
+    await page.getByRole("button", { name: "Manifest" }).waitFor();
     expect(await scrollsSideways(page)).toBe(false);
     expect(tab.complaints).toEqual([]);
   });
@@ -306,7 +306,7 @@ describe("the page of serve extractor, for everyone", () => {
     await page.getByRole("heading", { name: "One", level: 2 }).waitFor();
     await page.goto(`${own.url}/tools/reader/#crawls`);
     await submitCrawl(page, { seeds: `${site.origin}/one`, output_dir: "based", max_depth: "0" });
-    await page.getByRole("button", { name: "Save the manifest" }).waitFor();
+    await page.getByRole("button", { name: "Manifest" }).waitFor();
     expect(tab.outside).toEqual([]);
     expect(tab.complaints).toEqual([]);
   });

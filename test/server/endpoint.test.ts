@@ -243,6 +243,7 @@ describe("the description of the API", () => {
       "get /",
       "get /analytics",
       "get /docs",
+      "get /document",
       "get /health",
       "get /mcp.json",
       "get /metrics",
@@ -263,7 +264,11 @@ describe("the description of the API", () => {
       const { get } = methods;
       if (!get) continue;
       const response = await fetch(
-        server.url + path.replace("{codename}", "tool").replace(/search$/, "search?q=x"),
+        server.url +
+          path
+            .replace("{codename}", "tool")
+            .replace(/search$/, "$&?q=x")
+            .replace(/document$/, "$&?uri=docs://tool/cafe.md"),
       );
       const type = response.headers.get("content-type")?.split(";")[0] ?? "";
       expect([path, response.status, Object.keys(get.responses["200"]?.content ?? {})]).toEqual([

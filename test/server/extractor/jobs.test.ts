@@ -247,7 +247,6 @@ describe("requests for jobs", () => {
   });
 
   test.each<[string, object, string]>([
-    ["no directory", { seeds: ["https://example.org/"] }, "output_dir"],
     ["neither seed nor sitemap", { output_dir: "x" }, ""],
     ["a seed that is none", { output_dir: "x", seeds: ["nope"] }, "seeds.0"],
     ["a sitemap that is missing", { output_dir: "x", sitemaps: ["missing.xml"] }, "sitemaps.0"],
