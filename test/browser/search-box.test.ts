@@ -202,6 +202,30 @@ describe("the search box on another site with a strict policy", () => {
     expect(await other.page.getByRole("button", { name: "Search the documentation" }).count()).toBe(1);
   });
 
+  test("looks the same where the site has rules for all of its elements", async () => {
+    const rules =
+      "body * { color: red; font: italic 40px cursive; letter-spacing: 1em; text-align: right; text-transform: uppercase }";
+    const looks = async (style: string): Promise<object> => {
+      await using tab = await visit({
+        html: style + lineOf(),
+        policy: `${STRICT}; style-src 'unsafe-inline'`,
+      });
+      const { page } = tab;
+      await page.keyboard.press("/");
+      await field(page).fill("gate");
+      await options(page).first().waitFor();
+      expect(tab.complaints).toEqual([]);
+      return await page
+        .locator("[role=option] .title")
+        .first()
+        .evaluate((title) => {
+          const { color, font, letterSpacing, textAlign, textTransform } = getComputedStyle(title);
+          return { color, font, letterSpacing, textAlign, textTransform };
+        });
+    };
+    expect(await looks(`<style>${rules}</style>`)).toEqual(await looks(""));
+  });
+
   test.each([360, 768, 1280])(
     "fits %i pixels, and is accessible, open and closed, in both colours",
     async (width) => {
