@@ -54,7 +54,7 @@ while [ -n "$rest" ]; do
   rest=${rest#*"$newline"}
   case $line in
   "") ;;
-  --output | --output=* | --output-* | --fields* | --jsonl* | -*[[:cntrl:]]*) fail "an option of the input options is set by the action itself" ;;
+  --help | --version | --output | --output=* | --output-* | --fields* | --jsonl* | -*[[:cntrl:]]*) fail "an option of the input options is set by the action itself" ;;
   --*) set -- "$@" "$line" ;;
   *) fail "a line of the input options does not begin with two dashes" ;;
   esac
@@ -69,7 +69,8 @@ if [ ! -x "$program" ]; then
   sed "s|@VERSION@|$version|; s|@DOWNLOADS@|$(filled downloads)|; s|@KEY@|$(filled signing_key)|" \
     "$root/scripts/package/install.sh" >"$place/install.sh"
   if [ -n "${INPUT_DOWNLOADS:-}" ]; then export ARTICLE_EXTRACTOR_DOWNLOADS="$INPUT_DOWNLOADS"; fi
-  sh "$place/install.sh" --prefix "$place" || fail "the program could not be installed"
+  # With the directory in the path, nobody is told to add it.
+  PATH=$PATH:$place/bin sh "$place/install.sh" --prefix "$place" --version "$version" || fail "the program could not be installed"
 fi
 
 # write NAME VALUE: an output, in one line

@@ -131,6 +131,8 @@ describe("the GitHub Action", () => {
     { url: "http://127.0.0.1:1/", options: "touch canary" },
     { url: "http://127.0.0.1:1/", options: "--output-file=x" },
     { url: "http://127.0.0.1:1/", options: "--fields=x" },
+    { url: "http://127.0.0.1:1/", options: "--help" },
+    { url: "http://127.0.0.1:1/", options: "--version" },
   ])("refuses %j with one line that does not repeat it", async (inputs) => {
     const run = await runAction(inputs);
     expect([run.exitCode, run.outputs, run.canary]).toEqual([2, { "": undefined }, false]);
@@ -173,8 +175,12 @@ describe("the GitHub Action", () => {
       downloads: `${server.url.href}{version}`,
     };
     const run = await runAction(inputs, { isInstalled: false });
+    const wrong = { ...inputs, version: "8.8.8", downloads: `${server.url.href}9.9.9` };
+    const other = await runAction(wrong, { isInstalled: false });
     await server.stop(true);
     expect(run.stderr).toContain("installed article-extractor 9.9.9");
+    expect(run.stderr + run.stdout).not.toContain("PATH");
+    expect([other.exitCode, other.stderr]).toEqual([2, expect.stringContaining("9.9.9, not version 8.8.8")]);
     const away = await runAction(inputs, { isInstalled: false });
     expect([away.exitCode, away.stdout]).toEqual([
       2,

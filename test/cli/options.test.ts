@@ -152,7 +152,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(text).toContain("The wheel turns.");
   },
   "user-agent": async () => {
-    expect((await request())?.headers["user-agent"]).toStartWith(`article-extractor/${manifest.version} (`);
+    expect((await request())?.headers["user-agent"]).toStartWith(`article-extractor/${manifest.version}`);
     const asked = await request("--user-agent", "Reader/1.0", "--random-user-agent");
     expect(asked?.headers["user-agent"]).toBe("Reader/1.0");
   },

@@ -21,7 +21,8 @@ export const tenants: Run = async (shell) => {
       `tenants takes: add URL|REPOSITORY|FOLDER, list, or remove CODENAME${didYouMean(action, TENANT_ACTIONS)}`,
     );
   for (const name of ["codename", "dry-run", "yes"])
-    if (typed.has(name) && action !== "add") throw wrongUsage(`--${name} goes with tenants add`);
+    if (typed.has(name) && action !== "add" && !(name === "yes" && action === "remove"))
+      throw wrongUsage(`--${name} goes with tenants add`);
   if (argument === undefined) return await list(shell);
   return await (action === "add" ? add : remove)(argument, shell);
 };

@@ -157,10 +157,7 @@ export const Queries = z
   .openapi("Queries");
 
 export const DocumentQuery = z.object({
-  uri: z
-    .string()
-    .min(1)
-    .openapi({ description: "Its `url`, or `url#anchor` for a section", example: "docs://guide/a.md" }),
+  uri: z.string().min(1).openapi({ description: "Its `url`, or `url#anchor` for a section" }),
   tenant: z.string().optional().openapi({ description: "Where several have the address" }),
   max_chars: wholeText(1, 10_000_000)
     .optional()
