@@ -10,7 +10,7 @@
  * others: so a second worker adds what it would add on a machine of its own. A worker's first 5 000 pages cost more than
  * later ones, since the runtime compiles, so short crawls flatter the single one. The bench fails when a page is missing. It needs PostgreSQL and an S3 server (`make test-scale` installs both).
  */
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -78,7 +78,10 @@ async function startWorker(
     await Bun.write(`${group}/cpu.cfs_period_us`, `${PERIOD_US}`);
     await Bun.write(`${group}/cpu.cfs_quota_us`, `${quota}`);
   } else await Bun.write(`${group}/cpu.max`, `${quota} ${PERIOD_US}`);
-  return start(words, quietEnv, ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', group]);
+  const worker = start(words, quietEnv, ["sh", "-c", 'echo $$ >"$0/cgroup.procs" && exec "$@"', group]);
+  // The system keeps a group until it is removed, which it allows once nothing runs in it.
+  void worker.exited.then(() => rmdir(group).catch(() => {}));
+  return worker;
 }
 
 /** The CPU time of PostgreSQL's first process and all that it has or had, in ms. */
