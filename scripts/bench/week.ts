@@ -7,7 +7,8 @@
  *
  * Ten million URLs on a hundred thousand hosts, whose sizes follow a power law, and fifty workers take half a minute
  * and half a GB. What a URL costs the database and what a row takes is what `make bench-frontier` measured; the costs of
- * claims and settles add up to what `make bench-scale` measured for a page. Each is an option. It fails when a page is lost or counted twice, a host is asked too soon, or a crawl has more pages than its budget.
+ * claims and settles add up to what `make bench-scale` measured for a page. Each is an option. It fails when a page is
+ * lost or counted twice, a host is asked too soon, or a crawl has more pages than its budget.
  */
 import { join } from "node:path";
 import { parseArgs } from "node:util";
