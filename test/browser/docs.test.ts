@@ -115,7 +115,15 @@ describe("the site of the documentation", () => {
     await page.keyboard.press("Enter");
     await page.waitForURL(`${SITE}${address}`);
     const anchor = new URL(page.url()).hash.slice(1);
-    expect(await page.evaluate((id) => document.getElementById(id)?.tagName, anchor)).toMatch(/^H\d$/);
+    const section = page.locator(`[id="${anchor}"]`);
+    expect(await section.evaluate(({ tagName }) => tagName)).toMatch(/^H\d$/);
+    const bar = await page.locator(".top").boundingBox();
+    expect((await section.boundingBox())?.y).toBeGreaterThanOrEqual(bar?.height ?? 0);
+    // Whoever searches again is still there afterwards.
+    const before = await page.evaluate(() => scrollY);
+    expect(before).toBeGreaterThan(0);
+    await page.keyboard.press("/");
+    expect(await page.evaluate(() => [document.activeElement?.id, scrollY])).toEqual(["query", before]);
     await search(page, "zzzzqqq");
     expect(await page.locator("#hits").textContent()).toContain("Nothing was found for “zzzzqqq”");
     await page.keyboard.press("Escape");

@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { accessibilityFaults, openPageBrowser, scrollsSideways, type Tab } from "../support/page-browser.ts";
 import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
+import { until } from "../support/until.ts";
 
 setDefaultTimeout(120_000);
 
@@ -215,18 +216,42 @@ describe("a document", () => {
     const copied = await keepCopies(page);
     await open(page, "#in=locks&doc=docs%3A%2F%2Flocks%2Fcanal%2Flocks.md");
     await page.getByRole("button", { name: "Copy page" }).click();
-    expect(await copied()).toBe(LOCKS);
+    expect(await until(copied, (text) => text !== "")).toBe(LOCKS);
     const outline = page.locator(".outline");
     await outline.getByRole("button", { name: "Hinges" }).click();
     await outline.locator("[aria-current]", { hasText: "Hinges" }).waitFor();
     await page.getByRole("button", { name: "Copy section" }).click();
-    expect(await copied()).toBe("### Hinges\n\nOil the hinges.");
+    expect(await until(copied, (text) => text !== LOCKS)).toBe("### Hinges\n\nOil the hinges.");
     await outline.getByRole("button", { name: "Gates" }).click();
     await outline.locator("[aria-current]", { hasText: "Gates" }).waitFor();
-    await page.getByRole("button", { name: "Copy section" }).waitFor();
     await page.getByRole("button", { name: "Copy section" }).click();
-    const gates = await copied();
+    const gates = await until(copied, (text) => !text.startsWith("### Hinges"));
     expect([gates.startsWith("## Gates\n"), gates.endsWith("Oil the hinges.")]).toEqual([true, true]);
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test("stays where it is when something in its bar takes the focus, and shows below the bar what Tab goes to", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await open(page, "#in=locks&doc=docs%3A%2F%2Flocks%2Fcanal%2Flocks.md");
+    const outline = page.locator(".outline");
+    await outline.getByRole("button", { name: "Hinges" }).click();
+    await outline.locator("[aria-current]", { hasText: "Hinges" }).waitFor();
+    const before = await page.evaluate(() => scrollY);
+    for (const name of ["Copy section", "Copy page"]) {
+      await page.getByRole("button", { name }).focus();
+      expect([name, await page.evaluate(() => scrollY)]).toEqual([name, before]);
+    }
+    // A link that the bar covers comes out from under it.
+    const link = page.locator(".prose a", { hasText: "covered" });
+    await page.evaluate(() => {
+      const link = Object.assign(document.createElement("a"), { href: "#", textContent: "covered" });
+      document.querySelector(".prose h2")?.before(link);
+      scrollBy(0, link.getBoundingClientRect().top - 10);
+      link.focus();
+    });
+    const bar = await page.locator(".bar").boundingBox();
+    expect((await link.boundingBox())?.y).toBeGreaterThanOrEqual((bar?.y ?? 0) + (bar?.height ?? 0));
     expect(tab.complaints).toEqual([]);
   });
 
