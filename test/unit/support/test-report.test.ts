@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { countTests } from "../../../scripts/test.ts";
+import { filesToRepeat, judgeAgain, judgeRun, readReport } from "../../../scripts/test.ts";
 import { outputOf } from "../../support/local.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
@@ -26,6 +26,13 @@ async function runIn(files: Readonly<Record<string, string>>, ...argv: string[])
 }
 
 const PASS = `test("passes", () => {});`;
+const FAIL = `test("fails", () => { throw new Error("no"); });`;
+const FAILS_ONCE = `test("fails once", async () => {
+  const met = Bun.file(import.meta.path + ".met");
+  const isMet = await met.exists();
+  await Bun.write(met, "");
+  expect(isMet).toBe(true);
+});`;
 
 describe("the test command's last line", () => {
   test("counts passed and skipped tests, tests to do included", async () => {
@@ -40,11 +47,42 @@ describe("the test command's last line", () => {
     expect(run).toMatchObject({ exitCode: 1, lastLine: "2 passed, 1 failed, 0 skipped" });
   });
 
-  test("counts a test as failed that would pass a second time", async () => {
-    const flaky = `import { existsSync, writeFileSync } from "node:fs";
-      test("fails once", () => { const met = existsSync("met"); writeFileSync("met", ""); expect(met).toBe(true); });`;
-    const run = await runIn({ "test/a.test.ts": PASS + flaky, "test/b.test.ts": PASS });
-    expect(run).toMatchObject({ exitCode: 1, lastLine: "2 passed, 1 failed, 0 skipped" });
+  test("counts a test as passed that fails once and passes alone, and names it as unsteady", async () => {
+    const run = await runIn({ "test/a.test.ts": PASS + FAILS_ONCE, "test/b.test.ts": PASS });
+    expect(run).toMatchObject({ exitCode: 0, lastLine: "3 passed, 0 failed, 0 skipped" });
+    expect(run.stdout).toContain("\ntest/a.test.ts failed beside the others; once more, alone:\n");
+    expect(run.stdout).toEndWith(
+      "\nunsteady: test/a.test.ts: fails once failed beside the others and passed alone\n3 passed, 0 failed, 0 skipped\n",
+    );
+    // What went wrong the first time is there to be read.
+    expect(run.stderr).toMatch(/\(fail\) fails once[\s\S]*\(pass\) fails once/);
+  });
+
+  test.each([
+    ["one of its file fails again", { "test/a.test.ts": `${FAILS_ONCE} ${FAIL}` }, "1 passed, 1 failed"],
+    [
+      "a file cannot be loaded",
+      { "test/a.test.ts": FAILS_ONCE, "test/b.test.ts": "undefinedName();" },
+      "0 passed, 1 failed",
+    ],
+    [
+      "a test ends its process",
+      { "test/a.test.ts": FAILS_ONCE, "test/b.test.ts": `test("leaves", () => { process.exit(0); });` },
+      "0 passed, 2 failed",
+    ],
+    [
+      "four files fail",
+      Object.fromEntries([1, 2, 3, 4].map((number) => [`test/${number}.test.ts`, FAILS_ONCE])),
+      "0 passed, 4 failed",
+    ],
+  ])("counts a test as failed that fails once when %s", async (_, files, counts) => {
+    const run = await runIn(files);
+    expect(run).toMatchObject({ exitCode: 1, lastLine: `${counts}, 0 skipped` });
+  });
+
+  test("counts a test as failed that fails once in a run of named files", async () => {
+    const run = await runIn({ "test/a.test.ts": FAILS_ONCE }, "test/a");
+    expect(run).toMatchObject({ exitCode: 1, lastLine: "0 passed, 1 failed, 0 skipped" });
   });
 
   test("comes behind the names of the tests that failed", async () => {
@@ -108,10 +146,76 @@ describe("the test command's last line", () => {
   });
 });
 
-test("a report that is cut off or of another kind is not counted", () => {
-  const report = `<?xml version="1.0"?>\n<testsuites><testsuite name="a"><testcase name="x" /></testsuite></testsuites>\n`;
-  expect(countTests(report)).toEqual({ passed: 1, failed: 0, skipped: 0 });
+/** A report of these tests: `file name outcome`, each in words. */
+function reportOf(...tests: string[]): string {
+  const cases = tests.map((words) => {
+    const [file, name, outcome] = words.split(" ");
+    const inner = {
+      passed: "",
+      failed: `<failure type="Error" message="no">no</failure>`,
+      skipped: "<skipped />",
+    };
+    return `<testcase name="${name}" classname="" file="${file}" line="1">${inner[outcome as keyof typeof inner]}</testcase>`;
+  });
+  return `<?xml version="1.0"?>\n<testsuites>${cases.join("\n")}</testsuites>\n`;
+}
+
+describe("files run once more", () => {
+  const FILES = ["a", "b", "c", "d"];
+  const judged = (...tests: string[]) => judgeRun(1, reportOf(...tests));
+
+  test("when up to three of them failed, each once, in their order", () => {
+    for (let count = 0; count <= 4; count++) {
+      const tests = FILES.flatMap((file, at) => {
+        const outcome = at < count ? "failed" : "passed";
+        return [`${file} x ${outcome}`, `${file} y ${outcome}`, `${file} z passed`];
+      });
+      const again = filesToRepeat(judgeRun(count === 0 ? 0 : 1, reportOf(...tests)), FILES);
+      expect([count, again]).toEqual([count, count > 3 ? [] : FILES.slice(0, count)]);
+    }
+  });
+
+  test("not when a file is missing, a worker crashed, or the run was ended", () => {
+    expect(filesToRepeat(judged("a x failed"), ["a", "b"])).toEqual([]);
+    const crash = reportOf("a x failed", "b y failed").replace('"y"', '"(worker crashed)"');
+    expect(filesToRepeat(judgeRun(1, crash), ["a", "b"])).toEqual([]);
+    expect(filesToRepeat(judgeRun(null, reportOf("a x failed")), ["a"])).toEqual([]);
+    expect(filesToRepeat(judgeRun(1, null), [])).toEqual([]);
+  });
+
+  test("take the place of their first run", () => {
+    const first = judged("a x failed", "a y passed", "b x failed", "b y failed", "c x skipped");
+    const a = judgeAgain(first, "a", judgeRun(0, reportOf("a x passed", "a y passed")));
+    expect(a.unsteady).toEqual([{ file: "a", name: "x", outcome: "failed" }]);
+    // The file b has not run again yet.
+    expect(a.verdict).toMatchObject({ exitCode: 1, counts: { passed: 2, failed: 2, skipped: 1 } });
+    const b = judgeAgain(a.verdict, "b", judgeRun(0, reportOf("b x passed", "b y skipped")));
+    expect(b.verdict).toMatchObject({ exitCode: 0, counts: { passed: 3, failed: 0, skipped: 2 } });
+    const red = judgeAgain(a.verdict, "b", judgeRun(1, reportOf("b x failed", "b y passed")));
+    expect(red.verdict).toMatchObject({ exitCode: 1, counts: { passed: 3, failed: 1, skipped: 1 } });
+    expect(red.unsteady.map(({ name }) => name)).toEqual(["y"]);
+  });
+
+  test.each([
+    ["crashes", null, null],
+    ["is ended", null, reportOf("a x passed")],
+    ["runs nothing", 0, reportOf("a x skipped")],
+    ["has an error outside of its tests", 1, reportOf("a x passed")],
+  ])("are red when the second run %s", (_, exitCode, junit) => {
+    const first = judged("a x failed", "b y failed");
+    const again = judgeAgain(first, "a", judgeRun(exitCode, junit));
+    expect(again.unsteady).toEqual([]);
+    const { verdict } = judgeAgain(again.verdict, "b", judgeRun(0, reportOf("b y passed")));
+    expect(verdict.exitCode).toBe(1);
+    expect(verdict.counts.failed).toBe(1);
+    expect(verdict.problem).not.toBeNull();
+  });
+});
+
+test("a report that is cut off or of another kind is not read", () => {
+  const report = reportOf("a x passed");
+  expect(readReport(report)).toEqual([{ file: "a", name: "x", outcome: "passed" }]);
   for (let length = 0; length < report.trimEnd().length; length++)
-    expect(countTests(report.slice(0, length))).toBeNull();
-  expect(countTests("<html></html>")).toBeNull();
+    expect(readReport(report.slice(0, length))).toBeNull();
+  expect(readReport("<html></html>")).toBeNull();
 });
