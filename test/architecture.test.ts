@@ -1,9 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: strings here are source text
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { Glob } from "bun";
 import * as rules from "./support/architecture-rules.ts";
 import type { SourceFile } from "./support/architecture-scan.ts";
+
+setDefaultTimeout(120_000);
 
 const root = join(import.meta.dir, "..");
 const RULES: Readonly<Record<string, rules.Rule>> = { ...rules };
