@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BrowserContextOptions, chromium, firefox, type LaunchOptions } from "playwright-core";
 import { browserPath } from "./browser-fetcher.ts";
@@ -113,8 +113,6 @@ function environmentFor(directory: string): Record<string, string> {
   return { ...Object.fromEntries(own), FONTCONFIG_FILE: path };
 }
 
-const AXE = require.resolve("axe-core/axe.min.js");
-
 async function visit(browser: Browser, options: VisitOptions, engine: Engine): Promise<PageVisit> {
   const media: BrowserContextOptions =
     engine === "chromium"
@@ -124,7 +122,6 @@ async function visit(browser: Browser, options: VisitOptions, engine: Engine): P
     ...media,
     viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
   });
-  await context.addInitScript({ path: AXE });
   const page = await context.newPage();
   const complaints: string[] = [];
   const outside: string[] = [];
@@ -152,10 +149,13 @@ type AxeResult = {
   readonly nodes: readonly { readonly html: string }[];
 };
 
+const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
 /** What axe-core finds wrong with the page as it is now, serious and critical, one line each. */
 export async function accessibilityFaults(page: Tab): Promise<string[]> {
+  // Half a megabyte of script, which only those pages load that are asked.
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(AXE);
   const violations: AxeResult[] = await page.evaluate(async () => {
-    // Put there by the visit, before the page's own scripts.
     const { axe } = globalThis as unknown as {
       axe: { run: (o: object) => Promise<{ violations: AxeResult[] }> };
     };
