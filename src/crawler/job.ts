@@ -271,8 +271,9 @@ export async function* previewCrawl(
     if (news.kind === "failed") onSitemapFailure(news.failure);
     if (news.kind !== "entries") continue;
     for (const { url, source, refusal } of news.entries) {
-      const isClosed = refusal === null && !politeness.allows(await politeness.rulesFor(url, signal), url);
-      yield { url, source, refusal: isClosed ? "robots" : refusal };
+      const rules = refusal === null ? await politeness.rulesFor(url, signal) : null;
+      const closed = rules?.failure ?? (politeness.allows(rules, url) ? null : "robots");
+      yield { url, source, refusal: refusal ?? closed };
     }
   }
 }

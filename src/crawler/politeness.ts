@@ -226,6 +226,7 @@ export class PageGate {
     if (source === "seed") scope.addOrigin(originOf(target));
     if (!scope.admitsTarget(target, source)) this.#refuse("out_of_scope", target);
     const rules = await politeness.rulesFor(target, signal);
+    if (rules?.failure) throw Failure.of(rules.failure);
     if (!politeness.allows(rules, target)) this.#refuse("robots", target);
   }
 

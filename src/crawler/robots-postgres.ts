@@ -65,11 +65,17 @@ async function read(
     : null;
 }
 
+/** What an earlier version meant by no failure. */
+const SERVER_ERROR: FailureRecord = {
+  code: "http_status",
+  message: "robots.txt answered with a server error",
+};
+
 function answerOf(kind: RobotsAnswer["kind"], { file, failure }: Row): RobotsAnswer {
   if (kind === "file")
     return { kind, text: new TextDecoder("utf-8", { ignoreBOM: true }).decode(file ?? undefined) };
   if (kind === "absent") return { kind };
-  return { kind, failure: failure === null ? null : (JSON.parse(failure) as FailureRecord) }; // as `keep` wrote it
+  return { kind, failure: failure === null ? SERVER_ERROR : (JSON.parse(failure) as FailureRecord) }; // as `keep` wrote it
 }
 
 /** Becomes the one who fetches, unless another does or an answer is there by now. */
@@ -114,7 +120,7 @@ async function fetchAlone(
 /** Keeps an answer, unless another process has taken over because this one was silent for too long. */
 async function keep({ db, key, fetcher }: Fetching, answer: RobotsAnswer, restMs: number): Promise<void> {
   const file = answer.kind === "file" ? new TextEncoder().encode(answer.text) : null;
-  const failure = answer.kind === "unreachable" && answer.failure ? JSON.stringify(answer.failure) : null;
+  const failure = answer.kind === "unreachable" ? JSON.stringify(answer.failure) : null;
   await db.run(
     `UPDATE robots SET kind = $3, file = $4, failure = $5, fetcher = NULL,
        expires_at = clock_timestamp() + $6 * interval '1 millisecond'

@@ -316,8 +316,8 @@ export type PreviewOptions = Pick<CrawlJobOptions, "authorizations"> & {
 export type PlannedPage = {
   readonly url: PageUrl;
   readonly source: "seed" | "sitemap";
-  /** The reason why it would be skipped; null when it would be fetched. */
-  readonly refusal: SkipReason | null;
+  /** Why it would be skipped, or would fail without being asked for; null when it would be fetched. */
+  readonly refusal: SkipReason | FailureRecord | null;
 };
 
 /** A page that a sitemap names. */

@@ -81,10 +81,8 @@ async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
   if (isKnownUnchanged && (await attempt.isStored())) return unchanged(attempt, null);
   try {
     const rules = await politeness.rulesFor(page.url, signal);
-    if (!politeness.allows(rules, page.url)) {
-      if (rules?.failure) return failed(attempt, rules.failure);
-      return skipped(attempt, "robots");
-    }
+    if (rules?.failure) return failed(attempt, rules.failure);
+    if (!politeness.allows(rules, page.url)) return skipped(attempt, "robots");
   } catch (error) {
     if (error instanceof Failure && error.code === "egress_refused") return failed(attempt, error.toRecord());
     throw error;

@@ -140,6 +140,16 @@ function describeAnswers({ serve, open }: Parts): void {
     expect(await host.isOpen("/x", await open())).toBe(expected);
   });
 
+  test("a server error is told with its status, to other processes too", async () => {
+    await using host = await serve(({ socket }) => reply(socket, { status: 502, body: "" }));
+    const url = `${host.site.origin}/robots.txt`;
+    for (const cache of [host.cache, await open()])
+      expect((await cache.rulesFor(url)).failure).toEqual({
+        code: "http_status",
+        message: `GET ${url} answered HTTP 502`,
+      });
+  });
+
   test("follows redirects, and applies the rules to the requested site", async () => {
     await using other = await startFaultySite({ routes: { "/r": file(NO) } });
     await using host = await serve(({ socket }) =>

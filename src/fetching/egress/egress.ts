@@ -241,7 +241,11 @@ async function proxyRoutes(
 ): Promise<WireRoute[]> {
   const proxyUrl = new URL(proxy.url);
   const caller: EgressCaller = proxy.source === "operator" ? { kind: "operator" } : options.caller;
-  const { host, addresses } = await options.egress.admit(proxyUrl, caller, signal);
+  const { host, addresses } = await options.egress.admit(proxyUrl, caller, signal).catch((error: unknown) => {
+    throw error instanceof Failure
+      ? new Failure(error.code, `the proxy ${proxy.url}: ${error.message}`, { cause: error.cause })
+      : error;
+  });
   // A proxy that is reached over TLS must keep its name for the certificate, so its address cannot be pinned:
   // an outside caller could make the name resolve elsewhere a moment later.
   if (proxyUrl.protocol === "https:") {
@@ -254,4 +258,11 @@ async function proxyRoutes(
     const url = `http://${pinned}:${proxyUrl.port || "80"}`;
     return { kind: "proxy", proxyUrl: url, proxyHost: host, authorization: proxy.authorization };
   });
+}
+
+/** Names a route's proxy for messages, without credentials and with its name instead of its address. */
+export function throughProxy(route: WireRoute | null): string {
+  if (route?.kind !== "proxy") return "";
+  const { port, protocol } = new URL(route.proxyUrl);
+  return ` through the proxy ${route.proxyHost}:${port || (protocol === "https:" ? "443" : "80")}`;
 }

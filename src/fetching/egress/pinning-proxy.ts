@@ -3,9 +3,9 @@ import net from "node:net";
 import tls from "node:tls";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
-import { displayUrl, wireFailure } from "../http/tries.ts";
+import { displayUrl, NO_TUNNEL, wireFailure } from "../http/tries.ts";
 import type { WireRoute } from "../http/wire.ts";
-import { createRouteFinder, type RouteFinder, type RouteOptions, refusalOf } from "./egress.ts";
+import { createRouteFinder, type RouteFinder, type RouteOptions, refusalOf, throughProxy } from "./egress.ts";
 
 /**
  * A loopback proxy for programs that resolve names and follow redirects themselves (a browser, git). Each
@@ -108,8 +108,18 @@ type ConnectionParts = {
   readonly onError: (target: URL, error: unknown) => void;
 };
 
+/** An error of a connection, and the way that was taken. */
+class RouteError extends Error {
+  readonly route: WireRoute;
+
+  constructor(route: WireRoute, cause: unknown) {
+    super("the connection failed", { cause });
+    this.route = route;
+  }
+}
+
 const failureOf = (url: URL | string, error: unknown): Failure =>
-  wireFailure(`GET ${displayUrl(url)}`, error);
+  wireFailure(`GET ${displayUrl(url)}${error instanceof RouteError ? throughProxy(error.route) : ""}`, error);
 
 /** Serves one connection of the client, which carries one tunnel or one request. */
 async function serveConnection(client: net.Socket, parts: ConnectionParts): Promise<void> {
@@ -165,7 +175,7 @@ async function connectUpstream(head: ProxyHead, parts: ConnectionParts): Promise
     try {
       return await connectBy(route, head, parts);
     } catch (error) {
-      failure = error;
+      failure = new RouteError(route, error);
     }
   }
   throw failure;
@@ -193,11 +203,13 @@ async function connectBy(route: WireRoute, head: ProxyHead, parts: ConnectionPar
 
 type DialTarget = { readonly host: string; readonly port: number; readonly servername?: string };
 
+const timedOut = (): Error => Object.assign(new Error("the connection took too long"), { code: "ETIMEDOUT" });
+
 function dial(target: DialTarget, { connectTimeoutMs }: ConnectionParts): Promise<net.Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<net.Socket>();
   const { servername } = target;
   const socket = servername === undefined ? net.connect(target) : tls.connect({ ...target, servername });
-  const timer = setTimeout(() => socket.destroy(new Error("the connection timed out")), connectTimeoutMs);
+  const timer = setTimeout(() => socket.destroy(timedOut()), connectTimeoutMs);
   const fail = (error: Error): void => {
     clearTimeout(timer);
     reject(error);
@@ -222,12 +234,14 @@ async function openTunnel(socket: net.Socket, head: ProxyHead, options: TunnelOp
     options.authorization === null ? "" : `Proxy-Authorization: ${options.authorization}\r\n`;
   socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${credentials}\r\n`);
   const answer = await readHead(socket, options.timeoutMs);
-  if (answer !== null && /^HTTP\/1\.[01] 2\d\d/.test(answer.head)) {
+  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(answer?.head ?? "")?.[1] ?? 0);
+  if (answer !== null && status >= 200 && status < 300) {
     if (answer.rest.length > 0) socket.unshift(answer.rest);
     return;
   }
   socket.destroy();
-  throw new Failure("network", `CONNECT ${displayUrl(head.url)}: the proxy refused the connection`);
+  const code = answer === null ? "ECONNRESET" : NO_TUNNEL;
+  throw Object.assign(new Error("the proxy opened no tunnel"), { code, status });
 }
 
 type JoinOptions = {

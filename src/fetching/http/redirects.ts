@@ -1,5 +1,5 @@
 import { Failure } from "../../base/failure.ts";
-import type { RouteFinder } from "../egress/egress.ts";
+import { type RouteFinder, throughProxy } from "../egress/egress.ts";
 import type { CookieSession } from "../session/cookies.ts";
 import { isUnconnected, type Watch, wireFailure } from "./tries.ts";
 import { type Connect, discard, type WireResponse, type WireRoute } from "./wire.ts";
@@ -91,10 +91,10 @@ function asUtf8(header: string): string {
 
 async function sendOnce(options: FollowOptions, url: URL, hasLeftOrigin: boolean): Promise<WireResponse> {
   const { watch, cookies } = options;
-  let proxy: string | null = null;
+  let route: WireRoute | null = null;
   try {
     const routes = await options.findRoutes(url, watch.signal);
-    proxy = proxyOf(routes[0]!);
+    route = routes[0]!;
     await options.beforeRequest?.(url, watch.signal);
     watch.startRequest();
     const headers = headersFor(options, url, hasLeftOrigin);
@@ -111,8 +111,7 @@ async function sendOnce(options: FollowOptions, url: URL, hasLeftOrigin: boolean
     if (wire.status === 407) throw proxyAuthentication(watch.describe(url));
     return wire;
   } catch (error) {
-    const through = proxy === null ? "" : ` through the proxy ${proxy}`;
-    throw watch.failure(url) ?? wireFailure(`${watch.describe(url)}${through}`, error);
+    throw watch.failure(url) ?? wireFailure(`${watch.describe(url)}${throughProxy(route)}`, error);
   }
 }
 
@@ -135,13 +134,6 @@ function headersFor(options: FollowOptions, url: URL, hasLeftOrigin: boolean): R
   const cookie = options.cookies.headerFor(url);
   if (cookie !== null) headers.cookie = headers.cookie ? `${headers.cookie}; ${cookie}` : cookie;
   return headers;
-}
-
-/** The proxy's URL without credentials, with the name that it was given instead of its address. */
-function proxyOf(route: WireRoute): string | null {
-  if (route.kind !== "proxy") return null;
-  const { port, protocol } = new URL(route.proxyUrl);
-  return `${route.proxyHost}:${port || (protocol === "https:" ? "443" : "80")}`;
 }
 
 const proxyAuthentication = (what: string): Failure =>

@@ -226,6 +226,7 @@ const BROKEN_OFF = meaningsIn({
   "the resolver failed": "ESERVFAIL",
   "the browser closed the page": "BROWSER_GONE",
   "no connection could be opened": "ERR_TUNNEL_CONNECTION_FAILED",
+  "the proxy could not reach the host": "PROXY_502 PROXY_503 PROXY_504",
 });
 
 const LASTING = meaningsIn({
@@ -242,7 +243,7 @@ const LASTING = meaningsIn({
   "the compressed body is damaged": "ERR_CONTENT_DECODING_FAILED",
   "it redirects without end": "ERR_TOO_MANY_REDIRECTS",
   "browsers refuse this port": "ERR_UNSAFE_PORT",
-  "the proxy refused the connection": "ERR_PROXY_TUNNEL",
+  "the proxy asks for other credentials": "PROXY_407",
 });
 
 /**
@@ -252,7 +253,10 @@ const LASTING = meaningsIn({
 export function wireFailure(what: string, error: unknown): Failure {
   if (error instanceof Failure) return error;
   const code = errorCode(error);
-  const why = UNCONNECTED[code] ?? BROKEN_OFF[code] ?? LASTING[code] ?? "there was no usable answer";
+  const unknown = code.startsWith("PROXY_")
+    ? "the proxy refused the connection"
+    : "there was no usable answer";
+  const why = UNCONNECTED[code] ?? BROKEN_OFF[code] ?? LASTING[code] ?? unknown;
   // The runtime's own message repeats the URL and gives advice about its API, so only its code is shown.
   const message = `${what}: ${why}${code === "" ? "" : ` (${code})`}`;
   return new Failure("network", message, { cause: error });
@@ -268,10 +272,15 @@ export function isTransient(error: unknown): boolean {
   return code in UNCONNECTED || code in BROKEN_OFF;
 }
 
+/** The runtime's code for a proxy that opens no tunnel; such an error has the `status` of the proxy's answer. */
+export const NO_TUNNEL = "ERR_PROXY_TUNNEL";
+
 /** The code of an error or, where a library wrapped it, of its cause. */
 export function errorCode(error: unknown): string {
   if (typeof error !== "object" || error === null) return "";
-  if ("code" in error && typeof error.code === "string") return error.code;
+  if ("code" in error && typeof error.code === "string")
+    // Whether a proxy that opens no tunnel may open one later is told by the status of its answer.
+    return error.code === NO_TUNNEL && "status" in error ? `PROXY_${error.status}` : error.code;
   return "cause" in error && error.cause !== error ? errorCode(error.cause) : "";
 }
 

@@ -21,8 +21,8 @@ export type RobotsAnswer =
   | { readonly kind: "file"; readonly text: string }
   /** There is none (any 4xx), so everything is allowed. */
   | { readonly kind: "absent" }
-  /** A server error or no answer, with the failure; nothing is allowed (RFC 9309, 2.3.1). */
-  | { readonly kind: "unreachable"; readonly failure: FailureRecord | null };
+  /** A server error or no answer; nothing is allowed (RFC 9309, 2.3.1). */
+  | { readonly kind: "unreachable"; readonly failure: FailureRecord };
 
 /** The robots.txt files that several processes share. */
 export interface RobotsStore {
@@ -124,7 +124,8 @@ async function fetchRobots(
     if (answer.status >= 200 && answer.status < 300) return { kind: "file", text: await readText(answer) };
     await answer.body.cancel();
     if (answer.status >= 400 && answer.status < 500) return { kind: "absent" };
-    return { kind: "unreachable", failure: null };
+    const message = `GET ${url} answered HTTP ${answer.status}`;
+    return { kind: "unreachable", failure: { code: "http_status", message } };
   } catch (error) {
     if (!(error instanceof Failure) || error.code === "egress_refused" || error.code === "cancelled")
       throw error;
@@ -135,7 +136,7 @@ async function fetchRobots(
 function rulesOf(answer: RobotsAnswer): RobotsRules {
   if (answer.kind === "file") return parseRobots(answer.text);
   if (answer.kind === "absent") return ALLOW_ALL;
-  return answer.failure === null ? DISALLOW_ALL : { ...DISALLOW_ALL, failure: answer.failure };
+  return { ...DISALLOW_ALL, failure: answer.failure };
 }
 
 async function readText(answer: FetchedStream): Promise<string> {

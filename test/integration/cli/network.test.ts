@@ -3,6 +3,7 @@ import type { BinaryResult } from "../../support/binary.ts";
 import { runCommand } from "../../support/command.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { startForwardProxy } from "../../support/forward-proxy.ts";
+import { startRawServer } from "../../support/raw-server.ts";
 import { serveRecordingSite } from "../../support/recording-site.ts";
 
 const site = forAllTests(serveRecordingSite());
@@ -186,6 +187,45 @@ describe("secrets are sent where they belong and shown nowhere:", () => {
     ]);
     expect([run.exitCode, run.stdout]).toEqual([1, ""]);
     expect(run.stderr).toMatch(/^error: [^\n]*proxy[^\n]*\n$/);
+  });
+});
+
+describe("a proxy that does not open the way", () => {
+  /** A proxy that answers everything with one status. */
+  const answering = (status: number) =>
+    startRawServer({
+      answer: (_, socket) => void socket.end(`HTTP/1.1 ${status} X\r\nContent-Length: 0\r\n\r\n`),
+    });
+
+  test.each([
+    [502, 2, "could not reach the host"],
+    [503, 2, "could not reach the host"],
+    [504, 2, "could not reach the host"],
+    [403, 1, "refused the connection"],
+    [407, 1, "asks for other credentials"],
+  ])("that answers CONNECT with %d is asked %d times, and %s", async (status, times, words) => {
+    await using proxy = await answering(status);
+    const args = ["https://site.invalid/page", "--proxy", `127.0.0.1:${proxy.port}`, "--retries", "1"];
+    const run = await runCommand([...args, "--no-browser"]);
+    expect([run.exitCode, run.stderr]).toEqual([1, expect.stringContaining(`the proxy ${words}`)]);
+    expect(run.stderr).toContain(`through the proxy 127.0.0.1:${proxy.port}: `);
+    expect(proxy.requests.map(({ target }) => target)).toEqual(Array(times).fill("site.invalid:443"));
+  });
+
+  test.each([
+    ["http", "http_status", "GET http://site.invalid/robots.txt answered HTTP 502"],
+    ["https", "network", "the proxy could not reach the host"],
+  ])("makes a page of %s fail in a crawl as %s", async (scheme, code, words) => {
+    await using proxy = await answering(502);
+    const args = ["crawl", `${scheme}://site.invalid/`, "--proxy", `127.0.0.1:${proxy.port}`];
+    const run = await runCommand([...args, "--jsonl", "--no-browser", "--rate-limit", "0"]);
+    expect(run.exitCode).toBe(1);
+    expect(JSON.parse(run.stdout)).toMatchObject({
+      success: false,
+      error: { code, message: expect.stringContaining(words) },
+    });
+    expect(run.stderr).not.toContain("robots:");
+    expect(proxy.requests.map(({ target }) => target)).not.toContain("http://site.invalid/");
   });
 });
 

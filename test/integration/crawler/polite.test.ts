@@ -175,8 +175,21 @@ test("a robots.txt that answers 5xx closes the site", async () => {
   await using site = serveCrawlSite({ ...pages(1, 0), "/robots.txt": () => html("", { status: 500 }) });
   await using place = await crawlPlace(app);
   const { outcomes } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`] }));
-  expect(outcomes.map(({ reason }) => reason)).toEqual(["robots"]);
+  expect(outcomes.map(({ status, error }) => [status, error])).toEqual([
+    ["failed", { code: "http_status", message: `GET ${site.origin}/robots.txt answered HTTP 500` }],
+  ]);
   expect(site.count("/")).toBe(0);
+}, 120_000);
+
+test("a redirect to a site whose robots.txt answers 5xx fails, and is not counted as forbidden", async () => {
+  await using other = serveCrawlSite({ ...pages(1, 0), "/robots.txt": () => html("", { status: 503 }) });
+  await using site = serveCrawlSite({ "/": () => redirect(`${other.origin}/0`) });
+  await using place = await crawlPlace(app);
+  const { outcomes } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`] }));
+  expect(outcomes.map(({ status, error }) => [status, error])).toEqual([
+    ["failed", { code: "http_status", message: `GET ${other.origin}/robots.txt answered HTTP 503` }],
+  ]);
+  expect(other.count("/0")).toBe(0);
 }, 120_000);
 
 test("a plan may ignore robots.txt, with a notice", async () => {

@@ -252,6 +252,16 @@ test("a sink that fails ends the crawl with its failure, and the next one goes o
   expect(whole.summary.progress.successful).toBe(10);
 });
 
+test("a dry run tells a robots.txt that cannot be read from one that forbids", async () => {
+  await using site = serveCrawlSite({ "/robots.txt": () => new Response("", { status: 500 }) });
+  await using session = app.openSession(DEFAULT_NETWORK);
+  const plan = crawlPlan({ seeds: [`${site.origin}/`] });
+  const options = { authorizations: new Map(), onSitemapFailure: () => {} };
+  const listed = await Array.fromAsync(session.previewCrawl(plan, options, new AbortController().signal));
+  const message = `GET ${site.origin}/robots.txt answered HTTP 500`;
+  expect(listed.map(({ refusal }) => refusal)).toEqual([{ code: "http_status", message }]);
+});
+
 test("a dry run lists seeds and sitemap URLs with what would become of them, and fetches no page", async () => {
   await using site = serveCrawlSite({
     "/robots.txt": () => new Response("User-agent: *\nDisallow: /closed"),

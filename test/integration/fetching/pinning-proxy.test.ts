@@ -5,6 +5,7 @@ import {
   type ChooseProxy,
   chooseProxy,
   createEgress,
+  isTransient,
   openPinningProxy,
   type PinningProxy,
   parseEgressPolicy,
@@ -255,6 +256,28 @@ describe("behind the caller's own proxy", () => {
     await using upstream = await startForwardProxy({ credentials: "user:right", hosts: {} });
     const proxy = await open({ choose: via(upstream.port, "user:wrong") });
     expect(await through(proxy, "https://good.test/").catch(() => "no connection")).toBe("no connection");
+    expect(proxy.failureFor("https://good.test/page")?.message).toBe(
+      `GET https://good.test/page through the proxy 127.0.0.1:${upstream.port}: the proxy asks for other credentials (PROXY_407)`,
+    );
+  });
+
+  test("a proxy that cannot be reached is named, and a host that it cannot reach is worth another try", async () => {
+    const gone = await open({ choose: via(1, "user:s3cret") });
+    await through(gone, `http://plain.test/p`);
+    expect(gone.failureFor("http://plain.test/p")?.message).toBe(
+      "GET http://plain.test/p through the proxy 127.0.0.1:1: the connection was refused (ECONNREFUSED)",
+    );
+    await using upstream = await startForwardProxy({
+      credentials: null,
+      hosts: { "good.test:443": "127.0.0.1:1" },
+    });
+    const proxy = await open({ choose: via(upstream.port, "user:s3cret") });
+    await through(proxy, "https://good.test/").catch(() => {});
+    const failure = proxy.failureFor("https://good.test/");
+    expect(failure?.message).toBe(
+      `GET https://good.test/ through the proxy 127.0.0.1:${upstream.port}: the proxy could not reach the host (PROXY_502)`,
+    );
+    expect(isTransient(failure)).toBe(true);
   });
 });
 

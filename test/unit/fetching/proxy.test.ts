@@ -225,6 +225,18 @@ describe("through a real proxy", () => {
     },
   );
 
+  test("a proxy whose name has no address is what the message names", async () => {
+    const explicit = "http://user:s3cret@foo";
+    const options = { explicit, explicitSource: "caller", bypass: [], environment: NOTHING } as const;
+    const fetcher = testFetcher({
+      resolve: tableResolver({}),
+      limits: { tries: 1 },
+      chooseProxy: chooseProxy(options),
+    });
+    const failure = await failureOf(fetcher.fetch(pageUrl("http://plain.test/page")));
+    expect(failure?.message).toMatch(/^the proxy http:\/\/foo: could not resolve foo: /);
+  });
+
   test("the resolved proxy is logged once, without credentials", async () => {
     lines.length = 0;
     const fetcher = through("user:p%40ss");

@@ -27,7 +27,6 @@ import {
   type CrawlSummary,
   createCrawlPlan,
   parseSitemapSource,
-  type SkipReason,
 } from "../../../crawler/index.ts";
 import { DEFAULT_CRAWL, type Settings } from "../../../settings/index.ts";
 import { parseUrlPrefix, splitCredentials } from "../../../urls/index.ts";
@@ -234,7 +233,8 @@ async function listPages(
   { screen, notices, log, session }: CrawlParts & { readonly session: ArticleSession },
 ): Promise<number> {
   const listed = new Set<string>();
-  const refused = new Map<SkipReason, number>();
+  const refused = new Map<string, number>();
+  const failures = new Set<string>();
   const onSitemapFailure = ({ message }: FailureRecord): void => {
     notices.warn(`a sitemap is left out: ${message}`);
   };
@@ -247,10 +247,13 @@ async function listPages(
       listed.add(url);
       await screen.io.stdout.write(`${url}\n`);
     } else {
-      refused.set(refusal, (refused.get(refusal) ?? 0) + 1);
-      log.info("page skipped", { url, reason: refusal });
+      const reason = typeof refusal === "string" ? refusal : refusal.code;
+      refused.set(reason, (refused.get(reason) ?? 0) + 1);
+      log.info("page skipped", { url, reason });
+      if (typeof refusal !== "string") failures.add(refusal.message);
     }
   }
+  for (const message of failures) notices.warn(message);
   const counts = [...refused].map(([reason, count]) => `, ${count} left out as ${reason}`).join("");
   notices.tell(`would begin with ${pageCount(listed.size)}${counts}`);
   return listed.size === 0 ? NOTHING_STORED : 0;
