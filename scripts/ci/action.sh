@@ -35,6 +35,14 @@ default_output=article.md
 if [ "$command" = crawl ]; then default_output=site; fi
 output=${INPUT_OUTPUT:-$default_output}
 require_line output "$output"
+if [ "$command" = crawl ]; then
+  if [ -e "$output" ] && [ ! -d "$output" ]; then fail "the input output names a file; a crawl writes a directory"; fi
+else
+  case $output in */) fail "the input output names a directory; an extraction writes a file" ;; esac
+  if [ -d "$output" ]; then fail "the input output names a directory; an extraction writes a file"; fi
+  mkdir -p "$(dirname -- "$output")" || fail "the directory of the input output cannot be made"
+  if [ -e "$output" ] && [ ! -w "$output" ]; then fail "the file that the input output names cannot be written"; fi
+fi
 version=${INPUT_VERSION:-$(jq -r .version "$root/package.json")}
 case $version in *[!0-9A-Za-z.-]* | -* | .*) fail "the input version is no version such as 1.2.3" ;; esac
 
@@ -82,7 +90,6 @@ if [ "$command" = extract ]; then
   trap 'rm -f "$result"' EXIT
   "$program" "$@" --output json --fields title,word_count,markdown "$url" >"$result" || status=$?
   if [ "$status" = 0 ]; then
-    mkdir -p "$(dirname -- "$output")"
     jq -r .markdown "$result" >"$output"
     write markdown "$output"
     write title "$(jq -r '.title // ""' "$result")"

@@ -119,9 +119,11 @@ check_signature() {
 
 find_sum() {
   wanted=
-  while read -r sum name; do
+  # On Windows tools end lines with CR LF and write sums in capitals; the last line may lack its end.
+  tr 'ABCDEF\r' 'abcdef\n' <"$work/SHA256SUMS" >"$work/sums"
+  while read -r sum name || [ -n "$sum" ]; do
     if [ "${name#\*}" = "$archive" ]; then wanted=$sum; fi
-  done <"$work/SHA256SUMS"
+  done <"$work/sums"
   [ -n "$wanted" ] || fail "$place/SHA256SUMS does not name $archive"
 }
 

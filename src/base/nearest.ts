@@ -51,14 +51,19 @@ export function editDistance(a: string, b: string): number {
 
 const MAX_SUGGESTIONS = 3;
 
-/** Returns "; did you mean X, Y or Z?" with the nearest few, or an empty text. */
+/**
+ * Returns "; did you mean X, Y or Z?" with the nearest few, or an empty text. Names that begin with the word, and those of
+ * which it is one of the parts that dashes separate, are the nearest.
+ */
 export function didYouMeanAny(word: string, candidates: readonly string[]): string {
   const limit = Math.max(1, Math.floor(word.length / 3));
   const near = candidates
     .map((candidate) => ({
       candidate,
       distance:
-        candidate.startsWith(word) && word.length >= 2 ? 0 : editDistance(word.toLowerCase(), candidate),
+        word !== "" && (candidate.startsWith(word) || candidate.split(/[-_]/).includes(word))
+          ? 0
+          : editDistance(word.toLowerCase(), candidate),
     }))
     .filter(({ distance }) => distance <= limit)
     .sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1))

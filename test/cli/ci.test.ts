@@ -133,6 +133,11 @@ describe("the GitHub Action", () => {
     { url: "http://127.0.0.1:1/", options: "--fields=x" },
     { url: "http://127.0.0.1:1/", options: "--help" },
     { url: "http://127.0.0.1:1/", options: "--version" },
+    { url: "http://127.0.0.1:1/", output: "." },
+    { url: "http://127.0.0.1:1/", output: "tools" },
+    { url: "http://127.0.0.1:1/", output: "new/" },
+    { url: "http://127.0.0.1:1/", output: "outputs/page.md" },
+    { url: "http://127.0.0.1:1/", output: "outputs", command: "crawl" },
   ])("refuses %j with one line that does not repeat it", async (inputs) => {
     const run = await runAction(inputs);
     expect([run.exitCode, run.outputs, run.canary]).toEqual([2, { "": undefined }, false]);

@@ -134,6 +134,28 @@ describe("--print-config", () => {
     30_000,
   );
 
+  test("names the deployment file that the server would find here, and fails as it would without the one that is named", async () => {
+    const root = writeDeployment();
+    const path = join(root, "deployment.json");
+    const argsOf = (stdout: string) => JSON.parse(stdout).mcpServers["article-extractor"].args;
+    for (const place of [{ cwd: root }, { env: { DEPLOYMENT_CONFIG: path } }])
+      expect(argsOf((await runBinary(["mcp", "--print-config", "generic"], place)).stdout)).toEqual([
+        "mcp",
+        "--config",
+        path,
+      ]);
+    for (const words of [
+      ["--config", "nope.json"],
+      ["--config", root],
+    ]) {
+      const printed = await runBinary(["mcp", "--print-config", "generic", ...words]);
+      expect(printed).toMatchObject({ exitCode: 1, stdout: "" });
+      const { stderr } = await runBinary(["mcp", ...words]);
+      expect(printed.stderr).toBe(stderr);
+      expect(stderr).toContain(words[1]!);
+    }
+  });
+
   test("refuses a client that it does not know, and names the others", async () => {
     const { exitCode, stdout, stderr } = await runBinary(["mcp", "--print-config", "emacs"]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });

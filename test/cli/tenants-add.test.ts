@@ -235,6 +235,22 @@ describe("tenants add", () => {
   });
 });
 
+test("tenants list says that there are none, and names those that a word is a part of", async () => {
+  makeFolder("docs", "a.md");
+  await add("docs", "--codename", "docs-d");
+  const wrong = await runBinary(["search", "d", "hosts"], { cwd: root, env: environment() });
+  expect([wrong.exitCode, wrong.stderr]).toEqual([1, "error: Tenant 'd' not found; did you mean docs-d?\n"]);
+  expect((await run("remove", "d")).stderr).toContain("has no tenant 'd'; did you mean docs-d?");
+  await run("remove", "docs-d");
+  expect(await run("list")).toMatchObject({
+    exitCode: 0,
+    stdout: "",
+    stderr: `${file()} has no tenants; tenants add URL|REPOSITORY|FOLDER adds one\n`,
+  });
+  const json = await run("list", "--json");
+  expect([json.exitCode, JSON.parse(json.stdout)]).toEqual([0, { tenants: [] }]);
+});
+
 test("tenants list shows each tenant with its kind, source, documents and state", async () => {
   makeFolder("docs", "a.md");
   await add("docs", "--codename", "folder");

@@ -14,15 +14,18 @@ const archive = basename(real.name ?? "");
 const sumOf = (content: string | Uint8Array) => new Bun.CryptoHasher("sha256").update(content).digest("hex");
 
 /** What every system has, and what the installer needs besides. */
-const BASE = ["sh", "uname", "tar", "gzip", "mktemp", "mkdir", "chmod", "mv", "rm", "cat"];
+const BASE = ["sh", "uname", "tar", "gzip", "mktemp", "mkdir", "chmod", "mv", "rm", "cat", "tr"];
 const WITH_CURL = [...BASE, "curl", "sha256sum"];
 
 /** Serves the installer with an archive whose program is this script. */
-async function serveProgram(script: string, { sum }: { readonly sum?: string } = {}) {
+async function serveProgram(
+  script: string,
+  { sum, write = (sums) => sums }: { readonly sum?: string; readonly write?: (sums: string) => string } = {},
+) {
   const program = { path: "article-extractor", content: `#!/bin/sh\n${script}\n`, isExecutable: true };
   const packed = await packTarGz([program], { date });
   const sums = `${"0".repeat(64)}  another-${archive}\n${sum ?? sumOf(packed)}  ${archive}\n`;
-  return serveFiles({ "install.sh": installer, SHA256SUMS: sums, [archive]: packed });
+  return serveFiles({ "install.sh": installer, SHA256SUMS: write(sums), [archive]: packed });
 }
 
 const SAYS_VERSION = `echo "article-extractor ${version}"`;
@@ -81,6 +84,27 @@ describe.each(
     }
     expect((await filesIn(machine.home)).sort()).toEqual(INSTALLED);
   });
+});
+
+test.each<[how: string, write: (sums: string) => string]>([
+  ["lines that end as on Windows", (sums) => sums.replaceAll("\n", "\r\n")],
+  ["sums in capitals", (sums) => sums.replaceAll(/^[\da-f]{64}/gm, (sum) => sum.toUpperCase())],
+  ["no end of the last line", (sums) => sums.trimEnd()],
+  ["a star before each name", (sums) => sums.replaceAll("  ", " *")],
+  [
+    "all of that",
+    (sums) =>
+      sums
+        .toUpperCase()
+        .replaceAll(/ .*/g, (name) => name.toLowerCase())
+        .replaceAll("\n", "\r\n")
+        .trimEnd(),
+  ],
+])("it reads sums with %s", async (_, write) => {
+  using machine = bareMachine(WITH_CURL);
+  using site = await serveProgram(SAYS_VERSION, { write });
+  const { stderr, exitCode } = await machine.run(installer, addressed(site.origin));
+  expect([exitCode, stderr]).toEqual([0, expect.stringContaining("installed ")]);
 });
 
 test("it works with wget, and with openssl for the sum", async () => {

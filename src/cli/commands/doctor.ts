@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { existsSync } from "node:fs";
 import { access, constants, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,6 +25,7 @@ import {
   describeCut,
   describeLeftOut,
 } from "../deployment.ts";
+import { readText } from "../input.ts";
 import type { Io } from "../io.ts";
 import { openCommandApp } from "../program.ts";
 import { partsOf, type Run, requireNoArguments } from "../shell.ts";
@@ -62,6 +64,7 @@ async function look(parts: DoctorParts): Promise<number> {
     ...(await lookAtBrowser(parts)),
     display(parts),
     ...proxies(parts),
+    await certificates(parts),
     storageState(parts),
     await disk("disk", process.cwd()),
     await disk("temporary files", tmpdir()),
@@ -123,6 +126,29 @@ const proxies = ({ app }: DoctorParts): Finding[] =>
     const proxy = app.proxyFor(new URL(`${scheme}://example.org/`));
     return ok(`proxy for ${scheme}`, proxy ?? "none");
   });
+
+const MAX_CERTIFICATE_BYTES = 10_000_000;
+const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
+
+/** The runtime itself reads the variable, and only when it first opens a connection with TLS. */
+async function certificates({ io, program }: DoctorParts): Promise<Finding> {
+  const name = "own certificates";
+  const variable = "NODE_EXTRA_CA_CERTS";
+  const path = io.environment[variable] ?? "";
+  if (path === "")
+    return program.environment[variable]
+      ? problem(name, `${variable} has no effect in a .env file: set it in the environment`)
+      : ok(name, "none");
+  try {
+    const found = (await readText(path, io, MAX_CERTIFICATE_BYTES)).match(CERTIFICATE) ?? [];
+    if (found.length === 0) return problem(name, `${variable}: ${path} holds no certificate in PEM`);
+    for (const certificate of found) new X509Certificate(certificate);
+    return ok(name, `${resolve(path)}, ${found.length} of them; a browser does not know them`);
+  } catch (error) {
+    const reason = error instanceof Failure ? error.message : `${path} holds a damaged certificate`;
+    return problem(name, `${variable}: ${reason}`);
+  }
+}
 
 function storageState({ app, program: { settings } }: DoctorParts): Finding {
   const name = "storage state";

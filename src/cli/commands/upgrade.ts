@@ -9,12 +9,15 @@ import { openCommandApp } from "../program.ts";
 import { partsOf, type Run, requireNoArguments } from "../shell.ts";
 import { installationOf } from "./installation.ts";
 
-/** So that scripts can tell it from 1, a check that failed. */
+/** A check that failed. */
+const UNKNOWN = 1;
 const IS_OUTDATED = 3;
 const MAX_ANSWER_BYTES = 1_000_000;
 const DEADLINE_MS = 30_000;
 
-/** Runs `upgrade --check`; returns 0 for the newest version, 3 when there is a newer one. */
+/**
+ * Runs `upgrade --check`; returns 0 for the newest version, 3 when there is a newer one, 1 when nobody is there to ask.
+ */
 export const upgrade: Run = async (shell) => {
   const { typed, io } = shell;
   requireNoArguments(typed);
@@ -22,8 +25,12 @@ export const upgrade: Run = async (shell) => {
     throw wrongUsage("upgrade only looks whether there is a newer version: type upgrade --check");
   const address = latestAddress();
   if (address === null) {
-    const missing = `this program does not know where to ask: when it was built, "latest" in project.json was not filled in`;
-    throw new Failure("invalid_settings", missing);
+    shell
+      .openNotices(io)
+      .error(
+        `whether there is a newer version than ${VERSION} cannot be asked: this copy was built without an address for that ("latest" in project.json); look where you got it`,
+      );
+    return UNKNOWN;
   }
   const { app } = openCommandApp(partsOf(shell));
   await using _ = app;

@@ -2,7 +2,7 @@ import { normalize } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../../base/failure.ts";
 import { isRecord } from "../../base/json.ts";
-import { didYouMean } from "../../base/nearest.ts";
+import { didYouMean, didYouMeanAny } from "../../base/nearest.ts";
 import { parseJsonc, withElement, withoutElement } from "./jsonc.ts";
 import { checkDeployment, knownFields, partsOf, type SchemaProblem } from "./schema.ts";
 import { type Deployment, translateDeployment } from "./translate.ts";
@@ -190,7 +190,7 @@ export function withoutTenant(text: string, codename: string, options: ReadOptio
   if (index < 0)
     throw new Failure(
       "unknown_tenant",
-      `${options.name} has no tenant '${codename.slice(0, 100)}'${didYouMean(codename, codenames)}`,
+      `${options.name} has no tenant '${codename.slice(0, 100)}'${didYouMeanAny(codename, codenames)}`,
     );
   const next = withoutElement(text, TENANTS, index);
   return requireChange(next, rawTenants(text, options).toSpliced(index, 1), options);

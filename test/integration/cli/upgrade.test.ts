@@ -82,8 +82,8 @@ describe("upgrade --check", () => {
   test("says what is missing where the build has no address", async () => {
     fill({ latest: null });
     const run = await runCommand(["upgrade", "--check"]);
-    expect([run.exitCode, run.stdout]).toEqual([2, ""]);
-    expect(run.stderr).toContain(`"latest" in project.json was not filled in`);
+    expect([run.exitCode, run.stdout]).toEqual([1, ""]);
+    expect(run.stderr).toMatch(/^error: [^\n]*this copy was built without an address for that[^\n]*\n$/);
   });
 
   test("asks nobody without --check, nor with an argument", async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { didYouMean, nearest } from "../../../src/base/nearest.ts";
+import { didYouMean, didYouMeanAny, nearest } from "../../../src/base/nearest.ts";
 
 describe("nearest", () => {
   const OPTIONS = ["--output", "--output-file", "--select", "--no-images", "--no-code", "--log-level"];
@@ -34,4 +34,15 @@ test("didYouMean asks only when there is something to ask", () => {
   expect(didYouMean("jsn", ["json"])).toBe("; did you mean json?");
   expect(didYouMean("json", ["json"])).toBe("");
   expect(didYouMean("xml", ["json"])).toBe("");
+});
+
+test.each([
+  ["d", ["docs-d", "guide"], "; did you mean docs-d?"],
+  ["d", ["docs", "dist", "guide"], "; did you mean dist or docs?"],
+  ["d", ["a-d", "b_d", "c-d", "d-e"], "; did you mean a-d, b_d or c-d?"],
+  ["x", ["docs-d", "guide"], ""],
+  ["", ["docs-d"], ""],
+  ["docs", ["docs", "old-docs"], "; did you mean docs or old-docs?"],
+])("didYouMeanAny of %j in %j", (word, names, said) => {
+  expect(didYouMeanAny(word, names)).toBe(said);
 });

@@ -39,8 +39,10 @@ describe("the ending of -o", () => {
     ["p.htm", "html"],
     ["p.json", "json"],
     ["p.jsonl", "a JSON line"],
-    ["p.out", "json"],
     ["p", "json"],
+    ["P.JSONL", "a JSON line"],
+    ["p.", "json"],
+    ["./p", "json"],
     [".md", "json"],
   ];
   for (const [file, form] of ENDINGS)
@@ -48,6 +50,24 @@ describe("the ending of -o", () => {
       const run = await extract(["-o", file], file);
       expect([run.exitCode, run.stdout, formOf(run.written)]).toEqual([0, "", form]);
     });
+
+  test.each(["p.docx", "p.DOCX", "a.md/p.pdf", "p.md.gz", "p.jsonn", "p.1", "ü.döc"])(
+    "that is not known is refused before anything is read: %s",
+    async (file) => {
+      for (const words of [
+        ["-o", file, "https://host.invalid/"],
+        ["https://host.invalid/", `--output-file=${file}`],
+      ]) {
+        const run = await runCommand(words);
+        expect([run.exitCode, run.stdout]).toEqual([2, ""]);
+        expect(run.stderr).toMatch(
+          /^error: --output-file: "\.[^"]+" is no known ending \(\.md, .*\); --output FORMAT says what to write\n$/,
+        );
+      }
+      const said = await extract(["-o", file.slice(file.lastIndexOf("/") + 1), "--output", "text"]);
+      expect([said.exitCode, said.stderr]).toEqual([0, ""]);
+    },
+  );
 
   test("gives way to --output, wherever that stands", async () => {
     expect(formOf((await extract(["-o", "p.md", "--output", "text"], "p.md")).written)).toBe("text");

@@ -101,7 +101,14 @@ function readFormat(typed: Typed, ending: string): OutputFormat {
   const words = Object.keys(OUTPUT_FORMATS) as (keyof typeof OUTPUT_FORMATS)[];
   requireNoFile(typed);
   const word = optionValue.choice(typed, "output", words);
-  return word === null ? (FORMAT_BY_ENDING[ending] ?? "json") : OUTPUT_FORMATS[word];
+  if (word !== null) return OUTPUT_FORMATS[word];
+  const format = FORMAT_BY_ENDING[ending] ?? null;
+  // A name without an ending is left to the default.
+  if (format !== null || ending.length <= 1) return format ?? "json";
+  const endings = Object.keys(FORMAT_BY_ENDING).join(", ");
+  throw wrongUsage(
+    `--output-file: ${showUrl(ending)} is no known ending (${endings}); --output FORMAT says what to write`,
+  );
 }
 
 /** Other programs name the file with `--output`; this refuses a file name there. */

@@ -46,13 +46,16 @@ export const mcp: Run = async (shell) => {
   return client === null ? await serveClient(parts) : await printConfiguration(client, parts);
 };
 
-async function printConfiguration(client: McpClient, { io, typed }: CommandParts): Promise<number> {
+async function printConfiguration(client: McpClient, parts: CommandParts): Promise<number> {
+  const { io, typed } = parts;
+  const { deployment } = await openOptionalDeployment(parts, optionValue.text(typed, "config"));
+  const found = deployment === null || typed.has("config") ? [] : ["--config", deployment.path];
   const [command = "", ...words] = io.command;
   const { text } = clientConfiguration(client, {
     kind: "program",
     name: NAME,
     command,
-    args: [...words, "mcp", ...passedOn(typed)],
+    args: [...words, "mcp", ...found, ...passedOn(typed)],
   });
   await io.stdout.write(`${text}\n`);
   return 0;

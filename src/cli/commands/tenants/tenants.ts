@@ -153,6 +153,8 @@ async function list(shell: Shell): Promise<number> {
     await io.stdout.write(`${JSON.stringify({ tenants: rows.map(toRecord) }, null, 2)}\n`);
     return 0;
   }
+  if (rows.length === 0)
+    parts.notices.tell(`${deployment.path} has no tenants; tenants add URL|REPOSITORY|FOLDER adds one`);
   const cells = rows.map(({ tenant, status }) => [
     tenant.codename,
     KINDS[tenant.source],
