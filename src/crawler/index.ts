@@ -32,6 +32,5 @@ export type {
   PreviewOptions,
   ReadSitemaps,
   SitemapUrl,
-  SkipReason,
 } from "./types.ts";
 export { contentHashOf } from "./verdict.ts";
