@@ -10,3 +10,4 @@ export {
   withoutCredentials,
 } from "./page-url.ts";
 export { compileUrlRules, parseUrlPrefix } from "./rules.ts";
+export { meantUrl, withScheme } from "./typed-url.ts";

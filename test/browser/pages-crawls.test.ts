@@ -8,6 +8,7 @@ import { MILL_ROUTES } from "../support/mill-site.ts";
 import {
   accessibilityFaults,
   openPageBrowser,
+  scrollsSideways,
   submitCrawl,
   type VisitOptions,
 } from "../support/page-browser.ts";
@@ -52,6 +53,8 @@ describe("the page of serve extractor, for crawls", () => {
       "All 2 skipped",
     ]);
     const shown = page.locator(".pages li");
+    // One host has nothing to be compared with.
+    expect(await page.getByText("By host").isVisible()).toBe(false);
     const all = page.getByRole("button", { name: "All 2 failed" });
     await all.click();
     await page.getByText("2 pages", { exact: true }).waitFor();
@@ -97,11 +100,70 @@ describe("the page of serve extractor, for crawls", () => {
       await page.getByText(`Page ${number}`, { exact: true }).waitFor();
       expect(await page.locator(".page-window li").count()).toBeLessThan(40);
     }
+    // By keyboard: each page is a link, and the list goes on below its edge.
+    for (let number = 0; number < 25; number++) {
+      const link = page.getByRole("link", { name: `Page ${number}`, exact: true });
+      if (number === 0) await link.focus();
+      else await page.keyboard.press("Tab");
+      await page.waitForFunction((name) => document.activeElement?.textContent === name, `Page ${number}`);
+      await page.getByRole("link", { name: `Page ${number + 1}`, exact: true }).waitFor();
+    }
+    const opened = page.context().waitForEvent("page");
+    await page.keyboard.press("Enter");
+    expect(new URL((await opened).url()).pathname).toBe("/page-24");
+    await (await opened).close();
     const saved = page.waitForEvent("download");
     await page.getByRole("button", { name: "llms.txt" }).click();
     expect((await saved).suggestedFilename()).toBe("llms.txt");
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(tab.complaints).toEqual([]);
+  });
+
+  test("has room for its speed from the beginning, and draws it there", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/#crawls`);
+    await page.getByText("More options").click();
+    const fields = { output_dir: "measured", rate_limit_delay: "0.7", max_pages: "7" };
+    await submitCrawl(page, { seeds: `${site.origin}/one`, ...fields });
+    const link = page.locator(".pages li a").first();
+    await link.waitFor();
+    const topOf = (selector: string) =>
+      page.locator(selector).evaluate((element) => element.getBoundingClientRect().top);
+    const before = await topOf(".outcomes");
+    // What a person holds stays the same element while pages come.
+    await link.evaluate((element) => element.focus());
+    await page.locator(".chart-told", { hasText: "extracted" }).waitFor();
+    expect(await topOf(".outcomes")).toBe(before);
+    await page.locator(".pages li a").nth(3).waitFor();
+    expect(await page.evaluate(() => document.activeElement?.isConnected)).toBe(true);
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("One");
+    expect(await page.getByRole("img", { name: "Pages a second, over time" }).isVisible()).toBe(true);
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.locator(".job-head .tag", { hasText: "cancelled" }).waitFor();
+    expect(tab.complaints).toEqual([]);
+  });
+
+  test.each([360, 1280])("keeps large numbers in one line at %d pixels", async (width) => {
+    const id = await submitJob(server, {
+      seeds: [`${site.origin}/one`],
+      output_dir: `w${width}`,
+      max_depth: 0,
+    });
+    await untilJob(server, id, isOver);
+    await using tab = await visit({ width });
+    const { page } = tab;
+    await page.route(`${server.url}/crawl/${id}`, async (route) => {
+      const job = await (await server.get(`/crawl/${id}`)).json();
+      const numbers = { progress: 912_345, total: 1_000_000, successful: 912_000, failed: 345 };
+      await route.fulfill({ json: { ...job, ...numbers, status: "running", completed_at: null } });
+    });
+    await page.route(`${server.url}/crawl/${id}/events`, () => {});
+    await page.goto(`${server.url}/#crawl=${id}`);
+    await page.locator(".facts dd", { hasText: "912,345 of 1,000,000" }).waitFor();
+    const heights = await page.locator(".facts dd").evaluateAll((all) => all.map((one) => one.clientHeight));
+    expect(new Set(heights).size).toBe(1);
+    expect(await scrollsSideways(page)).toBe(false);
   });
 
   test("cancels one", async () => {
@@ -148,7 +210,7 @@ describe("the page of serve extractor, for crawls", () => {
     const sent = page.waitForRequest((request) => request.method() === "POST");
     await submitCrawl(page, { seeds: ` 127.0.0.1:9/one\n\n${site.origin}/broken`, max_depth: "0" });
     const body = (await sent).postDataJSON();
-    expect(body).toMatchObject({ seeds: ["https://127.0.0.1:9/one", `${site.origin}/broken`] });
+    expect(body).toMatchObject({ seeds: ["http://127.0.0.1:9/one", `${site.origin}/broken`] });
     expect(body).not.toHaveProperty("output_dir");
     await page.getByRole("button", { name: "Manifest" }).waitFor();
     expect(tab.complaints).toEqual([]);
@@ -203,7 +265,7 @@ describe("the page of serve extractor, for crawls", () => {
     await page.getByRole("button", { name: "Try again" }).click();
     await page.getByLabel("API key", { exact: true }).fill("k3y");
     await page.keyboard.press("Enter");
-    await page.getByRole("button", { name: "Manifest" }).waitFor();
+    await page.locator(".page-window li a").nth(7).waitFor();
     const listed = await page.locator(".pages .what > span:last-child:visible").allTextContents();
     expect(listed.length).toBeGreaterThanOrEqual(8);
     expect(new Set(listed).size).toBe(listed.length);

@@ -31,6 +31,15 @@ async function extract(page: Tab, url: string): Promise<void> {
   await page.locator("#result").waitFor();
 }
 
+/** The page is where it was, and the chosen block is inside the window. */
+async function expectChosenInSight(page: Tab): Promise<void> {
+  expect(await page.evaluate(() => scrollY)).toBe(0);
+  const chosen = await page.locator(".block[aria-current]").boundingBox();
+  const reason = await page.locator(".reason").boundingBox();
+  expect(chosen!.y).toBeGreaterThanOrEqual(reason!.y + reason!.height);
+  expect(chosen!.y + chosen!.height).toBeLessThanOrEqual(800);
+}
+
 const TOOLS = "/news/borrowed-tools.html";
 
 describe("while nothing is extracted, the page", () => {
@@ -76,7 +85,16 @@ describe("while nothing is extracted, the page", () => {
     await page.locator(".reader").waitFor();
     expect(await page.inputValue("#url")).toBe(`${site.origin}/docs/forecast.html`);
     await page.goto(`${server.url}/#extract`);
-    await page.getByRole("button", { name: "Forget these" }).click();
+    await page.setViewportSize({ width: 300, height: 740 });
+    const forget = page.getByRole("button", { name: "Forget these" });
+    const startOf = (one: typeof forget) =>
+      one.evaluate((element) => {
+        const range = document.createRange();
+        range.selectNodeContents(element);
+        return range.getBoundingClientRect().left;
+      });
+    expect(await startOf(forget)).toBeCloseTo(await startOf(recent.locator("p")), 0);
+    await forget.click();
     expect([await recent.count(), await page.evaluate(() => localStorage.length)]).toEqual([0, 0]);
     expect(tab.complaints).toEqual([]);
   });
@@ -136,6 +154,24 @@ describe("an extracted page", () => {
     expect(tab.complaints).toEqual([]);
   });
 
+  test("scrolls the list to a block, not the page, on a narrower window too", async () => {
+    await using tab = await visit({ width: 800 });
+    const { page } = tab;
+    await extract(page, `${site.origin}${TOOLS}`);
+    await page.getByRole("tab", { name: "Blocks" }).click();
+    const map = page.locator(".map");
+    await map.scrollIntoViewIfNeeded();
+    const [scrolled, box] = [await page.evaluate(() => scrollY), await map.boundingBox()];
+    await map.click({ position: { x: 3, y: (box?.height ?? 0) - 2 } });
+    await page.locator(".block[aria-current]").waitFor();
+    expect(await page.evaluate(() => scrollY)).toBe(scrolled);
+    await page.keyboard.press("Home");
+    await page.keyboard.press("End");
+    await page.keyboard.press("ArrowUp");
+    expect(await page.evaluate(() => scrollY)).toBe(scrolled);
+    expect(tab.complaints).toEqual([]);
+  });
+
   test("says why there are no blocks where nothing was chosen", async () => {
     await using tab = await visit();
     const { page } = tab;
@@ -153,8 +189,10 @@ describe("an extracted page", () => {
     // The map leads to what is not there yet.
     const map = page.locator(".map");
     const box = await map.boundingBox();
-    await map.click({ position: { x: 3, y: (box?.height ?? 0) - 2 } });
+    // A click of the test's own would scroll to its place first.
+    await map.dispatchEvent("click", { clientX: box!.x + 3, clientY: box!.y + box!.height - 2 });
     expect(await page.locator("#panel-blocks .block").count()).toBeGreaterThan(9000);
+    await expectChosenInSight(page);
     await page.getByRole("tab", { name: "Markdown" }).click();
     const shown = async () => (await page.locator("#panel-markdown .written").textContent())?.length ?? 0;
     expect(await shown()).toBeLessThan(70_000);

@@ -24,6 +24,15 @@ Oil the hinges.
 ${FILLER}A sluice lets water in.
 `;
 
+/** Words that say little come long before those that were meant. */
+const AIR = `# Air
+
+Water flows over sluices.
+
+${Array.from({ length: 30 }, (_, number) => `Day ${number} was over when wind had gone over hills.\n\n`).join("")}
+A zeppelin flies slowly over both sluices, by day and by night.
+`;
+
 /** A table that is long, and wide where its words stay whole; the row in its middle names a place. */
 const tolls = (place: string): string => {
   const row = (number: number): string =>
@@ -49,6 +58,7 @@ const registry = forAllTests(
       { "wheel.md": "# Wheel\n\nThe windmill has a gate too.\n" },
       { docs_name: "Book of mills" },
     ),
+    folderTenant("air", { "air.md": AIR }),
     folderTenant("tolls", { "east.md": tolls("eastward"), "west.md": tolls("westward") }),
     folderTenant("closed", { "a.md": "# A\n" }, { docs_name: "Closed book", search: { enabled: false } }),
   ),
@@ -116,6 +126,32 @@ describe("results", () => {
     expect(tab.complaints).toEqual([]);
   });
 
+  test("show a section where its telling words are, with its lower edge inside the window", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await open(page, "#q=zeppelin+over+sluices&in=air");
+    const preview = page.locator("#preview");
+    const place = preview.getByText("A zeppelin flies slowly over both sluices");
+    await place.waitFor();
+    const isInside = () =>
+      page.waitForFunction(() => {
+        const { bottom, height } = document.getElementById("preview")!.getBoundingClientRect();
+        return bottom <= innerHeight && height > innerHeight / 2;
+      });
+    await isInside();
+    const [sentence, frame] = [await place.boundingBox(), await preview.boundingBox()];
+    expect(sentence!.y).toBeGreaterThanOrEqual(frame!.y);
+    expect(sentence!.y + sentence!.height).toBeLessThanOrEqual(800);
+    const marks = await page.locator(".snippet mark").allTextContents();
+    expect(marks.map((mark) => mark.toLowerCase())).not.toContain("over");
+    await page.evaluate(() => {
+      document.body.style.minHeight = "3000px";
+      scrollTo(0, 120);
+    });
+    await isInside();
+    expect(tab.complaints).toEqual([]);
+  });
+
   test("show a long table at the first match, with all its columns, one after the other", async () => {
     await using tab = await visit();
     const { page } = tab;
@@ -179,6 +215,7 @@ describe("a document", () => {
     await using tab = await visit();
     const { page } = tab;
     await open(page, "#q=gate&in=locks");
+    await page.locator("a.hit").first().waitFor();
     const titles = await page.locator("a.hit").allTextContents();
     await page.locator("a.hit").first().click();
     await page.locator(".neighbours", { hasText: `1 of ${titles.length}` }).waitFor();

@@ -99,7 +99,7 @@ describe("the page of what people search for", () => {
 
   test("says how to begin where nothing is counted", async () => {
     await using silent = openSearchServer(registry);
-    await using tab = await browser.visit({ origin: silent.url, expected: /404/ });
+    await using tab = await browser.visit({ origin: silent.url });
     await tab.page.goto(`${silent.url}/status`);
     await tab.page.getByText("infrastructure.query_log_days").waitFor();
     expect(await tab.page.locator("#days").isVisible()).toBe(false);
@@ -109,7 +109,7 @@ describe("the page of what people search for", () => {
   test("is where the address of earlier versions leads", async () => {
     await using tab = await browser.visit({ origin: server.url });
     await tab.page.goto(`${server.url}/analytics`);
-    await tab.page.getByText("29 searches for").waitFor();
+    await tab.page.getByText(/\d+ searches for/).waitFor();
     expect(tab.page.url()).toBe(`${server.url}/status#queries`);
   });
 });
@@ -164,7 +164,7 @@ describe("the times of searches", () => {
 
   test("are a sentence where there were none", async () => {
     await using idle = openSearchServer(registry);
-    await using tab = await browser.visit({ origin: idle.url, expected: /404/ });
+    await using tab = await browser.visit({ origin: idle.url });
     await tab.page.goto(`${idle.url}/status`);
     await tab.page.getByText("No searches in the last day.").waitFor();
     expect(await tab.page.locator("canvas").count()).toBe(0);

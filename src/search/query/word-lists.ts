@@ -36,9 +36,10 @@ export const FUNCTION_WORDS: Readonly<Record<Language, readonly string[]>> = {
   de: `aber als am an auch auf aus bei bin bis da das dass dem den der des die durch ein eine einem einen
     einer eines er es für hat ich ihr im in ist kann man mein mich mit nach nicht noch oder sich sie sind
     so über um und uns von war was wenn wer wie wir wird wo zu zum zur`.split(/\s+/),
-  en: `a an and are as at be been by can did do does for from had has have how i if in into is it its me my
-    of on or our so that the their them then there these they this those to was we were what when where
-    which who why will with would you your`.split(/\s+/),
+  en: `a about after also am an and any are as at be because been before being between but by can could did
+    do does for from had has have here how i if in into is it its me my of on or our out over so some such
+    than that the their them then there these they this those through to too under very was we were what
+    when where whether which who whose why will with within would you your`.split(/\s+/),
   es: `a al como con de del el ella en es esta este la las lo los más mi no nos o para pero por que qué se si
     sin sobre su un una unas unos y yo`.split(/\s+/),
   fi: `ei että he hän ja jos joka kuin kun me mikä minä mitä mutta ne niin ole olla on ovat se sen sinä tai

@@ -14,6 +14,7 @@ import { meaningsIn } from "../../../base/text.ts";
 import type { ExtractionOptions } from "../../../extraction/index.ts";
 import { DEFAULT_EXTRACTION, ENGINES, FAVORS, type Settings } from "../../../settings/index.ts";
 import {
+  meantUrl,
   notPageUrl,
   type PageUrl,
   parsePageUrl,
@@ -238,11 +239,8 @@ export function requireUrl(written: string): { readonly url: string; readonly au
 export const showUrl = (written: string): string => JSON.stringify(withoutCredentials(written));
 
 function guess(written: string): string {
-  if (/^(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?(?:[/?#]|$)/i.test(written))
-    return `; did you mean http://${written} ?`;
-  if (/^[\w-]+(?:\.[\w-]+)+(?::\d+)?(?:[/?#]|$)/.test(written) && !/\.(?:html?|md|txt|xml)$/i.test(written)) {
-    return `; did you mean https://${written} ?`;
-  }
+  const meant = meantUrl(written);
+  if (meant !== null) return `; did you mean ${meant} ?`;
   if (/^(?:file:|\.{0,2}\/)|\.(?:x?html?|md|txt)$/i.test(written)) return "; --file reads a local file";
   return didYouMean(written, [...COMMANDS.map(({ name }) => name), "--help"]);
 }

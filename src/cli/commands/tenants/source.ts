@@ -5,7 +5,7 @@ import type { Log } from "../../../base/log.ts";
 import { isDocument, listDocuments } from "../../../search/index.ts";
 import { type TenantFields, withTenant } from "../../../settings/index.ts";
 import { lookAtRepository, lookAtWebsite, type TenantSettings } from "../../../tenants/index.ts";
-import { notPageUrl, type PageUrl, parsePageUrl, withoutCredentials } from "../../../urls/index.ts";
+import { meantUrl, notPageUrl, type PageUrl, parsePageUrl, withoutCredentials } from "../../../urls/index.ts";
 import { placeDeployment } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
 
@@ -43,7 +43,8 @@ export function readSource(written: string): TypedSource {
   if (isRepository(written, url)) return { kind: "git", url: written };
   const page = parsePageUrl(written);
   if (page) return { kind: "online", url: page };
-  const guess = /^[\w-]+(?:\.[\w-]+)+(?:[/:]|$)/.test(written) ? `; did you mean https://${written} ?` : "";
+  const meant = meantUrl(written);
+  const guess = meant === null ? "" : `; did you mean ${meant} ?`;
   throw wrongUsage(`${notPageUrl(written)}, no repository's, and no folder that is there${guess}`);
 }
 

@@ -226,6 +226,7 @@ async function health(grant: Grant | null, seen: TenantRegistry | null, options:
       // Problems of the file may name any tenant.
       ...(grant?.tenants === null && {
         deployment: { taken_at: takenAt, error, needs_restart: needRestart },
+        query_log_days: options.readQueries?.days ?? 0,
       }),
     },
   };

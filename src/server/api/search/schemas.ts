@@ -35,6 +35,9 @@ export const Health = z
         .object({ taken_at: z.string(), error: failure, needs_restart: z.array(z.string()) })
         .optional()
         .openapi({ description: "How far the deployment file is in force; for callers who see all tenants" }),
+      query_log_days: count
+        .optional()
+        .openapi({ description: "For how many days queries are counted; for callers who see all tenants" }),
     }),
   })
   .openapi("Health");

@@ -62,6 +62,16 @@ export function fill(parent: ParentNode, ...children: Child[]): void {
   append(parent, children);
 }
 
+/** Makes these the children of an element. What stays is not touched, so that it keeps the focus, and a click its target. */
+export function keepInStep(parent: Element, wanted: readonly Element[]): void {
+  const kept = new Set(wanted);
+  for (const child of [...parent.children]) if (!kept.has(child)) child.remove();
+  for (const [place, child] of wanted.entries()) {
+    const present = parent.children[place] ?? null;
+    if (present !== child) parent.insertBefore(child, present);
+  }
+}
+
 /**
  * Finds the element with this id.
  * @throws Error when the page has none of that kind

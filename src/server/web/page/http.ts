@@ -201,11 +201,21 @@ const TITLES: Readonly<Record<number, string>> = {
   504: "The website took too long",
 };
 
+/** What some codes say better than the status that they share with others. */
+const CODE_TITLES: Readonly<Record<string, string>> = {
+  unsupported_content: "This is no page of text",
+  no_content: "No article was found",
+  invalid_url: "This is no address of a page",
+  too_large: "The page is too large",
+  too_complex: "The page is too complex",
+  egress_refused: "This address is not allowed",
+};
+
 /** Shows an error to the reader: what happened, why, and what can be done. */
 export function problemMessage(error: unknown, retry: (() => void) | null): HTMLElement {
   const failed = error instanceof RequestFailed ? error : new RequestFailed(-1, String(error));
   const { status, message, fields, requestId, retryAfterSeconds } = failed;
-  const title = TITLES[status] ?? "Something went wrong";
+  const title = CODE_TITLES[failed.code] ?? TITLES[status] ?? "Something went wrong";
   return h(
     "div.message.bad",
     { role: "alert" },

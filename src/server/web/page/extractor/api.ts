@@ -1,4 +1,5 @@
 import { type EventSourceMessage, EventSourceParserStream } from "eventsource-parser/stream";
+import { withScheme } from "../../../../urls/index.ts";
 import type * as answers from "../../../api/extractor/schemas/answers.ts";
 import type { z } from "../../../api/openapi.ts";
 import { RequestFailed, request, requestJson } from "../http.ts";
@@ -177,7 +178,7 @@ type Address =
 export function readAddress(written: string): Address {
   const text = written.trim();
   if (text === "") return { url: null, problem: "Paste the address of a page." };
-  const whole = /^[a-z][a-z0-9+.-]*:/i.test(text) && !/^[\w.-]+:\d/.test(text) ? text : `https://${text}`;
+  const whole = /^[a-z][a-z0-9+.-]*:/i.test(text) && !/^[\w.-]+:\d/.test(text) ? text : withScheme(text);
   const url = URL.parse(whole);
   // Browsers write a space in a host as %20, which no host has.
   if (!url || url.hostname === "" || url.hostname.includes("%"))

@@ -155,7 +155,6 @@ class BlocksView {
   #goTo(place: number): void {
     while (place >= this.#buttons.length) this.#showMore();
     this.#choose(place);
-    this.#buttons[place]!.scrollIntoView({ block: "center" });
   }
 
   #choose(place: number): void {
@@ -166,8 +165,25 @@ class BlocksView {
     const button = this.#buttons[place]!;
     button.tabIndex = 0;
     button.setAttribute("aria-current", "true");
-    button.focus({ preventScroll: false });
     this.#explain(this.#blocks[place]!);
+    button.focus({ preventScroll: true });
+    this.#reveal(button);
+  }
+
+  /** Scrolls the list to a block, and not the page around it. */
+  #reveal(button: HTMLElement): void {
+    const list = [this.#outline, this.#outline.closest(".panel")].find(
+      (element) => element !== null && getComputedStyle(element).overflowY === "auto",
+    );
+    if (!list) {
+      button.scrollIntoView({ block: "nearest" });
+      return;
+    }
+    const { top, bottom } = button.getBoundingClientRect();
+    const frame = list.getBoundingClientRect();
+    const from = list.contains(this.#reason) ? this.#reason.getBoundingClientRect().bottom : frame.top;
+    const until = Math.min(frame.bottom, innerHeight);
+    if (top < from || bottom > until) list.scrollTop += (top + bottom - from - until) / 2;
   }
 
   #explain(block: PageBlock): void {

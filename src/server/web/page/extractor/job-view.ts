@@ -17,8 +17,9 @@ import {
 } from "./api.ts";
 import { Outcomes } from "./outcomes.ts";
 
-/** The speed of a crawl is measured over so many ms, and shown for so many of them. */
+/** The speed of a crawl is measured over so many ms, at first over fewer, and shown for so many of them. */
 const STRETCH_MS = 2000;
+const FIRST_STRETCH_MS = 500;
 const STRETCHES = 600;
 
 /** Shows one job and follows it to its end, or until the signal aborts because nobody looks. */
@@ -197,7 +198,13 @@ const fileName = (what: keyof typeof DOWNLOADS): string =>
 
 /** How many pages a second came while somebody looked. */
 class Speed {
-  readonly element = h("section", { "aria-labelledby": "speed-title", hidden: true });
+  readonly #room = h("div.speed-room");
+  readonly element = h(
+    "section",
+    { "aria-labelledby": "speed-title", hidden: true },
+    h("h3", { id: "speed-title" }, "Pages a second"),
+    this.#room,
+  );
   #chart: TimeChart | null = null;
   #isLoading = false;
   #times: number[] = [];
@@ -205,11 +212,7 @@ class Speed {
   #rest: number[] = [];
   #last: { readonly at: number; readonly successful: number; readonly progress: number } | null = null;
 
-  constructor() {
-    this.element.append(h("h3", { id: "speed-title" }, "Pages a second"));
-  }
-
-  /** Loads the charts when there is something to draw: they have as many bytes as all else on the page. */
+  /** Loads the charts for a crawl under way: they have as many bytes as all else on the page. */
   async #load(): Promise<void> {
     if (this.#isLoading) return;
     this.#isLoading = true;
@@ -219,8 +222,15 @@ class Speed {
       height: 160,
       format: (value) => `${formatNumber(Math.round(value * 10) / 10)}/s`,
     });
-    this.element.append(this.#chart.element);
-    this.element.hidden = false;
+    this.#room.append(this.#chart.element);
+    this.#draw();
+  }
+
+  #draw(): void {
+    this.#chart?.show(this.#times, [
+      { name: "extracted", values: this.#ok, kind: "line", colour: "--accent" },
+      { name: "failed or skipped", values: this.#rest, kind: "line", colour: "--bad" },
+    ]);
   }
 
   /** Over the last half minute at most; null before anything is known. */
@@ -232,24 +242,31 @@ class Speed {
     return recent.length === 0 ? null : recent.reduce((sum, value) => sum + value, 0) / recent.length;
   }
 
-  take({ status, successful, progress }: Job): void {
+  take(job: Job): void {
+    // Its room is kept from the beginning, so that nothing below moves when it is drawn.
+    this.element.hidden = isOver(job) && this.#times.length === 0;
+    if (isOver(job)) return;
+    void this.#load();
+    if (job.status === "running") this.#measure(job);
+  }
+
+  #measure({ successful, progress }: Job): void {
     const now = Date.now();
-    if (status !== "running") return;
     this.#last ??= { at: now, successful, progress };
     const { at, successful: okBefore, progress: before } = this.#last;
-    if (now - at < STRETCH_MS) return;
+    const isFirst = this.#times.length === 0;
+    if (now - at < (isFirst ? FIRST_STRETCH_MS : STRETCH_MS)) return;
     const seconds = (now - at) / 1000;
     const ok = Math.max(0, successful - okBefore);
-    this.#times.push(now / 1000);
-    this.#ok.push(ok / seconds);
-    this.#rest.push(Math.max(0, progress - before - ok) / seconds);
+    // The first stretch is a line from its start to its end.
+    for (const time of isFirst ? [at, now] : [now]) {
+      this.#times.push(time / 1000);
+      this.#ok.push(ok / seconds);
+      this.#rest.push(Math.max(0, progress - before - ok) / seconds);
+    }
     for (const list of [this.#times, this.#ok, this.#rest]) if (list.length > STRETCHES) list.shift();
     this.#last = { at: now, successful, progress };
-    if (this.#times.length >= 2) void this.#load();
-    this.#chart?.show(this.#times, [
-      { name: "extracted", values: this.#ok, kind: "line", colour: "--accent" },
-      { name: "failed or skipped", values: this.#rest, kind: "line", colour: "--bad" },
-    ]);
+    this.#draw();
   }
 }
 

@@ -1,4 +1,4 @@
-import { fill, h } from "../dom.ts";
+import { fill, h, keepInStep } from "../dom.ts";
 import { formatNumber } from "../format.ts";
 import { type CrawledPage, type JobOutcomes, type PagesWish, readOutcomes, readPages } from "./api.ts";
 import { PageList, pageRow, REASONS } from "./page-list.ts";
@@ -102,7 +102,7 @@ export class Outcomes {
     const wanted = this.#recent.filter(
       (page) => !status || (reason ? keyOf(page) === `${status} ${reason}` : page.status === status),
     );
-    fill(this.#latest, ...(outcomes ? [] : wanted.slice(0, SHOWN).map(pageRow)));
+    keepInStep(this.#latest, outcomes ? [] : wanted.slice(0, SHOWN).map(pageRow));
     if (focused?.startsWith("reason-") || focused?.startsWith("host-"))
       document.getElementById(focused)?.focus({ preventScroll: true });
   }
@@ -118,7 +118,7 @@ export class Outcomes {
   }
 
   #showHosts(hosts: JobOutcomes["hosts"]): void {
-    this.#hosts.hidden = hosts.length < 2 && !hosts.some(({ failed }) => failed > 0);
+    this.#hosts.hidden = hosts.length < 2;
     const number = (value: number, kind = ""): HTMLElement =>
       h("td", { class: `number ${value > 0 ? kind : ""}` }, value > 0 ? formatNumber(value) : "–");
     const rows = hosts.slice(0, SHOWN_HOSTS).map(({ host, successful, failed, skipped }) => {

@@ -1,4 +1,4 @@
-import { fill, h } from "../dom.ts";
+import { h, keepInStep } from "../dom.ts";
 import { counted, formatNumber } from "../format.ts";
 import type { CrawledPage } from "./api.ts";
 
@@ -21,6 +21,9 @@ export const REASONS: Readonly<Record<string, string>> = {
   gone: "not there any more",
   max_pages: "enough pages were fetched",
 };
+
+/** Pages of a crawl are strangers to this one. */
+const OUTSIDE = "noopener noreferrer nofollow";
 
 /** The height of a row, in CSS pixels; the style sheet has the same. */
 const ROW = 44;
@@ -112,12 +115,27 @@ export class PageList {
     this.#drawn = state;
     this.#rows.style.transform = `translateY(${first * ROW}px)`;
     this.#rows.start = first + 1;
-    fill(this.#rows, ...known.map((page) => (page ? pageRow(page) : h("li", h("span.fine", "…")))));
+    const hadFocus = this.#rows.contains(document.activeElement);
+    keepInStep(
+      this.#rows,
+      known.map((page) => (page ? pageRow(page) : h("li", h("span.fine", "…")))),
+    );
+    // Whoever scrolled away from the link with the focus goes on from the list.
+    if (hadFocus && !this.#rows.contains(document.activeElement)) this.#window.focus({ preventScroll: true });
   }
 }
 
-/** Only exceptions are marked. */
+const rows = new WeakMap<CrawledPage, HTMLElement>();
+
+/** The row of a page, the same one each time. */
 export function pageRow(page: CrawledPage): HTMLElement {
+  const row = rows.get(page) ?? makeRow(page);
+  rows.set(page, row);
+  return row;
+}
+
+/** Only exceptions are marked. */
+function makeRow(page: CrawledPage): HTMLElement {
   const { url, status, title } = page;
   const mark =
     status === "success" ? null : h("span", { class: status === "failed" ? "tag bad" : "tag" }, status);
@@ -126,7 +144,7 @@ export function pageRow(page: CrawledPage): HTMLElement {
     { title: url },
     h(
       "span.what",
-      h("span", title ?? url),
+      h("a", { href: url, target: "_blank", rel: OUTSIDE }, title ?? url),
       h("span.fine", `${title === null ? "" : `${url} · `}${whatCame(page)}`),
     ),
     mark,

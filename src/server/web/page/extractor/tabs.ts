@@ -1,4 +1,5 @@
 import { h } from "../dom.ts";
+import { fitWindow } from "../fit-window.ts";
 
 type Tab = {
   readonly id: string;
@@ -70,6 +71,8 @@ export function tabs(label: string, list: readonly Tab[]): HTMLElement {
     choose(open[target % open.length]!, true);
   });
   const hasPrimary = list.some(({ isPrimary }) => isPrimary);
+  if (hasPrimary)
+    for (const [place, panel] of panels.entries()) if (!list[place]?.isPrimary) fitWindow(panel, wide);
   const element = h(hasPrimary ? "div.tabs.beside" : "div.tabs", bar, ...panels);
   const onChange = (): void => {
     if (!element.isConnected) wide.removeEventListener("change", onChange);

@@ -1,4 +1,5 @@
 import { fill, h } from "../dom.ts";
+import { fitWindow } from "../fit-window.ts";
 import { renderMarkdown } from "../markdown/render.ts";
 import { shownAddress } from "./addresses.ts";
 import { type FoundDocument, fetchPreview, type Hit } from "./api.ts";
@@ -15,6 +16,7 @@ const ABOVE_PX = 120;
 export class Preview {
   readonly #element: HTMLElement;
   readonly #onLink: (address: string, hit: Hit) => boolean;
+  readonly #fit: () => void;
   readonly #kept = new Map<string, FoundDocument>();
   #chosen: HTMLAnchorElement | null = null;
   #pause: ReturnType<typeof setTimeout> | undefined;
@@ -26,6 +28,7 @@ export class Preview {
     this.#onLink = onLink;
     // It scrolls, which a keyboard must be able to do too.
     element.tabIndex = 0;
+    this.#fit = fitWindow(element, WIDE);
     WIDE.addEventListener("change", () => {
       if (!WIDE.matches) this.clear();
     });
@@ -100,20 +103,25 @@ export class Preview {
     const words = [...(link.closest("li")?.querySelectorAll("mark") ?? [])].map(
       ({ textContent }) => textContent,
     );
+    this.#fit();
     // What was shown before may have been scrolled.
     this.#element.scrollTop = 0;
-    const first = markWords(element, words)?.getBoundingClientRect().top ?? 0;
+    const first = mostTelling(markWords(element, words))?.getBoundingClientRect().top ?? 0;
     // A long section is shown where its first match is, below a few lines of what comes before.
     const { top, bottom } = this.#element.getBoundingClientRect();
     if (first > Math.min(bottom, innerHeight) - ABOVE_PX) this.#element.scrollTop = first - top - ABOVE_PX;
   }
 }
 
-/** Marks words in a text without changing its elements, in browsers that can. @returns the first of them */
-function markWords(element: HTMLElement, words: readonly string[]): Range | null {
+/** A word in the preview. */
+type Mark = { readonly word: string; readonly at: number; readonly range: Range };
+
+/** Marks words in a text without changing its elements, in browsers that can. @returns the marks in their order */
+function markWords(element: HTMLElement, words: readonly string[]): Mark[] {
   const wanted = new Set(words.map((word) => word.toLowerCase()).filter((word) => word !== ""));
-  const ranges: Range[] = [];
+  const marks: Mark[] = [];
   const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  let start = 0;
   for (let node = texts.nextNode(); node; node = texts.nextNode()) {
     const written = node.textContent ?? "";
     const text = written.toLowerCase();
@@ -126,9 +134,30 @@ function markWords(element: HTMLElement, words: readonly string[]): Range | null
         const range = document.createRange();
         range.setStart(node, at);
         range.setEnd(node, at + word.length);
-        ranges.push(range);
+        marks.push({ word, at: start + at, range });
       }
+    start += text.length;
   }
-  if (typeof Highlight !== "undefined") CSS.highlights.set("found", new Highlight(...ranges));
-  return ranges[0] ?? null;
+  if (typeof Highlight !== "undefined")
+    CSS.highlights.set("found", new Highlight(...marks.map(({ range }) => range)));
+  return marks.sort((a, b) => a.at - b.at);
+}
+
+/** Words within so many characters belong together. */
+const NEARBY = 300;
+
+/** Where most of the words are together, as in the snippet; a single one of them may be anywhere. */
+function mostTelling(marks: readonly Mark[]): Range | null {
+  let best: Mark | null = null;
+  let most = 0;
+  for (const [place, mark] of marks.entries()) {
+    const nearby = new Set<string>();
+    for (let next = place; next < marks.length && marks[next]!.at < mark.at + NEARBY; next++)
+      nearby.add(marks[next]!.word);
+    if (nearby.size > most) {
+      best = mark;
+      most = nearby.size;
+    }
+  }
+  return best?.range ?? null;
 }

@@ -8,6 +8,8 @@ import { SearchTimesView } from "./charts.ts";
 import { showQueries } from "./queries.ts";
 import { TenantTable } from "./tenants.ts";
 
+type Service = { readonly infrastructure: { readonly query_log_days?: number } };
+
 const QUIET_MS = 5000;
 const BUSY_MS = 1000;
 
@@ -15,15 +17,18 @@ const problem = byId("problem", HTMLElement);
 const table = new TenantTable(byId("tenants", HTMLElement), () => void refresh());
 const searchTimes = new SearchTimesView(byId("times", HTMLElement));
 let timer: ReturnType<typeof setTimeout> | undefined;
+/** What the server says of itself; null before it was asked. */
+let service: Service["infrastructure"] | null = null;
 
 /** Reads the state, shows it, and does so again while the page is seen. */
 async function refresh(): Promise<void> {
   clearTimeout(timer);
   let delayMs = QUIET_MS;
   try {
-    const [tenants, times] = await Promise.all([listTenants(), readSearchTimes()]);
-    fill(problem);
+    const tenants = await listTenants();
     table.show(tenants);
+    const times = await readSearchTimes();
+    fill(problem);
     showSums(tenants, times);
     byId("times", HTMLElement).hidden = times === null;
     if (times) searchTimes.show(times);
@@ -42,12 +47,29 @@ async function refresh(): Promise<void> {
 
 /** The times of all searches; null for a key that may not know of every tenant's. */
 async function readSearchTimes(): Promise<SearchTimesRecord | null> {
-  try {
-    return await requestJson<SearchTimesRecord>("search-times");
-  } catch (error) {
-    if (error instanceof RequestFailed && error.status === 403) return null;
-    throw error;
+  if (service === null) {
+    service = (await requestJson<Service>("health")).infrastructure;
+    showQueriesOf(service);
   }
+  return service.query_log_days === undefined ? null : await requestJson<SearchTimesRecord>("search-times");
+}
+
+/** That nothing is counted, or not for this key, is a setting and no fault. */
+function showQueriesOf({ query_log_days: kept }: Service["infrastructure"]): void {
+  const lists = byId("lists", HTMLElement);
+  byId("choice", HTMLFormElement).hidden = !kept;
+  if (kept) void showQueries(lists, days.value);
+  else if (kept === 0)
+    fill(
+      lists,
+      h(
+        "p.fine",
+        "Queries are not counted here: ",
+        h("code", "infrastructure.query_log_days"),
+        " of the deployment file says for how many days they are.",
+      ),
+    );
+  else fill(lists, h("p.fine", "A key for all collections may see it."));
 }
 
 /** The few numbers that tell most. */
@@ -80,4 +102,3 @@ document.addEventListener("visibilitychange", () => {
 const days = byId("days", HTMLSelectElement);
 days.addEventListener("change", () => void showQueries(byId("lists", HTMLElement), days.value));
 void refresh();
-void showQueries(byId("lists", HTMLElement), days.value);

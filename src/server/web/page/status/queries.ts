@@ -1,7 +1,7 @@
 import type { QueriesRecord, QueryCounts } from "../../../api/search/query-log.ts";
 import { fill, h } from "../dom.ts";
 import { counted, formatNumber } from "../format.ts";
-import { problemMessage, RequestFailed, requestJson } from "../http.ts";
+import { problemMessage, requestJson } from "../http.ts";
 import { placeHash } from "../search/place.ts";
 
 const SIZE = 50;
@@ -53,12 +53,8 @@ export async function showQueries(element: HTMLElement, days: string): Promise<v
     );
   } catch (error) {
     if (signal.aborted) return;
-    // That nothing is counted, or not for this key, is a setting and no fault.
-    const isChosen = error instanceof RequestFailed && (error.status === 404 || error.status === 403);
-    const choice = element.parentElement?.querySelector("form");
-    if (choice) choice.hidden = isChosen;
     const again = (): void => void showQueries(element, days);
-    fill(element, isChosen ? h("p.fine", error.message) : problemMessage(error, again));
+    fill(element, problemMessage(error, again));
   }
 }
 
