@@ -1,11 +1,15 @@
-import { decodeWords, runCli } from "../src/cli/index.ts";
-import { isReadingStdin, processIo, readCommandLine } from "./process-io.ts";
+import { writeSync } from "node:fs";
+import { VERSION } from "../src/base/version.ts";
 
-const io = processIo();
-process.exitCode = await runCli(decodeWords(process.argv.slice(2), readCommandLine), io);
-await io.drained();
-// An interrupted read of a pipe continues, and would keep the program alive until somebody writes to the
-// pipe.
-if (io.signal.aborted || isReadingStdin()) process.exit();
-// The channel to a supervisor would keep it alive too.
-if (io.supervisor !== null) process.disconnect?.();
+// Scripts ask for the version again and again; loading the program would take four times as long as answering.
+function answersVersion(): boolean {
+  if (process.argv.length !== 3 || process.argv[2] !== "--version") return false;
+  try {
+    writeSync(1, `article-extractor ${VERSION}\n`);
+    return true;
+  } catch {
+    return false; // The program tells what is wrong with the output.
+  }
+}
+
+if (!answersVersion()) await import("./program.ts");

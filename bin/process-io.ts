@@ -1,5 +1,4 @@
 import { fstatSync, readFileSync } from "node:fs";
-import { isatty } from "node:tty";
 import { type FileIdentity, type Io, stdoutFailure, untilAborted } from "../src/cli/index.ts";
 import { compileLess } from "./compile-less.ts";
 import { programCommand, startCopy, takeSupervisor } from "./process-copies.ts";
@@ -96,6 +95,8 @@ export function processIo(): ProcessIo {
 
 /** Hears SIGHUP as the wish to reload, unless it says that the program's terminal is closed. */
 function hearHangups(end: () => void, reload: () => void): void {
+  // Imported above, it would cost every start a millisecond.
+  const { isatty } = process.getBuiltinModule("node:tty");
   const terminals = [0, 1, 2].filter((descriptor) => isatty(descriptor));
   process.on("SIGHUP", () => {
     // A terminal that was closed is none any more.

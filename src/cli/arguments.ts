@@ -2,20 +2,10 @@ import { parseArgs } from "node:util";
 import { cac } from "cac";
 import type { Failure } from "../base/failure.ts";
 import { didYouMean, nearest } from "../base/nearest.ts";
-import {
-  byteCount,
-  choice,
-  decimal,
-  describeMismatch,
-  headerText,
-  integer,
-  text,
-  type ValueParser,
-} from "../settings/index.ts";
 import { COMMAND_NAMES, COMMANDS, type Command, EXTRACT_COMMAND, requireCommand } from "./commands.ts";
 import type { Flag } from "./flags/flag.ts";
-import { hasRawBytes } from "./input.ts";
 import { wrongUsage } from "./io.ts";
+import { hasRawBytes } from "./words.ts";
 
 /** The typed words, before they are interpreted. */
 export type Typed = {
@@ -102,29 +92,33 @@ function readOptions(
   tokens: readonly Token[],
   words: readonly string[],
 ): ReadonlyMap<string, readonly string[]> {
-  const parser = cac("article-extractor");
-  // A `--no-x` switch is only on when it was typed.
-  const declared = parser.command("[...words]", "", { ignoreOptionDefaultValue: true });
-  for (const flag of command.flags) declared.option(declarationOf(flag), flag.help);
+  const typed = new Map<string, { readonly flag: Flag; readonly words: string[] }>();
   const values: string[] = [];
-  const spelled = tokens.flatMap((token) => {
-    if (token.kind !== "option") return [];
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
     requireForm(words[token.index] ?? "", token);
     const flag = command.flags.find(({ name }) => name === token.name);
     if (!flag) throw unknownOption(token.rawName, command);
     const value = readValue(flag, token);
-    return [
-      flag.placeholder === undefined ? spellingOf(flag) : `${spellingOf(flag)}=@${values.push(value) - 1}`,
-    ];
-  });
-  const { options } = parser.parse(["", "", ...spelled], { run: false });
+    const key = switchOf(flag);
+    const before = typed.get(key)?.words ?? [];
+    // Of `--x` and `--no-x` the last one counts, and cac would get several of them wrong.
+    if (flag.placeholder === undefined) typed.set(key, { flag, words: [spellingOf(flag)] });
+    else typed.set(key, { flag, words: [...before, `${spellingOf(flag)}=@${values.push(value) - 1}`] });
+  }
+  const parser = cac("article-extractor");
+  // A `--no-x` switch is only on when it was typed.
+  const declared = parser.command("[...words]", "", { ignoreOptionDefaultValue: true });
+  const read = [...typed.values()];
+  for (const { flag } of read) declared.option(declarationOf(flag), flag.help);
+  const { options } = parser.parse(["", "", ...read.flatMap(({ words }) => words)], { run: false });
   return new Map(
-    command.flags.flatMap((flag) => {
-      const read = typedValues(flag, options[camelCase(flag.name.replace(/^no-/, ""))], values);
-      return read.length > 0 ? [[flag.name, read]] : [];
-    }),
+    read.map(({ flag }) => [flag.name, typedValues(flag, options[camelCase(switchOf(flag))], values)]),
   );
 }
+
+/** The name under which cac reads a flag; `--x` and `--no-x` share one. */
+const switchOf = ({ name }: Flag): string => name.replace(/^no-/, "");
 
 const declarationOf = ({ name, placeholder }: Flag): string =>
   `--${name}${placeholder === undefined ? "" : " <value>"}`;
@@ -137,11 +131,10 @@ const spellingOf = ({ name }: Flag): string =>
 const camelCase = (name: string): string =>
   name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
-// `--no-x` means x = false. The last of `--x` and `--no-x` counts.
+// `--no-x` means x = false.
 function typedValues(flag: Flag, read: unknown, values: readonly string[]): readonly string[] {
-  const all: unknown[] = read === undefined ? [] : [read].flat();
-  if (flag.placeholder !== undefined) return all.map((word) => values[Number(String(word).slice(1))] ?? "");
-  return all.at(-1) === !flag.name.startsWith("no-") ? ["true"] : [];
+  if (flag.placeholder === undefined) return read === !flag.name.startsWith("no-") ? ["true"] : [];
+  return [read].flat().map((word) => values[Number(String(word).slice(1))] ?? "");
 }
 
 function readValue(flag: Flag, { rawName, value, inlineValue }: OptionToken): string {
@@ -174,37 +167,4 @@ function unknownOption(written: string, command: Command): Failure {
   const hint =
     elsewhere && !isBeginning ? `; it belongs to the command ${elsewhere.name}` : didYouMean(written, names);
   return wrongUsage(`unknown option ${written}${hint}`);
-}
-
-/** Reads the value of an option; null when it was not given. Throws `Failure` `invalid_usage`. */
-export const optionValue = {
-  text: (typed: Typed, name: string): string | null => read(typed, name, text),
-  texts: (typed: Typed, name: string): string[] => typed.many(name).map((value) => parse(name, value, text)),
-  /** A path keeps the white space at its ends. */
-  path: (typed: Typed, name: string): string | null => read(typed, name, path),
-  paths: (typed: Typed, name: string): string[] => typed.many(name).map((value) => parse(name, value, path)),
-  headerText: (typed: Typed, name: string): string | null => read(typed, name, headerText),
-  integer: (typed: Typed, name: string, min: number, max: number): number | null =>
-    read(typed, name, integer(min, max)),
-  decimal: (typed: Typed, name: string, min: number, max: number): number | null =>
-    read(typed, name, decimal(min, max)),
-  bytes: (typed: Typed, name: string): number | null => read(typed, name, byteCount),
-  choice: <const T extends string>(typed: Typed, name: string, words: readonly T[]): T | null => {
-    const value = typed.one(name);
-    return value === null ? null : parse(name, value, choice(words), words);
-  },
-} as const;
-
-const path: ValueParser<string> = (written) =>
-  written.trim() === "" ? { expected: "not be empty" } : { value: written };
-
-function read<T>(typed: Typed, name: string, parser: ValueParser<T>): T | null {
-  const value = typed.one(name);
-  return value === null ? null : parse(name, value, parser);
-}
-
-function parse<T>(name: string, value: string, parser: ValueParser<T>, words: readonly string[] = []): T {
-  const parsed = parser(value);
-  if ("value" in parsed) return parsed.value;
-  throw wrongUsage(`--${name} ${describeMismatch(parsed.expected, value)}${didYouMean(value, words)}`);
 }

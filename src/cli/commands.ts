@@ -1,5 +1,5 @@
 import { didYouMean } from "../base/nearest.ts";
-import { SERVER_ROLES } from "../settings/index.ts";
+import type { Settings } from "../settings/index.ts";
 import { type Flag, type FlagTable, flagsOf } from "./flags/flag.ts";
 import { CRAWL_FLAGS, EXTRACT_FLAGS, GENERAL_FLAGS } from "./flags/pages.ts";
 import { wrongUsage } from "./io.ts";
@@ -55,7 +55,7 @@ const SERVE_FLAGS = [
     "--host ADDRESS": "Address to bind; wins over HOST and mcp_host",
     "--port N": "Port; wins over PORT and mcp_port; 0: any free one",
     "--role ROLE": {
-      choices: SERVER_ROLES,
+      choices: ["all", "api", "worker"] satisfies Settings["role"][],
       help: "extractor: all (default), api (takes jobs and runs none) or worker (only runs them)",
     },
     "--stdio": "search: serve one MCP client over stdin and stdout instead of HTTP",

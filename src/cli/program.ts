@@ -13,8 +13,9 @@ import { LOG_FORMATS, LOG_LEVELS, type Log } from "../base/log.ts";
 import { silentLog } from "../base/silent-log.ts";
 import { parseEgressPolicy } from "../fetching/index.ts";
 import { type Deployment, type Environment, misspeltVariables } from "../settings/index.ts";
-import { optionValue, type Typed } from "./arguments.ts";
+import type { Typed } from "./arguments.ts";
 import { type Io, wrongUsage } from "./io.ts";
+import { optionValue } from "./option-values.ts";
 import type { Notices } from "./terminal/notices.ts";
 
 /** The parts that every command gets that opens the program. */

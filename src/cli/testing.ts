@@ -10,7 +10,8 @@ export { COMMANDS, type Command, CRAWL_COMMAND, EXTRACT_COMMAND } from "./comman
 export { formatCompletions } from "./completions.ts";
 export { FLAG_GROUPS, type Flag } from "./flags/flag.ts";
 export { CRAWL_ONLY_FLAGS, EXTRACT_FLAGS } from "./flags/pages.ts";
-export { formatHelp, formatManual, formatOverview } from "./help.ts";
-export { decodePath, hasRawBytes, pathBytes } from "./input.ts";
+export { formatHelp, formatOverview } from "./help.ts";
+export { formatManual } from "./manual.ts";
 export { createPaint, wrap } from "./terminal/notices.ts";
 export { formatDuration, formatProgress, openScreen, Pace } from "./terminal/screen.ts";
+export { decodePath, hasRawBytes, pathBytes } from "./words.ts";

@@ -121,7 +121,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     mayImport: ["settings", "articles", "fetching", "extraction", ...OBSERVED_BASE],
   },
   // The program's entry, and the workers', which load `src/<room>/worker.ts` and not the whole room.
-  bin: { mayImport: ["cli", "extraction", "search"] },
+  bin: { mayImport: ["cli", "extraction", "search", "base/version"] },
 };
 
 /** The room whose door is for other programs. */

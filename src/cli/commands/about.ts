@@ -25,7 +25,7 @@ export const help: Run = async (shell) => {
 export const version: Run = (shell) => print(shell, async () => `article-extractor ${VERSION}\n`);
 
 /** Runs `man`. */
-export const man: Run = (shell) => print(shell, async () => (await import("../help.ts")).formatManual());
+export const man: Run = (shell) => print(shell, async () => (await import("../manual.ts")).formatManual());
 
 /** Runs `schema`. */
 export const schema: Run = (shell) =>

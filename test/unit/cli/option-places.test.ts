@@ -1,6 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { COMMANDS, type Command, EXTRACT_COMMAND, parseArguments } from "../../../src/cli/testing.ts";
+import {
+  COMMANDS,
+  type Command,
+  CRAWL_COMMAND,
+  EXTRACT_COMMAND,
+  parseArguments,
+} from "../../../src/cli/testing.ts";
 
 type Flag = Command["flags"][number];
 
@@ -160,6 +166,18 @@ describe("an option means the same wherever it stands:", () => {
       );
     });
   }
+
+  test("crawl: of a switch and its contrary the last one counts, however often both are typed", () => {
+    const flags = CRAWL_COMMAND.flags.filter(({ name }) => /^(?:no-)?follow-links$/.test(name));
+    expect(flags).toHaveLength(2);
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...flags), { minLength: 1, maxLength: 6 }), (typed) => {
+        const words = typed.map(({ name }) => `--${name}`);
+        const options = typed.map((flag) => ({ flag, value: "true", words: [] }));
+        expect(read(["crawl", ...words], CRAWL_COMMAND)).toEqual(expected(options, [], CRAWL_COMMAND));
+      }),
+    );
+  });
 
   test("extract: the same where the command is left out", () => {
     const urls = fc.array(fc.webUrl(), { minLength: 1, maxLength: 3 });

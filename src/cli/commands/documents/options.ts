@@ -5,8 +5,9 @@ import {
   parseFilter,
   type SearchFilter,
 } from "../../../search/index.ts";
-import { optionValue, type Typed } from "../../arguments.ts";
+import type { Typed } from "../../arguments.ts";
 import { wrongUsage } from "../../io.ts";
+import { optionValue } from "../../option-values.ts";
 
 export type FolderIndex = { readonly kind: "folder"; readonly profile: AnalyzerProfile } & FolderPlaces;
 export type TenantIndex = { readonly kind: "tenants"; readonly isJson: boolean } & TenantChoice;

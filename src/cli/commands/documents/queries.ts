@@ -1,8 +1,8 @@
 import { stateDirectoryOf } from "../../../app/index.ts";
 import { type QueriesRecord, type QueryCounts, queryLogFile, readQueryLog } from "../../../server/index.ts";
-import { optionValue } from "../../arguments.ts";
 import { openDeployment } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
+import { optionValue } from "../../option-values.ts";
 import { partsOf, type Run } from "../../shell.ts";
 
 const MAX_DAYS = 3650;

@@ -1,9 +1,9 @@
 import { Failure } from "../../../base/failure.ts";
 import { type LeftOut, leftOutText } from "../../../search/index.ts";
 import type { TenantStatus } from "../../../tenants/index.ts";
-import { optionValue } from "../../arguments.ts";
 import { countedDocuments, describeCut, describeLeftOut, openCommandTenants } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
+import { optionValue } from "../../option-values.ts";
 import { partsOf, type Run } from "../../shell.ts";
 
 /**

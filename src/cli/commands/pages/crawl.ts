@@ -30,15 +30,14 @@ import {
 } from "../../../crawler/index.ts";
 import { DEFAULT_CRAWL, type Settings } from "../../../settings/index.ts";
 import { parseUrlPrefix, splitCredentials } from "../../../urls/index.ts";
-import { optionValue, type Typed } from "../../arguments.ts";
-
-import { hasRawBytes, pathBytes } from "../../input.ts";
+import type { Typed } from "../../arguments.ts";
 import { type Io, OutputClosed, wrongUsage } from "../../io.ts";
-
+import { optionValue } from "../../option-values.ts";
 import { noteMissingBrowser, openCommandApp } from "../../program.ts";
 import { canRedraw, type Run } from "../../shell.ts";
 import type { Notices } from "../../terminal/notices.ts";
 import { openScreen, type Screen } from "../../terminal/screen.ts";
+import { hasRawBytes, pathBytes } from "../../words.ts";
 import {
   exitCodeOf,
   type FailureAllowance,

@@ -21,11 +21,12 @@ import {
   splitCredentials,
   withoutCredentials,
 } from "../../../urls/index.ts";
-import { optionValue, type Typed } from "../../arguments.ts";
+import type { Typed } from "../../arguments.ts";
 import { COMMANDS } from "../../commands.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "../../flags/pages.ts";
 import { isStdin } from "../../input.ts";
 import { wrongUsage } from "../../io.ts";
+import { optionValue } from "../../option-values.ts";
 
 /** One page to extract. */
 export type PageInput =

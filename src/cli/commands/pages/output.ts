@@ -8,9 +8,9 @@ import { Failure } from "../../../base/failure.ts";
 import { systemReason } from "../../../base/system-error.ts";
 import { composeHtml, composeMarkdown } from "../../../extraction/index.ts";
 import { formatFrontMatter } from "../../../pages/index.ts";
-import { decodePath, directoryOf, hasRawBytes, pathBytes } from "../../input.ts";
 import { type FileIdentity, hasCode, type Io, wrongUsage } from "../../io.ts";
 import type { Notices } from "../../terminal/notices.ts";
+import { decodePath, directoryOf, hasRawBytes, pathBytes } from "../../words.ts";
 import type { ExtractCommand } from "./extract-options.ts";
 
 /** Formats one article in the requested format, ending with a line break. */

@@ -7,8 +7,9 @@ import { createHostSlots, createSharedHostSlots, type HostSlots } from "../../..
 import { systemClock } from "../../../fetching/index.ts";
 import { type ServingPart, serveProcesses, startExtractorServer } from "../../../server/index.ts";
 import { SERVER_ROLES, type Settings } from "../../../settings/index.ts";
-import { optionValue, type Typed } from "../../arguments.ts";
+import type { Typed } from "../../arguments.ts";
 import { type Io, wrongUsage } from "../../io.ts";
+import { optionValue } from "../../option-values.ts";
 import { type CommandParts, openProgram } from "../../program.ts";
 import { openJobs, openLocalQueue, requireSharedParts } from "./jobs.ts";
 import {

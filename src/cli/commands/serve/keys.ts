@@ -1,10 +1,10 @@
 import { Failure } from "../../../base/failure.ts";
 import { didYouMean } from "../../../base/nearest.ts";
 import { addKey, readKeys, removeKey } from "../../../server/index.ts";
-import { optionValue } from "../../arguments.ts";
 import { KEY_ACTIONS } from "../../commands.ts";
 import { openDeployment } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
+import { optionValue } from "../../option-values.ts";
 import { partsOf, type Run, type Shell } from "../../shell.ts";
 
 /**

@@ -25,8 +25,8 @@ import {
   serveMcpStdio,
   startJobRunner,
 } from "../../../server/index.ts";
-import { optionValue } from "../../arguments.ts";
 import { openOptionalDeployment } from "../../deployment.ts";
+import { optionValue } from "../../option-values.ts";
 import type { CommandParts } from "../../program.ts";
 import { partsOf, type Run, requireNoArguments } from "../../shell.ts";
 import { crawlPlaceOf, openLocalQueue } from "./jobs.ts";

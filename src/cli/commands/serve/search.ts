@@ -17,10 +17,11 @@ import {
   serveProcesses,
   startSearchServer,
 } from "../../../server/index.ts";
-import { optionValue, type Typed } from "../../arguments.ts";
+import type { Typed } from "../../arguments.ts";
 import { SERVERS } from "../../commands.ts";
 import { type DeployedProgram, openDeployment } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
+import { optionValue } from "../../option-values.ts";
 import type { CommandParts } from "../../program.ts";
 import { watchDeployment } from "./reload.ts";
 import {
