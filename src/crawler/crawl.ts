@@ -4,15 +4,15 @@ import type { LogFields } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { RobotsCache } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
-import type { ClaimedPage, Claims, FrontierCounts, Settlement } from "./frontier/frontier.ts";
+import type { FrontierCounts } from "./frontier/frontier.ts";
 import type { HostPaces } from "./host-paces.ts";
 import type { HostSlots } from "./host-slots.ts";
 import { Politeness } from "./politeness.ts";
 import { createScope } from "./scope.ts";
 import { seed } from "./seeding.ts";
 import type { CrawlNotice, CrawlPlan, CrawlProgress, PageOutcome, ReadSitemaps } from "./types.ts";
-import type { Verdict, VisitParts } from "./verdict.ts";
-import { tryPage } from "./visit.ts";
+import { PagesUnderway } from "./underway.ts";
+import type { VisitParts } from "./verdict.ts";
 
 /** The parts that a crawl works with. */
 export type CrawlDeps = Pick<
@@ -58,8 +58,6 @@ export type CrawlNews =
     }
   | { readonly kind: "notice"; readonly notice: CrawlNotice };
 
-type Underway = { readonly page: ClaimedPage; done: Promise<void> };
-
 /**
  * One running crawl, or this process's part of one that several processes share. `news` crawls until nothing is left:
  * breadth first by depth, each host in its turn, with extraction on the workers while fetches continue. A page that
@@ -71,19 +69,14 @@ export class CrawlRun {
   readonly #deps: CrawlDeps;
   readonly #signal: AbortSignal;
   readonly #parts: VisitParts;
+  readonly #underway: PagesUnderway;
   // This aborts everything under way: on the caller's signal, a fatal failure, or the end of the loop.
   #stop = new AbortController();
-  // This aborts what is under way when the claims are lost; then another takes its place.
-  #claims = new AbortController();
-  readonly #underway = new Set<Underway>();
   readonly #news: CrawlNews[] = [];
-  // The URLs of pages settled here, or about to be, that have not been told yet.
-  readonly #own = new Set<PageUrl>();
   // The diagnostics of pages that are not reported yet; empty unless they are wanted.
   readonly #diagnostics = new Map<PageUrl, LogFields>();
   #isTakenUp = false;
   #hasBegun = false;
-  #fetching = 0;
   #bytes = 0;
   #collectedAt = 0;
   #toldAt = Number.NEGATIVE_INFINITY;
@@ -109,6 +102,16 @@ export class CrawlRun {
         Bun.gc(deps.collection.isAtOnce);
       },
     };
+    this.#underway = new PagesUnderway(this.#parts, {
+      extractionBacklog: deps.extractionBacklog,
+      onSettled: (outcome) => this.#noteSettled(outcome),
+      onDiagnosed: deps.hasDiagnostics ? (url, fields) => void this.#diagnostics.set(url, fields) : null,
+      onFatal: (error) => {
+        this.#fatal ??= error;
+        this.#stop.abort();
+      },
+      onChange: () => this.#wake.resolve(),
+    });
   }
 
   /** What `progress` returned last; null before its first call. */
@@ -152,8 +155,7 @@ export class CrawlRun {
    */
   async *news(): AsyncGenerator<CrawlNews, void> {
     this.#stop = new AbortController();
-    this.#claims = new AbortController();
-    using _ = onAbort(this.#stop.signal, () => this.#claims.abort());
+    using _ = this.#underway.until(this.#stop.signal);
     using _signal = onAbort(this.#signal, () => this.#stop.abort());
     this.#deps.frontier.watch(() => this.#look());
     try {
@@ -161,7 +163,7 @@ export class CrawlRun {
       yield* this.#goOn();
     } finally {
       this.#stop.abort();
-      await Promise.all([...this.#underway].map(({ done }) => done));
+      await this.#underway.ended();
     }
   }
 
@@ -175,7 +177,7 @@ export class CrawlRun {
       const { leads, isSeeded, end } = frontier.state();
       if (end === "finished") {
         // The database may have the last results of this process, and know the end, before this process has the answer.
-        await Promise.all([...this.#underway].map(({ done }) => done));
+        await this.#underway.ended();
         yield* this.#news.splice(0);
         return;
       }
@@ -216,7 +218,7 @@ export class CrawlRun {
 
   /** @returns whether nothing is left in any process; before that it waits until there may be more */
   async #crawlOn(): Promise<boolean> {
-    const { waitMs, isOver } = await this.#claim();
+    const { waitMs, isOver } = await this.#underway.claim();
     if (isOver && this.#underway.size === 0) return true;
     // What others recorded is told also while the pages of this process take long.
     await this.#wait(
@@ -250,119 +252,18 @@ export class CrawlRun {
       this.#counted = null;
       for (const { outcome, isLogged } of outcomes) {
         if (!isLogged) this.#report(outcome);
-        yield { kind: "page", outcome, isOwn: this.#own.delete(outcome.url) || !isLogged };
+        yield { kind: "page", outcome, isOwn: this.#underway.takeOwn(outcome.url) || !isLogged };
       }
     }
   }
 
   /** Reacts to what other processes, or the loss of this one's claims, have changed. */
   #look(): void {
-    const { frontier, log, metrics } = this.#deps;
-    const lost = [...this.#underway].filter(({ page }) => !frontier.holds(page)).length;
-    if (lost > 0) {
-      log.warning("claims lost", { pages: lost });
-      metrics.count("crawl_claims_lost", {}, lost);
-      this.#claims.abort();
-      this.#claims = new AbortController();
-    }
+    const { frontier } = this.#deps;
+    this.#underway.dropLost();
     if (!frontier.state().leads) this.#hasBegun = false;
     if (frontier.state().end !== null) this.#stop.abort();
     this.#wake.resolve();
-  }
-
-  /** Starts as many pages as there is room for. */
-  async #claim(): Promise<Omit<Claims, "pages" | "origins">> {
-    const { frontier, extractionBacklog } = this.#deps;
-    const { concurrency, hostDelayMs } = this.#plan;
-    const count = Math.min(
-      concurrency - this.#fetching,
-      concurrency + extractionBacklog - this.#underway.size,
-    );
-    if (count <= 0) return { waitMs: null, isOver: false };
-    const { pages, waitMs, isOver, origins } = await frontier.claim({
-      count,
-      isHostExclusive: hostDelayMs > 0,
-    });
-    for (const origin of origins) this.#parts.scope.addOrigin(origin);
-    if (pages.length > 0) this.#deps.metrics.count("crawl_claims", {}, pages.length);
-    for (const page of pages) this.#start(page);
-    return { waitMs, isOver };
-  }
-
-  #start(page: ClaimedPage): void {
-    this.#fetching++;
-    const underway: Underway = { page, done: Promise.resolve() };
-    const work = this.#work(page, this.#claims.signal).catch((error: unknown) => {
-      this.#fatal ??= error;
-      this.#stop.abort();
-    });
-    underway.done = work.then(() => {
-      this.#underway.delete(underway);
-      this.#wake.resolve();
-    });
-    this.#underway.add(underway);
-  }
-
-  async #work(page: ClaimedPage, signal: AbortSignal): Promise<void> {
-    const { frontier } = this.#deps;
-    let hasFetched = false;
-    const onFetched = async (): Promise<void> => {
-      if (hasFetched) return;
-      hasFetched = true;
-      this.#fetching--;
-      await this.#freeHost(page);
-      this.#wake.resolve();
-    };
-    let verdict: Verdict;
-    try {
-      let freed: Promise<void> = Promise.resolve();
-      verdict = await tryPage(page, this.#parts, {
-        signal,
-        onFetched: () => {
-          freed = onFetched();
-          freed.catch(() => {}); // awaited below; until then it must not count as unhandled
-        },
-        ...(this.#deps.hasDiagnostics && {
-          onDiagnosed: (fields: LogFields) => void this.#diagnostics.set(page.url, fields),
-        }),
-      });
-      await freed;
-    } catch (error) {
-      const isLost = signal.aborted || !frontier.holds(page);
-      if (!isLost || !(error instanceof Failure && error.code === "cancelled")) throw error;
-      verdict = { kind: "retry", next: { ...page, waitMs: 0, isAsked: true } };
-    }
-    if (verdict.kind === "retry") await frontier.retry(page, verdict.next);
-    else await this.#settle(verdict.settlement);
-    await onFetched();
-  }
-
-  async #settle(settlement: Settlement): Promise<void> {
-    const { frontier, sink, log, metrics } = this.#deps;
-    const { page, outcome } = settlement;
-    const { url, depth, parent } = page;
-    // Before the answer is here, this process may read the outcome back as the leader.
-    if (frontier.isShared) this.#own.add(url);
-    if (!(await frontier.settle(settlement))) {
-      this.#own.delete(url);
-      log.warning("settle refused", { url });
-      metrics.count("crawl_settles_refused", {});
-      return;
-    }
-    metrics.count("crawl_settles", {});
-    // Nobody else has the page now, so what is removed is what the process stored that had lost it.
-    if (page.isTakenOver && page.known === null && outcome.status !== "success") await sink.remove?.(url);
-    if (!frontier.isShared) return;
-    const recorded = { ...outcome, url, depth, parent };
-    this.#report(recorded);
-    if (!frontier.state().leads && this.#own.delete(url))
-      this.#news.push({ kind: "page", outcome: recorded, isOwn: true });
-  }
-
-  /** Records when the host's next page may be claimed, unless it may be claimed at once. */
-  async #freeHost(page: ClaimedPage): Promise<void> {
-    const restMs = await this.#parts.politeness.restMs(page.host);
-    if (this.#plan.hostDelayMs > 0 || restMs > 0) await this.#deps.frontier.freeHost(page, restMs);
   }
 
   /** Waits for news of this process's pages, this long at most; null waits only for them. */
@@ -372,6 +273,13 @@ export class CrawlRun {
     using _ = onAbort(this.#stop.signal, resolve);
     await promise;
     if (timer !== null) clearTimeout(timer);
+  }
+
+  /** Takes up what this process has recorded of a shared crawl; the leader tells it with what the others have. */
+  #noteSettled(outcome: PageOutcome): void {
+    this.#report(outcome);
+    if (!this.#deps.frontier.state().leads && this.#underway.takeOwn(outcome.url))
+      this.#news.push({ kind: "page", outcome, isOwn: true });
   }
 
   #notice(notice: CrawlNotice): void {

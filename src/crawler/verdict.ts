@@ -55,6 +55,8 @@ export type Attempt = {
   readonly parts: VisitParts;
   readonly gate: PageGate;
   readonly signal: AbortSignal;
+  /** See `TryHooks`. */
+  readonly storing: AbortSignal;
   readonly startedAt: number;
   /** Whether the page of an earlier crawl is still in the sink, which is asked once. */
   readonly isStored: () => Promise<boolean>;
@@ -216,7 +218,7 @@ type StoredOutcome = Pick<PageOutcome, "status"> & Partial<PageOutcome>;
 
 /** Stores a page's article in the sink, unless the sink already has the same text. */
 export async function storeArticle(
-  { page, parts, signal, isStored }: Attempt,
+  { page, parts, signal, storing, isStored }: Attempt,
   fetched: FetchedArticle,
 ): Promise<StoredOutcome> {
   const { article, warnings, finalUrl, statusCode } = fetched;
@@ -226,7 +228,8 @@ export async function storeArticle(
   const anchors = article.anchors ?? [];
   const contentHash = contentHashOf({ title, markdown, anchors });
   // Another process may have stored the page since, and this text must not replace its.
-  if (!parts.frontier.holds(page)) throw new Failure("cancelled", `the claim of ${page.url} was lost`);
+  if (signal.aborted || !parts.frontier.holds(page))
+    throw new Failure("cancelled", `${page.url} was given up before it was stored`);
   const isThere = page.known?.outcome.contentHash === contentHash && (await isStored());
   const filePath = isThere
     ? (page.known?.outcome.filePath ?? null)
@@ -246,7 +249,7 @@ export async function storeArticle(
           depth: page.depth,
           parent: page.parent,
         },
-        signal,
+        storing,
       );
   return {
     status: "success",

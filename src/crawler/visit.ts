@@ -34,6 +34,8 @@ const PAGE_DEADLINE_MS = 5 * 60_000;
 
 export type TryHooks = {
   readonly signal: AbortSignal;
+  /** Aborts storing the page, which may go on for a moment after `signal` has aborted. */
+  readonly storing: AbortSignal;
   readonly onFetched: () => void;
   readonly onDiagnosed?: (fields: LogFields) => void;
 };
@@ -54,7 +56,7 @@ export function tryPage(page: ClaimedPage, parts: VisitParts, hooks: TryHooks): 
 }
 
 async function tryInSpan(page: ClaimedPage, parts: VisitParts, hooks: TryHooks): Promise<Verdict> {
-  const { signal } = hooks;
+  const { signal, storing } = hooks;
   const gate = new PageGate(page, parts);
   // A bucket is asked once, and only where it matters.
   let stored: Promise<boolean> | null = null;
@@ -63,7 +65,7 @@ async function tryInSpan(page: ClaimedPage, parts: VisitParts, hooks: TryHooks):
     stored ??= parts.sink.has(page.url);
     return await stored;
   };
-  const attempt = { page, parts, gate, signal, startedAt: performance.now(), isStored };
+  const attempt = { page, parts, gate, signal, storing, startedAt: performance.now(), isStored };
   const early = await beforeFetch(attempt);
   if (early) return early;
   const result = await fetchPage(attempt, hooks);

@@ -85,6 +85,8 @@ test("a job that is cancelled anywhere ends everywhere within 2 s", async () => 
   const tookMs = performance.now() - askedAt;
   expect(job.status).toBe("failed");
   expect(tookMs).toBeLessThan(2000);
+  const { status, results } = await auditedManifest(cluster.bucket, "all/cancelled");
+  expect([status, results.length]).toEqual(["cancelled", job.progress]);
   // A helper that had not heard of it would go on asking.
   const count = await site.count();
   await Bun.sleep(3000);

@@ -24,7 +24,7 @@ export async function openShared(
     canLead: true,
     ...options,
     // Tests look again at once.
-    pace: { beatMs: 50, deadMs: 15_000, idleMs: 0, ...options.pace },
+    pace: { beatMs: 50, deadMs: 15_000, idleMs: 0, leaveMs: 50, ...options.pace },
   });
 }
 

@@ -38,6 +38,7 @@ export class PostgresFrontier implements Frontier {
   readonly #batch: RecordBatch;
   readonly #claims: PageClaims;
   readonly #outcomes: SharedOutcomes;
+  readonly #leaveMs: number;
 
   constructor(crawl: OpenCrawl, parts: WorkerParts & { readonly origins: readonly string[] }) {
     const { jobId, startedAt, mode, id, run } = crawl;
@@ -50,6 +51,7 @@ export class PostgresFrontier implements Frontier {
     this.#urls = new KnownUrls(this.#db, id);
     this.#batch = new RecordBatch(this.#db, id, this.#urls);
     const { origins, pace } = parts;
+    this.#leaveMs = pace.leaveMs;
     this.#claims = new PageClaims(this.#db, id, { worker: worker.id, origins, idleMs: pace.idleMs });
     worker.onLoss(() => this.#claims.reset(worker.isLost ? null : worker.id));
     const led: Led = (sql, parameters) => this.#led(sql, parameters);
@@ -267,7 +269,26 @@ export class PostgresFrontier implements Frontier {
       "UPDATE crawl SET stopped = $4 WHERE id = $1 AND leader = $2 AND leader_fence = $3 RETURNING id",
       [JSON.stringify({ ...why, message: storable(why.message) })],
     );
-    if (ended.length > 0) this.#worker.note({ end: why });
+    if (ended.length === 0) return;
+    this.#worker.note({ end: why });
+    await this.#seeOthersOff();
+  }
+
+  /** Waits until the other processes have recorded their last pages and left; those that linger lose theirs. */
+  async #seeOthersOff(): Promise<void> {
+    const isDone = async (sql: string): Promise<boolean> => {
+      const until = performance.now() + this.#leaveMs;
+      while ((await this.#led(sql)).length > 0) {
+        if (performance.now() >= until) return false;
+        await Bun.sleep(LEAVE_LOOK_MS);
+      }
+      return true;
+    };
+    if (await isDone(OTHERS)) return;
+    // Without their session, they do not come back as other workers either.
+    await this.#led(END_SESSION);
+    // One with a statement under way is ended after it.
+    await isDone(BURY_OTHERS);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -300,6 +321,14 @@ export class PostgresFrontier implements Frontier {
 /** How soon a process looks again that has lost its claims, in ms. */
 const LOST_MS = 250;
 
+/** How soon a leader looks again whether the others have left, in ms. */
+const LEAVE_LOOK_MS = 50;
+
+const LEADS = "SELECT id FROM crawl WHERE id = $1 AND leader = $2 AND leader_fence = $3";
+const OTHERS = `SELECT FROM crawl_worker w WHERE w.crawl = (${LEADS}) AND w.id <> $2`;
+const END_SESSION =
+  "UPDATE crawl SET session = session + 1 WHERE id = $1 AND leader = $2 AND leader_fence = $3";
+const BURY_OTHERS = `SELECT crawl_bury($1, w.id, true) FROM crawl_worker w WHERE w.crawl = (${LEADS}) AND w.id <> $2`;
 const IDENTIFY = `SELECT crawl_identify($1, $2, $3, $4, $5, $6::smallint, $7::uuid[], string_to_array($8, E'\\n'),
   $9::bigint[], $10) AS stands`;
 const ADD = `SELECT crawl_add($1, $2, $3, $4::int[], $5::uuid[], string_to_array($6, E'\\n'), $7::bigint[], $8::text[],

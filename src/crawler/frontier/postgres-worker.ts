@@ -11,6 +11,8 @@ export type Pace = {
   readonly deadMs: number;
   /** How late an idle process looks for pages again, at most. */
   readonly idleMs: number;
+  /** How long others may take to record their last pages when the leader stops the crawl. */
+  readonly leaveMs: number;
 };
 
 /** The crawl in the database as this process has opened it. */
@@ -167,9 +169,7 @@ export class CrawlWorker {
 
   #learn({ fence, isSeeded, isFinished, stopped }: Beat): void {
     this.#fence = fence;
-    // `stop` wrote it.
-    const failure = stopped === null ? null : (JSON.parse(stopped) as FailureRecord);
-    this.#change({ leads: fence !== null, isSeeded, end: isFinished ? "finished" : failure });
+    this.#change({ leads: fence !== null, isSeeded, end: isFinished ? "finished" : endOf(stopped) });
   }
 
   #change(change: Partial<CrawlState>): void {
@@ -199,7 +199,10 @@ export class CrawlWorker {
       session,
     ]);
     if (!row?.has) {
-      this.#change({ end: { code: "cancelled", message: "another process has begun the crawl anew" } });
+      const [crawl] = await db.query<{ stopped: string | null }>("SELECT stopped FROM crawl WHERE id = $1", [
+        id,
+      ]);
+      this.#change({ end: endOf(crawl?.stopped ?? null) ?? BEGUN_ANEW });
       return false;
     }
     this.#renewedAt = performance.now();
@@ -208,6 +211,15 @@ export class CrawlWorker {
     return true;
   }
 }
+
+const BEGUN_ANEW: FailureRecord = {
+  code: "cancelled",
+  message: "another process has begun the crawl anew",
+};
+
+/** @param stopped as `stop` wrote it */
+const endOf = (stopped: string | null): FailureRecord | null =>
+  stopped === null ? null : (JSON.parse(stopped) as FailureRecord);
 
 /** A number that no other worker has, and that JavaScript's numbers hold. */
 export const newWorker = (): number =>

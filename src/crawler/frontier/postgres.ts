@@ -19,7 +19,7 @@ export type PostgresFrontierOptions = Omit<FrontierOptions, "now"> & {
   readonly pace?: Partial<Pace>;
 };
 
-const PACE: Pace = { beatMs: 1000, deadMs: 15_000, idleMs: 1000 };
+const PACE: Pace = { beatMs: 1000, deadMs: 15_000, idleMs: 1000, leaveMs: 1000 };
 /** Rows of forgotten crawls that are deleted at once. */
 const SWEPT_AT_ONCE = 5000;
 

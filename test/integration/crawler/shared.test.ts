@@ -128,16 +128,44 @@ describe("a crawl that several processes share", () => {
   test("ends for all when the leader's caller cancels it, and says so in the manifest", async () => {
     await using site = serveNumberedSite({ pages: 400, answerMs: 20 });
     await using place = await sharedPlace();
-    const leader = place.work(planOf(site.origin));
+    let isEnding = false;
+    const held = new Map<string, { readonly url: string; readonly store: () => void }>();
+    /** A store that takes its time for one page at the end, and leaves out what is broken off. */
+    const sinkOf = (worker: string): Partial<PageSink> => ({
+      async put(page, signal) {
+        const { url } = page.page;
+        if (isEnding && !held.has(worker)) {
+          const { promise, resolve: store } = Promise.withResolvers<void>();
+          held.set(worker, { url, store });
+          await promise;
+        }
+        if (signal.aborted) throw new Failure("cancelled", "broken off");
+        place.pages.set(url, page);
+        return null;
+      },
+    });
+    const leader = place.work(planOf(site.origin), { sink: sinkOf("leader") });
     await untilTrue(() => site.visits.length > 0);
-    const helper = place.work(planOf(site.origin), { canLead: false });
+    const helper = place.work(planOf(site.origin), { canLead: false, sink: sinkOf("helper") });
     await untilTrue(() => pagesOf(helper, true).length > 0);
-    leader.cancel();
-    for (const { ended } of [leader, helper]) expect((await ended).state).toBe("cancelled");
+    isEnding = true;
+    // What is being stored in that moment is stored, and accounted for.
+    await untilTrue(() => held.size === 2);
+    for (const [worker, end] of [
+      [helper, helper.leave],
+      [leader, leader.cancel],
+    ] as const) {
+      end();
+      held.get(worker === leader ? "leader" : "helper")?.store();
+      expect((await worker.ended).state).toBe("cancelled");
+    }
     expect((await leader.ended).manifestPath).not.toBeNull();
     expect((await helper.ended).manifestPath).toBeNull();
-    const { status, error } = await place.readManifest();
+    const { status, error, successful, results } = await place.readManifest();
     expect([status, error?.code]).toEqual(["cancelled", "cancelled"]);
+    expect([...place.pages.keys()].toSorted()).toEqual(results.map(({ url }): string => url).toSorted());
+    expect([successful, results.length]).toEqual([place.pages.size, place.pages.size]);
+    for (const { url } of held.values()) expect(place.pages.has(url)).toBe(true);
   }, 60_000);
 
   test("is finished by the others when one cannot store its pages", async () => {

@@ -38,7 +38,8 @@ export async function startBucketServer(): Promise<BucketServer> {
   if (gateway === null && moto === null)
     throw new Error("there is no S3 server: make test-scale installs one");
   const command = gateway
-    ? [gateway, "--port", `127.0.0.1:${port}`, "--quiet", "posix", directory]
+    ? // Without being told, it closes each connection after one answer, unlike any bucket of a cloud.
+      [gateway, "--port", `127.0.0.1:${port}`, "--quiet", "--keep-alive", "posix", directory]
     : [moto ?? "", "-H", "127.0.0.1", "-p", `${port}`];
   const endpoint = `http://127.0.0.1:${port}`;
   const client = new Bun.S3Client({ endpoint, bucket: BUCKET, region: "us-east-1", ...KEYS });
