@@ -101,7 +101,7 @@ describe("the page of serve extractor, for an article", () => {
     await using tab = await visit();
     const { page } = tab;
     await page.goto(`${server.url}/`);
-    await extract(page, `${site.origin}/slow-headers?ms=20000`);
+    await extract(page, `${site.origin}/slow-headers?ms=100000`);
     await page.getByRole("button", { name: "Stop" }).click();
     await page.locator("#progress").waitFor({ state: "hidden" });
     expect(await page.locator(".message").count()).toBe(0);
@@ -210,7 +210,7 @@ describe("the page of serve extractor, when an article is not to be had", () => 
     const slow = fetch(`${busy.url}/`, {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ url: `${site.origin}/slow-headers?ms=30000` }),
+      body: JSON.stringify({ url: `${site.origin}/slow-headers?ms=100000` }),
       signal: leaves.signal,
     }).catch(() => null);
     // Until the slow one has the only place.

@@ -109,6 +109,7 @@ describe("the page of what people search for", () => {
   test("is where the address of earlier versions leads", async () => {
     await using tab = await browser.visit({ origin: server.url });
     await tab.page.goto(`${server.url}/analytics`);
+    // The search of the test before is counted some seconds after it.
     await tab.page.getByText(/\d+ searches for/).waitFor();
     expect(tab.page.url()).toBe(`${server.url}/status#queries`);
   });

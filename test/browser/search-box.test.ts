@@ -98,7 +98,7 @@ describe("the search box on another site with a strict policy", () => {
     await using tab = await visit();
     const { page } = tab;
     await page.keyboard.press("/");
-    await page.keyboard.type("gate");
+    await field(page).fill("gate");
     await options(page).nth(1).waitFor();
     expect((await page.getByRole("group").allTextContents()).sort()).toEqual([
       expect.stringMatching(/^Canal guideLocks.*Gates.*gate opens with open_gate/),
@@ -253,7 +253,7 @@ test.skipIf(firefoxPath() === null)(
     await using tab = await visit({}, firefox);
     const { page } = tab;
     await page.keyboard.press("Control+k");
-    await page.keyboard.type("gate");
+    await field(page).fill("gate");
     await options(page).nth(1).waitFor();
     const first = await selected(page);
     await page.keyboard.press("ArrowDown");

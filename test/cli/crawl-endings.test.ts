@@ -93,7 +93,8 @@ describe("a crawl whose output is a pipe", () => {
     const lines = run.stdout.trim().split("\n");
     expect(lines.map((line) => JSON.parse(line).success)).toEqual([true, true]);
     expect(run.stderr).toBe("code=0\n");
-    expect(site.visits.length).toBeLessThan(200);
+    // No more than fit into the pipe.
+    expect(site.visits.length).toBeLessThan(300);
   });
 
   test("says nothing but the summary on stderr", async () => {

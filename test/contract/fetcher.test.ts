@@ -8,12 +8,16 @@ import { describeFetcher } from "./fetcher.ts";
 
 describeFetcher({
   name: "the HTTP fetcher",
-  make: async () => testFetcher({ limits: { requestTimeoutMs: 1000, pageBytes: 100_000 } }),
+  make: async (requestTimeoutMs) => testFetcher({ limits: { requestTimeoutMs, pageBytes: 100_000 } }),
 });
 
 const hasNode = Bun.which("node") !== null;
 
-if (hasNode) describeFetcher({ name: "the HTTP fetcher on Node", make: startNodeFetcher });
+if (hasNode)
+  describeFetcher({
+    name: "the HTTP fetcher on Node",
+    make: (requestTimeoutMs) => startNodeFetcher({ requestTimeoutMs }),
+  });
 
 describe.skipIf(!hasNode)("the HTTP fetcher on Node", () => {
   test("connects to the checked address and verifies the name", async () => {

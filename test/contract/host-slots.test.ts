@@ -52,8 +52,9 @@ describeHostSlots("PostgreSQL", async () => {
 test("on PostgreSQL no process overtakes another for ever, also where requests take longer than the delay", async () => {
   const order: number[] = [];
   const { signal } = new AbortController();
+  const databases = [await database.open({ connections: 2 }), await database.open({ connections: 2 })];
   const run = async (process: number): Promise<void> => {
-    await using hosts = openSharedHosts(await database.open({ connections: 2 }), systemClock);
+    await using hosts = openSharedHosts(databases[process]!, systemClock);
     for (let count = 0; count < 12; count++) {
       const turn = await hosts.slots.take("contended", { delayMs: 1, signal });
       order.push(process);

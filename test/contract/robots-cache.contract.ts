@@ -36,7 +36,7 @@ export function describeRobotsCache(kind: string, makePlace: () => Promise<Robot
     });
     afterEach(() => place[Symbol.asyncDispose]());
     const parts: Parts = {
-      async open(fetcher = testFetcher({ limits: { tries: 2, requestTimeoutMs: 500 } })) {
+      async open(fetcher = testFetcher({ limits: { tries: 2 } })) {
         const store = await place.open();
         return createRobotsCache({ fetcher, ...DEFAULT_ROBOTS_TIMES, now: () => now, store });
       },
@@ -177,8 +177,9 @@ function describeAnswers({ serve, open }: Parts): void {
     await using host = await serve(async ({ socket }) => {
       socket.write(head(200, { "content-type": "text/plain", "content-length": "100000" }));
     });
-    expect(await host.isOpen("/x")).toBe(false);
-    const rules = await (await open()).rulesFor(`${host.site.origin}/x`);
+    const hasty = testFetcher({ limits: { tries: 2, requestTimeoutMs: 500 } });
+    expect(await host.isOpen("/x", await open(hasty))).toBe(false);
+    const rules = await (await open(hasty)).rulesFor(`${host.site.origin}/x`);
     expect(rules.failure?.code).toBe("timeout");
   });
 

@@ -30,7 +30,11 @@ const fetcher = createHttpFetcher({
     environment: { http: null, https: null, bypass: [] },
   }),
   userAgent: "article-extractor/test",
-  limits: { ...DEFAULT_FETCH_LIMITS, requestTimeoutMs: 1000, pageBytes: 100_000 },
+  limits: {
+    ...DEFAULT_FETCH_LIMITS,
+    requestTimeoutMs: options.requestTimeoutMs ?? 60_000,
+    pageBytes: 100_000,
+  },
   log: silentLog,
   extraCertificates: options.extraCertificates ?? [],
   clock: { now: Date.now, random: () => 0, sleep: async () => {} },

@@ -7,6 +7,7 @@ export type NodeFetcherOptions = {
   readonly names?: Readonly<Record<string, readonly string[]>>;
   readonly proxy?: string;
   readonly extraCertificates?: readonly string[];
+  readonly requestTimeoutMs?: number;
 };
 
 export type NodeRequest = { readonly id: number; readonly url: string; readonly cancel?: true };

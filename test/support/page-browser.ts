@@ -122,6 +122,8 @@ async function visit(browser: Browser, options: VisitOptions, engine: Engine): P
     ...media,
     viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
   });
+  // As long as a test may take: a busy machine is no reason to give up.
+  context.setDefaultTimeout(100_000);
   const page = await context.newPage();
   const complaints: string[] = [];
   const outside: string[] = [];

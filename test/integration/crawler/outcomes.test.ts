@@ -202,7 +202,7 @@ describe("faults of a site", () => {
       "/not-http",
       "/empty-answer",
       "/loop",
-      "/slow-headers?ms=2000",
+      "/slow-headers?ms=100000",
       "/bomb/gzip?mb=30",
       "/status/403",
       "/status/429",
@@ -210,7 +210,7 @@ describe("faults of a site", () => {
     ];
     const { outcomeOf, summary } = await place.crawl(
       crawlPlan({ seeds: seeds.map((path) => site.origin + path), followsLinks: false, concurrency: 16 }),
-      { network: { tries: 1, requestTimeoutMs: 1000, maxBytes: 1_000_000 } },
+      { network: { tries: 1, requestTimeoutMs: 8000, maxBytes: 1_000_000 } },
     );
     expect(summary.state).toBe("completed");
     const codes = Object.fromEntries(
@@ -226,7 +226,7 @@ describe("faults of a site", () => {
       "/not-http": "network null",
       "/empty-answer": "network null",
       "/loop": "network 302",
-      "/slow-headers?ms=2000": "timeout null",
+      "/slow-headers?ms=100000": "timeout null",
       "/bomb/gzip?mb=30": "too_large 200",
       "/status/403": "http_status 403",
       "/status/429": "rate_limited 429",

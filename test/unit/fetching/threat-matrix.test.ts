@@ -37,7 +37,7 @@ afterAll(async () => {
 const port = (text: string): string => text.replaceAll("PORT", String(canary.port));
 
 const remoteFetcher = (): HttpFetcher =>
-  testFetcher({ caller: REMOTE, resolve: tableResolver(HOSTILE_DNS), limits: { deadlineMs: 2000 } });
+  testFetcher({ caller: REMOTE, resolve: tableResolver(HOSTILE_DNS), limits: { deadlineMs: 20_000 } });
 
 describe("schemes: a URL that is neither http nor https", () => {
   test.each([
@@ -189,7 +189,7 @@ describe("redirects: each hop is checked again", () => {
       policy: "site.test",
       caller: REMOTE,
       resolve: tableResolver(HOSTILE_DNS),
-      limits: { deadlineMs: 2000 },
+      limits: { deadlineMs: 20_000 },
     });
   const via = (to: string): PageUrl =>
     pageUrl(`http://site.test:${doorway.port}/redirect?to=${encodeURIComponent(port(to))}`);
@@ -244,7 +244,7 @@ describe("the proxy field", () => {
       policy,
       caller,
       resolve: tableResolver(HOSTILE_DNS),
-      limits: { deadlineMs: 1000, tries: 1 },
+      limits: { deadlineMs: 20_000, tries: 1 },
       chooseProxy: chooseProxy({
         explicit: port(proxy),
         explicitSource: "caller",
