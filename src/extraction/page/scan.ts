@@ -124,7 +124,6 @@ class Scanner implements TokenSink {
   text(start: number, end: number, hasEntity: boolean): void {
     if (!this.#facts.isCapturing && this.#showsNothing(start, end)) return;
     if (!hasEntity) this.#text(this.#html.slice(start, end), start, end);
-    else if (this.#open.topTag === Tag.title) this.#entities.title(start, end);
     else this.#entities.text(start, end);
   }
 

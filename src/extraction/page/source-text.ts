@@ -107,15 +107,12 @@ export class EntityText {
 
   /** Decodes a text between two tags, or at the end of the page. */
   text(start: number, end: number): void {
+    const text = this.#html.slice(start, end);
+    // In the text of a title, tags are ordinary characters; the decoder would open them and go on inside.
+    if (text.includes("<")) this.#read("<title>", `${text}</title>`, start);
     // The "<" after it tells the decoder that an entity has ended.
-    this.#read("", this.#html.slice(start, end + 1), start);
+    else this.#read("", this.#html.slice(start, end + 1), start);
     if (end === this.#html.length) this.#tokenizer.end();
-    this.#tokenizer.reset();
-  }
-
-  /** Decodes the text of a title, in which "<" is an ordinary character. */
-  title(start: number, end: number): void {
-    this.#read("<title>", `${this.#html.slice(start, end)}</title>`, start);
     this.#tokenizer.reset();
   }
 

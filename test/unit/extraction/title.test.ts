@@ -56,6 +56,13 @@ describe("the title", () => {
     );
   });
 
+  test("may hold tags and entities, also among preformatted text, where it is a title no more", async () => {
+    const article = await articleOf(
+      `<title>A &lt;b> &amp; <i></title><pre>c<title>&<title></title><title>&<h> </pre>${PROSE}`,
+    );
+    expect(article.title).toBe("A <b> & <i>");
+  });
+
   test("is null where the page has none", async () => {
     const article = await articleOf(pageWith(""));
     expect(article.title).toBeNull();
