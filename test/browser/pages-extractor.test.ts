@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { gunzipSync } from "bun";
 import { startExtractor } from "../support/extractor-server.ts";
 import { startFaultySite } from "../support/faulty-site.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
@@ -331,5 +332,48 @@ describe("the page of serve extractor, for everyone", () => {
       200,
       "public, max-age=31536000, immutable",
     ]);
+  });
+
+  test.each([
+    ["gzip, deflate, br", true],
+    ["BR, GZIP;q=0.5", true],
+    ["gzip;q=0", false],
+    ["identity", false],
+    ["gzipped, *;q=", false],
+  ])("its files are compressed for clients that take gzip: %p", async (taken, isCompressed) => {
+    const headers = { accept: "text/html", "accept-encoding": taken };
+    const html = await (await server.get("/", { headers })).text();
+    const [, script] = /src="([^"]+)"/.exec(html) ?? [];
+    for (const path of ["/", `/${script}`]) {
+      const whole = await (await server.get(path, { headers })).text();
+      const response = await fetch(`${server.url}${path}`, { headers, decompress: false });
+      expect(response.headers.get("vary")).toContain("Accept-Encoding");
+      expect(response.headers.get("content-encoding")).toBe(isCompressed ? "gzip" : null);
+      const sent = await response.bytes();
+      expect(new TextDecoder().decode(isCompressed ? gunzipSync(sent) : sent)).toBe(whole);
+    }
+  });
+
+  test("has the part that the address names in its first picture, before any script", async () => {
+    await using tab = await visit({ expected: /ERR_FAILED/ });
+    const { page } = tab;
+    await page.route("**/assets/*", (route) => route.abort());
+    for (const [fragment, part] of [
+      ["", "extract"],
+      ["#", "extract"],
+      ["#extract", "extract"],
+      ["#url=https%3A%2F%2Fa.example%2F%23crawls", "extract"],
+      ["#crawlspace", "extract"],
+      ["#crawls", "crawls"],
+      ["#crawl=7", "crawls"],
+    ] as const) {
+      await page.goto("about:blank");
+      await page.goto(`${server.url}/${fragment}`);
+      const shown = page.locator("section:not([hidden])");
+      expect(await shown.evaluateAll((all) => all.map(({ id }) => id))).toEqual([part]);
+      expect(await page.locator("nav [aria-current]").getAttribute("id")).toBe(`to-${part}`);
+    }
+    expect(await page.evaluate(() => getComputedStyle(document.body).margin)).toBe("0px");
+    expect(tab.complaints).toEqual([]);
   });
 });

@@ -97,6 +97,25 @@ describe("the page of serve search", () => {
     expect(tab.outside).toEqual([]);
   });
 
+  test("has the view and the words that the address names in its first picture, before any script", async () => {
+    await using tab = await visit({ expected: /ERR_FAILED/ });
+    const { page } = tab;
+    await page.route("**/assets/*", (route) => route.abort());
+    for (const [fragment, view, query] of [
+      ["", "overview", ""],
+      ["#q=+", "overview", " "],
+      ["#q=a+proxy", "results", "a proxy"],
+      ["#q=proxy&doc=docs%3A%2F%2Fguide%2Fa.md", "document", "proxy"],
+    ] as const) {
+      await page.goto("about:blank");
+      await page.goto(`${server.url}/${fragment}`);
+      expect(await page.locator("html").getAttribute("data-view")).toBe(view);
+      expect(await page.locator("#overview").isVisible()).toBe(view === "overview");
+      expect(await page.inputValue("#query")).toBe(query);
+    }
+    expect(tab.complaints).toEqual([]);
+  });
+
   test("is searched, read and left by keyboard alone", async () => {
     await using tab = await visit();
     const { page } = tab;

@@ -90,7 +90,10 @@ describe("the search box on another site with a strict policy", () => {
       headers: { "if-none-match": response.headers.get("etag") ?? "" },
     });
     expect(again.status).toBe(304);
-    const head = await fetch(`${search.url}/docs-search.js`, { method: "HEAD" });
+    const head = await fetch(`${search.url}/docs-search.js`, {
+      method: "HEAD",
+      headers: { "accept-encoding": "identity" },
+    });
     expect(head.headers.get("content-length")).toBe(String(Buffer.byteLength(script)));
   });
 

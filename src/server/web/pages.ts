@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
-import { type Exchange, type Layer, prefersHtml } from "../middleware/exchange.ts";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { acceptedTypes, type Exchange, type Layer, prefersHtml } from "../middleware/exchange.ts";
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
 import baseStyle from "./page/base.css" with { type: "text" };
 import chartStyle from "./page/chart.css" with { type: "text" };
@@ -17,8 +19,10 @@ import statusHtml from "./page/status/status.html" with { type: "text" };
 
 // A macro's arguments are taken as they are written, so each bundle is named here in full.
 const extractorScript = bundlePageScript("extractor/main.ts");
+const extractorPart = bundlePageScript("extractor/part.ts", "iife");
 const chartScript = bundlePageScript("chart.ts");
 const searchScript = bundlePageScript("search/main.ts");
+const searchView = bundlePageScript("search/view.ts", "iife");
 const embedScript = bundlePageScript("embed/main.ts");
 const boxScript = bundlePageScript("box/main.ts", "iife");
 const statusScript = bundlePageScript("status/main.ts");
@@ -28,6 +32,7 @@ export const extractorPages = (): WebPages => ({
   "/": createWebPage(textOf(extractorHtml), {
     "icon.svg": icon,
     "extractor.css": baseStyle + proseStyle + extractStyle + chartStyle + extractorStyle,
+    "part.js": extractorPart,
     "chart.js": chartScript,
     "extractor.js": extractorScript,
   }),
@@ -38,6 +43,7 @@ export const searchPages = (): WebPages => ({
   "/": createWebPage(textOf(searchHtml), {
     "icon.svg": icon,
     "search.css": baseStyle + proseStyle + searchStyle,
+    "view.js": searchView,
     "search.js": searchScript,
   }),
   "/status": createWebPage(textOf(statusHtml), {
@@ -62,9 +68,13 @@ const textOf = (html: unknown): string => String(html);
 /** A file that a browser may request. */
 type WebAsset = {
   readonly body: string;
+  /** What the file may do in a browser. */
+  readonly policy: string;
   readonly contentType: string;
-  /** The ETag with its quotes, as in the header. */
+  /** The ETag as in the header; weak, because it stands for the file with and without compression. */
   readonly etag: string;
+  /** Compresses the body, once. */
+  readonly gzipped: () => Promise<Uint8Array<ArrayBuffer>>;
 };
 
 /** Pages by their paths. */
@@ -85,19 +95,22 @@ type WebPage = {
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
+  html: "text/html; charset=utf-8",
   js: "text/javascript; charset=utf-8",
   svg: "image/svg+xml",
 };
 
 /**
  * Assembles a page: `{{name}}` in the HTML becomes the asset's relative address, `assets/HASH.name`. A script that others
- * import comes before them.
+ * import comes before them. `{{style name}}` and `{{script name}}` become the file itself in its element, so that the
+ * first picture waits for no second request.
  * @throws Error for a placeholder that names no asset
  */
 function createWebPage(html: string, files: Readonly<Record<string, string>>): WebPage {
   const assets = new Map<string, WebAsset>();
   const paths = new Map<string, string>();
   for (const [name, source] of Object.entries(files)) {
+    if (html.includes(` ${name}}}`)) continue;
     // A script imports another one by the path that it has in the tree; here both are in one folder.
     const body = source.replaceAll(/(["'])\.\.\/([\w-]+)\.ts\1/g, (written, _, module: string) => {
       const found = paths.get(`${module}.js`);
@@ -107,20 +120,30 @@ function createWebPage(html: string, files: Readonly<Record<string, string>>): W
     paths.set(name, path);
     assets.set(path, assetOf(name, body));
   }
-  const filled = html.replace(/\{\{([\w.-]+)\}\}/g, (_, name: string) => {
-    const path = paths.get(name);
-    if (path === undefined) throw new Error(`the page names ${name}, which is no asset`);
-    return path;
-  });
-  const page = { body: filled, contentType: "text/html; charset=utf-8", etag: `"${hashOf(filled)}"` };
-  return { html: page, assets };
+  const inlined: string[] = [];
+  const filled = html.replace(
+    /\{\{(?:(style|script) )?([\w.-]+)\}\}/g,
+    (_, element: string | undefined, name: string) => {
+      const text = element === undefined ? paths.get(name) : files[name];
+      if (text === undefined) throw new Error(`the page names ${name}, which is no asset`);
+      if (element === undefined) return text;
+      inlined.push(text);
+      return `<${element}>${text}</${element}>`;
+    },
+  );
+  return { html: assetOf("page.html", filled, policyWith(inlined)), assets };
 }
 
 /** @throws Error for an asset of an unknown kind */
-function assetOf(name: string, body: string): WebAsset {
+function assetOf(name: string, body: string, policy: string = policyWith([])): WebAsset {
   const contentType = CONTENT_TYPES[name.slice(name.lastIndexOf(".") + 1)];
   if (contentType === undefined) throw new Error(`no content type is known for ${name}`);
-  return { body, contentType, etag: `"${hashOf(body)}"` };
+  let compressed: ReturnType<WebAsset["gzipped"]> | undefined;
+  const gzipped: WebAsset["gzipped"] = () => {
+    compressed ??= promisify(gzip)(body);
+    return compressed;
+  };
+  return { body, policy, contentType, etag: `W/"${hashOf(body)}"`, gzipped };
 }
 
 const hashOf = (body: string): string =>
@@ -130,19 +153,23 @@ const hashOf = (body: string): string =>
  * What a page may do in a browser: load its own files, send requests to its own server, and show pictures,
  * which it does only after a click. No text can become markup or script (Trusted Types), and nothing may
  * frame the page.
+ * @param inlined the styles and scripts that stand in the page itself
  */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data: https: http:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
-].join("; ");
+function policyWith(inlined: readonly string[]): string {
+  const hashes = inlined.map((text) => ` 'sha256-${createHash("sha256").update(text).digest("base64")}'`);
+  return [
+    "default-src 'none'",
+    `script-src 'self'${hashes.join("")}`,
+    `style-src 'self'${hashes.join("")}`,
+    "connect-src 'self'",
+    "img-src 'self' data: https: http:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join("; ");
+}
 
 /**
  * Answers the paths of pages with them when a browser asks for HTML, and serves the files that they load. It comes
@@ -155,15 +182,15 @@ export const servePages = (pages: WebPages): Layer => {
     const { request, path } = exchange;
     if (request.method !== "GET" && request.method !== "HEAD") return next(exchange);
     const asset = assets.get(path.slice(1));
-    if (asset) return answer(exchange, asset, "public, max-age=31536000, immutable");
+    if (asset) return await answer(exchange, asset, "public, max-age=31536000, immutable");
     const page = Object.hasOwn(pages, path) ? pages[path] : undefined;
     if (!page) return next(exchange);
-    if ("file" in page) return forOthers(answer(exchange, page.file, "public, max-age=3600"));
+    if ("file" in page) return forOthers(await answer(exchange, page.file, "public, max-age=3600"));
     if (!prefersHtml(request.headers.get("accept"))) return withVary(await next(exchange));
     if ("movedTo" in page)
       return withVary(new Response(null, { status: 308, headers: { location: page.movedTo } }));
     const moved = path === "/" ? toFolder(exchange) : null;
-    return withVary(moved ?? answer(exchange, page.html, "no-cache"));
+    return withVary(moved ?? (await answer(exchange, page.html, "no-cache")));
   };
 };
 
@@ -181,18 +208,23 @@ function toFolder({ request }: Exchange): Response | null {
   return new Response(null, { status: 308, headers: { location: `${name}/${url.search}` } });
 }
 
-function answer({ request }: Exchange, asset: WebAsset, cacheControl: string): Response {
+async function answer({ request }: Exchange, asset: WebAsset, cacheControl: string): Promise<Response> {
   const headers = {
     "content-type": asset.contentType,
-    "content-security-policy": PAGE_POLICY,
+    "content-security-policy": asset.policy,
     "cache-control": cacheControl,
     etag: asset.etag,
+    vary: "Accept-Encoding",
   };
   const known = request.headers.get("if-none-match")?.split(",") ?? [];
-  if (known.some((one) => one.trim().replace(/^W\//, "") === asset.etag))
-    return new Response(null, { status: 304, headers });
-  return new Response(asset.body, { headers });
+  const isKnown = known.some((one) => one.trim().replace(/^(?!W\/)/, "W/") === asset.etag);
+  if (isKnown) return new Response(null, { status: 304, headers });
+  if (!takesGzip(request)) return new Response(asset.body, { headers });
+  return new Response(await asset.gzipped(), { headers: { ...headers, "content-encoding": "gzip" } });
 }
+
+const takesGzip = ({ headers }: Request): boolean =>
+  acceptedTypes(headers.get("accept-encoding")).some(({ type, weight }) => type === "gzip" && weight > 0);
 
 /** Tells caches that the page and the JSON share one address. */
 function withVary(response: Response): Response {

@@ -3,30 +3,18 @@ import { crawlForm } from "./crawl-form.ts";
 import { ExtractView } from "./extract-view.ts";
 import { showJob, showJobs } from "./job-view.ts";
 
-const extract = byId("extract", HTMLElement);
 const crawls = byId("crawls", HTMLElement);
 const toExtract = byId("to-extract", HTMLAnchorElement);
-const toCrawls = byId("to-crawls", HTMLAnchorElement);
 
 let looking = new AbortController();
 
-/** Shows the part that the address names: `#extract`, `#url=ADDRESS`, `#crawls`, `#crawl=ID`. */
+/** Fills the part that the address names, which `part.ts` has shown: `#extract`, `#url=ADDRESS`, `#crawls`, `#crawl=ID`. */
 function show(): void {
   looking.abort();
   looking = new AbortController();
   const id = new URLSearchParams(location.hash.slice(1)).get("crawl");
-  const isCrawls = id !== null || location.hash === "#crawls";
-  extract.hidden = isCrawls;
-  crawls.hidden = !isCrawls;
-  for (const [link, isCurrent] of [
-    [toExtract, !isCrawls],
-    [toCrawls, isCrawls],
-  ] as const) {
-    if (isCurrent) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
-  }
   if (id !== null) void showJob(crawls, id, looking.signal);
-  else if (isCrawls) showCrawls();
+  else if (!crawls.hidden) showCrawls();
   else {
     page.showPlace();
     byId("url", HTMLInputElement).focus({ preventScroll: true });

@@ -3,7 +3,7 @@ import { problemMessage, requestJson } from "../http.ts";
 import { type Hit, listTenants } from "./api.ts";
 import { isBusy, showCollections } from "./collections.ts";
 import { type Neighbours, openInside, showDocument } from "./document-view.ts";
-import { type Place, placeHash, readPlace } from "./place.ts";
+import { type Place, placeHash, readPlace, viewOf } from "./place.ts";
 import { Preview } from "./preview.ts";
 import { hitAt, moveAmongHits, showResults, type TenantNames } from "./results.ts";
 
@@ -59,7 +59,7 @@ async function show(): Promise<void> {
   const { signal } = underWay;
   const place = readPlace();
   syncForm(place);
-  const kind = place.document !== null ? "document" : place.query.trim() !== "" ? "results" : "overview";
+  const kind = viewOf(place);
   fill(problem);
   documentPlace.hidden = kind !== "document";
   overview.hidden = kind !== "overview";

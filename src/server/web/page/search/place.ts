@@ -25,6 +25,10 @@ export function readPlace(): Place {
   };
 }
 
+/** What the page consists of at a place. */
+export const viewOf = ({ document, query }: Place): "document" | "results" | "overview" =>
+  document !== null ? "document" : query.trim() !== "" ? "results" : "overview";
+
 /** Returns the address of a place, for links. */
 export function placeHash(place: Partial<Place>): string {
   const fields = new URLSearchParams();
