@@ -160,8 +160,9 @@ function unknownOption(written: string, command: Command): Failure {
   const names = command.flags.map((flag) => `--${flag.name}`);
   const elsewhere = COMMANDS.find(({ flags }) => flags.some((flag) => `--${flag.name}` === written));
   const isBeginning = names.some((name) => name.startsWith(written));
+  const name = written.replace(/^-+/, "");
   const meant = command.flags.flatMap(({ insteadOf = {} }) =>
-    Object.hasOwn(insteadOf, written.slice(2)) ? [insteadOf[written.slice(2)]] : [],
+    Object.hasOwn(insteadOf, name) ? [insteadOf[name]] : [],
   );
   if (meant.length > 0) return wrongUsage(`unknown option ${written}; did you mean ${meant[0]}?`);
   const hint =

@@ -46,6 +46,31 @@ describe("--input-file", () => {
     ]);
   });
 
+  test("names the page that a warning is about", async () => {
+    using directory = temporaryDirectory();
+    await writeFile(join(directory.path, "a.html"), "<p>word</p>");
+    await writeFile(join(directory.path, "b.html"), "<p>two words</p>");
+    const files = ["--file", "a.html", "--file", "b.html", "--output", "text"];
+    const run = await runCommand(files, { cwd: directory.path });
+    expect(run.stderr.trimEnd().split("\n")).toEqual([
+      "warning: a.html: Content below minimum word count (1 < 150)",
+      "warning: b.html: Content below minimum word count (2 < 150)",
+    ]);
+  });
+
+  test("that is no text is refused in one line", async () => {
+    using directory = temporaryDirectory();
+    const bytes = crypto.getRandomValues(new Uint8Array(65_536));
+    bytes[1000] = 0;
+    await writeFile(join(directory.path, "page.pdf"), bytes);
+    const run = await runCommand(["--input-file", "page.pdf"], { cwd: directory.path });
+    expect(run).toMatchObject({
+      exitCode: 1,
+      stdout: "",
+      stderr: "error: page.pdf is no text, so no list of URLs\n",
+    });
+  });
+
   test("of good URLs exits with 0 and says nothing", async () => {
     const run = await extractList([`${site.origin}/a`, `${site.origin}/b`]);
     expect([run.exitCode, run.stderr]).toEqual([0, ""]);

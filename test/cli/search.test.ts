@@ -226,6 +226,14 @@ describe("search", () => {
     expect(exact).toEqual({ exitCode: 0, stdout: "", stderr: "nothing found in 3 documents\n" });
   });
 
+  test("counts one document as one", async () => {
+    using place = temporaryDirectory();
+    await Bun.write(join(place.path, "docs/a.md"), "# Keys\n\nRotate them.\n");
+    await runCommand(["index", "--dir", "docs"], { cwd: place.path });
+    const run = await runCommand(["search", "--dir", "docs", "zebra"], { cwd: place.path });
+    expect(run).toEqual({ exitCode: 0, stdout: "", stderr: "nothing found in 1 document\n" });
+  });
+
   test("paints the words on a terminal", async () => {
     await using directory = await indexedPages();
     const run = await runShell(

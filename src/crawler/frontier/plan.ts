@@ -28,7 +28,7 @@ export function otherScope(
   const state = isFinished ? "a finished crawl" : "an unfinished crawl";
   return new Failure(
     "crawl_conflict",
-    `${place} holds ${state} with another plan (${changes.scope.join(", ")}): ${freshName} forgets it, or choose another output directory`,
+    `${place} holds ${state} with another plan (${changes.scope.join(", ")}): choose another output directory, or begin anew with ${freshName}, which forgets that crawl`,
   );
 }
 

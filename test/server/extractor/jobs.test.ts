@@ -162,7 +162,7 @@ describe("a crawl job", () => {
     expect((await untilJob(server, third, isOver)).error).toEqual({
       code: "crawl_conflict",
       message:
-        'again holds a finished crawl with another plan (deny prefixes): "fresh": true forgets it, or choose another output directory',
+        'again holds a finished crawl with another plan (deny prefixes): choose another output directory, or begin anew with "fresh": true, which forgets that crawl',
     });
     const fourth = await submitJob(server, { ...other, fresh: true });
     expect((await untilJob(server, fourth, isOver)).status).toBe("completed");

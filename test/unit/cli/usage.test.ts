@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { join } from "node:path";
 import { runCommand } from "../../support/command.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 
 // Nothing here is fetched: port 1 answers nobody.
 const URL = "http://127.0.0.1:1/";
@@ -55,6 +57,10 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
     '"example.org/post" is not an http or https URL; did you mean https://example.org/post ?',
   ],
   [["page.html"], '"page.html" is not an http or https URL; --file reads a local file'],
+  [
+    ["example.org/page.html"],
+    '"example.org/page.html" is not an http or https URL; did you mean https://example.org/page.html ?',
+  ],
   [["./page"], '"./page" is not an http or https URL; --file reads a local file'],
   [["file:///etc/hosts"], '"file:///etc/hosts" is not an http or https URL; --file reads a local file'],
   [["javascript:alert(1)"], '"javascript:alert(1)" is not an http or https URL'],
@@ -72,6 +78,8 @@ const WRONG: readonly (readonly [args: readonly string[], message: string])[] = 
   [["Crawl", URL], 'unknown command "Crawl"; did you mean crawl?'],
   [["--seed", URL], "unknown option --seed; it belongs to the command crawl"],
   [["crawl", "--output", "out", URL], "unknown option --output; did you mean --output-dir?"],
+  [["crawl", "-o", "out", URL], "unknown option -o; did you mean --output-dir?"],
+  [["crawl", URL, "-oout"], "unknown option -o; did you mean --output-dir?"],
   [["crawl", "--file", "a"], "unknown option --file; it belongs to the command extract"],
   [["licenses", "x"], "licenses takes no arguments"],
   [["licenses", "--select", "p"], "unknown option --select; it belongs to the command extract"],
@@ -84,6 +92,16 @@ describe("wrong usage exits with 2 and one line:", () => {
     });
   }
 });
+
+test.each(["page", "notes.txt", "example.org", "example.org/page.html"])(
+  "a file that is there is meant rather than an address: %s",
+  async (name) => {
+    using place = temporaryDirectory();
+    await Bun.write(join(place.path, name), "<p>word</p>");
+    const { stderr } = await runCommand([name], { cwd: place.path });
+    expect(stderr).toBe(`error: "${name}" is not an http or https URL; --file reads a local file\n`);
+  },
+);
 
 test("a message keeps to its line, whatever was typed", async () => {
   const run = await runCommand(["a\nb\u001b[31m\u009bc"]);

@@ -18,6 +18,7 @@ import {
   type UnreadDocument,
 } from "../../../search/index.ts";
 import { DEFAULT_SEARCH, INDEX_BUILD } from "../../../settings/index.ts";
+import { countedDocuments } from "../../deployment.ts";
 import type { Io } from "../../io.ts";
 import type { CommandParts } from "../../program.ts";
 import { type Paint, wrap } from "../../terminal/notices.ts";
@@ -68,7 +69,9 @@ export async function runSearch(
 
 /** What a person is told who sees no hits. */
 export const nothingFound = ({ offset }: { readonly offset: number }, documents: number): string =>
-  offset > 0 ? `there are no hits after the first ${offset}\n` : `nothing found in ${documents} documents\n`;
+  offset > 0
+    ? `there are no hits after the first ${offset}\n`
+    : `nothing found in ${countedDocuments(documents)}\n`;
 
 /** Counts as JSON. */
 export const countsToJson = ({ total, isExact, values }: MatchCounts) => ({

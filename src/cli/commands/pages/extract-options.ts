@@ -1,3 +1,4 @@
+import { existsSync, statSync } from "node:fs";
 import { extname, resolve } from "node:path";
 import type { ArticleSession, NetworkOptions } from "../../../app/index.ts";
 import {
@@ -240,6 +241,7 @@ export function requireUrl(written: string): { readonly url: string; readonly au
 export const showUrl = (written: string): string => JSON.stringify(withoutCredentials(written));
 
 function guess(written: string): string {
+  if (existsSync(written) && statSync(written).isFile()) return "; --file reads a local file";
   const meant = meantUrl(written);
   if (meant !== null) return `; did you mean ${meant} ?`;
   if (/^(?:file:|\.{0,2}\/)|\.(?:x?html?|md|txt)$/i.test(written)) return "; --file reads a local file";

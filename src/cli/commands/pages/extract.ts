@@ -89,7 +89,9 @@ async function readSource(source: ListSources[number], parts: ListParts): Promis
 const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 async function readList(path: string, { screen }: ListParts): Promise<readonly Entry[]> {
-  const lines = (await readText(path, screen.io, MAX_LIST_BYTES))
+  const text = await readText(path, screen.io, MAX_LIST_BYTES);
+  if (text.includes("\0")) throw new Failure("unreadable_input", `${path} is no text, so no list of URLs`);
+  const lines = text
     .split(/\r?\n/)
     .map((line, index) => ({ written: line.trim(), place: `${path}:${index + 1}: ` }))
     .filter(({ written }) => written !== "" && !written.startsWith("#"));
@@ -194,7 +196,7 @@ function formatListed(outcome: Outcome, entry: Entry, { command, parts, isFirst 
     return `${JSON.stringify({ ...address, success: false, error: failure })}\n`;
   }
   const { fetched } = outcome;
-  warnOfResult(fetched, command, parts.notices);
+  warnOfResult(fetched, command, { ...parts, prefix: `${place}${nameOf(address)}: ` });
   if (command.format === "json")
     return `${JSON.stringify({ ...("file" in address ? address : {}), ...articleFields(fetched, command.fields) })}\n`;
   const formatted = formatArticle(fetched, command, parts.now());
@@ -281,7 +283,7 @@ async function runExtract(command: ExtractCommand, parts: ExtractParts): Promise
   await using sink = await openSink(command.outputFile, io);
   await requireSelectors(command.extraction, { session, signal: io.signal });
   const fetched = await extractOne(input, command, { session, io });
-  warnOfResult(fetched, command, parts.notices);
+  warnOfResult(fetched, command, parts);
   await sink.write(formatArticle(fetched, command, parts.now()));
   await sink.finish();
   return 0;

@@ -37,10 +37,10 @@ export function formatArticle(fetched: FetchedArticle, command: ExtractCommand, 
 export function warnOfResult(
   { warnings }: FetchedArticle,
   { format, fields }: ExtractCommand,
-  notices: Notices,
+  { notices, prefix = "" }: { readonly notices: Notices; readonly prefix?: string },
 ): void {
   if (format !== "json" || !fields.includes("warnings"))
-    for (const warning of warnings) notices.warn(warning);
+    for (const warning of warnings) notices.warn(prefix + warning);
 }
 
 /** The destination of a command's results: stdout, or a file that appears complete at the end. */
