@@ -199,7 +199,7 @@ function readText(source: string): { readonly text: string; readonly code: reado
         text += `${block.tex} `;
         break;
       case "table":
-        for (const row of [block.header, ...block.rows]) addText(row.join(" | "));
+        for (const row of [block.header, ...block.rows]) addText(rowText(row));
         break;
       case "list":
         for (const item of block.items) item.blocks.forEach(add);
@@ -216,6 +216,14 @@ function readText(source: string): { readonly text: string; readonly code: reado
   document.blocks.forEach(add);
   for (const blocks of document.footnotes.values()) blocks.forEach(add);
   return { text, code };
+}
+
+/** A row of a table as a clause: `--size N: how many hits, default 10;`. */
+function rowText(cells: readonly string[]): string {
+  const [first, ...others] = cells.map((cell) => cell.trim()).filter((cell) => cell !== "");
+  if (first === undefined) return "";
+  const text = others.length === 0 ? first : `${first.replace(/:$/, "")}: ${others.join(", ")}`;
+  return /[.!?;:]$/.test(text) ? text : `${text};`;
 }
 
 /** Makes text one line without control characters and lone surrogates. */

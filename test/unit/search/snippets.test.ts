@@ -47,6 +47,16 @@ describe("a snippet", () => {
     expect(await snippetOf("A gate.", "gate", { style: "rich" })).toBe("A <mark>gate</mark>.");
   });
 
+  test("reads the rows of a table as clauses, without its lines", async () => {
+    const table =
+      "| Option | Meaning | Default |\n|---|---|---|\n| `--gate N` | which one: | 1 |\n| | both. | |\n";
+    const shown = "Option: Meaning, Default; --gate N: which one:, 1; both.";
+    expect(await snippetOf(table, "gate", { style: "plain" })).toBe(shown);
+    expect(await snippetOf("| gate |\n|---|\n| |\n| a \\| b: |\n", "gate", { style: "plain" })).toBe(
+      "gate; a | b:",
+    );
+  });
+
   test("is one text in every style, whatever is code in it", async () => {
     const piece = fc.constantFrom(
       "gate ",
