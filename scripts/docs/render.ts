@@ -145,10 +145,15 @@ class Renderer {
   }
 }
 
+/** Lines are broken at hyphens, which would tear `--output` apart. */
+const commandHtml = (line: string): string =>
+  escapeHtml(line).replace(/(?<=\s)--[a-z][a-z-]*/g, '<span class="option">$&</span>');
+
 function codeBlock(language: string, text: string): string {
   const lines = text.split("\n").map((line) => {
     const isCommand = language === "console" && line.startsWith("$ ");
-    return isCommand ? `<span class="command">${escapeHtml(line)}</span>` : escapeHtml(line);
+    if (isCommand) return `<span class="command">${commandHtml(line)}</span>`;
+    return language === "sh" ? commandHtml(line) : escapeHtml(line);
   });
   const kind = language === "" ? "" : ` data-language="${language}"`;
   return `<div class="code"${kind}><pre tabindex="0"><code>${lines.join("\n")}</code></pre></div>`;

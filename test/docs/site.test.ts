@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
+import { createContext, runInContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { type DocsPage, htmlPath, readPages } from "../../scripts/docs/pages.ts";
 import { renderPage } from "../../scripts/docs/render.ts";
@@ -127,6 +128,28 @@ describe("the site", () => {
     expect(readFileSync(join(target, "index.html"), "utf8")).toBe(read("index.html"));
   });
 
+  test("finds the page about a task before the tables that name its words", () => {
+    type Found = readonly { readonly places: readonly { readonly address: string }[] }[];
+    const window = createContext({ performance });
+    for (const name of ["documents", "search"]) runInContext(read(`assets/${name}.js`), window);
+    const search: (query: string) => Found = runInContext("docsSearch", window);
+    const first = (query: string): string => search(query)[0]?.places[0]?.address ?? "nothing";
+    const tasks = {
+      "resume a crawl": "how-to/crawl.html#resume-a-crawl",
+      "use it from python": "how-to/python.html",
+      "feed embeddings": "how-to/rag.html",
+      "set up mcp": "how-to/mcp.html",
+      "behind a login": "how-to/login.html",
+      "run every night": "how-to/cron.html",
+      "certificate is refused": "troubleshooting.html#the-certificate-is-refused",
+      "robots.txt": "crawl.html",
+      "--deny-prefix": "crawl.html#options",
+    };
+    for (const [query, page] of Object.entries(tasks))
+      expect([query, first(query)]).toEqual([query, expect.stringContaining(page)]);
+    expect([search(""), search("qqqqzzzz")].map((hits) => hits.length)).toEqual([0, 0]);
+  });
+
   test("lists its pages for language models", () => {
     const list = read("llms.txt");
     for (const { title, path } of pages.slice(1)) expect(list).toContain(`- [${title}](${path}): `);
@@ -179,7 +202,10 @@ describe("a page as HTML", () => {
 
   test("leaves out comments, and tells commands from what they print", () => {
     expect(html("<!-- options -->\n\nText.\n").trim()).toBe("<p>Text.</p>");
-    expect(html("```console\n$ a\nb\n```\n")).toContain('<span class="command">$ a</span>\nb');
+    expect(html("```console\n$ a\nb --x\n```\n")).toContain('<span class="command">$ a</span>\nb --x');
+    expect(html("```sh\na --b-c=<d> x--y\n```\n")).toContain(
+      'a <span class="option">--b-c</span>=&lt;d&gt; x--y',
+    );
   });
 
   test("says what it cannot show", () => {

@@ -51,7 +51,12 @@ const index = buildMemoryIndex(
 );
 
 globalThis.docsSearch = (query) => {
-  const parts = { reader: index, findCandidates, settings: SETTINGS, analyser };
+  const parts = {
+    reader: index,
+    findCandidates,
+    settings: isTask(query) ? TASK_SETTINGS : SETTINGS,
+    analyser,
+  };
   return searchIndex(parts, query, OPTIONS).map((hit) => {
     const path = `${hit.url.slice("docs://pages/".length)}.html`;
     const places = hit.sections.map(({ anchor, headings, snippet }) => ({
@@ -63,8 +68,19 @@ globalThis.docsSearch = (query) => {
   });
 };
 
-// Snippets are shorter than a hit of the program has them: many pages should fit into the window.
-const SETTINGS = { ...DEFAULT_SEARCH, snippet: { ...DEFAULT_SEARCH.snippet, fragmentChars: 160 } };
+const SETTINGS = {
+  ...DEFAULT_SEARCH,
+  // They are shorter than a hit of the program has them: many pages should fit into the window.
+  snippet: { ...DEFAULT_SEARCH.snippet, fragmentChars: 160 },
+  preferences: { boost: [], deboost: ["index", "decisions", "api"] },
+};
+
+// Who asks how to do something wants the page about it before the tables that name its words. These are beginnings of paths:
+// other patterns need the runtime.
+const TASK_SETTINGS = { ...SETTINGS, preferences: { ...SETTINGS.preferences, boost: ["how-to/"] } };
+
+/** Several words, none of them an option, a file or a name from code. */
+const isTask = (query: string): boolean => /^[\p{L}\s'’?]+$/u.test(query) && /\S\s+\S/.test(query);
 
 const OPTIONS = {
   size: 10,
