@@ -3,12 +3,19 @@ import { join } from "node:path";
 import { compileEntry } from "./compile.ts";
 
 /** The extractors that can be measured beside ours, in their newest versions at the time. */
-export const PEERS = ["readability", "defuddle", "trafilatura"] as const;
+export const PEERS = ["readability", "defuddle", "trafilatura", "resiliparse", "crawl4ai"] as const;
 export type Peer = (typeof PEERS)[number];
 
 const NPM_PACKAGES = { defuddle: "0.19.4", linkedom: "0.18.14" };
-// trafilatura needs justext, which asks for an extra of lxml that newer versions no longer have.
-const PIP_PACKAGES = ["trafilatura==2.3.1", "lxml_html_clean==0.4.6"];
+const PIP_PACKAGES = {
+  // trafilatura needs justext, which asks for an extra of lxml that newer versions no longer have.
+  trafilatura: ["trafilatura==2.3.1", "lxml_html_clean==0.4.6"],
+  resiliparse: ["resiliparse==2.0.1"],
+  crawl4ai: ["crawl4ai==0.9.5"],
+  scrapy: ["scrapy==2.19.0", "trafilatura==2.3.1", "lxml_html_clean==0.4.6"],
+  tantivy: ["tantivy==0.27.0"],
+} as const;
+export type PythonPeer = keyof typeof PIP_PACKAGES;
 
 /** The command of a contender's process, given its job as JSON. */
 export type ContenderCommand = (job: string) => readonly string[];
@@ -22,9 +29,9 @@ export async function prepareOurs(scratch: string): Promise<ContenderCommand> {
 
 /** Installs a peer into the scratch folder, never into the repository. */
 export async function preparePeer(peer: Peer, scratch: string): Promise<ContenderCommand> {
-  if (peer === "trafilatura") {
-    const python = await installTrafilatura(scratch);
-    return (job) => [python, join(import.meta.dir, "peers", "trafilatura_peer.py"), job];
+  if (peer in PIP_PACKAGES) {
+    const python = await installPython(peer as PythonPeer, scratch); // `in` does not narrow
+    return (job) => [python, join(import.meta.dir, "peers", "extraction_peer.py"), peer, job];
   }
   // Readability is one of the project's own packages.
   if (peer !== "readability") await installNpmPeers(scratch);
@@ -44,17 +51,16 @@ async function installNpmPeers(scratch: string): Promise<void> {
 }
 
 /**
- * Installs trafilatura into a virtual environment in the scratch folder.
+ * Installs a program for Python into a virtual environment of its own in the scratch folder.
  * @returns its Python
  */
-export async function installTrafilatura(scratch: string): Promise<string> {
-  const venv = join(scratch, "venv");
+export async function installPython(peer: PythonPeer, scratch: string): Promise<string> {
+  const venv = join(scratch, `venv-${peer}`);
   const python = join(venv, "bin", "python");
+  await mkdir(scratch, { recursive: true });
   if (!(await Bun.file(python).exists())) await run(["python3", "-m", "venv", venv], scratch);
-  await run(
-    [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...PIP_PACKAGES],
-    scratch,
-  );
+  const install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+  await run([...install, ...PIP_PACKAGES[peer]], scratch);
   return python;
 }
 

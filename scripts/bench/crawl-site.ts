@@ -55,7 +55,7 @@ const bodies = Array.from({ length: VARIANTS }, (_, variant) => makeBody(variant
 const menu = Array.from(
   { length: 60 },
   (_, entry) =>
-    `<li class="menu-item"><a href="/p/${entry * 7 + 1}" class="nav-link">Section ${entry}</a></li>`,
+    `<li class="menu-item"><a href="/p/${1 + ((entry * 7) % (pages - 1))}" class="nav-link">Section ${entry}</a></li>`,
 ).join("\n");
 
 function head(number: number): Uint8Array<ArrayBuffer> {

@@ -1,25 +1,29 @@
 /**
- * Crawling a site on loopback: the built program beside Scrapy with trafilatura, in the same run.
+ * Crawling a site on loopback: the built program beside Scrapy with trafilatura and Crawl4AI, in the same run.
  *
- *   bun scripts/bench/crawl.ts [--pages N] [--concurrency N] [--peer scrapy] [--runs N] [--out FILE]
+ *   bun scripts/bench/crawl.ts [--pages N] [--concurrency N] [--peer scrapy,crawl4ai] [--fetcher http|browser]
+ *                              [--runs N] [--out FILE]
  *
  * A process of its own serves the site; its CPU is not counted, although it takes some of the machine's. The bench
- * prints pages per second, CPU per page (of the program with its threads), and the resident set's peak and course.
+ * prints pages per second, CPU per page (of the program with its threads, and of its browser), and the peak and course
+ * of memory: of the resident set, with a browser of all its processes, shared memory divided among those who share it.
  * It fails when pages are missing, or when in a run of 10 000 or more pages the resident set of the last quarter is
  * more than 10 % above that of the second.
  */
-import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { run } from "./contenders.ts";
+import { installPython } from "./contenders.ts";
 import { describeCommit, describeMachine } from "./machine.ts";
 import { parseCount, parseNames } from "./options.ts";
-import { percentile } from "./statistics.ts";
+import { descendantsOf, proportionalMb, readProcesses } from "./processes.ts";
+import { percentile, sum } from "./statistics.ts";
 
 const ROOT = join(import.meta.dir, "..", "..");
 const PROGRAM = join(ROOT, "dist", "article-extractor");
-const PIP_PACKAGES = ["scrapy==2.19.0", "trafilatura==2.3.1", "lxml_html_clean==0.4.6"];
+const PEERS = ["scrapy", "crawl4ai"] as const;
+type Peer = (typeof PEERS)[number];
 const SAMPLE_MS = 100;
 /** The allowed growth of the resident set from the second to the last quarter of a run. */
 const MAX_GROWTH = 1.1;
@@ -43,6 +47,7 @@ const { values: options } = parseArgs({
     concurrency: { type: "string" },
     runs: { type: "string" },
     peer: { type: "string", default: "" },
+    fetcher: { type: "string", default: "http" },
     scratch: { type: "string", default: join(tmpdir(), "article-extractor-bench") },
     out: { type: "string" },
   },
@@ -51,21 +56,33 @@ const pages = parseCount("--pages", options.pages) ?? 2000;
 const concurrency = parseCount("--concurrency", options.concurrency) ?? 16;
 const runs = parseCount("--runs", options.runs) ?? 1;
 
+const [fetcher = "http"] = parseNames("--fetcher", options.fetcher, ["http", "browser"]);
+const chromium = fetcher === "browser" ? Bun.which("chromium") : null;
+if (fetcher === "browser" && chromium === null) throw new Error("--fetcher browser needs chromium on PATH");
+
 const ours: Command = (url, output) => {
   const limits = { "max-pages": pages, "max-depth": 100, concurrency, "rate-limit": 0 };
   const flags = Object.entries(limits).flatMap(([name, value]) => [`--${name}`, String(value)]);
-  return [PROGRAM, "crawl", "--seed", url, "--output-dir", output, "--quiet", "--prefer-http", ...flags];
+  return [
+    PROGRAM,
+    "crawl",
+    "--seed",
+    url,
+    "--output-dir",
+    output,
+    "--quiet",
+    `--prefer-${fetcher}`,
+    ...flags,
+  ];
 };
 
-async function prepareScrapy(): Promise<Command> {
-  const venv = join(options.scratch, "venv-scrapy");
-  const python = join(venv, "bin", "python");
-  await mkdir(options.scratch, { recursive: true });
-  if (!(await Bun.file(python).exists())) await run(["python3", "-m", "venv", venv], options.scratch);
-  const install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...PIP_PACKAGES];
-  await run(install, options.scratch);
-  const script = join(import.meta.dir, "peers", "scrapy_peer.py");
-  return (url, output) => [python, script, url, output, String(pages), String(concurrency)];
+async function preparePeer(peer: Peer): Promise<Command> {
+  if (peer === "scrapy" && chromium !== null) throw new Error("Scrapy has no browser");
+  const python = await installPython(peer, options.scratch);
+  const script = join(import.meta.dir, "peers", `${peer}_peer.py`);
+  const limits = peer === "scrapy" ? [String(pages)] : [];
+  const browser = chromium === null ? [] : [chromium];
+  return (url, output) => [python, script, url, output, String(concurrency), ...limits, ...browser];
 }
 
 async function firstLine(stdout: ReadableStream<Uint8Array>): Promise<string> {
@@ -77,8 +94,12 @@ async function firstLine(stdout: ReadableStream<Uint8Array>): Promise<string> {
   return text.split("\n", 1)[0] ?? "";
 }
 
-/** The resident set in MB; null when the system does not tell it or the process has ended. */
-async function residentMb(pid: number): Promise<number | null> {
+/** The memory in MB; null when the system does not tell it or the process has ended. */
+async function memoryMb(pid: number): Promise<number | null> {
+  if (chromium !== null) {
+    const family = [pid, ...descendantsOf(pid, readProcesses()).map((one) => one.pid)];
+    return sum(family.map(proportionalMb));
+  }
   try {
     const line = /^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, "utf8"));
     return line ? Number(line[1]) / 1024 : null;
@@ -91,10 +112,13 @@ async function measure(subject: string, command: Command, url: string): Promise<
   const output = await mkdtemp(join(tmpdir(), "bench-crawl-"));
   try {
     const startedAt = performance.now();
-    const child = Bun.spawn([...command(url, output)], { stdout: "ignore", stderr: "inherit" });
+    const child = Bun.spawn([...command(url, output)], {
+      stdout: "ignore",
+      stderr: "inherit",
+    });
     const samples: number[] = [];
     const sampler = setInterval(async () => {
-      const megabytes = await residentMb(child.pid);
+      const megabytes = await memoryMb(child.pid);
       if (megabytes !== null) samples.push(megabytes);
     }, SAMPLE_MS);
     const exitCode = await child.exited;
@@ -113,7 +137,7 @@ async function measure(subject: string, command: Command, url: string): Promise<
       stored,
       pagesPerSecond: stored / seconds,
       cpuMsPerPage: Number(usage?.cpuTime.total ?? 0) / 1000 / stored,
-      peakRssMb: (usage?.maxRSS ?? 0) / 1024 / 1024,
+      peakRssMb: chromium === null ? (usage?.maxRSS ?? 0) / 1024 / 1024 : Math.max(...samples),
       secondQuarterRssMb: quarter(2),
       lastQuarterRssMb: quarter(4),
     };
@@ -143,10 +167,9 @@ const site = Bun.spawn([process.execPath, join(import.meta.dir, "crawl-site.ts")
 try {
   const { port, bytes } = JSON.parse(await firstLine(site.stdout));
   const subjects = new Map<string, Command>([["ours", ours]]);
-  for (const peer of parseNames("--peer", options.peer, ["scrapy"]))
-    subjects.set(peer, await prepareScrapy());
+  for (const peer of parseNames("--peer", options.peer, PEERS)) subjects.set(peer, await preparePeer(peer));
   const machine = describeMachine();
-  console.log(`${machine}; ${pages} pages of ${bytes} bytes, concurrency ${concurrency}\n`);
+  console.log(`${machine}; ${pages} pages of ${bytes} bytes, concurrency ${concurrency}, ${fetcher}\n`);
   const results: Measured[] = [];
   for (let round = 0; round < runs; round++) {
     for (const [subject, command] of subjects)
@@ -154,10 +177,11 @@ try {
   }
   print(results);
   const commit = await describeCommit(ROOT);
+  const loadAverage = Number(loadavg()[0]?.toFixed(1));
   if (options.out)
     await Bun.write(
       options.out,
-      `${JSON.stringify({ machine, commit, bytes, concurrency, results }, null, 2)}\n`,
+      `${JSON.stringify({ machine, commit, loadAverage, bytes, concurrency, fetcher, results }, null, 2)}\n`,
     );
   for (const { subject, secondQuarterRssMb, lastQuarterRssMb } of results) {
     if (subject !== "ours" || pages < 10_000 || lastQuarterRssMb <= MAX_GROWTH * secondQuarterRssMb) continue;

@@ -10,7 +10,7 @@
  *
  *   --limit N            at most N pages, spread over the set
  *   --renderings LIST    what ours makes besides the text in its second run (default: content,markdown)
- *   --peers LIST         also run readability, defuddle, trafilatura; installed into the scratch folder
+ *   --peers LIST         also run readability, defuddle, trafilatura, resiliparse, crawl4ai; installed into the scratch folder
  *   --scratch DIR        where the bench compiles and installs (default: in the temporary directory)
  *   --score PATH         the scorer (default: ../shared/eval/extraction/score.py if it exists)
  *   --runs DIR           keep the raw run there, e.g. scripts/bench/runs

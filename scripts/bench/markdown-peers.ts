@@ -1,9 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { preparePeer } from "./contenders.ts";
+import { installPython, preparePeer } from "./contenders.ts";
 
 /** The programs whose Markdown is compared with ours; the first one writes Readability's output. */
-export const MARKDOWN_PEERS = ["node-html-markdown", "defuddle", "trafilatura"] as const;
+export const MARKDOWN_PEERS = ["node-html-markdown", "defuddle", "trafilatura", "crawl4ai"] as const;
 export type MarkdownPeer = (typeof MARKDOWN_PEERS)[number];
 
 export type PeerPage = { readonly id: string; readonly path: string; readonly url: string };
@@ -41,9 +41,9 @@ export class PeerProcess implements Disposable {
     const { peer, scratch } = start;
     await mkdir(join(scratch, `markdown-${peer}`), { recursive: true });
     const peers = join(import.meta.dir, "peers");
-    if (peer === "trafilatura") {
-      const [python = "python3"] = (await preparePeer("trafilatura", scratch))("");
-      return new PeerProcess(start, [python, join(peers, "trafilatura_markdown.py")]);
+    if (peer === "trafilatura" || peer === "crawl4ai") {
+      const python = await installPython(peer, scratch);
+      return new PeerProcess(start, [python, join(peers, "markdown_peer.py"), peer]);
     }
     if (peer === "defuddle") await preparePeer("defuddle", scratch);
     return new PeerProcess(start, [process.execPath, join(peers, "markdown-peer.ts"), peer, scratch]);

@@ -12,7 +12,7 @@
  * the writer's effect from that of the choice.
  *
  *   --limit N       at most N pages, spread over the set
- *   --peers LIST    node-html-markdown (on Readability's output), defuddle, trafilatura, or none; default all
+ *   --peers LIST    node-html-markdown (on Readability's output), defuddle, trafilatura, crawl4ai, or none; default all
  *   --seconds N     a page on which a peer takes longer counts as lost for it, default 20
  *   --show N        print N pages whose Markdown reads back differently from what was written
  *   --details FILE  write what each program lost and added on each page, as JSON lines

@@ -11,10 +11,11 @@
  *   --only LIST      only these collections
  *   --sample N       every Nth query
  *   --profile NAME   the analyser's profile
+ *   --peer tantivy   also this engine, installed into the temporary directory; its runs go to RUNS/NAME-tantivy.tsv
  *
  * The product's code indexes and searches the documents with its default settings, from an index file.
  */
-import { mkdir, mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
@@ -29,10 +30,11 @@ import {
   Segment,
 } from "../../src/search/testing.ts";
 import { DEFAULT_SEARCH } from "../../src/settings/index.ts";
+import { installPython } from "./contenders.ts";
 import { describeMachine } from "./machine.ts";
 import { parseCount, parseNames } from "./options.ts";
 import { normalizedGain } from "./ranking-gain.ts";
-import { percentile } from "./statistics.ts";
+import { percentile, sum } from "./statistics.ts";
 
 const HITS = 100;
 const OPTIONS = { size: HITS, wordMatch: false, explain: false, deadline: Number.POSITIVE_INFINITY };
@@ -82,6 +84,8 @@ type Bench = {
   readonly sample: number;
   readonly settings: SearchSettings;
   readonly scratch: string;
+  /** The Python that has tantivy; null when it is not asked for. */
+  readonly tantivy: string | null;
 };
 
 /** @returns the mean nDCG@10, or null without labels */
@@ -128,13 +132,81 @@ async function rankCollection(name: string, bench: Bench): Promise<number | null
   }
   await Bun.write(join(bench.runs, `${name}.tsv`), rows.join(""));
   const mean = gains ? gain / queries.length : null;
-  const milliseconds = [0.5, 0.95].map((share) => percentile(times, share).toFixed(2));
-  console.log(
-    `${name.padEnd(12)} nDCG@10 ${mean?.toFixed(4) ?? "–"}  queries ${queries.length}  documents ${sources.size}` +
-      `  build ${buildSeconds.toFixed(1)} s CPU  query p50/p95 ${milliseconds.join("/")} ms CPU`,
-  );
+  const counts = { queries: queries.length, documents: sources.size };
+  print({ name, mean, ...counts, buildSeconds, indexBytes: (await stat(path)).size, times });
+  if (bench.tantivy !== null)
+    await rankByTantivy({ name, folder, queries, gains, documents: sources.size }, bench.tantivy, bench);
   return mean;
 }
+
+type Outcome = {
+  readonly name: string;
+  readonly mean: number | null;
+  readonly queries: number;
+  readonly documents: number;
+  readonly buildSeconds: number;
+  readonly indexBytes: number;
+  readonly times: readonly number[];
+};
+
+function print({ name, mean, queries, documents, buildSeconds, indexBytes, times }: Outcome): void {
+  const milliseconds = [0.5, 0.95].map((share) => percentile(times, share).toFixed(2));
+  console.log(
+    `${name.padEnd(16)} nDCG@10 ${mean?.toFixed(4) ?? "–"}  queries ${queries}  documents ${documents}` +
+      `  build ${buildSeconds.toFixed(1)} s CPU, ${(indexBytes / 1e6).toFixed(1)} MB  query p50/p95 ${milliseconds.join("/")} ms CPU`,
+  );
+}
+
+type Collection = {
+  readonly name: string;
+  readonly folder: string;
+  readonly documents: number;
+  readonly queries: readonly QueryLine[];
+  readonly gains: ReadonlyMap<string, ReadonlyMap<string, number>> | null;
+};
+
+async function rankByTantivy(
+  { name, folder, documents, queries, gains }: Collection,
+  python: string,
+  { scratch, runs }: Bench,
+): Promise<void> {
+  const asked = join(scratch, `${name}.queries.jsonl`);
+  await Bun.write(asked, queries.map((query) => `${JSON.stringify(query)}\n`).join(""));
+  const script = join(import.meta.dir, "peers", "tantivy_peer.py");
+  const files = [join(folder, "corpus.jsonl"), asked, join(scratch, `${name}-tantivy`)];
+  const child = Bun.spawn([python, script, ...files, String(HITS)], { stdio: ["ignore", "pipe", "inherit"] });
+  const answer = await new Response(child.stdout).text();
+  if ((await child.exited) !== 0) throw new Error(`tantivy failed on ${name}`);
+  const { found, cpuMs, buildSeconds, indexBytes } = JSON.parse(answer) as TantivyRun; // the script's own form
+  const ranked = Object.entries(found);
+  const rows = ranked.flatMap(([query, hits]) =>
+    hits.map(([id, score], at) => `${query}\t${id}\t${at + 1}\t${score}\n`),
+  );
+  await Bun.write(join(runs, `${name}-tantivy.tsv`), rows.join(""));
+  const gain = ranked.map(([query, hits]) =>
+    normalizedGain(
+      hits.map(([id]) => id),
+      gains?.get(query) ?? new Map(),
+    ),
+  );
+  const mean = gains ? sum(gain) / ranked.length : null;
+  print({
+    name: "  tantivy",
+    mean,
+    queries: ranked.length,
+    documents,
+    buildSeconds,
+    indexBytes,
+    times: cpuMs,
+  });
+}
+
+type TantivyRun = {
+  readonly found: Readonly<Record<string, readonly (readonly [id: string, score: number])[]>>;
+  readonly cpuMs: readonly number[];
+  readonly buildSeconds: number;
+  readonly indexBytes: number;
+};
 
 function cpuMilliseconds(since: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(since);
@@ -144,7 +216,7 @@ function cpuMilliseconds(since: NodeJS.CpuUsage): number {
 async function main(): Promise<void> {
   const { values } = parseArgs({
     args: process.argv.slice(2),
-    options: { collections: TEXT, runs: TEXT, only: TEXT, sample: TEXT, profile: TEXT },
+    options: { collections: TEXT, runs: TEXT, only: TEXT, sample: TEXT, profile: TEXT, peer: TEXT },
   });
   if (!values.collections || !values.runs) {
     throw new Error("--collections DIR and --runs DIR are needed (COLLECTIONS= and RUNS= of make)");
@@ -156,7 +228,9 @@ async function main(): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), "search-quality-"));
   const sample = parseCount("--sample", values.sample) ?? 1;
   const settings = { ...DEFAULT_SEARCH, profile };
-  const bench = { collections, runs: resolve(values.runs), sample, settings, scratch };
+  const [peer] = parseNames("--peer", values.peer, ["tantivy"]);
+  const tantivy = peer ? await installPython(peer, join(tmpdir(), "article-extractor-bench")) : null;
+  const bench = { collections, runs: resolve(values.runs), sample, settings, scratch, tantivy };
   console.log(describeMachine());
   await mkdir(bench.runs, { recursive: true });
   try {

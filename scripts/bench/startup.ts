@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { compileEntry } from "./compile.ts";
-import { installTrafilatura } from "./contenders.ts";
+import { installPython } from "./contenders.ts";
 import { describeCommit, describeMachine } from "./machine.ts";
 import { parseCount, parseNames } from "./options.ts";
 import { percentile } from "./statistics.ts";
@@ -103,7 +103,7 @@ async function pageCommands(binary: string, scratch: string, hasPeer: boolean): 
     ...common,
   });
   if (!hasPeer) return [ours("text"), ours("markdown")];
-  const python = await installTrafilatura(scratch);
+  const python = await installPython("trafilatura", scratch);
   const argv = [join(dirname(python), "trafilatura")];
   return [ours("text"), ours("markdown"), { label: "trafilatura, text", argv, input: page, ...common }];
 }

@@ -1,4 +1,4 @@
-"""Scrapy with trafilatura over one site: SEED OUTPUT_DIR PAGES CONCURRENCY. Each page becomes a Markdown file."""
+"""Scrapy with trafilatura over one site: SEED OUTPUT_DIR CONCURRENCY PAGES. Each page becomes a Markdown file."""
 
 import sys
 from pathlib import Path
@@ -8,7 +8,7 @@ import trafilatura
 from scrapy.crawler import CrawlerProcess
 from scrapy.linkextractors import LinkExtractor
 
-seed, output, pages, concurrency = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
+seed, output, concurrency, pages = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 output.mkdir(parents=True, exist_ok=True)
 
 

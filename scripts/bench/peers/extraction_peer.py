@@ -1,4 +1,4 @@
-"""trafilatura as the bench's contender: JOB. Measures as measure-pages.ts does, in one Python process."""
+"""Programs for Python as contenders of the bench: NAME JOB. Measures as measure-pages.ts does, in one process."""
 
 import json
 import resource
@@ -6,18 +6,46 @@ import sys
 import time
 from pathlib import Path
 
-import trafilatura
+
+def trafilatura():
+    from trafilatura import bare_extraction
+
+    def extract(html, url):
+        document = bare_extraction(html, url=url, with_metadata=True)
+        if document is None:
+            return {"text": "", "title": None, "author": None, "date": None}
+        text = "\n".join(part for part in (document.text, document.comments) if part)
+        return {"text": text, "title": document.title, "author": document.author, "date": document.date}
+
+    return extract
 
 
-def extract(html, url):
-    document = trafilatura.bare_extraction(html, url=url, with_metadata=True)
-    if document is None:
-        return {"text": "", "title": None, "author": None, "date": None}
-    text = "\n".join(part for part in (document.text, document.comments) if part)
-    return {"text": text, "title": document.title, "author": document.author, "date": document.date}
+def resiliparse():
+    from resiliparse.extract.html2text import extract_plain_text
+
+    def extract(html, url):
+        text = extract_plain_text(html, main_content=True)
+        return {"text": text, "title": None, "author": None, "date": None}
+
+    return extract
 
 
-def measure(page_id, html, url):
+def crawl4ai():
+    from crawl4ai_markdown import create_writer
+
+    # The scorer counts words, and those of addresses are none of the page's.
+    write = create_writer({"ignore_links": True, "ignore_images": True})
+
+    def extract(html, url):
+        return {"text": write(html, url), "title": None, "author": None, "date": None}
+
+    return extract
+
+
+CONTENDERS = {"trafilatura": trafilatura, "resiliparse": resiliparse, "crawl4ai": crawl4ai}
+
+
+def measure(extract, page_id, html, url):
     result, outcome = None, "ok"
     wall, cpu = time.perf_counter(), time.process_time()
     try:
@@ -40,14 +68,14 @@ def read_peak_rss():
 
 
 def main():
-    job = json.loads(sys.argv[1])
+    extract, job = CONTENDERS[sys.argv[1]](), json.loads(sys.argv[2])
     out = Path(job["outDirectory"])
     out.mkdir(parents=True, exist_ok=True)
     source = Path(job["pagesDirectory"])
     pages, meta = [], {}
     for page in json.loads(Path(job["listPath"]).read_text(encoding="utf-8")):
         html = (source / "html" / f"{page['id']}.html").read_text(encoding="utf-8", errors="replace")
-        result, measured = measure(page["id"], html, page["url"])
+        result, measured = measure(extract, page["id"], html, page["url"])
         pages.append(measured)
         meta[page["id"]] = {key: result and result[key] for key in ("title", "author", "date")}
         (out / f"{page['id']}.txt").write_text(result["text"] if result else "", encoding="utf-8")
