@@ -15,7 +15,7 @@ const PIP_PACKAGES = {
   scrapy: ["scrapy==2.19.0", "trafilatura==2.3.1", "lxml_html_clean==0.4.6"],
   tantivy: ["tantivy==0.27.0"],
 } as const;
-export type PythonPeer = keyof typeof PIP_PACKAGES;
+type PythonPeer = keyof typeof PIP_PACKAGES;
 
 /** The command of a contender's process, given its job as JSON. */
 export type ContenderCommand = (job: string) => readonly string[];

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 /** The unit of `cpuTicks` in Linux. */
 export const TICK_MS = 10;
 
-export type Process = { readonly pid: number; readonly parent: number; readonly cpuTicks: number };
+type Process = { readonly pid: number; readonly parent: number; readonly cpuTicks: number };
 
 /** All processes of the machine. */
 export function readProcesses(): Process[] {
