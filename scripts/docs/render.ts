@@ -125,7 +125,7 @@ class Renderer {
       case "text":
         return escapeHtml(inline.text);
       case "code":
-        return `<code>${escapeHtml(inline.text)}</code>`;
+        return `<code>${commandHtml(inline.text)}</code>`;
       case "break":
         return "<br>";
       case "span":
@@ -147,7 +147,7 @@ class Renderer {
 
 /** Lines are broken at hyphens, which would tear `--output` apart. */
 const commandHtml = (line: string): string =>
-  escapeHtml(line).replace(/(?<=\s)--[a-z][a-z-]*/g, '<span class="option">$&</span>');
+  escapeHtml(line).replace(/(?<=^|\s)--[a-z][a-z-]*/g, '<span class="option">$&</span>');
 
 function codeBlock(language: string, text: string): string {
   const lines = text.split("\n").map((line) => {

@@ -203,6 +203,7 @@ describe("a page as HTML", () => {
   test("leaves out comments, and tells commands from what they print", () => {
     expect(html("<!-- options -->\n\nText.\n").trim()).toBe("<p>Text.</p>");
     expect(html("```console\n$ a\nb --x\n```\n")).toContain('<span class="command">$ a</span>\nb --x');
+    expect(html("`--b-c`")).toContain('<code><span class="option">--b-c</span></code>');
     expect(html("```sh\na --b-c=<d> x--y\n```\n")).toContain(
       'a <span class="option">--b-c</span>=&lt;d&gt; x--y',
     );
