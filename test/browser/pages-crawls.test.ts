@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { isOver, startExtractor, submitJob, untilJob } from "../support/extractor-server.ts";
 import { type Route, startFaultySite } from "../support/faulty-site.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { freePort } from "../support/local.ts";
 import { MILL_ROUTES } from "../support/mill-site.ts";
 import {
   accessibilityFaults,
@@ -15,8 +16,8 @@ import {
 
 setDefaultTimeout(120_000);
 
-// One page waits until a test has seen the crawl on its way.
-const held = Promise.withResolvers<void>();
+// One page waits until a test has seen the crawl on its way; each such test begins with a gate of its own.
+let held = Promise.withResolvers<void>();
 const routes = {
   ...MILL_ROUTES,
   "/held": async (visit: Parameters<Route>[0]) => {
@@ -141,6 +142,7 @@ describe("the page of serve extractor, for crawls", () => {
     expect(await page.getByRole("img", { name: "Pages a second, over time" }).isVisible()).toBe(true);
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.locator(".job-head .tag", { hasText: "cancelled" }).waitFor();
+    held.resolve();
     expect(tab.complaints).toEqual([]);
   });
 
@@ -171,10 +173,13 @@ describe("the page of serve extractor, for crawls", () => {
     const { page } = tab;
     await page.goto(`${server.url}/#crawls`);
     await page.getByText("More options").click();
-    await submitCrawl(page, { seeds: `${site.origin}/`, output_dir: "called-off", rate_limit_delay: "1" });
+    held = Promise.withResolvers();
+    const seeds = `${site.origin}/one\n${site.origin}/held`;
+    await submitCrawl(page, { seeds, output_dir: "called-off", rate_limit_delay: "1" });
     await page.locator(".pages li").first().waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.locator(".job-head .tag", { hasText: "cancelled" }).waitFor();
+    held.resolve();
     expect(await page.locator(".job").getByRole("button", { name: "Cancel" }).count()).toBe(0);
     expect(tab.complaints).toEqual([]);
   });
@@ -217,15 +222,16 @@ describe("the page of serve extractor, for crawls", () => {
   });
 
   test("loses sight of one when the server ends, and takes it up when the server is back", async () => {
-    const first = await startExtractor();
+    const port = freePort();
+    const first = await startExtractor({ port });
     const directory = `${first.directory}`;
-    const port = Number(new URL(first.url).port);
+    held = Promise.withResolvers();
     await using tab = await browser.visit({ origin: first.url, expected: /ERR_/ });
     const { page } = tab;
     await page.goto(`${first.url}/#crawls`);
     await page.getByText("More options").click();
     await submitCrawl(page, {
-      seeds: `${site.origin}/`,
+      seeds: `${site.origin}/\n${site.origin}/held`,
       output_dir: `${directory}-out`,
       rate_limit_delay: "1",
       max_pages: "10",
@@ -233,6 +239,7 @@ describe("the page of serve extractor, for crawls", () => {
     await page.locator(".pages li").first().waitFor();
     first.signal("SIGKILL");
     await first.exited;
+    held.resolve();
     await page.getByText("The connection is lost").waitFor();
     await using second = await startExtractor({ directory, port });
     await page.getByRole("button", { name: "Manifest" }).waitFor();
@@ -243,18 +250,20 @@ describe("the page of serve extractor, for crawls", () => {
   });
 
   test("counts each page once when it has to begin again", async () => {
-    const first = await startExtractor();
+    const port = freePort();
+    const first = await startExtractor({ port });
     const { directory } = first;
-    const port = Number(new URL(first.url).port);
+    held = Promise.withResolvers();
     await using tab = await browser.visit({ origin: first.url, expected: /ERR_|status of 401/ });
     const { page } = tab;
     await page.goto(`${first.url}/#crawls`);
     await page.getByText("More options").click();
     const fields = { output_dir: `${directory}-out`, rate_limit_delay: "1", max_pages: "8" };
-    await submitCrawl(page, { seeds: `${site.origin}/`, ...fields });
+    await submitCrawl(page, { seeds: `${site.origin}/\n${site.origin}/held`, ...fields });
     await page.locator(".pages li").nth(1).waitFor();
     first.signal("SIGKILL");
     await first.exited;
+    held.resolve();
     const key = { ARTICLE_EXTRACTOR_API_KEY: "k3y", ARTICLE_EXTRACTOR_OUTPUT_ROOT: directory };
     await using _ = await startExtractor({
       directory,

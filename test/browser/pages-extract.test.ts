@@ -76,6 +76,7 @@ describe("while nothing is extracted, the page", () => {
     await page.goto(`${server.url}/#extract`);
     const recent = page.getByRole("region", { name: "Recent" });
     const host = new URL(site.origin).host;
+    await recent.locator(".address").nth(1).waitFor();
     expect(await recent.locator(".address").allTextContents()).toEqual([
       `${host}${TOOLS}`,
       `${host}/docs/forecast.html`,

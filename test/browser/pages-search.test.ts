@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { freePort } from "../support/local.ts";
 import { accessibilityFaults, openPageBrowser, scrollsSideways } from "../support/page-browser.ts";
 import { writeTree } from "../support/search-server.ts";
 import { Served } from "../support/served.ts";
@@ -121,7 +122,8 @@ describe("the page of serve search", () => {
     const { page } = tab;
     await page.goto(`${server.url}/`);
     await page.keyboard.press("/");
-    await page.keyboard.type("proxy");
+    // At once: results of a part of the word would be replaced, and the focus with them.
+    await page.keyboard.insertText("proxy");
     await page.locator("a.hit").nth(2).waitFor();
     // Both tenants answer, and what was found is marked as the server matched it.
     expect(await page.locator(".group h3").allTextContents()).toEqual(
@@ -286,7 +288,8 @@ describe("the page of serve search, when things go wrong", () => {
 
   test("says that the server is gone, and goes on when it is asked to", async () => {
     const state = { DOCS_SEARCH_STATE_DIR: join(root, "state-3") };
-    const own = await serveSearch(root, state);
+    const port = ["--port", String(freePort())];
+    const own = await serveSearch(root, state, port);
     await using tab = await browser.visit({ origin: own.url, expected: /ERR_CONNECTION_/ });
     const { page } = tab;
     await page.goto(`${own.url}/`);
@@ -296,7 +299,7 @@ describe("the page of serve search, when things go wrong", () => {
     await page.fill("#query", "proxy");
     await page.getByText("The server does not answer").waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
-    const again = await serveSearch(root, state, ["--port", new URL(own.url).port]);
+    const again = await serveSearch(root, state, port);
     await page.getByRole("button", { name: "Try again" }).click();
     await page.locator("a.hit").first().waitFor();
     await again[Symbol.asyncDispose]();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { BINARY, cleanEnvironment, requireBinary, runBinary } from "../support/binary.ts";
 import { type Manifest, readCrawl } from "../support/crawl-run.ts";
 import { outputOf } from "../support/local.ts";
-import { type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
+import { type NumberedSite, type NumberedSiteOptions, serveNumberedSite } from "../support/numbered-site.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { untilTrue } from "../support/until.ts";
@@ -25,7 +25,7 @@ async function joinedCrawl(site: NumberedSite, words: readonly string[] = []) {
   return {
     path: place.path,
     start(more: readonly string[] = []) {
-      const pace = ["--rate-limit", "0", "--concurrency", "3", "--ignore-robots"];
+      const pace = ["--rate-limit", "0", "--concurrency", "3", "--timeout", "100", "--ignore-robots"];
       const command = [BINARY, "crawl", `${site.origin}/`, "--join", "--output-dir", "out", ...pace];
       const child = Bun.spawn([...command, ...words, ...more], {
         cwd: place.path,
@@ -57,11 +57,25 @@ function expectWhole({ manifest, files }: { manifest: Manifest | null; files: re
   return successful;
 }
 
+/** Answers some requests and holds the others until it may go on, so that all processes are there by then. */
+function heldSite(options: NumberedSiteOptions): NumberedSite & { goOn(): void } {
+  const { promise, resolve: goOn } = Promise.withResolvers<void>();
+  const until = (_: string, earlier: number) => (earlier >= 11 ? promise : undefined);
+  return Object.assign(serveNumberedSite({ ...options, until }), { goOn });
+}
+
+/** Waits until so many processes have asked, of which each has three requests under way at most. */
+const untilAsked = (site: NumberedSite, processes: number): Promise<void> =>
+  untilTrue(() => site.open > 3 * (processes - 1));
+
 describe("crawl --join", () => {
   test("crawls each page once with three processes, which all tell the same end", async () => {
-    await using site = serveNumberedSite({ pages: 80, answerMs: 10 });
+    await using site = heldSite({ pages: 80 });
     await using crawl = await joinedCrawl(site, ["--max-pages", "41"]);
-    const runs = await Promise.all([1, 2, 3].map(() => crawl.start().ended));
+    const started = [1, 2, 3].map(() => crawl.start().ended);
+    await untilAsked(site, 3);
+    site.goOn();
+    const runs = await Promise.all(started);
     for (const { exitCode, stdout, stderr } of runs) {
       expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0, stdout: "" });
       expect(stderr).toMatch(
@@ -74,18 +88,14 @@ describe("crawl --join", () => {
   });
 
   test("goes on when one process is interrupted, whose pages go back at once", async () => {
-    const gate = Promise.withResolvers<void>();
-    await using site = serveNumberedSite({
-      pages: 80,
-      until: (_path, earlier) => (earlier >= 11 ? gate.promise : undefined),
-    });
+    await using site = heldSite({ pages: 80 });
     await using crawl = await joinedCrawl(site);
     const first = crawl.start();
     await untilTrue(() => site.visits.length > 0);
     const second = crawl.start();
-    await untilTrue(() => site.open > 3);
+    await untilAsked(site, 2);
     first.child.kill("SIGINT");
-    gate.resolve();
+    site.goOn();
     const left = await first.ended;
     expect(left.exitCode).toBe(130);
     expect(left.stderr).toMatch(/stopped after .* of .*; the same command goes on from here\n/);
@@ -95,29 +105,26 @@ describe("crawl --join", () => {
   });
 
   test("loses nothing when the leader is killed", async () => {
-    const gate = Promise.withResolvers<void>();
-    await using site = serveNumberedSite({
-      pages: 60,
-      until: (_path, earlier) => (earlier >= 11 ? gate.promise : undefined),
-    });
+    await using site = heldSite({ pages: 60 });
     await using crawl = await joinedCrawl(site);
     const leader = crawl.start();
     await untilTrue(() => site.visits.length > 0);
     const helpers = [crawl.start(), crawl.start()];
-    await untilTrue(() => site.open > 6);
+    await untilAsked(site, 3);
     leader.child.kill("SIGKILL");
-    gate.resolve();
+    site.goOn();
     for (const { ended } of helpers) expect((await ended).exitCode).toBe(0);
     expect(expectWhole(await crawl.read())).toBe(60);
     expect(site.visits.length).toBeLessThanOrEqual(60 + 3 + 2);
   });
 
   test("is gone on with after all were interrupted, also by a process alone", async () => {
-    await using site = serveNumberedSite({ pages: 60, answerMs: 30 });
+    await using site = heldSite({ pages: 60 });
     await using crawl = await joinedCrawl(site);
     const runs = [crawl.start(), crawl.start()];
-    await untilTrue(() => site.visits.length > 8);
+    await untilAsked(site, 2);
     for (const { child } of runs) child.kill("SIGTERM");
+    site.goOn();
     for (const { ended } of runs) expect((await ended).exitCode).toBe(130);
     expect((await crawl.read()).manifest).toBeNull();
     const again = await crawl.start().ended;
@@ -126,16 +133,17 @@ describe("crawl --join", () => {
   });
 
   test("ends with the same exit code for all when pages failed", async () => {
-    await using site = serveNumberedSite({
-      pages: 20,
-      answerMs: 10,
+    await using site = heldSite({
+      pages: 40,
       answers: { "/p/7": { status: 500 }, "/p/8": { status: 404 } },
     });
     await using crawl = await joinedCrawl(site, ["--retries", "0"]);
-    const runs = await Promise.all([1, 2].map(() => crawl.start().ended));
-    for (const { exitCode, stderr } of runs) {
+    const started = [1, 2].map(() => crawl.start().ended);
+    await untilAsked(site, 2);
+    site.goOn();
+    for (const { exitCode, stderr } of await Promise.all(started)) {
       expect(exitCode).toBe(3);
-      expect(stderr).toContain("2 of 20 pages failed; --max-failures allows 0");
+      expect(stderr).toContain("2 of 40 pages failed; --max-failures allows 0");
     }
   });
 
@@ -157,14 +165,17 @@ describe("crawl --join", () => {
   });
 
   test("refuses another plan while it runs and names what differs; another pace may join", async () => {
-    await using site = serveNumberedSite({ pages: 40, answerMs: 50 });
+    await using site = heldSite({ pages: 40 });
     await using crawl = await joinedCrawl(site);
     const first = crawl.start();
     await untilTrue(() => site.visits.length > 0);
     const other = await crawl.start(["--max-depth", "1", "--min-words", "3"]).ended;
     expect(other.exitCode).toBe(2);
     expect(other.stderr).toMatch(/^error: .*depth.*\n/);
-    expect((await crawl.start(["--concurrency", "5"]).ended).exitCode).toBe(0);
+    const faster = crawl.start(["--concurrency", "5"]);
+    await untilAsked(site, 2);
+    site.goOn();
+    expect((await faster.ended).exitCode).toBe(0);
     expect((await first.ended).exitCode).toBe(0);
     expect(expectWhole(await crawl.read())).toBe(40);
   });

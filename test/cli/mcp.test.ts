@@ -131,7 +131,7 @@ describe("--print-config", () => {
         error: null,
       });
     },
-    30_000,
+    120_000,
   );
 
   test("names the deployment file that the server would find here, and fails as it would without the one that is named", async () => {
@@ -186,7 +186,7 @@ describe("mcp", () => {
       );
       expect(found).toMatchObject({ results: [{ url: "docs://tool/proxies.md" }] });
     }
-  }, 30_000);
+  }, 120_000);
 
   test("costs a model at most 1800 tokens of cl100k", async () => {
     await using server = await start(MCP, { cwd: writeDeployment() });
@@ -248,7 +248,7 @@ describe("mcp", () => {
     const end = await second.call("crawl_status", { job_id: job.job_id, wait: 50 });
     expect(end).toMatchObject({ status: "completed", successful: 2, directory: job.directory, error: null });
     expect(site.count("/site/")).toBe(1);
-  }, 30_000);
+  }, 120_000);
 });
 
 describe("the stream of mcp", () => {

@@ -5,7 +5,7 @@ import { postMcp } from "../support/mcp.ts";
 import { Served, writeDeployment } from "../support/served.ts";
 import { until } from "../support/until.ts";
 
-const LONG_TEST = 60_000;
+const LONG_TEST = 120_000;
 
 const isIndexed = (served: Served) =>
   until(

@@ -278,7 +278,7 @@ test.each([
     expect(await until(site.waiting, (count) => count === 0)).toBe(0);
     expect(site.count(path)).toBe(1);
   },
-  60_000,
+  120_000,
 );
 
 test("serve search gives a page no longer than a request may take", async () => {

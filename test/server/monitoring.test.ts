@@ -360,5 +360,5 @@ describe.skipIf(!hasPrometheus)("a Prometheus with the example's configuration",
       for (let at = 3; at < 30; at++) await odd(base, at);
       expect((await seriesOf(base)).sort()).toEqual(before.sort());
     }
-  }, 60_000);
+  }, 120_000);
 });

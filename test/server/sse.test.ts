@@ -114,7 +114,7 @@ test.each<[string, { readonly name: string; readonly tenants: string[] | null } 
     expect((await post(place, "other")).status).toBe(202);
     leave();
   },
-  30_000,
+  120_000,
 );
 
 test("one client has at most 20 streams", async () => {
@@ -148,4 +148,4 @@ test("the setting turns it on, for a server of one process", async () => {
   const { exitCode, stderr } = await runBinary(["serve", "search"], { cwd });
   expect(stderr).toContain("set uvicorn_workers to 1");
   expect(exitCode).toBe(2);
-}, 30_000);
+}, 120_000);

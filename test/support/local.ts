@@ -12,8 +12,18 @@ export async function outputOf(child: Bun.Subprocess<Bun.Spawn.Writable, "pipe",
   return { stdout, stderr, exitCode };
 }
 
-/** A port of loopback that nothing listens on now. */
+/**
+ * A port of loopback that nothing listens on now. It lies below those that systems give to whoever asks for any, so
+ * that it stays free until somebody listens, and while a server on it starts again.
+ */
 export function freePort(): number {
-  using server = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  return server.port;
+  for (;;) {
+    const port = 15_000 + Math.floor(Math.random() * 17_000);
+    try {
+      using _ = Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } });
+      return port;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    }
+  }
 }

@@ -121,7 +121,7 @@ describe("of two pages that differ in one word", () => {
       }),
       { numRuns: 40 },
     );
-  }, 60_000);
+  }, 120_000);
 
   test("a word of the query in a heading in place of another never puts a page behind", async () => {
     const heading = fc.array(filler, { minLength: 1, maxLength: 4 });
@@ -136,7 +136,7 @@ describe("of two pages that differ in one word", () => {
       }),
       { numRuns: 40 },
     );
-  }, 60_000);
+  }, 120_000);
 });
 
 test("the order in which pages are indexed changes no score", async () => {
@@ -149,7 +149,7 @@ test("the order in which pages are indexed changes no score", async () => {
     }),
     { numRuns: 20 },
   );
-}, 60_000);
+}, 120_000);
 
 test.each([
   [11, 2],

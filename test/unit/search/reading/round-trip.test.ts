@@ -28,5 +28,5 @@ test.each(PRINTERS)(
       { numRuns: 200 },
     );
   },
-  60_000,
+  120_000,
 );
