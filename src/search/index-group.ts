@@ -63,8 +63,13 @@ export class IndexGroup {
     const candidates = started.flatMap((one): Placed[] =>
       one.prepared.candidates.map(({ document, score }) => ({ one, document, score: score * one.scale })),
     );
+    const { perIndex } = options;
+    candidates.sort(byScore);
     // In one index no more than these would go on to the second phase.
-    const best = candidates.sort(byScore).slice(0, candidateLimit(options));
+    const best =
+      perIndex === undefined
+        ? candidates.slice(0, candidateLimit(options))
+        : fewOfEach(candidates, perIndex * RESCORED_FOR_ONE).slice(0, MAX_RESCORED);
     const ranked = rankTiers(best, (tier) =>
       started
         .flatMap((one) => {
@@ -77,7 +82,8 @@ export class IndexGroup {
         })
         .sort(byScore),
     );
-    return pageOf(ranked, options).map(({ one, hit, score }) => ({
+    const shown = perIndex === undefined ? ranked : fewOfEach(ranked, perIndex);
+    return pageOf(shown, options).map(({ one, hit, score }) => ({
       ...showHit(one.prepared, { ...hit, score }, options),
       index: one.index,
     }));
@@ -115,6 +121,21 @@ export class IndexGroup {
       return { ...one, scale: isComparable ? 1 : reference / leafWeight };
     });
   }
+}
+
+/** How many candidates the second phase chooses each hit of an index from, where hits of each are limited. */
+const RESCORED_FOR_ONE = 4;
+/** The most candidates of all indexes then. */
+const MAX_RESCORED = 1500;
+
+/** The first ones of each index, in their order. */
+function fewOfEach<One extends Placed>(all: readonly One[], most: number): One[] {
+  const counts = new Map<Started, number>();
+  return all.filter(({ one }) => {
+    const count = (counts.get(one) ?? 0) + 1;
+    counts.set(one, count);
+    return count <= most;
+  });
 }
 
 type Placed = { readonly one: Started; readonly document: number; readonly score: number };

@@ -57,6 +57,8 @@ export type SearchOptions = {
   readonly size: number;
   /** How many of the best hits are left out, as they were on the pages before; by default none. */
   readonly offset?: number | undefined;
+  /** The most hits of each of several indexes; by default any number. */
+  readonly perIndex?: number | undefined;
   /** What documents must meet; by default nothing. */
   readonly filter?: SearchFilter | undefined;
   /** Whether to search only for words as typed: no stems, synonyms or corrections. */

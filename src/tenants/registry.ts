@@ -291,10 +291,11 @@ function showTenants(present: () => Tenants, parts: ShownParts): TenantRegistry 
         requireValues("group", search.filter, () => detailsOf().map(({ group }) => group ?? ""));
       const wanted = named.filter(({ detail }) => groups.length === 0 || groups.includes(detail.group ?? ""));
       const [only] = wanted;
-      if (only && wanted.length === 1) return await searchOne(only, query, search);
+      if (only && wanted.length === 1 && search.perTenant === undefined)
+        return await searchOne(only, query, search);
       const answer = await searcher.search(wanted, query, search);
-      const [failure] = answer.failures;
-      if (failure && answer.failures.length === wanted.length) throw failure;
+      const [first] = answer.failures;
+      if (first && answer.failures.length === wanted.length) throw first.failure;
       return answer;
     },
     fetch: async (codename, uri) => {

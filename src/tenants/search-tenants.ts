@@ -43,17 +43,28 @@ export class TenantSearcher {
       const whole = usable.filter(({ tenant }) => isIntact(tenant, unusable));
       return { unusable, answer: this.#search(whole, query, { ...options, started }) };
     });
-    const failures = await Promise.all(unusable.map(({ tenant, error }) => this.#explain(tenant, error)));
+    const failures = await Promise.all(
+      unusable.map(async ({ tenant, error }) => ({
+        tenant: tenant.detail.codename,
+        failure: await this.#explain(tenant, error),
+      })),
+    );
     return { ...answer, failures };
   }
 
   #search(
     usable: readonly Usable[],
     query: string,
-    { timeoutMs, started, isCounted = false, ...wish }: TenantSearchOptions & { readonly started: number },
+    {
+      timeoutMs,
+      started,
+      isCounted = false,
+      perTenant,
+      ...wish
+    }: TenantSearchOptions & { readonly started: number },
   ): Omit<SearchAnswer, "failures"> {
     const group = this.#groupOf(usable.map(({ index }) => index));
-    const search = { ...wish, explain: false, deadline: started + timeoutMs };
+    const search = { ...wish, perIndex: perTenant, explain: false, deadline: started + timeoutMs };
     const tenants = usable.map(({ tenant }) => tenant.detail.codename);
     return {
       hits: group.search(query, search).map(({ index, ...hit }) => ({ ...hit, tenant: tenants[index]! })),

@@ -20,6 +20,8 @@ export type TenantSearchOptions = {
   readonly size: number;
   /** How many of the best results are left out; by default none. */
   readonly offset?: number;
+  /** The most results of each tenant, where several are searched; by default any number. */
+  readonly perTenant?: number | undefined;
   /** What documents must meet; by default nothing. */
   readonly filter?: SearchFilter | undefined;
   /** Whether results name all the sections with the best passages. */
@@ -41,8 +43,8 @@ export type SearchAnswer = {
   readonly tenants: readonly string[];
   readonly documentCount: number;
   readonly queryMs: number;
-  /** Why some of the tenants were not searched. */
-  readonly failures: readonly Failure[];
+  /** The tenants that were not searched, and why. */
+  readonly failures: readonly { readonly tenant: string; readonly failure: Failure }[];
 };
 
 /** The status of a tenant. */

@@ -168,6 +168,40 @@ describe("the page of serve extractor, for crawls", () => {
     expect(await scrollsSideways(page)).toBe(false);
   });
 
+  test("are listed in rows that a slow click and the focus hold on to while they change", async () => {
+    const body = { seeds: [`${site.origin}/one`], output_dir: "slow-click", rate_limit_delay: 0.7 };
+    const id = await submitJob(server, body);
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/#crawls`);
+    const row = page.locator(".jobs li", { has: page.locator(`a[href="#crawl=${id}"]`) });
+    await row.locator("progress").waitFor();
+    await row.locator("a").hover();
+    await page.mouse.down();
+    const before = await row.locator(".number").textContent();
+    await page.waitForFunction(
+      ([job, text]) => {
+        const link = document.querySelector(`a[href="#crawl=${job}"]`);
+        return link?.parentElement?.querySelector(".number")?.textContent !== text;
+      },
+      [id, before] as const,
+    );
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("href"))).toBe(`#crawl=${id}`);
+    await page.mouse.up();
+    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.locator(".job-head .tag", { hasText: "cancelled" }).waitFor();
+    // The server lists no more than the latest hundred.
+    const { jobs } = (await (await server.get("/crawl")).json()) as { jobs: readonly object[] };
+    const many = Array.from({ length: 100 }, (_, number) => ({ ...jobs[0], job_id: `made-up-${number}` }));
+    await page.route(`${server.url}/crawl`, (route) =>
+      route.fulfill({ json: { jobs: many, queued: 0, running: 0 } }),
+    );
+    await page.getByRole("link", { name: "All crawls" }).click();
+    await page.getByText("The latest 100 crawls").waitFor();
+    expect(await page.locator(".jobs li").count()).toBe(100);
+    expect(tab.complaints).toEqual([]);
+  });
+
   test("cancels one", async () => {
     await using tab = await visit();
     const { page } = tab;

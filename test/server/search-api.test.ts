@@ -134,6 +134,35 @@ describe("GET /search", () => {
     expect((await answerOf({ q: "unknownword", facets: "kind" })).facets).toEqual({ kind: {} });
   });
 
+  test("gives a few hits of each tenant, the best first, where one has many", async () => {
+    const whole = await answerOf({ q: "boat", facets: "tenant", size: "100" });
+    for (const most of [1, 2, 4, 100]) {
+      const { hits, total } = await answerOf({ q: "boat", per_tenant: `${most}`, size: "100" });
+      const counts = Object.fromEntries(
+        [...Map.groupBy(hits, ({ tenant }) => tenant)].map(([tenant, own]) => [tenant, own.length]),
+      );
+      const all = Object.entries(whole.facets.tenant ?? {});
+      expect(counts).toEqual(
+        Object.fromEntries(all.map(([tenant, count]) => [tenant, Math.min(most, count)])),
+      );
+      const scores = hits.map(({ score }) => Number(score));
+      expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+      expect(total).toBe(whole.total);
+      const pages = [];
+      for (let offset = 0; offset < hits.length; offset += 3)
+        pages.push(
+          ...(await answerOf({ q: "boat", per_tenant: `${most}`, size: "3", offset: `${offset}` })).hits,
+        );
+      expect(pages.map(({ url }) => url)).toEqual(hits.map(({ url }) => url));
+      if (most === 100) break;
+    }
+    const one = await answerOf({ q: "boat", tenant: "harbour", per_tenant: "2" });
+    expect(one.hits).toHaveLength(2);
+    const some = await answerOf({ q: "boat", per_tenant: "1", filter: "kind:blog" });
+    expect(some.hits.map(({ tenant }) => tenant)).toEqual(["yard"]);
+    expect((await answerOf({ q: "unknownword", per_tenant: "3" })).hits).toEqual([]);
+  });
+
   test("names the best sections of each document when hits are grouped by it", async () => {
     const { hits } = await answerOf({ q: "moor boat", filter: "path:long.md", group_by: "document" });
     const [hit] = hits as unknown as readonly { anchor: string; sections: readonly { anchor: string }[] }[];
@@ -146,6 +175,8 @@ describe("GET /search", () => {
     [{ q: " " }, "q is required"],
     [{ q: "x", size: "0" }, "size must be between 1 and 100"],
     [{ q: "x", size: "ten" }, "size must be between 1 and 100"],
+    [{ q: "x", per_tenant: "0" }, "per_tenant must be between 1 and 100"],
+    [{ q: "x", per_tenant: "few" }, "per_tenant must be between 1 and 100"],
     [{ q: "x", offset: "901" }, "offset must be between 0 and 900"],
     [{ q: "x", ofset: "1" }, 'there is no parameter "ofset"; did you mean offset?'],
     [{ q: "x", group_by: "tenant" }, "group_by must be document"],

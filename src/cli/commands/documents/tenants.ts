@@ -44,11 +44,11 @@ export async function runTenantSearch(command: TenantSearch, parts: TenantComman
   };
   const answer = await tenants.registry.searchTogether(codenames, command.query, options);
   const { hits, counts, documentCount, failures } = answer;
-  for (const { message } of failures) notices.warn(message);
+  for (const { failure } of failures) notices.warn(failure.message);
   if (command.isJson) {
     const results = hits.map((hit) => ({ tenant: hit.tenant, ...hitToJson(hit, false) }));
     const stats = { total_docs: documentCount, query_time_ms: Math.round(performance.now() - started) };
-    const errors = failures.map((failure) => failure.toRecord());
+    const errors = failures.map(({ failure }) => failure.toRecord());
     await writeJson(io, {
       query: command.query,
       ...(resolved.length > 0 && { resolved }),

@@ -32,7 +32,12 @@ export async function runSearchCall(
   {
     client,
     ...more
-  }: { readonly client: () => string; readonly isCounted: boolean; readonly withSections?: boolean },
+  }: {
+    readonly client: () => string;
+    readonly isCounted: boolean;
+    readonly withSections?: boolean;
+    readonly perTenant?: number | undefined;
+  },
 ) {
   const query = requiredWords(raw, "query");
   const { codenames, ...chosen } = chosenTenants(raw, registry);
@@ -56,7 +61,7 @@ export async function runSearchCall(
   onSearched(answer.tenants);
   // Further results are of a search that was counted.
   if (offset === 0) queryLog?.searched({ client: client(), query, urls: answer.hits.map(({ url }) => url) });
-  const skipped = answer.failures.map(({ message }) => message);
+  const skipped = answer.failures.map(({ failure }) => failure.message);
   return { query, size, offset, chosen, answer, told: skipped.length > 0 ? { skipped } : {} };
 }
 

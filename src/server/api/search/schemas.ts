@@ -78,6 +78,10 @@ export const SearchQuery = z.object({
     .openapi({ description: "What documents must meet", example: "kind:guide,reference path:api/**" }),
   size: z.int().min(1).max(100).optional().openapi({ description: "The most hits; by default 10" }),
   offset: z.int().min(0).max(900).optional().openapi({ description: "Hits to leave out; by default none" }),
+  per_tenant: z.int().min(1).max(100).optional().openapi({
+    description:
+      "The most hits of each tenant, so that one with many leaves room for others; by default any number",
+  }),
   facets: z
     .string()
     .optional()
@@ -126,7 +130,11 @@ export const SearchAnswer = z
     is_total_exact: z.boolean().openapi({ description: "False when `total` may be too high" }),
     facets: z.record(z.string(), z.record(z.string(), count)),
     resolved: z.string().optional(),
-    skipped: z.array(z.string()).optional().openapi({ description: "Tenants that could not be searched" }),
+    skipped: z.array(z.string()).optional().openapi({ description: "Why tenants could not be searched" }),
+    failures: z
+      .array(z.object({ tenant: z.string(), docs_name: DOCS_NAME, code: z.string(), message: z.string() }))
+      .optional()
+      .openapi({ description: "The same, with the tenant of each" }),
     processing_time_ms: z.number(),
   })
   .openapi("SearchAnswer");

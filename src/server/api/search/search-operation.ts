@@ -4,7 +4,7 @@ import { headingPath, type SearchHit } from "../../../search/index.ts";
 import type { TenantRegistry } from "../../../tenants/index.ts";
 import type { Exchange } from "../../middleware/exchange.ts";
 import { countsOf, rounded, runSearchCall, type SearchCallOptions } from "../mcp/search-call.ts";
-import { ArgumentError } from "../mcp/tool.ts";
+import { ArgumentError, integer } from "../mcp/tool.ts";
 import { type ApiOperation, invalidRequest, problem } from "../openapi.ts";
 import * as schemas from "./schemas.ts";
 
@@ -61,14 +61,16 @@ async function search(
   const registry = options.registryOf(exchange);
   const withSections = groupsByDocument(raw.group_by);
   const facets = facetNames(raw.facets ?? "");
-  const { q = "", facets: _, group_by: __, preview, ...others } = raw;
+  const { q = "", facets: _, group_by: __, per_tenant: ___, preview, ...others } = raw;
+  const perTenant =
+    raw.per_tenant === undefined ? undefined : integer(raw, "per_tenant", { min: 1, max: 100, fallback: 1 });
   if (preview !== undefined && preview !== "true" && preview !== "false")
     throw new ArgumentError("preview must be true or false");
   if (q.trim() === "") throw new ArgumentError("q is required");
   const { query, size, offset, chosen, answer, told } = await runSearchCall(
     { ...others, query: q },
     { ...options, registry, queryLog: preview === "true" ? null : options.queryLog },
-    { client: () => subscriberNetwork(exchange.client.address), isCounted: true, withSections },
+    { client: () => subscriberNetwork(exchange.client.address), isCounted: true, withSections, perTenant },
   );
   const counted = answer.counts && countsOf({ ...answer.counts, values: valuesOf(registry, answer) });
   return {
@@ -84,6 +86,14 @@ async function search(
     facets: Object.fromEntries(facets.map((name) => [name, counted?.facets[name] ?? {}])),
     ...chosen,
     ...told,
+    ...(answer.failures.length > 0 && {
+      failures: answer.failures.map(({ tenant, failure }) => ({
+        tenant,
+        docs_name: displayNameOf(registry, tenant),
+        code: failure.code,
+        message: failure.message,
+      })),
+    }),
     processing_time_ms: Math.round(answer.queryMs * 100) / 100,
   };
 }

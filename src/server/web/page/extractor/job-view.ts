@@ -1,5 +1,5 @@
 import type { TimeChart } from "../chart.ts";
-import { announce, fill, h, saveBlob } from "../dom.ts";
+import { announce, append, fill, h, keepInStep, saveBlob } from "../dom.ts";
 import { counted, formatAgo, formatDuration, formatNumber, formatTime } from "../format.ts";
 import { keyHeader, problemMessage, request } from "../http.ts";
 import {
@@ -332,26 +332,37 @@ export async function showJobs(element: HTMLElement, signal: AbortSignal): Promi
 function show(element: HTMLElement, jobs: readonly Job[]): void {
   // The form is what matters while there is nothing to list.
   element.closest(".crawls")?.classList.toggle("none", jobs.length === 0);
-  const focused = document.activeElement?.id;
   if (jobs.length === 0) {
     fill(element, h("p.fine", "No crawls yet."));
     announce("No crawls yet");
     return;
   }
-  fill(element, h("ul.jobs", ...jobs.map(row)));
-  // Drawing the list again must not take the focus away.
-  if (focused?.startsWith("job-")) document.getElementById(focused)?.focus({ preventScroll: true });
+  const list = element.querySelector("ul.jobs") ?? h("ul.jobs");
+  const present = new Map([...list.children].map((row) => [row.id, row]));
+  keepInStep(
+    list,
+    jobs.map((job) => row(job, present.get(`job-${job.job_id}`))),
+  );
+  const isCut = jobs.length === LISTED;
+  const note = h("p.fine", `The latest ${LISTED} crawls; GET /crawl?limit=1000 gives programs more.`);
+  if (!list.isConnected || isCut !== (list.nextSibling !== null)) fill(element, list, isCut && note);
 }
 
-function row(job: Job): HTMLElement {
+/** The most jobs that the server lists by default. */
+const LISTED = 100;
+
+/** A row keeps its link, so that the focus stays and a slow click still meets it. */
+function row(job: Job, present: Element | undefined): Element {
+  const href = `#crawl=${encodeURIComponent(job.job_id)}`;
+  const row = present ?? h("li", { id: `job-${job.job_id}` }, h("a", { href }, jobName(job)));
   const when = formatAgo(job.completed_at ?? job.started_at ?? job.created_at);
-  return h(
-    "li",
-    h("a", { href: `#crawl=${encodeURIComponent(job.job_id)}`, id: `job-${job.job_id}` }, jobName(job)),
+  while (row.children.length > 1) row.lastChild?.remove();
+  append(row, [
     stateTag(job),
     h("span.fine.number", `${counts(job)} · ${when ?? ""}`),
     !isOver(job) && progressBar(job),
-  );
+  ]);
+  return row;
 }
 
 /** Names a crawl after its start. */

@@ -23,11 +23,18 @@ export class Outcomes {
   #wish: PagesWish = {};
   #recent: CrawledPage[] = [];
   #isDrawing = false;
+  /** The filters by their ids: they are changed and not replaced, so that a slow click still meets them. */
+  readonly #filters = new Map<
+    string,
+    { readonly element: HTMLElement; readonly button: HTMLButtonElement }
+  >();
+  readonly #reasonList = h("ul.reasons");
 
   constructor(onProblem: (error: unknown) => void) {
     this.#problem = onProblem;
     this.#list = new PageList(onProblem);
     this.#pages = h("section", { hidden: true }, h("h3", "Pages"), this.#latest, this.#list.element);
+    this.#reasons.append(h("h3", "Not extracted, by reason"), this.#reasonList);
     this.element.append(this.#reasons, this.#hosts, this.#pages);
   }
 
@@ -89,11 +96,7 @@ export class Outcomes {
         const text = `${formatNumber(pages)} ${status}: ${REASONS[reason] ?? reason}`;
         return this.#filterButton(`reason-${status}-${reason}`, { status, reason }, text, reason);
       });
-    fill(
-      this.#reasons,
-      h("h3", "Not extracted, by reason"),
-      h("ul.reasons", ...this.#allButtons(counts), ...buttons),
-    );
+    keepInStep(this.#reasonList, [...this.#allButtons(counts), ...buttons]);
     this.#showHosts(outcomes?.hosts ?? []);
     this.#latest.hidden = outcomes !== undefined;
     this.#list.element.hidden = outcomes === undefined;
@@ -113,7 +116,7 @@ export class Outcomes {
       const own = counts.filter((one) => one.status === status);
       const pages = own.reduce((sum, one) => sum + one.pages, 0);
       const text = `All ${formatNumber(pages)} ${status}`;
-      return own.length < 2 ? [] : [h("li", this.#filterButton(`reason-${status}`, { status }, text))];
+      return own.length < 2 ? [] : [this.#filterButton(`reason-${status}`, { status }, text, null)];
     });
   }
 
@@ -141,19 +144,22 @@ export class Outcomes {
     );
   }
 
-  #filterButton(id: string, wish: PagesWish, text: string, code?: string): HTMLElement {
-    const isChosen = (["status", "reason", "host"] as const).every((name) => this.#wish[name] === wish[name]);
-    const onclick = (): void => this.#choose(isChosen ? {} : wish);
-    return h(
-      code === undefined ? "span" : "li",
-      h(
-        "button.small",
-        { type: "button", id, "aria-pressed": String(isChosen), onclick },
-        text,
-        code !== undefined && " ",
-        code !== undefined && h("code.fine", code),
-      ),
-    );
+  /** @param code what programs call it; null for none, and nothing where the button is no item of a list */
+  #filterButton(id: string, wish: PagesWish, text: string, code?: string | null): HTMLElement {
+    const isChosen = (): boolean =>
+      (["status", "reason", "host"] as const).every((name) => this.#wish[name] === wish[name]);
+    let filter = this.#filters.get(id);
+    if (!filter) {
+      const onclick = (): void => this.#choose(isChosen() ? {} : wish);
+      const button = h("button.small", { type: "button", id, onclick });
+      filter = { element: h(code === undefined ? "span" : "li", button), button };
+      this.#filters.set(id, filter);
+    }
+    const { element, button } = filter;
+    button.setAttribute("aria-pressed", String(isChosen()));
+    if (button.dataset.text !== text) fill(button, text, code && " ", code && h("code.fine", code));
+    button.dataset.text = text;
+    return element;
   }
 }
 

@@ -17,6 +17,8 @@ export type SearchWish = {
   readonly isExact: boolean;
   readonly size: number;
   readonly offset: number;
+  /** The most hits of each tenant; by default any number. */
+  readonly perTenant?: number;
   /** Whether nobody typed this search, so that it does not count. */
   readonly isTry?: boolean;
   readonly signal: AbortSignal;
@@ -24,7 +26,7 @@ export type SearchWish = {
 
 /** @throws RequestFailed */
 export function searchTenants(wish: SearchWish): Promise<SearchPage> {
-  const { tenant, query, filter, isExact, size, offset, isTry, signal } = wish;
+  const { tenant, query, filter, isExact, size, offset, perTenant, isTry, signal } = wish;
   const parameters = new URLSearchParams({
     q: query,
     ...(tenant !== "" && { tenant }),
@@ -33,6 +35,7 @@ export function searchTenants(wish: SearchWish): Promise<SearchPage> {
     ...(isTry && { preview: "true" }),
     size: String(size),
     offset: String(offset),
+    ...(perTenant !== undefined && { per_tenant: String(perTenant) }),
     facets: "*",
     snippet_style: "rich",
   });

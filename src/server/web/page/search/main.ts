@@ -44,6 +44,11 @@ async function loadTenants(): Promise<boolean> {
   return tenants.some(isBusy);
 }
 
+async function tenantNames(): Promise<TenantNames> {
+  if (names === null) await loadTenants();
+  return names ?? new Map();
+}
+
 /** Keeps the collections up to date while they are seen. */
 async function showOverview(signal: AbortSignal): Promise<void> {
   clearTimeout(refreshTimer);
@@ -140,12 +145,11 @@ async function search(place: Place, signal: AbortSignal): Promise<void> {
 
 async function searchFor(place: Place, signal: AbortSignal): Promise<void> {
   const asked = placeHash({ ...place, document: null, documentTenant: "" });
-  if (names === null) await loadTenants();
-  if (asked === shownSearch || names === null) return;
+  if (asked === shownSearch) return;
   const onRetry = (): void => void show();
   shownSearch = "";
-  if (await showResults(results, { place: { ...place, document: null }, tenants: names, signal, onRetry }))
-    shownSearch = asked;
+  const options = { place: { ...place, document: null }, tenants: tenantNames(), signal, onRetry };
+  if (await showResults(results, options)) shownSearch = asked;
 }
 
 /** Goes back to the result that was opened. @returns whether there is one */

@@ -1,5 +1,5 @@
 import { announce, fill, h } from "../dom.ts";
-import { counted } from "../format.ts";
+import { counted, formatNumber } from "../format.ts";
 import { problemMessage } from "../http.ts";
 import { snippetNodes } from "../snippet.ts";
 import { shownAddress } from "./addresses.ts";
@@ -8,28 +8,20 @@ import { filterChips } from "./filters.ts";
 import { showLooser } from "./looser.ts";
 import { type Place, placeHash } from "./place.ts";
 
-/** The answer of one tenant: hits, or the reason why there are none. */
-type Answer = {
-  readonly tenant: string;
-  readonly page: SearchPage | null;
-  readonly hits: readonly Hit[];
-  readonly error: unknown;
-};
-
 /** What people call the tenants, by codename. */
 export type TenantNames = ReadonlyMap<string, string>;
 
-/** The number of hits of each tenant when all are searched; a search in one tenant shows more. */
-const SIZE_OF_MANY = 4;
+/** The number of hits of each tenant when all are searched, and of all of them; a search in one tenant shows more. */
+const SIZE_OF_EACH = 4;
+const SIZE_OF_ALL = 60;
 const SIZE_OF_ONE = 30;
 /** Where the server's pages end. */
 const MAX_OFFSET = 900;
-/** The number of simultaneous requests, because the server has other callers. */
-const AT_ONCE = 4;
 
 export type ResultsOptions = {
   readonly place: Place;
-  readonly tenants: TenantNames;
+  /** They are read beside the search. */
+  readonly tenants: Promise<TenantNames>;
   readonly signal: AbortSignal;
   readonly onRetry: () => void;
 };
@@ -49,54 +41,50 @@ export function hitAt(
 /**
  * Searches the place's tenants and shows the results.
  * @returns false when a tenant gave no answer
- * @throws AbortError by the signal
+ * @throws AbortError by the signal; RequestFailed when the tenants are not known
  */
 export async function showResults(element: HTMLElement, options: ResultsOptions): Promise<boolean> {
-  const { place, tenants, signal, onRetry } = options;
+  const { place, signal, onRetry } = options;
   element.setAttribute("aria-busy", "true");
-  const overview = place.tenant === "" ? await askEverywhere(place, signal) : null;
-  // A tenant that has nothing of what is asked for would refuse the filter.
-  const known = place.filter === "" ? [...tenants.keys()] : Object.keys(overview?.facets.tenant ?? {});
-  const asked = place.tenant === "" ? known : [place.tenant];
-  const answers = await askAll(asked, place, signal);
+  const [{ page, error }, tenants] = await Promise.all([ask(place, signal), options.tenants]).finally(() => {
+    // A newer search is under way then.
+    if (!signal.aborted) element.removeAttribute("aria-busy");
+  });
   signal.throwIfAborted();
-  element.removeAttribute("aria-busy");
-  const found = answers.filter(({ hits }) => hits.length > 0).sort(byBestScore);
-  const failed = answers.filter(({ error }) => error !== null);
-  const shown = overview ?? (place.tenant === "" ? null : (answers[0]?.page ?? null));
-  const count = shown?.total ?? found.reduce((sum, { hits }) => sum + hits.length, 0);
+  const failures = page?.failures ?? [];
+  const count = page?.total ?? 0;
   const nameOf = (tenant: string): string => tenants.get(tenant) ?? tenant;
-  const isRefused = failed.length === asked.length && failed.length > 0;
-  const title = titleOf(place, { count, isRefused, nameOf });
+  const title = titleOf(place, { count, isRefused: page === null, nameOf });
   const focused = element.contains(document.activeElement) ? document.activeElement?.id : null;
   const looser = h("div.looser");
   fill(
     element,
     h("h2", { id: "results-title" }, title),
-    shown && filterChips(place, shown),
-    isRefused && problemMessage(failed[0]?.error, onRetry),
-    ...found.map((answer) => group(answer, place, nameOf)),
-    place.tenant !== "" && moreButton(element, place, count),
+    page && filterChips(place, page),
+    page === null && problemMessage(error, onRetry),
+    ...(page ? groups(page, place) : []),
+    place.tenant === "" ? page && others(page, place, nameOf) : moreButton(element, place, count),
     looser,
-    !isRefused && failed.length > 0 && faults(failed, { asked: asked.length, nameOf, onRetry }),
+    failures.length > 0 && faults(failures, { asked: tenants.size, onRetry }),
   );
   // A chip that was chosen is drawn again.
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   announce(title);
-  if (count === 0 && !isRefused) await showLooser(looser, { place, signal, nameOf, itemOf: hitItem });
-  return failed.length === 0;
+  if (count === 0 && page !== null) await showLooser(looser, { place, signal, nameOf, itemOf: hitItem });
+  return page !== null && failures.length === 0;
 }
 
-/**
- * What all tenants have together; null where that cannot be said, as each tenant will tell for itself.
- * @throws RequestFailed for a filter that nothing meets
- */
-async function askEverywhere(place: Place, signal: AbortSignal): Promise<SearchPage | null> {
+/** One request for all tenants, or the one of the place; the reason where there is no answer. */
+async function ask(
+  place: Place,
+  signal: AbortSignal,
+): Promise<{ readonly page: SearchPage | null; readonly error: unknown }> {
+  const wish = place.tenant === "" ? { size: SIZE_OF_ALL, perTenant: SIZE_OF_EACH } : { size: SIZE_OF_ONE };
   try {
-    return await searchTenants({ ...place, size: 1, offset: 0, signal });
+    return { page: await searchTenants({ ...place, ...wish, offset: 0, signal }), error: null };
   } catch (error) {
-    if (place.filter !== "" || signal.aborted) throw error;
-    return null;
+    signal.throwIfAborted();
+    return { page: null, error };
   }
 }
 
@@ -129,27 +117,6 @@ function moreButton(element: HTMLElement, place: Place, total: number): HTMLElem
   return button;
 }
 
-async function askAll(tenants: readonly string[], place: Place, signal: AbortSignal): Promise<Answer[]> {
-  const answers: Answer[] = [];
-  const waiting = tenants.values();
-  const size = tenants.length > 1 ? SIZE_OF_MANY : SIZE_OF_ONE;
-  const ask = async (): Promise<void> => {
-    for (const tenant of waiting) {
-      try {
-        const page = await searchTenants({ ...place, tenant, size, offset: 0, signal });
-        answers.push({ tenant, page, hits: page.hits, error: null });
-      } catch (error) {
-        if (signal.aborted) return;
-        answers.push({ tenant, page: null, hits: [], error });
-      }
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, ask));
-  return answers;
-}
-
-const byBestScore = (a: Answer, b: Answer): number => (b.hits[0]?.score ?? 0) - (a.hits[0]?.score ?? 0);
-
 type NameOf = (tenant: string) => string;
 
 function titleOf(
@@ -165,22 +132,36 @@ function titleOf(
   return isRefused ? `No results for “${query}”${where}` : `Nothing found for “${query}”${where}`;
 }
 
-function group({ tenant, hits }: Answer, place: Place, nameOf: NameOf): HTMLElement {
-  const list = h("ol.hits", ...hits.map((hit) => hitItem(hit, place)));
-  if (place.tenant !== "") return list;
-  const name = nameOf(tenant);
-  const more = placeHash({ ...place, tenant, document: null });
-  return h(
-    "section.group",
-    { "aria-label": name },
-    h(
-      "h3",
-      name,
-      hits.length === SIZE_OF_MANY &&
-        h("a.more", { href: more, "aria-label": `All results in ${name}` }, "All results"),
-    ),
-    list,
-  );
+/** The hits of each tenant together, the tenant with the best one first. */
+function groups({ hits, facets }: SearchPage, place: Place): HTMLElement[] {
+  if (place.tenant !== "") return [h("ol.hits", ...hits.map((hit) => hitItem(hit, place)))];
+  return [...Map.groupBy(hits, ({ tenant }) => tenant)].map(([tenant, own]) => {
+    const name = own[0]?.docs_name ?? tenant;
+    const all = placeHash({ ...place, tenant, document: null });
+    return h(
+      "section.group",
+      { "aria-label": name },
+      h(
+        "h3",
+        name,
+        (facets.tenant?.[tenant] ?? 0) > own.length &&
+          h("a.more", { href: all, "aria-label": `All results in ${name}` }, "All results"),
+      ),
+      h("ol.hits", ...own.map((hit) => hitItem(hit, place))),
+    );
+  });
+}
+
+/** Leads to the collections that have results, but none of the best. */
+function others({ hits, facets }: SearchPage, place: Place, nameOf: NameOf): HTMLElement | null {
+  const shown = new Set(hits.map(({ tenant }) => tenant));
+  const rest = Object.entries(facets.tenant ?? {}).filter(([tenant]) => !shown.has(tenant));
+  if (rest.length === 0) return null;
+  const links = rest.map(([tenant, count]) => {
+    const href = placeHash({ ...place, tenant, document: null });
+    return h("a.chip", { href }, nameOf(tenant), " ", h("span.count", formatNumber(count)));
+  });
+  return h("nav.group.chips", { "aria-label": "More collections" }, h("span", "Also in"), ...links);
 }
 
 /** @param collection what the hit's collection is called, where nothing else says so */
@@ -204,19 +185,13 @@ function hitItem(hit: Hit, place: Place, collection = ""): HTMLElement {
 
 /** Says which collections gave no answer, below what the others have. */
 function faults(
-  failed: readonly Answer[],
-  {
-    asked,
-    nameOf,
-    onRetry,
-  }: { readonly asked: number; readonly nameOf: NameOf; readonly onRetry: () => void },
+  failures: NonNullable<SearchPage["failures"]>,
+  { asked, onRetry }: { readonly asked: number; readonly onRetry: () => void },
 ): HTMLElement {
-  const items = failed.map(({ tenant, error }) =>
-    h("li", h("strong", nameOf(tenant)), ": ", error instanceof Error ? error.message : String(error)),
-  );
+  const items = failures.map(({ docs_name: name, message }) => h("li", h("strong", name), ": ", message));
   return h(
     "details.faults.fine",
-    h("summary", `${failed.length} of ${counted(asked, "collection")} gave no answer`),
+    h("summary", `${failures.length} of ${counted(asked, "collection")} gave no answer`),
     h("ul", ...items),
     h("button.small", { type: "button", onclick: onRetry }, "Try again"),
   );
