@@ -24,7 +24,8 @@ const ARGUMENTS = [
   "--disable-default-apps",
   "--disable-domain-reliability",
   "--disable-extensions",
-  "--disable-features=MediaRouter,OptimizationHints,AutofillServerCommunication,CertificateTransparencyComponentUpdater",
+  // The two popups of the address bar are pages of their own, in a process that every new tab would start.
+  "--disable-features=MediaRouter,OptimizationHints,AutofillServerCommunication,CertificateTransparencyComponentUpdater,WebUIOmniboxPopup,WebUIOmniboxAimPopup",
   "--disable-gpu",
   "--disable-sync",
   "--disable-dev-shm-usage",
