@@ -2,13 +2,15 @@
  * The built program on PostgreSQL and a bucket beside itself on SQLite and a directory: crawls of cheap pages by one and
  * by two processes.
  *
- *   bun scripts/bench/scale.ts [--pages N] [--concurrency N] [--runs N] [--worker-cores X] [--out FILE]
+ *   bun scripts/bench/scale.ts [--pages N] [--concurrency N] [--runs N] [--worker-cores X] [--warm-up N] [--out FILE]
  *
  * Everything runs on this machine: the site, the database and the bucket take CPU from the workers, so what each of them
  * takes for a page is measured, and the rate that two workers would have on cores of their own follows from it. With
  * `--worker-cores .5` each worker gets half a core (a control group of Linux, as root), which leaves the rest to the
- * others: so a second worker adds what it would add on a machine of its own. A worker's first 5 000 pages cost more than
- * later ones, since the runtime compiles, so short crawls flatter the single one. The bench fails when a page is missing. It needs PostgreSQL and an S3 server (`make test-scale` installs both).
+ * others: so a second worker adds what it would add on a machine of its own. A worker's first pages cost more than later
+ * ones, because the runtime compiles: 3 CPU s more for the first 2 000, and .3 ms a page for the next 10 000. In a short
+ * crawl this counts twice for two workers, so `--warm-up 5000` measures from when 5 000 pages of each worker are done.
+ * The bench fails when a page is missing. It needs PostgreSQL and an S3 server (`make test-scale` installs both).
  */
 import { mkdir, mkdtemp, readdir, rm, rmdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -49,6 +51,7 @@ const { values: written } = parseArgs({
     concurrency: { type: "string" },
     runs: { type: "string" },
     "worker-cores": { type: "string" },
+    "warm-up": { type: "string" },
     out: { type: "string" },
   },
 });
@@ -56,6 +59,9 @@ const pagesPerHost = Math.ceil((parseCount("--pages", written.pages) ?? 10_000) 
 const pages = pagesPerHost * HOSTS;
 const concurrency = parseCount("--concurrency", written.concurrency) ?? 16;
 const runs = parseCount("--runs", written.runs) ?? 3;
+const warmUp = parseCount("--warm-up", written["warm-up"]) ?? 0;
+if (2 * warmUp > pages / 2)
+  throw new Error(`--warm-up ${warmUp} of two workers leaves less than half of ${pages} pages`);
 const workerCores = written["worker-cores"] === undefined ? null : Number(written["worker-cores"]);
 if (workerCores !== null && !(workerCores >= 0.05 && workerCores <= 64))
   throw new Error(`--worker-cores ${written["worker-cores"]} is not a number from .05 to 64`);
@@ -91,6 +97,17 @@ async function databaseCpuMs({ database }: Cluster): Promise<number> {
   return sum(await Promise.all([first, ...children.map(Number)].map((pid) => cpuMsOf(pid).catch(() => 0))));
 }
 
+/** Waits until these workers are warm. @returns the number of pages that they have asked for by then */
+async function warm(crawl: readonly Running[], site: ManyHosts): Promise<number> {
+  if (warmUp === 0) return 0;
+  const first = await site.count();
+  for (;;) {
+    const asked = (await site.count()) - first;
+    if (asked >= warmUp * crawl.length || crawl.some((running) => running.hasEnded())) return asked;
+    await Bun.sleep(20);
+  }
+}
+
 async function measure(
   subject: string,
   crawl: readonly Running[],
@@ -99,7 +116,9 @@ async function measure(
 ): Promise<Measured> {
   const cpu = async (): Promise<readonly number[]> =>
     Promise.all([databaseCpuMs(cluster), cpuMsOf(cluster.bucket.pid()), cpuMsOf(site.pid)]);
+  const counted = pages - (await warm(crawl, site));
   const before = await cpu();
+  const workersBefore = warmUp === 0 ? [] : await Promise.all(crawl.map(({ pid }) => cpuMsOf(pid)));
   const startedAt = performance.now();
   for (const running of crawl) {
     const code = await running.exited;
@@ -111,12 +130,12 @@ async function measure(
   const [database = 0, bucket = 0, ofSite = 0] = after.map((ms, which) => ms - (before[which] ?? 0));
   return {
     subject,
-    pages,
-    pagesPerSecond: pages / seconds,
-    worker: sum(crawl.map((running) => running.usedCpuMs())) / pages,
-    database: database / pages,
-    bucket: bucket / pages,
-    site: ofSite / pages,
+    pages: counted,
+    pagesPerSecond: counted / seconds,
+    worker: (sum(crawl.map((running) => running.usedCpuMs())) - sum(workersBefore)) / counted,
+    database: database / counted,
+    bucket: bucket / counted,
+    site: ofSite / counted,
     databaseBusy: database / 1000 / seconds,
   };
 }
@@ -177,7 +196,7 @@ const site = await serveManyHosts({ hosts: HOSTS, pagesPerHost, answerMs: 0, mis
 try {
   const machine = describeMachine();
   console.log(
-    `${machine}; ${pages} pages on ${HOSTS} hosts, concurrency ${concurrency}, ${cluster.bucket.kind}\n`,
+    `${machine}; ${pages} pages on ${HOSTS} hosts, concurrency ${concurrency}, warm-up ${warmUp}, ${cluster.bucket.kind}\n`,
   );
   const results: Measured[] = [];
   for (let round = 0; round < runs; round++) {
@@ -201,7 +220,7 @@ try {
   if (written.out)
     await Bun.write(
       written.out,
-      `${JSON.stringify({ machine, commit, concurrency, results, ratio, ratioByCpu }, null, 2)}\n`,
+      `${JSON.stringify({ machine, commit, concurrency, warmUp, results, ratio, ratioByCpu }, null, 2)}\n`,
     );
 } finally {
   await site[Symbol.asyncDispose]();
