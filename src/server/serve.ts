@@ -15,7 +15,7 @@ import { drainingProblem, refuseWhileDraining } from "./middleware/limits.ts";
 import { observe } from "./middleware/observe.ts";
 import { guardOrigin, type OriginRules } from "./middleware/origin.ts";
 import { ProblemError } from "./middleware/problem.ts";
-import { serveApiDocs } from "./web/api-docs.ts";
+import { serveSwagger } from "./web/api-docs.ts";
 import { servePages, type WebPages } from "./web/pages.ts";
 
 /** Where a server listens, and whom it answers. */
@@ -71,7 +71,7 @@ export function serve(place: ServerPlace, service: Service): RunningServer {
     [
       observe({ metrics: service.metrics, quietPaths: PROBE_PATHS }),
       guardOrigin({ ...service, boundHost: place.host, allowedHosts: place.allowedHosts }),
-      ...(service.pages ? [servePages(service.pages), serveApiDocs] : []),
+      ...(service.pages ? [servePages(service.pages), serveSwagger] : []),
       ...(access.resource ? [serveResourceMetadata(access.resource)] : []),
       requireGrant({ access, openPaths: PROBE_PATHS }),
       refuseWhileDraining(() => draining.signal.aborted, PROBE_PATHS),

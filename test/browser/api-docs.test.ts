@@ -9,28 +9,66 @@ setDefaultTimeout(120_000);
 const browser = forAllTests(await openPageBrowser());
 const server = forAllTests(await startExtractor({ env: { ARTICLE_EXTRACTOR_BASE_PATH: "/reader" } }));
 
-/** Opens an operation and sends it; resolves when the answer with this status is shown. */
+/** Sends an opened operation; resolves when the answer with this status is shown. */
 async function execute(page: Tab, id: string, status: string): Promise<void> {
   const operation = page.locator(`#operations-${id}`);
-  await operation.locator(".opblock-summary").click();
   await operation.getByRole("button", { name: "Try it out" }).click();
   await operation.getByRole("button", { name: "Execute" }).click();
   await operation.locator(".live-responses-table .response-col_status", { hasText: status }).waitFor();
 }
 
-test("the documentation shows every operation, tries one, and asks nobody else", async () => {
+test("the documentation lists every operation, opens and tries one, and asks nobody else", async () => {
   await using tab = await browser.visit({ origin: server.url });
   const { page } = tab;
   const { paths } = (await (await server.get("/reader/openapi.json")).json()) as { paths: object };
   const operations = Object.values(paths).flatMap((path: object) => Object.keys(path)).length;
+  const loaded: string[] = [];
+  page.on("request", (request) => loaded.push(new URL(request.url()).pathname));
   await page.goto(`${server.url}/reader/docs`);
+  const links = page.locator("#operations a");
+  await links.nth(operations - 1).waitFor();
+  expect(await links.count()).toBe(operations);
+  // Swagger UI comes when an operation is opened, which then has the focus.
+  expect(loaded.filter((path) => path.includes("swagger"))).toEqual([]);
+  await page.getByRole("link", { name: "/health" }).press("Enter");
   await page
     .locator(".opblock")
     .nth(operations - 1)
     .waitFor();
   expect(await page.locator(".opblock").count()).toBe(operations);
-  await execute(page, "operation-get_health", "200");
+  await page.waitForFunction(() => document.activeElement?.closest("#operations-operation-getHealth"));
+  expect(await page.locator("#overview").isVisible()).toBe(false);
+  await execute(page, "operation-getHealth", "200");
   expect(tab.outside.filter((url) => !url.startsWith("data:"))).toEqual([]);
+  expect(tab.complaints).toEqual([]);
+});
+
+test("every operation of the list is opened by its link", async () => {
+  await using tab = await browser.visit({ origin: server.url });
+  const { page } = tab;
+  await page.goto(`${server.url}/reader/docs`);
+  await page.locator("#operations a").first().waitFor();
+  const fragments = await page
+    .locator("#operations a")
+    .evaluateAll((all) => all.map((one) => (one as HTMLAnchorElement).hash));
+  await page.goto(`${server.url}/reader/docs#/`);
+  await page.locator(".opblock").first().waitFor();
+  const places = fragments.map(
+    (fragment) => `operations-${fragment.slice(2).replace("/", "-").replaceAll("%20", "_")}`,
+  );
+  const shown = await page.locator(".opblock").evaluateAll((all) => all.map(({ id }) => id));
+  expect(shown.sort()).toEqual(places.sort());
+});
+
+test("Swagger UI that does not come can be asked for again", async () => {
+  await using tab = await browser.visit({ origin: server.url, expected: /ERR_FAILED/ });
+  const { page } = tab;
+  await page.route("**/swagger-ui-bundle.js", (route) => route.abort(), { times: 1 });
+  await page.goto(`${server.url}/reader/docs`);
+  await page.getByRole("link", { name: "/health" }).click();
+  await page.locator("#announcer", { hasText: "could not be loaded" }).waitFor({ state: "attached" });
+  await page.getByRole("link", { name: "/crawl/{job_id}/events" }).click();
+  await page.locator(".opblock.is-open").waitFor();
   expect(tab.complaints).toEqual([]);
 });
 
@@ -40,22 +78,22 @@ test("where there is a key the documentation asks for it, and sends it", async (
   });
   await using tab = await browser.visit({ origin: guarded.url, expected: /status of 401/ });
   const { page } = tab;
-  await page.goto(`${guarded.url}/docs`);
+  await page.goto(`${guarded.url}/docs#/operation/getMetrics`);
   await page.getByRole("button", { name: "Not now" }).click();
   await page.getByRole("alert").waitFor();
   await page.getByRole("button", { name: "Try again" }).click();
   await page.getByLabel("API key", { exact: true }).fill("correct-key");
   await page.keyboard.press("Enter");
-  await execute(page, "operation-get_metrics", "200");
+  await execute(page, "operation-getMetrics", "200");
   expect(tab.complaints).toEqual([]);
 });
 
 test("it follows dark mode, and what it offers to send is taken", async () => {
   await using tab = await browser.visit({ origin: server.url, isDark: true });
   const { page } = tab;
-  await page.goto(`${server.url}/reader/docs`);
+  await page.goto(`${server.url}/reader/docs#/mcp/postMcp`);
   // What the other operations offer, test/server/offered-examples.test.ts sends.
-  await execute(page, "mcp-post_mcp", "200");
+  await execute(page, "mcp-postMcp", "200");
   expect(await accessibilityFaults(page)).toEqual([]);
   const background = () => page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
   expect(await background()).toBe("rgb(28, 32, 34)");

@@ -105,6 +105,7 @@ function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation, option
   const route = createRoute({
     method,
     path,
+    operationId: operationIdOf(method, path),
     summary: operation.summary,
     tags: [operation.tag],
     ...(operation.description === undefined ? {} : { description: operation.description }),
@@ -130,6 +131,12 @@ function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation, option
     return context.env.exchange.request.method === "HEAD" ? withoutBody(response) : response;
   });
 }
+
+/** Names an operation for generators of clients: `getCrawlJobIdEvents` for GET /crawl/{job_id}/events. */
+const operationIdOf = (method: string, path: string): string =>
+  path
+    .split(/[^A-Za-z0-9]+/)
+    .reduce((name, word) => name + word.slice(0, 1).toUpperCase() + word.slice(1), method);
 
 /** The answer to HEAD: that of GET with its length. The framework would drop the body, and say that it has none. */
 async function withoutBody(response: Response): Promise<Response> {

@@ -1,6 +1,6 @@
 import { type Gauge, gaugeOf } from "../../base/metrics.ts";
 import { requireAllTenants } from "../middleware/access.ts";
-import { apiDocsPage } from "../web/api-docs.ts";
+import { showApiDocs } from "../web/api-docs.ts";
 import {
   type Api,
   type ApiOperation,
@@ -136,7 +136,7 @@ const pageOperations = (
     summary: "Interactive documentation of this API",
     description: "Browsers are shown the page without a key; it asks for one.",
     answers: { 200: { description: "A page for a browser", content: { "text/html": z.string() } } },
-    handle: async () => apiDocsPage(),
+    handle: ({ exchange }) => showApiDocs(exchange),
   },
   {
     method: "get",

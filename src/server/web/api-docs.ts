@@ -1,97 +1,52 @@
-import { type Layer, prefersHtml } from "../middleware/exchange.ts";
+import type { Exchange, Layer } from "../middleware/exchange.ts";
+import { answer, assetOf, createWebPage, type WebAsset } from "./assets.ts";
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
 import docsStyle from "./page/docs/docs.css" with { type: "text" };
+import docsHtml from "./page/docs/docs.html" with { type: "text" };
+import icon from "./page/icon.svg" with { type: "text" };
 
-const startScript = bundlePageScript("docs/main.ts");
+const docsScript = bundlePageScript("docs/main.ts");
 
-/** A file inside the program that browsers load. */
-type EmbeddedFile = {
-  readonly type: string;
-  /** Loads the text: large files are compressed in the program. */
-  readonly load: () => Promise<string>;
+/**
+ * The operations of the API. Swagger UI, which shows one of them in full and tries it out, weighs half a megabyte: it is
+ * loaded when somebody opens an operation.
+ */
+// The types of Bun know imported HTML as the page of a server only; imported as text it is text.
+export const docsPage = createWebPage(
+  String(docsHtml),
+  { "icon.svg": icon, "docs.css": docsStyle, "docs.js": docsScript },
+  { writesMarkup: true },
+);
+
+const SWAGGER: Readonly<Record<string, () => Promise<{ readonly default: string }>>> = {
+  "swagger-ui.css": () => import("swagger-ui-dist/swagger-ui.css", { with: { type: "text" } }),
+  "swagger-ui-bundle.js": () => import("swagger-ui-dist/swagger-ui-bundle.js", { with: { type: "text" } }),
 };
 
-/** Swagger UI for `openapi.json`, which needs no network. */
-const PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>article-extractor API</title>
-<link rel="icon" href="data:,">
-<link rel="stylesheet" href="docs/swagger-ui.css">
-<link rel="stylesheet" href="docs/docs.css">
-</head>
-<body>
-<nav aria-label="Pages"><a href="./">Back to the page</a></nav>
-<main id="swagger-ui"><p class="loading">Loading the documentation …</p></main>
-<script src="docs/swagger-ui-bundle.js"></script>
-<script type="module" src="docs/start.js"></script>
-</body>
-</html>
-`;
+/** The files of Swagger UI that were asked for; they are compressed in the program. */
+const loaded = new Map<string, Promise<WebAsset>>();
 
-const CSS = "text/css; charset=utf-8";
-const SCRIPT = "text/javascript; charset=utf-8";
-
-/** What the page loads, by the name that it uses. */
-const FILES: ReadonlyMap<string, EmbeddedFile> = new Map([
-  [
-    "swagger-ui.css",
-    {
-      type: CSS,
-      load: async () => (await import("swagger-ui-dist/swagger-ui.css", { with: { type: "text" } })).default,
-    },
-  ],
-  [
-    "swagger-ui-bundle.js",
-    {
-      type: SCRIPT,
-      load: async () =>
-        (await import("swagger-ui-dist/swagger-ui-bundle.js", { with: { type: "text" } })).default,
-    },
-  ],
-  ["docs.css", { type: CSS, load: async () => docsStyle }],
-  ["start.js", { type: SCRIPT, load: async () => startScript }],
-]);
-
-// The page may run, load and connect only to what this server serves, and may not be framed.
-const OWN_ONLY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join("; ");
+function load(name: string): Promise<WebAsset> | null {
+  if (!Object.hasOwn(SWAGGER, name)) return null;
+  const asset = loaded.get(name) ?? SWAGGER[name]!().then(({ default: text }) => assetOf(name, text));
+  loaded.set(name, asset);
+  return asset;
+}
 
 /** Answers with the documentation's page. */
-export const apiDocsPage = (): Response =>
-  new Response(PAGE, {
-    headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": OWN_ONLY },
-  });
+export const showApiDocs = (exchange: Exchange): Promise<Response> =>
+  answer(exchange, docsPage.html, "no-cache");
 
 const FOLDER = "/docs/";
 
 /**
- * Shows the documentation to browsers, and serves its files to everybody. It comes before the check of the
- * API key for the same reason as `servePages`: its contents come from `/openapi.json`, which needs the key.
+ * Serves the files of Swagger UI to everybody. It comes before the check of the API key for the same reason as
+ * `servePages`: the documentation's contents come from `/openapi.json`, which needs the key.
  */
-export const serveApiDocs: Layer = (next) => async (exchange) => {
+export const serveSwagger: Layer = (next) => async (exchange) => {
   const { request, path } = exchange;
   if (request.method !== "GET" && request.method !== "HEAD") return next(exchange);
-  if (path === "/docs" && prefersHtml(request.headers.get("accept"))) return apiDocsPage();
-  const file = path.startsWith(FOLDER) ? FILES.get(path.slice(FOLDER.length)) : undefined;
-  return file ? await fileResponse(file) : await next(exchange);
-};
-
-async function fileResponse({ type, load }: EmbeddedFile): Promise<Response> {
+  const file = path.startsWith(FOLDER) ? await load(path.slice(FOLDER.length)) : null;
   // Another version of the program may have other files under the same names.
-  return new Response(await load(), {
-    headers: { "content-type": type, "cache-control": "public, max-age=300" },
-  });
-}
+  return file ? await answer(exchange, file, "public, max-age=300") : await next(exchange);
+};

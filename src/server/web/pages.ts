@@ -1,7 +1,6 @@
-import { createHash } from "node:crypto";
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
-import { acceptedTypes, type Exchange, type Layer, prefersHtml } from "../middleware/exchange.ts";
+import { type Exchange, type Layer, prefersHtml } from "../middleware/exchange.ts";
+import { docsPage } from "./api-docs.ts";
+import { answer, assetOf, createWebPage, type WebAsset, type WebPage } from "./assets.ts";
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
 import baseStyle from "./page/base.css" with { type: "text" };
 import chartStyle from "./page/chart.css" with { type: "text" };
@@ -36,6 +35,7 @@ export const extractorPages = (): WebPages => ({
     "chart.js": chartScript,
     "extractor.js": extractorScript,
   }),
+  "/docs": docsPage,
 });
 
 /** The pages of `serve search`: search and documents; and what became of syncs and searches. */
@@ -57,6 +57,7 @@ export const searchPages = (): WebPages => ({
     "embed.css": baseStyle + proseStyle + embedStyle,
     "embed.js": embedScript,
   }),
+  "/docs": docsPage,
   "/docs-search.js": { file: assetOf("docs-search.js", boxScript) },
   // Its address of earlier versions; programs are answered with JSON there.
   "/analytics": { movedTo: "status#queries" },
@@ -64,18 +65,6 @@ export const searchPages = (): WebPages => ({
 
 /** The types of Bun know imported HTML as the page of a server only; imported as text it is text. */
 const textOf = (html: unknown): string => String(html);
-
-/** A file that a browser may request. */
-type WebAsset = {
-  readonly body: string;
-  /** What the file may do in a browser. */
-  readonly policy: string;
-  readonly contentType: string;
-  /** The ETag as in the header; weak, because it stands for the file with and without compression. */
-  readonly etag: string;
-  /** Compresses the body, once. */
-  readonly gzipped: () => Promise<Uint8Array<ArrayBuffer>>;
-};
 
 /** Pages by their paths. */
 export type WebPages = Readonly<Record<string, WebPage | MovedPage | SharedFile>>;
@@ -85,91 +74,6 @@ type SharedFile = { readonly file: WebAsset };
 
 /** Where a page is now, relative to where it was. */
 type MovedPage = { readonly movedTo: string };
-
-/** A page with everything that it loads. */
-type WebPage = {
-  readonly html: WebAsset;
-  /** Files by path below the page. A path contains the hash of the content, so the content never changes. */
-  readonly assets: ReadonlyMap<string, WebAsset>;
-};
-
-const CONTENT_TYPES: Readonly<Record<string, string>> = {
-  css: "text/css; charset=utf-8",
-  html: "text/html; charset=utf-8",
-  js: "text/javascript; charset=utf-8",
-  svg: "image/svg+xml",
-};
-
-/**
- * Assembles a page: `{{name}}` in the HTML becomes the asset's relative address, `assets/HASH.name`. A script that others
- * import comes before them. `{{style name}}` and `{{script name}}` become the file itself in its element, so that the
- * first picture waits for no second request.
- * @throws Error for a placeholder that names no asset
- */
-function createWebPage(html: string, files: Readonly<Record<string, string>>): WebPage {
-  const assets = new Map<string, WebAsset>();
-  const paths = new Map<string, string>();
-  for (const [name, source] of Object.entries(files)) {
-    if (html.includes(` ${name}}}`)) continue;
-    // A script imports another one by the path that it has in the tree; here both are in one folder.
-    const body = source.replaceAll(/(["'])\.\.\/([\w-]+)\.ts\1/g, (written, _, module: string) => {
-      const found = paths.get(`${module}.js`);
-      return found === undefined ? written : JSON.stringify(found.replace("assets/", "./"));
-    });
-    const path = `assets/${hashOf(body)}.${name}`;
-    paths.set(name, path);
-    assets.set(path, assetOf(name, body));
-  }
-  const inlined: string[] = [];
-  const filled = html.replace(
-    /\{\{(?:(style|script) )?([\w.-]+)\}\}/g,
-    (_, element: string | undefined, name: string) => {
-      const text = element === undefined ? paths.get(name) : files[name];
-      if (text === undefined) throw new Error(`the page names ${name}, which is no asset`);
-      if (element === undefined) return text;
-      inlined.push(text);
-      return `<${element}>${text}</${element}>`;
-    },
-  );
-  return { html: assetOf("page.html", filled, policyWith(inlined)), assets };
-}
-
-/** @throws Error for an asset of an unknown kind */
-function assetOf(name: string, body: string, policy: string = policyWith([])): WebAsset {
-  const contentType = CONTENT_TYPES[name.slice(name.lastIndexOf(".") + 1)];
-  if (contentType === undefined) throw new Error(`no content type is known for ${name}`);
-  let compressed: ReturnType<WebAsset["gzipped"]> | undefined;
-  const gzipped: WebAsset["gzipped"] = () => {
-    compressed ??= promisify(gzip)(body);
-    return compressed;
-  };
-  return { body, policy, contentType, etag: `W/"${hashOf(body)}"`, gzipped };
-}
-
-const hashOf = (body: string): string =>
-  createHash("sha256").update(body).digest("base64url").slice(0, 16).replaceAll(/[-_]/g, "0");
-
-/**
- * What a page may do in a browser: load its own files, send requests to its own server, and show pictures,
- * which it does only after a click. No text can become markup or script (Trusted Types), and nothing may
- * frame the page.
- * @param inlined the styles and scripts that stand in the page itself
- */
-function policyWith(inlined: readonly string[]): string {
-  const hashes = inlined.map((text) => ` 'sha256-${createHash("sha256").update(text).digest("base64")}'`);
-  return [
-    "default-src 'none'",
-    `script-src 'self'${hashes.join("")}`,
-    `style-src 'self'${hashes.join("")}`,
-    "connect-src 'self'",
-    "img-src 'self' data: https: http:",
-    "base-uri 'none'",
-    "form-action 'none'",
-    "frame-ancestors 'none'",
-    "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
-  ].join("; ");
-}
 
 /**
  * Answers the paths of pages with them when a browser asks for HTML, and serves the files that they load. It comes
@@ -207,24 +111,6 @@ function toFolder({ request }: Exchange): Response | null {
   const name = url.pathname.slice(url.pathname.lastIndexOf("/") + 1);
   return new Response(null, { status: 308, headers: { location: `${name}/${url.search}` } });
 }
-
-async function answer({ request }: Exchange, asset: WebAsset, cacheControl: string): Promise<Response> {
-  const headers = {
-    "content-type": asset.contentType,
-    "content-security-policy": asset.policy,
-    "cache-control": cacheControl,
-    etag: asset.etag,
-    vary: "Accept-Encoding",
-  };
-  const known = request.headers.get("if-none-match")?.split(",") ?? [];
-  const isKnown = known.some((one) => one.trim().replace(/^(?!W\/)/, "W/") === asset.etag);
-  if (isKnown) return new Response(null, { status: 304, headers });
-  if (!takesGzip(request)) return new Response(asset.body, { headers });
-  return new Response(await asset.gzipped(), { headers: { ...headers, "content-encoding": "gzip" } });
-}
-
-const takesGzip = ({ headers }: Request): boolean =>
-  acceptedTypes(headers.get("accept-encoding")).some(({ type, weight }) => type === "gzip" && weight > 0);
 
 /** Tells caches that the page and the JSON share one address. */
 function withVary(response: Response): Response {

@@ -17,10 +17,7 @@ export type ServedPage = {
   readonly answers?: Readonly<Record<string, unknown>>;
   /** What a person does before the page is in its state. */
   readonly act?: (page: Tab) => Promise<void>;
-  /**
-   * The page is Swagger UI: half a megabyte, some of whose buttons do not show that they have the focus, which is not
-   * ours to mend. Its weight, its pictures and the keyboard are left out.
-   */
+  /** The page is Swagger UI, whose weight of half a megabyte and whose looks are not ours. */
   readonly isForeign?: boolean;
 };
 
@@ -30,7 +27,7 @@ async function extract(page: Tab): Promise<void> {
   await page.locator(".reader .prose p").first().waitFor({ state: "attached" });
 }
 
-const SWAGGER = { isForeign: true, ready: ".opblock" };
+const SWAGGER = { path: "/docs#/", isForeign: true, ready: ".opblock" };
 
 export const PAGES: readonly ServedPage[] = [
   { name: "extract-empty", server: "extractor", path: "/", ready: "#extract-form" },
@@ -104,7 +101,8 @@ export const PAGES: readonly ServedPage[] = [
       [`GET /crawl/${RUNNING.job_id}/events`]: `id: 1\nevent: progress\ndata: ${JSON.stringify(RUNNING)}\n\n`,
     },
   },
-  { name: "extractor-api", server: "extractor", path: "/docs", ...SWAGGER },
+  { name: "extractor-api", server: "extractor", path: "/docs", ready: "#operations a" },
+  { name: "extractor-swagger", server: "extractor", ...SWAGGER },
   { name: "search-empty", server: "search", path: "/", ready: ".collection" },
   {
     name: "search-hits",
@@ -131,5 +129,6 @@ export const PAGES: readonly ServedPage[] = [
     answers: { "GET /analytics": QUERIES, "GET /search-times": TIMES },
   },
   { name: "search-box", server: "search", path: "/embed", ready: "#tenants label" },
-  { name: "search-api", server: "search", path: "/docs", ...SWAGGER },
+  { name: "search-api", server: "search", path: "/docs", ready: "#operations a" },
+  { name: "search-swagger", server: "search", ...SWAGGER },
 ];

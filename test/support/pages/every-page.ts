@@ -56,11 +56,11 @@ export async function testEveryPage(amount: Amount): Promise<void> {
     });
     return { tab, weigh: await openPage(tab, origins[page.server], page) };
   };
-  const look = async (page: Tab, width: number, engine: Engine, { isForeign }: ServedPage): Promise<void> => {
+  const look = async (page: Tab, width: number, engine: Engine): Promise<void> => {
     await widen(page, width);
     expect(await tooWide(page)).toEqual([]);
     if (engine === "firefox" || amount.thoroughly.includes(width)) {
-      if (!isForeign) expect(await keyboardFaults(page)).toEqual([]);
+      expect(await keyboardFaults(page)).toEqual([]);
       if (engine === "chromium" || amount === FULL) expect(await accessibilityFaults(page)).toEqual([]);
     }
   };
@@ -80,7 +80,7 @@ export async function testEveryPage(amount: Amount): Promise<void> {
             expect(await comparePicture(page, bench, join(PICTURES, name))).toBeNull();
           }
         }
-        for (const width of WIDTHS) await look(page, width, "chromium", served);
+        for (const width of WIDTHS) await look(page, width, "chromium");
         expect(tab.complaints).toEqual([]);
         expect(tab.outside.filter((url) => !url.startsWith("data:"))).toEqual([]);
       });
@@ -93,7 +93,7 @@ export async function testEveryPage(amount: Amount): Promise<void> {
           const { tab } = await visit(firefoxes[index]!, served, isDark);
           await using _ = tab;
           for (const width of amount.firefox.widths) {
-            await look(tab.page, width, "firefox", served);
+            await look(tab.page, width, "firefox");
             const known = boxes.get(`${served.name} ${width}`);
             if (known) expect(layoutDifferences(known, await boxesOf(tab.page))).toEqual([]);
           }

@@ -1,9 +1,22 @@
-import { byId, fill } from "../dom.ts";
-import { keyHeader, problemMessage, request } from "../http.ts";
+import { announce, byId, fill, h } from "../dom.ts";
+import { keyHeader, problemMessage, requestJson } from "../http.ts";
 
 type Outgoing = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
-/** Declares the global of swagger-ui-bundle.js, which the page loads first. */
+type Operation = {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly tags: readonly string[];
+};
+
+/** What is read of an OpenAPI document. */
+type ApiDocument = {
+  readonly info: { readonly title: string; readonly version: string };
+  /** Operations by path and method. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+};
+
+/** Declares the global of swagger-ui-bundle.js. */
 declare const SwaggerUIBundle: (options: {
   readonly url: string;
   readonly dom_id: string;
@@ -14,23 +27,69 @@ declare const SwaggerUIBundle: (options: {
 }) => unknown;
 
 const DOCUMENT = "openapi.json";
+/** How Swagger UI writes the place of an operation into the address: `#/crawl%20jobs/getCrawlJobId`. */
+const OPERATION = "#/";
 
 /** MCP wants clients to take both types of answers (Streamable HTTP), and Swagger UI names one. */
 const acceptOf = ({ url }: Outgoing) =>
   url.endsWith("/mcp") ? { accept: "application/json, text/event-stream" } : {};
 
-/** Requests the document itself first, because Swagger UI cannot ask for a key after a 401. */
+/** Shows all operations. It asks for the key, because Swagger UI cannot do so after a 401. */
 async function show(): Promise<void> {
   try {
-    await request(DOCUMENT);
+    listOperations(await requestJson<ApiDocument>(DOCUMENT));
   } catch (error) {
     fill(
-      place,
+      operations,
       problemMessage(error, () => void show()),
     );
     return;
   }
-  fill(place);
+  openNamed();
+}
+
+function listOperations({ info, paths }: ApiDocument): void {
+  const all = Object.entries(paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => ({ path, method, ...operation })),
+  );
+  const groups = [...Map.groupBy(all, ({ tags }) => tags[0] ?? "")].map(([tag, members]) =>
+    h("section", h("h2", tag), h("ul", ...members.map((one) => h("li", operationLink(one))))),
+  );
+  fill(operations, h("p", `${info.title} ${info.version}`), ...groups);
+}
+
+type Listed = Operation & { readonly path: string; readonly method: string };
+
+function operationLink({ path, method, operationId, summary, tags }: Listed): HTMLAnchorElement {
+  const words = [h("span.method", method.toUpperCase()), h("code", path), h("span", summary)];
+  const href = `${OPERATION}${encodeURIComponent(tags[0] ?? "")}/${operationId}`;
+  return h("a", { href }, ...words.flatMap((word) => [word, " "]));
+}
+
+let isOpen = false;
+/** The link that was followed is gone, and the operation that it opened is not drawn yet. */
+let awaitsFocus = false;
+
+/** Loads Swagger UI once the address names an operation, and has it show that one. */
+function openNamed(): void {
+  if (isOpen || !location.hash.startsWith(OPERATION)) return;
+  isOpen = true;
+  announce("Loading …");
+  const style = h("link", { rel: "stylesheet", href: "docs/swagger-ui.css" });
+  const script = h("script", { src: "docs/swagger-ui-bundle.js" });
+  script.addEventListener("load", openSwagger);
+  for (const file of [style, script])
+    file.addEventListener("error", () => {
+      isOpen = false;
+      announce("Swagger UI could not be loaded.");
+    });
+  document.head.append(style, script);
+}
+
+function openSwagger(): void {
+  byId("overview", HTMLElement).hidden = true;
+  awaitsFocus = true;
+  place.hidden = false;
   SwaggerUIBundle({
     url: DOCUMENT,
     dom_id: "#swagger-ui",
@@ -54,10 +113,18 @@ function complete(place: HTMLElement): void {
     field.setAttribute("aria-label", field.getAttribute("placeholder") ?? "Value");
   for (const code of place.querySelectorAll("pre.microlight:not([tabindex]), pre.example:not([tabindex])"))
     code.setAttribute("tabindex", "0");
+  const opened = awaitsFocus
+    ? place.querySelector<HTMLElement>(".opblock.is-open .opblock-summary-control")
+    : null;
+  if (opened) {
+    awaitsFocus = false;
+    opened.focus();
+  }
   // The button around it does the same.
   for (const link of place.querySelectorAll(".opblock-summary-control a[href]")) link.removeAttribute("href");
 }
 
+const operations = byId("operations", HTMLElement);
 const place = byId("swagger-ui", HTMLElement);
 new MutationObserver(() => complete(place)).observe(place, { childList: true, subtree: true });
 
@@ -70,4 +137,5 @@ const followColours = (): void => {
 
 dark.addEventListener("change", followColours);
 followColours();
+window.addEventListener("hashchange", openNamed);
 void show();

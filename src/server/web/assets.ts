@@ -1,0 +1,136 @@
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
+import { acceptedTypes, type Exchange } from "../middleware/exchange.ts";
+
+/** A file that a browser may request. */
+export type WebAsset = {
+  readonly body: string;
+  /** What the file may do in a browser. */
+  readonly policy: string;
+  readonly contentType: string;
+  /** The ETag as in the header; weak, because it stands for the file with and without compression. */
+  readonly etag: string;
+  /** Compresses the body, once. */
+  readonly gzipped: () => Promise<Uint8Array<ArrayBuffer>>;
+};
+
+/** A page with everything that it loads. */
+export type WebPage = {
+  readonly html: WebAsset;
+  /** Files by path below the page. A path contains the hash of the content, so the content never changes. */
+  readonly assets: ReadonlyMap<string, WebAsset>;
+};
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  css: "text/css; charset=utf-8",
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  svg: "image/svg+xml",
+};
+
+/**
+ * Assembles a page: `{{name}}` in the HTML becomes the asset's relative address, `assets/HASH.name`. A script that others
+ * import comes before them. `{{style name}}` and `{{script name}}` become the file itself in its element, so that the
+ * first picture waits for no second request.
+ * @throws Error for a placeholder that names no asset
+ */
+export function createWebPage(
+  html: string,
+  files: Readonly<Record<string, string>>,
+  rules: PolicyRules = {},
+): WebPage {
+  const assets = new Map<string, WebAsset>();
+  const paths = new Map<string, string>();
+  for (const [name, source] of Object.entries(files)) {
+    if (html.includes(` ${name}}}`)) continue;
+    // A script imports another one by the path that it has in the tree; here both are in one folder.
+    const body = source.replaceAll(/(["'])\.\.\/([\w-]+)\.ts\1/g, (written, _, module: string) => {
+      const found = paths.get(`${module}.js`);
+      return found === undefined ? written : JSON.stringify(found.replace("assets/", "./"));
+    });
+    const path = `assets/${hashOf(body)}.${name}`;
+    paths.set(name, path);
+    assets.set(path, assetOf(name, body));
+  }
+  const inlined: string[] = [];
+  const filled = html.replace(
+    /\{\{(?:(style|script) )?([\w.-]+)\}\}/g,
+    (_, element: string | undefined, name: string) => {
+      const text = element === undefined ? paths.get(name) : files[name];
+      if (text === undefined) throw new Error(`the page names ${name}, which is no asset`);
+      if (element === undefined) return text;
+      inlined.push(text);
+      return `<${element}>${text}</${element}>`;
+    },
+  );
+  return { html: assetOf("page.html", filled, policyWith(inlined, rules)), assets };
+}
+
+/**
+ * @param name its ending tells the content type
+ * @throws Error for an asset of an unknown kind
+ */
+export function assetOf(name: string, body: string, policy: string = policyWith([])): WebAsset {
+  const contentType = CONTENT_TYPES[name.slice(name.lastIndexOf(".") + 1)];
+  if (contentType === undefined) throw new Error(`no content type is known for ${name}`);
+  let compressed: ReturnType<WebAsset["gzipped"]> | undefined;
+  const gzipped: WebAsset["gzipped"] = () => {
+    compressed ??= promisify(gzip)(body);
+    return compressed;
+  };
+  return { body, policy, contentType, etag: `W/"${hashOf(body)}"`, gzipped };
+}
+
+/** A name for a content, in letters and digits. */
+const hashOf = (body: string): string =>
+  createHash("sha256").update(body).digest("base64url").slice(0, 16).replaceAll(/[-_]/g, "0");
+
+type PolicyRules = {
+  /** The page runs a script that makes markup of text, and so it is without Trusted Types, and without pictures of others. */
+  readonly writesMarkup?: boolean;
+};
+
+/**
+ * What a page may do in a browser: load its own files, send requests to its own server, and show pictures,
+ * which it does only after a click. No text can become markup or script (Trusted Types), and nothing may
+ * frame the page.
+ * @param inlined the styles and scripts that stand in the page itself
+ */
+function policyWith(inlined: readonly string[], { writesMarkup = false }: PolicyRules = {}): string {
+  const hashes = inlined.map((text) => ` 'sha256-${createHash("sha256").update(text).digest("base64")}'`);
+  return [
+    "default-src 'none'",
+    `script-src 'self'${hashes.join("")}`,
+    `style-src 'self'${hashes.join("")}`,
+    "connect-src 'self'",
+    `img-src 'self' data:${writesMarkup ? "" : " https: http:"}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    ...(writesMarkup ? [] : ["require-trusted-types-for 'script'", "trusted-types 'none'"]),
+  ].join("; ");
+}
+
+/** Answers with a file, compressed where the client takes that; in short when the client has it already. */
+export async function answer(
+  { request }: Exchange,
+  asset: WebAsset,
+  cacheControl: string,
+): Promise<Response> {
+  const headers = {
+    "content-type": asset.contentType,
+    "content-security-policy": asset.policy,
+    "cache-control": cacheControl,
+    etag: asset.etag,
+    vary: "Accept-Encoding",
+  };
+  const known = request.headers.get("if-none-match")?.split(",") ?? [];
+  const isKnown = known.some((one) => one.trim().replace(/^(?!W\/)/, "W/") === asset.etag);
+  if (isKnown) return new Response(null, { status: 304, headers });
+  if (!takesGzip(request)) return new Response(asset.body, { headers });
+  return new Response(await asset.gzipped(), { headers: { ...headers, "content-encoding": "gzip" } });
+}
+
+const takesGzip = ({ headers }: Request): boolean =>
+  acceptedTypes(headers.get("accept-encoding")).some(({ type, weight }) => type === "gzip" && weight > 0);
