@@ -69,7 +69,7 @@ export type Program = {
  * @param envFile replaces the `.env` beside the program; null uses that one
  * @throws Failure `invalid_settings` when the file cannot be read
  */
-export const readEnvironment = (host: Host, envFile: string | null): Environment =>
+export const readEnvironment = (host: Host, envFile: string | null): Promise<Environment> =>
   withDotenv(host.environment, { executablePath: host.executablePath, envFile });
 
 /**

@@ -3,6 +3,7 @@ import { Failure } from "./failure.ts";
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
   EPERM: "permission denied",
+  EFBIG: "the file is too large",
   EISDIR: "it is a directory, not a file",
   ENOTDIR: "a part of the path is not a directory",
   EEXIST: "there is a file of that name",

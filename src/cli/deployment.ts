@@ -6,7 +6,6 @@ import {
   openTenants,
   type PlacedDeployment,
   type Program,
-  readEnvironment,
   readProgram,
 } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
@@ -14,7 +13,7 @@ import { MAX_DEPLOYMENT_BYTES, readDeployment, type Settings } from "../settings
 import { describeReasons, type TenantStatus } from "../tenants/index.ts";
 import { readText } from "./input.ts";
 import { type Io, wrongUsage } from "./io.ts";
-import { type CommandParts, overridesOf, warnOfMisspelt } from "./program.ts";
+import { type CommandParts, environmentOf, overridesOf, warnOfMisspelt } from "./program.ts";
 
 /** The program and the deployment file that a command works with. */
 export type DeployedProgram = { readonly program: Program; readonly deployment: PlacedDeployment };
@@ -24,15 +23,22 @@ export type DeployedProgram = { readonly program: Program; readonly deployment: 
  * @param config what `--config` says; null: the environment's, then `./deployment.json`
  * @throws Failure `unreadable_input`; `invalid_settings` with a line for each problem
  */
-export async function openDeployment(
-  { typed, io, notices }: CommandParts,
+export async function openDeployment(parts: CommandParts, config: string | null): Promise<DeployedProgram> {
+  return await deploymentOf(parts, await programOf(parts), config);
+}
+
+async function deploymentOf(
+  { io, notices }: CommandParts,
+  program: Program,
   config: string | null,
 ): Promise<DeployedProgram> {
-  const program = readProgram(io, readEnvironment(io, typed.one("env-file")), overridesOf(typed));
   const deployment = await chooseDeployment({ config, settings: program.settings, io });
   warnOfMisspelt(program.environment, { io, notices, deployment });
   return { program, deployment };
 }
+
+const programOf = async ({ typed, io }: CommandParts): Promise<Program> =>
+  readProgram(io, await environmentOf(typed, io), overridesOf(typed));
 
 /**
  * Does the same for a program that also runs without a deployment file; a file that is found in the current directory
@@ -43,10 +49,10 @@ export async function openOptionalDeployment(
   parts: CommandParts,
   config: string | null,
 ): Promise<Pick<DeployedProgram, "program"> & { readonly deployment: PlacedDeployment | null }> {
-  const { typed, io, notices } = parts;
-  const program = readProgram(io, readEnvironment(io, typed.one("env-file")), overridesOf(typed));
+  const { io, notices } = parts;
+  const program = await programOf(parts);
   const isNamed = config !== null || program.settings.deploymentConfig !== null;
-  if (isNamed) return await openDeployment(parts, config);
+  if (isNamed) return await deploymentOf(parts, program, config);
   const deployment = existsSync(DEFAULT_CONFIG) ? await loadFound(parts) : null;
   warnOfMisspelt(program.environment, { io, notices, deployment });
   return { program, deployment };

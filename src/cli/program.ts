@@ -14,7 +14,7 @@ import { silentLog } from "../base/silent-log.ts";
 import { parseEgressPolicy } from "../fetching/index.ts";
 import { type Deployment, type Environment, misspeltVariables } from "../settings/index.ts";
 import type { Typed } from "./arguments.ts";
-import { type Io, wrongUsage } from "./io.ts";
+import { type Io, untilAborted, wrongUsage } from "./io.ts";
 import { optionValue } from "./option-values.ts";
 import type { Notices } from "./terminal/notices.ts";
 
@@ -25,11 +25,18 @@ export type CommandParts = { readonly typed: Typed; readonly io: Io; readonly no
  * Reads the program for a command without a deployment file: option, then environment, then `.env`, then default.
  * @throws Failure `invalid_settings`, `invalid_usage`
  */
-export function openProgram({ typed, io, notices }: CommandParts): Program {
-  const environment = readEnvironment(io, typed.one("env-file"));
+export async function openProgram({ typed, io, notices }: CommandParts): Promise<Program> {
+  const environment = await environmentOf(typed, io);
   warnOfMisspelt(environment, { io, notices, deployment: null });
   return readProgram(io, environment, overridesOf(typed));
 }
+
+/**
+ * The variables of the process, and of the `.env` file.
+ * @throws Failure `invalid_settings` when the file cannot be read, and the signal's reason
+ */
+export const environmentOf = (typed: Typed, io: Io): Promise<Environment> =>
+  untilAborted(readEnvironment(io, typed.one("env-file")), io.signal);
 
 /** Returns the typed settings, which override the environment. */
 export function overridesOf(typed: Typed): Overrides {
@@ -60,11 +67,11 @@ export type CommandApp = { readonly app: App; readonly program: Program; readonl
  * Opens the application for the person who runs the program.
  * @throws Failure `invalid_settings`, `invalid_usage`
  */
-export function openCommandApp(
+export async function openCommandApp(
   parts: CommandParts,
   { extractsOnePage = false }: { readonly extractsOnePage?: boolean } = {},
-): CommandApp {
-  const program = openProgram(parts);
+): Promise<CommandApp> {
+  const program = await openProgram(parts);
   const log = program.openLog("critical");
   const person = createPerson(parts.io);
   // Commands log nothing of their own accord, but a person has to know what their crawl waits for.

@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { createReadStream } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseEnv } from "node:util";
 import { Failure } from "../base/failure.ts";
@@ -17,10 +17,13 @@ export type DotenvPlaces = {
  * Adds the variables of one `.env` file below those of the process. The current directory's file is never
  * read: a hostile checkout must not choose a proxy or a browser.
  * @throws Failure `invalid_settings` when the named file, or one that exists beside the program, cannot be
- * read
+ * read, or is over 1 MiB
  */
-export function withDotenv(environment: Environment, { executablePath, envFile }: DotenvPlaces): Environment {
-  const contents = envFile === null ? readBeside(executablePath) : readNamed(envFile);
+export async function withDotenv(
+  environment: Environment,
+  { executablePath, envFile }: DotenvPlaces,
+): Promise<Environment> {
+  const contents = await (envFile === null ? readBeside(executablePath) : readNamed(envFile));
   if (contents === null) return environment;
   const set = Object.entries(environment).filter(([, value]) => value !== undefined);
   return { ...parseEnv(contents), ...Object.fromEntries(set) };
@@ -30,22 +33,33 @@ export function withDotenv(environment: Environment, { executablePath, envFile }
 // exist and cannot be read must not be ignored: they may name the proxy or the egress policy.
 const IS_NONE: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
 
-function readBeside(executablePath: string): string | null {
+async function readBeside(executablePath: string): Promise<string | null> {
   const path = join(dirname(executablePath), ".env");
   try {
-    return readFileSync(path, "utf8");
+    return await readText(path);
   } catch (cause) {
     if (IS_NONE.has(systemCode(cause) ?? "")) return null;
     throw unreadable(path, cause);
   }
 }
 
-function readNamed(path: string): string {
+async function readNamed(path: string): Promise<string> {
   try {
-    return readFileSync(path, "utf8");
+    return await readText(path);
   } catch (cause) {
     throw unreadable(`--env-file ${path}`, cause);
   }
+}
+
+const MAX_BYTES = 2 ** 20;
+
+// The file may be a pipe that nobody has written to yet: while it is awaited, signals must still end the program.
+async function readText(path: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of createReadStream(path, { end: MAX_BYTES })) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  if (bytes.length > MAX_BYTES) throw Object.assign(new Error(path), { code: "EFBIG" });
+  return bytes.toString("utf8");
 }
 
 function unreadable(name: string, cause: unknown): Failure {

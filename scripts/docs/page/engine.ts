@@ -72,12 +72,15 @@ const SETTINGS = {
   ...DEFAULT_SEARCH,
   // They are shorter than a hit of the program has them: many pages should fit into the window.
   snippet: { ...DEFAULT_SEARCH.snippet, fragmentChars: 160 },
-  preferences: { boost: [], deboost: ["index", "decisions", "api"] },
+  preferences: { boost: [], deboost: ["index", "decisions"] },
 };
 
 // Who asks how to do something wants the page about it before the tables that name its words. These are beginnings of paths:
 // other patterns need the runtime.
-const TASK_SETTINGS = { ...SETTINGS, preferences: { ...SETTINGS.preferences, boost: ["how-to/"] } };
+const TASK_SETTINGS = {
+  ...SETTINGS,
+  preferences: { boost: ["how-to/"], deboost: [...SETTINGS.preferences.deboost, "api"] },
+};
 
 /** Several words, none of them an option, a file or a name from code. */
 const isTask = (query: string): boolean => /^[\p{L}\s'’?]+$/u.test(query) && /\S\s+\S/.test(query);

@@ -18,7 +18,7 @@ export const database: Run = async (shell) => {
       "invalid_usage",
       `database takes: migrate, or status${didYouMean(action, DATABASE_ACTIONS)}`,
     );
-  const program = openProgram(partsOf(shell));
+  const program = await openProgram(partsOf(shell));
   await using opened = await openHere(program);
   return await (action === "migrate" ? bringUpToDate : show)(opened, shell);
 };

@@ -53,7 +53,7 @@ type DoctorParts = {
 export const doctor: Run = async (shell) => {
   const { typed, io } = shell;
   requireNoArguments(typed);
-  const { app, program, log } = openCommandApp(partsOf(shell));
+  const { app, program, log } = await openCommandApp(partsOf(shell));
   await using _ = app;
   const config = typed.one("config") ?? null;
   return await look({ app, program, log, io, paint: shell.paint(), isJson: typed.has("json"), config });

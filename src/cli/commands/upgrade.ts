@@ -32,7 +32,7 @@ export const upgrade: Run = async (shell) => {
       );
     return UNKNOWN;
   }
-  const { app } = openCommandApp(partsOf(shell));
+  const { app } = await openCommandApp(partsOf(shell));
   await using _ = app;
   await using session = app.openSession(DEFAULT_NETWORK);
   const latest = await askForLatest(address, session.http, io.signal);

@@ -1,7 +1,7 @@
-import { createReadStream } from "node:fs";
-import { stat } from "node:fs/promises";
+import { type FileHandle, open, stat } from "node:fs/promises";
 import { dirname, resolve, sep } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { orAborted } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
 import { systemReason } from "../../base/system-error.ts";
 import {
@@ -68,18 +68,24 @@ async function openFile(path: string, { limits, fetch }: OpenOptions): Promise<O
     throw unreadable(path, cause);
   });
   if (stats.isDirectory()) throw new Failure("unreadable_input", `sitemap ${path} is a directory`);
-  return { bytes: readFile(path, limits.fileBytes, fetch.signal), charset: null, base: null };
+  const opening = open(path, "r").catch((cause: unknown) => {
+    throw unreadable(path, cause);
+  });
+  // A pipe opens when somebody writes to it.
+  const file = await orAborted(opening, fetch.signal, () => calledOff(path));
+  return { bytes: readFile(file, path, limits.fileBytes, fetch.signal), charset: null, base: null };
 }
 
 async function* readFile(
+  opened: FileHandle,
   path: string,
   maxBytes: number,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array> {
-  const file = createReadStream(path, { ...(signal ? { signal } : {}), highWaterMark: 65_536 });
+  const file = opened.createReadStream({ highWaterMark: 65_536 });
   let total = 0;
   try {
-    for await (const piece of unpackGzipFile(file)) {
+    for await (const piece of unpackGzipFile(promptly(file, signal))) {
       total += piece.length;
       if (total > maxBytes)
         throw new Failure("too_large", `sitemap ${path} is over the limit of ${maxBytes} bytes`);
@@ -87,12 +93,25 @@ async function* readFile(
     }
   } catch (cause) {
     if (cause instanceof Failure) throw cause;
-    if (signal?.aborted) throw new Failure("cancelled", `reading sitemap ${path} was called off`, { cause });
+    if (signal?.aborted) throw calledOff(path);
     throw unreadable(path, cause);
   } finally {
     file.destroy();
   }
 }
+
+/** The pieces until the signal aborts. A read of a pipe cannot be called off, so it is left behind. */
+async function* promptly<T>(pieces: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  while (true) {
+    const next = await orAborted(iterator.next(), signal, () => signal?.reason);
+    if (next.done) return;
+    yield next.value;
+  }
+}
+
+const calledOff = (path: string): Failure =>
+  new Failure("cancelled", `reading sitemap ${path} was called off`);
 
 function unreadable(path: string, cause: unknown): Failure {
   const { code = "" } = cause as NodeJS.ErrnoException; // what the system and zlib throw

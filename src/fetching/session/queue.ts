@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { asideOf, replaceFile, syncDirectory } from "../../base/atomic-file.ts";
@@ -159,8 +159,13 @@ export const EMPTY_STATE: StorageState = { cookies: [], origins: [] };
 export function readStateFile(path: string): StorageState {
   let text: string;
   try {
+    // The state is written back to this path, and a pipe or a device would not hold it.
+    const found = statSync(path);
+    if (!found.isFile() && !found.isDirectory())
+      throw new Failure("unreadable_input", `the storage state ${path} is no regular file`);
     text = readFileSync(path, "utf8");
   } catch (error) {
+    if (error instanceof Failure) throw error;
     if (isMissing(error)) return EMPTY_STATE;
     throw new Failure(
       "unreadable_input",

@@ -70,7 +70,7 @@ export const crawl: Run = async (shell) => {
   const isLive = canRedraw(shell) && !typed.has("dry-run") && !(typed.has("jsonl") && io.stdout.isTerminal);
   using screen = openScreen(io, { isLive });
   const notices = shell.openNotices(screen.io);
-  const { app, program, log } = openCommandApp({ typed, io: screen.io, notices });
+  const { app, program, log } = await openCommandApp({ typed, io: screen.io, notices });
   await using _ = app;
   const command = readCrawlCommand(typed, program.settings, {
     directory: process.cwd(),

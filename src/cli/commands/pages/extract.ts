@@ -256,7 +256,7 @@ export const extract: Run = async (shell) => {
   if (command.input.kind === "stdin" && io.stdin.isTerminal)
     notices.warn("reading the page from the terminal");
   const parts = { typed, io: screen.io, notices };
-  const { app, program } = openCommandApp(parts, { extractsOnePage: !isList });
+  const { app, program } = await openCommandApp(parts, { extractsOnePage: !isList });
   await using _ = app;
   if (command.input.kind === "url" || isList) noteMissingBrowser(command.network, { app, program, notices });
   // The kind of command decides how the application opens, and only then are the settings read.

@@ -8,7 +8,7 @@ import { Failure } from "../../../base/failure.ts";
 import { systemReason } from "../../../base/system-error.ts";
 import { composeHtml, composeMarkdown } from "../../../extraction/index.ts";
 import { formatFrontMatter } from "../../../pages/index.ts";
-import { type FileIdentity, hasCode, type Io, wrongUsage } from "../../io.ts";
+import { type FileIdentity, hasCode, type Io, untilAborted, wrongUsage } from "../../io.ts";
 import type { Notices } from "../../terminal/notices.ts";
 import { decodePath, directoryOf, hasRawBytes, pathBytes } from "../../words.ts";
 import type { ExtractCommand } from "./extract-options.ts";
@@ -63,7 +63,7 @@ export async function openSink(outputFile: string | null, io: Io): Promise<Sink>
   const aside = target.kind === "file" ? asideOf(target.path) : null;
   const file = await attempt(outputFile, () =>
     aside === null
-      ? open(pathBytes(target.path), "a")
+      ? untilAborted(open(pathBytes(target.path), "a"), io.signal) // a pipe opens when somebody reads it
       : open(pathBytes(aside), "wx", target.mode ?? undefined),
   );
   return {

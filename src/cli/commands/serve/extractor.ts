@@ -48,7 +48,7 @@ function readServeExtractorCommand(typed: Typed): ServeExtractorCommand {
 export async function serveExtractor(parts: CommandParts): Promise<number> {
   const { io, notices } = parts;
   const command = readServeExtractorCommand(parts.typed);
-  const program = withRole(openProgram(parts), command.role);
+  const program = withRole(await openProgram(parts), command.role);
   requireSharedParts(program.settings);
   const network = await readNetworkSettings(command, program.settings, io);
   const stateDirectory = stateDirectoryOf(program, "extractor");

@@ -45,7 +45,7 @@ async function add(written: string, shell: Shell): Promise<number> {
   const source = readSource(written);
   if (!isDryRun && !isSure && !io.stdin.isTerminal)
     throw wrongUsage("there is no terminal to ask on: --yes adds the tenant, --dry-run only shows it");
-  const program = openProgram(parts);
+  const program = await openProgram(parts);
   const log = program.openLog("critical");
   const path = optionValue.text(typed, "config") ?? program.settings.deploymentConfig ?? DEFAULT_CONFIG;
   const codename = optionValue.text(typed, "codename");
