@@ -1,8 +1,8 @@
 import { version } from "../../package.json" with { type: "json" };
-import { homepage, latest } from "../../project.json" with { type: "json" };
+import project from "../../project.json" with { type: "json" };
 
 export const VERSION: string = version;
 /** The page about the program, part of the user agent; null until the owner has one. */
-export const HOME_PAGE: string | null = homepage;
+export const HOME_PAGE: string | null = project.homepage;
 /** Where the newest version is told, or null until the owner has such a place. */
-export const latestAddress = (): string | null => latest;
+export const latestAddress = (): string | null => project.latest;

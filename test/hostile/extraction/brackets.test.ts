@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { renderPage } from "../../support/golden.ts";
-import { RENDERERS, shapeOfHtml, shapeOfMarkdown } from "../../support/round-trip.ts";
+import { holdsFormulas, RENDERERS, shapeOfHtml, shapeOfMarkdown } from "../../support/round-trip.ts";
 
 const PIECES = [
   ..."[]]([:!^x",
@@ -26,7 +26,9 @@ describe("brackets in text", () => {
       fc.asyncProperty(phrases, async (pieces) => {
         const { markdown, html } = await renderPage(`<p>w ${pieces.join("")} w</p>`);
         for (const render of Object.values(RENDERERS)) {
-          expect(shapeOfMarkdown(markdown, render, false)).toEqual(shapeOfHtml(html));
+          // Backslashes before brackets may make a formula of what is between.
+          const read = shapeOfMarkdown(markdown, render, holdsFormulas(html));
+          expect(read).toEqual(shapeOfHtml(html));
         }
       }),
       { numRuns: 300 },
