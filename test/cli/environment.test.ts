@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { runBinary } from "../support/binary.ts";
+import { runBinary, runShell } from "../support/binary.ts";
 import { runCommand } from "../support/command.ts";
 import { startExtractor } from "../support/extractor-server.ts";
 import { serveRecordingSite } from "../support/recording-site.ts";
@@ -49,6 +49,13 @@ describe("misspelt variables", () => {
       stdin: "<p>word</p>",
     });
     expect([run.exitCode, run.stderr.trim().split("\n").sort()]).toEqual([0, LINES]);
+  });
+
+  test("a pipe with variables is read once, also beside a deployment file", async () => {
+    const script =
+      "article-extractor mcp --print-config cursor --config deployment.json --env-file <(echo DOCS_SEARCH_STATE_DIRR=x)";
+    const run = await runShell(script, { shell: "bash", cwd: writeDeployment() });
+    expect([run.exitCode, run.stderr.trim()]).toEqual([0, LINES[1] ?? ""]);
   });
 
   test("servers warn once, however many processes there are", async () => {

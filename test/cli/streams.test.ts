@@ -163,11 +163,29 @@ describe("interrupted", () => {
     });
   }
 
-  test("while --file waits for a named pipe that nobody opens", async () => {
+  for (const args of [
+    ["--file", "pipe"],
+    ["--file", "page.html", "-o", "pipe"],
+    ["--file", "page.html", "--env-file", "pipe"],
+    ["crawl", "http://127.0.0.1:9/", "--output-dir", "pages", "-q", "--sitemap", "pipe"],
+  ])
+    test(`while ${args.at(-2)} waits for a named pipe that nobody opens`, async () => {
+      using directory = temporaryDirectory();
+      await writeFile(join(directory.path, "page.html"), "<p>word</p>");
+      await runShell("mkfifo pipe", { cwd: directory.path });
+      const { exitCode, stderr } = await interrupt(args, { cwd: directory.path, isReady: soon });
+      expect([exitCode, stderr.split("\n").at(-2)]).toEqual([130, "error: interrupted"]);
+    });
+
+  test("while --sitemap waits for more of a named pipe", async () => {
     using directory = temporaryDirectory();
-    await runShell("mkfifo pipe", { cwd: directory.path });
-    const run = await interrupt(["--file", "pipe"], { cwd: directory.path, isReady: soon });
-    expect(run).toEqual(INTERRUPTED);
+    const script = `
+      mkfifo pipe; { printf '<urlset>'; exec sleep 100; } > pipe & writer=$!
+      article-extractor crawl http://127.0.0.1:9/ --output-dir pages --sitemap pipe & program=$!
+      until [ -e pages ]; do sleep 0.1; done
+      kill -INT $program; wait $program; code=$?; kill $writer; exit $code`;
+    const { exitCode, stderr } = await runShell(script, { cwd: directory.path });
+    expect([exitCode, stderr.split("\n").at(-2)]).toEqual([130, "error: interrupted"]);
   });
 
   test("while nobody reads the result", async () => {
