@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { htmlPath, readPages } from "../../scripts/docs/pages.ts";
 import { writeSite } from "../../scripts/docs/site.ts";
@@ -12,9 +11,6 @@ import {
   type Tab,
 } from "../support/page-browser.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
-
-/** Keeps pictures to look at where DOCS_SHOTS names a folder. */
-const SHOTS = process.env.DOCS_SHOTS;
 
 const out = forAllTests(temporaryDirectory()).path;
 const pages = await readPages(join(import.meta.dir, "../../docs"), null);
@@ -63,11 +59,6 @@ describe("the site of the documentation", () => {
       await search(page, "resume a crawl");
       expect(await scrollsSideways(page)).toBe(false);
       expect(await accessibilityFaults(page)).toEqual([]);
-      if (!SHOTS) continue;
-      mkdirSync(SHOTS, { recursive: true });
-      await page.screenshot({ path: join(SHOTS, `${path}-${width}-${isDark}-search.png`) });
-      await page.keyboard.press("Escape");
-      await page.screenshot({ path: join(SHOTS, `${path}-${width}-${isDark}.png`) });
     }
     expect(tab.complaints).toEqual([]);
     expect(tab.outside).toEqual([]);

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "bun:test";
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { openQueryLog } from "../../src/server/testing.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
@@ -43,9 +42,6 @@ const docs = folderTenant("gates", { "a.md": "# Gates\n\nOpen a gate.\n" }, { do
 const registry = forAllTests(await openIndexed(docs));
 const server = forAllTests(openSearchServer(registry, { queries: { path, days: 30 } }));
 
-/** Keeps pictures to look at where ANALYTICS_SHOTS names a folder. */
-const SHOTS = process.env.ANALYTICS_SHOTS;
-
 describe("the page of what people search for", () => {
   test.each([
     [360, false],
@@ -73,10 +69,6 @@ describe("the page of what people search for", () => {
         await page.evaluate(() => document.documentElement.scrollWidth - innerWidth),
       ).toBeLessThanOrEqual(0);
       expect(await accessibilityFaults(page)).toEqual([]);
-      if (SHOTS) {
-        mkdirSync(SHOTS, { recursive: true });
-        await page.screenshot({ path: join(SHOTS, `${width}-${isDark}.png`), fullPage: true });
-      }
       expect(tab.complaints).toEqual([]);
       expect(tab.outside).toEqual([]);
     },

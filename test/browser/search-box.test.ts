@@ -241,8 +241,6 @@ describe("the search box on another site with a strict policy", () => {
         await options(page).first().waitFor();
         expect(await accessibilityFaults(page)).toEqual([]);
         expect(await scrollsSideways(page)).toBe(false);
-        if (process.env.BOX_SHOTS)
-          await page.screenshot({ path: `${process.env.BOX_SHOTS}/${width}-${isDark}.png` });
         expect(tab.complaints).toEqual([]);
       }
     },

@@ -126,9 +126,24 @@ export const PAGES: readonly ServedPage[] = [
     server: "search",
     path: "/status",
     ready: ".lists li",
-    answers: { "GET /analytics": QUERIES, "GET /search-times": TIMES },
+    answers: {
+      "GET /health": { infrastructure: { query_log_days: 30 } },
+      "GET /analytics": QUERIES,
+      "GET /search-times": TIMES,
+    },
   },
-  { name: "search-box", server: "search", path: "/embed", ready: "#tenants label" },
+  {
+    name: "search-box",
+    server: "search",
+    path: "/embed",
+    ready: "#tenants label",
+    act: (page) =>
+      page.evaluate(() => {
+        // The server has another port each time.
+        for (const code of document.querySelectorAll("#snippet, #policy"))
+          code.textContent = code.textContent.replaceAll(location.origin, "http://127.0.0.1:12345");
+      }),
+  },
   { name: "search-api", server: "search", path: "/docs", ready: "#operations a" },
   { name: "search-swagger", server: "search", ...SWAGGER },
 ];
