@@ -212,7 +212,7 @@ class Speed {
   #rest: number[] = [];
   #last: { readonly at: number; readonly successful: number; readonly progress: number } | null = null;
 
-  /** Loads the charts for a crawl under way: they have as many bytes as all else on the page. */
+  /** Loads the charts once there is a first stretch to draw: they have nearly as many bytes as all else on the page. */
   async #load(): Promise<void> {
     if (this.#isLoading) return;
     this.#isLoading = true;
@@ -246,7 +246,6 @@ class Speed {
     // Its room is kept from the beginning, so that nothing below moves when it is drawn.
     this.element.hidden = isOver(job) && this.#times.length === 0;
     if (isOver(job)) return;
-    void this.#load();
     if (job.status === "running") this.#measure(job);
   }
 
@@ -266,6 +265,7 @@ class Speed {
     }
     for (const list of [this.#times, this.#ok, this.#rest]) if (list.length > STRETCHES) list.shift();
     this.#last = { at: now, successful, progress };
+    void this.#load();
     this.#draw();
   }
 }
