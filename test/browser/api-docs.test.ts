@@ -60,15 +60,48 @@ test("every operation of the list is opened by its link", async () => {
   expect(shown.sort()).toEqual(places.sort());
 });
 
-test("Swagger UI that does not come can be asked for again", async () => {
-  await using tab = await browser.visit({ origin: server.url, expected: /ERR_FAILED/ });
+test.each(["link", "button"] as const)(
+  "Swagger UI that does not come is asked for again by the %s",
+  async (role) => {
+    await using tab = await browser.visit({ origin: server.url, expected: /ERR_FAILED/ });
+    const { page } = tab;
+    await page.route("**/swagger-ui-bundle.js", (route) => route.abort(), { times: 1 });
+    await page.goto(`${server.url}/reader/docs`);
+    const link = page.getByRole("link", { name: "/crawl/{job_id}/events" });
+    await link.click();
+    await page.getByRole("alert").filter({ hasText: "Swagger UI could not be loaded" }).waitFor();
+    await (role === "link" ? link : page.getByRole("button", { name: "Try again" })).click();
+    await page.locator(".opblock.is-open").waitFor();
+    expect(tab.complaints).toEqual([]);
+  },
+);
+
+test("one step back from an operation leads to its link in the list, and forward to the operation", async () => {
+  await using tab = await browser.visit({ origin: server.url, width: 360 });
   const { page } = tab;
-  await page.route("**/swagger-ui-bundle.js", (route) => route.abort(), { times: 1 });
   await page.goto(`${server.url}/reader/docs`);
-  await page.getByRole("link", { name: "/health" }).click();
-  await page.locator("#announcer", { hasText: "could not be loaded" }).waitFor({ state: "attached" });
-  await page.getByRole("link", { name: "/crawl/{job_id}/events" }).click();
-  await page.locator(".opblock.is-open").waitFor();
+  const openedOne = (id: string) =>
+    page.waitForFunction((place) => document.activeElement?.closest(place), `#operations-${id}`);
+  const followed = (name: string) =>
+    page.waitForFunction((path) => document.activeElement?.querySelector("code")?.textContent === path, name);
+  await page.getByRole("link", { name: "/health" }).press("Enter");
+  await openedOne("operation-getHealth");
+  await page.goBack();
+  await followed("/health");
+  expect(await page.locator("#swagger-ui").isVisible()).toBe(false);
+  await page.getByRole("link", { name: "POST / Extract" }).press("Enter");
+  await openedOne("extraction-post");
+  // The answers of an operation are as wide as a telephone.
+  expect(await scrollsSideways(page)).toBe(false);
+  await page.goBack();
+  await followed("/");
+  await page.goForward();
+  await openedOne("extraction-post");
+  await page.reload();
+  await openedOne("extraction-post");
+  await page.goBack();
+  await page.locator("#overview").waitFor();
+  expect(await page.locator("#swagger-ui").isVisible()).toBe(false);
   expect(tab.complaints).toEqual([]);
 });
 

@@ -1,5 +1,5 @@
 import { announce, byId, fill, h } from "../dom.ts";
-import { keyHeader, problemMessage, requestJson } from "../http.ts";
+import { keyHeader, problemMessage, RequestFailed, requestJson } from "../http.ts";
 
 type Outgoing = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
@@ -24,7 +24,9 @@ declare const SwaggerUIBundle: (options: {
   readonly validatorUrl: null;
   readonly syntaxHighlight: { readonly theme: string };
   readonly requestInterceptor: (outgoing: Outgoing) => Outgoing;
-}) => unknown;
+}) => SwaggerUi;
+
+type SwaggerUi = { readonly layoutActions: { readonly parseDeepLinkHash: (fragment: string) => void } };
 
 const DOCUMENT = "openapi.json";
 /** How Swagger UI writes the place of an operation into the address: `#/crawl%20jobs/getCrawlJobId`. */
@@ -45,7 +47,7 @@ async function show(): Promise<void> {
     );
     return;
   }
-  openNamed();
+  follow();
 }
 
 function listOperations({ info, paths }: ApiDocument): void {
@@ -66,31 +68,63 @@ function operationLink({ path, method, operationId, summary, tags }: Listed): HT
   return h("a", { href }, ...words.flatMap((word) => [word, " "]));
 }
 
-let isOpen = false;
+let swagger: SwaggerUi | null = null;
+let isLoading = false;
+/** The fragment of the operation that was opened last, whose link has the focus when the list is shown again. */
+let opened = "";
 /** The link that was followed is gone, and the operation that it opened is not drawn yet. */
 let awaitsFocus = false;
 
-/** Loads Swagger UI once the address names an operation, and has it show that one. */
-function openNamed(): void {
-  if (isOpen || !location.hash.startsWith(OPERATION)) return;
-  isOpen = true;
-  announce("Loading …");
-  const style = h("link", { rel: "stylesheet", href: "docs/swagger-ui.css" });
-  const script = h("script", { src: "docs/swagger-ui-bundle.js" });
-  script.addEventListener("load", openSwagger);
-  for (const file of [style, script])
-    file.addEventListener("error", () => {
-      isOpen = false;
-      announce("Swagger UI could not be loaded.");
-    });
-  document.head.append(style, script);
+/** Shows the operation that the address names, in Swagger UI, which is loaded for the first one; else the list. */
+function follow(): void {
+  if (!location.hash.startsWith(OPERATION)) {
+    overview.hidden = false;
+    place.hidden = true;
+    [...operations.querySelectorAll("a")].find(({ hash }) => hash === opened)?.focus();
+  } else if (swagger === null) void openSwagger();
+  else {
+    makeRoom();
+    swagger.layoutActions.parseDeepLinkHash(opened);
+    complete(place);
+  }
 }
 
-function openSwagger(): void {
-  byId("overview", HTMLElement).hidden = true;
-  awaitsFocus = true;
+/** Puts Swagger UI in the place of the list. */
+function makeRoom(): void {
+  overview.hidden = true;
   place.hidden = false;
-  SwaggerUIBundle({
+  opened = location.hash;
+  awaitsFocus = true;
+}
+
+async function openSwagger(): Promise<void> {
+  if (isLoading) return;
+  isLoading = true;
+  operations.querySelector(".message")?.remove();
+  announce("Loading …");
+  try {
+    await Promise.all([
+      loaded(h("link", { rel: "stylesheet", href: "docs/swagger-ui.css" })),
+      loaded(h("script", { src: "docs/swagger-ui-bundle.js" })),
+    ]);
+  } catch (error) {
+    const wanted = location.hash;
+    // The link that was followed leads somewhere again.
+    history.replaceState(null, "", location.pathname + location.search);
+    const message = problemMessage(error, () => (location.hash = wanted));
+    operations.prepend(message);
+    message.scrollIntoView({ block: "center" });
+    return;
+  } finally {
+    isLoading = false;
+  }
+  // Somebody may have gone back meanwhile.
+  if (!location.hash.startsWith(OPERATION)) return;
+  makeRoom();
+  // Swagger UI writes each step of opening an operation into the history, and hears nothing of Back: one step leads to
+  // the list.
+  history.pushState = (...step) => history.replaceState(...step);
+  swagger = SwaggerUIBundle({
     url: DOCUMENT,
     dom_id: "#swagger-ui",
     deepLinking: true,
@@ -103,6 +137,17 @@ function openSwagger(): void {
   });
 }
 
+/** Adds a file to the page; resolves when it is there. */
+const loaded = (file: HTMLLinkElement | HTMLScriptElement): Promise<void> =>
+  new Promise((resolve, reject) => {
+    file.addEventListener("load", () => resolve());
+    file.addEventListener("error", () => {
+      file.remove();
+      reject(new RequestFailed(0, "Swagger UI could not be loaded."));
+    });
+    document.head.append(file);
+  });
+
 /** Names what Swagger UI leaves without a name, and opens to the keyboard what only a mouse can scroll. */
 function complete(place: HTMLElement): void {
   for (const area of place.querySelectorAll("textarea:not([aria-label])"))
@@ -113,17 +158,24 @@ function complete(place: HTMLElement): void {
     field.setAttribute("aria-label", field.getAttribute("placeholder") ?? "Value");
   for (const code of place.querySelectorAll("pre.microlight:not([tabindex]), pre.example:not([tabindex])"))
     code.setAttribute("tabindex", "0");
-  const opened = awaitsFocus
-    ? place.querySelector<HTMLElement>(".opblock.is-open .opblock-summary-control")
+  const control = awaitsFocus
+    ? document
+        .getElementById(blockOf(opened))
+        ?.querySelector<HTMLElement>(":scope.is-open .opblock-summary-control")
     : null;
-  if (opened) {
+  if (control) {
     awaitsFocus = false;
-    opened.focus();
+    control.focus();
   }
   // The button around it does the same.
   for (const link of place.querySelectorAll(".opblock-summary-control a[href]")) link.removeAttribute("href");
 }
 
+/** The id that Swagger UI gives the operation of a fragment. */
+const blockOf = (fragment: string): string =>
+  `operations-${fragment.slice(OPERATION.length).replace("/", "-").replaceAll("%20", "_")}`;
+
+const overview = byId("overview", HTMLElement);
 const operations = byId("operations", HTMLElement);
 const place = byId("swagger-ui", HTMLElement);
 new MutationObserver(() => complete(place)).observe(place, { childList: true, subtree: true });
@@ -137,5 +189,5 @@ const followColours = (): void => {
 
 dark.addEventListener("change", followColours);
 followColours();
-window.addEventListener("hashchange", openNamed);
+window.addEventListener("hashchange", follow);
 void show();
