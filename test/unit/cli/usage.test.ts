@@ -103,6 +103,15 @@ test.each(["page", "notes.txt", "example.org", "example.org/page.html"])(
   },
 );
 
+test("a local file is no start of a crawl", async () => {
+  using place = temporaryDirectory();
+  await Bun.write(join(place.path, "urls.txt"), URL);
+  for (const name of ["urls.txt", "./missing"])
+    expect((await runCommand(["crawl", name], { cwd: place.path })).stderr).toBe(
+      `error: "${name}" is not an http or https URL; --sitemap reads a local list of URLs\n`,
+    );
+});
+
 test("a message keeps to its line, whatever was typed", async () => {
   const run = await runCommand(["a\nb\u001b[31m\u009bc"]);
   expect(run.exitCode).toBe(2);

@@ -303,7 +303,7 @@ export function readCrawlCommand(
   const network = readNetwork(typed, place.hasPerson);
   const authorizations = new Map<string, string>();
   const seeds = [...typed.positionals, ...optionValue.texts(typed, "seed")].map((written) => {
-    const { url, authorization } = requireUrl(written);
+    const { url, authorization } = requireUrl(written, "--sitemap reads a local list of URLs");
     if (authorization !== null) addAuthorization(authorizations, url, authorization);
     return url;
   });

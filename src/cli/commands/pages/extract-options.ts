@@ -229,22 +229,26 @@ function requireField(name: string): (typeof FIELD_NAMES)[number] {
 
 /**
  * Parses a typed URL, with its credentials separate.
+ * @param forFiles how the command is given a file, which is often meant
  * @throws Failure `invalid_url` that guesses what was meant
  */
-export function requireUrl(written: string): { readonly url: string; readonly authorization: string | null } {
+export function requireUrl(
+  written: string,
+  forFiles = "--file reads a local file",
+): { readonly url: string; readonly authorization: string | null } {
   const split = splitCredentials(written);
   if (split) return split;
-  throw new Failure("invalid_url", `${notPageUrl(written)}${guess(written)}`);
+  throw new Failure("invalid_url", `${notPageUrl(written)}${guess(written, forFiles)}`);
 }
 
 /** Formats a typed URL for a message. */
 export const showUrl = (written: string): string => JSON.stringify(withoutCredentials(written));
 
-function guess(written: string): string {
-  if (existsSync(written) && statSync(written).isFile()) return "; --file reads a local file";
+function guess(written: string, forFiles: string): string {
+  if (existsSync(written) && statSync(written).isFile()) return `; ${forFiles}`;
   const meant = meantUrl(written);
   if (meant !== null) return `; did you mean ${meant} ?`;
-  if (/^(?:file:|\.{0,2}\/)|\.(?:x?html?|md|txt)$/i.test(written)) return "; --file reads a local file";
+  if (/^(?:file:|\.{0,2}\/)|\.(?:x?html?|md|txt)$/i.test(written)) return `; ${forFiles}`;
   return didYouMean(written, [...COMMANDS.map(({ name }) => name), "--help"]);
 }
 
