@@ -84,8 +84,8 @@ export async function* seed(
       await frontier.addWarning(`Sitemap URLs after the first ${news.limit} were left out`);
     } else if (news.kind === "read") {
       onNotice({ kind: "sitemap_read", sitemap: news.sitemap, pageCount: news.pageCount });
-      if (news.pageCount + news.sitemapCount === 0 && parts.plan.sitemaps.includes(news.sitemap))
-        await frontier.addWarning(`The sitemap ${news.sitemap} names no page`);
+      const warning = parts.plan.sitemaps.includes(news.sitemap) ? entriesWarning(news) : null;
+      if (warning !== null) await frontier.addWarning(warning);
     } else {
       failure = news.failure;
       onNotice({ kind: "sitemap_failed", sitemap: news.sitemap, failure });
@@ -95,6 +95,16 @@ export async function* seed(
   }
   await requireSomeStart(frontier, failure);
   await frontier.finishSeeding();
+}
+
+type ReadSitemap = Extract<SitemapNews, { kind: "read" }>;
+
+/** Returns what is wrong with the entries of a sitemap that was asked for; null for nothing. */
+function entriesWarning({ sitemap, pageCount, sitemapCount, invalidCount }: ReadSitemap): string | null {
+  if (pageCount + sitemapCount === 0) return `The sitemap ${sitemap} names no page`;
+  if (invalidCount === 0) return null;
+  const entries = invalidCount === 1 ? "1 entry that is" : `${invalidCount} entries that are`;
+  return `The sitemap ${sitemap} has ${entries} no http or https URL`;
 }
 
 /** Only a crawl that has something to fetch goes on. */

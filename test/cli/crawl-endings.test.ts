@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { BINARY, cleanEnvironment, runShell } from "../support/binary.ts";
 import { crawlDirectory, crawlOnce, type Manifest, pathsOf, readCrawl } from "../support/crawl-run.ts";
 import { crawlPage, type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
 import { untilTrue } from "../support/until.ts";
 
 /** The program under way; what it writes to stderr is kept. */
@@ -321,6 +322,26 @@ describe("a crawl that stores no page exits with 1 and says why", () => {
     const withSeed = await crawlOnce([`${site.origin}/p/1`, ...sitemap]);
     expect(withSeed.exitCode).toBe(0);
     expect(withSeed.stderr).toContain(`warning: The sitemap ${site.origin}/${name} names no page\n`);
+  });
+
+  test.each([
+    [["example.org/a"], "1 entry that is"],
+    [["example.org/a", "b", ""], "2 entries that are"],
+    [[], null],
+  ] as const)("lines of a list that are no addresses are counted: %j", async (lines, counted) => {
+    await using site = serveNumberedSite({ pages: 1 });
+    using place = temporaryDirectory();
+    const list = join(place.path, "urls.txt");
+    for (const order of [
+      [...lines, `${site.origin}/`],
+      [`${site.origin}/`, "# a remark", ...lines],
+    ]) {
+      await Bun.write(list, order.join("\n"));
+      const { exitCode, stderr } = await crawlOnce(["--sitemap", list, "--no-follow-links"]);
+      expect(exitCode).toBe(0);
+      if (counted === null) expect(stderr).not.toContain("warning");
+      else expect(stderr).toContain(`warning: The sitemap ${list} has ${counted} no http or https URL\n`);
+    }
   });
 
   test("an unreadable sitemap, or seeds out of scope, promise nothing", async () => {
