@@ -148,6 +148,32 @@ describe("the page of serve search", () => {
     expect(tab.complaints).toEqual([]);
   });
 
+  test("has in its field what Back and Forward lead to, also while the field has the focus", async () => {
+    await using tab = await visit();
+    const { page } = tab;
+    await page.goto(`${server.url}/`);
+    await page.focus("#query");
+    await page.keyboard.insertText("proxy");
+    await page.locator("a.hit").first().waitFor();
+    await page.goBack();
+    await page.locator("#overview").waitFor();
+    expect(
+      await until(
+        () => page.inputValue("#query"),
+        (text) => text === "",
+      ),
+    ).toBe("");
+    await page.goForward();
+    await page.locator("a.hit").first().waitFor();
+    expect(
+      await until(
+        () => page.inputValue("#query"),
+        (text) => text === "proxy",
+      ),
+    ).toBe("proxy");
+    expect(tab.complaints).toEqual([]);
+  });
+
   test("says in which section each hit is, as text", async () => {
     await using tab = await visit();
     const { page } = tab;

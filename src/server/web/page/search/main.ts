@@ -27,6 +27,8 @@ let names: TenantNames | null = null;
 let underWay = new AbortController();
 /** The search whose results are on the page, so that returning from a document needs no request. */
 let shownSearch = "";
+/** The address that the field stands for. */
+let typedLast = placeHash(readPlace());
 /** The result that was opened last, to which the reader returns. */
 let lastHit: string | null = null;
 let refreshTimer: ReturnType<typeof setTimeout> | undefined;
@@ -90,8 +92,10 @@ async function show(): Promise<void> {
 }
 
 function syncForm(place: Place): void {
-  // While somebody types, the field is newer than the address.
-  if (document.activeElement !== input) input.value = place.query;
+  // While somebody types, the field is newer than the address, but for the address that Back leads to.
+  const hash = placeHash(place);
+  if (document.activeElement !== input || hash !== typedLast) input.value = place.query;
+  typedLast = hash;
   showChoice(place.tenant);
   exact.checked = place.isExact;
   document.title = place.query === "" ? TITLE : `${place.query} – ${TITLE}`;
@@ -173,6 +177,7 @@ const typed = (): string =>
 
 /** @param isStep whether Back comes back to what was shown before */
 function go(hash: string, isStep: boolean): void {
+  typedLast = hash;
   if (isStep) location.hash = hash;
   else history.replaceState(null, "", hash);
   if (!isStep) void show();
