@@ -146,6 +146,23 @@ describe("the page of serve extractor, for crawls", () => {
     expect(tab.complaints).toEqual([]);
   });
 
+  test("goes on without its chart while the file of it cannot be had", async () => {
+    await using tab = await visit({ expected: /ERR_/ });
+    const { page } = tab;
+    const asked = Promise.withResolvers<void>();
+    await page.route("**/*chart.js", async (route) => {
+      await route.abort();
+      asked.resolve();
+    });
+    await page.goto(`${server.url}/#crawls`);
+    await page.getByText("More options").click();
+    const fields = { output_dir: "chartless", rate_limit_delay: "0.7", max_pages: "4" };
+    await submitCrawl(page, { seeds: `${site.origin}/one`, ...fields });
+    await asked.promise;
+    await page.getByRole("button", { name: "Manifest" }).waitFor();
+    expect(tab.complaints).toEqual([]);
+  });
+
   test.each([360, 1280])("keeps large numbers in one line at %d pixels", async (width) => {
     const id = await submitJob(server, {
       seeds: [`${site.origin}/one`],

@@ -216,8 +216,11 @@ class Speed {
   async #load(): Promise<void> {
     if (this.#isLoading) return;
     this.#isLoading = true;
-    const { timeChart } = await import("../chart.ts");
-    this.#chart = timeChart({
+    // A server that is away is told by the page already; the next stretch tries again.
+    const charts = await import("../chart.ts").catch(() => null);
+    this.#isLoading = charts !== null;
+    if (charts === null) return;
+    this.#chart = charts.timeChart({
       label: "Pages a second, over time",
       height: 160,
       format: (value) => `${formatNumber(Math.round(value * 10) / 10)}/s`,
