@@ -2,7 +2,7 @@
 BUN := sh scripts/bun
 INSTALLED := node_modules/.installed
 
-.PHONY: help demo docs test test-unit test-all test-scale build release version library packages image check format install clean
+.PHONY: help demo docs test test-unit test-all test-scale build release version library packages image check format install uninstall modules clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -83,7 +83,16 @@ check: $(INSTALLED) ## formatting, lint, types, dead code
 format: $(INSTALLED) ## format and apply the linter's safe fixes
 	$(BUN) x biome check --write .
 
-install: $(INSTALLED) ## install the locked packages
+# A folder that only root may write: make build && sudo make install PREFIX=/usr/local
+PREFIX = $(HOME)/.local
+
+install: build ## [PREFIX=~/.local]: the program, its manual page and completions
+	sh scripts/install-program.sh install "$(PREFIX)"
+
+uninstall: ## [PREFIX=~/.local]: remove what `make install` put there
+	sh scripts/install-program.sh uninstall "$(PREFIX)"
+
+modules: $(INSTALLED) ## the locked packages that the sources import
 
 $(INSTALLED): bun.lock package.json
 	$(BUN) install --frozen-lockfile
