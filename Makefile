@@ -75,10 +75,11 @@ image: build ## [FLAVOUR=slim PLATFORMS=amd64,arm64 BASE=image]: container image
 docs: $(INSTALLED) ## [BASE=/docs/]: dist/docs, the documentation as a site of plain files
 	$(BUN) scripts/docs.ts $(if $(BASE),--base "$(BASE)")
 
-check: $(INSTALLED) ## formatting, lint, types, dead code
+check: $(INSTALLED) ## formatting, lint, types, dead code, unchanged tests of the specification
 	$(BUN) x biome check --error-on-warnings .
 	$(BUN) x tsc --noEmit
 	$(BUN) x knip-bun
+	$(BUN) scripts/specification.ts
 
 format: $(INSTALLED) ## format and apply the linter's safe fixes
 	$(BUN) x biome check --write .
