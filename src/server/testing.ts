@@ -5,7 +5,6 @@ export { pageOfText } from "./api/mcp/pages.ts";
 export { createMcpEndpoint } from "./api/mcp/protocol.ts";
 export { DOCUMENT_INSTRUCTIONS } from "./api/mcp/tools.ts";
 export { openQueryLog, type QueriesRecord, type QueryCounts } from "./api/search/query-log.ts";
-export { openSearchTimes, type SearchTimesRecord } from "./api/search/search-times.ts";
 export { type Listener, listen, reservePort } from "./listen.ts";
 export { createAccess, requireGrant } from "./middleware/access.ts";
 export { type BodyLimits, MAX_BODY_BYTES, readJsonBody, receiveBodies } from "./middleware/body.ts";

@@ -253,7 +253,6 @@ describe("the description of the API", () => {
       "get /openapi.json",
       "get /ready",
       "get /search",
-      "get /search-times",
       "get /tenants/status",
       "get /{codename}/sync/status",
       "post /mcp",

@@ -95,7 +95,6 @@ test("what serve search offers to send succeeds", async () => {
   expect(await statusesOf(server.url)).toEqual({
     ...EVERYWHERE,
     "GET /search": 200,
-    "GET /search-times": 200,
     "GET /tenants/status": 200,
     // Nothing is counted here.
     "GET /analytics": 404,

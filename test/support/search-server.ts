@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { openSources } from "../../src/app/index.ts";
-import { openDatabase, openSharedState } from "../../src/base/database/index.ts";
+import { openSharedState } from "../../src/base/database/index.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
 import { composeDocument } from "../../src/extraction/index.ts";
@@ -124,7 +124,6 @@ export function openSearchServer(registry: TestRegistry, options: TestServerOpti
     sharesPort: false,
     log: createLog({ level: "debug", format: "json", write: (line) => registry.lines.push(line) }),
     metrics,
-    timesDatabase: openDatabase({ path: ":memory:", name: "the times", access: { kind: "shared" } }),
     ...options,
   });
 }

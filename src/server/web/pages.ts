@@ -38,7 +38,7 @@ export const extractorPages = (): WebPages => ({
   "/docs": docsPage,
 });
 
-/** The pages of `serve search`: search and documents; and what became of syncs and searches. */
+/** The pages of `serve search`: search and documents, and the state of the collections. */
 export const searchPages = (): WebPages => ({
   "/": createWebPage(textOf(searchHtml), {
     "icon.svg": icon,
@@ -48,8 +48,7 @@ export const searchPages = (): WebPages => ({
   }),
   "/status": createWebPage(textOf(statusHtml), {
     "icon.svg": icon,
-    "status.css": baseStyle + chartStyle + statusStyle,
-    "chart.js": chartScript,
+    "status.css": baseStyle + statusStyle,
     "status.js": statusScript,
   }),
   "/embed": createWebPage(textOf(embedHtml), {

@@ -6,7 +6,6 @@ import type {
   PageBlock,
   QueriesRecord,
   QueryCounts,
-  SearchTimesRecord,
 } from "../../../src/server/testing.ts";
 
 const HOST = "https://mill.example";
@@ -218,16 +217,4 @@ export const QUERIES: QueriesRecord = {
   ],
   without_hits: [query("zeppelin", 5, 5)],
   without_click: [query("weir", 8), query("open a gate", 17, 0, 9)],
-};
-
-export const TIMES: SearchTimesRecord = {
-  bucket_seconds: 600,
-  span_seconds: 86_400,
-  queries: Array.from({ length: 90 }, (_, index) => ({
-    at: new Date(NOW.getTime() - (90 - index) * 600_000).toISOString(),
-    count: 3 + (index % 11),
-    errors: index === 40 ? 2 : 0,
-    p50_ms: 4 + (index % 5),
-    p95_ms: 12 + ((index * 7) % 30),
-  })),
 };

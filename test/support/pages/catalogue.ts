@@ -1,5 +1,5 @@
 import type { Tab } from "../page-browser.ts";
-import { EXTRACTED, FINISHED, JOBS, OUTCOMES, PAGES_OF_JOB, QUERIES, RUNNING, TIMES } from "./answers.ts";
+import { EXTRACTED, FINISHED, JOBS, OUTCOMES, PAGES_OF_JOB, QUERIES, RUNNING } from "./answers.ts";
 
 /** A page of a server in one of its states. Every page stands here, and is looked at as `every-page.test.ts` says. */
 export type ServedPage = {
@@ -129,7 +129,6 @@ export const PAGES: readonly ServedPage[] = [
     answers: {
       "GET /health": { infrastructure: { query_log_days: 30 } },
       "GET /analytics": QUERIES,
-      "GET /search-times": TIMES,
     },
   },
   {

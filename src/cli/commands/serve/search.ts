@@ -167,7 +167,6 @@ async function runServer(
     defaultClientModel,
     log,
     metrics: app.metrics,
-    timesDatabase: database,
     queries: days === 0 ? null : { path: queryLogFile(stateDirectoryOf(program, "search")), days },
   });
   await process.untilEnd(server.url);

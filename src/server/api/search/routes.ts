@@ -20,7 +20,6 @@ import { documentOperation } from "./document-operation.ts";
 import type { QueriesRecord, QueriesWish } from "./query-log.ts";
 import * as schemas from "./schemas.ts";
 import { searchOperation } from "./search-operation.ts";
-import type { SearchTimesRecord } from "./search-times.ts";
 
 export type SearchRoutesOptions = DocumentationOptions &
   Pick<McpOptions, "onCall"> &
@@ -30,7 +29,6 @@ export type SearchRoutesOptions = DocumentationOptions &
     readonly defaultClientModel: string | null;
     /** Probes are answered without a key but tell less. */
     readonly access: Access;
-    readonly readSearchTimes: () => SearchTimesRecord;
     /** Reads what was searched for in so many days at most; null where that is not counted. */
     readonly readQueries: {
       readonly days: number;
@@ -101,20 +99,6 @@ const CODENAME = "{[a-z][a-z0-9_-]{1,63}}";
 function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf): ApiOperation[] {
   const unknown = problem("There is no such tenant");
   return [
-    {
-      method: "get",
-      path: "/search-times",
-      tag: "operation",
-      summary: "How long the searches of the last day took",
-      answers: {
-        200: { description: "Stretches of time", content: { "application/json": schemas.SearchTimes } },
-        403: LIMITED,
-      },
-      handle: async ({ exchange }) => {
-        requireAllTenants(exchange);
-        return Response.json(options.readSearchTimes());
-      },
-    },
     {
       method: "get",
       path: "/analytics",

@@ -42,26 +42,6 @@ export const Health = z
   })
   .openapi("Health");
 
-const StretchTimes = z.object({
-  /** The start of the interval, ISO 8601, UTC. */
-  at: z.string(),
-  count,
-  errors: count,
-  /** Half of the searches took at most this long, in ms; within 5 %. */
-  p50_ms: z.number(),
-  p95_ms: z.number(),
-});
-
-export const SearchTimes = z
-  .object({
-    /** The length of an interval. */
-    bucket_seconds: count,
-    /** How far the intervals go back; those without searches are left out. */
-    span_seconds: count,
-    queries: z.array(StretchTimes),
-  })
-  .openapi("SearchTimes");
-
 const preview = z
   .enum(["true", "false"])
   .optional()

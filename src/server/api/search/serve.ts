@@ -1,4 +1,3 @@
-import type { Database } from "../../../base/database/index.ts";
 import type { Log } from "../../../base/log.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { MAX_BODY_MS, receiveBodies } from "../../middleware/body.ts";
@@ -9,13 +8,9 @@ import { searchPages } from "../../web/pages.ts";
 import { PROBE_PATHS } from "../site.ts";
 import { openQueryLog } from "./query-log.ts";
 import { type SearchRoutesOptions, searchRoutes } from "./routes.ts";
-import { openSearchTimes } from "./search-times.ts";
 
 export type SearchServerOptions = ServerPlace &
-  Omit<
-    SearchRoutesOptions,
-    "isReady" | "readSearchTimes" | "queryLog" | "readQueries" | "access" | "draining"
-  > & {
+  Omit<SearchRoutesOptions, "isReady" | "queryLog" | "readQueries" | "access" | "draining"> & {
     /** The most requests under way; others wait up to the timeout. */
     readonly maxConcurrentRequests: number;
     /** The most requests including waiting ones; beyond it the answer is an immediate 503. */
@@ -27,8 +22,6 @@ export type SearchServerOptions = ServerPlace &
     readonly corsOrigins: readonly string[];
     readonly log: Log;
     readonly metrics: Metrics;
-    /** Keeps the durations of searches for all processes on the port. */
-    readonly timesDatabase: Database;
     /** Where queries are counted, and for how many days; null counts none. */
     readonly queries: { readonly path: string; readonly days: number } | null;
   };
@@ -38,10 +31,6 @@ export type SearchServerOptions = ServerPlace &
  * @throws Failure `invalid_usage` when the port is not available
  */
 export function startSearchServer(options: SearchServerOptions): RunningServer {
-  const times = openSearchTimes({
-    database: options.timesDatabase,
-    onTrouble: (error) => options.log.warning("the times of searches are not kept", { error: String(error) }),
-  });
   const queryLog =
     options.queries &&
     openQueryLog({
@@ -59,11 +48,6 @@ export function startSearchServer(options: SearchServerOptions): RunningServer {
         isReady,
         access,
         draining,
-        onCall: (tool, outcome, durationMs) => {
-          options.onCall(tool, outcome, durationMs);
-          if (tool === "root_search" || tool === "search") times.record(outcome, durationMs);
-        },
-        readSearchTimes: times.read,
         queryLog,
         readQueries: queryLog && { days: options.queries?.days ?? 0, read: queryLog.read },
       }),
@@ -72,7 +56,6 @@ export function startSearchServer(options: SearchServerOptions): RunningServer {
     url: server.url,
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();
-      times[Symbol.dispose]();
       queryLog?.[Symbol.dispose]();
     },
   };

@@ -5,7 +5,6 @@ export type TimeSeries = {
   readonly name: string;
   /** One value for each time; null where nothing is known. */
   readonly values: readonly (number | null)[];
-  readonly kind: "line" | "bars";
   /** A colour of the style sheet, as `--accent`. */
   readonly colour: string;
 };
@@ -71,17 +70,8 @@ export function timeChart({ label, height, format }: TimeChartOptions): TimeChar
       scales: { y: { range: (_, __, most) => [0, Math.max(most, 1) * 1.1] } },
       series: [
         {},
-        ...shown.series.map(({ name, kind, colour }): Plot.Series => {
-          const paths = kind === "bars" ? Plot.paths.bars?.({ size: [0.8, 40] }) : undefined;
-          const stroke = colourOf(colour);
-          return {
-            label: name,
-            stroke,
-            width: kind === "bars" ? 0 : 2,
-            points: { show: false },
-            ...(kind === "bars" && { fill: stroke }),
-            ...(paths && { paths }),
-          };
+        ...shown.series.map(({ name, colour }): Plot.Series => {
+          return { label: name, stroke: colourOf(colour), width: 2, points: { show: false } };
         }),
       ],
       hooks: { setCursor: [({ cursor }) => tell(cursor.idx)] },

@@ -231,8 +231,8 @@ class Speed {
 
   #draw(): void {
     this.#chart?.show(this.#times, [
-      { name: "extracted", values: this.#ok, kind: "line", colour: "--accent" },
-      { name: "failed or skipped", values: this.#rest, kind: "line", colour: "--bad" },
+      { name: "extracted", values: this.#ok, colour: "--accent" },
+      { name: "failed or skipped", values: this.#rest, colour: "--bad" },
     ]);
   }
 

@@ -1,10 +1,8 @@
-import type { SearchTimesRecord } from "../../../api/search/search-times.ts";
 import { byId, fill, h } from "../dom.ts";
-import { formatBytes, formatDuration, formatNumber } from "../format.ts";
+import { formatBytes, formatNumber } from "../format.ts";
 import { problemMessage, RequestFailed, requestJson } from "../http.ts";
 import { listTenants, type TenantRecord } from "../search/api.ts";
 import { isBusy } from "../search/collections.ts";
-import { SearchTimesView } from "./charts.ts";
 import { showQueries } from "./queries.ts";
 import { TenantTable } from "./tenants.ts";
 
@@ -15,10 +13,8 @@ const BUSY_MS = 1000;
 
 const problem = byId("problem", HTMLElement);
 const table = new TenantTable(byId("tenants", HTMLElement), () => void refresh());
-const searchTimes = new SearchTimesView(byId("times", HTMLElement));
 let timer: ReturnType<typeof setTimeout> | undefined;
-/** What the server says of itself; null before it was asked. */
-let service: Service["infrastructure"] | null = null;
+let areQueriesShown = false;
 
 /** Reads the state, shows it, and does so again while the page is seen. */
 async function refresh(): Promise<void> {
@@ -27,11 +23,10 @@ async function refresh(): Promise<void> {
   try {
     const tenants = await listTenants();
     table.show(tenants);
-    const times = await readSearchTimes();
+    if (!areQueriesShown) showQueriesOf((await requestJson<Service>("health")).infrastructure);
+    areQueriesShown = true;
     fill(problem);
-    showSums(tenants, times);
-    byId("times", HTMLElement).hidden = times === null;
-    if (times) searchTimes.show(times);
+    showSums(tenants);
     if (tenants.some(isBusy)) delayMs = BUSY_MS;
   } catch (error) {
     fill(
@@ -43,15 +38,6 @@ async function refresh(): Promise<void> {
   }
   clearTimeout(timer);
   if (!document.hidden) timer = setTimeout(() => void refresh(), delayMs);
-}
-
-/** The times of all searches; null for a key that may not know of every tenant's. */
-async function readSearchTimes(): Promise<SearchTimesRecord | null> {
-  if (service === null) {
-    service = (await requestJson<Service>("health")).infrastructure;
-    showQueriesOf(service);
-  }
-  return service.query_log_days === undefined ? null : await requestJson<SearchTimesRecord>("search-times");
 }
 
 /** That nothing is counted, or not for this key, is a setting and no fault. */
@@ -73,20 +59,16 @@ function showQueriesOf({ query_log_days: kept }: Service["infrastructure"]): voi
 }
 
 /** The few numbers that tell most. */
-function showSums(tenants: readonly TenantRecord[], times: SearchTimesRecord | null): void {
+function showSums(tenants: readonly TenantRecord[]): void {
   const total = (of: (record: TenantRecord) => number | null): number =>
     tenants.reduce((sum, record) => sum + (of(record) ?? 0), 0);
   const troubled = tenants.filter(
     ({ last_error: error, index }) => error !== null || index.doc_count === null,
   ).length;
-  const searches = times?.queries.reduce((sum, { count }) => sum + count, 0) ?? 0;
-  const last = times?.queries.at(-1);
   const sums: readonly (readonly [string, string, string?])[] = [
     ["Collections", formatNumber(tenants.length), troubled === 0 ? "all well" : `${troubled} in trouble`],
     ["Documents", formatNumber(total(({ index }) => index.doc_count))],
     ["Indexes", formatBytes(total(({ index }) => index.bytes))],
-    ...(times ? [["Searches of the last day", formatNumber(searches)] as const] : []),
-    ...(last ? [["Half of the latest within", formatDuration(last.p50_ms)] as const] : []),
   ];
   fill(
     byId("sums", HTMLElement),
