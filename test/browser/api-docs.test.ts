@@ -17,91 +17,50 @@ async function execute(page: Tab, id: string, status: string): Promise<void> {
   await operation.locator(".live-responses-table .response-col_status", { hasText: status }).waitFor();
 }
 
-test("the documentation lists every operation, opens and tries one, and asks nobody else", async () => {
+test("the documentation shows every operation, opens and tries one, and asks nobody else", async () => {
   await using tab = await browser.visit({ origin: server.url });
   const { page } = tab;
   const { paths } = (await (await server.get("/reader/openapi.json")).json()) as { paths: object };
   const operations = Object.values(paths).flatMap((path: object) => Object.keys(path)).length;
-  const loaded: string[] = [];
-  page.on("request", (request) => loaded.push(new URL(request.url()).pathname));
   await page.goto(`${server.url}/reader/docs`);
-  const links = page.locator("#operations a");
-  await links.nth(operations - 1).waitFor();
-  expect(await links.count()).toBe(operations);
-  // Swagger UI comes when an operation is opened, which then has the focus.
-  expect(loaded.filter((path) => path.includes("swagger"))).toEqual([]);
-  await page.getByRole("link", { name: "/health" }).press("Enter");
   await page
     .locator(".opblock")
     .nth(operations - 1)
     .waitFor();
   expect(await page.locator(".opblock").count()).toBe(operations);
-  await page.waitForFunction(() => document.activeElement?.closest("#operations-operation-getHealth"));
-  expect(await page.locator("#overview").isVisible()).toBe(false);
+  await page.locator("#operations-operation-getHealth .opblock-summary-control").press("Enter");
   await execute(page, "operation-getHealth", "200");
+  expect(new URL(page.url()).hash).toBe("#/operation/getHealth");
   expect(tab.outside.filter((url) => !url.startsWith("data:"))).toEqual([]);
   expect(tab.complaints).toEqual([]);
 });
 
-test("every operation of the list is opened by its link", async () => {
-  await using tab = await browser.visit({ origin: server.url });
-  const { page } = tab;
-  await page.goto(`${server.url}/reader/docs`);
-  await page.locator("#operations a").first().waitFor();
-  const fragments = await page
-    .locator("#operations a")
-    .evaluateAll((all) => all.map((one) => (one as HTMLAnchorElement).hash));
-  await page.goto(`${server.url}/reader/docs#/`);
-  await page.locator(".opblock").first().waitFor();
-  const places = fragments.map(
-    (fragment) => `operations-${fragment.slice(2).replace("/", "-").replaceAll("%20", "_")}`,
-  );
-  const shown = await page.locator(".opblock").evaluateAll((all) => all.map(({ id }) => id));
-  expect(shown.sort()).toEqual(places.sort());
-});
-
-test.each(["link", "button"] as const)(
-  "Swagger UI that does not come is asked for again by the %s",
-  async (role) => {
-    await using tab = await browser.visit({ origin: server.url, expected: /ERR_FAILED/ });
-    const { page } = tab;
-    await page.route("**/swagger-ui-bundle.js", (route) => route.abort(), { times: 1 });
-    await page.goto(`${server.url}/reader/docs`);
-    const link = page.getByRole("link", { name: "/crawl/{job_id}/events" });
-    await link.click();
-    await page.getByRole("alert").filter({ hasText: "Swagger UI could not be loaded" }).waitFor();
-    await (role === "link" ? link : page.getByRole("button", { name: "Try again" })).click();
-    await page.locator(".opblock.is-open").waitFor();
-    expect(tab.complaints).toEqual([]);
-  },
-);
-
-test("one step back from an operation leads to its link in the list, and forward to the operation", async () => {
+test("an operation that the address names is open, at first and when the address changes; Back leaves the page", async () => {
   await using tab = await browser.visit({ origin: server.url, width: 360 });
   const { page } = tab;
-  await page.goto(`${server.url}/reader/docs`);
-  const openedOne = (id: string) =>
-    page.waitForFunction((place) => document.activeElement?.closest(place), `#operations-${id}`);
-  const followed = (name: string) =>
-    page.waitForFunction((path) => document.activeElement?.querySelector("code")?.textContent === path, name);
-  await page.getByRole("link", { name: "/health" }).press("Enter");
-  await openedOne("operation-getHealth");
-  await page.goBack();
-  await followed("/health");
-  expect(await page.locator("#swagger-ui").isVisible()).toBe(false);
-  await page.getByRole("link", { name: "POST / Extract" }).press("Enter");
-  await openedOne("extraction-post");
+  const opened = (id: string) => page.locator(`#operations-${id}.is-open`).waitFor();
+  await page.goto(`${server.url}/reader/`);
+  await page.goto(`${server.url}/reader/docs#/extraction/post`);
+  await opened("extraction-post");
   // The answers of an operation are as wide as a telephone.
   expect(await scrollsSideways(page)).toBe(false);
-  await page.goBack();
-  await followed("/");
-  await page.goForward();
-  await openedOne("extraction-post");
+  await page.evaluate(() => location.replace("#/operation/getHealth"));
+  await opened("operation-getHealth");
   await page.reload();
-  await openedOne("extraction-post");
+  await opened("operation-getHealth");
   await page.goBack();
-  await page.locator("#overview").waitFor();
-  expect(await page.locator("#swagger-ui").isVisible()).toBe(false);
+  await page.locator("#extract-form").waitFor();
+  expect(tab.complaints).toEqual([]);
+});
+
+test("Swagger UI that does not come is asked for again by the button", async () => {
+  await using tab = await browser.visit({ origin: server.url, expected: /ERR_FAILED/ });
+  const { page } = tab;
+  await page.route("**/swagger-ui-bundle.js", (route) => route.abort(), { times: 1 });
+  await page.goto(`${server.url}/reader/docs`);
+  await page.getByRole("alert").filter({ hasText: "Swagger UI could not be loaded" }).waitFor();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.locator(".opblock").first().waitFor();
   expect(tab.complaints).toEqual([]);
 });
 

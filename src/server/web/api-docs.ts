@@ -7,10 +7,7 @@ import icon from "./page/icon.svg" with { type: "text" };
 
 const docsScript = bundlePageScript("docs/main.ts");
 
-/**
- * The operations of the API. Swagger UI, which shows one of them in full and tries it out, weighs half a megabyte: it is
- * loaded when somebody opens an operation.
- */
+/** The page of the API in Swagger UI, whose half a megabyte comes after the first paint. */
 // The types of Bun know imported HTML as the page of a server only; imported as text it is text.
 export const docsPage = createWebPage(
   String(docsHtml),

@@ -27,7 +27,7 @@ async function extract(page: Tab): Promise<void> {
   await page.locator(".reader .prose p").first().waitFor({ state: "attached" });
 }
 
-const SWAGGER = { path: "/docs#/", isForeign: true, ready: ".opblock" };
+const SWAGGER = { path: "/docs", isForeign: true, ready: ".opblock" };
 
 export const PAGES: readonly ServedPage[] = [
   { name: "extract-empty", server: "extractor", path: "/", ready: "#extract-form" },
@@ -101,7 +101,6 @@ export const PAGES: readonly ServedPage[] = [
       [`GET /crawl/${RUNNING.job_id}/events`]: `id: 1\nevent: progress\ndata: ${JSON.stringify(RUNNING)}\n\n`,
     },
   },
-  { name: "extractor-api", server: "extractor", path: "/docs", ready: "#operations a" },
   { name: "extractor-swagger", server: "extractor", ...SWAGGER },
   { name: "search-empty", server: "search", path: "/", ready: ".collection" },
   {
@@ -143,6 +142,5 @@ export const PAGES: readonly ServedPage[] = [
           code.textContent = code.textContent.replaceAll(location.origin, "http://127.0.0.1:12345");
       }),
   },
-  { name: "search-api", server: "search", path: "/docs", ready: "#operations a" },
   { name: "search-swagger", server: "search", ...SWAGGER },
 ];
