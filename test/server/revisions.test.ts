@@ -55,7 +55,10 @@ describe.each(Object.keys(transports) as (keyof typeof transports)[])("over %s",
       });
       expect(found.structuredContent).toMatchObject({ error: null, results: [{ title: "Proxies" }] });
       const failed = await client.callTool({ name: "describe_tenant", arguments: { codename: "nope" } });
-      expect(failed).toMatchObject({ isError: true });
+      expect([failed.isError ?? false, failed.structuredContent]).toMatchObject([
+        false,
+        { error: expect.stringMatching(/^Tenant 'nope' not found/) },
+      ]);
       await expect(client.callTool({ name: "nope", arguments: {} })).rejects.toThrow("Unknown tool: nope");
       const { resources } = await client.listResources();
       const uri = "docs://tool/proxies.md";

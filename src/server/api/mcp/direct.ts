@@ -111,10 +111,10 @@ const isForeignKey = (key: string): boolean => !key.startsWith("io.modelcontextp
  */
 export function directAnswer(
   id: string | number,
-  { text, isError, more }: { readonly text: string; readonly isError: boolean; readonly more: string },
+  { text, more }: { readonly text: string; readonly more: string },
 ): Response {
   const content = `[{"type":"text","text":${JSON.stringify(text)}}]`;
-  const result = `{"content":${content},"structuredContent":${text}${isError ? ',"isError":true' : ""}${more}}`;
+  const result = `{"content":${content},"structuredContent":${text}${more}}`;
   return new Response(`{"result":${result},"jsonrpc":"2.0","id":${JSON.stringify(id)}}`, {
     headers: { "content-type": "application/json" },
   });

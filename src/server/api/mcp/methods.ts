@@ -181,11 +181,13 @@ export async function callObserved(
   }
 }
 
-/** A result in the form of the protocol: as data, and as the same JSON in a text block. */
+/**
+ * A result in the form of the protocol: as data, and as the same JSON in a text block. One with an `error` is a
+ * normal result too, since an official client throws away the fields of a result that is marked with `isError`.
+ */
 const toContent = (result: ToolResult) => ({
   content: [{ type: "text", text: JSON.stringify(result) }],
   structuredContent: result,
-  ...(result.error !== null && { isError: true }),
 });
 
 function requiredString(params: Params, name: string): string {

@@ -85,7 +85,7 @@ async function answerDirectly(
   if (!tool) return null;
   try {
     const result = await callObserved({ tool, raw, call }, options);
-    return directAnswer(id, { text: JSON.stringify(result), isError: result.error !== null, more });
+    return directAnswer(id, { text: JSON.stringify(result), more });
   } catch (error) {
     const { code, message } = faultOf(error, { method: "tools/call", id }, call);
     return Response.json(errorAnswer(id, code, message));
