@@ -52,9 +52,8 @@ export interface TenantRegistry extends AsyncDisposable {
   /** The tenants in the order of the deployment file. */
   list(): readonly TenantDetail[];
   /**
-   * At most 10 tenants, the best first. Where there are no more than 10, those that do not match follow,
-   * because a model chooses better among a few than it guesses other words. None for an empty query. A query
-   * that names a library and a version begins with the tenants of that version.
+   * At most 10 tenants that match, the best first. A query that names a library and a version begins with the
+   * tenants of that version.
    */
   find(query: string): FoundTenants;
   /** See `chooseVersion`. */
@@ -276,8 +275,7 @@ function showTenants(present: () => Tenants, parts: ShownParts): TenantRegistry 
       const details = detailsOf();
       const choice = chooseMentioned(details, query);
       const chosen = details.filter(({ codename }) => choice?.codenames.includes(codename));
-      const isComplete = details.length > MAX_FOUND || query.trim() === "";
-      const found = new Set([...chosen, ...finderOf().find(query), ...(isComplete ? [] : details)]);
+      const found = new Set([...chosen, ...finderOf().find(query)]);
       return { tenants: [...found].slice(0, MAX_FOUND), resolved: choice?.resolved ?? null };
     },
     chooseVersion: (library, version) => chooseVersion(detailsOf(), library, version),

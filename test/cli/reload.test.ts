@@ -59,7 +59,7 @@ describe("a running server", () => {
     await untilTrue(async () => (await served.search("no_proxy")).results?.length === 1);
     change(root, ({ tenants }) => tenants.unshift(folderTenant(root, "harbour")));
     expect((await untilFound(served, "harbour")).error).toBeNull();
-    const { results } = await served.call("root_search", { query: "barges" });
+    const { results } = await served.call("root_search", { tenant_codename: "*", query: "barges" });
     expect(results).toHaveLength(1);
 
     folderTenant(root, "other");

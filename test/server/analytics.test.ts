@@ -55,8 +55,8 @@ describe("the metrics of tenants", () => {
     const searchesOf = (text: string) =>
       Number(/_tenant_searches_total\{tenant="gates"\} (\d+)/.exec(text)?.[1] ?? 0);
     const before = searchesOf(await metrics());
-    await call("root_search", { query: "gates" }, silent);
-    await call("root_search", { query: "gates", tenant_codename: "gates" }, silent);
+    await call("root_search", { tenant_codename: "*", query: "gates" }, silent);
+    await call("root_search", { tenant_codename: "*", query: "gates", tenant_codename: "gates" }, silent);
     await fetch(`${silent.url}/search?q=gates&tenant=missing`);
     const text = await metrics();
     expect(searchesOf(text) - before).toBe(2);
@@ -79,10 +79,10 @@ describe("the metrics of tenants", () => {
 
 describe("what people search for", () => {
   test("is counted with what they find and open, once for a query", async () => {
-    for (const query of ["g", "ga", "Gates"]) await call("root_search", { query });
-    await call("root_search", { query: "gates", offset: 1 });
-    await call("root_fetch", { uri: "docs://gates/b.md" });
-    await call("root_search", { query: "zeppelin" });
+    for (const query of ["g", "ga", "Gates"]) await call("root_search", { tenant_codename: "*", query });
+    await call("root_search", { tenant_codename: "*", query: "gates", offset: 1 });
+    await call("root_fetch", { tenant_codename: "*", uri: "docs://gates/b.md" });
+    await call("root_search", { tenant_codename: "*", query: "zeppelin" });
     expect((await fetch(`${server.url}/search?q=alpha`, { headers: headersOf("all") })).status).toBe(200);
     const { body } = await until(
       () => read(),
@@ -143,7 +143,7 @@ describe("what people search for", () => {
   });
 
   test("is not counted where the deployment does not say so", async () => {
-    await call("root_search", { query: "gates" }, silent);
+    await call("root_search", { tenant_codename: "*", query: "gates" }, silent);
     const { status, body } = await read("", "", silent);
     expect({ status, body }).toMatchObject({ status: 404, body: { code: "queries_not_counted" } });
     expect(body.detail).toContain("infrastructure.query_log_days");

@@ -241,7 +241,9 @@ const sized = (length: number): string => {
 test("a message of 2 MiB is read, and a longer one refused, with the next one answered", async () => {
   expect((await send(sized(LIMIT))).status).toBe(200);
   expect((await send(sized(LIMIT + 1))).status).toBe(413);
-  expect(await stdio.ask(sized(LIMIT))).toMatchObject([{ id: 5, result: { structuredContent: { error: expect.any(String) } } }]);
+  expect(await stdio.ask(sized(LIMIT))).toMatchObject([
+    { id: 5, result: { structuredContent: { error: expect.any(String) } } },
+  ]);
   expect(await stdio.ask(sized(LIMIT + 1))).toMatchObject([{ id: null, error: { code: -32600 } }]);
   expect(await stdio.ask(sized(LIMIT * 3))).toMatchObject([{ id: null, error: { code: -32600 } }]);
   expect(await stdio.ask(JSON.stringify(ping(1)))).toMatchObject([{ id: 1 }]);

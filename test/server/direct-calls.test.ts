@@ -26,6 +26,7 @@ const options = {
     includeStats: false,
     fetchMode: "surrounding",
     fetchSurroundingChars: 1000,
+    maxFetchChars: 400_000,
     queryLog: null,
     onSearched: () => {},
     pages: null,

@@ -18,7 +18,7 @@ const server = forAllTests(
   openSearchServer({ ...registry, searchTogether: bug, documents: bug }, { apiKey: "hunter4" }),
 );
 
-const search = { name: "root_search", arguments: { query: "hunter5" } };
+const search = { name: "root_search", arguments: { tenant_codename: "*", query: "hunter5" } };
 
 test.each<[string, string, object, Record<string, string>]>([
   ["a call", "tools/call", search, {}],

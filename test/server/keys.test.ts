@@ -121,12 +121,14 @@ describe("who has a key for some tenants", () => {
   });
 
   test("searches and fetches without a tenant in these only", async () => {
-    const found = await call(some, "root_search", { query: "boat" });
+    const found = await call(some, "root_search", { tenant_codename: "*", query: "boat" });
     const urls = (found.results as { url: string }[]).map(({ url }) => url).sort();
     expect(urls).toEqual(["docs://harbour/quay.md", "docs://shipyard/hull.md"]);
-    const fetched = await call(some, "root_fetch", { uri: "docs://secretive/plan.md" });
+    const fetched = await call(some, "root_fetch", { tenant_codename: "*", uri: "docs://secretive/plan.md" });
     expect(fetched.error).toStartWith("No tenant has a document");
-    expect((await call(all, "root_fetch", { uri: "docs://secretive/plan.md" })).error).toBeNull();
+    expect(
+      (await call(all, "root_fetch", { tenant_codename: "*", uri: "docs://secretive/plan.md" })).error,
+    ).toBeNull();
   });
 
   test("is told of another as of one that there is not, by every tool and route", async () => {

@@ -116,15 +116,17 @@ describe("the tools", () => {
     expect(await call("list_tenants")).toMatchObject({ count: 3, error: null });
     expect(await call("find_tenant", { query: "fetchin pages" })).toMatchObject({
       query: "fetchin pages",
-      count: 3,
-      tenants: [
-        { codename: "tool", description: "A tool for fetching pages" },
-        { codename: "empty" },
-        { codename: "silent" },
-      ],
+      count: 1,
+      tenants: [{ codename: "tool", description: "A tool for fetching pages" }],
     });
-    expect(await call("find_tenant", { query: "nothing of the kind" })).toMatchObject({ count: 3 });
-    expect(await call("find_tenant", { query: " " })).toMatchObject({ count: 0, tenants: [] });
+    for (const query of ["nothing of the kind", " "])
+      expect(await call("find_tenant", { query })).toEqual({
+        query: query.trim(),
+        count: 0,
+        tenants: [],
+        hint: "nothing matches; list_tenants shows all",
+        error: null,
+      } as never);
     expect(await call("describe_tenant", { codename: "tool" })).toEqual({
       codename: "tool",
       display_name: "The Tool",
@@ -201,11 +203,17 @@ describe("mistakes", () => {
     ["root_search", { tenant_codename: "tool" }, "query is required"],
     ["root_search", { tenant_codename: "tool", query: "" }, "query is required"],
     ["root_search", { tenant_codename: "tool", query: " \n\t" }, "query is required"],
+    ["root_search", { query: "x" }, "tenant_codename is required; * stands for all tenants"],
+    ["root_fetch", { uri: "docs://tool/api.html" }, "tenant_codename is required"],
     ["root_search", { query: "x", tenant_codename: 7 }, "tenant_codename must be a string"],
     ["root_search", { query: "x", tenants: [7] }, "tenant_codename must be strings"],
     ["root_search", { query: "x", tenant_codename: "tool, nope" }, "Tenant 'nope' not found"],
-    ["root_fetch", { uri: "docs://tool/none.md" }, "No tenant has a document"],
-    ["root_fetch", { uri: "docs://tool/guide/proxies.md#none" }, "The document has no fragment #none"],
+    ["root_fetch", { tenant_codename: "*", uri: "docs://tool/none.md" }, "No tenant has a document"],
+    [
+      "root_fetch",
+      { tenant_codename: "*", uri: "docs://tool/guide/proxies.md#none" },
+      "The document has no fragment #none",
+    ],
     ["root_search", { tenant_codename: "tool", query: "x", size: 0 }, "size must be between 1 and 100"],
     ["root_search", { tenant_codename: "tool", query: "x", size: 101 }, "size must be between 1 and 100"],
     ["root_search", { tenant_codename: "tool", query: "x", size: "many" }, "size must be between 1 and 100"],
@@ -265,9 +273,9 @@ describe("mistakes", () => {
   });
 });
 
-describe("search without a tenant, or with several", () => {
+describe("search in all tenants, or in several", () => {
   test("finds in all, says where, and names those that could not be searched", async () => {
-    const result = await call("root_search", { query: "hosts reached directly" });
+    const result = await call("root_search", { tenant_codename: "*", query: "hosts reached directly" });
     expect(result.results[0]).toMatchObject({ tenant: "tool", url: "docs://tool/guide/proxies.md" });
     expect(result.skipped).toEqual([
       expect.stringContaining("Tenant 'empty' has no search index"),
@@ -282,6 +290,7 @@ describe("search without a tenant, or with several", () => {
     [{ tenants: ["tool", "silent", "empty"] }, 2],
     [{ tenant_codename: " tool , tool " }, 0],
     [{ tenant_codename: "" }, 2],
+    [{ tenants: ["*"] }, 2],
   ])("takes %o", async (which, skipped) => {
     const result = await call("root_search", { query: "proxy", ...which });
     expect(result.results[0]).toMatchObject({ tenant: "tool" });
@@ -295,7 +304,8 @@ describe("search without a tenant, or with several", () => {
 });
 
 describe("fetching", () => {
-  const fetch = (uri: string, more: object = {}): Promise<Result> => call("root_fetch", { uri, ...more });
+  const fetch = (uri: string, more: object = {}): Promise<Result> =>
+    call("root_fetch", { tenant_codename: "*", uri, ...more });
 
   test.each([
     "docs://tool/guide/proxies.md",
@@ -314,7 +324,7 @@ describe("fetching", () => {
   });
 
   test("the ids of a web page lead into it, also inside a section", async () => {
-    const found = await call("root_search", { query: "zzjoined" });
+    const found = await call("root_search", { tenant_codename: "*", query: "zzjoined" });
     expect(found.results[0]).toMatchObject({ url: "docs://tool/api.html", anchor: "functions-of-api" });
     const section = await fetch("docs://tool/api.html#functions-of-api");
     expect(section.content).toContain("## Functions");
@@ -337,11 +347,16 @@ describe("fetching", () => {
   });
 
   test("a long document comes in parts that end with paragraphs, with an outline at first", async () => {
-    const whole = await fetch("docs://tool/long.md", { max_chars: 20_000_000 });
-    expect([whole.next_offset, whole.outline, whole.total_chars]).toEqual([null, [], 14_856_008]);
+    await using roomy = openSearchServer(registry, { maxFetchChars: 20_000_000 });
+    await using other = await connectMcp(`${roomy.url}/mcp`);
+    const uri = "docs://tool/long.md";
+    const whole = await call("root_fetch", { tenant_codename: "tool", uri }, other);
+    expect([whole.next_offset, whole.total_chars]).toEqual([null, 14_856_008]);
     expect(whole.content.length).toBe(whole.total_chars);
-    const first = await fetch("docs://tool/long.md");
-    expect(first.content.length).toBeLessThanOrEqual(20_000 + "\n\n[…]".length);
+    const [first, more] = [await fetch(uri), await fetch(uri, { max_chars: 20_000_000 })];
+    expect(more).toEqual(first);
+    expect(first.content.length).toBeGreaterThan(399_000);
+    expect(first.content.length).toBeLessThanOrEqual(400_000 + "\n\n[…]".length);
     expect(first.content).toEndWith("the end of it.\n\n[…]");
     expect(first.outline).toEqual([{ heading: "Long", anchor: "long", chars: expect.any(Number) }]);
     const second = await fetch("docs://tool/long.md", { offset: first.next_offset });
@@ -359,7 +374,6 @@ describe("fetching", () => {
       content: text,
       total_chars: text.length,
       next_offset: null,
-      outline: [],
     });
   });
 

@@ -101,7 +101,7 @@ test("root_search takes filter, offset and facets, and says what is wrong with t
   const call = async (parameters: object) => {
     const response = await postMcp(server.url, {
       method: "tools/call",
-      params: { name: "root_search", arguments: { query: "mill", ...parameters } },
+      params: { name: "root_search", arguments: { tenant_codename: "*", query: "mill", ...parameters } },
     });
     type Content = {
       readonly results: readonly Hit[];

@@ -54,7 +54,12 @@ class Client {
 
 /** What the best results say of themselves, which has a signature that stands in a heading or defines something. */
 const bestResults = async (client: Client, query: string, more: object = {}): Promise<string> => {
-  const { results, resolved = "" } = await client.call("root_search", { query, size: 3, ...more });
+  const { results, resolved = "" } = await client.call("root_search", {
+    tenant_codename: "*",
+    query,
+    size: 3,
+    ...more,
+  });
   return [
     resolved,
     ...results.map(({ heading, snippet }: Record<string, string>) => `${heading}\n${snippet}`),
@@ -62,9 +67,9 @@ const bestResults = async (client: Client, query: string, more: object = {}): Pr
 };
 
 const bestSection = async (client: Client, query: string, more: object = {}) => {
-  const { results } = await client.call("root_search", { query, size: 3, ...more });
+  const { results } = await client.call("root_search", { tenant_codename: "*", query, size: 3, ...more });
   const [{ tenant, url, anchor }] = results;
-  return await client.call("root_fetch", { uri: `${url}#${anchor}`, tenant_codename: tenant });
+  return await client.call("root_fetch", { tenant_codename: tenant, uri: `${url}#${anchor}` });
 };
 
 test.each<[string, number, number, (client: Client) => Promise<string>]>([
@@ -87,9 +92,9 @@ test.each<[string, number, number, (client: Client) => Promise<string>]>([
     5800,
     async (client) => {
       const { url } = { url: "docs://weir2/api.md" };
-      const { outline } = await client.call("root_fetch", { uri: url, max_chars: 100 });
+      const { outline } = await client.call("root_fetch", { tenant_codename: "*", uri: url, max_chars: 100 });
       const { anchor } = outline.find(({ heading }: { heading: string }) => heading.includes("gate_42"));
-      return (await client.call("root_fetch", { uri: `${url}#${anchor}` })).content;
+      return (await client.call("root_fetch", { tenant_codename: "*", uri: `${url}#${anchor}` })).content;
     },
   ],
   [
@@ -137,9 +142,9 @@ describe("an unknown address", () => {
     const reading = tools.filter(({ description }) => description.includes("any web page"));
     expect(reading.map(({ name }) => name)).toEqual(["fetch_url"]);
     const client = new Client();
-    const { error } = await client.call("root_fetch", { uri: url });
+    const { error } = await client.call("root_fetch", { tenant_codename: "*", uri: url });
     expect(error).toStartWith("No tenant has a document");
-    const { results } = await client.call("root_search", { query: url, size: 3 });
+    const { results } = await client.call("root_search", { tenant_codename: "*", query: url, size: 3 });
     expect(JSON.stringify(results)).not.toContain("first of March");
   });
 });

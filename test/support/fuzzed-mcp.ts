@@ -34,6 +34,7 @@ const answer = createMcpEndpoint({
     includeStats: true,
     fetchMode: "surrounding",
     fetchSurroundingChars: 1000,
+    maxFetchChars: 400_000,
     queryLog: null,
     onSearched: () => {},
     pages: null,

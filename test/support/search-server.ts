@@ -100,6 +100,7 @@ export function openSearchServer(registry: TestRegistry, options: TestServerOpti
     includeStats: true,
     fetchMode: "surrounding",
     fetchSurroundingChars: 1000,
+    maxFetchChars: 400_000,
     queries: null,
     onSearched: countSearches(metrics),
     onCall: (tool, outcome) => metrics.count("mcp_calls", { tool, outcome }),

@@ -91,6 +91,7 @@ const infrastructure = v.strictObject({
   search_include_stats: flag(true),
   default_fetch_mode: v.optional(oneOf(["full", "surrounding"]), "surrounding"),
   default_fetch_surrounding_chars: v.optional(whole(1, 1_000_000), 1000),
+  max_fetch_chars: v.optional(whole(1000, 100_000_000), 400_000),
   crawler_browser_first: flag(true),
   allow_index_builds: flag(false),
   allow_page_fetches: flag(false),

@@ -32,6 +32,7 @@ function toInfrastructure(file: DeploymentFile["infrastructure"], directory: str
     includeStats: file.search_include_stats,
     fetchMode: file.default_fetch_mode,
     fetchSurroundingChars: file.default_fetch_surrounding_chars,
+    maxFetchChars: file.max_fetch_chars,
     preferBrowser: file.crawler_browser_first,
     /** Whether models may read any page through the server. */
     allowPageFetches: file.allow_page_fetches,

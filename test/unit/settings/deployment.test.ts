@@ -28,6 +28,7 @@ describe("a valid deployment file", () => {
       includeStats: true,
       fetchMode: "surrounding",
       fetchSurroundingChars: 1000,
+      maxFetchChars: 400_000,
       preferBrowser: true,
       allowPageFetches: false,
       allowSse: false,

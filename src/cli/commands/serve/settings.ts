@@ -121,6 +121,7 @@ export function toolOptions(
     includeStats: infrastructure.includeStats,
     fetchMode: infrastructure.fetchMode,
     fetchSurroundingChars: infrastructure.fetchSurroundingChars,
+    maxFetchChars: infrastructure.maxFetchChars,
     queryLog: null,
     onSearched: countSearches(app.metrics),
     pages: mayRead ? { app, extraction: extractionDefaults(settings), maxSeconds } : null,

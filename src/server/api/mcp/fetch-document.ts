@@ -1,10 +1,14 @@
 import { wordsOf } from "../../../base/text.ts";
 import { outlineOf, rangeOfFragment, type StoredDocument } from "../../../search/index.ts";
 import type { TenantRegistry } from "../../../tenants/index.ts";
-import { integer, optionalText, type RawArguments, requiredText, type ToolFields } from "./tool.ts";
-
-/** The most characters of an answer that asks for no other number: about 5 000 tokens. */
-export const DEFAULT_MAX_CHARS = 20_000;
+import {
+  integer,
+  oneTenant,
+  optionalText,
+  type RawArguments,
+  requiredText,
+  type ToolFields,
+} from "./tool.ts";
 
 /** A model finds its way among so many headings, which cost it about 2 500 tokens. */
 const MAX_OUTLINE = 100;
@@ -16,6 +20,8 @@ export type FetchOptions = {
   /** `surrounding` lets a fragment, query or context narrow what is fetched; `full` does not. */
   readonly fetchMode: "full" | "surrounding";
   readonly fetchSurroundingChars: number;
+  /** The most characters of an answer, whatever the call asks for. */
+  readonly maxFetchChars: number;
   /** What counts queries and what comes of them; null where nobody does. */
   readonly queryLog: QueryObserver | null;
   /** Is told which tenants a search was in. */
@@ -34,12 +40,14 @@ export type QueryObserver = {
 
 /** Answers `root_fetch`. */
 export async function fetchDocument(raw: RawArguments, options: FetchOptions): Promise<ToolFields> {
+  const codename = oneTenant(raw);
   const uri = requiredText(raw, "uri");
-  const document = await options.registry.fetch(optionalText(raw, "tenant_codename"), uri);
+  const document = await options.registry.fetch(codename, uri);
   options.queryLog?.fetched(document.url);
   const any = { min: 0, max: Number.MAX_SAFE_INTEGER };
   const offset = integer(raw, "offset", { ...any, fallback: 0 });
-  const maxChars = integer(raw, "max_chars", { ...any, min: 1, fallback: DEFAULT_MAX_CHARS });
+  const ceiling = options.maxFetchChars;
+  const maxChars = Math.min(ceiling, integer(raw, "max_chars", { ...any, min: 1, fallback: ceiling }));
   const { url, title, markdown } = document;
   const fields = { url, title, total_chars: markdown.length };
   const range = rangeFor(document, raw, options);
@@ -54,8 +62,9 @@ export async function fetchDocument(raw: RawArguments, options: FetchOptions): P
     ...fields,
     content: marked(markdown, { start, end }),
     next_offset: isPart ? end - range.start : null,
-    // The next pages need no table of contents again.
-    outline: isPart && offset === 0 ? shownOutline(document) : [],
+    // The next parts need no table of contents again, and a section has its own headings.
+    outline:
+      offset === 0 && (isPart || range.end - range.start === markdown.length) ? shownOutline(document) : [],
   };
 }
 

@@ -157,7 +157,8 @@ export function optionalText(raw: RawArguments, name: string): string | null {
 }
 
 /**
- * Reads names: one text, texts in an array, or a text with commas between them; null when there are none.
+ * Reads names: one text, texts in an array, or a text with commas between them; null when there are none, or
+ * `*` is among them.
  * @throws ArgumentError for another kind of value
  */
 export function names(raw: RawArguments, name: string): readonly string[] | null {
@@ -166,11 +167,30 @@ export function names(raw: RawArguments, name: string): readonly string[] | null
   const texts = Array.isArray(value) ? value : [requiredText(raw, name)];
   if (!texts.every((one) => typeof one === "string")) throw new ArgumentError(`${name} must be strings`);
   const found = texts.flatMap((one) => one.split(",")).flatMap((one) => one.trim() || []);
+  if (found.includes(ALL)) return null;
   if (found.length > MAX_NAMES) throw new ArgumentError(`${name} must be at most ${MAX_NAMES} names`);
   return found.length === 0 ? null : [...new Set(found)];
 }
 
 const MAX_NAMES = 1000;
+/** Stands for all tenants; no codename is like it. */
+const ALL = "*";
+
+/**
+ * Refuses a call that says nothing of tenants; it may name a library instead.
+ * @throws ArgumentError
+ */
+export function requireTenant(raw: RawArguments): void {
+  if (given(raw, "tenant_codename") === undefined && given(raw, "library") === undefined)
+    throw new ArgumentError(`tenant_codename is required; ${ALL} stands for all tenants`);
+}
+
+/** The tenant that a call names; null when it means any. @throws ArgumentError */
+export function oneTenant(raw: RawArguments): string | null {
+  requireTenant(raw);
+  const name = optionalText(raw, "tenant_codename") ?? "";
+  return name === ALL || name === "" ? null : name;
+}
 
 /**
  * Reads a whole number; text of digits is accepted because some clients send it.
