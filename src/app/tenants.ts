@@ -79,6 +79,7 @@ export function openTenants(
     extractHtml: htmlReader(app.extractor, program.settings),
     access: sources,
     isOffline: deployment.infrastructure.isOffline,
+    onSynced: (tenant, outcome) => app.metrics.count("tenant_syncs", { tenant, outcome }),
     log,
   });
   return {
@@ -126,7 +127,7 @@ export type Sources = AsyncDisposable & {
   readonly web: WebAccess;
   /**
    * Reports what keeps tenants from being synced, one line each: a scheme that is not allowed, a token's
-   * variable that is not set, a key's file that is not there, a fallback extractor that does not answer. Empty offline, where nobody syncs.
+   * variable that is not set, a key's file that is not there, a fallback extractor that takes no connection. Empty offline, where nobody syncs.
    */
   problems(signal: AbortSignal): Promise<readonly string[]>;
 };

@@ -94,6 +94,11 @@ export const METRICS = {
   ),
   mcp_call_duration: quick("one such call", "tool"),
   tenant_searches: counter("searches in each tenant, failed ones left out", "tenant"),
+  tenant_syncs: counter(
+    "ended syncs, cancelled ones left out; outcome is success or failure",
+    "tenant",
+    "outcome",
+  ),
   tenant_documents: gauge("indexed documents", "tenant"),
   tenant_degraded: gauge("1 while /health says so of the tenant, else 0", "tenant"),
   tenant_index_timestamp_seconds: gauge(

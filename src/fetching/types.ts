@@ -86,6 +86,11 @@ export interface Poster {
    * @throws Failure as a Fetcher; `too_large` beyond the limit of a page
    */
   post(url: PageUrl, options: FetchOptions & { readonly json: unknown }): Promise<PostResponse>;
+  /**
+   * Connects to the service, or to the proxy before it, and sends nothing.
+   * @throws Failure as a Fetcher
+   */
+  reach(url: PageUrl, options: Pick<FetchOptions, "signal" | "deadlineMs">): Promise<void>;
 }
 
 /** The purpose of a stream, which decides the size limit and the accepted types. */

@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../base/failure.ts";
-import type { Log } from "../base/log.ts";
 import { didYouMeanAny } from "../base/nearest.ts";
 import { type DocumentEntry, type LeftOut, requireValues } from "../search/index.ts";
 import type { TenantDetail } from "./describe.ts";
@@ -22,23 +21,15 @@ import {
   TenantSearcher,
 } from "./search-tenants.ts";
 import { haveSameSource, type TenantSettings } from "./settings.ts";
-import type { SourceParts } from "./source/open-source.ts";
 import type { SyncBook } from "./sync-book.ts";
 import { Tenant } from "./tenant.ts";
-import type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } from "./types.ts";
+import type { TenantParts } from "./tenant-parts.ts";
+import type { SearchAnswer, TenantSearchOptions, TenantStatus } from "./types.ts";
 
-export type RegistryOptions = SourceParts & {
+export type RegistryOptions = TenantParts & {
   readonly tenants: readonly TenantSettings[];
-  /** An absolute path; indexes without a place beside their documents are kept there. */
-  readonly stateDirectory: string;
-  /** The records that all processes which serve the same tenants share. */
-  readonly book: SyncBook;
   /** The deployment's name; of all processes with one name, one builds and syncs. */
   readonly deployment: string;
-  readonly building: IndexBuilding;
-  /** Whether there are no schedules and no outbound connections. */
-  readonly isOffline: boolean;
-  readonly log: Log;
 };
 
 export type FoundTenants = {

@@ -15,7 +15,7 @@ import { LeftOutFiles, readLeftOut } from "./left-out.ts";
 import { LiveIndex, type OpenIndexes, runTestQueries } from "./live-index.ts";
 import { dueAt, takeSyncSlot, withoutFutureTimes } from "./schedule.ts";
 import type { TenantSettings } from "./settings.ts";
-import { openSource, type SourceParts } from "./source/open-source.ts";
+import { openSource } from "./source/open-source.ts";
 import type { Source, SourceWatch, SyncCounts } from "./source/source.ts";
 import { indexPathOf, makeStateDirectory, stateDirectoryOf } from "./state-file.ts";
 import {
@@ -25,16 +25,10 @@ import {
   type SyncRecord,
   type TenantRecord,
 } from "./sync-book.ts";
-import type { IndexBuilding, SearchAnswer, TenantSearchOptions, TenantStatus } from "./types.ts";
+import type { OnSynced, TenantParts } from "./tenant-parts.ts";
+import type { SearchAnswer, TenantSearchOptions, TenantStatus } from "./types.ts";
 
-type TenantOptions = SourceParts & {
-  readonly book: SyncBook;
-  readonly openIndexes: OpenIndexes;
-  readonly stateDirectory: string;
-  readonly building: IndexBuilding;
-  readonly isOffline: boolean;
-  readonly log: Log;
-};
+type TenantOptions = TenantParts & { readonly openIndexes: OpenIndexes };
 
 const TEST_QUERY_MS = 5_000;
 /** The number of syncs that a record keeps. */
@@ -195,7 +189,7 @@ export class Tenant implements AsyncDisposable {
       if (!needsBuild || !(allowIndexBuilds || buildsAlways)) this.#index.refresh(true);
       else if (isFolder) await this.#readFolder(work);
       else await this.#buildInTurn(work);
-    });
+    }, this.#options.onSynced);
   }
 
   /**
@@ -258,16 +252,16 @@ export class Tenant implements AsyncDisposable {
     }
   }
 
-  async #run(work: (work: Work) => Promise<void>): Promise<void> {
+  async #run(work: (work: Work) => Promise<void>, onEnd?: OnSynced): Promise<void> {
     // A look at a folder may outlive the tenant.
     if (this.#ending.signal.aborted) throw new Failure("cancelled", "the tenant is closed");
-    this.#building ??= this.#attempt(work).finally(() => {
+    this.#building ??= this.#attempt(work, onEnd).finally(() => {
       this.#building = null;
     });
     await this.#building;
   }
 
-  async #attempt(work: (work: Work) => Promise<void>): Promise<void> {
+  async #attempt(work: (work: Work) => Promise<void>, onEnd?: OnSynced): Promise<void> {
     const { codename } = this.settings;
     await using begun = await this.#book.begin(codename);
     if (!begun)
@@ -287,13 +281,16 @@ export class Tenant implements AsyncDisposable {
     try {
       await work({ signal, onRunning, write });
       await write({ state: "idle", lastCompletedAt: Date.now(), lastError: null });
+      onEnd?.(codename, "success");
     } catch (error) {
       const failure = asFailure(error);
       const isCalledOff = failure.code === "cancelled";
       // The process that has taken over the tenant writes its record.
       if (!begun.lost.aborted)
         await write({ state: "idle", ...(!isCalledOff && { lastError: failure.toRecord() }) });
-      if (!isCalledOff) this.#log.error("sync failed", { code: failure.code, error: failure.message });
+      if (isCalledOff) throw failure;
+      this.#log.error("sync failed", { code: failure.code, error: failure.message });
+      onEnd?.(codename, "failure");
       throw failure;
     }
   }

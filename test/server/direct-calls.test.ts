@@ -119,6 +119,7 @@ test.each<[string, Record<string, unknown>, Changes]>([
   ["more parameters", { ...described, requestState: "x" }, {}],
   ["more members", described, { message: { more: 1 } }],
   ["only JSON taken", described, { headers: { accept: "application/json" } }],
+  ["only events taken", described, { headers: { accept: "text/event-stream" } }],
   ["nothing named that is taken", described, { headers: { accept: null } }],
   ["a charset", described, { headers: { "content-type": "application/json; charset=utf-8" } }],
 ])("a call with %s is answered as the SDK does", async (_, params, changes) => {

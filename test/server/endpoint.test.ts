@@ -99,13 +99,26 @@ describe("the endpoint", () => {
 
   test.each<[string, Record<string, string>, number]>([
     ["a client that takes no JSON", { accept: "text/event-stream" }, 406],
-    ["a client that takes no events", { accept: "application/json" }, 406],
     ["a body that is no JSON", { "content-type": "text/plain" }, 415],
     ["a revision that there is not", { "mcp-protocol-version": "1999-01-01" }, 400],
   ])("refuses %s", async (_, headers, status) => {
     const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_tenants" } };
     expect((await post("/mcp", message, headers)).status).toBe(status);
   });
+
+  test.each(["application/json", "application/json;q=0.9, text/html", "*/*"])(
+    "answers a client that takes %s",
+    async (accept) => {
+      const list = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "list_tenants" } };
+      for (const message of [initialize("2025-06-18"), list]) {
+        const response = await post("/mcp", message, { accept });
+        expect([response.status, response.headers.get("content-type")]).toEqual([200, "application/json"]);
+        expect(await response.json()).toMatchObject({ id: 1, result: {} });
+      }
+      const notice = { jsonrpc: "2.0", method: "notifications/initialized" };
+      expect((await post("/mcp", notice, { accept })).status).toBe(202);
+    },
+  );
 
   test.each(["GET", "DELETE", "PUT"])("answers %s with 405", async (method) => {
     const response = await fetch(`${server.url}/mcp`, { method });

@@ -74,6 +74,7 @@ export function openRegistry(deployment: object, directory = "/"): TestRegistry 
       const { article } = await extractHtml(html, null, { ...DEFAULT_EXTRACTION, renderings });
       return article && composeDocument(article);
     },
+    onSynced: () => {},
     log,
   });
   return Object.assign(registry, { stateDirectory, lines });

@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { connect } from "node:net";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import type { PageUrl } from "../../urls/index.ts";
@@ -68,6 +70,7 @@ export function createHttpFetcher(options: HttpFetcherOptions): HttpFetcher {
     fetch: (url, fetchOptions = {}) => fetchPage(session, url, fetchOptions),
     fetchStream: (url, streamOptions) => fetchStream(session, url, streamOptions),
     post: (url, postOptions) => postJson(session, url, postOptions),
+    reach: (url, reachOptions) => openConnection(session, url, reachOptions),
     [Symbol.asyncDispose]: async () => {
       await (await session.connect).close();
     },
@@ -166,6 +169,27 @@ async function postJson(
     return { value: { status: wire.status, contentType, text }, discard: async () => {} };
   });
   return answer;
+}
+
+async function openConnection(session: Session, url: PageUrl, options: FetchOptions): Promise<void> {
+  using watch = watchFor(session, options, "POST");
+  const { signal } = watch;
+  const target = new URL(url);
+  let error: unknown;
+  for (const route of await session.findRoutes(target, signal)) {
+    const end = route.kind === "direct" ? target : new URL(route.proxyUrl);
+    const host = route.kind === "direct" ? route.address : end.hostname.replace(/^\[|\]$/g, "");
+    const socket = connect({ host, port: Number(end.port || (end.protocol === "https:" ? 443 : 80)) });
+    try {
+      await once(socket, "connect", { signal });
+      return;
+    } catch (cause) {
+      error = cause;
+    } finally {
+      socket.destroy();
+    }
+  }
+  throw watch.failure(url) ?? wireFailure(watch.describe(url), error);
 }
 
 const watchFor = (session: Session, options: FetchOptions, method: "GET" | "POST"): Watch =>

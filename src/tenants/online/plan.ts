@@ -182,12 +182,13 @@ export function createFallbackExtractor(remote: RemoteExtractor, reading: ReadAn
 }
 
 /**
- * Checks that something answers at the endpoint, whatever the answer is.
+ * Checks that the endpoint takes connections. Nothing is sent, since the service would count a request without a page
+ * as an error.
  * @throws Failure `invalid_settings`
  */
 export async function requireReachable(remote: RemoteExtractor, signal: AbortSignal): Promise<void> {
   try {
-    await post({ ...remote, maxRetries: 0 }, {}, signal);
+    await remote.poster.reach(remote.endpoint, { signal, deadlineMs: remote.timeoutMs });
   } catch (cause) {
     if (!(cause instanceof Failure) || signal.aborted) throw cause;
     throw new Failure(

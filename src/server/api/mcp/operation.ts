@@ -38,7 +38,7 @@ export function mcpOperation(
       202: { description: "A notification was taken" },
       400: refusal("The body is no such message, or of a revision that there is not"),
       404: refusal("There is no such method"),
-      406: refusal("The client takes no JSON, or no events"),
+      406: refusal("The client takes no JSON"),
       415: refusal("The body is not JSON"),
       408: problem("The request took too long"),
       413: problem("The body is over 2 MiB"),

@@ -45,7 +45,8 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
       (await (isNew ? answerModern(asked, message) : answerThroughSdk(asked, message, options)))
     );
   };
-  return async (asked) => {
+  return async (given) => {
+    const asked = takingBoth(given);
     // The SDK says of another type that it is not taken.
     if (!isJson(asked.request)) return await answerThroughSdk(asked, undefined, options);
     const message = parseJson(asked.body);
@@ -54,6 +55,19 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
     if (!Array.isArray(message)) return await answerOne(asked, message);
     return await answerBatch(message, (one) => answerOne(asked, one));
   };
+}
+
+const BOTH = "application/json, text/event-stream";
+
+/** Who takes JSON can read every answer; the SDKs would refuse a client that does not take events too. */
+function takingBoth(asked: McpRequest): McpRequest {
+  const { url, method, headers, signal } = asked.request;
+  const accept = headers.get("accept") ?? "*/*";
+  const isTaken = !accept.includes("text/event-stream") && /application\/json|[*]\/[*]/.test(accept);
+  if (!isTaken) return asked;
+  const allowing = new Headers(headers);
+  allowing.set("accept", BOTH);
+  return { ...asked, request: new Request(url, { method, headers: allowing, body: asked.body, signal }) };
 }
 
 const metaOf = (message: unknown): unknown =>
