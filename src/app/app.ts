@@ -3,6 +3,8 @@ import {
   type ArticleCache,
   articleFromDocument,
   createArticleCache,
+  createErrorPages,
+  type ErrorPages,
   type FetchedArticle,
   type LocalDocument,
   serveArticle,
@@ -207,6 +209,7 @@ export function createApp(options: AppOptions): App {
   const extractor = options.extractsOnePage ? withSmallPagesHere(pool, SMALL_PAGE_CHARS) : pool;
   const { metrics } = options;
   const cache = createArticleCache({ maxSize: settings.cacheSize, maxBytes: settings.cacheBytes });
+  const errorPages = createErrorPages();
   const slots = options.hostSlots ?? createHostSlots(systemClock);
   const browsers = options.machine ? openBrowsers(options, options.machine) : null;
   const database = createLazyDatabase({ ...options, log: options.waits ?? options.log });
@@ -226,6 +229,7 @@ export function createApp(options: AppOptions): App {
           egress,
           extractor: extractorFor(extractor, client),
           cache,
+          errorPages,
           metrics,
           slots,
           database,
@@ -296,6 +300,7 @@ type SessionParts = {
   readonly egress: Egress;
   readonly extractor: Extractor;
   readonly cache: ArticleCache;
+  readonly errorPages: ErrorPages;
   readonly metrics: Metrics;
   /** The host slots of all sessions: two crawls together are as polite to a host as one. */
   readonly slots: HostSlots;
@@ -307,7 +312,7 @@ type SessionParts = {
 
 function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
   const { settings, shell } = options;
-  const { egress, extractor, cache, metrics, network, browsers, acceptMarkdown } = parts;
+  const { egress, extractor, cache, errorPages, metrics, network, browsers, acceptMarkdown } = parts;
   const person = options.person ?? null;
   const open = openNetwork(network, { ...options, egress, browsers, person, acceptMarkdown });
   const { http, fetchers, log, limits, userAgent } = open;
@@ -317,6 +322,7 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     fetchers,
     extractor,
     cache,
+    errorPages,
     log,
     metrics,
     shell,

@@ -79,6 +79,7 @@ const FIELDS = {
   final_url: ({ finalUrl }: FetchedArticle) => finalUrl,
   canonical_url: ({ canonicalUrl }: FetchedArticle) => canonicalUrl,
   status_code: ({ statusCode }: FetchedArticle) => statusCode,
+  http_status: ({ statusCode }: FetchedArticle) => statusCode,
   fetcher: ({ fetcher }: FetchedArticle) => fetcher,
   title: ({ article }: FetchedArticle) => article.title,
   byline: ({ article }: FetchedArticle) => article.byline,

@@ -1,4 +1,12 @@
 export {
+  createErrorPages,
+  type ErrorPages,
+  fingerprintOf,
+  inventedName,
+  type PageFingerprint,
+  saySame,
+} from "./error-pages.ts";
+export {
   ARTICLE_FIELDS,
   type ArticleField,
   articleFields,

@@ -4,11 +4,13 @@ import { FAILURE_OUTCOMES, Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { notPageUrl, parsePageUrl } from "../urls/index.ts";
+import type { ErrorPages } from "./error-pages.ts";
 import type { FetchedArticle } from "./fetched-article.ts";
 import { articleOfVisit, type FromUrlParts, type VisitRequest, visitPage } from "./visit.ts";
 
 export type ArticleServiceParts = FromUrlParts & {
   readonly cache: ArticleCache;
+  readonly errorPages: ErrorPages;
   readonly log: Log;
   readonly metrics: Metrics;
   /** The shell whose extractions are counted: `cli` or `server`. */
@@ -66,7 +68,11 @@ async function loadArticle(
   signal: AbortSignal,
 ): Promise<FetchedArticle> {
   const logFields = parts.hasDiagnostics ? { request_id: request.requestId } : {};
-  const fetched = await articleFromUrl({ ...request, fetch: { ...request.fetch, signal, logFields } }, parts);
+  const fetch = { ...request.fetch, signal, logFields };
+  const errorPages: ErrorPages = {
+    take: (site, look) => parts.errorPages.take(`${request.cacheScope} ${site}`, look),
+  };
+  const fetched = await articleFromUrl({ ...request, fetch, errorPages }, parts);
   const { fetcher } = fetched;
   parts.metrics.count("fetches", { fetcher });
   parts.metrics.time("fetch_duration", { fetcher }, fetched.timings.fetchMs);

@@ -2,4 +2,4 @@
 
 export type { ArticleResult } from "./fetched-article.ts";
 export type { ArticleServiceParts } from "./service.ts";
-export { emptyShell } from "./visit.ts";
+export { emptyShell } from "./shell.ts";

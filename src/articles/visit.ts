@@ -1,7 +1,7 @@
 import { Failure } from "../base/failure.ts";
 import { traced } from "../base/tracing.ts";
 import { withoutUrlSecrets } from "../base/url-secrets.ts";
-import type { BodyKind, Extraction, ExtractionOptions, Extractor } from "../extraction/index.ts";
+import type { Article, BodyKind, Extraction, ExtractionOptions, Extractor } from "../extraction/index.ts";
 import {
   type FetchedPage,
   type Fetcher,
@@ -9,8 +9,17 @@ import {
   isDownload,
   isUnusable,
 } from "../fetching/index.ts";
-import { originOf, type PageUrl } from "../urls/index.ts";
+import { originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
+import {
+  createErrorPages,
+  type ErrorPages,
+  fingerprintOf,
+  inventedName,
+  type PageFingerprint,
+  saySame,
+} from "./error-pages.ts";
 import { type FetchedArticle, requireArticle } from "./fetched-article.ts";
+import { type EmptyShell, emptyShell, SHELL_NAMES } from "./shell.ts";
 
 /** The available fetchers. */
 export type Fetchers = { readonly http: Fetcher; readonly browser: Fetcher | null };
@@ -33,6 +42,10 @@ export type VisitRequest = {
   readonly fetch: FetchOptions;
   /** Called with each answer before it is extracted. */
   readonly onFetched?: (page: FetchedPage) => void;
+  /** Whether 404 and 410 are failures whatever the body holds, because the page was an ordinary one before. */
+  readonly failsWhenGone?: boolean;
+  /** What other visits have learnt about the error pages of sites, in the name of the same caller. */
+  readonly errorPages?: ErrorPages;
 };
 
 /**
@@ -44,8 +57,14 @@ export async function visitPage(
   request: VisitRequest,
   parts: FromUrlParts,
 ): Promise<PageVisit> {
-  const { http, browser } = parts.fetchers;
   const context = { request, parts, startedAt: performance.now() };
+  const visit = await visitByPreference(url, context);
+  return (await isErrorPage(visit, context)) ? { ...visit, extraction: null } : visit;
+}
+
+async function visitByPreference(url: PageUrl, context: VisitContext): Promise<PageVisit> {
+  const { request, parts } = context;
+  const { http, browser } = parts.fetchers;
   if (request.preference === "browser" && browser !== null) return await browserFirst(browser, url, context);
   const first = await attempt(http, url, context);
   const reason = reasonForBrowser(first);
@@ -148,8 +167,9 @@ async function attemptOnce(
     return answer;
   });
   request.onFetched?.(page);
-  const isAnswered = page.status === 304 || (page.status >= 400 && !isTransient404(page));
-  if (isAnswered) return { page, extraction: null, extractionMs: 0, notes: [] };
+  const isRefused = request.options.failsOnHttpError || request.failsWhenGone;
+  if (page.status === 304 || (page.status >= 400 && (isRefused || !isTransient404(page))))
+    return { page, extraction: null, extractionMs: 0, notes: [] };
   const started = performance.now();
   const task = {
     kind: bodyKind(page.contentType),
@@ -176,6 +196,49 @@ const isGone = (status: number): boolean => status === 404 || status === 410;
 const isTransient404 = ({ status, html, bodyBytes }: FetchedPage): boolean =>
   isGone(status) && bodyBytes > TRANSIENT_404_MIN_BYTES && /<(?:article|main|p)[\s>/]/i.test(html);
 
+/**
+ * Whether a page with such a status only says that it is missing: in its title or a heading, or because an invented
+ * address of the same site gets the same text.
+ * @throws Failure `cancelled` when the caller is
+ */
+async function isErrorPage({ page, extraction }: PageVisit, context: VisitContext): Promise<boolean> {
+  if (!isGone(page.status) || !extraction?.article) return false;
+  if (extraction.saysMissing) return true;
+  const { errorPages = createErrorPages() } = context.request;
+  const shown = await errorPages.take(originOf(page.finalUrl), () => lookAtErrorPage(page, context));
+  return shown !== null && saySame(fingerprintOfArticle(page.finalUrl, extraction.article), shown);
+}
+
+const fingerprintOfArticle = (url: PageUrl, { title, text }: Article): PageFingerprint =>
+  fingerprintOf(url, `${title ?? ""}\n${text}`);
+
+/** Asks for an address beside the page's that cannot exist, once and on the page's own origin only. */
+async function lookAtErrorPage(page: FetchedPage, context: VisitContext): Promise<PageFingerprint | null> {
+  const { request, parts } = withTimeSpent(context);
+  const { validators: _, beforeRequest, ...fetch } = request.fetch;
+  const origin = originOf(page.finalUrl);
+  const invented = parsePageUrl(new URL(inventedName(), page.finalUrl).href);
+  const fetcher = page.fetchedBy === "browser" ? parts.fetchers.browser : parts.fetchers.http;
+  if (!invented || !fetcher) return null;
+  const staying: FetchOptions["beforeRequest"] = async (url, signal) => {
+    if (url.origin !== origin) throw new Failure("cancelled", `${invented} is answered by ${url.origin}`);
+    await beforeRequest?.(url, signal);
+  };
+  const isForeign = originOf(page.url) !== origin;
+  const look = { ...request, fetch: { ...fetch, tries: 1, isForeign, beforeRequest: staying } };
+  try {
+    const { page: answer, extraction } = await attemptOnce(fetcher, invented, {
+      ...context,
+      request: look,
+      parts,
+    });
+    return extraction?.article ? fingerprintOfArticle(answer.finalUrl, extraction.article) : null;
+  } catch (error) {
+    if (!(error instanceof Failure) || request.fetch.signal?.aborted) throw error;
+    return null;
+  }
+}
+
 // Besides such a status, an empty shell is a reason to ask the browser. A dead link that says no more than
 // that is none, because a crawl meets many.
 function reasonForBrowser({ page, extraction }: PageVisit): string | null {
@@ -197,7 +260,10 @@ function statusFailure({ finalUrl, status, tries }: FetchedPage): Failure {
 /** A page's answer, and everything that one pass over it yields. */
 export type PageVisit = {
   readonly page: FetchedPage;
-  /** Null when the status alone says that there is no page or, for 304, that the known one is still valid. */
+  /**
+   * Null when there is no page, by its status alone or because it only says so, and for 304, when the known one is
+   * still valid.
+   */
   readonly extraction: Extraction | null;
   readonly extractionMs: number;
   /** Warnings about fetching the page. */
@@ -265,96 +331,4 @@ function joined(before: PageVisit, after: PageVisit): PageVisit {
     extractionMs: before.extractionMs + after.extractionMs,
     notes: [...before.notes, `Read from ${page.finalUrl}, to which ${before.page.finalUrl} refreshes`],
   };
-}
-
-/**
- * A shell can be recognised near its start. This runs on the main thread, which a hostile body must not
- * block.
- */
-const MAX_LOOK = 32 * 1024;
-/** A page with more words than this has content of its own. */
-const MAX_SHELL_WORDS = 50;
-/** Enough for "You are being redirected. Click here if your browser does not do it by itself." */
-const MAX_REDIRECT_WORDS = 20;
-
-const MOUNT_POINT =
-  /<(?:div|main|section|app-root|[a-z]+-app)\b[^>]{0,300}?\b(?:id|data-reactroot|ng-version)\s*=?\s*["']?(?:root|app|__next|__nuxt|___gatsby|svelte|main-app|application|react-root|mount|ember\d*)\b[^>]{0,300}>\s*(?:<noscript\b[\s\S]{0,2000}?<\/noscript>\s*)?<\//i;
-const ROOT_COMPONENT = /<app-root\b[^>]{0,300}>\s*(?:loading[^<]{0,40})?<\/app-root>/i;
-const ASKS_FOR_SCRIPT =
-  /<noscript\b[^>]{0,100}>[\s\S]{0,1500}?\b(?:enable|activate|requires?|need|turn on)\b[\s\S]{0,80}?\bjavascript\b/i;
-
-/** Why a page needs a browser: it is an application without content, or its script goes on to another page. */
-type EmptyShell = "application" | "script_redirect";
-
-/** Each shell's name in messages, and what a browser would do about it. */
-const SHELL_NAMES: Readonly<Record<EmptyShell, { readonly name: string; readonly remedy: string }>> = {
-  application: { name: "an application's empty shell", remedy: "which a browser would fill" },
-  script_redirect: { name: "a script that goes on to another page", remedy: "which a browser would run" },
-};
-
-/**
- * Whether a page is an empty shell. It has hardly any words, and either scripts and an empty mount point or a
- * plea to enable JavaScript, or a script that goes on to another page as soon as it runs.
- * @param wordCount words of the extracted content, 0 when there is none
- */
-export function emptyShell(html: string, wordCount: number): EmptyShell | null {
-  if (wordCount > MAX_SHELL_WORDS) return null;
-  const start = html.slice(0, MAX_LOOK);
-  if (wordCount <= MAX_REDIRECT_WORDS && navigatesAway(start, wordCount === 0)) return "script_redirect";
-  if (!/<script\b/i.test(html)) return null;
-  const isShell = MOUNT_POINT.test(start) || ROOT_COMPONENT.test(start) || ASKS_FOR_SCRIPT.test(start);
-  return isShell ? "application" : null;
-}
-
-const NAVIGATION =
-  /\b(?:location(?:\s{0,9}\.\s{0,9}href)?\s{0,9}=(?![=>])|location\s{0,9}\.\s{0,9}(?:replace|assign)\s{0,9}\()/g;
-/** A page that only redirects does little else. */
-const MAX_NAVIGATIONS = 20;
-const NAVIGATION_ON_LOAD = /<body\b[^>]{0,300}?\bonload\s*=[^>]{0,100}?\blocation\b/i;
-
-/**
- * @param isWordless whether the page has no words to lose; then any script that may go on counts as one that
- * does
- */
-function navigatesAway(html: string, isWordless: boolean): boolean {
-  if (NAVIGATION_ON_LOAD.test(html)) return true;
-  let navigations = 0;
-  for (const code of inlineScripts(html)) {
-    for (const { index } of code.matchAll(NAVIGATION)) {
-      if (++navigations > MAX_NAVIGATIONS) return false;
-      if (isWordless || runsAtOnce(code, index)) return true;
-    }
-  }
-  return false;
-}
-
-function* inlineScripts(html: string): Generator<string> {
-  const opening = /<script\b[^>]{0,500}>/gi;
-  for (let found = opening.exec(html); found; found = opening.exec(html)) {
-    const end = html.indexOf("</", opening.lastIndex);
-    if (end < 0) return;
-    yield html.slice(opening.lastIndex, end);
-    opening.lastIndex = end;
-  }
-}
-
-const MAX_HEAD = 120;
-/** Matches the text before the brace of a function that runs at once or when the page has loaded. */
-const RUNS =
-  /(?:[(!]|\bonload\s{0,9}=|["'](?:load|DOMContentLoaded)["']\s{0,9},)\s{0,9}(?:function\s{0,9}\w{0,40}\s{0,9}\([^()]{0,40}\)|\([^()]{0,40}\)\s{0,9}=>)\s{0,9}$|\btry\s{0,9}$/;
-
-const STATEMENT_START =
-  /(?:^|[;{}\n]|\*\/|-->)\s{0,99}(?:\b(?:window|document|self|top|parent)\s{0,9}\.\s{0,9})?$/;
-
-/** Whether the statement at this position runs when the page is shown, not on a click or under a condition. */
-function runsAtOnce(code: string, at: number): boolean {
-  const near = code.slice(Math.max(0, at - MAX_HEAD), at);
-  if (!STATEMENT_START.test(near)) return false;
-  const before = code.slice(0, at);
-  const heads: string[] = [];
-  for (let place = 0; place < before.length; place++) {
-    if (before[place] === "{") heads.push(before.slice(Math.max(0, place - MAX_HEAD), place));
-    else if (before[place] === "}") heads.pop();
-  }
-  return heads.every((head) => RUNS.test(head));
 }

@@ -1,3 +1,4 @@
+import { createErrorPages } from "../articles/index.ts";
 import { onAbort } from "../base/abort.ts";
 import { Failure } from "../base/failure.ts";
 import type { LogFields } from "../base/log.ts";
@@ -93,6 +94,7 @@ export class CrawlRun {
       ...deps,
       plan,
       politeness: new Politeness(plan, deps),
+      errorPages: createErrorPages(),
       scope: createScope(plan, Date.parse(deps.frontier.crawl.startedAt)),
       onNotice: (notice) => this.#notice(notice),
       onBytes: (bytes) => {

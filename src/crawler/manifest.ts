@@ -118,6 +118,7 @@ const EXTRACTION: Echo<ExtractionOptions> = {
   includeCode: (include_code) => ({ include_code }),
   select: (select) => ({ select }),
   exclude: (exclude) => ({ exclude }),
+  failsOnHttpError: (fail_on_http_error) => ({ fail_on_http_error }),
   // The kind of output decides the renderings; nobody sets them.
   renderings: () => ({}),
 };

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { FetchedArticle, Fetchers, PageVisit } from "../articles/index.ts";
+import type { ErrorPages, FetchedArticle, Fetchers, PageVisit } from "../articles/index.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -30,6 +30,7 @@ export type VisitParts = {
   readonly extractor: Pick<Extractor, "extract">;
   readonly politeness: Politeness;
   readonly scope: Scope;
+  readonly errorPages: ErrorPages;
   /** The maximum number of requests for one page, including the first. */
   readonly tries: number;
   readonly authorizations: ReadonlyMap<string, string>;

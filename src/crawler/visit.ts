@@ -136,6 +136,8 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
       {
         preference: plan.preference,
         options: plan.extraction,
+        failsWhenGone: wasThere(attempt),
+        errorPages: parts.errorPages,
         fetch: {
           signal: deadline.signal,
           tries: 1,
@@ -230,10 +232,8 @@ function tryAgain({ page, startedAt, gate }: Attempt, waitMs: number): Verdict |
   return { kind: "retry", next: { waitMs, tries: page.tries + 1, spentMs } };
 }
 
-async function afterAnswer(attempt: Attempt, visited: PageVisit): Promise<Verdict> {
-  const { page: answer } = visited;
-  // An error page must not replace a stored page.
-  const visit = wasThere(attempt, answer) ? { ...visited, extraction: null } : visited;
+async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict> {
+  const { page: answer } = visit;
   if (answer.status === 304) return unchanged(attempt, answer);
   if (isRetryableStatus(answer.status)) return afterRefusal(attempt, answer);
   try {
@@ -251,11 +251,8 @@ async function afterAnswer(attempt: Attempt, visited: PageVisit): Promise<Verdic
   }
 }
 
-/**
- * Tells whether a 404 or 410 concerns a page that is or was stored as an ordinary page, not one that a script fills.
- */
-function wasThere({ page, parts }: Attempt, { status }: FetchedPage): boolean {
-  if (status !== 404 && status !== 410) return false;
+/** Tells whether a page is or was stored as an ordinary page, which an error page must not replace. */
+function wasThere({ page, parts }: Attempt): boolean {
   // A sync does not move pages away; it judges absences from the whole site.
   if (!parts.sink.retire) return false;
   return page.known === null ? page.wasGone : !page.known.isTransient404;

@@ -1,11 +1,12 @@
 import { Failure } from "../base/failure.ts";
 import type { PageUrl } from "../urls/index.ts";
+import { MAX_NOTICE_WORDS, sayMissing } from "./absence.ts";
 import { type RenderedContent, type RenderingContext, renderChosen, renderPage } from "./article-content.ts";
 import { type Choice, type ChoiceOptions, chooseBlocks } from "./classification/choose.ts";
 import { baseOf, canonicalOf, linksOf, refreshOf, robotsOf } from "./links.ts";
 import { type JsonLdObject, readJsonLd } from "./metadata/declared.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
-import type { ScannedPage } from "./page/page-model.ts";
+import { ElementFlag, type ScannedPage } from "./page/page-model.ts";
 import { htmlOfXhtml, readPage } from "./page/read-page.ts";
 import { scanPage } from "./page/scan.ts";
 import { countWords, tidyValue, unmatchedExclusion, warningsFor } from "./text.ts";
@@ -72,13 +73,22 @@ async function extractPage(
   const jsonLd = readJsonLd(page.facts);
   const choice = chooseBlocks(page, url, choiceOptions(options));
   const metadata = readMetadata({ page, choice, jsonLd, url }, base);
+  const extracted = await extractArticle(page, { url, base, jsonLd, choice, metadata, options });
   return {
-    ...(await extractArticle(page, { url, base, jsonLd, choice, metadata, options })),
+    ...extracted,
+    saysMissing: saysMissing(page, extracted.article),
     links: linksOf(page.facts, base),
     robots: robotsOf(page.facts),
     canonical: canonicalOf(page.facts, base),
     refresh: refreshOf(page.facts, { url, base }),
   };
+}
+
+function saysMissing({ model, facts }: ScannedPage, article: Article | null): boolean {
+  if (article === null || article.wordCount > MAX_NOTICE_WORDS) return false;
+  const { text, flags } = model.blocks;
+  const headings = text.filter((_, block) => (flags[block]! & ElementFlag.heading) !== 0);
+  return sayMissing([facts.title, article.title ?? "", ...headings]);
 }
 
 const choiceOptions = ({ favor, renderings }: ExtractionOptions): ChoiceOptions => ({

@@ -1,4 +1,5 @@
 // What tests, benches and training use of this room besides its door; nothing of the product does.
+export { sayMissing } from "./absence.ts";
 export { renderPage } from "./article-content.ts";
 export { BLOCK_FEATURES, computeBlockFeatures, headingLevel } from "./classification/block-features.ts";
 export { BLOCK_TREES, CONFIDENCE_TREES } from "./classification/block-trees.ts";

@@ -18,6 +18,8 @@ export type ExtractionOptions = {
   readonly select: string | null;
   /** CSS selectors of elements that are no content. */
   readonly exclude: readonly string[];
+  /** Whether a page that came with an error status is a failure, whatever its body holds. */
+  readonly failsOnHttpError: boolean;
   /** The renderings to make besides the text; the others are null in the article. */
   readonly renderings: readonly Rendering[];
 };
@@ -241,6 +243,8 @@ type EmptySelection = { readonly selector: string; readonly elements: number };
 export type Extraction = {
   /** Null when the page holds no words of content. */
   readonly article: Article | null;
+  /** Whether the page is short, and its title or a heading says that there is no such page. */
+  readonly saysMissing: boolean;
   /** Set when there is no article because of `options.select`. */
   readonly emptySelection: EmptySelection | null;
   readonly links: readonly Link[];

@@ -59,6 +59,7 @@ const ONE: Readonly<Record<keyof ExtractArticleOptions, Check>> = {
 
 const FROM_URL: Readonly<Record<keyof ExtractFromUrlOptions, Check>> = {
   ...EXTRACTION,
+  failOnHttpError: FLAG,
   network: { holds: isObject, expected: "an object" },
 };
 
@@ -131,7 +132,7 @@ const nameOf = ({ constructor: type }: object): string =>
   `a value of type ${typeof type === "function" ? type.name : "Object"}`;
 
 /** Returns the options for the extractor, with defaults for missing ones. */
-export function extractionOptions(given: ExtractOptions): ExtractionOptions {
+export function extractionOptions(given: ExtractFromUrlOptions): ExtractionOptions {
   return {
     minWordCount: given.minWordCount ?? DEFAULT_EXTRACTION.minWordCount,
     favor: given.favor ?? DEFAULT_EXTRACTION.favor,
@@ -140,6 +141,7 @@ export function extractionOptions(given: ExtractOptions): ExtractionOptions {
     includeCode: given.includeCode ?? DEFAULT_EXTRACTION.includeCode,
     select: given.select ?? DEFAULT_EXTRACTION.select,
     exclude: given.exclude ?? DEFAULT_EXTRACTION.exclude,
+    failsOnHttpError: given.failOnHttpError ?? DEFAULT_EXTRACTION.failsOnHttpError,
     renderings: ["content", "markdown", ...(given.include ?? [])],
   };
 }

@@ -62,6 +62,8 @@ export type ExtractArticleOptions = ExtractOptions & {
 
 /** The options of `extractArticleFromUrl`. */
 export type ExtractFromUrlOptions = ExtractOptions & {
+  /** Fails for every HTTP error status, whatever the body holds; false by default. */
+  readonly failOnHttpError?: boolean | undefined;
   readonly network?: NetworkOptions | undefined;
 };
 

@@ -11,6 +11,7 @@ export const DEFAULT_EXTRACTION: Omit<ExtractionOptions, "renderings"> = {
   includeCode: true,
   select: null,
   exclude: [],
+  failsOnHttpError: false,
 };
 
 /** The same where settings say more. */

@@ -33,6 +33,7 @@ const shownBy = (
   "no-code": [[], { options: { include_code: false } }],
   select: [["article"], { options: { select: "article" } }],
   exclude: [["aside"], { options: { exclude: ["aside"] } }],
+  "fail-on-http-error": [[], { options: { fail_on_http_error: true } }],
   "user-agent": [["reader/9"], { network: { user_agent: "reader/9" } }],
   "random-user-agent": [[], { network: { random_user_agent: true } }],
   header: [["X-Token: s3cret"], { network: { header_names: ["x-token"] } }],

@@ -5,6 +5,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { EXTRACT_FLAGS } from "../../src/cli/testing.ts";
 import { DESKTOP_BROWSERS } from "../../src/fetching/testing.ts";
 import { runBinary } from "../support/binary.ts";
+import { page as crawlPage, html, serveCrawlSite } from "../support/crawl-site.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { startForwardProxy } from "../support/forward-proxy.ts";
 import { framed } from "../support/framed.ts";
@@ -150,6 +151,21 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(text).not.toContain("Nobody cheered.");
     expect(text).not.toContain("weir today");
     expect(text).toContain("The wheel turns.");
+  },
+  "fail-on-http-error": async () => {
+    await using site = serveCrawlSite({
+      "/": () => html(crawlPage("The mill").padEnd(600), { status: 404 }),
+    });
+    const url = `${site.origin}/`;
+    for (const [args, expected] of [
+      [[], 0],
+      [["-f"], 1],
+      [["--fail-on-http-error"], 1],
+    ] as const) {
+      const run = await runBinary([url, "--quiet", ...args]);
+      expect([args, run.exitCode]).toEqual([args, expected]);
+      expect(run.stderr).toBe(expected === 0 ? "" : `error: GET ${url} answered HTTP 404\n`);
+    }
   },
   "user-agent": async () => {
     expect((await request())?.headers["user-agent"]).toStartWith(`article-extractor/${manifest.version}`);

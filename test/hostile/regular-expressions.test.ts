@@ -8,7 +8,7 @@ const MADE_AT_WORK: readonly string[] = [
   // The name of an attribute, of those that the page's code knows, in a tag of bounded length.
   "src/markdown/inline.ts",
   // A part of an address, escaped: nothing is repeated.
-  "src/tenants/online/soft-404.ts",
+  "src/articles/error-pages.ts",
   // A copy of a literal, which has its own place of the last match.
   "src/extraction/text-body.ts",
 ];

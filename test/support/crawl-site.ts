@@ -38,7 +38,7 @@ export const redirect = (to: string): Response =>
 
 /**
  * Serves the routes of a test on loopback, by path with query, then by path: a text is a page's HTML, `{origin}`
- * in it becomes the site's. Anything else is 404 without words.
+ * in it becomes the site's. Anything else is `*`, or 404 without words.
  */
 export function serveCrawlSite(
   routes: Readonly<Record<string, CrawlRoute>>,
@@ -60,7 +60,7 @@ export function serveCrawlSite(
         at: performance.now(),
       };
       visits.push(visit);
-      const route = routes[visit.path] ?? routes[pathname];
+      const route = routes[visit.path] ?? routes[pathname] ?? routes["*"];
       if (route === undefined) return new Response(null, { status: 404 });
       if (typeof route === "string") return html(route.replaceAll("{origin}", origin));
       open++;

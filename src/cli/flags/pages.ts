@@ -39,6 +39,8 @@ const FETCHING: FlagTable = {
   "--max-bytes SIZE": "Largest page, decompressed (default 20M)",
   "--egress POLICY":
     "Addresses that may be reached: auto (default), open, public, or a list of hosts and networks",
+  "-f, --fail-on-http-error":
+    "Fail for every HTTP error status; else a 404 or 410 whose body is a page is one",
   "--prefer-browser": "Fetch with the browser first (the default where one is found)",
   "--prefer-http": "Fetch with the plain HTTP client first; the browser helps with empty shells and 404",
   "--no-browser": "Never start a browser",

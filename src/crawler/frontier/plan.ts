@@ -95,7 +95,11 @@ export function planDifferences(text: string, now: MemorisedPlan): readonly stri
 }
 
 /** The behaviour of versions without these options. */
-const EARLIER_EXTRACTION: Partial<ExtractionOptions> = { favor: "balanced", engine: "article-extractor" };
+const EARLIER_EXTRACTION: Partial<ExtractionOptions> = {
+  favor: "balanced",
+  engine: "article-extractor",
+  failsOnHttpError: false,
+};
 
 /** @param text as `planText` wrote it, in this version or an earlier one, which knew fewer fields */
 export function comparePlans(text: string, now: MemorisedPlan): PlanChanges {

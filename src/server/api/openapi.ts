@@ -236,10 +236,11 @@ const Problem = z
     detail: z.string().openapi({ description: "For people" }),
     code: z.string().openapi({ description: "Stable, for programs", example: "no_content" }),
     request_id: z.string(),
-    target_status: z
+    http_status: z
       .int()
       .optional()
       .openapi({ description: "HTTP status that the page itself answered with, where it answered" }),
+    target_status: z.int().optional().openapi({ description: "The same as http_status" }),
     errors: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()

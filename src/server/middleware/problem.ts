@@ -52,7 +52,8 @@ export function toProblem(error: unknown): RequestProblem {
   if (error instanceof ProblemError) return error.problem;
   if (!(error instanceof Failure) || error.code === "internal") return INTERNAL;
   const { code, message, targetStatus } = error;
-  const members = targetStatus === null ? {} : { members: { target_status: targetStatus } };
+  const members =
+    targetStatus === null ? {} : { members: { http_status: targetStatus, target_status: targetStatus } };
   // Whoever waits for a database or a store finds it again soon, or after a person has acted.
   const headers = code === "database_unavailable" || code === "store_unavailable" ? RETRY_SOON : {};
   return { status: FAILURE_OUTCOMES[code].httpStatus, code, detail: message, ...headers, ...members };

@@ -1,12 +1,7 @@
+import type { PageFingerprint } from "../../articles/index.ts";
 import type { PageOutcome } from "../../crawler/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import {
-  type ErrorPage,
-  findRepeatedTexts,
-  isLikeErrorPage,
-  nameOf,
-  type PageFingerprint,
-} from "./soft-404.ts";
+import { type ErrorPage, findRepeatedTexts, isLikeErrorPage, nameOf } from "./soft-404.ts";
 
 /** The outcome of a page in the crawl of a sync. */
 export type CrawledOutcome = Pick<PageOutcome, "status" | "httpStatus" | "finalUrl" | "reason">;

@@ -1,11 +1,12 @@
 import { rm } from "node:fs/promises";
+import type { PageFingerprint } from "../../articles/index.ts";
 import { createYieldWhenDue } from "../../base/event-loop.ts";
 import { contentHashOf, type PageSink } from "../../crawler/index.ts";
 import { createFileStore, type Page, type PageStore } from "../../pages/index.ts";
 import { type DocumentUrl, type PageUrl, parsePageUrl } from "../../urls/index.ts";
 import { readState, writeState } from "../state-file.ts";
 import type { KnownDocument } from "./judge.ts";
-import { fingerprintOf, type PageFingerprint } from "./soft-404.ts";
+import { fingerprintOf } from "./soft-404.ts";
 
 type StagingParts = { readonly published: PageStore; readonly ledger: Ledger };
 

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { Fetchers } from "../../articles/index.ts";
+import { type Fetchers, inventedName, type PageFingerprint } from "../../articles/index.ts";
 import { createYieldWhenDue } from "../../base/event-loop.ts";
 import { Failure, type FailureRecord } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
@@ -20,7 +20,7 @@ import {
   probesOf,
   type TenantCrawler,
 } from "./plan.ts";
-import { type ErrorPage, fingerprintOf, type PageFingerprint } from "./soft-404.ts";
+import { type ErrorPage, fingerprintOf } from "./soft-404.ts";
 import { type Ledger, readLedger, recoverLedger, Staging, writeLedger } from "./staging.ts";
 
 /** A sitemap's dates are trusted for this long; then every page is requested once. */
@@ -216,13 +216,11 @@ async function checkSite(
   { staged, unmet }: { readonly staged: readonly PageFingerprint[]; readonly unmet: readonly PageUrl[] },
 ): Promise<Checks> {
   const { tenant, options, crawler, context } = sync;
-  const letters = crypto.randomUUID().replace(/[^a-f]/g, "");
-  const word = `no-such-page-${letters}x`;
   const probes = new Set(
     probesOf(
       tenant,
       staged.map(({ url }) => url),
-      word,
+      inventedName(),
     ),
   );
   const seeds = [...probes, ...unmet.slice(0, MAX_CHECKS)];

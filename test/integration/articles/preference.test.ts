@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   articleFromUrl,
   createArticleCache,
+  createErrorPages,
   type FetcherPreference,
   type Fetchers,
   serveArticle,
@@ -38,6 +39,7 @@ const server = forAllTests(
     if (pathname === "/gone") return html(isBrowser ? FILLED : GONE_WITH_TEXT, isBrowser ? 200 : 404);
     if (pathname === "/gone-shell") return html(isBrowser ? FILLED : SHELL, isBrowser ? 200 : 404);
     if (pathname === "/gone-for-all") return html("<p>Nothing here.</p>", 404);
+    if (pathname.startsWith("/no-such-page-")) return html("", 404);
     if (pathname === "/lost-for-all") return html(GONE_WITHOUT_TEXT, 404);
     return html(FILLED);
   }),
@@ -132,7 +134,8 @@ describe("the fetcher preference", () => {
 
   test("never asks the browser when it is switched off", async () => {
     const answer = await extract("/gone", "http_only");
-    expect(answer.requests).toEqual(["http"]);
+    // The second request is for an address that cannot exist.
+    expect(answer.requests).toEqual(["http", "http"]);
     expect(answer.warnings).toEqual(["Extracted after HTTP 404 (SPA/client-rendered)"]);
     await expect(extract("/shell", "http_only")).rejects.toMatchObject({ code: "no_content" });
   });
@@ -172,6 +175,7 @@ describe("serveArticle", () => {
       fetchers: { http, browser: null },
       extractor: { extract: extractBody },
       cache: createArticleCache({ maxSize: 10, maxBytes: 1_000_000 }),
+      errorPages: createErrorPages(),
       log: createLog({ level: "info", format: "json", write: (line) => lines.push(JSON.parse(line)) }),
       metrics: createMetrics([
         ({ name, labels }) => counted.push([name, ...Object.values(labels)].join(".")),

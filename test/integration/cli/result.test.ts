@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { runCommand } from "../../support/command.ts";
+import { html, page, serveCrawlSite } from "../../support/crawl-site.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { serveSite } from "../../support/site.ts";
 
@@ -20,7 +21,8 @@ describe("JSON", () => {
     const result = JSON.parse(await extract(ARTICLE, "json"));
     // Programs rely on these names and on their order.
     expect(Object.keys(result)).toEqual([
-      ...["url", "final_url", "canonical_url", "status_code", "fetcher", "title", "byline", "siteName"],
+      ...["url", "final_url", "canonical_url", "status_code", "http_status", "fetcher"],
+      ...["title", "byline", "siteName"],
       ...["published_date", "modified_date", "lang", "language", "dir", "excerpt", "image", "image_width"],
       ...["image_height", "keywords", "section", "page_type", "confidence"],
       ...["sources", "content", "markdown", "text", "length", "word_count", "success", "warnings"],
@@ -126,18 +128,45 @@ describe("removing options change nothing else:", () => {
 });
 
 describe("what a page's status means:", () => {
+  const application = forAllTests(
+    serveCrawlSite({ "/deep": () => html(page("The mill").padEnd(600), { status: 404 }) }),
+  );
+
   test("a page behind a 404 is extracted with a warning", async () => {
-    const run = await runCommand([`${site.origin}/nowhere`]);
+    const run = await runCommand([`${application.origin}/deep`]);
     expect(run.exitCode).toBe(0);
-    const { status_code, warnings } = JSON.parse(run.stdout);
-    expect(status_code).toBe(404);
+    const { status_code, http_status, warnings } = JSON.parse(run.stdout);
+    expect([status_code, http_status]).toEqual([404, 404]);
     expect(warnings).toContain("Extracted after HTTP 404 (SPA/client-rendered)");
   });
 
   test("warnings stand on stderr when the form has no place for them", async () => {
-    const run = await runCommand([`${site.origin}/nowhere`, "--output", "text"]);
+    const run = await runCommand([`${application.origin}/deep`, "--output", "text"]);
     expect(run.stderr).toContain("warning: Extracted after HTTP 404 (SPA/client-rendered)\n");
-    expect((await runCommand([`${site.origin}/nowhere`])).stderr).toBe("");
+    expect((await runCommand([`${application.origin}/deep`])).stderr).toBe("");
+  });
+
+  test("a page that only says that it is missing is a failure, in lists too", async () => {
+    const url = `${site.origin}/nowhere`;
+    const message = `GET ${url} answered HTTP 404`;
+    expect(await runCommand([url])).toMatchObject({ exitCode: 1, stdout: "", stderr: `error: ${message}\n` });
+    const { exitCode, stdout } = await runCommand([
+      url,
+      `${site.origin}${ARTICLE}`,
+      "--fields",
+      "http_status",
+    ]);
+    expect([
+      exitCode,
+      ...stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line)),
+    ]).toEqual([
+      1,
+      { url, success: false, http_status: 404, error: { code: "http_status", message } },
+      { http_status: 200 },
+    ]);
   });
 
   test("what holds no page is refused with exit code 1", async () => {

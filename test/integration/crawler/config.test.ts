@@ -49,6 +49,7 @@ test("the manifest's config tells two plans apart whichever field they differ in
     includeCode: false,
     select: "p",
     exclude: ["b"],
+    failsOnHttpError: true,
   };
   expect([...Object.keys(changes), "renderings"].sort()).toEqual(Object.keys(extraction).sort());
   for (const [name, value] of Object.entries(changes))

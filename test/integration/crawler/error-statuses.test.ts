@@ -1,11 +1,59 @@
 import { expect, test } from "bun:test";
-import { page, serveCrawlSite } from "../../support/crawl-site.ts";
+import { html, page, serveCrawlSite } from "../../support/crawl-site.ts";
 import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 
 const app = forAllTests(openTestApp());
 
 const STATUSES = [400, 401, 402, 403, 404, 405, 406, 409, 410, 418, 451, 500, 501, 502, 505, 511, 599];
+
+test("pages that only say that they are missing fail, are asked about in the site's pace, and leave nothing else behind", async () => {
+  const missing = page("Nobody is here").padEnd(900);
+  const notice = page("Seite nicht gefunden")
+    .replaceAll(/is about the gate[^.]*\./g, "")
+    .padEnd(900);
+  const paths = ["/a", "/b", "/c", "/notice"];
+  const other = (path: string) => () => html(page(`Tides of ${path}`).padEnd(900), { status: 404 });
+  await using site = serveCrawlSite({
+    "/robots.txt": () => new Response("User-agent: *\nDisallow: /closed"),
+    "/": page("Home", [...paths, "/real", "/closed"]),
+    "/notice": () => html(notice, { status: 404 }),
+    "/real": other("/real"),
+    ...Object.fromEntries(["/a", "/b", "/c"].map((path) => [path, () => html(missing, { status: 410 })])),
+    "*": () => html(missing, { status: 404 }),
+  });
+  await using place = await crawlPlace(app);
+  const plan = crawlPlan({ seeds: [`${site.origin}/`], hostDelayMs: 40, concurrency: 4 });
+  const { manifest, outcomeOf } = await place.crawl(plan);
+  expect<unknown>(
+    [...paths, "/real"].map((path) => outcomeOf(path)?.error?.code ?? outcomeOf(path)?.status),
+  ).toEqual([...paths.map(() => "http_status"), "success"]);
+  const invented = site.visits.filter(({ path }) => path.includes("no-such-page-"));
+  expect(invented).toHaveLength(1);
+  expect(manifest?.results.some(({ url }) => url.includes("no-such-page-"))).toBe(false);
+  const times = site.visits.map(({ at }) => at).sort((a, b) => a - b);
+  const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
+  expect(Math.min(...gaps)).toBeGreaterThan(30);
+}, 120_000);
+
+test("a crawl that fails on every error status stores no page that came with one", async () => {
+  await using site = serveCrawlSite({
+    "/": page("Home", ["/a"]),
+    "/a": () => html(page("Leaf").padEnd(900), { status: 404 }),
+  });
+  await using place = await crawlPlace(app);
+  const base = crawlPlan({ seeds: [`${site.origin}/`] });
+  const read = async (failsOnHttpError: boolean) => {
+    const { outcomeOf } = await place.crawl({
+      ...base,
+      extraction: { ...base.extraction, failsOnHttpError },
+    });
+    const outcome = outcomeOf("/a");
+    return [outcome?.status, outcome?.error?.code ?? null, outcome?.httpStatus];
+  };
+  expect<unknown>(await read(false)).toEqual(["success", null, 404]);
+  expect<unknown>(await read(true)).toEqual(["failed", "http_status", 404]);
+}, 120_000);
 
 const words = (tag: string): string => `<${tag}>${"The gate opens at low water. ".repeat(3)}</${tag}>`;
 /** Filled with a comment, which is no content but counts as size, to so many bytes. */

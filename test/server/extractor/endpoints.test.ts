@@ -32,6 +32,7 @@ async function problemOf(response: Response) {
     readonly detail: string;
     readonly title: string;
     readonly request_id: string;
+    readonly http_status?: number;
     readonly target_status?: number;
     readonly errors?: readonly { readonly path: string; readonly message: string }[];
   };
@@ -115,8 +116,17 @@ describe("POST /", () => {
     const result = (await (await server.post("/", { url: `${faulty.origin}/spa` })).json()) as object;
     expect(result).toMatchObject({
       status_code: 404,
+      http_status: 404,
       warnings: expect.arrayContaining(["Extracted after HTTP 404 (SPA/client-rendered)"]),
     });
+  });
+
+  test("extracts nothing after a status that the request forbids, nor a page that says it is missing", async () => {
+    const options = { fail_on_http_error: true };
+    for (const request of [{ url: `${faulty.origin}/spa`, options }, { url: `${site.origin}/nowhere` }]) {
+      const { status, code, http_status } = await problemOf(await server.post("/", request));
+      expect([status, code, http_status]).toEqual([502, "http_status", 404]);
+    }
   });
 
   test.each<[string, object, string]>([
@@ -192,7 +202,8 @@ describe("POST /", () => {
     ];
     for (const [path, status] of asked) {
       const response = await server.post("/", { url: faulty.origin + path });
-      expect([path, response.status, (await problemOf(response)).target_status]).toEqual([path, 502, status]);
+      const { http_status, target_status } = await problemOf(response);
+      expect([path, response.status, http_status, target_status]).toEqual([path, 502, status, status]);
     }
     expect((await problemOf(await server.get("/nothing"))).target_status).toBeUndefined();
   });

@@ -42,6 +42,7 @@ const ARTICLE: Article = {
   final_url: `${HOST}/wheel`,
   canonical_url: `${HOST}/wheel`,
   status_code: 200,
+  http_status: 200,
   fetcher: "http",
   title: "The wheel",
   byline: "Ada Miller",

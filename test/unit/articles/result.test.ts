@@ -29,7 +29,7 @@ describe("the extraction result", () => {
   test("has its fields in their order", async () => {
     const result = await resultOf({ body: "<p>word</p>" });
     expect(Object.keys(result)).toEqual(
-      "url final_url canonical_url status_code fetcher title byline siteName published_date modified_date lang language dir excerpt image image_width image_height keywords section page_type confidence sources content markdown text length word_count success warnings".split(
+      "url final_url canonical_url status_code http_status fetcher title byline siteName published_date modified_date lang language dir excerpt image image_width image_height keywords section page_type confidence sources content markdown text length word_count success warnings".split(
         " ",
       ),
     );
@@ -44,6 +44,7 @@ describe("the extraction result", () => {
       final_url: null,
       canonical_url: null,
       status_code: null,
+      http_status: null,
       fetcher: "file",
       title: null,
       byline: null,

@@ -33,6 +33,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   "no-code": ["--no-code"],
   select: ["--select", "article"],
   exclude: ["--exclude", "nav", "--exclude", "aside"],
+  "fail-on-http-error": ["-f"],
   "user-agent": ["--user-agent", "Reader/1"],
   "random-user-agent": ["--random-user-agent"],
   header: ["--header", "X-One: 1", "--header", "x-two:2"],

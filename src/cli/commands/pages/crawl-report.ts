@@ -288,7 +288,8 @@ export function createLineOutput(
       stateDirectory: directory === null ? null : join(directory, ".article-extractor"),
       manifestPath: directory === null ? null : join(directory, "manifest.json"),
     },
-    writeFailed: ({ url, error, depth, parent }) => write({ url, success: false, error, depth, parent }),
+    writeFailed: ({ url, httpStatus, error, depth, parent }) =>
+      write({ url, success: false, http_status: httpStatus, error, depth, parent }),
     get isClosed() {
       return isClosed;
     },

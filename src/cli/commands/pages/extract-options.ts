@@ -202,6 +202,7 @@ export function readExtraction(
     includeCode: !typed.has("no-code"),
     select: optionValue.text(typed, "select"),
     exclude: optionValue.texts(typed, "exclude"),
+    failsOnHttpError: typed.has("fail-on-http-error"),
     renderings,
   };
 }

@@ -132,7 +132,7 @@ type ListWork = {
   readonly progress: ListProgress;
 };
 
-type Outcome = { readonly fetched: FetchedArticle } | { readonly failure: FailureRecord };
+type Outcome = { readonly fetched: FetchedArticle } | { readonly failure: Failure };
 
 /** An entry that has begun; its outcome is null until it is known, and when the work was interrupted. */
 type Started = { readonly entry: Entry; readonly ended: Promise<Outcome | null> };
@@ -175,7 +175,7 @@ function start(entry: Entry, { parts, progress }: ListWork): Started {
       if (!(error instanceof Failure)) throw error;
       if (parts.screen.io.signal.aborted) return null;
       progress.add("failed");
-      return { failure: error.toRecord() };
+      return { failure: error };
     }
   };
   const ended = work();
@@ -193,7 +193,8 @@ function formatListed(outcome: Outcome, entry: Entry, { command, parts, isFirst 
     const { failure } = outcome;
     parts.notices.error(`${place}${describeFailure(nameOf(address), failure)}`);
     if (command.format !== "json") return "";
-    return `${JSON.stringify({ ...address, success: false, error: failure })}\n`;
+    const line = { ...address, success: false, http_status: failure.targetStatus, error: failure.toRecord() };
+    return `${JSON.stringify(line)}\n`;
   }
   const { fetched } = outcome;
   warnOfResult(fetched, command, { ...parts, prefix: `${place}${nameOf(address)}: ` });

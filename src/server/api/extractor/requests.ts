@@ -72,6 +72,7 @@ export function readExtraction(
     includeCode: options?.include_code ?? defaults.includeCode,
     select: options?.select ?? defaults.select,
     exclude: options?.exclude ?? defaults.exclude,
+    failsOnHttpError: options?.fail_on_http_error ?? defaults.failsOnHttpError,
     renderings,
   };
 }

@@ -15,6 +15,9 @@ export const ExtractionResult = z
     final_url: text.openapi({ description: "The URL that answered, after redirects" }),
     canonical_url: text,
     status_code: z.int().nullable(),
+    http_status: z.int().nullable().openapi({
+      description: "The same as status_code, under the name that manifests and problems have for it",
+    }),
     fetcher: z.enum(["http", "browser", "file"]),
     title: text,
     byline: text,

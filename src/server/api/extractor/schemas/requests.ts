@@ -76,6 +76,10 @@ export const OptionsRequest = z
       .max(100)
       .nullish()
       .openapi({ description: "CSS selectors of elements to leave out", example: [] }),
+    fail_on_http_error: z.boolean().nullish().openapi({
+      description:
+        "Fail for every HTTP error status; otherwise a 404 or 410 whose body is a page is a success with a warning (default false)",
+    }),
   })
   .openapi("ExtractionOptions");
 
