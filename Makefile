@@ -2,7 +2,7 @@
 BUN := sh scripts/bun
 INSTALLED := node_modules/.installed
 
-.PHONY: help demo docs test test-unit test-all test-scale build release version library packages image check format install uninstall modules clean
+.PHONY: help demo docs test test-unit test-all test-scale build release version library packages check-names image check format install uninstall modules clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -66,8 +66,11 @@ version: $(INSTALLED) ## VERSION=1.2.3: give what is unreleased a version, to be
 library: $(INSTALLED) ## dist/lib, for Bun and Node
 	$(BUN) scripts/build-library.ts
 
-packages: build library ## dist/packages, what npm, pip, apt and others install, for this machine
+packages: build library ## dist/packages, what npm, pip, apt and a shell install, for this machine
 	$(BUN) scripts/package/packages.ts
+
+check-names: $(INSTALLED) ## whose the names of our packages are on npm and PyPI
+	$(BUN) scripts/check-names.ts
 
 image: build ## [FLAVOUR=slim PLATFORMS=amd64,arm64 BASE=image]: container images, with podman or docker
 	$(BUN) scripts/package/image.ts $(foreach set,$(MAKEOVERRIDES),$(call option,$(set)))

@@ -43,7 +43,8 @@ else
   mkdir -p "$(dirname -- "$output")" || fail "the directory of the input output cannot be made"
   if [ -e "$output" ] && [ ! -w "$output" ]; then fail "the file that the input output names cannot be written"; fi
 fi
-version=${INPUT_VERSION:-$(jq -r .version "$root/package.json")}
+own_version=$(jq -r .version "$root/package.json")
+version=${INPUT_VERSION:-$own_version}
 case $version in *[!0-9A-Za-z.-]* | -* | .*) fail "the input version is no version such as 1.2.3" ;; esac
 
 set --
@@ -73,12 +74,19 @@ place=${RUNNER_TOOL_CACHE:-${RUNNER_TEMP:-/tmp}}/article-extractor/$version
 program=$place/bin/article-extractor
 if [ ! -x "$program" ]; then
   filled() { jq -r ".$1 // \"\"" "$root/project.json" | sed 's/[&|\\]/\\&/g'; }
-  mkdir -p "$place"
-  sed "s|@VERSION@|$version|; s|@DOWNLOADS@|$(filled downloads)|; s|@KEY@|$(filled signing_key)|" \
-    "$root/scripts/package/install.sh" >"$place/install.sh"
-  if [ -n "${INPUT_DOWNLOADS:-}" ]; then export ARTICLE_EXTRACTOR_DOWNLOADS="$INPUT_DOWNLOADS"; fi
   # With the directory in the path, nobody is told to add it.
-  PATH=$PATH:$place/bin sh "$place/install.sh" --prefix "$place" --version "$version" || fail "the program could not be installed"
+  PATH=$PATH:$place/bin
+  if [ -n "${INPUT_DOWNLOADS:-}$(filled downloads)" ]; then
+    mkdir -p "$place"
+    sed "s|@VERSION@|$version|; s|@DOWNLOADS@|$(filled downloads)|; s|@KEY@|$(filled signing_key)|" \
+      "$root/scripts/package/install.sh" >"$place/install.sh"
+    if [ -n "${INPUT_DOWNLOADS:-}" ]; then export ARTICLE_EXTRACTOR_DOWNLOADS="$INPUT_DOWNLOADS"; fi
+    sh "$place/install.sh" --prefix "$place" --version "$version" || fail "the program could not be installed"
+  elif [ "$version" != "$own_version" ]; then
+    fail "without the input downloads there is only the version of this copy, which is built"
+  else
+    make -C "$root" install PREFIX="$place" >&2 || fail "the program could not be built"
+  fi
 fi
 
 # write NAME VALUE: an output, in one line

@@ -1,10 +1,10 @@
 #!/bin/sh
 # Installs article-extractor, one file, into ~/.local/bin (or $PREFIX/bin).
 #
-#   curl -fsSL ADDRESS/install.sh | sh
-#   curl -fsSL ADDRESS/install.sh | sh -s -- --prefix /usr/local --version 1.2.3
+#   sh install.sh                                              from the archives that lie beside it
+#   ARTICLE_EXTRACTOR_DOWNLOADS=https://mirror/{version} sh install.sh --prefix /usr/local --version 1.2.3
 #
-# It needs curl or wget, tar, gzip, and sha256sum, shasum or openssl. It compares the archive with the sum in SHA256SUMS, and
+# It needs tar, gzip, sha256sum, shasum or openssl, and to download curl or wget. It compares the archive with the sum in SHA256SUMS, and
 # with minisign on PATH also the signature of that file. Nothing is changed before the new program has run.
 set -eu
 
@@ -23,7 +23,7 @@ main() {
       shift
       ;;
     --help)
-      echo "usage: install.sh [--prefix DIRECTORY] [--version VERSION]; ARTICLE_EXTRACTOR_DOWNLOADS names another place to download from, such as https://mirror/{version}"
+      echo "usage: install.sh [--prefix DIRECTORY] [--version VERSION]; ARTICLE_EXTRACTOR_DOWNLOADS names the place of the archives, such as https://mirror/{version} or /a/folder"
       return
       ;;
     *) fail "unknown argument $1; there are --prefix, --version and --help" ;;
@@ -37,7 +37,12 @@ main() {
   version=${asked:-$version}
   case $version in *[!A-Za-z0-9.+-]*) fail "$version is no version" ;; esac
   place=${ARTICLE_EXTRACTOR_DOWNLOADS:-$downloads}
-  [ -n "$place" ] || fail "no address to download from; set ARTICLE_EXTRACTOR_DOWNLOADS"
+  if [ -z "$place" ]; then
+    # A script that a shell reads from a pipe lies nowhere.
+    case $0 in *install.sh) place=$(CDPATH='' cd "$(dirname "$0")" && pwd) ;; esac
+    [ -n "$place" ] && [ -e "$place/SHA256SUMS" ] ||
+      fail "no archives lie beside this script; name their place with ARTICLE_EXTRACTOR_DOWNLOADS"
+  fi
   # {version} in the address becomes the version.
   case $place in *"{version}"*) place=${place%%"{version}"*}$version${place#*"{version}"} ;; esac
 
@@ -54,7 +59,7 @@ main() {
   trap 'exit 130' INT
   trap 'exit 143' TERM HUP
 
-  echo "downloading $place/$archive" >&2
+  case $place in /*) ;; *) echo "downloading $place/$archive" >&2 ;; esac
   download "$place/SHA256SUMS" "$work/SHA256SUMS"
   check_signature
   find_sum
@@ -86,7 +91,7 @@ platform() {
   case $(uname -s) in
   Linux) os=linux ;;
   Darwin) os=darwin ;;
-  *) fail "there is no program for $(uname -s), only for Linux and macOS; on Windows use Scoop or npm" ;;
+  *) fail "there is no program for $(uname -s), only for Linux and macOS; for Windows there is an archive" ;;
   esac
   case $(uname -m) in
   x86_64 | amd64) cpu=x64 loader=/lib64/ld-linux-x86-64.so.2 ;;
@@ -102,7 +107,9 @@ platform() {
 }
 
 download() {
-  if has curl; then
+  if [ "${1#/}" != "$1" ]; then
+    said=$(cp "$1" "$2" 2>&1) || fail "$1 cannot be read: $said"
+  elif has curl; then
     said=$(curl --fail --silent --show-error --location --retry 2 --output "$2" "$1" 2>&1) || fail "$1 cannot be downloaded: $said"
   elif has wget; then
     said=$(wget -q -O "$2" "$1" 2>&1) || fail "$1 cannot be downloaded: wget failed $said"

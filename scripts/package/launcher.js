@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
 const require = createRequire(import.meta.url);
-const { name, version, optionalDependencies } = require("./package.json");
+const { name, version, programs, optionalDependencies } = require("./package.json");
 const isWindows = process.platform === "win32";
 
 /** The packages for this machine, the better one first; some installers leave out neither C library. */
@@ -15,9 +15,7 @@ function packagesHere() {
   const loader = process.arch === "arm64" ? "/lib/ld-linux-aarch64.so.1" : "/lib64/ld-linux-x86-64.so.2";
   const names = [platform, `${platform}-musl`];
   if (process.platform === "linux" && !existsSync(loader)) names.reverse();
-  return Object.keys(optionalDependencies)
-    .filter((candidate) => names.includes(candidate.split("/").at(-1)))
-    .sort((a, b) => names.indexOf(a.split("/").at(-1)) - names.indexOf(b.split("/").at(-1)));
+  return names.map((platform) => `${name}-${platform}`).filter((candidate) => programs.includes(candidate));
 }
 
 function findProgram(packages) {
@@ -35,10 +33,14 @@ function findProgram(packages) {
 function explain(packages) {
   const here = `${process.platform} on ${process.arch}`;
   if (packages.length === 0) {
-    const known = Object.keys(optionalDependencies).map((candidate) => candidate.split("/").at(-1));
+    const known = programs.map((program) => program.slice(name.length + 1));
     return `there is no program for ${here}, only for ${known.join(", ")}`;
   }
-  return `the program for ${here} is not installed: none of ${packages.join(", ")} was found from ${import.meta.dirname ?? import.meta.url}.
+  const missing = `the program for ${here} is not installed: none of ${packages.join(", ")} was found from ${import.meta.dirname ?? import.meta.url}.`;
+  if (optionalDependencies === undefined)
+    return `${missing}
+It is a package of its own. Install both files together: npm install ./${name}-${version}.tgz ./${packages[0]}-${version}.tgz`;
+  return `${missing}
 It is an optional dependency, which --omit=optional, --no-optional and a node_modules folder of another machine leave out.
 Install it with: npm install --include=optional ${name}@${version}`;
 }

@@ -7,7 +7,7 @@ import type { Asset, Program, Release } from "./release.ts";
 export async function packNpmPlatform({ platform, bytes }: Program, release: Release): Promise<Asset> {
   const { os, cpu, libc } = platform;
   const manifest = {
-    name: platformPackage(platform, release),
+    name: platformPackage(release.project, platform),
     ...described(release, `${release.description} The program for ${platform.name}.`),
     os: [os === "windows" ? "win32" : os],
     cpu: [cpu],
@@ -32,13 +32,16 @@ export async function packNpm(library: string, release: Release): Promise<Asset>
       .filter((path) => path !== "package.json")
       .map(async (path) => ({ path, content: await Bun.file(join(library, path)).bytes() })),
   );
+  const [, ...programs] = npmPackages(release.project);
   const manifest = {
     ...(await Bun.file(join(library, "package.json")).json()),
     ...described(release, release.description),
     bin: { "article-extractor": "launcher.js" },
-    optionalDependencies: Object.fromEntries(
-      PLATFORMS.map((platform) => [platformPackage(platform, release), release.version]),
-    ),
+    programs,
+    // Names that nobody has yet are asked for nowhere: somebody else may take them.
+    ...(release.project.published === null
+      ? {}
+      : { optionalDependencies: Object.fromEntries(programs.map((name) => [name, release.version])) }),
   };
   const launcher = await Bun.file(join(import.meta.dir, "launcher.js")).text();
   return await pack(manifest, release, [
@@ -48,7 +51,14 @@ export async function packNpm(library: string, release: Release): Promise<Asset>
   ]);
 }
 
-const platformPackage = ({ name }: Platform, { project }: Release): string => `${project.npm_scope}/${name}`;
+/** All packages of npm that a release has: the one with the library and the launcher, and the program of each platform. */
+export const npmPackages = (project: { readonly npm_package: string }): readonly string[] => [
+  project.npm_package,
+  ...PLATFORMS.map((platform) => platformPackage(project, platform)),
+];
+
+const platformPackage = (project: { readonly npm_package: string }, { name }: Platform): string =>
+  `${project.npm_package}-${name}`;
 
 const described = ({ version, license, project }: Release, description: string) => ({
   ...{ version, description, license },
@@ -63,6 +73,6 @@ async function pack(
   files: readonly PackedFile[],
 ): Promise<Asset> {
   const description = { path: "package.json", content: `${JSON.stringify(manifest, null, 2)}\n` };
-  const name = `${manifest.name.replace(/^@/, "").replace("/", "-")}-${version}.tgz`;
+  const name = `${manifest.name}-${version}.tgz`;
   return { name, bytes: await packTarGz([description, ...files], { date, top: "package/" }) };
 }

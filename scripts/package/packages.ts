@@ -8,9 +8,9 @@ import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import owner from "../../project.json" with { type: "json" };
 import { formatCompletions, formatManual } from "../../src/cli/testing.ts";
+import { formatSums, sumsOf } from "../release/statements.ts";
 import { packTarGz, packZip } from "./archive.ts";
 import { packDeb, type SystemFiles } from "./deb.ts";
-import { type Archive, describeArchives, downloadsOf } from "./manifests.ts";
 import { packNpm, packNpmPlatform } from "./npm.ts";
 import { PLATFORMS, type Platform, programName } from "./platforms.ts";
 import type { Asset, Program, Release } from "./release.ts";
@@ -26,13 +26,13 @@ const FIRST_DATE_S = 315_532_800;
  * @param options.programs the files of the programs; packages are made for their platforms only
  * @param options.out the folder for the packages
  * @param options.project names and addresses, by default those of project.json
- * @returns the names of the files, and what was left out because project.json does not say it
+ * @returns the names of the files
  */
 export async function makePackages(options: {
   readonly programs: readonly { readonly platform: Platform; readonly path: string }[];
   readonly out: string;
   readonly project?: Release["project"];
-}): Promise<{ readonly names: readonly string[]; readonly leftOut: readonly string[] }> {
+}): Promise<readonly string[]> {
   const { out, project = owner } = options;
   const release = await readRelease(project);
   const system = await readSystemFiles();
@@ -45,28 +45,13 @@ export async function makePackages(options: {
   };
   await mkdir(out, { recursive: true });
   await write(await packNpm(join(ROOT, "dist/lib"), release), await writeInstaller(release));
-  const archives: Archive[] = [];
   for (const { platform, path } of options.programs) {
     const program: Program = { platform, bytes: await Bun.file(path).bytes() };
-    const archive = await packArchive(program, release);
-    const url = `${downloadsOf(project.downloads ?? "", release.version)}/${archive.name}`;
-    archives.push({
-      platform,
-      url,
-      sha256: new Bun.CryptoHasher("sha256").update(archive.bytes).digest("hex"),
-    });
-    await write(archive, await packNpmPlatform(program, release), await packWheel(program, release));
+    await write(await packArchive(program, release));
+    await write(await packNpmPlatform(program, release), await packWheel(program, release));
     if (platform.libc === "glibc") await write(await packDeb(program, release, system));
   }
-  if (project.downloads === null)
-    return {
-      names,
-      leftOut: [
-        "article-extractor.rb, article-extractor.json and flake.nix: project.json names no downloads",
-      ],
-    };
-  await write(...describeArchives(archives, release));
-  return { names, leftOut: [] };
+  return names;
 }
 
 async function packArchive(program: Program, { date, licenseText }: Release): Promise<Asset> {
@@ -139,7 +124,7 @@ if (import.meta.main) {
   const out = join(ROOT, "dist/packages");
   await rm(out, { recursive: true, force: true });
   const programs = [{ platform: platformHere(), path: join(ROOT, "dist/article-extractor") }];
-  const { names, leftOut } = await makePackages({ programs, out });
-  for (const name of names) console.log(`dist/packages/${name}`);
-  for (const what of leftOut) console.error(`left out: ${what}`);
+  const names = await makePackages({ programs, out });
+  await Bun.write(join(out, "SHA256SUMS"), formatSums(await sumsOf(out)));
+  for (const name of [...names, "SHA256SUMS"]) console.log(`dist/packages/${name}`);
 }

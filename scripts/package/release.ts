@@ -8,7 +8,7 @@ export type Release = {
   readonly license: string;
   /** Names and addresses; null where the owner has none yet. */
   readonly project: { readonly [Name in keyof typeof project]: string | null } & {
-    readonly [Name in "npm_package" | "npm_scope" | "pypi_package"]: string;
+    readonly [Name in "npm_package" | "pypi_package"]: string;
   };
   /** Of all files in all packages, so that equal inputs give equal packages. */
   readonly date: Date;

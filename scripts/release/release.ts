@@ -54,8 +54,7 @@ async function release(): Promise<void> {
     await buildProgram(path, `bun-${platform.name}` as Bun.Build.CompileTarget);
     programs.push({ platform, path });
   }
-  const { leftOut } = await makePackages({ programs, out: OUT });
-  for (const sentence of leftOut) console.log(`left out: ${sentence}`);
+  await makePackages({ programs, out: OUT });
   const save = (name: string, text: string) => writeFile(join(OUT, name), text);
   const saveJson = (name: string, value: object) => save(name, `${JSON.stringify(value, null, 2)}\n`);
   await saveJson("article-extractor.cdx.json", await billOfMaterials(ROOT, date));

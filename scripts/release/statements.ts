@@ -83,7 +83,7 @@ export async function sign(
   }: { readonly key: string; readonly password: string | null; readonly comment: string },
 ): Promise<void> {
   if (Bun.which("minisign") === null)
-    throw new Error("minisign is missing: install it (apt-get install minisign, brew install minisign)");
+    throw new Error("minisign is missing: install it, on Debian with apt-get install minisign");
   const unfinished = `${file}.minisig.unfinished`;
   const child = Bun.spawn(
     ["minisign", "-S", "-m", file, "-s", key, "-x", unfinished, "-t", comment, "-c", comment],

@@ -4,5 +4,3 @@ import project from "../../project.json" with { type: "json" };
 export const VERSION: string = version;
 /** The page about the program, part of the user agent; null until the owner has one. */
 export const HOME_PAGE: string | null = project.homepage;
-/** Where the newest version is told, or null until the owner has such a place. */
-export const latestAddress = (): string | null => project.latest;

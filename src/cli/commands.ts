@@ -127,11 +127,6 @@ const DOCTOR_FLAGS = [
   ...GENERAL_FLAGS,
 ];
 
-const UPGRADE_FLAGS = [
-  ...flagsOf("Output", { "--check": "Look for a newer version, and change nothing", ...JSON_OUTPUT }),
-  ...GENERAL_FLAGS,
-];
-
 /** What `tenants` does. */
 export const TENANT_ACTIONS = ["add", "list", "remove"] as const;
 
@@ -157,7 +152,6 @@ export type CommandName =
   | "schema"
   | "database"
   | "doctor"
-  | "upgrade"
   | "completions"
   | "man"
   | "licenses"
@@ -277,12 +271,6 @@ export const COMMANDS: readonly Command[] = [
     help: "Look at what this machine has (browser, display, proxy, disk, state, git), at shared state and at the tenants",
     brief: "what this machine has, and what is missing",
     flags: DOCTOR_FLAGS,
-  },
-  {
-    name: "upgrade",
-    usage: "--check [--json]",
-    help: "Ask whether there is a newer version, and show the line that installs it; nothing else ever asks",
-    flags: UPGRADE_FLAGS,
   },
   {
     name: "completions",

@@ -81,7 +81,6 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
     ["article-extractor doctor --config docs.json", "with the tenants of a deployment file"],
     ["article-extractor doctor --json", "for a program"],
   ],
-  upgrade: [["article-extractor upgrade --check", "exits with 3 when there is a newer version"]],
   completions: [
     ["article-extractor completions bash > ~/.local/share/bash-completion/completions/article-extractor", ""],
   ],

@@ -76,7 +76,6 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<Run>>> = {
   schema: async () => (await import("./commands/about.ts")).schema,
   database: async () => (await import("./commands/database.ts")).database,
   doctor: async () => (await import("./commands/doctor.ts")).doctor,
-  upgrade: async () => (await import("./commands/upgrade.ts")).upgrade,
   completions: async () => (await import("./commands/about.ts")).completions,
   man: async () => (await import("./commands/about.ts")).man,
   licenses: async () => (await import("./commands/about.ts")).licenses,

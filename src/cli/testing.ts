@@ -1,7 +1,6 @@
 // What tests, benches and scripts use of this room besides its door; nothing of the product does.
 export { parseArguments } from "./arguments.ts";
 export { parseLockFile } from "./commands/documents/lock-file.ts";
-export { installationOf } from "./commands/installation.ts";
 export { readCrawlCommand } from "./commands/pages/crawl.ts";
 export { isWithin } from "./commands/pages/crawl-exit.ts";
 export { readExtractCommand } from "./commands/pages/extract-options.ts";

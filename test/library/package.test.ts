@@ -21,7 +21,9 @@ async function succeed(command: string[], cwd: string): Promise<void> {
 
 test("a project that installs it gets this package and no other", async () => {
   const files = await readdir(join(project.path, "node_modules"), { recursive: true });
-  expect(files.filter((file) => file.endsWith("package.json"))).toEqual(["article-extractor/package.json"]);
+  expect(files.filter((file) => file.endsWith("package.json"))).toEqual([
+    "article-extractor-cli/package.json",
+  ]);
 });
 
 /** The bundler's comment above each module, with the name of the package that it is from. */
@@ -60,7 +62,7 @@ for (const { name, executable, isMissing } of RUNTIMES) {
 
 test("its declarations serve a strict TypeScript program that checks them too", async () => {
   const complaints = await project.check(`
-    import { extractArticle, extractArticles, extractArticleFromUrl, type ExtractedArticle, type ExtractOptions, Failure, type PageSource } from "article-extractor";
+    import { extractArticle, extractArticles, extractArticleFromUrl, type ExtractedArticle, type ExtractOptions, Failure, type PageSource } from "article-extractor-cli";
     const options: ExtractOptions = { minWordCount: 1, favor: "recall", select: null };
     const article: ExtractedArticle = await extractArticle(new Uint8Array(), null, { ...options, contentType: "text/html" });
     const words: number = article.wordCount;

@@ -47,8 +47,7 @@ async function succeed(...command: string[]): Promise<string> {
 }
 
 const podman = (...words: string[]) => ["podman", "--runtime=runc", "--cgroup-manager=cgroupfs", ...words];
-// podman finds a name without a registry among its own.
-const IMAGE = project.image.includes("/") ? project.image : `localhost/${project.image}`;
+const IMAGE = project.image;
 
 /** A container as careful people run it: nothing can be written but the volume and /tmp, and there are no rights. */
 const careful = (...words: string[]) =>

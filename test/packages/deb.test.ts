@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { builtPackage } from "../support/packages.ts";
+import { builtPackage, documentedLine } from "../support/packages.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const hasDpkg = Bun.which("dpkg") !== null && process.platform === "linux";
@@ -64,6 +64,15 @@ describe.skipIf(!hasDpkg)("the Debian package", () => {
       expect(left).toEqual([]);
     },
   );
+
+  test.skipIf(Bun.which("apt-get") === null)("is what the documented line installs", () => {
+    const line = documentedLine("sudo apt install").replace(
+      "sudo apt ",
+      "apt-get --simulate -o Dir::State::Lists=/nowhere ",
+    );
+    const { stdout } = run("sh", "-c", line);
+    expect(stdout).toContain(`Inst article-extractor (`);
+  });
 
   test("says what it is, and which glibc it needs", () => {
     const { stdout } = run("dpkg-deb", "--field", deb);

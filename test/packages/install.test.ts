@@ -4,7 +4,15 @@ import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { packTarGz } from "../../scripts/package/archive.ts";
 import { freePort, serveLocal } from "../support/local.ts";
-import { bareMachine, builtPackage, RELEASE, SENTENCE, serveFiles } from "../support/packages.ts";
+import {
+  bareMachine,
+  builtPackage,
+  documentedLine,
+  PACKAGES,
+  RELEASE,
+  SENTENCE,
+  serveFiles,
+} from "../support/packages.ts";
 import { untilTrue } from "../support/until.ts";
 
 const { version, date } = RELEASE;
@@ -60,6 +68,36 @@ ${bin} is not on PATH; add this line to your shell's profile: export PATH="${bin
     exitCode: 0,
   });
   expect((await filesIn(machine.home)).filter((name) => name.startsWith(".local")).sort()).toEqual(INSTALLED);
+});
+
+test("without an address it installs from the archives beside it, as make packages leaves them", async () => {
+  using machine = bareMachine(BASE.concat("sha256sum", "dirname", "cp"));
+  const { stdout, stderr, exitCode } = await machine.run(documentedLine("sh dist/packages/install.sh"));
+  expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 0 });
+  const bin = join(machine.home, ".local/bin");
+  expect(stderr).toStartWith(`installed article-extractor ${version} as ${bin}/article-extractor\n`);
+  const said = await machine.run(`${bin}/article-extractor --version`);
+  expect(said.stdout).toBe(`article-extractor ${version}\n`);
+});
+
+test("an archive is unpacked where the program is wanted", async () => {
+  using machine = bareMachine(["sh", "tar", "gzip", "mkdir"]);
+  expect(await machine.run(documentedLine("mkdir -p ~/.local/bin && tar"))).toEqual({
+    stdout: "",
+    stderr: "",
+    exitCode: 0,
+  });
+  const said = await machine.run("~/.local/bin/article-extractor --version");
+  expect(said.stdout).toBe(`article-extractor ${version}\n`);
+  expect((await machine.run(documentedLine("rm ~"), { PATH: process.env.PATH ?? "" })).exitCode).toBe(0);
+  expect(await readdir(join(machine.home, ".local/bin"))).toEqual([]);
+});
+
+test("the sums are those of the files", async () => {
+  using machine = bareMachine(["sh", "sha256sum"]);
+  const { stdout, stderr, exitCode } = await machine.run(documentedLine("cd dist/packages && sha256sum"));
+  expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+  expect(stdout.split("\n").length).toBe((await readdir(PACKAGES)).length);
 });
 
 const shells: readonly (readonly string[])[] = [["dash"], ["bash"], ["bash", "--posix"], ["busybox", "ash"]];
@@ -220,7 +258,7 @@ describe("it refuses, changes nothing and says why:", () => {
 
   test("no address, no downloader, nothing to check sums with, no gzip", async () => {
     using site = await serveProgram(SAYS_VERSION);
-    if (RELEASE.project.downloads === null) await refused("", "no address to download from");
+    if (RELEASE.project.downloads === null) await refused("", "no archives lie beside this script");
     await refused(site.origin, "neither curl nor wget", { tools: BASE });
     await refused(site.origin, "the download cannot be checked", { tools: [...BASE, "curl"] });
     await refused(site.origin, "gzip is missing", { tools: WITH_CURL.filter((tool) => tool !== "gzip") });

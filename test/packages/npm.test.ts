@@ -1,29 +1,78 @@
 import { describe, expect, test } from "bun:test";
 import { readdir, readlink, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { packNpmPlatform } from "../../scripts/package/npm.ts";
+import { packNpm, packNpmPlatform } from "../../scripts/package/npm.ts";
 import { PLATFORMS } from "../../scripts/package/platforms.ts";
+import type { Release } from "../../scripts/package/release.ts";
 import { BINARY } from "../support/binary.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
-import { RUNTIMES } from "../support/library-project.ts";
+import { LIBRARY, RUNTIMES } from "../support/library-project.ts";
 import { freePort, outputOf } from "../support/local.ts";
-import { bareMachine, builtPackage, RELEASE, SENTENCE, serveFiles, serveNpm } from "../support/packages.ts";
+import {
+  bareMachine,
+  builtPackage,
+  documentedLine,
+  RELEASE,
+  SENTENCE,
+  serveFiles,
+  serveNpm,
+} from "../support/packages.ts";
 import { until, untilTrue } from "../support/until.ts";
 
-const { version, project } = RELEASE;
+const { version } = RELEASE;
+const OURS = RELEASE.project.npm_package;
 const asset = async (path: string) => ({ name: basename(path), bytes: await Bun.file(path).bytes() });
-const here = await asset(builtPackage(/^article-extractor-(?:linux|darwin)-.*\.tgz$/));
+const HERE = new RegExp(`^${OURS}-(?:linux|darwin)-.*\\.tgz$`);
+const MAIN = new RegExp(`^${OURS}-\\d.*\\.tgz$`);
+const here = await asset(builtPackage(HERE));
 const hereName = here.name.slice(0, -`-${version}.tgz`.length);
-const others = PLATFORMS.filter(({ name }) => `article-extractor-${name}` !== hereName);
+
+describe("before anything is published", () => {
+  const main = builtPackage(MAIN);
+  // Whoever asks a registry, or anybody else, gets no answer.
+  const alone = bareMachine(["node", "npm", "sh", "env"]);
+  const nowhere = {
+    ...{ npm_config_registry: "http://127.0.0.1:9", npm_config_fetch_retries: "0" },
+    // It asks the registry for known faults of packages, wherever these come from.
+    ...{ npm_config_audit: "false", npm_config_update_notifier: "false" },
+  };
+  forAllTests(alone);
+
+  test("the files are installed for the user, and removed, with one line each", async () => {
+    const settings = { ...nowhere, npm_config_prefix: join(alone.home, ".npm-global") };
+    const path = { PATH: `${settings.npm_config_prefix}/bin:${alone.env.PATH}` };
+    const { stderr, exitCode } = await alone.run(documentedLine("npm install --global"), settings);
+    expect({ stderr, exitCode }).toEqual({ stderr: expect.not.stringContaining("error"), exitCode: 0 });
+    const said = await alone.run("article-extractor --version", path);
+    expect(said).toEqual({ stdout: `article-extractor ${version}\n`, stderr: "", exitCode: 0 });
+    const removed = await alone.run(
+      documentedLine("npm uninstall").replace(`${OURS}-linux-x64`, hereName),
+      settings,
+    );
+    expect(removed.exitCode).toBe(0);
+    expect(await readdir(join(settings.npm_config_prefix, "lib/node_modules"))).toEqual([]);
+  });
+
+  test("without the program the launcher names the file, and asks nobody", async () => {
+    const folder = join(alone.home, "library-only");
+    await Bun.write(join(folder, "package.json"), "{}");
+    const added = await alone.run(`cd library-only && npm install ${main}`, nowhere);
+    expect(added.exitCode).toBe(0);
+    const started = await alone.run("library-only/node_modules/.bin/article-extractor --version");
+    expect(started.exitCode).toBe(127);
+    expect(started.stderr).toContain(`npm install ./${OURS}-${version}.tgz ./${here.name}\n`);
+    expect(started.stderr).not.toContain("optional");
+  });
+});
+
+// What is made once `published` of project.json says so.
+const published: Release = { ...RELEASE, project: { ...RELEASE.project, published: version } };
+const others = PLATFORMS.filter(({ name }) => `${OURS}-${name}` !== hereName);
 const hollow = others.map((platform) =>
-  packNpmPlatform({ platform, bytes: Buffer.from("not for here") }, RELEASE),
+  packNpmPlatform({ platform, bytes: Buffer.from("not for here") }, published),
 );
 const registry = forAllTests(
-  await serveNpm([
-    await asset(builtPackage(/^article-extractor-\d.*\.tgz$/)),
-    here,
-    ...(await Promise.all(hollow)),
-  ]),
+  await serveNpm([await packNpm(LIBRARY, published), here, ...(await Promise.all(hollow))]),
 );
 const site = forAllTests(serveFiles({}));
 const machine = forAllTests(bareMachine(["node", "npm", "npx", "sh", "env"]));
@@ -31,7 +80,7 @@ const settings = { npm_config_registry: registry.url, npm_config_update_notifier
 describe("with nothing but npm", () => {
   test("one line extracts a page", async () => {
     const { stdout, stderr, exitCode } = await machine.run(
-      `npx --yes article-extractor ${site.page} --output text`,
+      `npx --yes ${OURS} ${site.page} --output text`,
       settings,
     );
     expect({ stdout, stderr, exitCode }).toEqual({
@@ -42,19 +91,10 @@ describe("with nothing but npm", () => {
   });
 
   test("an installation has the program of this platform and nothing else", async () => {
-    const { stderr, exitCode } = await machine.run(
-      "npm install article-extractor --no-audit --no-fund",
-      settings,
-    );
+    const { stderr, exitCode } = await machine.run(`npm install ${OURS} --no-audit --no-fund`, settings);
     expect({ stderr, exitCode }).toEqual({ stderr: expect.any(String), exitCode: 0 });
     const installed = await readdir(join(machine.home, "node_modules"));
-    expect(installed.filter((name) => !name.startsWith(".")).sort()).toEqual([
-      project.npm_scope,
-      "article-extractor",
-    ]);
-    expect(await readdir(join(machine.home, "node_modules", project.npm_scope))).toEqual([
-      hereName.slice("article-extractor-".length),
-    ]);
+    expect(installed.filter((name) => !name.startsWith(".")).sort()).toEqual([OURS, hereName]);
   });
 });
 
@@ -121,7 +161,7 @@ describe.each(RUNTIMES.filter(({ isMissing }) => !isMissing))("the library on $n
   test("is imported by the package's name", async () => {
     await writeFile(
       join(machine.home, "use.mjs"),
-      `import { extractArticle } from "article-extractor"; console.log((await extractArticle("<p>${SENTENCE}")).text);`,
+      `import { extractArticle } from "${OURS}"; console.log((await extractArticle("<p>${SENTENCE}")).text);`,
     );
     const { stdout, exitCode } = await machine.run(`"${executable}" use.mjs`);
     expect({ stdout, exitCode }).toEqual({ stdout: `${SENTENCE}\n`, exitCode: 0 });
@@ -131,7 +171,7 @@ describe.each(RUNTIMES.filter(({ isMissing }) => !isMissing))("the library on $n
 test("installed by Bun, which may install both C libraries, it starts the program that runs here", async () => {
   const folder = join(machine.home, "with-bun");
   await Bun.write(join(folder, "package.json"), "{}");
-  const added = await machine.run(`cd with-bun && "${process.execPath}" add article-extractor`, settings);
+  const added = await machine.run(`cd with-bun && "${process.execPath}" add ${OURS}`, settings);
   expect({ exitCode: added.exitCode, stderr: added.stderr }).toEqual({
     exitCode: 0,
     stderr: expect.any(String),
@@ -141,20 +181,20 @@ test("installed by Bun, which may install both C libraries, it starts the progra
 });
 
 test("without the program it says what was looked for and how to get it, and the library works on", async () => {
-  await rm(join(installed, project.npm_scope), { recursive: true });
+  await rm(join(installed, hereName), { recursive: true });
   const { stdout, stderr, exitCode } = await outputOf(launch(["--version"]));
   expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 127 });
-  expect(stderr).toContain(`none of ${project.npm_scope}/${hereName.slice("article-extractor-".length)}`);
-  expect(stderr).toContain(`npm install --include=optional article-extractor@${version}\n`);
+  expect(stderr).toContain(`none of ${hereName}`);
+  expect(stderr).toContain(`npm install --include=optional ${OURS}@${version}\n`);
   expect(stderr).not.toContain("    at ");
   expect((await machine.run("node use.mjs")).stdout).toBe(`${SENTENCE}\n`);
 });
 
 test("on a platform that it is not made for it names the others", async () => {
-  const path = join(installed, "article-extractor/package.json");
+  const path = join(installed, OURS, "package.json");
   await Bun.write(
     path,
-    (await Bun.file(path).text()).replaceAll(`/${process.platform}-${process.arch}`, "/plan9-mips"),
+    (await Bun.file(path).text()).replaceAll(`-${process.platform}-${process.arch}`, "-plan9-mips"),
   );
   const { stderr, exitCode } = await outputOf(launch(["--version"]));
   expect({ stderr, exitCode }).toEqual({

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { neededSystem } from "../../scripts/package/needs.ts";
 import { PLATFORMS } from "../../scripts/package/platforms.ts";
 import { packWheel, platformTag, pythonVersion } from "../../scripts/package/wheel.ts";
 import { BINARY } from "../support/binary.ts";
-import { bareMachine, builtPackage, RELEASE, SENTENCE, serveFiles } from "../support/packages.ts";
+import { bareMachine, documentedLine, RELEASE, SENTENCE, serveFiles } from "../support/packages.ts";
 
-const wheel = builtPackage(/\.whl$/);
+const OURS = RELEASE.project.pypi_package;
 // The interpreter itself, because what stands on PATH may be a script that needs other programs.
 const python = Bun.which("python3") && runPython("import ensurepip, sys, venv; print(sys.executable)");
 
@@ -17,22 +17,21 @@ function runPython(code: string): string | null {
 }
 
 describe.skipIf(python === null)("with nothing but Python and pip", () => {
-  test("one line installs, the second extracts a page, the third removes all", async () => {
-    using machine = bareMachine(["sh"]);
-    const sum = new Bun.CryptoHasher("sha256").update(await Bun.file(wheel).bytes()).digest("hex");
-    const index = `<!doctype html><a href="/${basename(wheel)}#sha256=${sum}">${basename(wheel)}</a>`;
-    using site = serveFiles({ "simple/article-extractor/": index, [basename(wheel)]: Bun.file(wheel) });
+  test("one line installs the file, the second extracts a page, the third removes all", async () => {
+    using machine = bareMachine(["sh", "yes"]);
+    using site = serveFiles({});
     const made = await machine.run(`"${python}" -m venv env`);
     expect({ stderr: made.stderr, exitCode: made.exitCode }).toEqual({ stderr: "", exitCode: 0 });
     const before = await readdir(join(machine.home, "env"), { recursive: true });
     const settings = {
       PATH: `${machine.home}/env/bin:${machine.env.PATH}`,
-      PIP_INDEX_URL: `${site.origin}/simple/`,
+      // Whoever asks an index gets no answer.
+      PIP_INDEX_URL: "http://127.0.0.1:9/simple/",
       PIP_DISABLE_PIP_VERSION_CHECK: "1",
     };
-    const first = await machine.run("pip install article-extractor", settings);
+    const first = await machine.run(documentedLine("pip install"), settings);
     expect(first).toEqual({
-      stdout: expect.stringMatching(/Successfully installed article-extractor-\S+\n$/),
+      stdout: expect.stringMatching(new RegExp(`Successfully installed ${OURS}-\\S+\n$`)),
       stderr: "",
       exitCode: 0,
     });
@@ -41,10 +40,10 @@ describe.skipIf(python === null)("with nothing but Python and pip", () => {
       text: `Tides\n\n${SENTENCE}\n`,
       exitCode: 0,
     });
-    const listed = await machine.run("pip check && pip show --files article-extractor", settings);
+    const listed = await machine.run(`pip check && pip show --files ${OURS}`, settings);
     expect(listed.stdout).toContain("  ../../../bin/article-extractor\n");
     expect(listed.stdout).toContain(`Version: ${pythonVersion(RELEASE.version)}\n`);
-    expect((await machine.run("pip uninstall --yes article-extractor", settings)).exitCode).toBe(0);
+    expect((await machine.run(`yes | (${documentedLine("pip uninstall")})`, settings)).exitCode).toBe(0);
     // pip compiles modules of its own.
     const after = (await readdir(join(machine.home, "env"), { recursive: true })).filter(
       (name) => before.includes(name) || !name.includes("__pycache__"),
@@ -119,6 +118,6 @@ test("equal programs give equal wheels, in every time zone", async () => {
     wheels.push(await packWheel(program, RELEASE));
   if (zone === undefined) delete process.env.TZ;
   else process.env.TZ = zone;
-  expect(wheels[0]?.name).toBe(`article_extractor-${RELEASE.version}-py3-none-win_amd64.whl`);
+  expect(wheels[0]?.name).toBe(`${OURS.replaceAll("-", "_")}-${RELEASE.version}-py3-none-win_amd64.whl`);
   for (const other of wheels) expect(Bun.deepEquals(other, wheels[0])).toBe(true);
 });

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import project from "../../project.json" with { type: "json" };
 import { outputOf } from "./local.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
@@ -25,14 +26,14 @@ export interface LibraryProject extends AsyncDisposable {
   check(source: string): Promise<string>;
 }
 
-const IMPORTS = `import { extractArticle, extractArticleFromUrl, extractArticles, Failure } from "article-extractor";`;
+const IMPORTS = `import { extractArticle, extractArticleFromUrl, extractArticles, Failure } from "${project.npm_package}";`;
 
 /** @param isLinked whether the package is there already; else whoever asks installs it */
 export async function openLibraryProject({ isLinked } = { isLinked: true }): Promise<LibraryProject> {
   if (!existsSync(join(LIBRARY, "index.js"))) throw new Error("dist/lib is not built: run `make library`");
   const { path, ...place } = temporaryDirectory();
   await mkdir(join(path, "node_modules"));
-  if (isLinked) await symlink(LIBRARY, join(path, "node_modules/article-extractor"));
+  if (isLinked) await symlink(LIBRARY, join(path, "node_modules", project.npm_package));
   await writeFile(join(path, "package.json"), '{ "type": "module", "private": true }');
 
   const print: LibraryProject["print"] = async (executable, source, env = {}) => {

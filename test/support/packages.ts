@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import project from "../../project.json" with { type: "json" };
@@ -6,14 +6,25 @@ import type { Asset, Release } from "../../scripts/package/release.ts";
 import { outputOf, serveLocal } from "./local.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
+const ROOT = join(import.meta.dir, "../..");
+
 /** What `make packages` made. */
-export const PACKAGES = join(import.meta.dir, "../../dist/packages");
+export const PACKAGES = join(ROOT, "dist/packages");
 
 /** The file of `make packages` whose name has this form. */
 export function builtPackage(form: RegExp): string {
   const name = existsSync(PACKAGES) ? readdirSync(PACKAGES).find((file) => form.test(file)) : undefined;
   if (name === undefined) throw new Error("dist/packages is not made: run `make packages`");
   return join(PACKAGES, name);
+}
+
+/** The line of docs/install.md that begins so, to be typed in a clone of the repository. */
+export function documentedLine(start: string): string {
+  const text = readFileSync(join(ROOT, "docs/install.md"), "utf8");
+  const lines = [...text.matchAll(/`([^`\n]+)`/g)].map(([, line = ""]) => line).concat(text.split("\n"));
+  const line = lines.find((candidate) => candidate.startsWith(start));
+  if (line === undefined) throw new Error(`docs/install.md has no line that begins with ${start}`);
+  return `cd ${ROOT} && ${line}`;
 }
 
 /** A version as packages of tests have it. */

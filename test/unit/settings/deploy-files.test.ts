@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import project from "../../../project.json" with { type: "json" };
 import { VARIABLES } from "../../../src/settings/index.ts";
 import { runCommand } from "../../support/command.ts";
 
@@ -44,7 +45,8 @@ function expectVariables(names: readonly string[]): void {
 
 describe("the Compose file", async () => {
   const file = await composeOf("compose.yaml");
-  const ours = Object.values(file.services).filter(({ image }) => image === "article-extractor");
+  const ours = Object.values(file.services).filter(({ image }) => image === project.image);
+  test("names our image", () => expect(ours.length).toBe(3));
 
   test("starts the parts that there are, with settings that there are", async () => {
     expect(Object.keys(file.services)).toEqual(["database", "migrate", "api", "worker"]);
@@ -70,6 +72,7 @@ describe("the Compose file", async () => {
 test("the Compose file of documentation search starts it, on a port that its health check asks", async () => {
   const { services, volumes } = await composeOf("compose.search.yaml");
   const { search } = services;
+  expect(search?.image).toBe(project.image);
   const words = wordsOf(search?.command);
   await expectCommand(words);
   const environment = search?.environment as Json;
@@ -86,7 +89,7 @@ test.each(["compose.yaml", "compose.search.yaml"])(
   "containers of %s can write nothing but their volumes, and have no rights of root",
   async (name) => {
     const { services } = await composeOf(name);
-    for (const service of Object.values(services).filter(({ image }) => image === "article-extractor"))
+    for (const service of Object.values(services).filter(({ image }) => image === project.image))
       expect(service).toMatchObject({
         read_only: true,
         tmpfs: ["/tmp"],

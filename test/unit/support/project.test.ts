@@ -4,19 +4,20 @@ import project from "../../../project.json" with { type: "json" };
 
 const ROOT = join(import.meta.dir, "../../..");
 const ADDRESS = /^https:\/\/[^\s"<>\\]+$/;
+const VERSION = /^\d+\.\d+\.\d+(?:-[\da-z.]+)?$/;
 const FORMS: Readonly<Record<keyof typeof project, RegExp>> = {
+  published: VERSION,
   homepage: ADDRESS,
   repository: ADDRESS,
   maintainer: /^[^<>\n"\\]+ <[^\s<>"\\]+@[^\s<>"\\]+>$/,
   downloads: /^https:\/\/[^\s"<>\\]*\{version\}[^\s"<>\\]*[^/]$/,
-  latest: ADDRESS,
   signing_key: /^RW[A-Za-z0-9+/]{54}$/,
-  npm_package: /^(?:@[a-z0-9-]+\/)?[a-z0-9-]+$/,
-  npm_scope: /^@[a-z0-9-]+$/,
+  npm_package: /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
   pypi_package: /^[a-z0-9]+(?:-[a-z0-9]+)*$/,
-  image: /^[a-z0-9.-]+(?:\/[a-z0-9._-]+)*$/,
+  // With a registry, or an engine would look for it where anybody may have the name.
+  image: /^[a-z0-9.-]+(?::\d+)?(?:\/[a-z0-9._-]+)+$/,
 };
-const MAY_BE_UNKNOWN = ["homepage", "repository", "maintainer", "downloads", "latest", "signing_key"];
+const MAY_BE_UNKNOWN = ["published", "homepage", "repository", "maintainer", "downloads", "signing_key"];
 
 test("names and addresses have the forms that the packages need, or null where the owner may not have one", () => {
   const values: Readonly<Record<string, string | null>> = project;
@@ -29,13 +30,13 @@ test("names and addresses have the forms that the packages need, or null where t
 });
 
 test("no other file holds an address of the project, or a word in its place", async () => {
-  const addresses = [project.homepage, project.repository, project.downloads, project.latest].filter(
+  const addresses = [project.homepage, project.repository, project.downloads].filter(
     (address) => address !== null,
   );
   const listed = Bun.spawnSync(["git", "ls-files", "-z"], { cwd: ROOT }).stdout.toString();
   const files = listed
     .split("\0")
-    .filter((path) => /\.(?:json|md|rb|nix|sh|ts|yaml|yml|html|service|conf)$|file$/.test(path));
+    .filter((path) => /\.(?:json|md|sh|ts|yaml|yml|html|service|conf)$|file$/.test(path));
   expect(files).toContain("README.md");
   const holders: string[] = [];
   for (const path of files) {
