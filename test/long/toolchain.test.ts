@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { chmod, copyFile, mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { outputOf } from "../support/local.ts";
+import { registrySettings } from "../support/registry-settings.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 // Installs Bun from the package registry, so it runs with `make test-all` only.
@@ -28,12 +29,6 @@ async function runFresh(programs: Readonly<Record<string, string>>) {
   const { stdout, stderr } = await outputOf(child);
   return { exitCode: await child.exited, stdout: stdout.trim(), stderr };
 }
-
-// How this machine reaches its registry is the machine's business.
-const registrySettings = (): Record<string, string> =>
-  Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => /^(?:npm_config_|bun_config_|https?_proxy)/i.test(name)),
-  ) as Record<string, string>;
 
 const forward = (executable: string | null): string => `#!/bin/sh\nexec ${executable} "$@"\n`;
 /** A Bun of another version, which can install but must not build. */

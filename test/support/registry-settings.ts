@@ -1,0 +1,5 @@
+/** How this machine reaches its package registry, for programs that see none of the tests' variables else. */
+export const registrySettings = (): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => /^(?:npm_config_|bun_config_|https?_proxy)/i.test(name)),
+  ) as Record<string, string>;
