@@ -44,7 +44,7 @@ server=$!
 trap 'kill "$server" "$proxy"; wait "$server" || true; rm -rf "$work"' EXIT
 trap 'exit 130' INT TERM
 for _ in $(seq 100); do
-  grep -q '^serving extraction' "$work/log" && break
+  grep -q 'serving extraction' "$work/log" && break
   sleep 0.1
 done
 status=0

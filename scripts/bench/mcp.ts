@@ -59,7 +59,7 @@ async function serve(deployment: string): Promise<Serving> {
   let said = "";
   for await (const piece of child.stderr) {
     said += new TextDecoder().decode(piece);
-    const url = /at (http:\S+)/.exec(said)?.[1];
+    const url = /"url":"(http:[^"]+)"/.exec(said)?.[1];
     if (url)
       return {
         url,

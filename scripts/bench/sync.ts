@@ -225,7 +225,7 @@ async function measureLatency(): Promise<Latency[]> {
   try {
     let url = "";
     for await (const line of readLines(child.stderr)) {
-      url = /at (http:\S+)\/mcp/.exec(line)?.[1] ?? "";
+      url = /"url":"(http:[^"]+)\/mcp"/.exec(line)?.[1] ?? "";
       if (url !== "") break;
     }
     const status = async () =>

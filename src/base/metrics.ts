@@ -51,6 +51,10 @@ export const METRICS = {
     "shell",
     "outcome",
   ),
+  cli_extractions: counter(
+    "pages and documents that the command line extracted; outcome is success or failure",
+    "outcome",
+  ),
   article_request_duration: slow("from a request for a page to its outcome, cache included", "shell"),
   cache_lookups: counter(
     "where an article came from; outcome is hit, miss, or shared with a request that was under way",

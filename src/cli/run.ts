@@ -3,8 +3,8 @@ import { VERSION } from "../base/version.ts";
 import { parseArguments, type Typed } from "./arguments.ts";
 import type { CommandName } from "./commands.ts";
 import { type Io, OutputClosed } from "./io.ts";
-import { partsOf, type Run, type Shell } from "./shell.ts";
-import { createNotices, createPaint, type Notices } from "./terminal/notices.ts";
+import { type Run, type Shell, serverPartsOf } from "./shell.ts";
+import { createNotices, createPaint, createServerNotices, type Notices } from "./terminal/notices.ts";
 
 const INTERRUPTED = 130;
 
@@ -17,6 +17,7 @@ export async function runCli(words: readonly string[], io: Io): Promise<number> 
   let hasColors = () => !words.includes("--no-color") && allowsColors(io);
   const openNotices = (isQuiet: boolean, at: Io = io): Notices =>
     createNotices({ io: at, paint: () => createPaint(hasColors() && io.stderr.isTerminal), isQuiet });
+  let server: Notices | null = null;
   try {
     const typed = parseArguments(words);
     hasColors = () => !typed.has("no-color") && allowsColors(io);
@@ -25,10 +26,15 @@ export async function runCli(words: readonly string[], io: Io): Promise<number> 
       io,
       isBare: words.length === 0 && io.stdin.isTerminal,
       openNotices: (at) => openNotices(typed.has("quiet"), at),
+      openServerNotices: () => {
+        const notices = createServerNotices(openNotices(typed.has("quiet")), typed.has("quiet"));
+        server = notices;
+        return notices;
+      },
       paint: () => createPaint(hasColors() && io.stdout.isTerminal),
     });
   } catch (error) {
-    return reportError(firstError(error), io, openNotices(false));
+    return reportError(firstError(error), io, server ?? openNotices(false));
   }
 }
 
@@ -65,8 +71,8 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<Run>>> = {
   fetch: async () => (await import("./commands/documents/commands.ts")).fetchDocument,
   serve: async () => async (shell) =>
     shell.typed.positionals[0] === "extractor"
-      ? (await import("./commands/serve/extractor.ts")).serveExtractor(partsOf(shell))
-      : (await import("./commands/serve/search.ts")).serveSearch(partsOf(shell)),
+      ? (await import("./commands/serve/extractor.ts")).serveExtractor(serverPartsOf(shell))
+      : (await import("./commands/serve/search.ts")).serveSearch(serverPartsOf(shell)),
   mcp: async () => (await import("./commands/serve/mcp.ts")).mcp,
   tenants: async () => (await import("./commands/tenants/tenants.ts")).tenants,
   keys: async () => (await import("./commands/serve/keys.ts")).keys,

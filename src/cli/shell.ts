@@ -1,7 +1,7 @@
 import type { Typed } from "./arguments.ts";
 import { type Io, wrongUsage } from "./io.ts";
 import type { CommandParts } from "./program.ts";
-import type { Notices, Paint } from "./terminal/notices.ts";
+import type { Notices, Paint, ServerNotices } from "./terminal/notices.ts";
 
 /** The parts that a command runs with. */
 export type Shell = {
@@ -9,6 +9,8 @@ export type Shell = {
   readonly io: Io;
   /** Opens notices on the stderr of this `Io`. */
   readonly openNotices: (at: Io) => Notices;
+  /** Opens the notices of a server. */
+  readonly openServerNotices: () => ServerNotices;
   /** The colours for stdout. */
   readonly paint: () => Paint;
   /** Whether somebody at a terminal typed only the program's name. */
@@ -23,6 +25,16 @@ export const partsOf = ({ typed, io, openNotices }: Shell): CommandParts => ({
   typed,
   io,
   notices: openNotices(io),
+});
+
+/** The parts that a server gets. */
+export type ServerParts = CommandParts & { readonly notices: ServerNotices };
+
+/** Returns the parts for a server. */
+export const serverPartsOf = ({ typed, io, openServerNotices }: Shell): ServerParts => ({
+  typed,
+  io,
+  notices: openServerNotices(),
 });
 
 /** Tells whether a line may be redrawn: not in a log, nor on a terminal that cannot erase. */

@@ -208,7 +208,7 @@ export const VARIABLES = {
     "ARTICLE_EXTRACTOR_OUTPUT_ROOT",
     text,
     null,
-    "directory that paths sent over HTTP must stay in, and that crawls of models write to; with an API key and without it, crawls are refused",
+    "directory that paths sent over HTTP are relative to and must stay in; unset: `crawls` in the state directory",
   ),
   stateDir: setting<string | null>(
     "ARTICLE_EXTRACTOR_STATE_DIR",

@@ -16,7 +16,7 @@ const many = Object.fromEntries(
 );
 
 const deployment = {
-  infrastructure: { mcp_host: "127.0.0.1", mcp_port: 1024, allow_index_builds: true, log_level: "error" },
+  infrastructure: { mcp_host: "127.0.0.1", mcp_port: 1024, allow_index_builds: true },
   tenants: [
     ["harbour", "sea"],
     ["yard", "land"],

@@ -35,7 +35,7 @@ const DOCUMENTS: Readonly<Record<string, string>> = {
 };
 
 const deployment = {
-  infrastructure: { mcp_host: "127.0.0.1", mcp_port: 1024, allow_index_builds: true, log_level: "error" },
+  infrastructure: { mcp_host: "127.0.0.1", mcp_port: 1024, allow_index_builds: true },
   tenants: ["guide", "notes"].map((codename) => ({
     source_type: "filesystem",
     codename,

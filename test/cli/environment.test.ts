@@ -119,7 +119,7 @@ describe("-v", () => {
     [["-v"], {}, ["debug", "info"]],
     [["-v", "--log-level", "error"], {}, []],
   ])("serve extractor %j with %j", async (words, env, levels) => {
-    await using server = await startExtractor({ words, env });
+    await using server = await startExtractor({ words, env, isSilent: levels.length === 0 });
     await server.get("/health");
     await server.get("/openapi.json");
     if (levels.length > 0)
@@ -135,7 +135,8 @@ describe("-v", () => {
     [["-v"], {}, ["info"]],
     [["-v"], ERROR, ["info"]],
   ])("serve search %j with %j, the deployment saying error", async (words, env, levels) => {
-    await using server = await Served.start(writeDeployment(), { words, env });
+    const root = writeDeployment({ log_level: "error" });
+    await using server = await Served.start(root, { words, env, isSilent: levels.length === 0 });
     await fetch(`${server.url}/mcp.json`);
     if (levels.length > 0)
       await until(

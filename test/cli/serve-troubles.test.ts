@@ -103,7 +103,7 @@ describe("damaged state", () => {
   test("a state directory that cannot be made leaves a server that says so", async () => {
     const root = writeDeployment({ log_level: "warning" });
     writeFileSync(join(root, "state"), "a file");
-    await using served = await Served.start(root);
+    await using served = await Served.start(root, { isSilent: true });
     expect((await served.search("no_proxy")).error).toStartWith("Tenant 'tool' has no search index");
     expect(served.said).toContain("state is kept in memory only");
     expect((await fetch(`${served.url}/health`)).status).toBe(200);

@@ -210,7 +210,7 @@ describe("a reader", () => {
   test("that reads the log late holds up no server, and gets every line", async () => {
     await using pipe = await openPipe("log");
     const child = spawn("serve search --host 127.0.0.1 --port 0 --log-level info 2> log");
-    const address = await pipe.readUntil(/ at (http:\S+)\/mcp\n/);
+    const address = await pipe.readUntil(/"url":"(http:\S+?)\/mcp".*\n/);
     const paths = Array.from({ length: 1000 }, (_, index) => `/${index}/${"x".repeat(100)}`); // a pipe holds 64 KiB
     for (const path of paths) expect((await fetch(address + path)).status).toBe(404);
     await pipe.readUntil(/()"path":"\/999\/x+"/);

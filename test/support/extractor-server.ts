@@ -2,12 +2,13 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BINARY, cleanEnvironment, requireBinary } from "./binary.ts";
+import { freePort, untilReady } from "./local.ts";
 
 /** The built program as `serve extractor`; disposing of it kills it and removes its directories. */
 export type ExtractorProcess = AsyncDisposable & {
   readonly url: string;
   readonly pid: number;
-  /** A directory of this server alone: its current one, and what `relative` paths start from. */
+  /** A directory of this server alone: its current one, and its output root. */
   readonly directory: string;
   /** All that it has written to stderr so far. */
   readonly stderr: () => string;
@@ -25,6 +26,8 @@ export type ExtractorProcessOptions = {
   readonly port?: number;
   /** Loopback where it is absent. */
   readonly host?: string;
+  /** Its log's level hides where it listens. */
+  readonly isSilent?: boolean;
   /** Words of a program that starts the server in its own place. */
   readonly within?: readonly string[];
 };
@@ -35,18 +38,13 @@ const START_MS = 60_000;
 export async function startExtractor(options: ExtractorProcessOptions = {}): Promise<ExtractorProcess> {
   requireBinary();
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "serve-extractor-"));
-  const words = [
-    "serve",
-    "extractor",
-    "--host",
-    options.host ?? "127.0.0.1",
-    "--port",
-    String(options.port ?? 0),
-  ];
+  const port = options.port ?? (options.isSilent ? freePort() : 0);
+  const words = ["serve", "extractor", "--host", options.host ?? "127.0.0.1", "--port", String(port)];
   const child = Bun.spawn([...(options.within ?? []), BINARY, ...words, ...(options.words ?? [])], {
     cwd: directory,
     env: cleanEnvironment({
       ARTICLE_EXTRACTOR_STATE_DIR: join(directory, "state"),
+      ARTICLE_EXTRACTOR_OUTPUT_ROOT: directory,
       ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT: "0",
       ARTICLE_EXTRACTOR_RETRIES: "0",
       ...options.env,
@@ -61,10 +59,11 @@ export async function startExtractor(options: ExtractorProcessOptions = {}): Pro
     const decoder = new TextDecoder();
     for await (const piece of child.stderr) {
       written += decoder.decode(piece, { stream: true });
-      const url = /serving extraction at (http:\/\/[^\s,/]+).*\n/.exec(written);
+      const url = /serving extraction\b[^\n]*?\burl[":=]+(http:\/\/[^\s",/]+).*\n/.exec(written);
       if (url) resolve(url[1] ?? "");
     }
   })();
+  if (options.isSilent) void untilReady(port).then(resolve);
   const tooLate = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     child.kill("SIGKILL");

@@ -2,6 +2,19 @@
 export const serveLocal = (fetch: (request: Request) => Response | Promise<Response>) =>
   Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch });
 
+/** Waits until a server answers that does not say where it is, because of its log's level. @returns its origin */
+export async function untilReady(port: number): Promise<string> {
+  const origin = `http://127.0.0.1:${port}`;
+  while (
+    !(await fetch(`${origin}/ready`).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  )
+    await Bun.sleep(20);
+  return origin;
+}
+
 /** What a process writes until it ends. @param child with pipes */
 export async function outputOf(child: Bun.Subprocess<Bun.Spawn.Writable, "pipe", "pipe">) {
   const [stdout, stderr, exitCode] = await Promise.all([

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { BINARY, cleanEnvironment, requireBinary } from "./binary.ts";
+import { freePort, untilReady } from "./local.ts";
 import { callMcp, connectMcp } from "./mcp.ts";
 
 /** Makes a directory with a deployment file for one folder, `docs`, which holds one document besides those given. */
@@ -20,7 +21,7 @@ export function writeDeployment(
       mcp_host: "127.0.0.1",
       mcp_port: 1024,
       allow_index_builds: true,
-      log_level: "error",
+      log_level: "info",
       ...infrastructure,
     },
     tenants: [
@@ -36,6 +37,8 @@ export type ServeOptions = {
   readonly words?: readonly string[];
   /** The port; 0, the default, takes a free one, and null leaves it to the deployment file. */
   readonly port?: number | null;
+  /** Its log's level hides where it listens. */
+  readonly isSilent?: boolean;
   /** A command that starts the program, such as a container's; killing the command kills the program. */
   readonly within?: readonly string[];
 };
@@ -55,7 +58,13 @@ export class Served implements AsyncDisposable {
   /** Starts `serve search` in the directory, on a free port. @throws when it ends instead */
   static async start(
     root: string,
-    { env = {}, words = [], port = 0, within = [] }: ServeOptions = {},
+    {
+      env = {},
+      words = [],
+      isSilent = false,
+      port = isSilent ? freePort() : 0,
+      within = [],
+    }: ServeOptions = {},
   ): Promise<Served> {
     requireBinary();
     const flags = port === null ? words : ["--port", String(port), ...words];
@@ -67,6 +76,11 @@ export class Served implements AsyncDisposable {
     const served = new Served(child);
     const isServing = Promise.withResolvers<void>();
     void served.#listen(isServing);
+    if (isSilent && port !== null)
+      void untilReady(port).then((origin) => {
+        served.url = origin;
+        isServing.resolve();
+      });
     await isServing.promise;
     return served;
   }
@@ -75,7 +89,7 @@ export class Served implements AsyncDisposable {
     const decoder = new TextDecoder();
     for await (const piece of this.child.stderr) {
       this.said += decoder.decode(piece, { stream: true });
-      this.url ||= /at (http:\S+)\/mcp/.exec(this.said)?.[1] ?? "";
+      this.url ||= /serving documentation\b[^\n]*?\burl[":=]+(http:\S+?)\/mcp/.exec(this.said)?.[1] ?? "";
       if (this.url !== "") isServing.resolve();
     }
     isServing.reject(new Error(`it ended: ${this.said}`));

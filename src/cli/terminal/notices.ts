@@ -1,3 +1,4 @@
+import type { Log } from "../../base/log.ts";
 import type { Io } from "../io.ts";
 
 /** Tells the person something on stderr, whatever the log level. */
@@ -28,6 +29,35 @@ export function createNotices({ io, paint, isQuiet }: NoticeOptions): Notices {
     error: (message) => {
       io.stderr.write(`${paint().red("error:")} ${printable(message)}
 `);
+    },
+  };
+}
+
+/** Notices of a server, whose stderr is its log and nothing else as soon as its settings are read. */
+export interface ServerNotices extends Notices {
+  /** From now on notices are lines of this log; first come those that have waited for it. */
+  become(log: Log): void;
+}
+
+/** Creates notices that wait for the log. An error that comes before it is written plainly, as by any command. */
+export function createServerNotices(plain: Notices, isQuiet: boolean): ServerNotices {
+  let log: Log | null = null;
+  const waiting: string[] = [];
+  const warn = (message: string): void => {
+    if (log === null) waiting.push(message);
+    else if (!isQuiet) log.warning(message);
+  };
+  return {
+    warn,
+    tell: warn,
+    error: (message) => {
+      for (const warning of waiting.splice(0)) plain.warn(warning);
+      if (log === null) plain.error(message);
+      else log.critical(message);
+    },
+    become: (opened) => {
+      log = opened;
+      for (const warning of waiting.splice(0)) warn(warning);
     },
   };
 }

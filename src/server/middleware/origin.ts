@@ -113,6 +113,3 @@ export function callerOf({ client, request }: Exchange, hasApiKey: boolean): Egr
     apiKeyConfigured: hasApiKey,
   });
 }
-
-/** Whether a caller may name paths although no root confines them. */
-export const isLocalCaller = (caller: EgressCaller): boolean => caller.kind === "loopback_request";

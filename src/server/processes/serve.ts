@@ -39,9 +39,9 @@ export type ServedProgram = {
   readonly log: Log;
   /**
    * Called once it answers, in the process that the person has started.
-   * @param from says from how many processes
+   * @param processes how many serve
    */
-  readonly announce: (url: string, from: string) => void;
+  readonly announce: (url: string, processes: number) => void;
   /** Runs once before several processes start, so that an error is reported once and ends the program. */
   readonly prepare: () => Promise<void>;
   /** Opens the server in this process, waits in `serving.untilEnd`, and closes it. */
@@ -72,7 +72,7 @@ export type JoinedProcess = Disposable & {
 export async function serveProcesses(program: ServedProgram, around: ServingProcess): Promise<number> {
   const { host, port, count, log } = program;
   const { supervisor, signal } = around;
-  const announce = (url: string): void => program.announce(url, count > 1 ? `, from ${count} processes` : "");
+  const announce = (url: string): void => program.announce(url, count);
   if (count > 1 && supervisor === null) {
     await program.prepare();
     const shared = await reservePort(host, port);

@@ -146,7 +146,7 @@ test("a state directory that cannot be had ends several processes as it ends one
   for (const count of ["1", "2"]) {
     const env = { WEB_CONCURRENCY: count, ARTICLE_EXTRACTOR_STATE_DIR: join(directory.path, "file/state") };
     await expect(startExtractor({ directory: directory.path, env })).rejects.toThrow(
-      /ended with 1: warning: .*\nerror: could not make the state directory .*: a part of the path is not a directory\n$/,
+      /ended with 1: \{.*"critical","message":"could not make the state directory .*: a part of the path is not a directory"\}\n$/,
     );
   }
 });

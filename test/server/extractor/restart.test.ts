@@ -128,7 +128,7 @@ test("a second server on the port says so, ends with 2, and takes no job of the 
     env: { ARTICLE_EXTRACTOR_MAX_RUNNING_JOBS: "5" },
   });
   await expect(second).rejects.toThrow(
-    /ended with 2: (?:warning: .*\n)?error: cannot listen on .*: the port is in use\n$/,
+    /ended with 2: \{.*"critical","message":"cannot listen on .*: the port is in use"\}\n$/,
   );
   expect(await (await server.get(`/crawl/${waiting}`)).json()).toMatchObject({ status: "queued" });
   await slow[Symbol.asyncDispose]();

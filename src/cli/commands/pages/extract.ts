@@ -1,6 +1,7 @@
 import type { App, ArticleSession } from "../../../app/index.ts";
 import { articleFields, type FetchedArticle } from "../../../articles/index.ts";
 import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../../../base/failure.ts";
+import type { Metrics } from "../../../base/metrics.ts";
 import { withoutCredentials } from "../../../urls/index.ts";
 import { readDocument, readStdin, readText } from "../../input.ts";
 import type { Io } from "../../io.ts";
@@ -275,25 +276,43 @@ type ExtractParts = {
 /** Returns the exit code. Throws the `Failure` of a single page. */
 async function runExtract(command: ExtractCommand, parts: ExtractParts): Promise<number> {
   const { io } = parts.screen;
+  const { metrics } = parts.app;
   await using session = parts.app.openSession(command.network);
   const { input } = command;
   if (input.kind === "list") {
-    const read = (page: PageInput) => extractOne(page, command, { session, io });
+    const read = (page: PageInput) => extractOne(page, command, { session, io, metrics });
     return await extractList(input.sources, command, { ...parts, session, read });
   }
   await using sink = await openSink(command.outputFile, io);
   await requireSelectors(command.extraction, { session, signal: io.signal });
-  const fetched = await extractOne(input, command, { session, io });
+  const fetched = await extractOne(input, command, { session, io, metrics });
   warnOfResult(fetched, command, parts);
   await sink.write(formatArticle(fetched, command, parts.now()));
   await sink.finish();
   return 0;
 }
 
+type OneParts = { readonly session: ArticleSession; readonly io: Io; readonly metrics: Metrics };
+
 async function extractOne(
   input: PageInput,
+  command: ExtractCommand,
+  parts: OneParts,
+): Promise<FetchedArticle> {
+  let outcome = "failure";
+  try {
+    const fetched = await fetchOne(input, command, parts);
+    outcome = "success";
+    return fetched;
+  } finally {
+    parts.metrics.count("cli_extractions", { outcome });
+  }
+}
+
+async function fetchOne(
+  input: PageInput,
   { extraction }: ExtractCommand,
-  { session, io }: { readonly session: ArticleSession; readonly io: Io },
+  { session, io }: OneParts,
 ): Promise<FetchedArticle> {
   if (input.kind === "url") {
     return session.fromUrl({ ...input, options: extraction, signal: io.signal });

@@ -5,17 +5,22 @@ import { noMetrics } from "../../../base/metrics.ts";
 import { VERSION } from "../../../base/version.ts";
 import { createHostSlots, createSharedHostSlots, type HostSlots } from "../../../crawler/index.ts";
 import { systemClock } from "../../../fetching/index.ts";
-import { type ServingPart, serveProcesses, startExtractorServer } from "../../../server/index.ts";
+import {
+  type ExtractorServerOptions,
+  type ServingPart,
+  serveProcesses,
+  startExtractorServer,
+} from "../../../server/index.ts";
 import { SERVER_ROLES, type Settings } from "../../../settings/index.ts";
 import type { Typed } from "../../arguments.ts";
 import { type Io, wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
-import { type CommandParts, openProgram } from "../../program.ts";
-import { openJobs, openLocalQueue, requireSharedParts } from "./jobs.ts";
+import { openProgram } from "../../program.ts";
+import type { ServerParts } from "../../shell.ts";
+import { openJobs, openLocalQueue, outputRootOf, requireSharedParts } from "./jobs.ts";
 import {
   defaultsOf,
   entriesOf,
-  openRoot,
   readApiKey,
   readOrigins,
   readProxySettings,
@@ -45,28 +50,27 @@ function readServeExtractorCommand(typed: Typed): ServeExtractorCommand {
  * Serves until the program is told to end; returns the exit code 0.
  * @throws Failure `invalid_settings`, `invalid_usage` (the address cannot be bound), `unwritable_output`
  */
-export async function serveExtractor(parts: CommandParts): Promise<number> {
+export async function serveExtractor(parts: ServerParts): Promise<number> {
   const { io, notices } = parts;
   const command = readServeExtractorCommand(parts.typed);
   const program = withRole(await openProgram(parts), command.role);
   requireSharedParts(program.settings);
-  const network = await readNetworkSettings(command, program.settings, io);
   const stateDirectory = stateDirectoryOf(program, "extractor");
+  const network = {
+    ...(await readNetworkSettings(command, program.settings, io)),
+    paths: { root: outputRootOf(program.settings, stateDirectory) },
+  };
   const serving: Serving = { program, network, stateDirectory, log: program.openLog("info") };
+  notices.become(serving.log);
   if (io.supervisor === null) warnWithoutKey(network, "ARTICLE_EXTRACTOR_API_KEY", notices);
-  if (io.supervisor === null && network.paths.root === null && program.settings.storeUrl === null)
-    notices.warn(
-      network.apiKey === null
-        ? "crawls may write where this user may: set ARTICLE_EXTRACTOR_OUTPUT_ROOT to confine them"
-        : "crawls are refused: set ARTICLE_EXTRACTOR_OUTPUT_ROOT to the directory that they may write to",
-    );
   return await serveProcesses(
     {
       ...network,
       count: program.settings.webConcurrency ?? 1,
       metricsNamespace: program.settings.metricsNamespace,
       log: serving.log,
-      announce: (url, from) => io.stderr.write(`serving extraction at ${url}${network.basePath}${from}\n`),
+      announce: (url, processes) =>
+        serving.log.info("serving extraction", { url: url + network.basePath, processes }),
       // Problems with the directory and with the database are found here.
       prepare: async () => {
         const { settings } = program;
@@ -88,7 +92,7 @@ const withRole = (program: Program, role: Settings["role"] | null): Program =>
 
 type Serving = {
   readonly program: Program;
-  readonly network: Awaited<ReturnType<typeof readNetworkSettings>>;
+  readonly network: Awaited<ReturnType<typeof readNetworkSettings>> & Pick<ExtractorServerOptions, "paths">;
   readonly stateDirectory: string;
   readonly log: Log;
 };
@@ -138,7 +142,6 @@ async function readNetworkSettings(command: ServeExtractorCommand, settings: Set
     allowedHosts: entriesOf(settings.allowedHosts),
     corsOrigins: readOrigins("ARTICLE_EXTRACTOR_CORS_ORIGINS", settings.corsOrigins),
     apiKey,
-    paths: { root: openRoot(settings.outputRoot), workingDirectory: process.cwd() },
     maxConcurrentRequests: settings.maxConcurrentRequests,
     maxPerClient: settings.maxPerClient,
   };

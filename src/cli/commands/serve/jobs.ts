@@ -12,6 +12,7 @@ import {
   storePlaces,
 } from "../../../server/index.ts";
 import type { Settings } from "../../../settings/index.ts";
+import { openRoot } from "./settings.ts";
 
 /** What the jobs of a server are kept in. */
 type OpenJobs = AsyncDisposable & Pick<ExtractorServerOptions, "queue" | "runningQueue" | "places">;
@@ -47,7 +48,7 @@ export async function openJobs(parts: JobsParts): Promise<OpenJobs> {
   const frontiers = localQueue === null ? null : join(stateDirectory, "frontiers");
   const places =
     settings.storeUrl === null
-      ? directoryPlaces(paths, crawlPlaceOf(paths.root, stateDirectory))
+      ? directoryPlaces(paths, crawlPlaceOf(settings, paths.root))
       : storePlaces(
           await checkStore(
             stack.use(
@@ -120,10 +121,12 @@ export function requireSharedParts({
     );
 }
 
-/** Below the root, of which callers know only what is in it, or where the server keeps its state. */
-export const crawlPlaceOf = (root: string | null, stateDirectory: string): OwnCrawls =>
-  root === null
-    ? { path: join(stateDirectory, CRAWLS), shown: join(stateDirectory, CRAWLS), isForAll: false }
-    : { path: join(root, CRAWLS), shown: CRAWLS, isForAll: true };
-
 const CRAWLS = "crawls";
+
+/** The directory that requests may write to: the operator's, else one of the server's own. @throws Failure `invalid_settings` */
+export const outputRootOf = ({ outputRoot }: Settings, stateDirectory: string): string =>
+  openRoot(outputRoot) ?? join(stateDirectory, CRAWLS);
+
+/** Where crawls go whose callers name no directory; an operator's root has other things in it. */
+export const crawlPlaceOf = ({ outputRoot }: Settings, root: string): OwnCrawls =>
+  outputRoot === null ? { path: root, shown: "" } : { path: join(root, CRAWLS), shown: CRAWLS };

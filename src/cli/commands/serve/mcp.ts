@@ -28,10 +28,10 @@ import {
 import { openOptionalDeployment } from "../../deployment.ts";
 import { optionValue } from "../../option-values.ts";
 import type { CommandParts } from "../../program.ts";
-import { partsOf, type Run, requireNoArguments } from "../../shell.ts";
-import { crawlPlaceOf, openLocalQueue } from "./jobs.ts";
+import { partsOf, type Run, requireNoArguments, type ServerParts, serverPartsOf } from "../../shell.ts";
+import { crawlPlaceOf, openLocalQueue, outputRootOf } from "./jobs.ts";
 import { watchDeployment } from "./reload.ts";
-import { defaultsOf, openRoot, toolOptions, warnOfMissingIndexes } from "./settings.ts";
+import { defaultsOf, toolOptions, warnOfMissingIndexes } from "./settings.ts";
 
 const NAME = "article-extractor";
 
@@ -41,9 +41,10 @@ const CALLER = { kind: "cli" } as const;
 /** Runs `mcp`: serves one client over stdin and stdout until it closes stdin. */
 export const mcp: Run = async (shell) => {
   requireNoArguments(shell.typed);
-  const parts = partsOf(shell);
   const client = optionValue.choice(shell.typed, "print-config", MCP_CLIENTS);
-  return client === null ? await serveClient(parts) : await printConfiguration(client, parts);
+  return client === null
+    ? await serveClient(serverPartsOf(shell))
+    : await printConfiguration(client, partsOf(shell));
 };
 
 async function printConfiguration(client: McpClient, parts: CommandParts): Promise<number> {
@@ -70,12 +71,13 @@ const passedOn = (typed: CommandParts["typed"]): readonly string[] =>
     return [`--${name}`, isPath ? resolve(value) : value];
   });
 
-async function serveClient(parts: CommandParts): Promise<number> {
+async function serveClient(parts: ServerParts): Promise<number> {
   const { io, notices, typed } = parts;
   const { program, deployment } = await openOptionalDeployment(parts, optionValue.text(typed, "config"));
   // Searches are answered on the main thread; what extracts and builds is in no hurry.
   if (deployment) io.letWorkersGiveWay();
   const log = program.openLog(deployment?.infrastructure.logLevel ?? "info");
+  notices.become(log);
   const isOffline = deployment?.infrastructure.isOffline ?? false;
   await using app = openApp(program, { shell: "server", caller: CALLER, isOffline, log });
   await using documents = deployment && (await openDocumentation(parts, { program, deployment, app, log }));
@@ -138,12 +140,9 @@ function openJobs(program: Program, app: App, log: Log): Opened {
     open = { queue, news: openJobNews(queue), runner: startJobRunner({ app, queue, places, log }) };
     return open;
   };
-  const root = openRoot(program.settings.outputRoot);
-  const { path } = crawlPlaceOf(root, stateDirectory);
-  const places = directoryPlaces(
-    { root, workingDirectory: process.cwd() },
-    { path, shown: path, isForAll: true },
-  );
+  const root = outputRootOf(program.settings, stateDirectory);
+  const { path } = crawlPlaceOf(program.settings, root);
+  const places = directoryPlaces({ root }, { path, shown: path });
   return {
     offer: crawls({
       get queue() {

@@ -22,7 +22,7 @@ import { SERVERS } from "../../commands.ts";
 import { type DeployedProgram, openDeployment } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
-import type { CommandParts } from "../../program.ts";
+import type { ServerParts } from "../../shell.ts";
 import { watchDeployment } from "./reload.ts";
 import {
   entriesOf,
@@ -63,7 +63,7 @@ function readServeCommand(typed: Typed): ServeCommand {
  * Serves until the program is told to end; returns the exit code 0.
  * @throws Failure `invalid_settings`, `invalid_usage` (the address cannot be bound), `unreadable_input`
  */
-export async function serveSearch(parts: CommandParts): Promise<number> {
+export async function serveSearch(parts: ServerParts): Promise<number> {
   const { io, notices } = parts;
   const command = readServeCommand(parts.typed);
   // A hangup during the start must not end the program; the file is read anyway.
@@ -75,7 +75,10 @@ export async function serveSearch(parts: CommandParts): Promise<number> {
   if (io.supervisor === null) for (const warning of deployment.warnings) notices.warn(warning);
   const log = program.openLog(deployment.infrastructure.logLevel);
   const serving: Serving = { command, ...parts, ...deployed, log };
-  if (command.isStdio) return await serveStdio(serving);
+  if (command.isStdio) {
+    notices.become(log);
+    return await serveStdio(serving);
+  }
   const { allowSse, workers } = deployment.infrastructure;
   if (allowSse && workers > 1)
     throw new Failure(
@@ -83,6 +86,7 @@ export async function serveSearch(parts: CommandParts): Promise<number> {
       "infrastructure.allow_sse_transport: its sessions are in one process; set uvicorn_workers to 1",
     );
   const network = await networkOf(serving);
+  notices.become(log);
   if (io.supervisor === null)
     warnWithoutKey(
       { ...network, hasTokens: deployment.infrastructure.oauth !== null },
@@ -95,7 +99,12 @@ export async function serveSearch(parts: CommandParts): Promise<number> {
       count: deployment.infrastructure.workers,
       metricsNamespace: program.settings.metricsNamespace,
       log,
-      announce: (url, from) => announce(serving, url, from),
+      announce: (url, processes) =>
+        log.info("serving documentation", {
+          url: `${url}/mcp`,
+          tenants: deployment.tenants.length,
+          processes,
+        }),
       prepare: async () => {
         await using app = openTenantApp(program, { deployment, log });
         await using tenants = openTenants(program, { deployment, app, log });
@@ -107,7 +116,7 @@ export async function serveSearch(parts: CommandParts): Promise<number> {
   );
 }
 
-type Serving = CommandParts & DeployedProgram & { readonly command: ServeCommand; readonly log: Log };
+type Serving = ServerParts & DeployedProgram & { readonly command: ServeCommand; readonly log: Log };
 
 async function serveStdio(serving: Serving): Promise<number> {
   const { program, deployment, log } = serving;
@@ -170,11 +179,6 @@ async function runServer(
     queries: days === 0 ? null : { path: queryLogFile(stateDirectoryOf(program, "search")), days },
   });
   await process.untilEnd(server.url);
-}
-
-function announce({ io, deployment }: Serving, url: string, from: string): void {
-  const { length } = deployment.tenants;
-  io.stderr.write(`serving ${length} ${length === 1 ? "tenant" : "tenants"} at ${url}/mcp${from}\n`);
 }
 
 /**

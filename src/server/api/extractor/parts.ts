@@ -8,6 +8,7 @@ import type { JobRunner } from "./jobs/runner.ts";
 import type { CrawlSpec } from "./jobs/spec.ts";
 import type { PathRules } from "./paths.ts";
 import type { RequestDefaults } from "./requests.ts";
+import type { RequestSchemas } from "./schemas/requests.ts";
 
 /** What one of several servers of the same jobs does: everything, everything but running them, or only that. */
 export type ServerRole = "all" | "api" | "worker";
@@ -20,6 +21,7 @@ export type ExtractorParts = SiteParts & {
   readonly news: JobNews;
   readonly runner: Pick<JobRunner, "wake">;
   readonly defaults: RequestDefaults;
+  readonly requests: RequestSchemas;
   readonly paths: PathRules;
   readonly places: CrawlPlaces;
   readonly hasApiKey: boolean;

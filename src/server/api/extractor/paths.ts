@@ -1,5 +1,5 @@
 import { lstat, mkdir, realpath } from "node:fs/promises";
-import { basename, dirname, join, resolve, sep } from "node:path";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { Failure } from "../../../base/failure.ts";
 import { systemReason } from "../../../base/system-error.ts";
 import { isInStateDirectory, STATE_DIRECTORY } from "../../../crawler/index.ts";
@@ -8,30 +8,21 @@ import { ProblemError } from "../../middleware/problem.ts";
 /** The rules for paths in requests. */
 export type PathRules = {
   /**
-   * All paths must stay in this directory after symbolic links are resolved; null allows any path to local
-   * callers.
+   * Paths start in this directory, and must stay in it after symbolic links are resolved. It is made when the
+   * first path is looked at.
    */
-  readonly root: string | null;
-  /** The start of relative paths when there is no root. */
-  readonly workingDirectory: string;
+  readonly root: string;
   /** Whether the work is done on other machines too, which have no files of this one. */
   readonly runsElsewhere?: boolean;
 };
-
-/** The caller that sent the path. */
-export type PathCaller = { readonly isLocal: boolean };
 
 /**
  * Returns the real path that an output directory has or will have.
  * @throws ProblemError 403 for a directory outside the root, 422 for a path that is no directory or has a
  * foreign manifest
  */
-export async function confineDirectory(
-  written: string,
-  rules: PathRules,
-  caller: PathCaller,
-): Promise<string> {
-  const { existing, rest } = await realPathOf(written, rules, caller);
+export async function confineDirectory(written: string, rules: PathRules): Promise<string> {
+  const { existing, rest } = await realPathOf(written, rules);
   const stats = await lstat(existing);
   if (!stats.isDirectory()) throw invalidPath("output_dir", `${JSON.stringify(written)} is not a directory`);
   const path = join(existing, ...rest);
@@ -43,13 +34,9 @@ export async function confineDirectory(
  * Returns the real path of a file to read.
  * @throws ProblemError 403 outside the root, 422 when there is no file
  */
-export async function confineFile(
-  written: string,
-  field: string,
-  { rules, caller }: { readonly rules: PathRules; readonly caller: PathCaller },
-): Promise<string> {
+export async function confineFile(written: string, field: string, rules: PathRules): Promise<string> {
   refuseElsewhere(field, rules);
-  const { existing, rest } = await realPathOf(written, rules, caller);
+  const { existing, rest } = await realPathOf(written, rules);
   if (rest.length > 0 || !(await lstat(existing)).isFile())
     throw invalidPath(field, `there is no file ${JSON.stringify(written)}`);
   return existing;
@@ -59,13 +46,9 @@ export async function confineFile(
  * Returns the real path of a file to write. It need not exist, but its directory must.
  * @throws ProblemError 403 outside the root, 422 when no file can be there
  */
-export async function confineNewFile(
-  written: string,
-  field: string,
-  { rules, caller }: { readonly rules: PathRules; readonly caller: PathCaller },
-): Promise<string> {
+export async function confineNewFile(written: string, field: string, rules: PathRules): Promise<string> {
   refuseElsewhere(field, rules);
-  const { existing, rest } = await realPathOf(written, rules, caller);
+  const { existing, rest } = await realPathOf(written, rules);
   const stats = await lstat(existing);
   if (rest.length === 0 ? !stats.isFile() : rest.length > 1 || !stats.isDirectory())
     throw invalidPath(field, `there is no file ${JSON.stringify(written)}, and none can be made there`);
@@ -131,21 +114,30 @@ type RealPath = {
   readonly rest: readonly string[];
 };
 
-async function realPathOf(written: string, rules: PathRules, caller: PathCaller): Promise<RealPath> {
-  if (rules.root === null && !caller.isLocal)
-    throw refusedPath(
-      "the server takes no paths, so no crawls: its operator may set ARTICLE_EXTRACTOR_OUTPUT_ROOT to a directory for them",
-    );
+async function realPathOf(written: string, rules: PathRules): Promise<RealPath> {
   if (written.includes("\0")) throw refusedPath("a path holds no NUL");
-  const root = rules.root === null ? null : await realpath(rules.root);
-  const found = await resolveExisting(resolve(root ?? rules.workingDirectory, written));
-  if (root !== null && !isWithin(found.existing, root))
-    throw refusedPath(`${JSON.stringify(written.slice(0, 200))} leads out of the output root`);
-  if (isInStateDirectory(join(found.existing, ...found.rest)))
+  const root = await openOwnDirectory(rules.root);
+  const found = await resolveExisting(resolve(root, written));
+  if (!isWithin(found.existing, root))
+    throw refusedPath(
+      `${JSON.stringify(written.slice(0, 200))} leads out of the output root: name a path relative to it; ARTICLE_EXTRACTOR_OUTPUT_ROOT of the server says where it is`,
+    );
+  if (isInStateDirectory(relative(root, join(found.existing, ...found.rest))))
     throw refusedPath(
       `${JSON.stringify(written.slice(0, 200))} leads to where state is kept (${STATE_DIRECTORY})`,
     );
   return found;
+}
+
+/** Makes a directory for crawls, which only this user may read, where there is none; gives its real path. */
+export async function openOwnDirectory(path: string): Promise<string> {
+  try {
+    await mkdir(path, { recursive: true, mode: 0o700 });
+    return await realpath(path);
+  } catch (cause) {
+    const why = systemReason(cause);
+    throw new Failure("unwritable_output", `no directory for crawls could be made: ${why}`, { cause });
+  }
 }
 
 async function resolveExisting(path: string): Promise<RealPath> {

@@ -7,18 +7,16 @@ import { chooseProxy, parseProxyBypass } from "../../../fetching/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import type { InvalidField } from "../../middleware/problem.ts";
 import { invalidRequest } from "../openapi.ts";
-import { confineFile, confineNewFile, type PathCaller, type PathRules } from "./paths.ts";
-import type { CrawlRequestFields, NetworkRequestFields, OptionsRequestFields } from "./schemas/requests.ts";
+import { confineFile, confineNewFile, type PathRules } from "./paths.ts";
+import type {
+  CrawlRequestFields,
+  RequestDefaults as DocumentedDefaults,
+  NetworkRequestFields,
+  OptionsRequestFields,
+} from "./schemas/requests.ts";
 
 /** The values for fields that a request leaves out, from the settings. */
-export type RequestDefaults = {
-  readonly extraction: Omit<ExtractionOptions, "renderings">;
-  readonly preference: FetcherPreference;
-  readonly maxPages: number;
-  readonly maxDepth: number;
-  readonly concurrency: number;
-  readonly hostDelayMs: number;
-};
+export type RequestDefaults = DocumentedDefaults & { readonly preference: FetcherPreference };
 
 /**
  * @param rules the rules for `storage_state`
@@ -27,7 +25,7 @@ export type RequestDefaults = {
 export async function readNetwork(
   network: NetworkRequestFields | null | undefined,
   prefersBrowser: boolean | null | undefined,
-  rules: { readonly rules: PathRules; readonly caller: PathCaller },
+  rules: PathRules,
 ): Promise<NetworkOptions> {
   const written = network?.storage_state ?? null;
   const storageState =
@@ -101,7 +99,6 @@ export type CrawlReading = {
 export type CrawlReadingOptions = {
   readonly defaults: RequestDefaults;
   readonly rules: PathRules;
-  readonly caller: PathCaller;
 };
 
 /**
@@ -124,13 +121,13 @@ export async function readCrawl(
   const sitemapFiles: string[] = [];
   for (const [index, written] of (request.sitemaps ?? []).entries()) {
     const field = `sitemaps.${index}`;
-    const source = parseSitemapSource(written, options.rules.root ?? options.rules.workingDirectory);
+    const source = parseSitemapSource(written, options.rules.root);
     if (!source) throw wrong(field, `${notPageUrl(written)}, and not a file`);
     if (source.kind === "url") {
       sitemaps.push(withAuthorization(written, field));
       continue;
     }
-    const path = await confineFile(source.path, field, options);
+    const path = await confineFile(source.path, field, options.rules);
     sitemaps.push(path);
     sitemapFiles.push(path);
   }

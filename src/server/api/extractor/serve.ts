@@ -18,9 +18,10 @@ import { eventOperations } from "./operations/events.ts";
 import { extractOperation, readPageOperation } from "./operations/extract.ts";
 import type { ExtractorParts } from "./parts.ts";
 import { About, Health } from "./schemas/answers.ts";
+import { requestSchemas } from "./schemas/requests.ts";
 
 export type ExtractorServerOptions = ServerPlace &
-  Omit<ExtractorParts, "isReady" | "draining" | "news" | "runner" | "hasApiKey"> & {
+  Omit<ExtractorParts, "isReady" | "draining" | "news" | "requests" | "runner" | "hasApiKey"> & {
     /** The queue as this process's running jobs see it, which ask again themselves. */
     readonly runningQueue: ExtractorParts["queue"];
     readonly corsOrigins: readonly string[];
@@ -70,6 +71,7 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
         ...options,
         ...state,
         news,
+        requests: requestSchemas(options.defaults),
         runner: { wake: () => runner?.wake() },
         hasApiKey: !state.access.isOpen,
       }),

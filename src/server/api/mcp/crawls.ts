@@ -1,11 +1,9 @@
 import { DEFAULT_NETWORK } from "../../../app/index.ts";
-import { Failure } from "../../../base/failure.ts";
 import { createCrawlPlan, type JobQueue, type JobRecord } from "../../../crawler/index.ts";
-import type { EgressCaller } from "../../../fetching/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import type { JobNews } from "../extractor/jobs/news.ts";
 import { pagesOf as readPages } from "../extractor/jobs/outcomes.ts";
-import { type CrawlPlaces, type NewPlace, placeName } from "../extractor/jobs/places.ts";
+import { type CrawlPlaces, placeName } from "../extractor/jobs/places.ts";
 import type { JobRunner } from "../extractor/jobs/runner.ts";
 import { type CrawlSpec, jobStatus, shownCrawl } from "../extractor/jobs/spec.ts";
 import type { RequestDefaults } from "../extractor/requests.ts";
@@ -141,7 +139,7 @@ async function submit(raw: RawArguments, parts: CrawlToolParts, call: ToolCall):
     extraction: { ...extraction, renderings: ["markdown"] },
   });
   const caller = call.caller();
-  const { place, shown } = await placeOf(split.url, places, caller);
+  const { place, shown } = await places.create(placeName(split.url));
   const job = await queue.submit({
     place,
     shown: shownCrawl(shown, plan),
@@ -159,16 +157,6 @@ async function submit(raw: RawArguments, parts: CrawlToolParts, call: ToolCall):
   if (typeof job === "string") throw new ArgumentError("as many crawls wait as may; try again later");
   parts.runner.wake();
   return { job_id: job.id, status: job.state, directory: shown };
-}
-
-/** A place of its own for a new crawl. @throws ArgumentError where this caller may not have pages stored */
-async function placeOf(url: string, places: CrawlPlaces, caller: EgressCaller): Promise<NewPlace> {
-  try {
-    return await places.create(placeName(url), { isLocal: caller.kind !== "remote_request" });
-  } catch (error) {
-    if (error instanceof Failure && error.code === "egress_refused") throw new ArgumentError(error.message);
-    throw error;
-  }
 }
 
 async function status(raw: RawArguments, parts: CrawlToolParts, call: ToolCall): Promise<ToolFields> {

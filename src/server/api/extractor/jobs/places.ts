@@ -1,11 +1,10 @@
 import { createHash } from "node:crypto";
-import { lstat, mkdir, realpath } from "node:fs/promises";
+import { lstat, realpath } from "node:fs/promises";
 import { join, posix } from "node:path";
 import type { BunFile } from "bun";
 import { makePrivateDirectory } from "../../../../base/database/index.ts";
 import { Failure } from "../../../../base/failure.ts";
 import { folderOf, type ObjectStore } from "../../../../base/objects/index.ts";
-import { systemReason } from "../../../../base/system-error.ts";
 import {
   type CrawlOutput,
   isInStateDirectory,
@@ -16,7 +15,7 @@ import {
   confineDirectory,
   invalidPath,
   openConfinedDirectory,
-  type PathCaller,
+  openOwnDirectory,
   type PathRules,
   refusedPath,
 } from "../paths.ts";
@@ -26,14 +25,11 @@ export interface CrawlPlaces {
   /**
    * Finds the place that a request means with its `output_dir`.
    * @returns it as text, which is equal for the same place
-   * @throws ProblemError 403 for a place that the caller may not use, 422 for one where no crawl can go
+   * @throws ProblemError 403 for a place that no caller may use, 422 for one where no crawl can go
    */
-  find(written: string, caller: PathCaller): Promise<string>;
-  /**
-   * Finds a place of its own for a crawl whose caller names none.
-   * @throws Failure `egress_refused` where this caller may not have pages stored; `unwritable_output`
-   */
-  create(name: string, caller: PathCaller): Promise<NewPlace>;
+  find(written: string): Promise<string>;
+  /** Finds a place of its own for a crawl whose caller names none. @throws Failure `unwritable_output` */
+  create(name: string): Promise<NewPlace>;
   /** Opens the place of a job that is about to run. @throws Failure `unwritable_output` */
   open(place: string): Promise<CrawlOutput>;
   /** The manifest that a job has written; null when there is none, or a later crawl has replaced it. */
@@ -53,27 +49,15 @@ export type OwnCrawls = {
   /** Its path; it is made when it is needed. */
   readonly path: string;
   readonly shown: string;
-  /** Whether callers from elsewhere may have pages written to it. */
-  readonly isForAll: boolean;
 };
 
 /** Places that are directories of this machine. */
 export const directoryPlaces = (rules: PathRules, own: OwnCrawls): CrawlPlaces => ({
-  find: (written, caller) => confineDirectory(written, rules, caller),
-  async create(name, { isLocal }) {
-    if (!own.isForAll && !isLocal)
-      throw new Failure(
-        "egress_refused",
-        "this server takes crawls only from its own machine: its operator may set ARTICLE_EXTRACTOR_OUTPUT_ROOT to a directory for others",
-      );
-    try {
-      await mkdir(own.path, { recursive: true, mode: 0o700 });
-      return { place: join(await realpath(own.path), name), shown: join(own.shown, name) };
-    } catch (cause) {
-      const why = systemReason(cause);
-      throw new Failure("unwritable_output", `no directory for crawls could be made: ${why}`, { cause });
-    }
-  },
+  find: (written) => confineDirectory(written, rules),
+  create: async (name) => ({
+    place: join(await openOwnDirectory(own.path), name),
+    shown: join(own.shown, name),
+  }),
   async open(place) {
     await openConfinedDirectory(place);
     return { kind: "directory", path: place };

@@ -1,9 +1,8 @@
 import type { BunFile } from "bun";
-import { Failure } from "../../../../base/failure.ts";
 import { JOB_STATES, type JobRecord } from "../../../../crawler/index.ts";
 import { subscriberNetwork } from "../../../../fetching/index.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
-import { callerOf, isLocalCaller } from "../../../middleware/origin.ts";
+import { callerOf } from "../../../middleware/origin.ts";
 import { ProblemError } from "../../../middleware/problem.ts";
 import {
   type ApiCall,
@@ -16,13 +15,11 @@ import {
 } from "../../openapi.ts";
 import { DOWNLOAD_FORMATS, downloadResponse } from "../jobs/download.ts";
 import { countOutcomes, findPages, pagesOf } from "../jobs/outcomes.ts";
-import { type CrawlPlaces, type NewPlace, placeName } from "../jobs/places.ts";
+import { type CrawlPlaces, placeName } from "../jobs/places.ts";
 import { jobStatus, shownCrawl } from "../jobs/spec.ts";
 import type { ExtractorParts } from "../parts.ts";
-import { type PathCaller, refusedPath } from "../paths.ts";
 import { readCrawl, readNetwork, requireSelectors } from "../requests.ts";
 import { JobList, JobOutcomes, JobPages, JobStatus, Manifest, SubmittedJob } from "../schemas/answers.ts";
-import { CrawlRequest } from "../schemas/requests.ts";
 
 const JOB_PATH = z.object({ job_id: z.string().min(1).openapi({ description: "As POST /crawl gave it" }) });
 
@@ -76,7 +73,7 @@ export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
     path: "/crawl",
     tag: "crawl jobs",
     summary: "Submit a crawl job",
-    body: { schema: CrawlRequest, example: CRAWL_EXAMPLE },
+    body: { schema: parts.requests.CrawlRequest, example: CRAWL_EXAMPLE },
     answers: {
       ...BODY_PROBLEMS,
       202: {
@@ -223,16 +220,15 @@ const unknownJob = (id: string): ProblemError =>
 async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Response> {
   const { app, queue, places, defaults, hasApiKey, runner } = parts;
   const rules = { ...parts.paths, runsElsewhere: queue.isShared };
-  const request = parseWith(CrawlRequest, readJsonBody(exchange), "body");
+  const request = parseWith(parts.requests.CrawlRequest, readJsonBody(exchange), "body");
   const egress = callerOf(exchange, hasApiKey);
-  const caller = { isLocal: isLocalCaller(egress) };
-  const network = await readNetwork(request.network, request.prefer_browser, { rules, caller });
-  const reading = await readCrawl(request, { defaults, rules, caller });
+  const network = await readNetwork(request.network, request.prefer_browser, rules);
+  const reading = await readCrawl(request, { defaults, rules });
   const written = request.output_dir?.trim() ?? "";
   const { place: directory, shown: shownDirectory } =
     written === ""
-      ? await newPlace(places, reading.plan.seeds[0] ?? reading.plan.sitemaps[0], caller)
-      : { place: await places.find(written, caller), shown: written };
+      ? await places.create(placeName(reading.plan.seeds[0] ?? reading.plan.sitemaps[0]))
+      : { place: await places.find(written), shown: written };
   {
     await using session = app.openSession(network, egress, {
       client: subscriberNetwork(exchange.client.address),
@@ -273,16 +269,6 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
     { job_id: job.id, status: "queued", progress: 0, total: 0 },
     { status: 202, headers: { location: `${exchange.basePath}/crawl/${job.id}` } },
   );
-}
-
-/** @throws ProblemError 403 for callers whose pages the server does not store */
-async function newPlace(places: CrawlPlaces, url: string | undefined, caller: PathCaller): Promise<NewPlace> {
-  try {
-    return await places.create(placeName(url), caller);
-  } catch (error) {
-    if (error instanceof Failure && error.code === "egress_refused") throw refusedPath(error.message);
-    throw error;
-  }
 }
 
 async function manifest(job: JobRecord, { places }: ExtractorParts): Promise<Response> {

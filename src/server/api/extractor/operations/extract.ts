@@ -12,12 +12,12 @@ import { composeMarkdown } from "../../../../extraction/index.ts";
 import { subscriberNetwork } from "../../../../fetching/index.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
 import { acceptedTypes, type Exchange } from "../../../middleware/exchange.ts";
-import { callerOf, isLocalCaller } from "../../../middleware/origin.ts";
+import { callerOf } from "../../../middleware/origin.ts";
 import { type ApiOperation, BODY_PROBLEMS, PAGE_PROBLEMS, parseWith, z } from "../../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { readExtraction, readNetwork, readUrl, requireSelectors } from "../requests.ts";
 import { AskedFields, ExtractionResult } from "../schemas/answers.ts";
-import { ExtractionRequest, type ExtractionRequestFields } from "../schemas/requests.ts";
+import type { ExtractionRequestFields } from "../schemas/requests.ts";
 
 /** The operation `POST /`. */
 export const extractOperation = (parts: ExtractorParts): ApiOperation => ({
@@ -26,7 +26,7 @@ export const extractOperation = (parts: ExtractorParts): ApiOperation => ({
   tag: "extraction",
   summary: "Extract one page",
   description: "Fetches the page and answers with its article. Waits for slow pages, a minute at most.",
-  body: { schema: ExtractionRequest, example: { url: "https://example.org/" } },
+  body: { schema: parts.requests.ExtractionRequest, example: { url: "https://example.org/" } },
   answers: {
     ...BODY_PROBLEMS,
     ...PAGE_PROBLEMS,
@@ -36,7 +36,7 @@ export const extractOperation = (parts: ExtractorParts): ApiOperation => ({
     },
   },
   handle: async ({ exchange }) => {
-    const request = parseWith(ExtractionRequest, readJsonBody(exchange), "body");
+    const request = parseWith(parts.requests.ExtractionRequest, readJsonBody(exchange), "body");
     const fields = request.fields ? fieldsNamed(request.fields) : DEFAULT_FIELDS;
     return Response.json(articleFields(await extract(request, exchange, { ...parts, fields }), fields));
   },
@@ -89,10 +89,7 @@ async function extract(
 ): Promise<FetchedArticle> {
   const { url, authorization } = readUrl(request.url, "url");
   const egress = callerOf(exchange, hasApiKey);
-  const network = await readNetwork(request.network, request.prefer_browser, {
-    rules: paths,
-    caller: { isLocal: isLocalCaller(egress) },
-  });
+  const network = await readNetwork(request.network, request.prefer_browser, paths);
   const options = readExtraction(request.options, renderingsFor(fields), defaults.extraction);
   // A page may take longer to answer than the server lets a connection be silent.
   exchange.keepOpen();

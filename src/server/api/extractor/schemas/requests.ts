@@ -1,5 +1,6 @@
 import { ARTICLE_FIELDS, DEFAULT_WORD } from "../../../../articles/index.ts";
 import { CRAWL_RANGES } from "../../../../crawler/index.ts";
+import type { ExtractionOptions } from "../../../../extraction/index.ts";
 import { z } from "../../openapi.ts";
 
 // The engine itself checks selectors, URLs and header values; these shapes contain the limits that keep a
@@ -21,147 +22,174 @@ const NETWORK_FIELDS = {
   random_user_agent: z
     .boolean()
     .nullish()
-    .openapi({ description: "Send a current desktop browser's user agent (default false)" }),
+    .openapi({ description: "Send a current desktop browser's user agent", default: false }),
   headed: z.boolean().nullish().openapi({
-    description: "Run the browser visibly; only where the server has a display (default false)",
+    description: "Run the browser visibly; only where the server has a display",
+    default: false,
   }),
   proxy: z
     .string()
     .min(1)
     .max(MAX_URL)
     .nullish()
-    .openapi({ description: "HTTP proxy; null takes the server's own", example: null }),
+    .openapi({ description: "HTTP proxy; null takes the server's own", default: null, example: null }),
   proxy_bypass: z
     .array(z.string().min(1).max(255))
     .max(1000)
     .nullish()
-    .openapi({ description: "Hosts that skip the proxy, in the grammar of NO_PROXY" }),
+    .openapi({ description: "Hosts that skip the proxy, in the grammar of NO_PROXY", default: [] }),
   storage_state: z.string().min(1).max(4096).nullish().openapi({
-    description: "File of cookies and sessions on the server's host, confined like output_dir",
+    description: "File of cookies and sessions on the server's host, below the same directory as output_dir",
+    default: null,
     example: null,
   }),
   user_interaction_timeout: z.number().min(0).max(86_400).nullish().openapi({
-    description: "Seconds that a visible browser waits for a person on the first page (default 0)",
+    description: "Seconds that a visible browser waits for a person on the first page",
+    default: 0,
   }),
 };
 
-export const NetworkRequest = z.strictObject(NETWORK_FIELDS).openapi("NetworkOptions");
+const NetworkRequest = z.strictObject(NETWORK_FIELDS).openapi("NetworkOptions");
 
-export const OptionsRequest = z
-  .strictObject({
-    min_word_count: z
-      .int()
-      .min(0)
-      .max(1_000_000_000)
-      .nullish()
-      .openapi({ description: "Fewer words make a warning (default 150)" }),
-    favor: z.enum(["balanced", "precision", "recall"]).nullish().openapi({
-      description:
-        "Where content is unsure: precision keeps less beside it, recall loses less of it; absent: the server's setting (balanced)",
-    }),
-    engine: z.enum(["article-extractor", "readability"]).nullish().openapi({
-      description:
-        "What finds the content: article-extractor, or readability (Mozilla's, with node-html-markdown) to compare with; absent: the server's setting (article-extractor)",
-    }),
-    include_images: z.boolean().nullish().openapi({ description: "Keep images (default true)" }),
-    include_code: z.boolean().nullish().openapi({ description: "Keep code blocks (default true)" }),
-    select: z
-      .string()
-      .min(1)
-      .max(1000)
-      .nullish()
-      .openapi({ description: "CSS selector of the elements that hold the content", example: null }),
-    exclude: z
-      .array(z.string().min(1).max(1000))
-      .max(100)
-      .nullish()
-      .openapi({ description: "CSS selectors of elements to leave out", example: [] }),
-    fail_on_http_error: z.boolean().nullish().openapi({
-      description:
-        "Fail for every HTTP error status; otherwise a 404 or 410 whose body is a page is a success with a warning (default false)",
-    }),
-  })
-  .openapi("ExtractionOptions");
+const optionsRequest = (defaults: RequestDefaults["extraction"]) =>
+  z
+    .strictObject({
+      min_word_count: whole(
+        { min: 0, max: 1_000_000_000 },
+        "Fewer words make a warning",
+        defaults.minWordCount,
+      ),
+      favor: z.enum(["balanced", "precision", "recall"]).nullish().openapi({
+        description: "Where content is unsure: precision keeps less beside it, recall loses less of it",
+        default: defaults.favor,
+      }),
+      engine: z.enum(["article-extractor", "readability"]).nullish().openapi({
+        description:
+          "What finds the content: article-extractor, or readability (Mozilla's, with node-html-markdown) to compare with",
+        default: defaults.engine,
+      }),
+      include_images: flag("Keep images", defaults.includeImages),
+      include_code: flag("Keep code blocks", defaults.includeCode),
+      select: z.string().min(1).max(1000).nullish().openapi({
+        description: "CSS selector of the elements that hold the content",
+        default: null,
+        example: null,
+      }),
+      exclude: z
+        .array(z.string().min(1).max(1000))
+        .max(100)
+        .nullish()
+        .openapi({ description: "CSS selectors of elements to leave out", default: [], example: [] }),
+      fail_on_http_error: flag(
+        "Fail for every HTTP error status; otherwise a 404 or 410 whose body is a page is a success with a warning",
+        defaults.failsOnHttpError,
+      ),
+    })
+    .openapi("ExtractionOptions");
 
 const preferBrowser = z
   .boolean()
   .nullish()
   .openapi({ description: "true: the browser first; false: plain HTTP first; absent: the server's setting" });
 
-export const ExtractionRequest = z
-  .strictObject({
-    url: url("Page to extract, an absolute http or https URL"),
-    prefer_browser: preferBrowser,
-    network: NetworkRequest.nullish(),
-    options: OptionsRequest.nullish(),
-    fields: z
-      .array(z.enum([...ARTICLE_FIELDS, DEFAULT_WORD]))
-      .min(1)
-      .max(100)
-      .nullish()
-      .openapi({
-        description:
-          "Only these fields of the result, in this order; default stands for those without this field, beside which links, images, structured_data and blocks can be had",
-        example: ["default", "links"],
-      }),
-  })
-  .openapi("ExtractionRequest");
-
 const urls = (description: string, example: string) =>
   z
     .array(z.string().min(1).max(MAX_URL))
     .max(MAX_LIST)
     .nullish()
-    .openapi({ description, example: [example] });
-const flag = (description: string) =>
+    .openapi({ description, default: [], example: [example] });
+const flag = (description: string, byDefault = false) =>
+  z.boolean().nullish().openapi({ description, default: byDefault });
+const whole = (
+  range: { readonly min: number; readonly max: number },
+  description: string,
+  byDefault: number,
+) => z.int().min(range.min).max(range.max).nullish().openapi({ description, default: byDefault });
+
+/** The values for fields that a request leaves out, as far as a document of the API can name them. */
+export type RequestDefaults = {
+  readonly extraction: Omit<ExtractionOptions, "renderings">;
+  readonly maxPages: number;
+  readonly maxDepth: number;
+  readonly concurrency: number;
+  readonly hostDelayMs: number;
+};
+
+type OptionsSchema = ReturnType<typeof optionsRequest>;
+
+const extractionRequest = (OptionsRequest: OptionsSchema) =>
   z
-    .boolean()
-    .nullish()
-    .openapi({ description: `${description} (default false)` });
-const whole = (range: { readonly min: number; readonly max: number }, description: string) =>
-  z.int().min(range.min).max(range.max).nullish().openapi({ description });
+    .strictObject({
+      url: url("Page to extract, an absolute http or https URL"),
+      prefer_browser: preferBrowser,
+      network: NetworkRequest.nullish(),
+      options: OptionsRequest.nullish(),
+      fields: z
+        .array(z.enum([...ARTICLE_FIELDS, DEFAULT_WORD]))
+        .min(1)
+        .max(100)
+        .nullish()
+        .openapi({
+          description:
+            "Only these fields of the result, in this order; default stands for those without this field, beside which links, images, structured_data and blocks can be had",
+          example: ["default", "links"],
+        }),
+    })
+    .openapi("ExtractionRequest");
 
-export const CrawlRequest = z
-  .strictObject({
-    output_dir: z.string().max(4096).nullish().openapi({
-      description:
-        "Directory on the server's host, or folder in its bucket, that receives the Markdown files and the manifest; absent or empty: a new one, named after the first address",
-      example: "example-org",
-    }),
-    seeds: urls("URLs to start from; a seed or a sitemap is needed", "https://example.org/"),
-    sitemaps: urls("Sitemap URLs, or files on the server's host", "https://example.org/sitemap.xml"),
-    allow_prefixes: urls("Only URLs that start with one of these (default: all)", "https://example.org/"),
-    deny_prefixes: urls("No URLs that start with one of these", "https://example.org/login"),
-    max_pages: whole(
-      CRAWL_RANGES.maxPages,
-      "Pages fetched at most (default: ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES, 100 unless set)",
-    ),
-    max_depth: whole(CRAWL_RANGES.maxDepth, "Links away from a seed at most; 0: seeds only (default 3)"),
-    concurrency: whole(
-      CRAWL_RANGES.concurrency,
-      "Concurrent requests (default: ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY, 5 unless set)",
-    ),
-    rate_limit_delay: z.number().min(0).max(3600).nullish().openapi({
-      description:
-        "Seconds between requests to one host (default: ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT, 1 unless set)",
-    }),
-    follow_links: z
-      .boolean()
-      .nullish()
-      .openapi({ description: "false: only the seeds and the pages of sitemaps (default true)" }),
-    network: NetworkRequest.nullish(),
-    prefer_browser: preferBrowser,
-    options: OptionsRequest.nullish(),
-    ignore_robots: flag("Do not ask for robots.txt; be sure that you may"),
-    respect_meta_robots: flag("Obey noindex and nofollow of pages and links"),
-    discover_sitemaps: flag("Read the sitemaps that the robots.txt of the seeds' sites name"),
-    adaptive_delay: flag("Let a host rest as long as it took to answer"),
-    trust_lastmod: flag("When crawling again, do not ask for pages whose lastmod is the same as before"),
-    fresh: flag("Forget an earlier crawl of this directory instead of going on with it"),
-  })
-  .openapi("CrawlRequest");
+const crawlRequest = (OptionsRequest: OptionsSchema, defaults: RequestDefaults) =>
+  z
+    .strictObject({
+      output_dir: z.string().max(4096).nullish().openapi({
+        description:
+          "Directory on the server's host, relative to ARTICLE_EXTRACTOR_OUTPUT_ROOT or to the server's own, or folder in its bucket, that receives the Markdown files and the manifest; absent or empty: a new one, named after the first address",
+        example: "example-org",
+      }),
+      seeds: urls("URLs to start from; a seed or a sitemap is needed", "https://example.org/"),
+      sitemaps: urls(
+        "Sitemap URLs, or files below the same directory as output_dir",
+        "https://example.org/sitemap.xml",
+      ),
+      allow_prefixes: urls("Only URLs that start with one of these; none: all", "https://example.org/"),
+      deny_prefixes: urls("No URLs that start with one of these", "https://example.org/login"),
+      max_pages: whole(CRAWL_RANGES.maxPages, "Pages fetched at most", defaults.maxPages),
+      max_depth: whole(
+        CRAWL_RANGES.maxDepth,
+        "Links away from a seed at most; 0: seeds only",
+        defaults.maxDepth,
+      ),
+      concurrency: whole(CRAWL_RANGES.concurrency, "Concurrent requests", defaults.concurrency),
+      rate_limit_delay: z
+        .number()
+        .min(0)
+        .max(3600)
+        .nullish()
+        .openapi({
+          description: "Seconds between requests to one host",
+          default: defaults.hostDelayMs / 1000,
+        }),
+      follow_links: flag("false: only the seeds and the pages of sitemaps", true),
+      network: NetworkRequest.nullish(),
+      prefer_browser: preferBrowser,
+      options: OptionsRequest.nullish(),
+      ignore_robots: flag("Do not ask for robots.txt; be sure that you may"),
+      respect_meta_robots: flag("Obey noindex and nofollow of pages and links"),
+      discover_sitemaps: flag("Read the sitemaps that the robots.txt of the seeds' sites name"),
+      adaptive_delay: flag("Let a host rest as long as it took to answer"),
+      trust_lastmod: flag("When crawling again, do not ask for pages whose lastmod is the same as before"),
+      fresh: flag("Forget an earlier crawl of this directory instead of going on with it"),
+    })
+    .openapi("CrawlRequest");
 
+/** The bodies that the extractor's server takes; they name the defaults, but fill nothing in. */
+export function requestSchemas(defaults: RequestDefaults) {
+  const options = optionsRequest(defaults.extraction);
+  return { ExtractionRequest: extractionRequest(options), CrawlRequest: crawlRequest(options, defaults) };
+}
+
+/** What a server reads requests with. */
+export type RequestSchemas = ReturnType<typeof requestSchemas>;
 export type NetworkRequestFields = z.output<typeof NetworkRequest>;
-export type OptionsRequestFields = z.output<typeof OptionsRequest>;
-export type ExtractionRequestFields = z.output<typeof ExtractionRequest>;
-export type CrawlRequestFields = z.output<typeof CrawlRequest>;
+export type OptionsRequestFields = z.output<OptionsSchema>;
+export type ExtractionRequestFields = z.output<RequestSchemas["ExtractionRequest"]>;
+export type CrawlRequestFields = z.output<RequestSchemas["CrawlRequest"]>;
