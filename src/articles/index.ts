@@ -24,6 +24,7 @@ export {
   bodyKind,
   type FetcherPreference,
   type Fetchers,
+  linkPageOfVisit,
   type PageVisit,
   visitPage,
 } from "./visit.ts";

@@ -92,7 +92,7 @@ async function browserFirst(browser: Fetcher, url: PageUrl, context: VisitContex
  * @throws Failure `http_status` and `rate_limited` for an error status whose body holds no page; `no_content`
  */
 export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
-  const { page, extraction, extractionMs, notes } = visit;
+  const { page, extraction } = visit;
   // A 404 whose body holds no article is an error after all.
   if (!extraction || (page.status >= 400 && !extraction.article)) throw statusFailure(page);
   const shell = emptyShell(page.html, extraction.article?.wordCount ?? 0);
@@ -102,13 +102,30 @@ export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
       "no_content",
       `${page.finalUrl} is ${SHELL_NAMES[shell].name}${shellHint(page, shell)}`,
     );
-  const article = requireArticle(extraction, page.finalUrl);
+  return fetchedOf(url, visit, requireArticle(extraction, page.finalUrl));
+}
+
+/**
+ * Returns what a visited page holds that has a heading and links only, with a warning; null for any other page. To a
+ * reader of one page that is nothing; of a whole site it is a chapter's start.
+ */
+export function linkPageOfVisit(url: string, visit: PageVisit): FetchedArticle | null {
+  const { page, extraction } = visit;
+  const article = extraction?.linkPage ?? null;
+  if (article === null || page.status >= 400 || emptyShell(page.html, 0) !== null) return null;
+  const held = article.wordCount === 0 ? "a heading only" : "a heading and links only";
+  const warnings = [`The page holds ${held}`, ...article.warnings];
+  return fetchedOf(url, visit, { ...article, warnings });
+}
+
+function fetchedOf(url: string, visit: PageVisit, article: Article): FetchedArticle {
+  const { page, extraction, extractionMs, notes } = visit;
   const warnings = [...article.warnings, ...page.warnings, ...notes];
   if (page.status >= 400) warnings.push(`Extracted after HTTP ${page.status} (SPA/client-rendered)`);
   return {
     url,
     finalUrl: page.finalUrl,
-    canonicalUrl: extraction.canonical,
+    canonicalUrl: extraction?.canonical ?? null,
     statusCode: page.status,
     fetcher: page.fetchedBy,
     article,

@@ -40,9 +40,13 @@ export function createScope(plan: CrawlPlan, now: number): Scope {
 
   const echoes = new EchoedPages();
 
+  const isNamed = (url: PageUrl): boolean =>
+    plan.allowPrefixes.some((prefix) => prefix.includes(SOURCES.slice(0, -1)) && url.startsWith(prefix));
+
   const refuseLink = (link: Link, page: LinkContext): LinkRefusal | null => {
     const refusal = refusalOf(link.url, origins);
     if (refusal !== null) return refusal;
+    if (isSourceCopy(link.url) && !isNamed(link.url)) return "source_copy";
     if (plan.respectsMetaRobots && (page.isNofollow || link.isNofollow)) return "nofollow";
     return isTrap(link.url, now) || echoes.has(link.url) ? "trap" : null;
   };
@@ -70,6 +74,17 @@ export function createScope(plan: CrawlPlan, now: number): Scope {
       return { links: [...chosen], refused };
     },
   };
+}
+
+/** The folder in which Sphinx keeps the sources that its pages link to. */
+const SOURCES = "/_sources/";
+const SOURCE_ENDING = /\.(?:rst|md|ipynb|txt)(?:\.txt)?$/;
+
+/** Tells whether a URL leads to the source of a page that is there too. */
+function isSourceCopy(url: PageUrl): boolean {
+  if (!url.includes(SOURCES)) return false;
+  const { pathname } = new URL(url);
+  return pathname.includes(SOURCES) && SOURCE_ENDING.test(pathname);
 }
 
 /** Longer URLs are made by loops, not by people (RFC 9110, section 4.1, asks for support of 8000). */

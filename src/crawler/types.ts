@@ -76,6 +76,8 @@ export type LinkRefusal =
   | "foreign_origin"
   | "too_deep"
   | "trap"
+  /** The link leads to a copy of a page's source, which a generator of documentation puts beside the pages. */
+  | "source_copy"
   | "nofollow"
   /** The link was found, and left over when `maxPages` was reached. */
   | "max_pages";

@@ -1,4 +1,10 @@
-import { articleOfVisit, type FetchedArticle, type PageVisit, visitPage } from "../articles/index.ts";
+import {
+  articleOfVisit,
+  type FetchedArticle,
+  linkPageOfVisit,
+  type PageVisit,
+  visitPage,
+} from "../articles/index.ts";
 import { onAbort } from "../base/abort.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { LogFields } from "../base/log.ts";
@@ -243,10 +249,11 @@ async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict>
     const failure = error.toRecord();
     const absence = await afterAbsence(attempt, answer);
     if (absence) return absence;
+    const linkPage = linkPageOfVisit(attempt.page.url, visit);
     // A page without words may still link to others.
     return (
       (await tryFallback(attempt, { failure, status: answer.status, answer })) ??
-      failed(attempt, failure, { visit })
+      (linkPage ? await store(attempt, visit, linkPage) : failed(attempt, failure, { visit }))
     );
   }
 }

@@ -180,7 +180,7 @@ const isTitle = (model: PageModel, block: number, folded: string): boolean =>
   foldForComparison(model.blocks.text[block]!) === folded;
 
 /** The first block that is the title, which may stand apart from the content; -1 for none. */
-function findTitle(model: PageModel, title: string | null): number {
+export function findTitle(model: PageModel, title: string | null): number {
   const folded = foldForComparison(title ?? "");
   for (let block = 0; block < model.blocks.count; block++)
     if (folded !== "" && isTitle(model, block, folded)) return block;

@@ -1,8 +1,15 @@
 import { Failure } from "../base/failure.ts";
 import type { PageUrl } from "../urls/index.ts";
 import { MAX_NOTICE_WORDS, sayMissing } from "./absence.ts";
-import { type RenderedContent, type RenderingContext, renderChosen, renderPage } from "./article-content.ts";
+import {
+  findTitle,
+  type RenderedContent,
+  type RenderingContext,
+  renderChosen,
+  renderPage,
+} from "./article-content.ts";
 import { type Choice, type ChoiceOptions, chooseBlocks } from "./classification/choose.ts";
+import { firstHeading, linksUnder } from "./link-pages.ts";
 import { baseOf, canonicalOf, linksOf, refreshOf, robotsOf } from "./links.ts";
 import { type JsonLdObject, readJsonLd } from "./metadata/declared.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
@@ -108,21 +115,34 @@ type ArticleContext = {
 async function extractArticle(
   page: ScannedPage,
   { metadata, choice, ...context }: ArticleContext,
-): Promise<Pick<Extraction, "article" | "emptySelection">> {
+): Promise<Pick<Extraction, "article" | "emptySelection" | "linkPage">> {
   const rendering = { ...context, title: metadata.title, image: metadata.image };
   const { rendered, elements, unmatched } = await (context.options.engine === "readability"
     ? renderClassic(page, rendering)
     : renderContent(page, choice, rendering));
-  const wordCount = rendered === null ? 0 : countWords(rendered.text);
-  if (rendered === null || wordCount === 0) {
-    const { select: selector } = context.options;
-    return { article: null, emptySelection: selector === null ? null : { selector, elements } };
-  }
-  const { firstParagraph, mainPart, omissions, ...content } = rendered;
-  const structured = context.options.renderings.includes("structuredData")
-    ? await readStructured(page)
-    : null;
-  const article = {
+  const articleOf = (content: RenderedContent) =>
+    composeArticle(page, content, { metadata, options: context.options, unmatched });
+  if (rendered !== null && countWords(rendered.text) > 0)
+    return { article: await articleOf(rendered), emptySelection: null, linkPage: null };
+  const { select: selector } = context.options;
+  if (selector !== null) return { article: null, emptySelection: { selector, elements }, linkPage: null };
+  const titled = findTitle(page.model, metadata.title);
+  const heading = titled < 0 ? firstHeading(page.model) : titled;
+  const blocks = heading < 0 ? null : linksUnder(page.model, heading);
+  const linkPage = blocks && (await articleOf(renderPage(page, { ...choice, blocks }, rendering)));
+  return { article: null, emptySelection: null, linkPage };
+}
+
+type Composing = Pick<ArticleContext, "metadata" | "options"> & { readonly unmatched: readonly string[] };
+
+async function composeArticle(
+  page: ScannedPage,
+  { firstParagraph, mainPart, omissions, ...content }: RenderedContent,
+  { metadata, options, unmatched }: Composing,
+): Promise<Article> {
+  const wordCount = countWords(content.text);
+  const structured = options.renderings.includes("structuredData") ? await readStructured(page) : null;
+  return {
     ...metadata,
     // This is what the page declares; `withLanguage` checks it against the content.
     language: metadata.lang,
@@ -131,13 +151,12 @@ async function extractArticle(
     structuredData: structured?.data ?? null,
     wordCount,
     warnings: [
-      ...warningsFor({ wordCount, mainPart }, context.options),
+      ...warningsFor({ wordCount, mainPart }, options),
       ...unmatched.map(unmatchedExclusion),
       ...omissions,
       ...(structured?.warnings ?? []),
     ],
   };
-  return { article, emptySelection: null };
 }
 
 // The microdata reader is slow to load and rarely needed.

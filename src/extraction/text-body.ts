@@ -87,6 +87,7 @@ function textExtraction(
 ): Extraction {
   return {
     article: selector === null ? article : null,
+    linkPage: null,
     saysMissing: false,
     emptySelection: selector === null ? null : { selector, elements: 0 },
     links,

@@ -243,6 +243,11 @@ type EmptySelection = { readonly selector: string; readonly elements: number };
 export type Extraction = {
   /** Null when the page holds no words of content. */
   readonly article: Article | null;
+  /**
+   * What a page holds that has a heading and links only, such as the start of a chapter; null when there is an article,
+   * when the page has no heading, and with `options.select`.
+   */
+  readonly linkPage: Article | null;
   /** Whether the page is short, and its title or a heading says that there is no such page. */
   readonly saysMissing: boolean;
   /** Set when there is no article because of `options.select`. */

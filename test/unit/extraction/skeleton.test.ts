@@ -55,6 +55,7 @@ describe("a page", () => {
     test(`of ${what} holds no article`, async () => {
       expect(await extract(html)).toEqual({
         article: null,
+        linkPage: null,
         saysMissing: false,
         emptySelection: null,
         links: [],
