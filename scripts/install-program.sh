@@ -6,7 +6,7 @@ action=$1
 prefix=$2
 # A shell leaves the tilde in `make install PREFIX=~/x` to whoever reads the word.
 case $prefix in
-"~" | "~/"*) prefix=$HOME${prefix#"~"} ;;
+\~ | \~/*) prefix=$HOME${prefix#"~"} ;;
 esac
 case $prefix in
 /*) ;;

@@ -2,7 +2,7 @@
 # What the GitHub Action of action.yml runs. Its inputs are the variables INPUT_*; its outputs go to the file GITHUB_OUTPUT.
 # An input that is refused is never printed, because lines of the log can be commands of the runner.
 set -eu
-root=$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)
 newline='
 '
 

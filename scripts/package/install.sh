@@ -40,7 +40,7 @@ main() {
   if [ -z "$place" ]; then
     # A script that a shell reads from a pipe lies nowhere.
     case $0 in *install.sh) place=$(CDPATH='' cd "$(dirname "$0")" && pwd) ;; esac
-    [ -n "$place" ] && [ -e "$place/SHA256SUMS" ] ||
+    [ -e "${place:-/nowhere}/SHA256SUMS" ] ||
       fail "no archives lie beside this script; name their place with ARTICLE_EXTRACTOR_DOWNLOADS"
   fi
   # {version} in the address becomes the version.

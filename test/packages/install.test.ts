@@ -359,8 +359,13 @@ test.skipIf(Bun.which("minisign") === null)("with minisign, a wrong signature is
   expect(accepted.stderr).toContain("does not name");
 });
 
-test.skipIf(Bun.which("shellcheck") === null)("shellcheck finds nothing in it", async () => {
-  const script = join(import.meta.dir, "../../scripts/package/install.sh");
-  const { stdout } = Bun.spawnSync(["shellcheck", "--shell=sh", script]);
-  expect(stdout.toString()).toBe("");
-});
+test.skipIf(Bun.which("shellcheck") === null)(
+  "shellcheck finds nothing in what people and runners start",
+  async () => {
+    const scripts = ["bun", "install-program.sh", "package/install.sh", "ci/action.sh"];
+    const { stdout } = Bun.spawnSync(["shellcheck", "--shell=sh", ...scripts], {
+      cwd: join(import.meta.dir, "../../scripts"),
+    });
+    expect(stdout.toString()).toBe("");
+  },
+);
