@@ -15,6 +15,7 @@ export {
 } from "./open.ts";
 export { openStore } from "./store.ts";
 export {
+  foreignStates,
   type OpenTenants,
   openSources,
   openTenantApp,

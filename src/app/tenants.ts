@@ -19,7 +19,9 @@ import {
   type GitAccess,
   type GitPermissions,
   openSyncBook,
+  Place,
   type RemoteExtractor,
+  realPathOf,
   requireAllowedUrl,
   requireReachable,
   type TenantRegistry,
@@ -74,7 +76,7 @@ export function openTenants(
     stateDirectory,
     // The one place where what processes of a deployment share is chosen.
     book: openSyncBook(state.database, log),
-    deployment: deployment.path,
+    deployment: identityOf(deployment),
     building: { workerUrl: program.host.indexWorkerUrl, ...INDEX_BUILD, turn: oneAtATime() },
     extractHtml: htmlReader(app.extractor, program.settings),
     access: sources,
@@ -93,6 +95,16 @@ export function openTenants(
     },
   };
 }
+
+const identityOf = ({ name, path }: PlacedDeployment) => ({ name, file: realPathOf(path) });
+
+/** Says which tenants find state of somebody else in their place, one line each. */
+export const foreignStates = (program: Program, deployment: PlacedDeployment): readonly string[] =>
+  deployment.tenants.flatMap((tenant) => {
+    const stateDirectory = stateDirectoryOf(program, "search");
+    const place = new Place(tenant, { deployment: identityOf(deployment), stateDirectory });
+    return place.refusal()?.message ?? [];
+  });
 
 // Building one index at a time leaves the other cores to searches.
 function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {

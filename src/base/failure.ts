@@ -70,6 +70,11 @@ export const FAILURE_OUTCOMES = {
   unknown_tenant: { httpStatus: 404, exitCode: 1, meaning: "no tenant has this codename" },
   unknown_document: { httpStatus: 404, exitCode: 1, meaning: "the tenant has no document with this address" },
   search_disabled: { httpStatus: 409, exitCode: 1, meaning: "search is switched off for the tenant" },
+  foreign_state: {
+    httpStatus: 409,
+    exitCode: 2,
+    meaning: "an index or other state on the disk belongs to another deployment or source",
+  },
   index_missing: { httpStatus: 503, exitCode: 1, meaning: "there is no search index yet" },
   index_outdated: {
     httpStatus: 503,

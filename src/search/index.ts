@@ -2,6 +2,7 @@ export { parseFilter, requireValues, type SearchFilter } from "./attributes/filt
 export { buildIndex } from "./builder/build-index.ts";
 export type { DocumentNotice } from "./builder/build-protocol.ts";
 export type { BuildCounts } from "./builder/build-segment.ts";
+export { isIndexOf } from "./builder/is-index-of.ts";
 export { facetsOf, type MatchCounts } from "./counts.ts";
 export type { SlugStyle } from "./document/slugs.ts";
 export { type FolderLook, slugStyleOf, slugStyleOfFolder } from "./folder/generator.ts";
@@ -28,6 +29,7 @@ export {
   type DocumentEntry,
   indexFileOf,
   type OpenSettings,
+  ownerOfIndex,
   refuseForeignFile,
   SearchIndex,
 } from "./search-index.ts";

@@ -61,6 +61,11 @@ export class SearchIndex implements Disposable {
     }
   }
 
+  /** Whose index it is, as its builder has written it; null for one that 0.1.0 built. */
+  get owner(): string | null {
+    return this.#segment.owner;
+  }
+
   get pageCount(): number {
     return this.#segment.documentCount;
   }
@@ -156,6 +161,17 @@ export async function refuseForeignFile(path: string): Promise<void> {
       throw new Failure("invalid_usage", `${path} is there and is no search index: name another file`);
   } finally {
     await file.close();
+  }
+}
+
+/** `SearchIndex.owner` of a file; null also where there is no index that can be read. */
+export function ownerOfIndex(path: string): string | null {
+  try {
+    using segment = Segment.open(path);
+    return segment.owner;
+  } catch (error) {
+    if (error instanceof Failure) return null;
+    throw error;
   }
 }
 

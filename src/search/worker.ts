@@ -44,7 +44,7 @@ class Build {
   }
 
   async run(): Promise<BuildReply> {
-    const { path, memoryBytes, slugStyle, buildName, profile } = this.#task;
+    const { path, memoryBytes, slugStyle, owner, buildName, profile } = this.#task;
     const language = this.#task.language ?? (await languageOf(await this.#parts.inbox.firstTexts()));
     const analyser = new Analyser(profile, language);
     const documents = new DocumentAnalyser(analyser);
@@ -54,6 +54,7 @@ class Build {
         path,
         memoryBytes,
         slugStyle,
+        owner,
         buildName,
         previous,
         analysis: {

@@ -9,7 +9,12 @@ import type { SyncRecord } from "./sync-book.ts";
 const CHECK_EVERY_MS = 1000;
 
 export type LiveIndexOptions = {
-  readonly path: string;
+  /** Where the file is, and whether it may be used; see `Place`. */
+  readonly place: {
+    readonly indexPath: string;
+    refusal(): Failure | null;
+    refusalOf(owner: string | null): Failure | null;
+  };
   readonly settings: OpenSettings;
   readonly log: Log;
   /** Called once for each file that turns out to be damaged or of another version. */
@@ -23,6 +28,7 @@ export type LiveIndexOptions = {
  * stays in use.
  */
 export class LiveIndex implements Disposable, Resting {
+  readonly #place: LiveIndexOptions["place"];
   readonly #path: string;
   readonly #settings: OpenSettings;
   readonly #log: Log;
@@ -36,8 +42,9 @@ export class LiveIndex implements Disposable, Resting {
   #checkedAt = Number.NEGATIVE_INFINITY;
   #failure: Failure | null = null;
 
-  constructor({ path, settings, log, onUnusable, openIndexes }: LiveIndexOptions) {
-    this.#path = path;
+  constructor({ place, settings, log, onUnusable, openIndexes }: LiveIndexOptions) {
+    this.#place = place;
+    this.#path = place.indexPath;
     this.#settings = settings;
     this.#log = log;
     this.#onUnusable = onUnusable;
@@ -54,17 +61,17 @@ export class LiveIndex implements Disposable, Resting {
       this.#openIndexes.use(this);
       return this.#open;
     }
-    throw this.#failure ?? new Failure("index_missing", `there is no search index at ${this.#path}`);
+    throw this.failure ?? new Failure("index_missing", `there is no search index at ${this.#path}`);
   }
 
   /** Why the newest file cannot be used; null when it can. */
   get failure(): Failure | null {
-    return this.#failure;
+    return this.#place.refusal() ?? this.#failure;
   }
 
   /** Whether there is an index to search or to open. */
   get isUsable(): boolean {
-    return this.#failure === null && this.builtAt !== null;
+    return this.failure === null && this.builtAt !== null;
   }
 
   /**
@@ -72,11 +79,11 @@ export class LiveIndex implements Disposable, Resting {
    * none. A file that nobody has searched is opened and closed once for this, which takes 0.05 ms.
    */
   get documentCount(): number | null {
-    const signature = signatureOf(statOf(this.#path));
+    const signature = signatureOf(this.#stat());
     if (signature === "" || signature === this.#countedSignature) return this.#documentCount;
     this.#countedSignature = signature;
     try {
-      using index = SearchIndex.open(this.#path, this.#settings);
+      using index = this.#openOwn();
       this.#documentCount = index.pageCount;
     } catch (error) {
       // The next search reports what is wrong with the file.
@@ -87,12 +94,12 @@ export class LiveIndex implements Disposable, Resting {
 
   /** When the file was written; null when there is none. */
   get builtAt(): Date | null {
-    return statOf(this.#path)?.mtime ?? null;
+    return this.#stat()?.mtime ?? null;
   }
 
   /** The size of the file in bytes; null when there is none. */
   get bytes(): number | null {
-    return statOf(this.#path)?.size ?? null;
+    return this.#stat()?.size ?? null;
   }
 
   /**
@@ -104,14 +111,14 @@ export class LiveIndex implements Disposable, Resting {
     // While there is no index, every call checks for the first one.
     if (!isDue && this.#open && now - this.#checkedAt < CHECK_EVERY_MS) return;
     this.#checkedAt = now;
-    const found = statOf(this.#path);
+    const found = this.#stat();
     const signature = signatureOf(found);
     if (signature === this.#signature) return;
     this.#signature = signature;
     // When the file is gone, the open index stays: a sync must not end searches.
     if (!found) return;
     try {
-      const next = SearchIndex.open(this.#path, this.#settings);
+      const next = this.#openOwn();
       this.#open?.[Symbol.dispose]();
       this.#open = next;
       this.#documentCount = next.pageCount;
@@ -125,8 +132,21 @@ export class LiveIndex implements Disposable, Resting {
         code: error.code,
         error: error.message,
       });
-      this.#onUnusable();
+      if (error.code !== "foreign_state") this.#onUnusable();
     }
+  }
+
+  /** The file, unless it belongs to another deployment or source. */
+  #stat(): Stats | null {
+    return this.#place.refusal() === null ? statOf(this.#path) : null;
+  }
+
+  #openOwn(): SearchIndex {
+    const index = SearchIndex.open(this.#path, this.#settings);
+    const refusal = this.#place.refusalOf(index.owner);
+    if (refusal === null) return index;
+    index[Symbol.dispose]();
+    throw refusal;
   }
 
   /** Gives up the open file, which a search has found damaged, so that a new one is built. */
@@ -140,7 +160,7 @@ export class LiveIndex implements Disposable, Resting {
 
   /** Closes the open file, unless it is the only one that can be searched. */
   rest(): boolean {
-    const isNewest = this.#failure === null && signatureOf(statOf(this.#path)) === this.#signature;
+    const isNewest = this.#failure === null && signatureOf(this.#stat()) === this.#signature;
     if (!isNewest || this.#signature === "") return false;
     this.#open?.[Symbol.dispose]();
     this.#open = null;

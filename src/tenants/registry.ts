@@ -28,8 +28,6 @@ import type { SearchAnswer, TenantSearchOptions, TenantStatus } from "./types.ts
 
 export type RegistryOptions = TenantParts & {
   readonly tenants: readonly TenantSettings[];
-  /** The deployment's name; of all processes with one name, one builds and syncs. */
-  readonly deployment: string;
 };
 
 export type FoundTenants = {
@@ -227,15 +225,16 @@ function showTenants(present: () => Tenants, parts: ShownParts): TenantRegistry 
   const detailsOf = derived(present, (tenants) => [...tenants.values()].map(({ detail }) => detail));
   const finderOf = derived(present, () => createTenantFinder(detailsOf()));
   const statusesOf = async (tenants: readonly Tenant[]): Promise<TenantStatus[]> => {
-    const codenames = tenants.map(({ settings }) => settings.codename);
-    const [records, led] = await Promise.all([book.read(codenames), isLed()]);
+    await settled(tenants);
+    const keys = tenants.map(({ key }) => key);
+    const [records, led] = await Promise.all([book.read(keys), isLed()]);
     return tenants.map((tenant, place) => tenant.statusFrom(records[place]!, led)); // a record for each
   };
   const statusOf = async (tenant: Tenant): Promise<TenantStatus> => (await statusesOf([tenant]))[0]!;
   const explain = async (tenant: Tenant, error: Failure): Promise<Failure> => {
     if (!error.code.startsWith("index_")) return error;
     try {
-      const [records, led] = await Promise.all([book.read([tenant.settings.codename]), isLed()]);
+      const [records, led] = await Promise.all([book.read([tenant.key]), isLed()]);
       return tenant.explain(error, records[0]!, led);
     } catch (unread) {
       // Other tenants are searched all the same.
@@ -245,6 +244,7 @@ function showTenants(present: () => Tenants, parts: ShownParts): TenantRegistry 
   };
   /** Uses the index of a tenant; where that is not possible, says why. */
   const using = async <T>(tenant: Tenant, use: () => T): Promise<T> => {
+    await tenant.settle();
     try {
       return use();
     } catch (error) {
@@ -282,6 +282,7 @@ function showTenants(present: () => Tenants, parts: ShownParts): TenantRegistry 
       const [only] = wanted;
       if (only && wanted.length === 1 && search.perTenant === undefined)
         return await searchOne(only, query, search);
+      await settled(wanted);
       const answer = await searcher.search(wanted, query, search);
       const [first] = answer.failures;
       if (first && answer.failures.length === wanted.length) throw first.failure;
@@ -290,6 +291,7 @@ function showTenants(present: () => Tenants, parts: ShownParts): TenantRegistry 
     fetch: async (codename, uri) => {
       const wanted = codename === null ? [...present().values()] : [tenantOf(codename)];
       const [only] = wanted;
+      await settled(wanted);
       const found =
         only && wanted.length === 1
           ? await using(only, () => fetchFrom(wanted, uri))
@@ -332,12 +334,15 @@ function showTenants(present: () => Tenants, parts: ShownParts): TenantRegistry 
       const tenant = tenantOf(codename);
       if (isIdleFolder(tenant.settings)) return "not_allowed";
       if ((await statusOf(tenant)).state !== "idle") return "running";
-      await book.request(codename);
+      await book.request(tenant.key);
       return "queued";
     },
     [Symbol.asyncDispose]: parts.end,
   };
 }
+
+const settled = (tenants: readonly Tenant[]): Promise<unknown> =>
+  Promise.all(tenants.map((tenant) => tenant.settle()));
 
 /** Nothing is fetched for a folder, so without permission to build its index a sync changes nothing. */
 const isIdleFolder = ({ source, allowIndexBuilds }: TenantSettings): boolean =>

@@ -4,6 +4,7 @@ import type { Log } from "../base/log.ts";
 import { IndexGroup, type SearchIndex, type StoredDocument } from "../search/index.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../urls/index.ts";
 import type { OpenIndexes } from "./live-index.ts";
+import type { DeploymentId } from "./place.ts";
 import type { SyncBook } from "./sync-book.ts";
 import type { Tenant } from "./tenant.ts";
 import type { SearchAnswer, TenantSearchOptions } from "./types.ts";
@@ -187,14 +188,14 @@ const SCHEDULES_EVERY_MS = 1000;
 
 type LeadParts = {
   readonly book: SyncBook;
-  /** See `RegistryOptions`. */
-  readonly deployment: string;
+  readonly deployment: DeploymentId;
   readonly isOffline: boolean;
   readonly log: Log;
 };
 
 /** The name of the lease of whoever leads. */
-export const leadOf = (deployment: string): string => `scheduler:${deployment}`;
+export const leadOf = ({ name, file }: DeploymentId): string =>
+  `scheduler:${name === null ? "" : `${name} `}${file}`;
 
 /** The tenants that this process looks after while it leads. */
 export type Lead = AsyncDisposable & {
@@ -205,17 +206,18 @@ export type Lead = AsyncDisposable & {
 
 /** Runs watches, schedules and builds of the tenants while this process leads. */
 export function leadTenants(first: readonly Tenant[], { book, deployment, log, isOffline }: LeadParts): Lead {
-  const tenants = new Map(first.map((tenant) => [tenant.detail.codename, tenant]));
+  const tenants = new Map(first.map((tenant) => [tenant.key, tenant]));
   let isLeading = false;
   let timer: ReturnType<typeof setInterval> | undefined;
   let lookedAt = Number.NEGATIVE_INFINITY;
   const lookAfter = async (): Promise<void> => {
-    const codenames = [...tenants.keys()];
-    for (const codename of await book.takeRequests(codenames)) await tenants.get(codename)?.syncSoon();
+    await Promise.all([...tenants.values()].map((tenant) => tenant.settle()));
+    const keys = [...tenants.keys()];
+    for (const key of await book.takeRequests(keys)) await tenants.get(key)?.syncSoon();
     if (isOffline || performance.now() - lookedAt < SCHEDULES_EVERY_MS) return;
     lookedAt = performance.now();
-    for (const [place, record] of (await book.read(codenames)).entries())
-      if (isLeading) await tenants.get(codenames[place]!)?.syncWhenDue(record, Date.now());
+    for (const [place, record] of (await book.read(keys)).entries())
+      if (isLeading) await tenants.get(keys[place]!)?.syncWhenDue(record, Date.now());
   };
   let isTroubled = false;
   // State that cannot be read or written just now (a full disk, another process's long write) must not end a
@@ -260,16 +262,15 @@ export function leadTenants(first: readonly Tenant[], { book, deployment, log, i
   });
   return {
     take(tenant, isNew) {
-      const { codename, source } = tenant.settings;
-      tenants.set(codename, tenant);
+      tenants.set(tenant.key, tenant);
       if (!isLeading) return;
       void guarded(async () => {
         await tenant.lead();
-        if (isNew && !isOffline && source !== "filesystem") await tenant.syncSoon();
+        if (isNew && !isOffline && tenant.settings.source !== "filesystem") await tenant.syncSoon();
       });
     },
     dismiss(tenant) {
-      if (tenants.get(tenant.detail.codename) === tenant) tenants.delete(tenant.detail.codename);
+      if (tenants.get(tenant.key) === tenant) tenants.delete(tenant.key);
     },
     async [Symbol.asyncDispose]() {
       follow();

@@ -1,10 +1,8 @@
-import { accessSync, constants } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { asideOf, replaceFile } from "../base/atomic-file.ts";
 import { makePrivateDirectory, PRIVATE_FILE_MODE } from "../base/database/index.ts";
-import { isMissing, systemFailure } from "../base/system-error.ts";
-import type { TenantSettings } from "./settings.ts";
+import { systemFailure } from "../base/system-error.ts";
 
 /** Reads the value of a state file; null when there is no file, or its value is not valid. */
 export async function readState<T>(path: string, isValid: (value: unknown) => value is T): Promise<T | null> {
@@ -47,28 +45,5 @@ export function makeStateDirectory(directory: string): void {
     makePrivateDirectory(directory);
   } catch (cause) {
     throw systemFailure(cause, "unwritable_output", `the directory ${directory} cannot be made`);
-  }
-}
-
-/**
- * The directory of a tenant's index and state: a hidden one in its own directory or, for folders that
- * somebody else fills and directories that cannot be written, one below the state directory.
- */
-export function stateDirectoryOf(tenant: TenantSettings, stateDirectory: string): string {
-  const isOurs = tenant.source !== "filesystem" && isWritable(tenant.rootDir);
-  return isOurs ? join(tenant.rootDir, ".article-extractor") : join(stateDirectory, tenant.codename);
-}
-
-/** The index file of a tenant. */
-export const indexPathOf = (tenant: TenantSettings, stateDirectory: string): string =>
-  join(stateDirectoryOf(tenant, stateDirectory), "search.index");
-
-function isWritable(directory: string): boolean {
-  try {
-    accessSync(directory, constants.W_OK);
-    return true;
-  } catch (error) {
-    // The first sync creates a missing directory.
-    return isMissing(error);
   }
 }

@@ -14,7 +14,7 @@ export function openSharedSyncBook(database: Postgres, log: Log): SyncBook {
   return {
     ...leasing,
     async read(codenames) {
-      const rows = await db.query<Row>(READ, [codenames, leaseOf("")]);
+      const rows = await db.query<Row>(READ, [codenames, codenames.map(leaseOf)]);
       return rows.map(({ record, is_asked: isAsked, is_taken: isTaken }) =>
         recordOf(record ?? {}, { isAsked, isTaken }),
       );
@@ -34,6 +34,8 @@ export function openSharedSyncBook(database: Postgres, log: Log): SyncBook {
       if (taken.length > 0) await db.run("DELETE FROM sync_request WHERE taker = $1", [taker]);
       return taken.map(({ codename }) => codename);
     },
+    // No released version kept records here.
+    inherit: async () => {},
     begin: (codename) =>
       beginWork(codename, leasing, async (change, { fence, lost }) => {
         // Without the lease there is nothing to write, and so nothing to wait for.
@@ -52,10 +54,10 @@ type Row = {
 
 const READ = `
   SELECT record, request.codename IS NOT NULL AS is_asked, lease.name IS NOT NULL AS is_taken
-  FROM unnest($1::text[]) WITH ORDINALITY AS wanted (codename, place)
+  FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS wanted (codename, lease, place)
   LEFT JOIN sync_record USING (codename)
   LEFT JOIN sync_request AS request USING (codename)
-  LEFT JOIN lease ON lease.name = $2 || wanted.codename AND owner IS NOT NULL AND expires_at > clock_timestamp()
+  LEFT JOIN lease ON lease.name = wanted.lease AND owner IS NOT NULL AND expires_at > clock_timestamp()
   ORDER BY place`;
 const MERGE = `
   INSERT INTO sync_record AS kept (codename, record) VALUES ($1, $2::jsonb)

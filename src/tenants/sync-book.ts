@@ -44,6 +44,17 @@ export type PastSync = {
   readonly error: FailureRecord | null;
 };
 
+/** The number of syncs that a record keeps. */
+const MAX_HISTORY = 50;
+
+/** The history of a record with a sync that has just ended. */
+export const withPast = (
+  { history }: Pick<SyncRecord, "history">,
+  sync: Omit<PastSync, "endedAt">,
+): Pick<SyncRecord, "history"> => ({
+  history: [...history, { ...sync, endedAt: Date.now() }].slice(-MAX_HISTORY),
+});
+
 /** A record as it is read. */
 export type TenantRecord = SyncRecord & {
   /** Whether some process, possibly a command, works on the tenant now. */
@@ -52,19 +63,25 @@ export type TenantRecord = SyncRecord & {
 
 /**
  * The records of all tenants, which every process of a server and commands beside it share. One process at a
- * time works on a tenant, and holds its lease. A book holds the tenants of one deployment.
+ * time works on a tenant, and holds its lease. Tenants are named by `Place.key`, since deployments that know nothing
+ * of each other may share a book.
  */
 export interface SyncBook {
-  /** Reads the records of tenants, in the order of the codenames. */
-  read(codenames: readonly string[]): Promise<readonly TenantRecord[]>;
+  /** Reads the records of tenants, in the order of their keys. */
+  read(keys: readonly string[]): Promise<readonly TenantRecord[]>;
   /** Writes some fields and keeps the others. */
-  write(codename: string, change: Partial<SyncRecord>): Promise<void>;
+  write(key: string, change: Partial<SyncRecord>): Promise<void>;
   /** Requests a sync from whichever process leads. */
-  request(codename: string): Promise<void>;
-  /** Returns those of the codenames for which a sync was requested since the last call of any process. */
-  takeRequests(codenames: readonly string[]): Promise<readonly string[]>;
+  request(key: string): Promise<void>;
+  /** Returns those of the keys for which a sync was requested since the last call of any process. */
+  takeRequests(keys: readonly string[]): Promise<readonly string[]>;
   /** Starts this process's work on a tenant; null while another process works on it. */
-  begin(codename: string): Promise<TenantWork | null>;
+  begin(key: string): Promise<TenantWork | null>;
+  /**
+   * Gives a tenant the record that 0.1.0 kept under its mere codename; does nothing when it has one.
+   * @param writtenAt when the tenant's last sync wrote its state: the record has to have that sync; null takes any
+   */
+  inherit(codename: string, key: string, writtenAt: number | null): Promise<void>;
   /** Leases for work that one process at a time does. */
   readonly leases: Leases;
   /** The owner name of this process in leases. */
@@ -113,6 +130,7 @@ export function openSyncBook(database: Database, log: Log): SyncBook {
     "SELECT record FROM syncs WHERE codename = ?",
   );
   const put = database.prepare<never, [string, string]>("INSERT OR REPLACE INTO syncs VALUES (?, ?)");
+  const forget = database.prepare<never, [string]>("DELETE FROM syncs WHERE codename = ?");
   const ask = database.prepare<never, [string]>("INSERT OR IGNORE INTO sync_requests VALUES (?)");
   const isAsked = database.prepare<{ codename: string }, [string]>(
     "SELECT codename FROM sync_requests WHERE codename = ?",
@@ -145,6 +163,15 @@ export function openSyncBook(database: Database, log: Log): SyncBook {
     write: async (codename, change) => database.transaction(() => merge(codename, change)),
     request: async (codename) => void ask.run(codename),
     takeRequests: async (codenames) => take.all(JSON.stringify(codenames)).map(({ codename }) => codename),
+    inherit: async (codename, key, writtenAt) =>
+      database.transaction(() => {
+        const { history = [], ...record } = stored(codename);
+        const isOfSync = ({ startedAt, endedAt }: PastSync): boolean =>
+          writtenAt === null || (startedAt <= writtenAt && writtenAt <= endedAt);
+        if (select.get(key) !== null || !(writtenAt === null || history.some(isOfSync))) return;
+        merge(key, { history, ...record });
+        forget.run(codename);
+      }),
     begin: (codename) =>
       beginWork(codename, { leases, owner: self.name, onLeaseError }, async (change, { fence }) =>
         database.transaction(() => {
@@ -212,8 +239,8 @@ export function progressWriter(write: TenantWork["write"]): (counts: SyncCounts)
   };
 }
 
-/** The name of the lease of whoever works on a tenant. */
-export const leaseOf = (codename: string): string => `tenant:${codename}`;
+/** The name of the lease of whoever works on a tenant; another source is the same work, since its place may be. */
+export const leaseOf = (key: string): string => `tenant:${key.replace(/-[\da-f]{12}$/, "")}`;
 
 const FAULTS: Readonly<Record<string, string>> = {
   index_corrupt: "its file is damaged",

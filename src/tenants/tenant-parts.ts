@@ -1,4 +1,5 @@
 import type { Log } from "../base/log.ts";
+import type { DeploymentId } from "./place.ts";
 import type { SourceParts } from "./source/open-source.ts";
 import type { SyncBook } from "./sync-book.ts";
 import type { IndexBuilding } from "./types.ts";
@@ -9,6 +10,8 @@ export type TenantParts = SourceParts & {
   readonly stateDirectory: string;
   /** The records that all processes which serve the same tenants share. */
   readonly book: SyncBook;
+  /** Of all processes of one deployment, one builds and syncs. */
+  readonly deployment: DeploymentId;
   readonly building: IndexBuilding;
   /** Whether there are no schedules and no outbound connections. */
   readonly isOffline: boolean;

@@ -1,4 +1,3 @@
-import { dirname } from "node:path";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import {
@@ -13,34 +12,25 @@ import type { DocumentUrl } from "../urls/index.ts";
 import { describeTenant, statusOf, type TenantDetail } from "./describe.ts";
 import { LeftOutFiles, readLeftOut } from "./left-out.ts";
 import { LiveIndex, type OpenIndexes, runTestQueries } from "./live-index.ts";
+import { Place } from "./place.ts";
 import { dueAt, takeSyncSlot, withoutFutureTimes } from "./schedule.ts";
 import type { TenantSettings } from "./settings.ts";
 import { openSource } from "./source/open-source.ts";
 import type { Source, SourceWatch, SyncCounts } from "./source/source.ts";
-import { indexPathOf, makeStateDirectory, stateDirectoryOf } from "./state-file.ts";
 import {
   describeIndexFailure,
   progressWriter,
   type SyncBook,
   type SyncRecord,
   type TenantRecord,
+  withPast,
 } from "./sync-book.ts";
 import type { OnSynced, TenantParts } from "./tenant-parts.ts";
-import type { SearchAnswer, TenantSearchOptions, TenantStatus } from "./types.ts";
+import type { SearchAnswer, TenantSearchOptions, TenantStatus, Work } from "./types.ts";
 
 type TenantOptions = TenantParts & { readonly openIndexes: OpenIndexes };
 
 const TEST_QUERY_MS = 5_000;
-/** The number of syncs that a record keeps. */
-const MAX_HISTORY = 50;
-
-type Work = {
-  readonly signal: AbortSignal;
-  /** Called when it has begun, and does not wait any more. */
-  readonly onRunning: () => Promise<void>;
-  /** See `TenantWork`. */
-  readonly write: (change: Partial<SyncRecord>) => Promise<void>;
-};
 
 const asFailure = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure("internal", String(error), { cause: error });
@@ -53,7 +43,7 @@ export class Tenant implements AsyncDisposable {
   readonly #log: Log;
   readonly #index: LiveIndex;
   /** Decided once, because a directory may become unwritable, and searches read where builds write. */
-  readonly #indexPath: string;
+  readonly #place: Place;
   readonly #ending = new AbortController();
   readonly #source: Source;
   readonly #book: SyncBook;
@@ -65,16 +55,16 @@ export class Tenant implements AsyncDisposable {
     this.#options = options;
     this.#log = options.log.with({ tenant: settings.codename });
     this.detail = describeTenant(settings);
+    this.#place = new Place(settings, options);
     this.#source = openSource(settings, {
       ...options,
-      stateDirectory: stateDirectoryOf(settings, options.stateDirectory),
+      stateDirectory: this.#place.directory,
       log: this.#log,
     });
     this.#book = options.book;
-    this.#indexPath = indexPathOf(settings, options.stateDirectory);
     this.#index = new LiveIndex({
       openIndexes: options.openIndexes,
-      path: this.#indexPath,
+      place: this.#place,
       settings: settings.search,
       log: this.#log,
       // The documents still exist, so the index can be built again.
@@ -84,6 +74,17 @@ export class Tenant implements AsyncDisposable {
     });
   }
 
+  /** See `Place.key`. */
+  get key(): string {
+    return this.#place.key;
+  }
+
+  /** See `Place.settle`; everything that reads its index or record waits for it. */
+  settle(): Promise<void> {
+    const documents = () => this.#source.documents({ onLeftOut: () => {} });
+    return this.#place.settle({ book: this.#book, documents, log: this.#log });
+  }
+
   /**
    * Returns the status that follows from its record.
    * @param isLed see `explain`
@@ -91,7 +92,7 @@ export class Tenant implements AsyncDisposable {
   statusFrom(record: TenantRecord, isLed: boolean): TenantStatus {
     const { builtAt, bytes, documentCount, failure } = this.#index;
     const none = new Failure("index_missing", "there is no search index");
-    const isMissing = this.settings.search.isEnabled && builtAt === null;
+    const isMissing = this.settings.search.isEnabled && builtAt === null && failure === null;
     const missing = isMissing ? this.explain(none, record, isLed) : null;
     return statusOf(this.settings, this.detail, record, { builtAt, bytes, documentCount, failure, missing });
   }
@@ -131,8 +132,8 @@ export class Tenant implements AsyncDisposable {
   }
 
   /** What the last build left out. */
-  leftOut(): Promise<readonly LeftOut[]> {
-    return readLeftOut(this.#indexPath);
+  async leftOut(): Promise<readonly LeftOut[]> {
+    return this.#place.refusal() === null ? await readLeftOut(this.#place.indexPath) : [];
   }
 
   /** See `SearchIndex.list`. */
@@ -146,6 +147,7 @@ export class Tenant implements AsyncDisposable {
     if (!allowIndexBuilds || this.#watch) return;
     this.#watch = this.#source.watch(() => this.#syncByItself());
     // Documents of an earlier sync may have an index that was never built, or is gone.
+    await this.settle();
     const { syncedAt, needsBuild } = await this.#readRecord();
     const isBehind = syncedAt !== null && (needsBuild || this.#index.builtAt === null);
     if (source !== "filesystem" && isBehind) void this.build().catch(() => {});
@@ -159,19 +161,18 @@ export class Tenant implements AsyncDisposable {
 
   /** Syncs soon, whatever the record says; the leading process calls this. */
   async syncSoon(): Promise<void> {
-    if (await this.#isTaken()) await this.#book.request(this.settings.codename);
+    if (await this.#isTaken()) await this.#book.request(this.key);
     else if (this.#watch) this.#watch.lookAgain();
     else void this.#syncByItself();
   }
 
   /** Syncs when it is due; the leading process calls this every second or so with its record. */
   async syncWhenDue(found: TenantRecord, now: number): Promise<void> {
-    const { codename } = this.settings;
     if (this.#building) return;
     const correction = withoutFutureTimes(found, now);
     const at = dueAt(this.settings, { ...found, ...correction }, now);
     if (correction || found.nextRunAt !== at)
-      await this.#book.write(codename, { ...correction, nextRunAt: at });
+      await this.#book.write(this.key, { ...correction, nextRunAt: at });
     // Another process, a command beside the server, may be working on it.
     if (at !== null && at <= now && found.state !== "running") void this.#syncByItself();
   }
@@ -222,7 +223,7 @@ export class Tenant implements AsyncDisposable {
   }
 
   async #readRecord(): Promise<TenantRecord> {
-    const [record] = await this.#book.read([this.settings.codename]);
+    const [record] = await this.#book.read([this.key]);
     return record!; // there is one for each codename
   }
 
@@ -245,7 +246,7 @@ export class Tenant implements AsyncDisposable {
   /** Requests a sync without a waiting caller, if asked to only where another process works on the tenant. */
   async #requestSync(onlyWhereTaken = false): Promise<void> {
     try {
-      if (!onlyWhereTaken || (await this.#isTaken())) await this.#book.request(this.settings.codename);
+      if (!onlyWhereTaken || (await this.#isTaken())) await this.#book.request(this.key);
     } catch (error) {
       // A search, which still gets its answer, or a timer requested this.
       this.#log.warning("no sync requested", { error: String(error) });
@@ -263,7 +264,8 @@ export class Tenant implements AsyncDisposable {
 
   async #attempt(work: (work: Work) => Promise<void>, onEnd?: OnSynced): Promise<void> {
     const { codename } = this.settings;
-    await using begun = await this.#book.begin(codename);
+    await this.settle();
+    await using begun = await this.#book.begin(this.key);
     if (!begun)
       throw new Failure(
         "invalid_usage",
@@ -305,16 +307,14 @@ export class Tenant implements AsyncDisposable {
     await onRunning();
     const startedAt = Date.now();
     const before = await this.#readRecord();
-    const remember = (counts: SyncCounts | null, error: FailureRecord | null): Partial<SyncRecord> => ({
-      history: [...before.history, { startedAt, endedAt: Date.now(), counts, error }].slice(-MAX_HISTORY),
-    });
     try {
+      await this.#place.claim();
       await write({ needsBuild: true });
       const counts = await this.#source.sync({ signal, onProgress: progressWriter(write) });
       const isChanged = counts.fetched + counts.removed > 0;
       const needsBuild = before.needsBuild || isChanged || !this.#index.isUsable;
       const done = { counts, needsBuild, syncedAt: startedAt, failures: 0, failedAt: null };
-      await write({ ...done, ...remember(counts, null) });
+      await write({ ...done, ...withPast(before, { startedAt, counts, error: null }) });
       return needsBuild;
     } catch (error) {
       const failure = asFailure(error);
@@ -322,7 +322,7 @@ export class Tenant implements AsyncDisposable {
         await write({
           failures: before.failures + 1,
           failedAt: Date.now(),
-          ...remember(null, failure.toRecord()),
+          ...withPast(before, { startedAt, counts: null, error: failure.toRecord() }),
         });
       throw failure;
     }
@@ -337,10 +337,7 @@ export class Tenant implements AsyncDisposable {
       return work.onRunning();
     };
     const remember = (counts: SyncCounts | null, error: FailureRecord | null): Promise<void> =>
-      work.write({
-        counts: counts ?? before.counts,
-        history: [...before.history, { startedAt, endedAt: Date.now(), counts, error }].slice(-MAX_HISTORY),
-      });
+      work.write({ counts: counts ?? before.counts, ...withPast(before, { startedAt, counts, error }) });
     try {
       const { documents, unchanged } = await this.#buildInTurn({ ...work, onRunning });
       const removed = Math.max(0, (before.documents ?? 0) - documents);
@@ -367,12 +364,13 @@ export class Tenant implements AsyncDisposable {
 
   async #buildNow(signal: AbortSignal, write: Work["write"]): Promise<BuildCounts> {
     const { search } = this.settings;
-    const path = this.#indexPath;
-    makeStateDirectory(dirname(path));
+    const { indexPath: path, owner } = this.#place;
+    await this.#place.claim();
     const files = new LeftOutFiles(this.#log);
     const counts = await buildIndex(() => this.#source.documents({ onLeftOut: files.begin() }), {
       ...this.#options.building,
       path,
+      owner,
       profile: search.profile,
       language: search.language ?? undefined,
       slugStyle: await this.#source.slugStyle(),

@@ -10,5 +10,5 @@ export {
   onlineSource as openOnlineSource,
 } from "./source/open-source.ts";
 export type { Source, SyncCounts } from "./source/source.ts";
-export { recordOf, type SyncBook, type SyncRecord } from "./sync-book.ts";
+export { leaseOf, recordOf, type SyncBook, type SyncRecord } from "./sync-book.ts";
 export { openSharedSyncBook } from "./sync-book-postgres.ts";

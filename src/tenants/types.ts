@@ -15,6 +15,15 @@ export type IndexBuilding = {
   readonly turn: <T>(work: () => Promise<T>) => Promise<T>;
 };
 
+/** A sync or a build that has begun. */
+export type Work = {
+  readonly signal: AbortSignal;
+  /** Called when it has begun, and does not wait any more. */
+  readonly onRunning: () => Promise<void>;
+  /** See `TenantWork`. */
+  readonly write: (change: Partial<SyncRecord>) => Promise<void>;
+};
+
 export type TenantSearchOptions = {
   /** The most results, 1 to 100. */
   readonly size: number;

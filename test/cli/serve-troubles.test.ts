@@ -12,9 +12,10 @@ import {
 import { join } from "node:path";
 import { canLoseRights, runBinary } from "../support/binary.ts";
 import { Served, type ToolAnswer, writeDeployment } from "../support/served.ts";
+import { indexIn } from "../support/state-place.ts";
 import { until } from "../support/until.ts";
 
-const indexOf = (root: string): string => join(root, "state/tool/search.index");
+const indexOf = (root: string): string => indexIn(join(root, "state"), "tool");
 const answers = (served: Served, query = "no_proxy", count = 1): Promise<ToolAnswer> =>
   until(
     () => served.search(query),

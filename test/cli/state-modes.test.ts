@@ -8,6 +8,7 @@ import { forAllTests } from "../support/for-all-tests.ts";
 import { serveGit } from "../support/git-server.ts";
 import { serveNumberedSite } from "../support/numbered-site.ts";
 import { Served } from "../support/served.ts";
+import { indexIn } from "../support/state-place.ts";
 import { gitTenant, SYNC_ENVIRONMENT, webTenant, writeSyncDeployment } from "../support/sync-run.ts";
 import { until } from "../support/until.ts";
 
@@ -94,7 +95,7 @@ test("what serve search keeps is for its user alone, in a directory that others 
     }
     expect(readdirSync(given)).toContain("state.sqlite-wal");
     expect(openToOthers(given)).toEqual([]);
-    expect(statSync(join(given, "quay/search.index")).mode & 0o777).toBe(0o600);
+    expect(statSync(indexIn(given, "quay")).mode & 0o777).toBe(0o600);
   }
   const states = readdirSync(root, { recursive: true, encoding: "utf8" }).filter((path) =>
     path.endsWith("/.article-extractor"),

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { BINARY, runShell } from "../support/binary.ts";
 import { type CommandOptions, runCommand } from "../support/command.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { indexIn } from "../support/state-place.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const run = (words: readonly string[], options: CommandOptions = {}) =>
@@ -331,7 +332,7 @@ describe("a tenant whose index a server would build, without a server", () => {
   test("says how to build a damaged one anew", async () => {
     const env = { DOCS_SEARCH_STATE_DIR: join(root, "damaged") };
     await run(["index", "weir", "--config", builds()], { env });
-    writeFileSync(join(env.DOCS_SEARCH_STATE_DIR, "weir/search.index"), "hello ".repeat(1000));
+    writeFileSync(indexIn(env.DOCS_SEARCH_STATE_DIR, "weir"), "hello ".repeat(1000));
     // The second one, too: the first has asked for a sync that nobody does.
     for (const _ of [1, 2]) {
       const { stderr } = await run(["search", "weir", "x", "--config", builds()], { env });

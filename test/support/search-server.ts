@@ -59,7 +59,7 @@ export function openRegistry(deployment: object, directory = "/"): TestRegistry 
     isOffline: read.infrastructure.isOffline,
     stateDirectory,
     book: openSyncBook(openSharedState(stateDirectory, log).database, log),
-    deployment: "d.json",
+    deployment: { name: null, file: join(directory, "d.json") },
     building: {
       workerUrl: INDEX_WORKER_URL,
       ...INDEX_BUILD,

@@ -131,7 +131,7 @@ class IndexWorker implements AsyncDisposable {
       onLost: (failure) => this.#blame(failure),
       describeWork: () => "before the index was built",
     });
-    const { path, profile, language, memoryBytes, slugStyle } = options;
+    const { path, profile, language, memoryBytes, slugStyle, owner } = options;
     this.#thread.post({
       kind: "start",
       task: {
@@ -140,6 +140,7 @@ class IndexWorker implements AsyncDisposable {
         language,
         memoryBytes,
         slugStyle,
+        owner,
         buildName: this.#buildName,
         place: this.#place,
       },

@@ -16,6 +16,8 @@ export type BuildTask = {
   readonly memoryBytes: number;
   /** How the documents' generator makes anchors, where its configuration tells; else their links do. */
   readonly slugStyle?: SlugStyle | undefined;
+  /** Whose index it is; see `SearchIndex.owner`. */
+  readonly owner?: string | undefined;
   /** Part of the name of the directory for temporary files. */
   readonly buildName: string;
   /** A shared number that the worker sets to that of the document it begins; the first is 1. */

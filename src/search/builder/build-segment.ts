@@ -40,6 +40,8 @@ export type BuildOptions = {
   readonly memoryBytes: number;
   /** How the documents' generator makes anchors, where its configuration tells; else their links do. */
   readonly slugStyle?: SlugStyle | undefined;
+  /** Whose index it is; see `SearchIndex.owner`. */
+  readonly owner?: string | undefined;
   /** Part of the name of the directory for temporary files; by default a random one. */
   readonly buildName?: string;
   /** Called after every document. */
@@ -131,7 +133,7 @@ class Build implements AsyncDisposable {
   async add(source: SourceDocument): Promise<void> {
     if (this.#table.has(source.url)) return this.#options.onRepeated?.(source);
     const contentHash = hashOf(source, this.#bytes);
-    const old = this.#findUnchanged(source, contentHash);
+    const old = this.#previous === null ? -1 : findUnchanged(this.#previous, source, contentHash);
     if (old >= 0) await this.#carryOver(source, contentHash, old);
     else await this.#analyse(source, contentHash);
   }
@@ -144,7 +146,7 @@ class Build implements AsyncDisposable {
     }
     await this.#stored.close();
     await this.#layouts.close();
-    const { path, analysis } = this.#options;
+    const { path, analysis, owner } = this.#options;
     const slugStyle = this.#options.slugStyle ?? this.#slugs.winner();
     const carriedStyle = this.#unchanged > 0 ? this.#previous?.slugStyle : undefined;
     await using file = await SegmentFileWriter.create(path, join(this.#directory, "segment"));
@@ -156,17 +158,10 @@ class Build implements AsyncDisposable {
       analyserFingerprint: analysis.fingerprint,
       hasCompounds: analysis.vocabulary.hasCompounds,
       slugStyle,
+      owner,
       // Analysis gives them GitHub's.
       needsSlugs: slugStyle !== "github" || (carriedStyle ?? "github") !== "github",
     });
-  }
-
-  #findUnchanged({ url }: SourceDocument, [low, high]: ContentHash): number {
-    if (this.#previous === null) return -1;
-    const document = this.#previous.findDocument(url);
-    if (document < 0) return -1;
-    const [oldLow, oldHigh] = this.#previous.contentHash(document);
-    return oldLow === low && oldHigh === high ? document : -1;
   }
 
   async #carryOver(source: SourceDocument, contentHash: ContentHash, old: number): Promise<void> {
@@ -245,6 +240,29 @@ class Build implements AsyncDisposable {
 }
 
 type ContentHash = readonly [low: number, high: number];
+
+/** The document of an index with this address and text; -1 for none. */
+function findUnchanged(index: Segment, { url }: SourceDocument, [low, high]: ContentHash): number {
+  const document = index.findDocument(url);
+  if (document < 0) return -1;
+  const [oldLow, oldHigh] = index.contentHash(document);
+  return oldLow === low && oldHigh === high ? document : -1;
+}
+
+/** Whether an index is of exactly these documents. */
+export async function holdsExactly(
+  index: Segment,
+  documents: AsyncIterable<SourceDocument>,
+): Promise<boolean> {
+  const bytes = new ByteWriter(64 * 1024);
+  const met = new Set<number>();
+  for await (const source of documents) {
+    const document = findUnchanged(index, source, hashOf(source, bytes));
+    if (document < 0) return false;
+    met.add(document);
+  }
+  return met.size === index.documentCount && met.size > 0;
+}
 
 function hashOf({ title, markdown, anchors = [] }: SourceDocument, scratch: ByteWriter): ContentHash {
   scratch.clear();

@@ -24,6 +24,7 @@ export type SegmentParts = {
   readonly hasCompounds: boolean;
   /** How the collection's generator makes the anchors of headings; records may have others. */
   readonly slugStyle: SlugStyle;
+  readonly owner: string | undefined;
   /** Whether the records have to be given those anchors. */
   readonly needsSlugs: boolean;
 };
@@ -46,6 +47,7 @@ export async function writeSegment(file: SegmentFileWriter, parts: SegmentParts)
     analyserFingerprint: parts.analyserFingerprint,
     fieldTotals: [...totalsOf(lengths)],
     slugStyle: parts.slugStyle,
+    owner: parts.owner,
   };
   await file.section("meta", () => file.write(new TextEncoder().encode(JSON.stringify(meta))));
   await file.finish();

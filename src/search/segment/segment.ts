@@ -38,6 +38,8 @@ export type SegmentMeta = {
   readonly fieldTotals: readonly number[];
   /** How the collection's generator makes the anchors of headings. */
   readonly slugStyle: SlugStyle;
+  /** Whose index it is, as its builder has written it; 0.1.0 wrote none. */
+  readonly owner?: string | undefined;
 };
 
 type KeptTables = {
@@ -56,6 +58,7 @@ export class Segment implements IndexReader, Disposable {
   readonly analyserFingerprint: string;
   readonly fieldTotals: Float64Array;
   readonly slugStyle: SlugStyle;
+  readonly owner: string | null;
   readonly #file: SegmentFile;
   readonly #terms: TermDictionary;
   readonly #stored: StoredBlockReader;
@@ -75,6 +78,7 @@ export class Segment implements IndexReader, Disposable {
     this.analyserFingerprint = meta.analyserFingerprint;
     this.fieldTotals = Float64Array.from(meta.fieldTotals);
     this.slugStyle = meta.slugStyle;
+    this.owner = meta.owner ?? null;
     this.#terms = new TermDictionary(file);
     this.#stored = new StoredBlockReader(file);
     this.#urls = new StringTableCursor(file, { entries: "urls", blocks: "urlBlocks" });

@@ -309,6 +309,7 @@ const SOURCES = "be one of online, git, filesystem";
 
 const deployment = v.strictObject({
   $schema: v.optional(v.string("be text")),
+  name: orNull(codename),
   infrastructure: v.optional(infrastructure, {}),
   tenants: v.array(v.variant("source_type", [online, git, filesystem], SOURCES), "be a list of tenants"),
 });

@@ -8,6 +8,7 @@ import { type DeploymentFile, partsOf, type TenantFile } from "./schema.ts";
 export function translateDeployment(file: DeploymentFile, directory: string): Deployment {
   const tenants = file.tenants.map((tenant) => toTenant(tenant, file, directory));
   return {
+    name: file.name,
     infrastructure: toInfrastructure(file.infrastructure, directory),
     infrastructureFields: file.infrastructure,
     tenants,
@@ -241,6 +242,8 @@ function excludedEntries(tenant: Extract<TenantFile, { source_type: "online" }>)
 
 /** A checked `deployment.json` (docs/tenants.md). */
 export type Deployment = {
+  /** What tells it from other deployments; null leaves that to the path of its file. */
+  readonly name: string | null;
   readonly infrastructure: InfrastructureSettings;
   /** The same fields as the file names them, with the defaults of those that it leaves out. */
   readonly infrastructureFields: DeploymentFile["infrastructure"];

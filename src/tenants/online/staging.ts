@@ -4,6 +4,8 @@ import { createYieldWhenDue } from "../../base/event-loop.ts";
 import { contentHashOf, type PageSink } from "../../crawler/index.ts";
 import { createFileStore, type Page, type PageStore } from "../../pages/index.ts";
 import { type DocumentUrl, type PageUrl, parsePageUrl } from "../../urls/index.ts";
+import type { OnlineTenant } from "../settings.ts";
+import { isSameSource, sitesOf, sourceOf } from "../source/identity.ts";
 import { readState, writeState } from "../state-file.ts";
 import type { KnownDocument } from "./judge.ts";
 import { fingerprintOf } from "./soft-404.ts";
@@ -87,16 +89,33 @@ export type Ledger = {
 
 type LedgerFile = {
   readonly version: 1;
+  /** See `sourceOf`; missing in the file of 0.1.0. */
+  readonly source?: readonly string[];
   readonly documents: readonly (readonly [url: PageUrl, hash: string, misses: number])[];
   readonly quarantined: readonly PageUrl[];
   readonly verifiedAt: number;
   readonly garbage: readonly PageUrl[];
 };
 
-/** Returns null before the first complete sync. */
-export async function readLedger(path: string): Promise<Ledger | null> {
-  const file = await readState(path, isLedgerFile);
-  if (!file) return null;
+type LedgerParts = {
+  readonly tenant: OnlineTenant;
+  readonly published: PageStore;
+  readonly ledgerPath: string;
+};
+
+/**
+ * Opens the ledger, or makes one from the pages when it is lost. Documents of sites that the tenant no longer has, and
+ * pages of sites that it never had, are none of its documents.
+ */
+export async function openLedger({ tenant, published, ledgerPath }: LedgerParts): Promise<Ledger> {
+  const file = await readState(ledgerPath, isLedgerFile);
+  const source = sourceOf(tenant);
+  const isOwn = (other: readonly string[]): boolean => isSameSource(other, source);
+  if (!file) return await recoverLedger(published, (url) => isOwn([tenant.source, ...sitesOf([url])]));
+  if (file.source && !isOwn(file.source)) {
+    const garbage = [...file.garbage, ...file.documents.map(([url]) => url)];
+    return { documents: new Map(), quarantined: new Set(), verifiedAt: 0, garbage };
+  }
   return {
     documents: new Map(file.documents.map(([url, hash, misses]) => [url, { hash, misses }])),
     quarantined: new Set(file.quarantined),
@@ -106,22 +125,23 @@ export async function readLedger(path: string): Promise<Ledger | null> {
 }
 
 /** @throws Failure `unwritable_output` */
-export function writeLedger(path: string, ledger: Ledger): Promise<void> {
+export function writeLedger({ tenant, ledgerPath }: LedgerParts, ledger: Ledger): Promise<void> {
   const file: LedgerFile = {
     version: 1,
+    source: sourceOf(tenant),
     documents: [...ledger.documents].map(([url, { hash, misses }]) => [url, hash, misses] as const),
     quarantined: [...ledger.quarantined],
     verifiedAt: ledger.verifiedAt,
     garbage: ledger.garbage,
   };
-  return writeState(path, file);
+  return writeState(ledgerPath, file);
 }
 
-/** Makes a ledger from the pages when the ledger itself is lost. */
-export async function recoverLedger(store: PageStore): Promise<Ledger> {
+async function recoverLedger(store: PageStore, isOwn: (url: PageUrl) => boolean): Promise<Ledger> {
   const documents = new Map<PageUrl, KnownDocument>();
   for await (const page of store.list())
-    if (isPageUrl(page.url)) documents.set(page.url, { hash: contentHashOf(page), misses: 0 });
+    if (isPageUrl(page.url) && isOwn(page.url))
+      documents.set(page.url, { hash: contentHashOf(page), misses: 0 });
   return { documents, quarantined: new Set(), verifiedAt: 0, garbage: [] };
 }
 

@@ -21,7 +21,7 @@ import {
   type TenantCrawler,
 } from "./plan.ts";
 import { type ErrorPage, fingerprintOf } from "./soft-404.ts";
-import { type Ledger, readLedger, recoverLedger, Staging, writeLedger } from "./staging.ts";
+import { type Ledger, openLedger, Staging, writeLedger } from "./staging.ts";
 
 /** A sitemap's dates are trusted for this long; then every page is requested once. */
 const TRUST_DATES_MS = 7 * 24 * 60 * 60 * 1000;
@@ -35,9 +35,9 @@ const PUBLISHED_AT_ONCE = 16;
 
 /** One sync of a website; see `onlineSource`. */
 export async function syncWebsite(parts: OnlineParts, context: SyncContext): Promise<SyncCounts> {
-  const { tenant, options, published, ledgerPath } = parts;
+  const { tenant, options, published } = parts;
   makeStateDirectory(options.stateDirectory);
-  const ledger = (await readLedger(ledgerPath)) ?? (await recoverLedger(published));
+  const ledger = await openLedger(parts);
   const staging = await Staging.open(join(options.stateDirectory, "staged"), { published, ledger });
   const hosts = [...tenant.entryUrls, ...tenant.sitemapUrls, ...tenant.allowPrefixes].map(
     (url) => new URL(url).hostname,
@@ -276,7 +276,7 @@ type Verdict = {
 
 /** Publishes the accepted pages; the ledger is written before anything is removed. */
 async function publish(sync: Sync, { judgement, outcomes, verifiedAt }: Verdict): Promise<SyncCounts> {
-  const { published, ledger, staging, ledgerPath } = sync;
+  const { published, ledger, staging } = sync;
   const documents = new Map<PageUrl, KnownDocument>();
   for (const [url, misses] of judgement.misses) {
     const known = ledger.documents.get(url);
@@ -298,9 +298,9 @@ async function publish(sync: Sync, { judgement, outcomes, verifiedAt }: Verdict)
     await Promise.all(accepted.slice(from, from + PUBLISHED_AT_ONCE).map(take));
   const garbage = [...ledger.garbage, ...judgement.removed].filter((url) => !documents.has(url));
   const next = { documents, quarantined: judgement.quarantined, verifiedAt, garbage };
-  await writeLedger(ledgerPath, next);
+  await writeLedger(sync, next);
   for (const url of garbage) await published.delete(url);
-  if (garbage.length > 0) await writeLedger(ledgerPath, { ...next, garbage: [] });
+  if (garbage.length > 0) await writeLedger(sync, { ...next, garbage: [] });
   await staging.clear();
   const failed = [...outcomes.values()].filter(({ status }) => status === "failed").length;
   return {

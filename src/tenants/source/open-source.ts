@@ -14,7 +14,7 @@ import type { GitAccess } from "../git/access.ts";
 import { gitSource } from "../git/source.ts";
 import { describeQuarantine } from "../online/judge.ts";
 import type { OnlineParts, OnlineSourceOptions, WebAccess } from "../online/plan.ts";
-import { readLedger, recoverLedger } from "../online/staging.ts";
+import { openLedger } from "../online/staging.ts";
 import { syncWebsite } from "../online/sync.ts";
 import type { FilesystemTenant, OnlineTenant, TenantSettings } from "../settings.ts";
 import type { Source, SyncCounts } from "./source.ts";
@@ -78,12 +78,9 @@ export function onlineSource(tenant: OnlineTenant, options: OnlineSourceOptions)
   };
 }
 
-async function* readDocuments({
-  tenant,
-  published,
-  ledgerPath,
-}: OnlineParts): AsyncGenerator<SourceDocument> {
-  const ledger = (await readLedger(ledgerPath)) ?? (await recoverLedger(published));
+async function* readDocuments(parts: OnlineParts): AsyncGenerator<SourceDocument> {
+  const { tenant, published } = parts;
+  const ledger = await openLedger(parts);
   if (ledger.documents.size === 0) {
     const { size } = ledger.quarantined;
     const why =

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { openRegistry, writeTree } from "../../support/search-server.ts";
+import { indexIn } from "../../support/state-place.ts";
 
 const search = { size: 10, wordMatch: false, timeoutMs: 5000 };
 
@@ -21,8 +21,7 @@ test("many tenants are searched in turn, more of them than stay open", async () 
       expect((await registry.status(codename)).documentCount).toBe(1);
     }
   // The last one is open and stays searched without its file, the first one was closed.
-  for (const codename of ["tenant-0", "tenant-39"])
-    rmSync(join(registry.stateDirectory, codename, "search.index"));
+  for (const codename of ["tenant-0", "tenant-39"]) rmSync(indexIn(registry.stateDirectory, codename));
   expect((await registry.search("tenant-39", "apples", search)).hits).toHaveLength(1);
   await expect(registry.search("tenant-0", "apples", search)).rejects.toThrow("has no search index");
 }, 120_000);

@@ -3,7 +3,9 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Database, openDatabase, openLeases } from "../../../src/base/database/index.ts";
 import { NO_FILTER } from "../../../src/search/testing.ts";
+import { leaseOf } from "../../../src/tenants/testing.ts";
 import { openRegistry, type TestRegistry, writeTree } from "../../support/search-server.ts";
+import { indexIn, keyIn } from "../../support/state-place.ts";
 import { until } from "../../support/until.ts";
 
 let root: string;
@@ -65,7 +67,7 @@ test("a damaged index is searched on although no build can be asked for", async 
   await registry.build("harbour");
   expect(await hitsOf("sluicegate")).toBe(1);
   beside.run("DROP TABLE sync_requests");
-  const path = join(registry.stateDirectory, "harbour/search.index");
+  const path = indexIn(registry.stateDirectory, "harbour");
   writeFileSync(`${path}.new`, "garbage");
   renameSync(`${path}.new`, path);
   await until(
@@ -96,7 +98,7 @@ test("wherever a tenant's index is damaged, a search of several finds what the o
   for (const { codename } of several.list()) await several.build(codename);
   for (const [number, { codename }] of several.list().entries()) {
     if (number === 0) continue;
-    const path = join(several.stateDirectory, codename, "search.index");
+    const path = indexIn(several.stateDirectory, codename);
     const bytes = await Bun.file(path).bytes();
     // A bit in each of the first parts of the file that have checksums, which hold the documents.
     const at = 16_384 * number - 1000;
@@ -128,7 +130,9 @@ test("documents that change while another process is at them are read when it ha
     (state) => state === "idle",
   );
   const leases = openLeases(beside);
-  expect(await leases.take("tenant:harbour", "elsewhere:1:x", 60_000)).not.toBeNull();
+  expect(
+    await leases.take(leaseOf(keyIn(registry.stateDirectory, "harbour")), "elsewhere:1:x", 60_000),
+  ).not.toBeNull();
   writeFileSync(join(root, "locks.md"), "# Locks\n\nA lockkeeper works here.\n");
   // It has seen the change, and not been able to do anything about it.
   await until(
@@ -136,7 +140,7 @@ test("documents that change while another process is at them are read when it ha
     (state) => state === "queued",
   );
   expect(await hitsOf("lockkeeper")).toBe(0);
-  await leases.release("tenant:harbour", "elsewhere:1:x");
+  await leases.release(leaseOf(keyIn(registry.stateDirectory, "harbour")), "elsewhere:1:x");
   expect(await untilHits("lockkeeper", 1)).toBe(1);
 }, 120_000);
 

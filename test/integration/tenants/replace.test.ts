@@ -6,6 +6,7 @@ import fc from "fast-check";
 import { readDeployment } from "../../../src/settings/index.ts";
 import type { TenantSettings } from "../../../src/tenants/index.ts";
 import { openRegistry, type TestRegistry, writeTree } from "../../support/search-server.ts";
+import { indexIn } from "../../support/state-place.ts";
 import { until, untilTrue } from "../../support/until.ts";
 
 const SEARCH = { size: 10, wordMatch: false, timeoutMs: 30_000 };
@@ -80,7 +81,7 @@ describe("tenants that are replaced", () => {
     open([folder("first"), folder("second")]);
     for (const codename of codenames()) await registry.build(codename);
     expect([await hitsOf("first"), await hitsOf("second")]).toEqual([1, 1]);
-    for (const codename of codenames()) rmSync(join(registry.stateDirectory, codename, "search.index"));
+    for (const codename of codenames()) rmSync(indexIn(registry.stateDirectory, codename));
     const changes = replace(
       folder("second", { description: "Another one" }),
       folder("first"),

@@ -8,6 +8,7 @@ describe("failures", () => {
     ["crawl_conflict", 2],
     ["invalid_settings", 2],
     ["invalid_url", 2],
+    ["foreign_state", 2],
     ["cancelled", 130],
   ];
 

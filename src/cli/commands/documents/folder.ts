@@ -10,6 +10,7 @@ import {
   type LeftOut,
   leftOutText,
   type MatchCounts,
+  ownerOfIndex,
   readDocumentFolder,
   refuseForeignFile,
   type SearchHit,
@@ -18,6 +19,7 @@ import {
   type UnreadDocument,
 } from "../../../search/index.ts";
 import { DEFAULT_SEARCH, INDEX_BUILD } from "../../../settings/index.ts";
+import { folderOwner, requireFolderIndex } from "../../../tenants/index.ts";
 import { countedDocuments } from "../../deployment.ts";
 import type { Io } from "../../io.ts";
 import type { CommandParts } from "../../program.ts";
@@ -35,6 +37,7 @@ export async function runSearch(
   command: FolderSearch,
   { io, paint }: { readonly io: Io; readonly paint: Paint },
 ): Promise<number> {
+  requireFolderIndex(ownerOfIndex(command.indexFile), command);
   // On a terminal the words are coloured that HTML would mark.
   const style = io.stdout.isTerminal && !command.isJson ? "html" : "plain";
   using index = openIndex(command, style);
@@ -120,6 +123,7 @@ const quote = (word: string): string =>
 export async function runIndex(command: FolderIndex, { typed, io, notices }: CommandParts): Promise<number> {
   // A damaged index in its own place is replaced; a file that was named may be anything.
   if (command.indexFile !== indexFileOf(command.folder)) await refuseForeignFile(command.indexFile);
+  requireFolderIndex(ownerOfIndex(command.indexFile), command);
   // A build that starts anew reads all files again.
   const leftOut = new Map<string, LeftOut>();
   const onLeftOut = (file: LeftOut): void => {
@@ -135,6 +139,7 @@ export async function runIndex(command: FolderIndex, { typed, io, notices }: Com
     path: command.indexFile,
     slugStyle: await slugStyleOfFolder(command.folder),
     profile: command.profile,
+    owner: folderOwner(command.folder, command.indexFile),
     workerUrl: io.indexWorkerUrl,
     signal: io.signal,
     ...INDEX_BUILD,

@@ -1,5 +1,5 @@
 import { statSync } from "node:fs";
-import { sourceProblems } from "../../../app/index.ts";
+import { foreignStates, sourceProblems } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { listDocuments, type PathRules } from "../../../search/index.ts";
 import type { Deployment } from "../../../settings/index.ts";
@@ -20,7 +20,12 @@ export const validate: Run = async (shell) => {
   const { program, deployment } = await openDeployment(parts, file);
   const { tenants, warnings } = deployment;
   const { refused, unset } = sourceProblems(deployment, program);
-  for (const warning of [...warnings, ...unset, ...(await folderProblems(deployment))])
+  for (const warning of [
+    ...warnings,
+    ...unset,
+    ...(await folderProblems(deployment)),
+    ...foreignStates(program, deployment),
+  ])
     parts.notices.warn(`${file}: ${warning}`);
   if (refused.length > 0)
     throw new Failure("invalid_settings", refused.map((problem) => `${file}: ${problem}`).join("\n"));

@@ -118,16 +118,18 @@ function takeOver(
   return { takenAt: new Date(), error: null, needRestart };
 }
 
-/** The fields of `infrastructure` that differ; what they allow tenants is part of the tenants' own settings. */
+/** The fields that differ of those that hold until the next start; what they allow tenants is part of the tenants' own settings. */
 const changedFields = (
-  { infrastructureFields: started }: PlacedDeployment,
-  { infrastructureFields: present }: PlacedDeployment,
-): readonly string[] =>
-  Object.entries(present).flatMap(([field, value]) =>
+  { name, infrastructureFields: started }: PlacedDeployment,
+  { name: nextName, infrastructureFields: present }: PlacedDeployment,
+): readonly string[] => [
+  ...(name === nextName ? [] : ["name"]),
+  ...Object.entries(present).flatMap(([field, value]) =>
     field === "allow_index_builds" || isDeepStrictEqual(value, started[field as keyof typeof started])
       ? []
       : [field],
-  );
+  ),
+];
 
 /** The most problems of a file that the log and `/health` name. */
 const MAX_PROBLEMS = 20;

@@ -1,0 +1,305 @@
+import { createHash } from "node:crypto";
+import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
+import { link, rename, rm } from "node:fs/promises";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { Failure } from "../base/failure.ts";
+import { isRecord, parseJson } from "../base/json.ts";
+import type { Log } from "../base/log.ts";
+import { isMissing, systemCode, systemFailure } from "../base/system-error.ts";
+import { isIndexOf, ownerOfIndex, type UnreadDocument } from "../search/index.ts";
+import type { TenantSettings } from "./settings.ts";
+import { isSameSource, realPathOf, repositoryOf, sitesOf, sourceOf } from "./source/identity.ts";
+import { makeStateDirectory, writeState } from "./state-file.ts";
+import type { SyncBook } from "./sync-book.ts";
+
+/** The deployment that a process works for. */
+export type DeploymentId = {
+  /** What the file declares; null where it declares nothing. */
+  readonly name: string | null;
+  /** The real path of the file, so that links lead to one deployment. */
+  readonly file: string;
+};
+
+/** Who some state belongs to. It is kept as `owner.json` beside the state, and in the index itself. */
+type Owner = {
+  /** The deployment's name; null without one. */
+  readonly deployment: string | null;
+  /** The deployment's file, relative to state below its folder, so that both may be moved together. */
+  readonly file: string;
+  readonly codename: string;
+  /** The kind of the source, and its folder, repository or sites. */
+  readonly source: readonly string[];
+};
+
+type PlaceOptions = { readonly deployment: DeploymentId; readonly stateDirectory: string };
+
+type SettleParts = {
+  readonly book: Pick<SyncBook, "inherit">;
+  /** Those of a folder. */
+  readonly documents: () => AsyncIterable<UnreadDocument>;
+  readonly log: Log;
+};
+
+/** Where a tenant's index and state are, and whether they are its own. */
+export class Place {
+  readonly directory: string;
+  readonly indexPath: string;
+  /** The tenant's name among those of all deployments that share a state directory or a database. */
+  readonly key: string;
+  readonly #owner: Owner;
+  /** Where 0.1.0 kept what has no place beside its documents: one folder for all tenants of a codename. */
+  readonly #former: string | null;
+  #settling: Promise<void> | null = null;
+  #unclaimed: { readonly refusal: Failure | null } | null = null;
+
+  constructor(settings: TenantSettings, { deployment, stateDirectory }: PlaceOptions) {
+    const { codename, rootDir } = settings;
+    const source = sourceOf(settings);
+    this.key = keyOf(codename, deployment, source);
+    const isBeside = settings.source !== "filesystem" && isWritable(rootDir);
+    const beside = join(realPathOf(rootDir), STATE_FOLDER);
+    this.directory = isBeside ? beside : join(stateDirectory, this.key);
+    this.indexPath = join(this.directory, INDEX);
+    const folder = dirname(deployment.file);
+    const isMovedAlong = beside.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+    const file = isBeside && isMovedAlong ? relative(beside, deployment.file) : deployment.file;
+    this.#owner = { deployment: deployment.name, file, codename, source };
+    this.#former = isBeside ? null : join(stateDirectory, codename);
+  }
+
+  /** Its owner as the index has it. */
+  get owner(): string {
+    return JSON.stringify(this.#owner);
+  }
+
+  /** Why its state must neither be used nor overwritten; null when nothing speaks against it. */
+  refusal(): Failure | null {
+    const written = readText(this.#ownerPath);
+    const owner = parseOwner(written);
+    if (owner !== null) return relationOf(owner, this.#owner) === "other" ? this.#foreign(written) : null;
+    // What 0.1.0 left names no owner, but its source.
+    this.#unclaimed ??= { refusal: this.#refusalOfFormer(this.directory) };
+    return this.#unclaimed.refusal;
+  }
+
+  /** Why an index with this owner must not be searched; null when it may. 0.1.0 wrote none. */
+  refusalOf(written: string | null): Failure | null {
+    if (written === null) return null;
+    const owner = parseOwner(written);
+    const relation = owner === null ? "other" : relationOf(owner, this.#owner);
+    if (relation === "other") return this.#foreign(written);
+    if (relation === "own") return null;
+    return new Failure("index_missing", `${this.indexPath} was built for ${whose(written, this.directory)}`);
+  }
+
+  /**
+   * Makes the place the tenant's own before anything is written into it.
+   * @throws Failure `foreign_state` that names who has it; `unwritable_output`
+   */
+  async claim(): Promise<void> {
+    makeStateDirectory(this.directory);
+    for (;;) {
+      const index = this.refusalOf(ownerOfIndex(this.indexPath));
+      const refusal = this.refusal() ?? (index?.code === "foreign_state" ? index : null);
+      if (refusal) throw refusal;
+      const written = readText(this.#ownerPath);
+      if (written === this.owner || (await this.#writeOwner(written !== null))) return;
+    }
+  }
+
+  /**
+   * Takes over what 0.1.0 left, with its record in the book, when it is of this tenant's source: the index of a
+   * folder only while all its documents are the folder's. Looks once.
+   */
+  settle(parts: SettleParts): Promise<void> {
+    this.#settling ??= this.#takeOver(parts).catch((error) => {
+      parts.log.warning("earlier state not taken over", { path: this.directory, error: String(error) });
+    });
+    return this.#settling;
+  }
+
+  async #takeOver({ book, documents, log }: SettleParts): Promise<void> {
+    const { codename, source } = this.#owner;
+    const [kind] = source;
+    const isMoved = this.#former !== null;
+    const from = this.#former ?? this.directory;
+    if (existsSync(isMoved ? this.directory : this.#ownerPath)) return;
+    const state = formerStateOf(from).find((found) => isSameSource(found.source, source));
+    const isFormer = kind === "filesystem" ? await isIndexOf(join(from, INDEX), documents()) : state;
+    if (!isFormer) return;
+    await book.inherit(codename, this.key, state?.writtenAt ?? null);
+    if (isMoved) await rename(from, this.directory).catch(ignoreMissing);
+    await this.claim();
+    log.info("earlier state taken over", { path: from });
+  }
+
+  get #ownerPath(): string {
+    return join(this.directory, OWNER);
+  }
+
+  /** @returns false when somebody else was faster */
+  async #writeOwner(replaces: boolean): Promise<boolean> {
+    const aside = `${this.#ownerPath}.${crypto.randomUUID()}.tmp`;
+    try {
+      await writeState(aside, this.#owner);
+      // Of two deployments that link at once, one fails.
+      await (replaces ? rename : link)(aside, this.#ownerPath);
+      return true;
+    } catch (error) {
+      if (systemCode(error) === "EEXIST") return false;
+      // Some disks have no links.
+      if (!replaces && /^(?:EPERM|ENOTSUP|ENOSYS)$/.test(systemCode(error) ?? ""))
+        return await this.#writeOwner(true);
+      throw systemFailure(error, "unwritable_output", `could not write ${this.#ownerPath}`);
+    } finally {
+      await rm(aside, { force: true });
+    }
+  }
+
+  #refusalOfFormer(directory: string): Failure | null {
+    const found = formerStateOf(directory);
+    const isOwn = found.some(({ source }) => isSameSource(source, this.#owner.source));
+    return found.length === 0 || isOwn ? null : this.#foreign(null);
+  }
+
+  #foreign(written: string | null): Failure {
+    const { codename } = this.#owner;
+    return new Failure(
+      "foreign_state",
+      `Tenant '${codename}' cannot use ${this.directory}, which belongs to ${whose(written, this.directory)}; name another docs_root_dir, or remove that directory if nobody needs it`,
+    );
+  }
+}
+
+/** The owner of the index that `index --dir` builds; index and folder may be moved together. */
+export const folderOwner = (folder: string, indexFile: string): string =>
+  JSON.stringify({ folder: relative(realPathOf(dirname(indexFile)), realPathOf(folder)) });
+
+/**
+ * Refuses an index that does not belong to a folder.
+ * @param written the owner that the index names; null when it names none, or there is no index
+ * @throws Failure `foreign_state` that names who has it
+ */
+export function requireFolderIndex(
+  written: string | null,
+  { folder, indexFile }: { readonly folder: string; readonly indexFile: string },
+): void {
+  const directory = dirname(indexFile);
+  const beside = readText(join(directory, OWNER));
+  const isOwn =
+    written === null
+      ? beside === null && formerStateOf(directory).length === 0
+      : written === folderOwner(folder, indexFile);
+  if (!isOwn)
+    throw new Failure(
+      "foreign_state",
+      `${indexFile} belongs to ${whose(written ?? beside, directory)}, and not to ${folder}; name another file with --index-file`,
+    );
+}
+
+const STATE_FOLDER = ".article-extractor";
+const INDEX = "search.index";
+const OWNER = "owner.json";
+
+/** The identity is the name, else the file; a source is its kind and what names it. */
+function keyOf(codename: string, { name, file }: DeploymentId, source: readonly string[]): string {
+  const hash = (parts: readonly unknown[]): string =>
+    createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 12);
+  return `${codename}@${hash(name === null ? ["file", file] : ["name", name])}-${hash(source)}`;
+}
+
+/**
+ * Tells whether state is a tenant's own, is its own from before its deployment gave it another source or codename, or is
+ * somebody else's. A deployment that has been given a name keeps what it had without one.
+ */
+function relationOf(found: Owner, own: Owner): "own" | "former" | "other" {
+  const isSameFile = found.file === own.file;
+  const isSource = isSameFile
+    ? isSameSource(found.source, own.source)
+    : isDeepStrictEqual(found.source, own.source);
+  const isSame = found.codename === own.codename && isSource;
+  const isSameDeployment = found.deployment === null ? isSameFile : found.deployment === own.deployment;
+  if (!isSameDeployment || !(isSame || isSameFile)) return "other";
+  return isSame ? "own" : "former";
+}
+
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}
+
+function parseOwner(text: string | null): Owner | null {
+  const owner = text === null ? null : parseJson(text);
+  if (!isRecord(owner) || typeof owner.file !== "string" || typeof owner.codename !== "string") return null;
+  const { deployment, file, codename, source } = owner;
+  const isSource = Array.isArray(source) && source.every((part) => typeof part === "string");
+  const isName = deployment === null || typeof deployment === "string";
+  return isSource && isName ? { deployment, file, codename, source } : null;
+}
+
+/** Says who state belongs to. */
+function whose(written: string | null, directory: string): string {
+  const owner = parseOwner(written);
+  const folder = written === null ? null : parseJson(written);
+  if (isRecord(folder) && typeof folder.folder === "string")
+    return `the folder ${resolve(directory, folder.folder)} (index --dir)`;
+  if (owner === null) {
+    const sources = formerStateOf(directory).map(({ source }) => source.join(" "));
+    return sources.length === 0 ? "somebody else" : `a tenant of another source (${sources.join(", ")})`;
+  }
+  const name = owner.deployment === null ? "" : `'${owner.deployment}', `;
+  return `tenant '${owner.codename}' (${owner.source.join(" ")}) of the deployment ${name}${resolve(directory, owner.file)}`;
+}
+
+type FormerState = { readonly source: readonly string[]; readonly writtenAt: number };
+
+/** What a directory without an owner shows of the sources that were synced into it. */
+function formerStateOf(directory: string): readonly FormerState[] {
+  const found: FormerState[] = [];
+  for (const [name, sourceIn] of FORMER) {
+    const path = join(directory, name);
+    const text = readText(path);
+    const source = text === null ? null : sourceIn(parseJson(text));
+    if (source !== null) found.push({ source, writtenAt: statSync(path).mtimeMs });
+  }
+  return found;
+}
+
+const FORMER: readonly (readonly [name: string, sourceIn: (state: unknown) => readonly string[] | null])[] = [
+  [
+    "git.json",
+    (state) => {
+      const wish = isRecord(state) && typeof state.wish === "string" ? parseJson(state.wish) : null;
+      const url: unknown = Array.isArray(wish) && Array.isArray(wish[0]) ? wish[0][0] : null;
+      return typeof url === "string" ? ["git", repositoryOf(url)] : null;
+    },
+  ],
+  [
+    "website.json",
+    (state) => {
+      const rows = isRecord(state) && Array.isArray(state.documents) ? state.documents : [];
+      const urls = rows.flatMap((row) =>
+        Array.isArray(row) && URL.canParse(String(row[0])) ? [String(row[0])] : [],
+      );
+      return urls.length === 0 ? null : ["online", ...sitesOf(urls)];
+    },
+  ],
+];
+
+function isWritable(directory: string): boolean {
+  try {
+    accessSync(directory, constants.W_OK);
+    return true;
+  } catch (error) {
+    // The first sync creates a missing directory.
+    return isMissing(error);
+  }
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!isMissing(error)) throw error;
+}
