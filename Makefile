@@ -2,7 +2,7 @@
 BUN := sh scripts/bun
 INSTALLED := node_modules/.installed
 
-.PHONY: help demo docs test test-unit test-all test-scale build release version library packages check-names image check format install uninstall modules clean
+.PHONY: help demo sample-site docs test test-unit test-all test-scale build release version library packages check-names image check format install uninstall modules clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -10,6 +10,9 @@ help: ## list the targets
 
 demo: $(INSTALLED) ## build, then extract, crawl and search the small site in test/site
 	$(BUN) scripts/demo.ts
+
+sample-site: $(INSTALLED) ## [PORT=38000]: serve the site of the documentation's examples on loopback, until Ctrl-C
+	@$(BUN) scripts/sample-site.ts $(foreach set,$(MAKEOVERRIDES),$(call option,$(set)))
 
 test: check build library packages ## all tests that matter: minutes on an idle machine
 	sh scripts/ensure-chromium.sh

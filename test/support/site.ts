@@ -1,5 +1,6 @@
 import { extname, join } from "node:path";
 import { Glob } from "bun";
+import type { Certificate } from "./certificates.ts";
 
 /** A site that is being served; dispose it to close its socket and all connections. */
 export type ServedSite = AsyncDisposable & {
@@ -25,14 +26,22 @@ const ORIGIN_TEMPLATES: ReadonlySet<string> = new Set(["/robots.txt", "/sitemap.
 
 type SiteFile = { readonly body: Uint8Array<ArrayBuffer>; readonly contentType: string };
 
+export type SiteOptions = {
+  /** 0 or absent takes any free port. */
+  readonly port?: number;
+  /** Serves HTTPS with this certificate. */
+  readonly tls?: Certificate;
+  /** Answers before the files do; null leaves the answer to them. */
+  readonly answer?: (request: Request, url: URL) => Response | Promise<Response> | null;
+};
+
 /**
- * Serves the small website of `test/site` on 127.0.0.1, for tests and for the demo. `{origin}` in its
+ * Serves the small website of `test/site` on 127.0.0.1, for tests, for the demo and for readers. `{origin}` in its
  * robots.txt and sitemap.xml becomes the origin that was asked; a directory answers with its index.html, and
  * any unknown address with the site's error page and status 404.
- * @param options.port 0 or absent takes any free port
  * @throws when the port is taken
  */
-export async function serveSite(options: { readonly port?: number } = {}): Promise<ServedSite> {
+export async function serveSite(options: SiteOptions = {}): Promise<ServedSite> {
   // Read once into a table of exact paths: a request can only ever name what is in it.
   const files = await readSite();
   const requests: string[] = [];
@@ -40,10 +49,12 @@ export async function serveSite(options: { readonly port?: number } = {}): Promi
     hostname: "127.0.0.1",
     port: options.port ?? 0,
     development: false,
+    reusePort: false,
+    ...(options.tls && { tls: options.tls }),
     fetch(request) {
       const url = new URL(request.url);
       requests.push(url.pathname + url.search);
-      return answer(files, request.method, url);
+      return options.answer?.(request, url) ?? answer(files, request.method, url);
     },
   });
   return {

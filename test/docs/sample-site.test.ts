@@ -1,0 +1,74 @@
+import { expect, test } from "bun:test";
+import { join } from "node:path";
+import { SAMPLE_PORTS } from "../support/sample-site.ts";
+import { untilTrue } from "../support/until.ts";
+
+const ROOT = join(import.meta.dir, "../..");
+
+/** Two ports in a row that are free now. */
+function freePorts(): number {
+  for (;;) {
+    const first = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    try {
+      Bun.listen({ hostname: "127.0.0.1", port: first.port + 1, socket: { data() {} } }).stop(true);
+      return first.port;
+    } catch {
+      // The next one is taken; try another pair.
+    } finally {
+      first.stop(true);
+    }
+  }
+}
+
+const serve = (port: number | string) =>
+  Bun.spawn(["make", "--silent", "sample-site", `PORT=${port}`], {
+    cwd: ROOT,
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
+    detached: true,
+  });
+
+/** The first line that the command says. */
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let said = "";
+  for await (const bytes of stream) {
+    said += decoder.decode(bytes, { stream: true });
+    if (said.includes("\n")) break;
+  }
+  return said.split("\n")[0] ?? "";
+}
+
+test("make sample-site serves the examples' site on loopback, says where, and ends when it is told to", async () => {
+  const port = freePorts();
+  const made = serve(port);
+  expect(await firstLine(made.stdout)).toBe(`The sample site is at http://localhost:${port}/ until Ctrl-C.`);
+  expect(await (await fetch(`http://localhost:${port}/`)).text()).toContain("Weirside Works");
+  const secure = fetch(`https://localhost:${port + 1}/`, { tls: { rejectUnauthorized: false } });
+  expect((await secure).status).toBe(200);
+
+  const second = serve(port);
+  expect(await new Response(second.stderr).text()).toContain("another port: make sample-site PORT=40000");
+  expect(await second.exited).not.toBe(0);
+
+  process.kill(-made.pid, "SIGINT"); // what Ctrl-C does
+  await made.exited;
+  await untilTrue(() =>
+    fetch(`http://localhost:${port}/`).then(
+      () => false,
+      () => true,
+    ),
+  );
+});
+
+test("a port that is none is refused with what was given", async () => {
+  const made = serve("eighty");
+  expect(await new Response(made.stderr).text()).toContain("PORT=eighty is not a port from 1 to 65534");
+  expect(await made.exited).not.toBe(0);
+});
+
+test("the documentation names the ports of the sample site", async () => {
+  const page = await Bun.file(join(ROOT, "docs/start.md")).text();
+  expect(page).toContain(`http://localhost:${SAMPLE_PORTS.http}/`);
+});
