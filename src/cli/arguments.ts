@@ -1,9 +1,11 @@
 import { parseArgs } from "node:util";
 import { cac } from "cac";
+import { EARLIER_OPTIONS } from "../base/earlier-names.ts";
 import type { Failure } from "../base/failure.ts";
 import { didYouMean, nearest } from "../base/nearest.ts";
 import { COMMAND_NAMES, COMMANDS, type Command, EXTRACT_COMMAND, requireCommand } from "./commands.ts";
 import type { Flag } from "./flags/flag.ts";
+import { OUTPUT_FORMATS } from "./flags/pages.ts";
 import { wrongUsage } from "./io.ts";
 import { hasRawBytes } from "./words.ts";
 
@@ -27,8 +29,10 @@ export type Typed = {
  * @throws Failure `invalid_usage` for unknown options (naming the nearest) and missing values
  */
 export function parseArguments(words: readonly string[]): Typed {
-  const tokens = tokenize(words);
+  const written = tokenize(words);
+  const tokens = withoutEarlier(written, takeCommand(written).command);
   const { command, positionals } = takeCommand(tokens);
+  requireNoFormer(tokens, command);
   const values = readOptions(command, tokens, words);
   for (const word of positionals) requireText(word, "an argument");
   const many = (name: string): readonly string[] => values.get(name) ?? [];
@@ -60,6 +64,38 @@ const tokenize = (words: readonly string[]) =>
 
 type Token = ReturnType<typeof tokenize>[number];
 type OptionToken = Extract<Token, { kind: "option" }>;
+
+/** Takes options of earlier programs for what they mean today. */
+function withoutEarlier(tokens: readonly Token[], { name: command }: Command): readonly Token[] {
+  let taken: Token[] = [];
+  for (const token of tokens) {
+    const earlier = token.kind === "option" ? EARLIER_OPTIONS[command]?.[token.rawName] : undefined;
+    // Of these only `-o` has a value; another one's is refused as that of an unknown option.
+    const isRead = token.kind === "option" && (token.value === undefined || token.rawName === "-o");
+    if (!isRead || earlier === undefined || "say" in earlier) taken.push(token);
+    else if ("takesBack" in earlier)
+      taken = taken.filter((other) => other.kind !== "option" || other.name !== earlier.takesBack);
+    else if (Object.hasOwn(OPTIONS, earlier.as)) taken.push({ ...token, name: earlier.as });
+    else
+      for (const value of earlier.as.split(" "))
+        taken.push({ kind: "positional", index: token.index, value });
+  }
+  return taken;
+}
+
+/** Refuses `-f` before the name of a file or a form, which an earlier program took as its value. */
+function requireNoFormer(tokens: readonly Token[], { name: command }: Command): void {
+  const at = tokens.findIndex((token) => token.kind === "option" && token.rawName === "-f");
+  const after = at < 0 ? undefined : tokens[at + 1];
+  if (command !== "extract" || after?.kind !== "positional") return;
+  const { value } = after;
+  const isForm = Object.hasOwn(OUTPUT_FORMATS, value);
+  const isFile = !/^[a-z][a-z\d+.-]*:\/\//i.test(value) && /\.(?:x?html?|md|markdown|txt)$/i.test(value);
+  if (isForm || isFile)
+    throw wrongUsage(
+      `-f is --fail-on-http-error, which takes no value; did you mean --${isForm ? "output" : "file"} ${value}?`,
+    );
+}
 
 function requireForm(word: string, { rawName }: OptionToken): void {
   // In `-q=yes` the letter is a switch, so what follows it is read as more letters.
@@ -161,6 +197,8 @@ function unknownOption(written: string, command: Command): Failure {
   const elsewhere = COMMANDS.find(({ flags }) => flags.some((flag) => `--${flag.name}` === written));
   const isBeginning = names.some((name) => name.startsWith(written));
   const name = written.replace(/^-+/, "");
+  const earlier = EARLIER_OPTIONS[command.name]?.[written];
+  if (earlier && "say" in earlier) return wrongUsage(`unknown option ${written}; ${earlier.say}`);
   const meant = command.flags.flatMap(({ insteadOf = {} }) =>
     Object.hasOwn(insteadOf, name) ? [insteadOf[name]] : [],
   );

@@ -1,6 +1,7 @@
 import { createReadStream } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseEnv } from "node:util";
+import { EARLIER_VARIABLES } from "../base/earlier-names.ts";
 import { Failure } from "../base/failure.ts";
 import { editDistance } from "../base/nearest.ts";
 import { systemCode, systemReason } from "../base/system-error.ts";
@@ -90,7 +91,7 @@ export function misspeltVariables(
 }
 
 const NAMES = Object.values(VARIABLES).map(({ variable }) => variable);
-const KNOWN: ReadonlySet<string> = new Set(NAMES);
+const KNOWN: ReadonlySet<string> = new Set([...NAMES, ...Object.keys(EARLIER_VARIABLES)]);
 
 function nearestSetting(name: string, rest: string): string | null {
   const near = NAMES.flatMap((variable) => {

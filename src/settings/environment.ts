@@ -1,3 +1,4 @@
+import { EARLIER_VARIABLES } from "../base/earlier-names.ts";
 import { Failure } from "../base/failure.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../base/log.ts";
 import type { Engine, Favor } from "../extraction/index.ts";
@@ -349,8 +350,11 @@ export type SettingChecks = Partial<Readonly<Record<keyof Settings, (value: stri
  */
 export function readSettings(environment: Environment, checks: SettingChecks = {}): Settings {
   const problems: string[] = [];
+  const earlier = Object.fromEntries(
+    Object.entries(EARLIER_VARIABLES).map(([before, today]) => [today, environment[before]]),
+  );
   const entries = Object.entries(VARIABLES).map(([key, { variable, parse, fallback }]) => {
-    const written = environment[variable];
+    const written = environment[variable] ?? earlier[variable];
     if (written === undefined || written.trim() === "") return [key, fallback];
     const parsed = parse(written);
     const problem =

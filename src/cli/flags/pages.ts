@@ -150,7 +150,7 @@ export const CRAWL_ONLY_FLAGS: readonly Flag[] = [
   ...flagsOf("Output", {
     "--output-dir DIR": {
       takesBytes: true,
-      insteadOf: { o: "--output-dir", "output-file": "--output-dir", directory: "--output-dir" },
+      insteadOf: { "output-file": "--output-dir", directory: "--output-dir" },
       help: "Directory or s3://bucket/prefix for the Markdown files and manifest.json; asked for on a terminal",
     },
     "--jsonl": "Write pages to stdout, one JSON line each, instead of files",

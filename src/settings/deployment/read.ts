@@ -1,5 +1,6 @@
 import { normalize } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { EARLIER_FIELDS } from "../../base/earlier-names.ts";
 import { Failure } from "../../base/failure.ts";
 import { isRecord } from "../../base/json.ts";
 import { didYouMean, didYouMeanAny } from "../../base/nearest.ts";
@@ -51,6 +52,8 @@ function lineOf(problem: SchemaProblem, json: RawDeployment): string {
   const where = showPath(path);
   const field = String(path.at(-1) ?? "");
   const tenant = tenantAt(json, path);
+  const earlier = EARLIER_FIELDS[path.filter((step) => typeof step === "string").join(".")];
+  if (kind === "unknown" && earlier && "say" in earlier) return `${where}: unknown field; ${earlier.say}`;
   if (kind === "unknown")
     return `${where}: unknown field${didYouMean(field, knownFields(path.slice(0, -1), tenant?.source_type))}`;
   if (tenant && path.length === 3) {

@@ -73,6 +73,11 @@ export function readExtractCommand(typed: Typed, hasPerson: () => boolean): Extr
     throw wrongUsage("--resume needs a file that can be read again, not standard output");
   if (outputFile !== null && resumeFile !== null)
     throw wrongUsage("--output-file and --resume exclude each other");
+  // With earlier programs this chose the form.
+  if (outputFile !== null && Object.hasOwn(OUTPUT_FORMATS, outputFile))
+    throw wrongUsage(
+      `-o names a file; did you mean --output ${outputFile}? (-o ./${outputFile} writes a file of that name)`,
+    );
   const ending = extname(outputFile ?? resumeFile ?? "").toLowerCase();
   const format = readFormat(typed, resumeFile === null ? ending : ".jsonl");
   requireFormat(typed, format);
