@@ -44,6 +44,11 @@ test("no line of the repository leads to what project.json does not say exists",
   expect(found.flat()).toEqual([]);
 });
 
+test.each(["README.md", "docs/install.md"])("%s says whether a version is published", async (page) => {
+  const text = await Bun.file(join(ROOT, page)).text();
+  expect(text.includes("No version is published yet")).toBe(names.published === null);
+});
+
 const NOTHING: Names = {
   ...project,
   ...{ published: null, homepage: null, repository: null, maintainer: null, downloads: null },

@@ -102,25 +102,30 @@ describe.skipIf(!hasPip || process.platform !== "linux")("the names of project.j
     }
   });
 
-  test("are ours with the published version and our address, and with one of both they are not", async () => {
-    const statesFor = async (version: string, repository: string) => {
-      using npm = serveNpm(
-        Object.fromEntries(NAMES.map((name) => [name, npmPackage(version, `git+${repository}.git`)])),
-      );
-      using index = serveIndex(await wheelOf(repository));
-      const verdicts = await checkNames(published, settingsFor(npm.url.origin, index.origin));
-      return [...new Set(verdicts.map(({ registry, state, why }) => `${registry} ${state}: ${why}`))];
-    };
-    const { version } = RELEASE;
-    expect(await statesFor(version, OURS)).toEqual([`npm ours: ${version}`, `PyPI ours: ${version}`]);
-    const without = `foreign: ${version} is there, and does not name our address`;
-    expect(await statesFor(version, "https://code.example/other")).toEqual([
-      `npm ${without}`,
-      `PyPI ${without}`,
-    ]);
-    expect(await statesFor("9.9.9", OURS)).toEqual([
-      `npm foreign: 9.9.9 is there, and not our ${version}`,
-      `PyPI ours: ${version}`,
-    ]);
+  const { version } = RELEASE;
+  const without = `foreign: ${version} is there, and does not name our address`;
+  test.each([
+    [
+      "are ours with the published version and our address",
+      version,
+      OURS,
+      `ours: ${version}`,
+      `ours: ${version}`,
+    ],
+    ["are somebody else's with another address", version, "https://code.example/other", without, without],
+    [
+      "are somebody else's with another version",
+      "9.9.9",
+      OURS,
+      `foreign: 9.9.9 is there, and not our ${version}`,
+      `ours: ${version}`,
+    ],
+  ])("%s", async (_, found, repository, fromNpm, fromPyPi) => {
+    const packages = NAMES.map((name) => [name, npmPackage(found, `git+${repository}.git`)]);
+    using npm = serveNpm(Object.fromEntries(packages));
+    using index = serveIndex(await wheelOf(repository));
+    const verdicts = await checkNames(published, settingsFor(npm.url.origin, index.origin));
+    const said = verdicts.map(({ registry, state, why }) => `${registry} ${state}: ${why}`);
+    expect(new Set(said)).toEqual(new Set([`npm ${fromNpm}`, `PyPI ${fromPyPi}`]));
   });
 });
