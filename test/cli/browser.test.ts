@@ -107,36 +107,6 @@ describe("without a browser", () => {
   });
 });
 
-test("a person logs in at the window, presses Enter, and the crawl goes on as that person", async () => {
-  using directory = temporaryDirectory();
-  const output = join(directory.path, "out");
-  const words = ["crawl", `${site.origin}/desk`, "--ignore-robots", "--rate-limit", "0", "--min-words", "1"];
-  const child = Bun.spawn(
-    [BINARY, ...words, "--headed", "--user-interaction-timeout", "60", "--output-dir", output],
-    {
-      cwd: directory.path,
-      env: cleanEnvironment(display.env),
-      stdin: "pipe",
-      stdout: "ignore",
-      stderr: "pipe",
-    },
-  );
-  const stderr = new Response(child.stderr).text();
-  await untilTrue(() => site.count("/desk") > 0);
-  site.letPersonIn();
-  await untilTrue(() => site.count("/session") > 0 && site.count("/members") > 0);
-  // Logged in, and still it waits for Enter.
-  expect(site.count("/members/2")).toBe(0);
-  child.stdin.write("\n");
-  child.stdin.flush();
-  expect([await child.exited, await stderr]).toEqual([0, expect.stringContaining("press Enter")]);
-  const crawl = await readCrawl(output);
-  expect(crawl.manifest?.successful).toBe(2);
-  const texts = await Promise.all(crawl.files.map(crawl.read));
-  expect(texts.join("\n")).toContain("Welcome back.");
-  expect(texts.join("\n")).toContain("Second page for members.");
-});
-
 test("a crawl asks the browser where the plain client finds nothing", async () => {
   using directory = temporaryDirectory();
   const output = join(directory.path, "out");

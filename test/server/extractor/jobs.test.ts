@@ -1,15 +1,8 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import {
-  codeOf,
-  isOver,
-  type JobJson,
-  startExtractor,
-  submitJob,
-  untilJob,
-} from "../../support/extractor-server.ts";
+import { codeOf, isOver, startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { serveNumberedSite } from "../../support/numbered-site.ts";
 
@@ -22,45 +15,6 @@ const canMount = Bun.spawnSync(["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs
 const endless = (name: string) => ({ output_dir: name, seeds: [`${slow.origin}/`], max_pages: 1000 });
 
 describe("a crawl job", () => {
-  test("is accepted with 202, runs, and gives its manifest when it is completed", async () => {
-    const response = await server.post("/crawl", { output_dir: "site", seeds: [`${site.origin}/`] });
-    expect(response.status).toBe(202);
-    const submitted = (await response.json()) as JobJson;
-    expect(submitted).toEqual({
-      job_id: expect.any(String),
-      status: "queued",
-      progress: 0,
-      total: 0,
-    } as never);
-    expect(response.headers.get("location")).toBe(`/crawl/${submitted.job_id}`);
-    const job = await untilJob(server, submitted.job_id, isOver);
-    expect(job).toMatchObject({
-      status: "completed",
-      progress: 12,
-      total: 12,
-      successful: 11,
-      failed: 1,
-      skipped: 0,
-      error: null,
-      started_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-    });
-    const answer = await server.get(`/crawl/${submitted.job_id}/manifest`);
-    expect(answer.status).toBe(200);
-    expect(answer.headers.get("content-type")).toBe("application/json");
-    const manifest = (await answer.json()) as { readonly results: readonly object[] };
-    expect(manifest).toMatchObject({
-      job_id: submitted.job_id,
-      total_pages: 12,
-      successful: 11,
-      failed: 1,
-      config: { seeds: [`${site.origin}/`], max_pages: 100, concurrency: 5 },
-    });
-    expect(manifest.results).toHaveLength(12);
-    expect(readdirSync(join(server.directory, "site")).filter((name) => name.endsWith(".md"))).toHaveLength(
-      11,
-    );
-  });
-
   test("takes seeds, sitemaps on the web and here, prefixes, limits and options", async () => {
     writeFileSync(
       join(server.directory, "list.txt"),
