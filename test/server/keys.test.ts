@@ -36,7 +36,6 @@ const server = forAllTests(
   openSearchServer(registry, {
     apiKey: "the-one-key",
     keys: openKeyFile(file, log),
-    allowSse: true,
   }),
 );
 
@@ -184,7 +183,7 @@ describe("who has a key for some tenants", () => {
       paths: Record<string, Record<string, unknown>>;
     };
     const read = Object.entries(paths).flatMap(([path, methods]) => (methods.get ? [path] : []));
-    expect(read).toContain("/sse");
+    expect(read).toContain("/search");
     const written = read.flatMap((path) =>
       path.includes("{codename}")
         ? ["harbour", "secretiv", "gone"].map((codename) => path.replace("{codename}", codename))

@@ -118,7 +118,6 @@ export function openSearchServer(registry: TestRegistry, options: TestServerOpti
     allowedHosts: null,
     corsOrigins: [],
     apiKey: null,
-    allowSse: false,
     maxConcurrentRequests: 20,
     maxConnections: 200,
     maxPerClient: 200,

@@ -95,7 +95,6 @@ const infrastructure = v.strictObject({
   crawler_browser_first: flag(true),
   allow_index_builds: flag(false),
   allow_page_fetches: flag(false),
-  allow_sse_transport: flag(false),
   query_log_days: v.optional(whole(0, 3650), 0),
   keys_file: orNull(words),
   oauth: orNull(oauth),

@@ -37,8 +37,6 @@ function toInfrastructure(file: DeploymentFile["infrastructure"], directory: str
     preferBrowser: file.crawler_browser_first,
     /** Whether models may read any page through the server. */
     allowPageFetches: file.allow_page_fetches,
-    /** Whether the transport of MCP's first revision is served too. */
-    allowSse: file.allow_sse_transport,
     /** For how many days it is counted what people search for; 0 counts nothing. */
     queryLogDays: file.query_log_days,
     /** The absolute path of the file with the keys of callers; null without one. */

@@ -31,7 +31,6 @@ describe("a valid deployment file", () => {
       maxFetchChars: 400_000,
       preferBrowser: true,
       allowPageFetches: false,
-      allowSse: false,
       queryLogDays: 0,
       keysFile: null,
       oauth: null,

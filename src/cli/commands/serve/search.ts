@@ -79,12 +79,6 @@ export async function serveSearch(parts: ServerParts): Promise<number> {
     notices.become(log);
     return await serveStdio(serving);
   }
-  const { allowSse, workers } = deployment.infrastructure;
-  if (allowSse && workers > 1)
-    throw new Failure(
-      "invalid_settings",
-      "infrastructure.allow_sse_transport: its sessions are in one process; set uvicorn_workers to 1",
-    );
   const network = await networkOf(serving);
   notices.become(log);
   if (io.supervisor === null)
@@ -209,7 +203,6 @@ async function networkOf({ command, program, deployment, io, log }: Serving) {
     maxPerClient: settings.searchMaxPerClient,
     maxConnections: infrastructure.maxConnections,
     httpTimeoutMs: infrastructure.httpTimeoutMs,
-    allowSse: infrastructure.allowSse,
     keys: infrastructure.keysFile === null ? null : openKeyFile(infrastructure.keysFile, log),
   };
 }

@@ -140,7 +140,7 @@ export const countSearches =
   };
 
 /** A call of a tool for a request. */
-export const toolCallOf = (exchange: Exchange, hasApiKey: boolean) => ({
+const toolCallOf = (exchange: Exchange, hasApiKey: boolean) => ({
   signal: exchange.signal,
   caller: () => callerOf(exchange, hasApiKey),
   client: () => subscriberNetwork(exchange.client.address),

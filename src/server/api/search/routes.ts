@@ -6,14 +6,7 @@ import type { Exchange, Grant, Handler } from "../../middleware/exchange.ts";
 import { ProblemError } from "../../middleware/problem.ts";
 import { type DocumentationOptions, documentation } from "../mcp/documentation.ts";
 import type { McpOptions } from "../mcp/offer.ts";
-import {
-  configurationOperation,
-  forEachGrant,
-  mcpOperation,
-  toolCallOf,
-  withMcpSlash,
-} from "../mcp/operation.ts";
-import { sseOperations } from "../mcp/sse.ts";
+import { configurationOperation, forEachGrant, mcpOperation, withMcpSlash } from "../mcp/operation.ts";
 import { type ApiOperation, LIMITED, parseWith, problem, z } from "../openapi.ts";
 import { createSite, type SiteParts } from "../site.ts";
 import { documentOperation } from "./document-operation.ts";
@@ -34,10 +27,6 @@ export type SearchRoutesOptions = DocumentationOptions &
       readonly days: number;
       readonly read: (wish: QueriesWish) => QueriesRecord;
     } | null;
-    /** Whether the transport of MCP's first revision is served too. */
-    readonly allowSse: boolean;
-    /** Aborts when the server starts to shut down. */
-    readonly draining: AbortSignal;
   };
 
 /** How far the deployment file is in force. */
@@ -74,14 +63,6 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
     gauges: async () => (await options.registry.statuses()).flatMap(gaugesOf),
     operations: [
       mcpOperation({ ...options, hasApiKey, offerTo, versionOf: () => options.registry.list() }),
-      ...(options.allowSse
-        ? sseOperations({
-            ...options,
-            offerTo: ({ grant }) => ({ ...options, ...offerTo(grant?.tenants ?? null) }),
-            grantOf: options.access.grantOf,
-            callOf: (exchange, signal) => ({ ...toolCallOf(exchange, hasApiKey), signal }),
-          })
-        : []),
       configurationOperation({ ...options, hasApiKey }),
       searchOperation({ ...options, registryOf }),
       documentOperation({ queryLog: options.queryLog, registryOf }),

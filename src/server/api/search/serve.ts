@@ -10,7 +10,7 @@ import { openQueryLog } from "./query-log.ts";
 import { type SearchRoutesOptions, searchRoutes } from "./routes.ts";
 
 export type SearchServerOptions = ServerPlace &
-  Omit<SearchRoutesOptions, "isReady" | "queryLog" | "readQueries" | "access" | "draining"> & {
+  Omit<SearchRoutesOptions, "isReady" | "queryLog" | "readQueries" | "access"> & {
     /** The most requests under way; others wait up to the timeout. */
     readonly maxConcurrentRequests: number;
     /** The most requests including waiting ones; beyond it the answer is an immediate 503. */
@@ -42,12 +42,11 @@ export function startSearchServer(options: SearchServerOptions): RunningServer {
     pages: searchPages(),
     guardedMethods: ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"],
     limits: searchLimits(options),
-    routes: ({ isReady, access, draining }) =>
+    routes: ({ isReady, access }) =>
       searchRoutes({
         ...options,
         isReady,
         access,
-        draining,
         queryLog,
         readQueries: queryLog && { days: options.queries?.days ?? 0, read: queryLog.read },
       }),
