@@ -180,20 +180,6 @@ describe("a server with sources elsewhere", () => {
     expect(status.index.doc_count).toBe(4);
   }, 120_000);
 
-  test("keeps quiet offline, and answers from what it has", async () => {
-    await using site = new DocsSite();
-    site.fill(3);
-    const tenants = [webTenant(site.sitemap, { refresh_schedule: "* * * * *" })];
-    const root = await deploy({ tenants, infrastructure: { operation_mode: "offline" } });
-    const refused = await startSync(root, ["manual"]).done;
-    expect(refused).toMatchObject({ exitCode: 1 });
-    expect(refused.stderr).toContain("operation_mode is offline");
-    await using served = await Served.start(root, { env: SYNC_ENVIRONMENT });
-    expect((await trigger(served, "manual")).status).toBe(503);
-    await Bun.sleep(2500);
-    expect(site.requests).toEqual([]);
-  }, 120_000);
-
   test("has another process sync by the schedule when the one that did is killed", async () => {
     await using site = new DocsSite();
     site.fill(2);

@@ -65,7 +65,8 @@ function lineOf(problem: SchemaProblem, json: RawDeployment): string {
       return `${where}: ${name} has an invalid refresh_schedule: ${expected}`;
   }
   if (kind === "missing") return `${where}: is required`;
-  return `${where}: must ${expected}${showWritten(written)}`;
+  // Where a variable's name belongs, people write the secret itself.
+  return `${where}: must ${expected}${field.endsWith("_env") ? "" : showWritten(written)}`;
 }
 
 /** The fields that belong to one kind of tenant only. */

@@ -108,14 +108,6 @@ describe("the fallback extractor", () => {
       },
     );
 
-  test("is asked for the pages that fail here, with its token, and for no other", async () => {
-    const web = withFallback({ api_key_env: "FALLBACK_KEY" }, { FALLBACK_KEY: "fallback-secret-1" });
-    expect(await runSync(web.source)).toMatchObject({ fetched: 3, failed: 0 });
-    expect(asked).toEqual([{ url: `${site.origin}/docs/p1`, authorization: "Bearer fallback-secret-1" }]);
-    expect(await titlesOf(web)).toEqual(["Page 0", "Page 2", "Rescued"]);
-    expect(web.logText()).not.toContain("fallback-secret-1");
-  });
-
   test("may answer HTML, and no page at all", async () => {
     answer = () => Response.json({ title: "By HTML", content: `<p>${proseOf("html")}</p>` });
     const web = withFallback();
@@ -131,40 +123,5 @@ describe("the fallback extractor", () => {
     expect(await runSync(withFallback().source)).toMatchObject({ fetched: 2, failed: 1 });
     await runSync(withFallback({ enabled: false }).source);
     expect(asked).toEqual([]);
-  });
-
-  test("is tried again as often as the settings say, within their time", async () => {
-    let calls = 0;
-    answer = () => {
-      calls++;
-      return new Response("busy", { status: 503, headers: { "retry-after": "0" } });
-    };
-    expect(await runSync(withFallback({ max_retries: 1 }).source)).toMatchObject({ fetched: 2, failed: 1 });
-    expect(calls).toBe(2);
-    const web = withFallback({ max_retries: 0, timeout_seconds: 1 });
-    answer = () => new Response(new ReadableStream({ pull: () => Bun.sleep(20_000) }));
-    const started = performance.now();
-    await runSync(web.source);
-    expect(performance.now() - started).toBeLessThan(15_000);
-  });
-
-  test("must be reachable at the start, whatever it answers, and its key must be set", async () => {
-    const signal = new AbortController().signal;
-    expect(await withFallback().sources.problems(signal)).toEqual([]);
-    expect(await withFallback({ api_key_env: "FALLBACK_KEY" }).sources.problems(signal)).toEqual([
-      "infrastructure.article_extractor_fallback.api_key_env: the variable FALLBACK_KEY is not set",
-    ]);
-    const [problem] = await withFallback({ endpoint: "http://127.0.0.1:9/" }).sources.problems(signal);
-    expect(problem).toContain("nobody answers at http://127.0.0.1:9/");
-    const offline = open(
-      { docs_sitemap_url: site.sitemap },
-      {
-        infrastructure: {
-          operation_mode: "offline",
-          article_extractor_fallback: { enabled: true, endpoint: "http://127.0.0.1:9/" },
-        },
-      },
-    );
-    expect(await offline.sources.problems(signal)).toEqual([]);
   });
 });

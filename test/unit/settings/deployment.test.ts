@@ -61,14 +61,6 @@ describe("a valid deployment file", () => {
     });
   });
 
-  test("lets a tenant overrule whether the server builds indexes", () => {
-    const json = {
-      infrastructure: { allow_index_builds: true },
-      tenants: [folder, { ...web, allow_index_builds: false }],
-    };
-    expect(readJson(json).tenants.map((tenant) => tenant.allowIndexBuilds)).toEqual([true, false]);
-  });
-
   test("may begin with a byte order mark and name its schema", () => {
     expect(
       readJson(`\uFEFF${JSON.stringify({ $schema: "./schema.json", tenants: [folder] })}`).tenants,
