@@ -116,7 +116,8 @@ statement("infrastructure", "1 | Worker processes.", async () => {
 // Probes are logged at debug level, requests at info.
 statement("infrastructure", "info | debug, info, warning, error.", async () => {
   const loggedAt = async (log_level: string | undefined): Promise<readonly string[]> => {
-    await using served = await Served.start(writeDeployment({ log_level }));
+    const isSilent = log_level === "warning" || log_level === "error";
+    await using served = await Served.start(writeDeployment({ log_level }), { isSilent });
     for (const path of ["/health", "/mcp.json"]) await get(served, path);
     served.child.kill();
     await served.child.exited;
@@ -299,7 +300,8 @@ async function syncWith(
 ) {
   await using site = new DocsSite();
   site.fill(2);
-  for (let at = 0; at < empty; at++) site.pages.set(`/docs/empty${at}`, { body: htmlPage("Empty", "") });
+  for (let at = 0; at < empty; at++)
+    site.pages.set(`/docs/empty${at}`, { body: "<html><body></body></html>" });
   const root = await writeSyncDeployment({
     infrastructure: { article_extractor_fallback: fallback },
     tenants: [webTenant(site.sitemap)],

@@ -33,7 +33,7 @@ const tenantOf = (codename: string, fields: object = {}): object => ({
 });
 writeFiles(root.path, {
   "deployment.json": JSON.stringify({
-    infrastructure: { mcp_host: "127.0.0.1", mcp_port: 1024, allow_index_builds: true, log_level: "error" },
+    infrastructure: { mcp_host: "127.0.0.1", mcp_port: 1024, allow_index_builds: true },
     tenants: [
       tenantOf("harbour", {
         description: "Mooring boats and paying dues",
