@@ -209,6 +209,7 @@ function settlement(
     error: null,
     reason: null,
     change: "new",
+    fetcher: "http",
   } as const;
   return {
     page,

@@ -62,6 +62,7 @@ import {
   openNetwork,
   type Person,
   proxyChoice,
+  type UrlRequest,
 } from "./network.ts";
 
 export type AppOptions = {
@@ -172,17 +173,6 @@ export interface ArticleSession extends AsyncDisposable {
     signal: AbortSignal,
   ): AsyncGenerator<PlannedPage, void>;
 }
-
-export type UrlRequest = {
-  /** The URL without credentials. */
-  readonly url: string;
-  /** The value of an Authorization header; null for none. */
-  readonly authorization: string | null;
-  readonly options: ExtractionOptions;
-  readonly signal: AbortSignal;
-  /** The request's name in the log; by default a random one. */
-  readonly requestId?: string;
-};
 
 /** A program that extracts only pages up to this size does so on its own thread. */
 const SMALL_PAGE_CHARS = 300_000;
@@ -340,12 +330,13 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
   return {
     maxBytes: limits.pageBytes,
     http,
-    fromUrl: ({ url, authorization, options: extraction, signal, requestId }) =>
+    fromUrl: ({ url, authorization, options: extraction, signal, requestId, renderings }) =>
       serveArticle(
         {
           url,
           preference: open.preference,
           options: extraction,
+          renderings,
           fetch: { authorization, signal, deadlineMs: limits.deadlineMs },
           cacheScope,
           requestId: requestId ?? crypto.randomUUID(),

@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
-import type { FetcherPreference, Fetchers } from "../articles/index.ts";
+import type { FetcherPreference, Fetchers, Renderings } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log, LogFields } from "../base/log.ts";
 import { HOME_PAGE, VERSION } from "../base/version.ts";
+import type { ExtractionOptions } from "../extraction/index.ts";
 import {
   type BrowserHosts,
   type BrowsingSession,
@@ -54,6 +55,20 @@ export type NetworkOptions = {
   readonly scrolls: boolean;
   /** Whether a browser loads images, fonts and media. */
   readonly loadsMedia: boolean;
+};
+
+/** One page that a caller asks for. */
+export type UrlRequest = {
+  /** The URL without credentials. */
+  readonly url: string;
+  /** The value of an Authorization header; null for none. */
+  readonly authorization: string | null;
+  readonly options: ExtractionOptions;
+  readonly signal: AbortSignal;
+  /** The request's name in the log; by default a random one. */
+  readonly requestId?: string;
+  /** What was learned from the other pages of a list; see `VisitRequest`. */
+  readonly renderings?: Renderings;
 };
 
 /** The options of a caller that sets none. */
@@ -152,7 +167,8 @@ export function openNetwork(network: NetworkOptions, parts: NetworkParts): OpenN
 /** Which fetcher goes first: the caller's choice, else what its options need, else the setting. */
 export function preferenceOf(network: NetworkOptions, settings: Settings): FetcherPreference {
   if (network.preference !== null) return network.preference;
-  return wantsBrowser(network) || settings.preferBrowser !== false ? "browser" : "http";
+  if (wantsBrowser(network) || settings.preferBrowser === true) return "browser";
+  return settings.preferBrowser === false ? "http" : "learned";
 }
 
 const wantsBrowser = ({ isHeaded, waitFor, scrolls, loadsMedia }: NetworkOptions): boolean =>

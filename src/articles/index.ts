@@ -18,6 +18,8 @@ export {
   type LocalDocument,
   renderingsFor,
 } from "./fetched-article.ts";
+export type { PageVisit } from "./page-visit.ts";
+export { Renderings } from "./renderings.ts";
 export { type ArticleCache, articleFromUrl, createArticleCache, serveArticle } from "./service.ts";
 export {
   articleOfVisit,
@@ -25,6 +27,5 @@ export {
   type FetcherPreference,
   type Fetchers,
   linkPageOfVisit,
-  type PageVisit,
   visitPage,
 } from "./visit.ts";

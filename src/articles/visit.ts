@@ -1,7 +1,7 @@
 import { Failure } from "../base/failure.ts";
 import { traced } from "../base/tracing.ts";
 import { withoutUrlSecrets } from "../base/url-secrets.ts";
-import type { Article, BodyKind, Extraction, ExtractionOptions, Extractor } from "../extraction/index.ts";
+import type { Article, BodyKind, ExtractionOptions, Extractor } from "../extraction/index.ts";
 import {
   type FetchedPage,
   type Fetcher,
@@ -19,16 +19,20 @@ import {
   saySame,
 } from "./error-pages.ts";
 import { type FetchedArticle, requireArticle } from "./fetched-article.ts";
+import { type LearnedVisit, learnedVisit } from "./learned-visit.ts";
+import { followRefreshes, type PageVisit } from "./page-visit.ts";
+import type { Renderings } from "./renderings.ts";
 import { type EmptyShell, emptyShell, SHELL_NAMES } from "./shell.ts";
 
 /** The available fetchers. */
 export type Fetchers = { readonly http: Fetcher; readonly browser: Fetcher | null };
 
 /**
- * Which fetcher goes first: `browser` falls back to plain HTTP when there is no browser; `http` asks the
- * browser only about a transient 404 or an application's empty shell; `http_only` never does.
+ * Which fetcher goes first: `browser` falls back to plain HTTP when there is no browser; `learned` is the same for a
+ * single page, and among many renders only where that changes something; `http` asks the browser only about a
+ * transient 404 or an application's empty shell; `http_only` never does.
  */
-export type FetcherPreference = "browser" | "http" | "http_only";
+export type FetcherPreference = "browser" | "learned" | "http" | "http_only";
 
 export type FromUrlParts = {
   readonly fetchers: Fetchers;
@@ -46,6 +50,10 @@ export type VisitRequest = {
   readonly failsWhenGone?: boolean;
   /** What other visits have learnt about the error pages of sites, in the name of the same caller. */
   readonly errorPages?: ErrorPages;
+  /** What was learned from other pages, for the preference `learned`; absent for a single page. */
+  readonly renderings?: Renderings | undefined;
+  /** Told how long the page has waited for others to be compared, in ms. */
+  readonly onWaited?: (ms: number) => void;
 };
 
 /**
@@ -65,12 +73,47 @@ export async function visitPage(
 async function visitByPreference(url: PageUrl, context: VisitContext): Promise<PageVisit> {
   const { request, parts } = context;
   const { http, browser } = parts.fetchers;
-  if (request.preference === "browser" && browser !== null) return await browserFirst(browser, url, context);
+  if (browser !== null && request.preference === "learned" && request.renderings)
+    return await learnedVisit(url, learnedParts(browser, url, { context, renderings: request.renderings }));
+  if (browser !== null && (request.preference === "browser" || request.preference === "learned"))
+    return await browserFirst(browser, url, context);
   const first = await attempt(http, url, context);
   const reason = reasonForBrowser(first);
   if (reason === null || browser === null || request.preference !== "http") return first;
   const second = await attempt(browser, url, withTimeSpent(context));
   return { ...second, notes: [`Fetched with the browser: ${reason}`] };
+}
+
+function learnedParts(
+  browser: Fetcher,
+  url: PageUrl,
+  { context, renderings }: { readonly context: VisitContext; readonly renderings: Renderings },
+): LearnedVisit {
+  const { request, parts } = context;
+  let waitedMs = 0;
+  const { onFetched: _, ...silent } = request;
+  return {
+    renderings,
+    signal: request.fetch.signal,
+    plainly: () => attempt(parts.fetchers.http, url, { ...context, request: silent, tellsMake: true }),
+    rendered: async (received, isLater) => {
+      const { beforeRequest: _, validators: __, ...fetch } = request.fetch;
+      const turn =
+        isLater && request.fetch.beforeRequest ? { beforeRequest: request.fetch.beforeRequest } : {};
+      const spentMs = performance.now() - context.startedAt - waitedMs;
+      const again = { ...request, fetch: { ...fetch, ...turn, received, spentMs } };
+      const visit = await attempt(browser, url, { ...context, request: again });
+      const durationMs = received.durationMs + visit.page.durationMs;
+      return { ...visit, page: { ...visit.page, tries: received.tries, durationMs } };
+    },
+    throughout: () => browserFirst(browser, url, withTimeSpent(context)),
+    needsBrowser: ({ page }) => isGone(page.status) && /<script\b/i.test(page.html),
+    onFetched: (page) => request.onFetched?.(page),
+    onWaited: (ms) => {
+      waitedMs += ms;
+      request.onWaited?.(ms);
+    },
+  };
 }
 
 // The machine's browser may not run, and a browser downloads some texts that the HTTP client can read.
@@ -151,11 +194,13 @@ type VisitContext = {
   readonly parts: FromUrlParts;
   /** The start of the visit on the clock of `performance.now`. */
   readonly startedAt: number;
+  readonly tellsMake?: boolean;
 };
 
-function withTimeSpent({ request, parts, startedAt }: VisitContext): VisitContext {
+function withTimeSpent(context: VisitContext): VisitContext {
+  const { request, startedAt } = context;
   const spentMs = performance.now() - startedAt;
-  return { request: { ...request, fetch: { ...request.fetch, spentMs } }, parts, startedAt };
+  return { ...context, request: { ...request, fetch: { ...request.fetch, spentMs } } };
 }
 
 async function attempt(fetcher: Fetcher, url: PageUrl, context: VisitContext): Promise<PageVisit> {
@@ -170,7 +215,7 @@ async function attempt(fetcher: Fetcher, url: PageUrl, context: VisitContext): P
 async function attemptOnce(
   fetcher: Fetcher,
   url: PageUrl,
-  { request, parts }: VisitContext,
+  { request, parts, tellsMake = false }: VisitContext,
 ): Promise<PageVisit> {
   const attributes = () => ({ "url.full": withoutUrlSecrets(url) });
   const page = await traced({ name: "fetch page", kind: "client", attributes }, async (span) => {
@@ -193,6 +238,7 @@ async function attemptOnce(
     body: page.html,
     url: page.finalUrl,
     options: request.options,
+    tellsMake,
   };
   try {
     const extraction = await traced({ name: "extract page", attributes }, () =>
@@ -272,80 +318,4 @@ function statusFailure({ finalUrl, status, tries }: FetchedPage): Failure {
     `GET ${finalUrl} answered HTTP ${status}${after}`,
     { targetStatus: status },
   );
-}
-
-/** A page's answer, and everything that one pass over it yields. */
-export type PageVisit = {
-  readonly page: FetchedPage;
-  /**
-   * Null when there is no page, by its status alone or because it only says so, and for 304, when the known one is
-   * still valid.
-   */
-  readonly extraction: Extraction | null;
-  readonly extractionMs: number;
-  /** Warnings about fetching the page. */
-  readonly notes: readonly string[];
-};
-
-const MAX_REFRESHES = 3;
-
-/**
- * Follows a page's `<meta http-equiv=refresh>` at most three times, like a browser without scripts. The pages
- * on the way count as redirects of the last one. Secrets are sent only to the origin of the first page, and
- * an error page's refresh is not followed.
- * @param visitNext visits the next page; `isForeign` as in `FetchOptions`
- * @throws Failure as `visitNext`; when a target is no page, the page that led to it is returned
- */
-async function followRefreshes(
-  first: PageVisit,
-  visitNext: (url: PageUrl, isForeign: boolean) => Promise<PageVisit>,
-): Promise<PageVisit> {
-  let visit = first;
-  for (let hops = 0; ; hops++) {
-    const target = targetOf(visit);
-    if (target === null) return visit;
-    if (hops === MAX_REFRESHES)
-      return warned(visit, `The page refreshes to ${target}, which is one refresh too many to follow`);
-    const isForeign = [...seenBy(visit.page), target].some(
-      (url) => originOf(url) !== originOf(first.page.url),
-    );
-    try {
-      visit = joined(visit, await visitNext(target, isForeign));
-    } catch (error) {
-      // The target is a download, for which a browser would stay on the page.
-      if (!(error instanceof Failure) || error.code !== "unsupported_content") throw error;
-      return warned(visit, `The page refreshes to ${target}, which is no page`);
-    }
-  }
-}
-
-const seenBy = ({ redirects, finalUrl }: FetchedPage): PageUrl[] => [...redirects, finalUrl];
-
-function targetOf({ page, extraction }: PageVisit): PageUrl | null {
-  if (page.fetchedBy === "browser" || page.status >= 400) return null;
-  return extraction?.refresh ?? null;
-}
-
-const warned = (visit: PageVisit, warning: string): PageVisit => ({
-  ...visit,
-  notes: [...visit.notes, warning],
-});
-
-function joined(before: PageVisit, after: PageVisit): PageVisit {
-  // The last page's validators cannot tell whether the first page still leads to it.
-  const { etag: _, "last-modified": __, ...headers } = after.page.headers;
-  const page = {
-    ...after.page,
-    headers,
-    url: before.page.url,
-    redirects: [...seenBy(before.page), ...after.page.redirects],
-    tries: before.page.tries + after.page.tries - 1,
-    durationMs: before.page.durationMs + after.page.durationMs,
-  };
-  return {
-    page,
-    extraction: after.extraction,
-    extractionMs: before.extractionMs + after.extractionMs,
-    notes: [...before.notes, `Read from ${page.finalUrl}, to which ${before.page.finalUrl} refreshes`],
-  };
 }

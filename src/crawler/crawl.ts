@@ -1,4 +1,4 @@
-import { createErrorPages } from "../articles/index.ts";
+import { createErrorPages, Renderings } from "../articles/index.ts";
 import { onAbort } from "../base/abort.ts";
 import { Failure } from "../base/failure.ts";
 import type { LogFields } from "../base/log.ts";
@@ -18,7 +18,16 @@ import type { VisitParts } from "./verdict.ts";
 /** The parts that a crawl works with. */
 export type CrawlDeps = Pick<
   VisitParts,
-  "frontier" | "sink" | "fetchers" | "extractor" | "tries" | "authorizations" | "clock" | "log" | "fallback"
+  | "frontier"
+  | "sink"
+  | "fetchers"
+  | "extractor"
+  | "tries"
+  | "authorizations"
+  | "clock"
+  | "log"
+  | "fallback"
+  | "trustsNotModified"
 > & {
   /** The slots are shared by every crawl of the program, so that two crawls together are as polite as one. */
   readonly slots: HostSlots;
@@ -95,6 +104,7 @@ export class CrawlRun {
       plan,
       politeness: new Politeness(plan, deps),
       errorPages: createErrorPages(),
+      renderings: new Renderings(),
       scope: createScope(plan, Date.parse(deps.frontier.crawl.startedAt)),
       onNotice: (notice) => this.#notice(notice),
       onBytes: (bytes) => {

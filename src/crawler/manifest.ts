@@ -184,6 +184,7 @@ export function manifestEntry(outcome: PageOutcome) {
     final_url: outcome.finalUrl,
     depth: outcome.depth,
     parent: outcome.parent,
+    fetcher: outcome.fetcher,
     duration_ms: outcome.durationMs,
     content_hash: outcome.contentHash,
     warnings: outcome.warnings.length > 0 ? [...outcome.warnings] : null,

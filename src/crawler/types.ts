@@ -110,6 +110,8 @@ export type PageOutcome = {
   readonly reason: SkipReason | null;
   /** The change of an extracted page, or of a page that is gone. */
   readonly change: PageChange | null;
+  /** What got the page's content, or its last answer; null when there was none. */
+  readonly fetcher: "http" | "browser" | null;
 };
 
 /** The progress of a crawl. At its end it equals the counters of the manifest. */

@@ -82,7 +82,8 @@ export class PagesUnderway {
     const { concurrency, hostDelayMs } = plan;
     const count = Math.min(
       concurrency - this.#fetching,
-      concurrency + this.#options.extractionBacklog - this.size,
+      // A page that waits for a comparison costs no work.
+      concurrency + this.#options.extractionBacklog + this.#parts.renderings.waiting - this.size,
     );
     if (count <= 0) return { waitMs: null, isOver: false };
     const { pages, waitMs, isOver, origins } = await frontier.claim({

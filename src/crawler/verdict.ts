@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ErrorPages, FetchedArticle, Fetchers, PageVisit } from "../articles/index.ts";
+import type { ErrorPages, FetchedArticle, Fetchers, PageVisit, Renderings } from "../articles/index.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -28,6 +28,10 @@ export type VisitParts = {
   readonly sink: PageSink;
   readonly fetchers: Fetchers;
   readonly extractor: Pick<Extractor, "extract">;
+  /** What the crawl has learned about rendering pages. */
+  readonly renderings: Renderings;
+  /** Whether an answer "not modified" is believed of pages that scripts may fill. */
+  readonly trustsNotModified?: boolean;
   readonly politeness: Politeness;
   readonly scope: Scope;
   readonly errorPages: ErrorPages;
@@ -86,6 +90,7 @@ const NOTHING = {
   error: null,
   reason: null,
   change: null,
+  fetcher: null,
 } as const;
 
 /**
@@ -147,10 +152,14 @@ export const gone = (attempt: Attempt, answer: FetchedPage, filePath: string | n
 export const skipped = (attempt: Attempt, reason: SkipReason, answered: Answered = {}): Verdict =>
   settle(attempt, { outcome: { status: "skipped", reason, ...answerOf(answered) }, ...answered });
 
-function answerOf(answered: Answered): Pick<PageOutcome, "httpStatus" | "finalUrl"> {
+function answerOf(answered: Answered): Pick<PageOutcome, "httpStatus" | "finalUrl" | "fetcher"> {
   const { answer, visit, status = null, finalUrl = null } = answered;
   const page = answer ?? visit?.page;
-  return { httpStatus: page?.status ?? status, finalUrl: page?.finalUrl ?? finalUrl };
+  return {
+    httpStatus: page?.status ?? status,
+    finalUrl: page?.finalUrl ?? finalUrl,
+    fetcher: page?.fetchedBy ?? null,
+  };
 }
 
 type Judged = {
@@ -262,6 +271,7 @@ export async function storeArticle(
     contentHash,
     warnings,
     change: changeOf(page.known, contentHash),
+    fetcher: fetched.fetcher === "browser" ? "browser" : "http",
   };
 }
 

@@ -144,6 +144,10 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
         options: plan.extraction,
         failsWhenGone: wasThere(attempt),
         errorPages: parts.errorPages,
+        renderings: parts.renderings,
+        onWaited: (ms) => {
+          gate.waitedMs += ms;
+        },
         fetch: {
           signal: deadline.signal,
           tries: 1,
@@ -151,7 +155,9 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
           logFields: request,
           beforeRequest: gate.beforeRequest,
           authorization: parts.authorizations.get(originOf(page.url)) ?? null,
-          ...(isStored && page.known ? { validators: page.known.validators } : {}),
+          ...(isStored && page.known && mayBeUnmodified(attempt)
+            ? { validators: page.known.validators }
+            : {}),
         },
         onFetched: (answer) => {
           isFetching = false;
@@ -173,6 +179,13 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
     return new Failure("timeout", `${page.url} took longer than the ${PAGE_DEADLINE_MS} ms that a page has`);
   }
 }
+
+/** Where a browser is to render a page, its document alone does not tell whether the page is as it was. */
+const mayBeUnmodified = ({ page, parts: { plan, fetchers, trustsNotModified } }: Attempt): boolean =>
+  plan.preference !== "learned" ||
+  fetchers.browser === null ||
+  trustsNotModified === true ||
+  page.known?.outcome.fetcher === "http";
 
 const diagnosticsOf = ({ page, extractionMs }: PageVisit): LogFields => ({
   cache: page.status === 304 ? "revalidated" : "miss",

@@ -11,6 +11,7 @@ import {
 import { type Choice, type ChoiceOptions, chooseBlocks } from "./classification/choose.ts";
 import { firstHeading, linksUnder } from "./link-pages.ts";
 import { baseOf, canonicalOf, linksOf, refreshOf, robotsOf } from "./links.ts";
+import { makeOf } from "./make.ts";
 import { type JsonLdObject, readJsonLd } from "./metadata/declared.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 import { ElementFlag, type ScannedPage } from "./page/page-model.ts";
@@ -28,13 +29,19 @@ import type {
 } from "./types.ts";
 
 /** Extracts a body of any kind; throws as `extractHtml` of `pool.ts`. */
-export function extractBody({ kind, body, url, options }: ExtractionTask): Promise<Extraction> {
+export function extractBody({
+  kind,
+  body,
+  url,
+  options,
+  tellsMake = false,
+}: ExtractionTask): Promise<Extraction> {
   return withinPage(() => {
     switch (kind) {
       case "html":
-        return extractPage(body, url, options);
+        return extractPage(body, url, { ...options, tellsMake });
       case "xhtml":
-        return extractPage(htmlOfXhtml(body), url, options);
+        return extractPage(htmlOfXhtml(body), url, { ...options, tellsMake });
       case "markdown":
         return extractMarkdown(body, url, options);
       case "plain":
@@ -73,7 +80,7 @@ async function withLanguage(extraction: Extraction): Promise<Extraction> {
 async function extractPage(
   html: string,
   url: PageUrl | null,
-  options: ExtractionOptions,
+  { tellsMake, ...options }: ExtractionOptions & { readonly tellsMake: boolean },
 ): Promise<Extraction> {
   const page = readPage(html);
   const base = baseOf(page.facts, url);
@@ -88,6 +95,7 @@ async function extractPage(
     robots: robotsOf(page.facts),
     canonical: canonicalOf(page.facts, base),
     refresh: refreshOf(page.facts, { url, base }),
+    ...(tellsMake && { make: makeOf(page, base, url) }),
   };
 }
 

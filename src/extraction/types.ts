@@ -258,6 +258,18 @@ export type Extraction = {
   readonly canonical: PageUrl | null;
   /** The target of `<meta http-equiv="refresh">` when it leads to another page within 5 s. */
   readonly refresh: PageUrl | null;
+  /** What the page runs, where the task asks for it and the body is HTML. */
+  readonly make?: PageMake;
+};
+
+/** What a page runs, see `makeOf`. */
+export type PageMake = {
+  /** Equal for pages that run the same scripts on the same kinds of places. */
+  readonly name: string;
+  /** Whether it has any script, or a frame with a document of its own; otherwise rendering changes nothing. */
+  readonly runs: boolean;
+  /** Whether something on the page stands empty that a script may fill. */
+  readonly awaits: boolean;
 };
 
 /** Extracts one page; throws `Failure` (`too_large`, `too_complex`, `invalid_usage`, `internal`). */
@@ -277,6 +289,7 @@ export type ExtractionTask = {
   /** The page's final URL, which relative references resolve against; null leaves them relative. */
   readonly url: PageUrl | null;
   readonly options: ExtractionOptions;
+  readonly tellsMake?: boolean;
 };
 
 /**

@@ -35,6 +35,11 @@ export type FetchedPage = {
   readonly tries: number;
   /** The time from the first try to the end of the body, waits included, in ms. */
   readonly durationMs: number;
+  /**
+   * The addresses from which the page's scripts read data while it was rendered, sorted, each once; absent for a page
+   * that no browser rendered.
+   */
+  readonly asked?: readonly string[];
 };
 
 /** Options of one fetch; the fetcher's own options apply where one is absent. */
@@ -62,6 +67,8 @@ export type FetchOptions = {
    * here.
    */
   readonly beforeRequest?: (url: URL, signal: AbortSignal) => Promise<void>;
+  /** The answer that the plain client got: a browser renders its document instead of requesting one. */
+  readonly received?: FetchedPage;
 };
 
 /**

@@ -73,7 +73,14 @@ export function describeRestarts({ frontier, pass, reopen }: FrontierSteps): voi
       toldHash: "sha256:1",
       wasMissed: false,
       isTransient404: false,
-      outcome: { filePath: "h.md", title: "Home", wordCount: null, contentHash: "sha256:1", warnings: [] },
+      outcome: {
+        filePath: "h.md",
+        title: "Home",
+        wordCount: null,
+        contentHash: "sha256:1",
+        warnings: [],
+        fetcher: "browser",
+      },
     });
   });
 

@@ -101,6 +101,7 @@ export function settle(frontier: Frontier, page: ClaimedPage | undefined, ending
       error: null,
       reason: null,
       change: "new",
+      fetcher: "browser",
       ...ending.outcome,
     },
   });

@@ -52,7 +52,10 @@ export type KnownPage = {
   readonly wasMissed: boolean;
   /** Whether its status was 404 or 410 when it was stored, as for a page that a script fills. */
   readonly isTransient404: boolean;
-  readonly outcome: Pick<PageOutcome, "filePath" | "title" | "wordCount" | "contentHash" | "warnings">;
+  readonly outcome: Pick<
+    PageOutcome,
+    "filePath" | "title" | "wordCount" | "contentHash" | "warnings" | "fetcher"
+  >;
 };
 
 export type ClaimOptions = {

@@ -20,6 +20,7 @@ type StoredRow = {
   readonly is_transient: number;
   readonly is_gone: number;
   readonly urls: Uint8Array | null;
+  readonly fetcher: string | null;
 };
 
 /** A page whose links were not followed because they are too deep. */
@@ -56,6 +57,7 @@ export class PageMemory {
         wordCount: row.word_count,
         contentHash: row.content_hash,
         warnings: row.warnings === null ? [] : JSON.parse(row.warnings),
+        fetcher: row.fetcher as KnownPage["outcome"]["fetcher"], // nothing else writes the table
       },
     };
   }
@@ -176,7 +178,8 @@ function prepare(db: Database) {
   type Page = { readonly page: number };
   return {
     known: db.prepare<StoredRow, [number]>(
-      "SELECT stored.*, link.urls FROM stored LEFT JOIN link ON link.page = stored.page WHERE stored.page = ?1",
+      `SELECT stored.*, link.urls, outcome.fetcher FROM stored LEFT JOIN link ON link.page = stored.page
+        LEFT JOIN outcome ON outcome.page = stored.page WHERE stored.page = ?1`,
     ),
     store: db.prepare<
       unknown,

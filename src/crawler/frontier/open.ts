@@ -6,7 +6,16 @@ import { systemReason } from "../../base/system-error.ts";
 import type { CrawlPlan } from "../types.ts";
 import type { Frontier } from "./frontier.ts";
 import { comparePlans, type FrontierOptions, otherScope, type PlanChanges, planText } from "./plan.ts";
-import { FROM_VERSION_1, SCHEMA, SCHEMA_VERSION, STATE, STATUSES, TABLES, TAKEN_OVER } from "./schema.ts";
+import {
+  FROM_VERSION_1,
+  FROM_VERSION_2,
+  SCHEMA,
+  SCHEMA_VERSION,
+  STATE,
+  STATUSES,
+  TABLES,
+  TAKEN_OVER,
+} from "./schema.ts";
 import { type OpenCrawl, SqliteFrontier } from "./sqlite.ts";
 
 /** The name of the file in its directory. */
@@ -93,8 +102,8 @@ type CrawlRow = {
 function takeUp(db: Database, options: SqliteFrontierOptions): OpenCrawl {
   const version = db.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
   if (version === 0) return create(db, options);
-  if (version === 1) migrate(db);
-  else if (version !== SCHEMA_VERSION) throw otherVersion(options);
+  if (version > SCHEMA_VERSION) throw otherVersion(options);
+  migrate(db, version);
   const row = db.prepare<CrawlRow>("SELECT * FROM crawl").get();
   if (!row) return begin(db, options);
   const changes = comparePlans(row.plan, options);
@@ -115,8 +124,10 @@ function create(db: Database, options: SqliteFrontierOptions): OpenCrawl {
   return begin(db, options);
 }
 
-function migrate(db: Database): void {
-  db.run(FROM_VERSION_1);
+function migrate(db: Database, version: number): void {
+  if (version === SCHEMA_VERSION) return;
+  if (version === 1) db.run(FROM_VERSION_1);
+  db.run(FROM_VERSION_2);
   db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

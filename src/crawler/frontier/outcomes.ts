@@ -25,6 +25,7 @@ type OutcomeRow = {
   readonly content_hash: string | null;
   readonly warnings: string | null;
   readonly change: string | null;
+  readonly fetcher: string | null;
 };
 
 const SUCCESS = STATUSES.indexOf("success");
@@ -75,6 +76,7 @@ export class OutcomeTable {
       outcome.contentHash,
       outcome.warnings.length > 0 ? JSON.stringify(outcome.warnings) : null,
       outcome.change,
+      outcome.fetcher,
     );
   }
 
@@ -192,6 +194,7 @@ const toPageOutcome = (row: OutcomeRow): PageOutcome => ({
       : { code: row.error_code as FailureCode, message: row.error_message ?? "" },
   reason: row.reason as SkipReason | null,
   change: row.change as PageChange | null,
+  fetcher: row.fetcher as PageOutcome["fetcher"],
 });
 
 type Counts<K extends string> = { [key in K]?: number };
@@ -217,8 +220,8 @@ function prepare(db: Database) {
   return {
     put: db.prepare<unknown, (string | number | null)[]>(
       `INSERT OR REPLACE INTO outcome (seq, page, run, status, reason, error_code, error_message, file_path, title,
-        word_count, http_status, final_url, duration_ms, content_hash, warnings, change)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)`,
+        word_count, http_status, final_url, duration_ms, content_hash, warnings, change, fetcher)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)`,
     ),
     putSkipped: db.prepare<unknown, [number, number, number, number, string, number | null]>(
       `INSERT OR REPLACE INTO outcome (seq, page, run, status, reason, final_url)

@@ -67,12 +67,14 @@ const toKnownPage = (row: KnownRow): KnownPage => ({
     wordCount: row.wordCount,
     contentHash: row.contentHash,
     warnings: row.warnings === null ? [] : JSON.parse(row.warnings),
+    fetcher: row.fetcher,
   },
 });
 
 /** The columns of an outcome with its page, as `toPageOutcome` reads them. */
 export const OUTCOME_COLUMNS = `json_build_array(p.url, p.depth, q.url, o.status, o.file_path, o.word_count, o.title,
-  o.http_status, o.final_url, o.duration_ms, o.content_hash, o.warnings, o.error_code, o.error_message, o.reason, o.change)`;
+  o.http_status, o.final_url, o.duration_ms, o.content_hash, o.warnings, o.error_code, o.error_message, o.reason, o.change,
+  o.fetcher)`;
 
 /** Outcomes with their pages, for `OUTCOME_COLUMNS`; $1 is the crawl. */
 export const OUTCOME_TABLES = `crawl_outcome o JOIN crawl_page p ON p.crawl = o.crawl AND p.id = o.page
@@ -95,12 +97,13 @@ export type OutcomeRow = readonly [
   errorMessage: string | null,
   reason: string | null,
   change: string | null,
+  fetcher: string | null,
 ];
 
 export function toPageOutcome(row: OutcomeRow): PageOutcome {
   const [url, depth, parent, status, filePath, wordCount, title, httpStatus, finalUrl, durationMs, ...rest] =
     row;
-  const [contentHash, warnings, code, message, reason, change] = rest;
+  const [contentHash, warnings, code, message, reason, change, fetcher] = rest;
   return {
     url: url as PageUrl,
     status: STATUSES[status] ?? "failed",
@@ -117,6 +120,7 @@ export function toPageOutcome(row: OutcomeRow): PageOutcome {
     error: code === null ? null : { code: code as FailureCode, message: message ?? "" },
     reason: reason as SkipReason | null,
     change: change as PageChange | null,
+    fetcher: fetcher as PageOutcome["fetcher"],
   };
 }
 
@@ -146,6 +150,7 @@ export function toSettleRow(
     hash: outcome.contentHash,
     warnings: outcome.warnings.length > 0 ? JSON.stringify(outcome.warnings.map(storable)) : null,
     change: outcome.change,
+    fetcher: outcome.fetcher,
     etag: validators?.etag ?? null,
     modified: validators?.lastModified ?? null,
     sitemap: page.lastModified,

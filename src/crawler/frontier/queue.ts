@@ -212,7 +212,7 @@ export class PageQueue {
 }
 
 /** The maximum number of pages under way. */
-const MAX_BLOCKED = 300;
+const MAX_BLOCKED = 600;
 
 function prepare(db: Database) {
   type At = { readonly at: number | null };

@@ -2,7 +2,7 @@ import type { Database } from "../../base/database/index.ts";
 import type { FrontierCounts } from "./frontier.ts";
 
 /** The version changes with the tables; `takeUp` migrates files of earlier versions. */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
 
 /** The states of a page row. */
 export const STATE = {
@@ -134,7 +134,8 @@ CREATE TABLE outcome (
   duration_ms INTEGER,
   content_hash TEXT,
   warnings TEXT,
-  change TEXT
+  change TEXT,
+  fetcher TEXT
 );
 CREATE TABLE skipped_link (reason TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE warning (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
@@ -164,6 +165,9 @@ ALTER TABLE outcome DROP COLUMN last_modified;
 ALTER TABLE outcome DROP COLUMN sitemap_modified;
 ALTER TABLE outcome DROP COLUMN links;
 `;
+
+/** The migration from version 2, which did not know how a page came. */
+export const FROM_VERSION_2 = "ALTER TABLE outcome ADD COLUMN fetcher TEXT";
 
 /** A page's row, as found by its URL. */
 export type KnownRow = {

@@ -3,6 +3,7 @@ import { Failure } from "../../base/failure.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import type { PinningProxy } from "../egress/pinning-proxy.ts";
 import type { BrowsingSession } from "../session/session.ts";
+import type { FetchedPage } from "../types.ts";
 import {
   answered,
   type BrowserContext,
@@ -41,6 +42,8 @@ export type TabOptions = {
   readonly signal: AbortSignal;
   /** Whether windows that the page opens stay open: a person may need them to log in. */
   readonly opensWindows: boolean;
+  /** See `InterceptOptions`. */
+  readonly received: FetchedPage | null;
 };
 
 export type Tab = {

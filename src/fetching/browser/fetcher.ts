@@ -204,6 +204,8 @@ const tabFor = (
   }: PageRequest & { readonly what: string; readonly signal: AbortSignal; readonly opensWindows?: boolean },
 ): TabOptions => ({
   opensWindows: false,
+  // A person is shown the page as the site sends it.
+  received: rest.opensWindows ? null : (options.received ?? null),
   ...rest,
   origin: new URL(url).origin,
   headers: {
@@ -235,10 +237,11 @@ async function visit({ session, open, url, options, watch }: Visit): Promise<Try
     const { page, gone, keepState } = tab;
     const { proxy } = open;
     const answer = await abortable(watch.signal, gone, async () => {
-      const about = { url, what, proxy, limits, behaviour, log, signal: watch.signal };
-      const read = await readPage(page, { ...about, onAnswer });
+      const about = { what, proxy, limits, behaviour, log, signal: watch.signal };
+      const { received } = options;
+      const read = await readPage(page, { ...about, url: received?.finalUrl ?? url, onAnswer });
       await keepState();
-      return read;
+      return received ? { ...read, redirects: received.redirects } : read;
     });
     return {
       answer,

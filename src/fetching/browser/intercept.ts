@@ -2,6 +2,7 @@ import { Failure } from "../../base/failure.ts";
 import type { PinningProxy } from "../egress/pinning-proxy.ts";
 import { tooManyRedirects } from "../http/redirects.ts";
 import { tooLarge } from "../http/wire.ts";
+import type { FetchedPage } from "../types.ts";
 import type { Page } from "./chromium.ts";
 
 export type InterceptOptions = {
@@ -17,6 +18,8 @@ export type InterceptOptions = {
   /** The size limit of one document, decompressed, in bytes. */
   readonly maxBytes: number;
   readonly maxRedirects: number;
+  /** The answer to show for the tab's own first document; null requests it. */
+  readonly received: FetchedPage | null;
   /** Whether a person is using the tab. */
   readonly opensWindows: boolean;
   /**
@@ -40,25 +43,37 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
   const patterns = [
     ...(loadsMedia ? [] : MEDIA.map((resourceType) => ({ urlPattern: "*", resourceType }))),
     ...(hasSecrets ? [{ urlPattern: `${options.origin}/*` }] : []),
-    // The proxy asks the first document for credentials, and Chromium raises that event only for intercepted
-    // requests.
-    { urlPattern: "*", resourceType: "Document" as const },
+    { urlPattern: "*", resourceType: "Other" as const },
+    // The proxy asks the first request of a context for credentials, and Chromium raises that event only for
+    // intercepted requests. A document that is here already is not requested.
+    { urlPattern: "*", ...(options.received === null && { resourceType: "Document" as const }) },
   ];
   const session = await page.context().newCDPSession(page);
   countBytes(session, options);
   answerProxy(session, options.proxy);
   const isOneTooMany = countNavigations(options);
+  let received = options.received;
   session.on("Fetch.requestPaused", (paused) => {
     const { requestId, request, resourceType } = paused;
     if (resourceType === "Document" && isOneTooMany(paused)) return;
+    if (received !== null && resourceType === "Document") {
+      session.send("Fetch.fulfillRequest", { requestId, ...fulfilment(received) }).catch(() => {});
+      received = null;
+      return;
+    }
     const isMedia = !loadsMedia && MEDIA.some((media) => media === resourceType);
+    // The icon of a tab that nobody sees.
+    const isIcon = resourceType === "Other" && /^image\//.test(request.headers["Accept"] ?? "");
     const isOwn = URL.parse(request.url)?.origin === options.origin;
-    const answer = isMedia
-      ? session.send("Fetch.failRequest", { requestId, errorReason: "BlockedByClient" })
-      : session.send("Fetch.continueRequest", {
-          requestId,
-          ...(hasSecrets && isOwn ? { headers: entriesOf({ ...request.headers, ...options.headers }) } : {}),
-        });
+    const answer =
+      isMedia || isIcon
+        ? session.send("Fetch.failRequest", { requestId, errorReason: "BlockedByClient" })
+        : session.send("Fetch.continueRequest", {
+            requestId,
+            ...(hasSecrets && isOwn
+              ? { headers: entriesOf({ ...request.headers, ...options.headers }) }
+              : {}),
+          });
     // The page may be gone by now.
     answer.catch(() => {});
   });
@@ -67,6 +82,23 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
     session.send("Network.enable", { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
     session.send("Fetch.enable", { patterns, handleAuthRequests: true }),
   ]);
+}
+
+/** Headers that describe the bytes that were sent, not the document. */
+const OF_TRANSFER = new Set(["content-encoding", "content-length", "content-type", "transfer-encoding"]);
+
+function fulfilment({ status, headers, contentType, html }: FetchedPage) {
+  const kept = Object.entries(headers).filter(
+    (header): header is [string, string] => !OF_TRANSFER.has(header[0]) && header[1] !== undefined,
+  );
+  return {
+    responseCode: status,
+    responseHeaders: [
+      ...entriesOf(Object.fromEntries(kept)),
+      { name: "content-type", value: `${contentType}; charset=utf-8` },
+    ],
+    body: Buffer.from(html).toString("base64"),
+  };
 }
 
 type Session = Awaited<ReturnType<ReturnType<Page["context"]>["newCDPSession"]>>;

@@ -48,6 +48,7 @@ const MAX_REFRESHES = 3;
 export async function readPage(page: Page, options: ReadOptions): Promise<VisitedPage> {
   const { what, limits } = options;
   const traffic = watchTraffic(page);
+  const asked = watchData(page);
   const broken = breakOff(page);
   const { response, latest } = await navigate(page, options);
   if (!response) throw new Failure("network", `${what}: the browser went to no page`);
@@ -70,6 +71,7 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
     ...shown.page,
     redirects: first.page.redirects,
     ...bodyOf(captured.html, "text/html"),
+    asked: [...asked].sort(),
     warnings: captured.warnings,
   };
 }
@@ -165,6 +167,16 @@ async function navigate(page: Page, { url, limits, onAnswer }: ReadOptions): Pro
       return { response: answer, latest };
     throw error;
   }
+}
+
+/** Gathers the addresses from which a page's scripts read data. */
+function watchData(page: Page): ReadonlySet<string> {
+  const asked = new Set<string>();
+  page.on("request", (request) => {
+    const isData = request.resourceType() === "fetch" || request.resourceType() === "xhr";
+    if (isData && request.method() === "GET") asked.add(request.url());
+  });
+  return asked;
 }
 
 /** Resolves when the document's connection breaks off, which would leave the page loading for ever. */

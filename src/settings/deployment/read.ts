@@ -27,12 +27,16 @@ export function readDeployment(text: string, options: ReadOptions): Deployment {
   const lines = problemLines("problems" in checked ? checked.problems : [], json as RawDeployment);
   if (lines.length > 0 || !("file" in checked))
     throw new Failure("invalid_settings", lines.map((line) => `${options.name}: ${line}`).join("\n"));
-  return translateDeployment(checked.file, options.directory);
+  const prefersBrowser = (json as RawDeployment).infrastructure?.crawler_browser_first !== undefined;
+  return translateDeployment(checked.file, { directory: options.directory, prefersBrowser });
 }
 
 /** A file that has not been checked: any part may be missing or of another type. */
 type RawDeployment = {
-  readonly infrastructure?: { readonly article_extractor_fallback?: unknown };
+  readonly infrastructure?: {
+    readonly article_extractor_fallback?: unknown;
+    readonly crawler_browser_first?: unknown;
+  };
   readonly tenants?: unknown;
 };
 

@@ -4,19 +4,26 @@ import type { TenantSearch, TenantSettings } from "../../tenants/index.ts";
 import { compileUrlRules, type PageUrl, parsePageUrl, parseUrlPrefix } from "../../urls/index.ts";
 import { type DeploymentFile, partsOf, type TenantFile } from "./schema.ts";
 
+type FilePlace = {
+  readonly directory: string;
+  /** Whether the file itself says if the browser goes first. */
+  readonly prefersBrowser: boolean;
+};
+
 /** Translates a checked file into the program's own terms. */
-export function translateDeployment(file: DeploymentFile, directory: string): Deployment {
+export function translateDeployment(file: DeploymentFile, place: FilePlace): Deployment {
+  const { directory } = place;
   const tenants = file.tenants.map((tenant) => toTenant(tenant, file, directory));
   return {
     name: file.name,
-    infrastructure: toInfrastructure(file.infrastructure, directory),
+    infrastructure: toInfrastructure(file.infrastructure, place),
     infrastructureFields: file.infrastructure,
     tenants,
     warnings: warningsOf(file),
   };
 }
 
-function toInfrastructure(file: DeploymentFile["infrastructure"], directory: string) {
+function toInfrastructure(file: DeploymentFile["infrastructure"], { directory, prefersBrowser }: FilePlace) {
   return {
     host: file.mcp_host,
     port: file.mcp_port,
@@ -34,7 +41,8 @@ function toInfrastructure(file: DeploymentFile["infrastructure"], directory: str
     fetchMode: file.default_fetch_mode,
     fetchSurroundingChars: file.default_fetch_surrounding_chars,
     maxFetchChars: file.max_fetch_chars,
-    preferBrowser: file.crawler_browser_first,
+    /** Null where nobody has said so, so that it is learned where the browser changes something. */
+    preferBrowser: prefersBrowser ? file.crawler_browser_first : null,
     /** Whether models may read any page through the server. */
     allowPageFetches: file.allow_page_fetches,
     /** For how many days it is counted what people search for; 0 counts nothing. */

@@ -64,6 +64,8 @@ export function preferMarkdown(
 ): Fetcher {
   return {
     async fetch(url, options = {}) {
+      // The page is here already.
+      if (options.received) return fetcher.fetch(url, options);
       const alternate = alternates.alternateOf(url);
       const page = alternate === null ? null : await fetchMarkdown(http, alternate, options);
       if (alternate !== null) alternates.noteAnswer(url, page !== null);

@@ -20,7 +20,8 @@ import type { OnlineTenant } from "../settings.ts";
 export type CrawlPoliteness = {
   readonly concurrency: number;
   readonly hostDelayMs: number;
-  readonly preferBrowser: boolean;
+  /** Null learns where rendering changes something. */
+  readonly preferBrowser: boolean | null;
   readonly extraction: Omit<ExtractionOptions, "renderings">;
 };
 
@@ -76,7 +77,8 @@ const pacedBy = ({ concurrency, hostDelayMs, preferBrowser, extraction }: CrawlP
   hasAdaptiveDelay: false,
   obeysRobots: true,
   respectsMetaRobots: true,
-  preference: preferBrowser ? ("browser" as const) : ("http" as const),
+  preference:
+    preferBrowser === null ? ("learned" as const) : preferBrowser ? ("browser" as const) : ("http" as const),
   extraction: { ...extraction, renderings: ["markdown", "anchors"] as const },
 });
 

@@ -126,6 +126,7 @@ async function crawlOnce(sync: Sync, plan: CrawlPlan, isFresh: boolean): Promise
     (parts, http) => ({
       ...parts,
       log: options.log,
+      trustsNotModified: true,
       fetchers: fetchersOf(parts.fetchers, { http, alternates, tenant }),
       readSitemaps: withLlmsTxt(parts.readSitemaps, {
         http,

@@ -159,6 +159,7 @@ describe("every outcome", () => {
         "final_url",
         "depth",
         "parent",
+        "fetcher",
         "duration_ms",
         "content_hash",
         "warnings",

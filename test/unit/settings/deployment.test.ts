@@ -29,7 +29,7 @@ describe("a valid deployment file", () => {
       fetchMode: "surrounding",
       fetchSurroundingChars: 1000,
       maxFetchChars: 400_000,
-      preferBrowser: true,
+      preferBrowser: null,
       allowPageFetches: false,
       queryLogDays: 0,
       keysFile: null,

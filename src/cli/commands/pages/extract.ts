@@ -1,5 +1,5 @@
 import type { App, ArticleSession } from "../../../app/index.ts";
-import { articleFields, type FetchedArticle } from "../../../articles/index.ts";
+import { articleFields, type FetchedArticle, Renderings } from "../../../articles/index.ts";
 import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../../../base/failure.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { withoutCredentials } from "../../../urls/index.ts";
@@ -31,6 +31,7 @@ export type ListParts = {
   readonly session: ArticleSession;
   /** Extracts one page. */
   readonly read: (page: PageInput) => Promise<FetchedArticle>;
+  readonly renderings: Renderings;
 };
 
 /** Extracts several pages and writes their outcomes in their order; returns the exit code. */
@@ -145,10 +146,19 @@ async function writeOutcomes(entries: readonly Entry[], work: ListWork) {
   const count = { written: 0, failed: 0 };
   let next = 0;
   while (true) {
-    while (!signal.aborted && next < entries.length && underWay.length < LIST_CONCURRENCY)
+    const { renderings } = work.parts;
+    const isRoom = (): boolean => underWay.length < LIST_CONCURRENCY + renderings.waiting;
+    while (!signal.aborted && next < entries.length && isRoom())
       underWay.push(start(entries[next++] as Entry, work));
-    const first = underWay.shift();
+    const [first] = underWay;
     if (!first) return count;
+    // A page that waits for others to be compared makes room for them.
+    const isOver = await Promise.race([
+      first.ended.then(() => true),
+      renderings.nextWait().then(() => false),
+    ]);
+    if (!isOver) continue;
+    underWay.shift();
     const outcome = await first.ended;
     if (outcome === null) continue;
     try {
@@ -280,8 +290,9 @@ async function runExtract(command: ExtractCommand, parts: ExtractParts): Promise
   await using session = parts.app.openSession(command.network);
   const { input } = command;
   if (input.kind === "list") {
-    const read = (page: PageInput) => extractOne(page, command, { session, io, metrics });
-    return await extractList(input.sources, command, { ...parts, session, read });
+    const renderings = new Renderings();
+    const read = (page: PageInput) => extractOne(page, command, { session, io, metrics, renderings });
+    return await extractList(input.sources, command, { ...parts, session, read, renderings });
   }
   await using sink = await openSink(command.outputFile, io);
   await requireSelectors(command.extraction, { session, signal: io.signal });
@@ -292,7 +303,12 @@ async function runExtract(command: ExtractCommand, parts: ExtractParts): Promise
   return 0;
 }
 
-type OneParts = { readonly session: ArticleSession; readonly io: Io; readonly metrics: Metrics };
+type OneParts = {
+  readonly session: ArticleSession;
+  readonly io: Io;
+  readonly metrics: Metrics;
+  readonly renderings?: Renderings;
+};
 
 async function extractOne(
   input: PageInput,
@@ -312,10 +328,11 @@ async function extractOne(
 async function fetchOne(
   input: PageInput,
   { extraction }: ExtractCommand,
-  { session, io }: OneParts,
+  { session, io, renderings }: OneParts,
 ): Promise<FetchedArticle> {
   if (input.kind === "url") {
-    return session.fromUrl({ ...input, options: extraction, signal: io.signal });
+    const learned = renderings && { renderings };
+    return session.fromUrl({ ...input, options: extraction, signal: io.signal, ...learned });
   }
   const limits = { url: input.url, maxBytes: session.maxBytes, signal: io.signal };
   const document =

@@ -1,0 +1,125 @@
+import { onAbort } from "../base/abort.ts";
+import { Failure } from "../base/failure.ts";
+import { MakeHistory, type Place, type Released } from "./make-history.ts";
+
+/** How long pages wait at least for another page of their make before one of them is compared, in ms. */
+const MIN_PATIENCE_MS = 200;
+/** How long they wait at most. */
+const MAX_PATIENCE_MS = 10_000;
+/** A host that sends its pages slowly is given this many times the pause between two of them. */
+const PATIENCE = 3;
+/** The most makes that are remembered; pages of further ones are rendered. */
+const MAX_MAKES = 10_000;
+/** The most pages that wait, because they are in memory. */
+const MAX_WAITING = 200;
+
+/** A page that waits since a time on the clock of `performance.now`. */
+type Waiting = { readonly since: number; readonly end: (isCompared: boolean) => void };
+
+/** A page among those of its make. */
+export type Turn = Place & { readonly history: MakeHistory };
+
+/**
+ * What one crawl, sync or list has learned about rendering: by host and make, whether it changes anything, and whether
+ * a host refuses the plain client what it gives a browser.
+ */
+export class Renderings {
+  readonly #makes = new Map<string, MakeHistory>();
+  readonly #waiting = new Map<MakeHistory, Map<number, Waiting>>();
+  readonly #refusing = new Map<string, boolean>();
+  #count = 0;
+  #gapMs = 0;
+  #cameAt = performance.now();
+  #timer: ReturnType<typeof setTimeout> | null = null;
+  #begun = Promise.withResolvers<void>();
+
+  /** The number of pages that wait for a comparison. */
+  get waiting(): number {
+    return this.#count;
+  }
+
+  /** Resolves when the next page begins to wait. */
+  nextWait(): Promise<void> {
+    return this.#begun.promise;
+  }
+
+  /** Takes in a page; null when it is rendered without learning from it. */
+  take(host: string, make: string): Turn | null {
+    const now = performance.now();
+    this.#gapMs = (this.#gapMs * 3 + now - this.#cameAt) / 4;
+    this.#cameAt = now;
+    const key = `${host} ${make}`;
+    let history = this.#makes.get(key);
+    if (!history && this.#makes.size < MAX_MAKES) {
+      history = new MakeHistory();
+      this.#makes.set(key, history);
+    }
+    return history ? { history, ...history.next() } : null;
+  }
+
+  /**
+   * Waits until a page behind this one was compared.
+   * @returns whether the page is to be rendered after all
+   * @throws Failure `cancelled`
+   */
+  async wait({ history, place }: Turn, signal?: AbortSignal): Promise<boolean> {
+    const { promise, resolve, reject } = Promise.withResolvers<boolean>();
+    const waiting = this.#waiting.get(history) ?? new Map<number, Waiting>();
+    this.#waiting.set(history, waiting.set(place, { since: performance.now(), end: resolve }));
+    this.#count++;
+    this.#begun.resolve();
+    this.#begun = Promise.withResolvers();
+    using _ = onAbort(signal, () => reject(new Failure("cancelled", "the page was called off")));
+    if (this.#count > MAX_WAITING) this.#release(history, history.compareLast());
+    else this.#wakeSoon();
+    try {
+      return await promise;
+    } catch (error) {
+      history.leave(place);
+      throw error;
+    } finally {
+      waiting.delete(place);
+      if (waiting.size === 0) this.#waiting.delete(history);
+      this.#count--;
+    }
+  }
+
+  /** Notes what rendering did to a page; see `MakeHistory.note`. */
+  note({ history, place }: Turn, comparison: { readonly isSame: boolean; readonly asked: string }): void {
+    this.#cameAt = performance.now();
+    this.#release(history, history.note(place, comparison));
+  }
+
+  /** Whether the host refuses the plain client what it gives a browser; null when that is not known. */
+  isRefusing(host: string): boolean | null {
+    return this.#refusing.get(host) ?? null;
+  }
+
+  noteRefusal(host: string, isRefusing: boolean): void {
+    if (this.#refusing.size < MAX_MAKES) this.#refusing.set(host, isRefusing);
+  }
+
+  #release(history: MakeHistory, { stand, compared }: Released): void {
+    const waiting = this.#waiting.get(history);
+    for (const place of stand) waiting?.get(place)?.end(false);
+    for (const place of compared) waiting?.get(place)?.end(true);
+  }
+
+  // Others may be slow to come, or there may be none: then those that wait are judged by one of their own.
+  #wakeSoon(): void {
+    if (this.#timer !== null) return;
+    const patienceMs = Math.min(Math.max(MIN_PATIENCE_MS, PATIENCE * this.#gapMs), MAX_PATIENCE_MS);
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      if (this.#count === 0) return;
+      const now = performance.now();
+      const isQuiet = now - this.#cameAt >= patienceMs - 1;
+      for (const [history, waiting] of [...this.#waiting]) {
+        const [first] = waiting.values();
+        const isLate = first !== undefined && now - first.since >= MAX_PATIENCE_MS;
+        if (!history.isComparing && (isQuiet || isLate)) this.#release(history, history.compareLast());
+      }
+      this.#wakeSoon();
+    }, patienceMs);
+  }
+}
