@@ -6,8 +6,6 @@
 import project from "../project.json" with { type: "json" };
 import { npmPackages } from "./package/npm.ts";
 
-const IS_FOREIGN = 1;
-const IS_UNKNOWN = 3;
 const PATIENCE_S = 30;
 
 type Owner = { readonly [Name in "npm_package" | "pypi_package"]: string } & {
@@ -22,14 +20,17 @@ const unknown = (why: string): Verdict => ({ state: "unknown", why });
 /**
  * Asks for every name that a release has.
  * @param env with the settings of npm and pip
+ * @param names those of the packages for npm
  */
-export async function checkNames(owner: Owner, env = process.env): Promise<readonly NamedVerdict[]> {
+export async function checkNames(
+  owner: Owner,
+  env = process.env,
+  names = npmPackages(owner),
+): Promise<readonly NamedVerdict[]> {
   const ask = (command: readonly string[]) => answerOf(command, env);
   const { pypi_package: wheel } = owner;
   return await Promise.all([
-    ...npmPackages(owner).map(
-      async (name) => ({ registry: "npm", name, ...(await askNpm(name, owner, ask)) }) as const,
-    ),
+    ...names.map(async (name) => ({ registry: "npm", name, ...(await askNpm(name, owner, ask)) }) as const),
     askPyPi(wheel, owner, ask).then((verdict) => ({ registry: "PyPI", name: wheel, ...verdict }) as const),
   ]);
 }
@@ -110,15 +111,20 @@ async function askPyPi(name: string, owner: Owner, ask: Ask): Promise<Verdict> {
   return judge(versions, addresses, owner);
 }
 
+/** The exit code for these answers: 1 when a name is somebody else's, else 3 when one could not be asked for. */
+export function exitCodeFor(verdicts: readonly Verdict[]): number {
+  const has = (state: Verdict["state"]): boolean => verdicts.some((verdict) => verdict.state === state);
+  return has("foreign") ? 1 : has("unknown") ? 3 : 0;
+}
+
 if (import.meta.main) {
   const verdicts = await checkNames(project);
   const width = Math.max(...verdicts.map(({ name }) => name.length));
   for (const { registry, name, state, why } of verdicts)
     console.log(`${registry.padEnd(4)} ${name.padEnd(width)} ${state}${why && `: ${why}`}`);
-  const has = (state: Verdict["state"]): boolean => verdicts.some((verdict) => verdict.state === state);
-  if (has("unknown"))
+  process.exitCode = exitCodeFor(verdicts);
+  if (verdicts.some(({ state }) => state === "unknown"))
     console.error(
       "error: not every name could be asked for: look at npm, pip and the network, and ask again",
     );
-  process.exitCode = has("foreign") ? IS_FOREIGN : has("unknown") ? IS_UNKNOWN : 0;
 }

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { checkNames } from "../../scripts/check-names.ts";
+import { checkNames, exitCodeFor } from "../../scripts/check-names.ts";
 import { npmPackages } from "../../scripts/package/npm.ts";
 import { PLATFORMS } from "../../scripts/package/platforms.ts";
 import type { Asset, Release } from "../../scripts/package/release.ts";
 import { packWheel } from "../../scripts/package/wheel.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { freePort, outputOf, serveLocal } from "../support/local.ts";
 import { RELEASE, serveFiles } from "../support/packages.ts";
 
@@ -13,6 +14,9 @@ const OURS = "https://code.example/tides";
 const project: Release["project"] = { ...RELEASE.project, published: null, repository: OURS };
 const published = { ...project, published: RELEASE.version };
 const NAMES = npmPackages(project);
+const TWO = NAMES.slice(0, 2);
+const disorder = serveLocal(() => new Response("<p>later", { status: 500 }));
+forAllTests({ [Symbol.dispose]: () => void disorder.stop(true) });
 const hasPip = Bun.which("pip") !== null;
 
 /** A registry of npm that has these packages. */
@@ -68,14 +72,9 @@ describe.skipIf(!hasPip || process.platform !== "linux")("the names of project.j
   test("are free where nobody has them", async () => {
     using npm = serveNpm({});
     using index = serveIndex();
-    const { stdout, stderr, exitCode } = await runScript(npm.url.origin, index.origin);
-    expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
-    expect(
-      stdout
-        .trimEnd()
-        .split("\n")
-        .map((line) => line.split(/ +/)),
-    ).toEqual([...NAMES.map((name) => ["npm", name, "free"]), ["PyPI", project.pypi_package, "free"]]);
+    const verdicts = await checkNames(project, settingsFor(npm.url.origin, index.origin), TWO);
+    expect(verdicts).toMatchObject([...TWO, project.pypi_package].map((name) => ({ name, state: "free" })));
+    expect(exitCodeFor(verdicts)).toBe(0);
   });
 
   test("are somebody else's where they are there and we published nothing, even with our address", async () => {
@@ -83,23 +82,24 @@ describe.skipIf(!hasPip || process.platform !== "linux")("the names of project.j
     using index = serveIndex(await wheelOf(OURS));
     const { stdout, exitCode } = await runScript(npm.url.origin, index.origin);
     expect(exitCode).toBe(1);
-    expect(stdout.match(/foreign/g)?.length).toBe(2);
+    expect(stdout.match(/ foreign: /g)?.length).toBe(2);
+    expect(stdout.match(/ free$/gm)?.length).toBe(NAMES.length - 1);
     expect(stdout).toMatch(new RegExp(`^npm +${NAMES[3]} +foreign: 1\\.0\\.2 is there`, "m"));
     expect(stdout).toMatch(new RegExp(`^PyPI +${project.pypi_package} +foreign: `, "m"));
   });
 
-  test("are not called free where a registry is away or in disorder", async () => {
-    const nobody = `http://127.0.0.1:${freePort()}`;
-    using broken = serveLocal(() => new Response("<p>later", { status: 500 }));
-    for (const origin of [nobody, broken.url.origin]) {
-      const { stdout, stderr, exitCode } = await runScript(origin, origin);
-      expect(exitCode).toBe(3);
-      expect(stdout).not.toMatch(/free|ours|foreign/);
-      expect(stdout.match(/unknown: (?:npm|pip) got no answer \(.+\)/g)?.length).toBe(NAMES.length + 1);
-      expect(stderr).toEndWith(
-        "error: not every name could be asked for: look at npm, pip and the network, and ask again\n",
-      );
-    }
+  test.each([
+    ["away", () => `http://127.0.0.1:${freePort()}`],
+    ["in disorder", () => disorder.url.origin],
+  ])("are not called free where a registry is %s", async (_, originOf) => {
+    const origin = originOf();
+    const verdicts = await checkNames(project, settingsFor(origin, origin), TWO);
+    expect(verdicts.map(({ state, why }) => `${state}: ${why}`)).toEqual([
+      ...TWO.map(() => expect.stringMatching(/^unknown: npm got no answer \(.+\)$/)),
+      expect.stringMatching(/^unknown: pip got no answer \(.+\)$/),
+    ]);
+    expect(exitCodeFor(verdicts)).toBe(3);
+    expect(exitCodeFor([...verdicts, { state: "foreign", why: "" }])).toBe(1);
   });
 
   const { version } = RELEASE;
@@ -121,10 +121,10 @@ describe.skipIf(!hasPip || process.platform !== "linux")("the names of project.j
       `ours: ${version}`,
     ],
   ])("%s", async (_, found, repository, fromNpm, fromPyPi) => {
-    const packages = NAMES.map((name) => [name, npmPackage(found, `git+${repository}.git`)]);
+    const packages = TWO.map((name) => [name, npmPackage(found, `git+${repository}.git`)]);
     using npm = serveNpm(Object.fromEntries(packages));
     using index = serveIndex(await wheelOf(repository));
-    const verdicts = await checkNames(published, settingsFor(npm.url.origin, index.origin));
+    const verdicts = await checkNames(published, settingsFor(npm.url.origin, index.origin), TWO);
     const said = verdicts.map(({ registry, state, why }) => `${registry} ${state}: ${why}`);
     expect(new Set(said)).toEqual(new Set([`npm ${fromNpm}`, `PyPI ${fromPyPi}`]));
   });
