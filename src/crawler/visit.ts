@@ -262,7 +262,8 @@ async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict>
     const failure = error.toRecord();
     const absence = await afterAbsence(attempt, answer);
     if (absence) return absence;
-    const linkPage = linkPageOfVisit(attempt.page.url, visit);
+    // Where a fallback found nothing today, what it found before is better than a heading.
+    const linkPage = attempt.parts.fallback ? null : linkPageOfVisit(attempt.page.url, visit);
     // A page without words may still link to others.
     return (
       (await tryFallback(attempt, { failure, status: answer.status, answer })) ??

@@ -119,3 +119,13 @@ test("what an article says in its text is not said of the page", async () => {
     { numRuns: 100 },
   );
 });
+
+test("a page of 60 words may say that it is missing, one of 61 is an article", async () => {
+  const said = await Promise.all(
+    [60, 61].map((count) => extract(document("Page not found", "Page not found", `<p>${words(count)}.</p>`))),
+  );
+  expect(said.map(({ article, saysMissing }) => [article?.wordCount, saysMissing])).toEqual([
+    [60, true],
+    [61, false],
+  ]);
+});
