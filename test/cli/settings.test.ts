@@ -33,12 +33,6 @@ async function installed() {
 }
 
 describe("the .env file", () => {
-  test("beside the program is read", async () => {
-    await using place = await installed();
-    await writeFile(join(place.bin, ".env"), agent("Beside/1"));
-    expect(await userAgent([], { binary: place.binary, cwd: place.work })).toBe("Beside/1");
-  });
-
   test("beside the program is read when a link elsewhere starts it", async () => {
     await using place = await installed();
     await writeFile(join(place.bin, ".env"), agent("Beside/1"));
@@ -171,24 +165,7 @@ describe("settings", () => {
     );
   });
 
-  test("ARTICLE_EXTRACTOR_LOG_DIAGNOSTICS puts the fetcher, the cache and the request on the page's line", async () => {
-    const line = async (diagnostics: string) => {
-      const run = await fetched({ ARTICLE_EXTRACTOR_LOG_DIAGNOSTICS: diagnostics }, "/page", "-v");
-      return JSON.parse(run.stderr.split("\n").find((each) => each.includes('"extracted"')) ?? "null");
-    };
-    const fields = ["request_id", "cache", "fetcher"];
-    for (const field of fields) expect(await line("1")).toHaveProperty(field);
-    for (const field of fields) expect(await line("0")).not.toHaveProperty(field);
-  });
-
   test("ARTICLE_EXTRACTOR_THREADPOOL_SIZE may be anything in its range", async () => {
     expect((await fetched({ ARTICLE_EXTRACTOR_THREADPOOL_SIZE: "3" })).exitCode).toBe(0);
-  });
-
-  test("metrics go to the log with their namespace when they are on", async () => {
-    const env = { ARTICLE_EXTRACTOR_METRICS_NAMESPACE: "ns", ARTICLE_EXTRACTOR_LOG_LEVEL: "info" };
-    const run = await fetched({ ...env, ARTICLE_EXTRACTOR_METRICS_ENABLED: "1" });
-    expect(run.stderr).toContain('"metric":"ns.article_requests.cli.success"');
-    expect((await fetched(env)).stderr).not.toContain("metric");
   });
 });
