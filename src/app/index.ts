@@ -21,5 +21,6 @@ export {
   openTenantApp,
   openTenants,
   type PlacedDeployment,
+  queryLogOf,
   sourceProblems,
 } from "./tenants.ts";

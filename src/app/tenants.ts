@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { openSharedState } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
@@ -16,6 +16,7 @@ import {
 } from "../settings/index.ts";
 import {
   createTenantRegistry,
+  deploymentKey,
   type GitAccess,
   type GitPermissions,
   openSyncBook,
@@ -105,6 +106,10 @@ export const foreignStates = (program: Program, deployment: PlacedDeployment): r
     const place = new Place(tenant, { deployment: identityOf(deployment), stateDirectory });
     return place.refusal()?.message ?? [];
   });
+
+/** The file with the queries of a deployment's server. */
+export const queryLogOf = (program: Program, deployment: PlacedDeployment): string =>
+  join(stateDirectoryOf(program, "search"), `queries@${deploymentKey(identityOf(deployment))}.sqlite`);
 
 // Building one index at a time leaves the other cores to searches.
 function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {

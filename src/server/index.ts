@@ -10,7 +10,7 @@ export { joinOffers, type McpOffer, type McpOptions } from "./api/mcp/offer.ts";
 export { countCalls, countSearches } from "./api/mcp/operation.ts";
 export { pages } from "./api/mcp/pages.ts";
 export { serveMcpStdio } from "./api/mcp/stdio.ts";
-export { type QueriesRecord, type QueryCounts, queryLogFile, readQueryLog } from "./api/search/query-log.ts";
+export { type QueriesRecord, type QueryCounts, readQueryLog } from "./api/search/query-log.ts";
 export type { DeploymentState } from "./api/search/routes.ts";
 export { startSearchServer } from "./api/search/serve.ts";
 export type { AccessOptions } from "./middleware/access.ts";

@@ -5,7 +5,7 @@ export { describeReasons } from "./left-out.ts";
 export type { LockedPackage } from "./library.ts";
 export { lookAtWebsite } from "./online/look.ts";
 export { type RemoteExtractor, requireReachable, type WebAccess } from "./online/plan.ts";
-export { folderOwner, Place, requireFolderIndex } from "./place.ts";
+export { deploymentKey, folderOwner, Place, requireFolderIndex } from "./place.ts";
 export { createTenantRegistry, type TenantRegistry } from "./registry.ts";
 export type { TenantSearch, TenantSettings } from "./settings.ts";
 export { realPathOf } from "./source/identity.ts";

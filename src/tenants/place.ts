@@ -56,7 +56,7 @@ export class Place {
   constructor(settings: TenantSettings, { deployment, stateDirectory }: PlaceOptions) {
     const { codename, rootDir } = settings;
     const source = sourceOf(settings);
-    this.key = keyOf(codename, deployment, source);
+    this.key = `${codename}@${deploymentKey(deployment)}-${hashOf(source)}`;
     const isBeside = settings.source !== "filesystem" && isWritable(rootDir);
     const beside = join(realPathOf(rootDir), STATE_FOLDER);
     this.directory = isBeside ? beside : join(stateDirectory, this.key);
@@ -202,12 +202,12 @@ const STATE_FOLDER = ".article-extractor";
 const INDEX = "search.index";
 const OWNER = "owner.json";
 
-/** The identity is the name, else the file; a source is its kind and what names it. */
-function keyOf(codename: string, { name, file }: DeploymentId, source: readonly string[]): string {
-  const hash = (parts: readonly unknown[]): string =>
-    createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 12);
-  return `${codename}@${hash(name === null ? ["file", file] : ["name", name])}-${hash(source)}`;
-}
+/** What names of a deployment's state have in common; its name identifies it, else its file. */
+export const deploymentKey = ({ name, file }: DeploymentId): string =>
+  hashOf(name === null ? ["file", file] : ["name", name]);
+
+const hashOf = (parts: readonly string[]): string =>
+  createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 12);
 
 /**
  * Tells whether state is a tenant's own, is its own from before its deployment gave it another source or codename, or is

@@ -22,7 +22,7 @@ describe("queries", () => {
   });
 
   test("shows what is asked most, finds nothing and is not opened, as text and as JSON", async () => {
-    const path = join(root, "state/queries.sqlite");
+    const path = /there is no (\S+\.sqlite)/.exec((await queries()).stderr)?.[1] ?? "";
     let now = Date.now() - 60_000;
     using log = openQueryLog({
       path,
@@ -53,6 +53,9 @@ describe("queries", () => {
       without_hits: [{ query: "zeppelin" }],
       without_click: [{ query: "gate" }],
     });
+    // Another deployment with the same state directory has searches of its own.
+    writeFileSync(join(root, "other.json"), JSON.stringify({ infrastructure, tenants: [] }));
+    expect((await queries("--config", "other.json")).exitCode).toBe(1);
   });
 
   test.each([

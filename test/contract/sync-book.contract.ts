@@ -131,6 +131,31 @@ function describeRequests(parts: Parts): void {
 }
 
 function describeWork(parts: Parts): void {
+  test("on one tenant is the same with each of its sources, and not that of another deployment", async () => {
+    const { book, place } = parts();
+    const hash = fc.stringMatching(/^[\da-f]{12}$/);
+    const keys = fc.uniqueArray(hash, { minLength: 2, maxLength: 2 });
+    await fc.assert(
+      fc.asyncProperty(keys, keys, async ([one, two], [first, second]) => {
+        const other = await place.open();
+        await using begun = await book.begin(`guide@${one}-${first}`);
+        expect(begun).not.toBeNull();
+        expect(await other.begin(`guide@${one}-${second}`)).toBeNull();
+        await using beside = await other.begin(`guide@${two}-${first}`);
+        expect(beside).not.toBeNull();
+        await beside?.write({ syncedAt: 5 });
+        await other.request(`guide@${two}-${second}`);
+        const records = await book.read([`guide@${one}-${first}`, `guide@${two}-${first}`]);
+        expect(records.map(({ syncedAt, isTaken }) => [syncedAt, isTaken])).toEqual([
+          [null, true],
+          [5, true],
+        ]);
+        expect(await book.takeRequests([`guide@${one}-${first}`, `guide@${two}-${first}`])).toEqual([]);
+      }),
+      { numRuns: 10 },
+    );
+  });
+
   test("one process at a time works on a tenant, and all see that it does", async () => {
     const { book, place } = parts();
     const other = await place.open();

@@ -1,5 +1,5 @@
-import { stateDirectoryOf } from "../../../app/index.ts";
-import { type QueriesRecord, type QueryCounts, queryLogFile, readQueryLog } from "../../../server/index.ts";
+import { queryLogOf } from "../../../app/index.ts";
+import { type QueriesRecord, type QueryCounts, readQueryLog } from "../../../server/index.ts";
 import { openDeployment } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
@@ -20,7 +20,7 @@ export const queries: Run = async (shell) => {
   const size = optionValue.integer(typed, "size", 1, MAX_SIZE) ?? DEFAULT_SIZE;
   const { program, deployment } = await openDeployment(partsOf(shell), optionValue.text(typed, "config"));
   const kept = deployment.infrastructure.queryLogDays || MAX_DAYS;
-  const path = queryLogFile(stateDirectoryOf(program, "search"));
+  const path = queryLogOf(program, deployment);
   const record = readQueryLog(path, { days: Math.min(days, kept), size });
   await io.stdout.write(typed.has("json") ? `${JSON.stringify(record, null, 2)}\n` : textOf(record));
   return 0;

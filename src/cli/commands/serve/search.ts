@@ -1,17 +1,10 @@
-import {
-  type OpenTenants,
-  openIssuer,
-  openTenantApp,
-  openTenants,
-  stateDirectoryOf,
-} from "../../../app/index.ts";
+import { type OpenTenants, openIssuer, openTenantApp, openTenants, queryLogOf } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
 import {
   createTokenVerifier,
   documentation,
   openKeyFile,
-  queryLogFile,
   type ServingPart,
   serveMcpStdio,
   serveProcesses,
@@ -170,7 +163,7 @@ async function runServer(
     defaultClientModel,
     log,
     metrics: app.metrics,
-    queries: days === 0 ? null : { path: queryLogFile(stateDirectoryOf(program, "search")), days },
+    queries: days === 0 ? null : { path: queryLogOf(program, deployment), days },
   });
   await process.untilEnd(server.url);
 }

@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { type Database, openDatabase } from "../../../base/database/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import type { z } from "../openapi.ts";
@@ -46,9 +45,6 @@ type QueryLogOptions = {
   /** The time in ms since 1970. */
   readonly now?: () => number;
 };
-
-/** The file of the log in the state directory of the servers. */
-export const queryLogFile = (stateDirectory: string): string => join(stateDirectory, "queries.sqlite");
 
 /** The longest query that is kept, in UTF-16 code units; the rest is cut. */
 const MAX_QUERY = 200;

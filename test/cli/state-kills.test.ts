@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { BINARY, cleanEnvironment, requireBinary, runBinary } from "../support/binary.ts";
+import { type GitServer, serveGit } from "../support/git-server.ts";
+import { KILLS } from "../support/kills.ts";
+import { FIXTURES } from "../support/old-state.ts";
+import { Served } from "../support/served.ts";
+import { gitTenant, SYNC_ENVIRONMENT } from "../support/sync-run.ts";
+import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
+import { untilTrue } from "../support/until.ts";
+
+const WORDS = ["pasta", "granite"] as const;
+let server: GitServer;
+let work: TemporaryDirectory;
+beforeAll(async () => {
+  requireBinary();
+  work = temporaryDirectory();
+  server = await serveGit();
+  for (const word of WORDS) {
+    const repository = await server.create(word);
+    await repository.commit({ "docs/guide.md": `# Guide\n\nThe word of this one is ${word}.\n` });
+  }
+});
+afterAll(async () => {
+  await server[Symbol.asyncDispose]();
+  work[Symbol.dispose]();
+});
+
+/** The folder of a project with one tenant. */
+function project(root: string, number: number, tenant: object): string {
+  const folder = join(root, `project-${number}`);
+  mkdirSync(folder, { recursive: true });
+  const infrastructure = { mcp_host: "127.0.0.1", allow_index_builds: true };
+  writeFileSync(join(folder, "deployment.json"), JSON.stringify({ infrastructure, tenants: [tenant] }));
+  return folder;
+}
+
+const environmentOf = (root: string) => ({ DOCS_SEARCH_STATE_DIR: join(root, "state"), ...SYNC_ENVIRONMENT });
+
+/** Starts a command and kills it after a part of the time that it takes. */
+async function kill(words: readonly string[], cwd: string, ms: number): Promise<void> {
+  const env = cleanEnvironment(environmentOf(join(cwd, "..")));
+  const child = Bun.spawn([BINARY, ...words], { cwd, env, stdio: ["ignore", "ignore", "ignore"] });
+  await Bun.sleep(ms);
+  child.kill("SIGKILL");
+  await child.exited;
+}
+
+const timed = async (run: () => Promise<unknown>): Promise<number> => {
+  const startedAt = performance.now();
+  await run();
+  return performance.now() - startedAt;
+};
+
+test(
+  "of two deployments that name one directory, one has it, wherever a sync of either is killed",
+  async () => {
+    const whole = join(work.path, "whole");
+    const only = project(whole, 0, gitTenant(`${server.origin}/pasta.git`));
+    const env = environmentOf(whole);
+    const wholeMs = await timed(() => runBinary(["sync", "--all"], { cwd: only, env }));
+    for (let round = 0; round < KILLS; round++) {
+      const root = join(work.path, `kills-${round}`);
+      const folders = WORDS.map((word, number) =>
+        project(
+          root,
+          number,
+          gitTenant(`${server.origin}/${word}.git`, { docs_root_dir: join(root, "data") }),
+        ),
+      );
+      for (const folder of folders) await kill(["sync", "--all"], folder, Math.random() * wholeMs);
+      const env = environmentOf(root);
+      const ends: boolean[] = [];
+      for (const [number, cwd] of folders.entries()) {
+        const sync = await runBinary(["sync", "--all"], { cwd, env });
+        const search = await runBinary(["search", "handbook", "word"], { cwd, env });
+        const has = sync.exitCode === 0;
+        expect(has ? "" : sync.stderr).toMatch(
+          has ? /^$/ : /belongs to tenant 'handbook' .*deployment\.json/,
+        );
+        expect([search.exitCode, WORDS.filter((word) => search.stdout.includes(word))]).toEqual(
+          has ? [0, [WORDS[number]!]] : [2, []],
+        );
+        ends.push(has);
+      }
+      expect(ends.filter(Boolean)).toHaveLength(1);
+    }
+  },
+  20_000 * KILLS,
+);
+
+test(
+  "what 0.1.0 left is taken over whole, wherever that is killed",
+  async () => {
+    for (let round = 0; round < KILLS; round++) {
+      const root = join(work.path, `old-${round}`);
+      const tenant = {
+        source_type: "filesystem",
+        codename: "tool",
+        docs_name: "Tool",
+        docs_root_dir: "docs",
+      };
+      const cwd = project(root, 0, tenant);
+      const env = environmentOf(root);
+      cpSync(join(FIXTURES, "state-0.1.0/search-state"), join(root, "state"), { recursive: true });
+      cpSync(join(FIXTURES, "state-0.1.0/docs"), join(cwd, "docs"), { recursive: true });
+      await kill(["search", "tool", "hosts"], cwd, Math.random() * 300);
+      const search = await runBinary(["search", "tool", "hosts"], { cwd, env });
+      expect([search.exitCode, search.stdout]).toEqual([0, expect.stringContaining("Proxies")]);
+      const places = readdirSync(join(root, "state")).filter((name) => name.startsWith("tool"));
+      expect(places).toEqual([expect.stringMatching(/^tool@/)]);
+      const index = await runBinary(["index", "tool"], { cwd, env });
+      expect([index.exitCode, index.stdout]).toEqual([0, expect.stringContaining("tool")]);
+    }
+  },
+  20_000 * KILLS,
+);
+
+test("servers of two deployments with one state directory and codename answer from their own", async () => {
+  const root = join(work.path, "served");
+  const folders = WORDS.map((word, number) => {
+    const tenant = {
+      source_type: "filesystem",
+      codename: "guide",
+      docs_name: "Guide",
+      docs_root_dir: "docs",
+    };
+    const folder = project(root, number, tenant);
+    mkdirSync(join(folder, "docs"));
+    writeFileSync(join(folder, "docs/guide.md"), `# Guide\n\nThe word of this one is ${word}.\n`);
+    return folder;
+  });
+  const env = { DOCS_SEARCH_STATE_DIR: join(root, "state") };
+  await using first = await Served.start(folders[0]!, { env, words: ["-v"] });
+  await using second = await Served.start(folders[1]!, { env, words: ["-v"] });
+  await using beside = await Served.start(folders[1]!, { env, words: ["-v"] });
+  for (const [served, word] of [
+    [first, WORDS[0]],
+    [second, WORDS[1]],
+    [beside, WORDS[1]],
+  ] as const) {
+    const search = () => served.call("root_search", { tenant_codename: "guide", query: "word" });
+    await untilTrue(async () => (await search()).results.length === 1);
+    expect((await search()).results[0]?.snippet).toContain(word);
+  }
+  const leads = (served: Served): boolean => served.said.includes("this process builds and syncs");
+  expect([leads(first), leads(second), leads(beside)]).toEqual([true, true, false]);
+}, 120_000);
