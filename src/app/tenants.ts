@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { openSharedState } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
-import { composeDocument, type Extractor } from "../extraction/index.ts";
+import { composeDocument, type Extractor, STORED_RENDERINGS } from "../extraction/index.ts";
 import type { EgressCaller } from "../fetching/index.ts";
 import type { DocumentExtractor } from "../search/index.ts";
 import {
@@ -122,7 +122,7 @@ function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 function htmlReader(extractor: Extractor, settings: Settings): DocumentExtractor {
-  const options = { ...extractionDefaults(settings), renderings: ["markdown", "anchors"] as const };
+  const options = { ...extractionDefaults(settings), renderings: STORED_RENDERINGS };
   return async (html) => {
     try {
       const { article } = await extractor.extract({ kind: "html", body: html, url: null, options });

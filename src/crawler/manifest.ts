@@ -11,6 +11,7 @@ import type {
   CrawlSummary,
   PageOutcome,
 } from "./types.ts";
+import { textHash } from "./verdict.ts";
 
 /** Where a manifest is written: a reader finds the old one or the complete new one. */
 export type ManifestPlace = {
@@ -186,7 +187,7 @@ export function manifestEntry(outcome: PageOutcome) {
     parent: outcome.parent,
     fetcher: outcome.fetcher,
     duration_ms: outcome.durationMs,
-    content_hash: outcome.contentHash,
+    content_hash: outcome.contentHash && textHash(outcome.contentHash),
     warnings: outcome.warnings.length > 0 ? [...outcome.warnings] : null,
     error: outcome.error,
     reason: outcome.reason,

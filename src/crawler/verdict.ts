@@ -195,7 +195,8 @@ function followOf({ page, parts }: Attempt): Settlement["follow"] {
 /** Tells how a stored page has changed since the last finished crawl. */
 function changeOf(known: KnownPage | null, contentHash: string | null): PageChange {
   if (known === null || known.toldHash === null) return "new";
-  return known.toldHash === contentHash ? "unchanged" : "changed";
+  const isSame = contentHash !== null && textHash(known.toldHash) === textHash(contentHash);
+  return isSame ? "unchanged" : "changed";
 }
 
 /** Returns the page's robots directives, including those of its header. */
@@ -275,16 +276,21 @@ export async function storeArticle(
   };
 }
 
-/** Returns `sha256:` and the digest of a page's title, Markdown and, where they are known, anchors. */
+/** Returns `sha256:` and the digest of a page's title and Markdown; after a `+` that of its anchors, if it has any. */
 export function contentHashOf({
   title,
   markdown,
   anchors = [],
 }: Pick<Page, "title" | "markdown" | "anchors">): string {
-  const hash = createHash("sha256").update(`${title}\n${markdown}`);
-  if (anchors.length > 0) hash.update(JSON.stringify(anchors.map(({ id, start }) => [id, start])));
-  return `sha256:${hash.digest("hex")}`;
+  const text = `sha256:${digestOf(`${title}\n${markdown}`)}`;
+  if (anchors.length === 0) return text;
+  return `${text}+${digestOf(JSON.stringify(anchors.map(({ id, start }) => [id, start]))).slice(0, 16)}`;
 }
+
+const digestOf = (text: string): string => createHash("sha256").update(text).digest("hex");
+
+/** The part of a page's hash that tells whether its text has changed; some sites make new ids for each answer. */
+export const textHash = (contentHash: string): string => contentHash.replace(/\+.*$/, "");
 
 /** Another extractor has another network and another browser, so after these failures it may get the page. */
 const WORTH_ASKING: ReadonlySet<FailureRecord["code"]> = new Set(

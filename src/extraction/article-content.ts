@@ -1,4 +1,5 @@
 import type { PageUrl } from "../urls/index.ts";
+import { anchorsOf } from "./anchors.ts";
 import { treeOfContent } from "./assembly/content-walk.ts";
 import { treeOfHtml } from "./assembly/tree-builder.ts";
 import { WholeElements, withNotes } from "./assembly/whole-elements.ts";
@@ -13,7 +14,7 @@ import {
 import type { ContentElement } from "./document/tree.ts";
 import { toText } from "./document/write/text.ts";
 import type { JsonLdObject } from "./metadata/declared.ts";
-import { ElementFlag, type PageModel, type ScannedPage, Tag, tagsNamed } from "./page/page-model.ts";
+import { ElementFlag, type PageModel, type ScannedPage, Tag } from "./page/page-model.ts";
 import { statOf, TextStat } from "./page/word-stats.ts";
 import { listBlocks } from "./page-blocks.ts";
 import { type Recovered, recoverContent } from "./recovery.ts";
@@ -67,7 +68,7 @@ export function renderPage(
     recovered === null ? found : writeContent(readContent(withRecovered(tree, recovered), context), options);
   const { markdown } = content;
   const isAnchored = markdown !== null && options.renderings.includes("anchors");
-  const titleBlock = blocks.length < titled.length ? titled[0]! : -1;
+  const titleBlock = titled[titled.length - blocks.length - 1] ?? findTitle(model, title);
   const includesCode = options.includeCode;
   const isReplaced = recovered?.placement === "instead";
   const listed =
@@ -75,7 +76,7 @@ export function renderPage(
     listBlocks(model, {
       verdicts: choice.verdicts,
       blocks,
-      titleBlock: titleBlock < 0 ? findTitle(model, title) : titleBlock,
+      titleBlock,
       includesCode,
       isReplaced,
     });
@@ -85,7 +86,13 @@ export function renderPage(
     mainPart,
     firstParagraph: firstParagraph(model, blocks),
     ...content,
-    anchors: isAnchored ? anchorsOf(model, { blocks, titleBlock, markdown }) : null,
+    anchors: isAnchored
+      ? anchorsOf(model, {
+          blocks,
+          titleBlock: titleBlock < 0 ? findLongerTitle(model, title) : titleBlock,
+          markdown,
+        })
+      : null,
     blocks: listed?.blocks ?? null,
     omissions: [...content.omissions, ...(listed?.omissions ?? [])],
   };
@@ -168,26 +175,39 @@ function containerOf(model: PageModel, block: number): number {
   return holder < 0 ? -1 : parent[holder]!;
 }
 
-// The title is shown apart from the content, so a first heading that repeats it is dropped.
+// The title is shown apart from the content, so a first heading that repeats it is dropped, with the end of a trail of
+// links that does too.
 function withoutTitle(model: PageModel, chosen: Int32Array, title: string | null): Int32Array {
-  const first = chosen[0];
-  if (title === null || first === undefined) return chosen;
-  return isTitle(model, first, foldForComparison(title)) ? chosen.subarray(1) : chosen;
+  const folded = foldForComparison(title ?? "");
+  let heading = 0;
+  while (heading < chosen.length && foldForComparison(model.blocks.text[chosen[heading]!]!) === folded) {
+    if (folded !== "" && isTopHeading(model, model.blocks.element[chosen[heading]!]!))
+      return chosen.subarray(heading + 1);
+    heading++;
+  }
+  return chosen;
 }
-
-const isTitle = (model: PageModel, block: number, folded: string): boolean =>
-  isTopHeading(model, model.blocks.element[block]!) &&
-  foldForComparison(model.blocks.text[block]!) === folded;
 
 /** The first block that is the title, which may stand apart from the content; -1 for none. */
 export function findTitle(model: PageModel, title: string | null): number {
   const folded = foldForComparison(title ?? "");
-  for (let block = 0; block < model.blocks.count; block++)
-    if (folded !== "" && isTitle(model, block, folded)) return block;
+  return findTop(model, (text) => folded !== "" && text === folded);
+}
+
+/** The first top heading that says more than the title, which leaves out what follows a dash; -1 for none. */
+function findLongerTitle(model: PageModel, title: string | null): number {
+  const folded = foldForComparison(title ?? "");
+  return findTop(model, (text) => folded !== "" && text.startsWith(`${folded} `));
+}
+
+function findTop({ blocks, ...model }: PageModel, isWanted: (folded: string) => boolean): number {
+  for (let block = 0; block < blocks.count; block++)
+    if (isTopHeading(model, blocks.element[block]!) && isWanted(foldForComparison(blocks.text[block]!)))
+      return block;
   return -1;
 }
 
-function isTopHeading({ tag, parent }: PageModel, element: number): boolean {
+function isTopHeading({ tag, parent }: Pick<PageModel, "tag" | "parent">, element: number): boolean {
   for (let step = 0, at = element; step < 3 && at >= 0; step++, at = parent[at]!) {
     if (tag[at] === Tag.h1 || tag[at] === Tag.h2) return true;
   }
@@ -208,163 +228,3 @@ function firstParagraph(model: PageModel, chosen: Int32Array): string | null {
 }
 
 const NO_PROSE = ElementFlag.heading | ElementFlag.preformatted | ElementFlag.cell;
-
-/** A page that gives each line an id has this many; an index needs no more. */
-const MAX_ANCHORS = 2000;
-const MAX_ID = 200;
-
-/** Where a dropped title stands: before the Markdown. */
-const AT_TITLE = -1;
-
-type AnchoredContent = {
-  /** The blocks of the content, ascending. */
-  readonly blocks: Int32Array;
-  /** The block of the title, which the content leaves out; -1 for none. */
-  readonly titleBlock: number;
-  readonly markdown: string;
-};
-
-type Found = { readonly id: string; readonly block: number; readonly rank: number };
-
-/**
- * The fragments that lead into a page's content, in the order of their places in the Markdown. An id leads to
- * the first block in its element or, where that is empty, right after it. Of the ids of one place the
- * heading's own comes first, then those in it, then those of the elements around it, the nearest first.
- */
-function anchorsOf(model: PageModel, { blocks, titleBlock, markdown }: AnchoredContent): ContentAnchor[] {
-  const found = findIds(model, blocks, titleBlock);
-  const places = placesOf(model, { blocks, markdown, wanted: new Set(found.map(({ block }) => block)) });
-  places.set(titleBlock, AT_TITLE);
-  const taken = new Set<string>();
-  return found
-    .flatMap(({ id, block, rank }) => {
-      const start = places.get(block);
-      if (start === undefined || taken.has(id)) return [];
-      taken.add(id);
-      return [{ id, start, rank }];
-    })
-    .sort((a, b) => a.start - b.start || a.rank - b.rank)
-    .slice(0, MAX_ANCHORS)
-    .map(({ id, start }) => ({ id, start }));
-}
-
-function findIds(model: PageModel, chosen: Int32Array, titleBlock: number): Found[] {
-  const { blocks, elementCount, elementEnd, openEnd, textStart } = model;
-  const isChosen = new Uint8Array(blocks.count);
-  for (const block of chosen) isChosen[block] = 1;
-  if (titleBlock >= 0) isChosen[titleBlock] = 1;
-  const found: Found[] = [];
-  let next = 0;
-  for (let element = 0; element < elementCount; element++) {
-    // The first block with a text after the start tag.
-    while (next < blocks.count && textStart[blocks.endText[next]! - 1]! < openEnd[element]!) next++;
-    const id = idOf(model, element);
-    if (id === "" || next === blocks.count) continue;
-    let block = next;
-    if (!isChosen[block]) {
-      const end = elementEnd[element]!;
-      while (block < blocks.count && !isChosen[block] && blocks.element[block]! < end) block++;
-      if (block === blocks.count || !isChosen[block] || blocks.element[block]! >= end) continue;
-    }
-    found.push({ id, block, rank: rankOf(element, headingOf(model, block)) });
-  }
-  return found;
-}
-
-function idOf({ html, names, idId, tag, openStart, openEnd }: PageModel, element: number): string {
-  let id = names[idId[element]!] ?? "";
-  if (id === "" && tag[element] === Tag.a) {
-    const open = html.slice(openStart[element]!, Math.min(openEnd[element]!, openStart[element]! + 1000));
-    const [, double, single, bare] = NAME.exec(open) ?? [];
-    id = double ?? single ?? bare ?? "";
-  }
-  return id.length > MAX_ID || /[\s&<>]/.test(id) ? "" : id;
-}
-
-const NAME = /\sname\s{0,3}=\s{0,3}(?:"([^"]{1,200})"|'([^']{1,200})'|([^\s"'>]{1,200}))/i;
-
-const HEADINGS = tagsNamed("h1 h2 h3 h4 h5 h6");
-
-/** The heading that a block stands in, else its own element. */
-function headingOf({ tag, parent, blocks }: PageModel, block: number): number {
-  const own = blocks.element[block]!;
-  for (let step = 0, at = own; step < 3 && at >= 0; step++, at = parent[at]!)
-    if (HEADINGS.has(tag[at]!)) return at;
-  return own;
-}
-
-const rankOf = (element: number, heading: number): number =>
-  element === heading ? 0 : element > heading ? 1 : 2 + heading - element;
-
-/** How far a block may be from the one before it, in letters and digits. */
-const WINDOW = 20_000;
-/** A short text is at many places; it must come soon. */
-const SHORT_WINDOW = 400;
-const KEY = 32;
-const SHORT_KEY = 10;
-
-type Placed = {
-  readonly blocks: Int32Array;
-  readonly markdown: string;
-  readonly wanted: ReadonlySet<number>;
-};
-
-/**
- * Where the lines of blocks begin in the Markdown. Both have the same words in the same order, so that each
- * block is looked for after the one before it, by its first letters and digits.
- */
-function placesOf(model: PageModel, { blocks, markdown, wanted }: Placed): Map<number, number> {
-  const places = new Map<number, number>();
-  const { letters, offsets } = lettersOf(
-    markdown.replace(LINK_TARGET, (target) => " ".repeat(target.length)),
-  );
-  let from = 0;
-  for (const block of blocks) {
-    const text = lettersOf(model.blocks.text[block]!).letters;
-    const isHeading = HEADINGS.has(model.tag[headingOf(model, block)]!);
-    const at = find(letters, text, {
-      from,
-      accepts: (place) => !isHeading || isInHeading(markdown, offsets[place]!),
-    });
-    if (at < 0) continue;
-    from = at + text.length;
-    if (wanted.has(block)) places.set(block, markdown.lastIndexOf("\n", offsets[at]!) + 1);
-  }
-  return places;
-}
-
-const LINK_TARGET = /\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,2000}\)/g;
-
-type Search = { readonly from: number; readonly accepts: (place: number) => boolean };
-
-function find(letters: string, text: string, { from, accepts }: Search): number {
-  for (const length of [KEY, SHORT_KEY]) {
-    const key = text.slice(0, length);
-    if (key === "") return -1;
-    const end = from + (key.length < SHORT_KEY ? SHORT_WINDOW : WINDOW);
-    const near = letters.slice(from, end + key.length);
-    for (let at = near.indexOf(key); at >= 0; at = near.indexOf(key, at + 1))
-      if (accepts(from + at)) return from + at;
-  }
-  return -1;
-}
-
-function isInHeading(markdown: string, offset: number): boolean {
-  const start = markdown.lastIndexOf("\n", offset) + 1;
-  return /^[\s>*+-]{0,40}#{1,6}\s/.test(markdown.slice(start, start + 60));
-}
-
-/** The letters and digits of a text, and the offset of each. */
-function lettersOf(text: string): { readonly letters: string; readonly offsets: Uint32Array } {
-  const offsets = new Uint32Array(text.length);
-  const units = new Uint16Array(text.length);
-  let count = 0;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    const isLetter = (unit >= 0x30 && unit <= 0x39) || ((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a);
-    if (!isLetter && (unit < 0xc0 || (unit >= 0x2000 && unit < 0x2070))) continue;
-    units[count] = unit;
-    offsets[count++] = at;
-  }
-  return { letters: new TextDecoder("utf-16le").decode(units.subarray(0, count)), offsets };
-}

@@ -15,4 +15,5 @@ export {
   type MetaRobots,
   PAGE_TYPES,
   type Rendering,
+  STORED_RENDERINGS,
 } from "./types.ts";

@@ -48,6 +48,9 @@ export const RENDERINGS = [
 ] as const;
 export type Rendering = (typeof RENDERINGS)[number];
 
+/** What pages that are stored or indexed are made of: their Markdown, and the ids that lead into it. */
+export const STORED_RENDERINGS = ["markdown", "anchors"] as const satisfies readonly Rendering[];
+
 export const PAGE_TYPES = [
   "article",
   "documentation",

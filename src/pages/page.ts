@@ -1,6 +1,6 @@
 import { parse } from "yaml";
 import { Failure } from "../base/failure.ts";
-import { formatHeading } from "../base/text.ts";
+import { decodeLoosely, formatHeading } from "../base/text.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../urls/index.ts";
 
 /** An id of a page on the web, and the place in its Markdown that it leads to. */
@@ -52,7 +52,7 @@ export function formatPage(page: Page): string {
     word_count: page.wordCount,
     ...(page.language !== undefined && { language: page.language.slice(0, MAX_TAG_LENGTH) }),
     ...(page.date !== undefined && { date: page.date.slice(0, MAX_TAG_LENGTH) }),
-    ...(anchors && { anchors: formatAnchors(anchors, text.length) }),
+    ...(anchors && { anchors: formatAnchors(anchors, text) }),
   });
   return text === "" ? frontMatter : `${frontMatter}\n${text}`;
 }
@@ -101,27 +101,34 @@ export function parsePage(text: string): Page | null {
     ...(typeof language === "string" && { language }),
     ...(typeof date === "string" && { date }),
   };
-  const anchors = anchorsInText(frontMatter)?.anchors;
-  return url && { url, ...page, ...(anchors && { anchors: anchorsInBody(anchors, page) }) };
+  const anchors = anchorsInText(frontMatter) ?? [];
+  return (
+    url && {
+      url,
+      ...page,
+      ...(anchors.length > 0 && { anchors: anchorsInBody(anchors, frontMatter.body, markdown) }),
+    }
+  );
 }
 
-/** The anchors of a document's front matter by their places in its body; null when it says none that fit. */
-export function anchorsInText({ fields, body }: FrontMatter): {
-  readonly anchors: readonly PageAnchor[];
-  /** The length of the blank line between the front matter and the text that the places are counted in. */
-  readonly textStart: number;
-} | null {
+/**
+ * The anchors of a document's front matter by their places in its body.
+ * @returns null when it says none that fit; none at all for a page that was stored without them
+ */
+export function anchorsInText({ fields, body }: FrontMatter): readonly PageAnchor[] | null {
+  // The places are counted from the text after the blank line below the front matter.
   const textStart = body.startsWith("\n") ? 1 : 0;
   const anchors = parseAnchors(fields.anchors, body.length - textStart);
-  return anchors && { anchors, textStart };
+  if (anchors) return anchors.map(({ id, start }) => ({ id, start: start + textStart }));
+  return isTimestamp(fields.extracted_at) && isWordCount(fields.word_count) ? [] : null;
 }
 
 function anchorsInBody(
   anchors: readonly PageAnchor[],
-  page: Pick<Page, "title" | "markdown">,
+  body: string,
+  markdown: string,
 ): readonly PageAnchor[] {
-  const { text } = pageText(page);
-  const bodyStart = text.length - page.markdown.length - 1;
+  const bodyStart = body.length - markdown.length - 1;
   return anchors.map(({ id, start }) => ({ id, start: start < bodyStart ? -1 : start - bodyStart }));
 }
 
@@ -213,22 +220,40 @@ function oneLine(text: string): string {
   return printable.replace(/[\s\u0085]+/g, " ").trim();
 }
 
-/** The block of front matter is limited, and so is this part of it, in characters. */
-const MAX_ANCHORS_LENGTH = 16_000;
+/** The most characters of a line of anchors: a heading each takes about 30. */
+const MAX_ANCHORS_LENGTH = 128 * 1024;
+/** The most of them for ids that are not the first of a heading. */
+const MAX_FURTHER_ANCHORS_LENGTH = 16_000;
 
 /**
- * Writes anchors as one line: the length of the text that they are places in, then `place:id` for each. Those
- * that are too many are left out from the end.
+ * Writes anchors as one line: the length of the text that they are places in, then `place:id` for each, with
+ * percent-encoded white space in ids. Where they are too many, the first of each heading are kept before the first of
+ * other places, and these before further ones.
  */
-function formatAnchors(anchors: readonly PageAnchor[], textLength: number): string {
-  let line = String(textLength);
-  for (const { id, start } of anchors) {
-    const more = ` ${start}:${id}`;
-    if (line.length + more.length > MAX_ANCHORS_LENGTH) break;
-    line += more;
-  }
-  return line;
+function formatAnchors(anchors: readonly PageAnchor[], text: string): string {
+  const entries = anchors.map(({ id, start }) => ` ${start}:${encodeId(id)}`);
+  const ranks = anchors.map(({ start }, at) => {
+    if (anchors[at - 1]?.start === start) return 2;
+    return HEADING_START.test(text.slice(start, start + 60)) ? 0 : 1;
+  });
+  const kept = new Set<string>();
+  const keep = (rank: number, room: number): number => {
+    let left = room;
+    for (const [at, entry] of entries.entries())
+      if (ranks[at] === rank && entry.length <= left) {
+        kept.add(entry);
+        left -= entry.length;
+      }
+    return left;
+  };
+  keep(0, MAX_ANCHORS_LENGTH - MAX_FURTHER_ANCHORS_LENGTH);
+  keep(2, keep(1, MAX_FURTHER_ANCHORS_LENGTH));
+  return `${text.length}${entries.filter((entry) => kept.has(entry)).join("")}`;
 }
+
+const HEADING_START = /^[\s>*+-]{0,40}#{1,6}\s/;
+
+const encodeId = (id: string): string => id.toWellFormed().replace(/[%\s\p{Cc}]/gu, encodeURIComponent);
 
 /**
  * The inverse of `formatAnchors`.
@@ -242,7 +267,7 @@ function parseAnchors(line: unknown, textLength: number): readonly PageAnchor[] 
   for (const entry of entries) {
     const [, start = "", id = ""] = /^(\d{1,10}):(.+)$/.exec(entry) ?? [];
     if (id === "") return null;
-    anchors.push({ id, start: Number(start) });
+    anchors.push({ id: decodeLoosely(id), start: Number(start) });
   }
   return anchors;
 }
@@ -275,8 +300,25 @@ export function formatFrontMatter(fields: Readonly<Record<string, FrontMatterVal
 export function parseFrontMatter(text: string): FrontMatter | null {
   const block = findBlock(text);
   if (!block) return null;
-  const fields = parseMapping(text.slice(block.start, block.end));
-  return fields && { fields, body: text.slice(block.bodyStart) };
+  const { yaml, anchors } = withoutAnchors(text.slice(block.start, block.end));
+  const fields = yaml.length > MAX_FRONT_MATTER_LENGTH ? null : parseMapping(yaml);
+  return fields && { fields: { ...fields, ...anchors }, body: text.slice(block.bodyStart) };
+}
+
+/** Takes our line of anchors out of a block: it may be long, and is read without the YAML parser. */
+function withoutAnchors(block: string): {
+  readonly yaml: string;
+  readonly anchors?: { readonly anchors: string };
+} {
+  const match = /^anchors: ("[^"\\\n]*(?:\\.[^"\\\n]*)*")\r?\n/m.exec(block);
+  if (match === null) return { yaml: block };
+  try {
+    const yaml = block.slice(0, match.index) + block.slice(match.index + match[0].length);
+    return { yaml, anchors: { anchors: JSON.parse(match[1]!) } };
+  } catch {
+    // Somebody wrote other escapes of YAML.
+    return { yaml: block };
+  }
 }
 
 function formatScalar(value: FrontMatterValue): string {
@@ -298,7 +340,7 @@ function findBlock(text: string): Block | null {
   const opening = /^\ufeff?---[ \t]*\r?\n/.exec(text.slice(0, 200));
   if (!opening) return null;
   const start = opening[0].length;
-  for (let end = start; end <= start + MAX_FRONT_MATTER_LENGTH; ) {
+  for (let end = start; end <= start + MAX_FRONT_MATTER_LENGTH + MAX_ANCHORS_LENGTH; ) {
     const newline = text.indexOf("\n", end);
     const lineEnd = newline < 0 ? text.length : newline;
     // Only a line that can be a marker is trimmed, because a body may be one line of megabytes.

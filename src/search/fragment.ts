@@ -15,11 +15,22 @@ export type TextRange = { readonly start: number; readonly end: number };
 export function rangeOfFragment(document: StoredDocument, fragment: string): TextRange | null {
   const wanted = decodeLoosely(fragment);
   return (
+    rangeWhere(document, (anchor) => anchor === fragment) ??
     rangeWhere(document, (anchor) => anchor === wanted) ??
     rangeWhere(document, (anchor) => anchor.toLowerCase() === wanted.toLowerCase()) ??
     rangeOfSlug(document, wanted.toLowerCase())
   );
 }
+
+// What stands in a fragment as it is (WHATWG URL, "fragment percent-encode set").
+const PLAIN_FRAGMENT = /^[!#-;=?-_a-z{|}~]*$/;
+
+/**
+ * An id as it is written after the `#` of an address. Browsers look for an id that is equal to the fragment first, and
+ * then for the decoded one, so that an id is encoded only where it has to be.
+ */
+export const fragmentOf = (id: string): string =>
+  PLAIN_FRAGMENT.test(id) ? id : id.replace(/[%\s"<>`\p{Cc}]/gu, encodeURIComponent);
 
 function rangeWhere(document: StoredDocument, isWanted: (anchor: string) => boolean): TextRange | null {
   const { sections, anchors } = document;
@@ -91,7 +102,7 @@ export function outlineOf(document: StoredDocument, most: number): OutlineEntry[
     if (!isShown(section) || entries.length >= most) return;
     const { level, heading, anchor } = section;
     const { start, end } = wholeSection(document, index);
-    entries.push({ level, heading, anchor: anchor || null, characters: end - start });
+    entries.push({ level, heading, anchor: fragmentOf(anchor) || null, characters: end - start });
   });
   return entries;
 }

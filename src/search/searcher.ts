@@ -14,6 +14,7 @@ import {
 import type { Corpus } from "./corpus.ts";
 import { countMatches, type MatchCounts } from "./counts.ts";
 import { checkDeadline } from "./deadline.ts";
+import { fragmentOf } from "./fragment.ts";
 import { type CompiledQuery, compileQuery } from "./query/compile.ts";
 import { documentsWithPhrases, scoreDocuments } from "./query/phrases.ts";
 import type { SynonymSettings } from "./query/synonyms.ts";
@@ -325,7 +326,7 @@ function placeOf(
   let anchor: string | null = null;
   for (let at = section; at > 0; at = parents[at] ?? 0) {
     headings.unshift(sections[at]?.heading ?? "");
-    anchor ??= sections[at]?.anchor || null;
+    anchor ??= fragmentOf(sections[at]?.anchor ?? "") || null;
   }
   return { anchor, headings };
 }

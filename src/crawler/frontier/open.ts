@@ -114,7 +114,7 @@ function takeUp(db: Database, options: SqliteFrontierOptions): OpenCrawl {
   }
   db.prepare<unknown, [string]>("UPDATE crawl SET plan = ?1").run(planText(options));
   if (changes.contents || isRepeated(db, row, { changes, plan: options.plan }))
-    return repeat(db, row, { options, asksAnew: changes.contents || changes.reading });
+    return repeat(db, row, { options, asksAnew: changes.contents || changes.reading || changes.ids });
   return goOn(db, row, { options, changes });
 }
 

@@ -48,6 +48,8 @@ export type PlanChanges = {
   readonly reading: boolean;
   /** Whether the extracted content differs, so that stored pages are not what is wanted now. */
   readonly contents: boolean;
+  /** Whether pages are asked for again because their ids were not kept. */
+  readonly ids: boolean;
 };
 
 /** The rest of a plan only decides its speed. */
@@ -101,14 +103,22 @@ const EARLIER_EXTRACTION: Partial<ExtractionOptions> = {
   failsOnHttpError: false,
 };
 
+const contentsOf = ({ minWordCount: _, renderings = [], ...rest }: Partial<ExtractionOptions>) => ({
+  ...rest,
+  renderings: renderings.filter((rendering) => rendering !== "anchors"),
+});
+
+const hasIds = ({ renderings }: Partial<ExtractionOptions>): boolean =>
+  renderings?.includes("anchors") ?? false;
+
 /** @param text as `planText` wrote it, in this version or an earlier one, which knew fewer fields */
 export function comparePlans(text: string, now: MemorisedPlan): PlanChanges {
   const before: Memorised = JSON.parse(text);
   const wanted: Memorised = JSON.parse(planText(now));
   const differs = (a: unknown, b: unknown): boolean =>
     a !== undefined && JSON.stringify(a) !== JSON.stringify(b);
-  const { minWordCount: wordsBefore, ...contentsBefore } = { ...EARLIER_EXTRACTION, ...before.extraction };
-  const { minWordCount: wordsNow, ...contentsNow } = now.plan.extraction;
+  const earlier = { ...EARLIER_EXTRACTION, ...before.extraction };
+  const { extraction } = now.plan;
   return {
     scope: Object.entries(SCOPE)
       .filter(([key]) => differs(before[key as keyof Memorised], wanted[key as keyof Memorised]))
@@ -116,8 +126,11 @@ export function comparePlans(text: string, now: MemorisedPlan): PlanChanges {
     limits: differs(before.maxPages, wanted.maxPages) || differs(before.maxDepth, wanted.maxDepth),
     isDeeper: now.plan.maxDepth > (before.maxDepth ?? now.plan.maxDepth),
     tries: now.tries > (before.tries ?? now.tries),
-    reading: differs(before.preference, wanted.preference) || differs(wordsBefore, wordsNow),
-    contents: before.extraction !== undefined && !isDeepStrictEqual(contentsBefore, contentsNow),
+    reading:
+      differs(before.preference, wanted.preference) || differs(earlier.minWordCount, extraction.minWordCount),
+    contents:
+      before.extraction !== undefined && !isDeepStrictEqual(contentsOf(earlier), contentsOf(extraction)),
+    ids: hasIds(extraction) && !hasIds(earlier),
   };
 }
 

@@ -190,7 +190,7 @@ async function resume(queries: Queries, row: CrawlRow, opening: Opening): Promis
   if (next === "over") return opened(row, "finished");
   await bury(queries, row);
   if (next === "repeat")
-    return repeat(queries, row, { opening, asksAnew: changes.contents || changes.reading });
+    return repeat(queries, row, { opening, asksAnew: changes.contents || changes.reading || changes.ids });
   return goOn(queries, row, { opening, changes });
 }
 

@@ -148,7 +148,7 @@ class Build implements AsyncDisposable {
     await this.#layouts.close();
     const { path, analysis, owner } = this.#options;
     const slugStyle = this.#options.slugStyle ?? this.#slugs.winner();
-    const carriedStyle = this.#unchanged > 0 ? this.#previous?.slugStyle : undefined;
+    const carriedStyle = (this.#unchanged > 0 && this.#previous?.slugStyle) || "github";
     await using file = await SegmentFileWriter.create(path, join(this.#directory, "segment"));
     await writeSegment(file, {
       table: this.#table,
@@ -159,8 +159,7 @@ class Build implements AsyncDisposable {
       hasCompounds: analysis.vocabulary.hasCompounds,
       slugStyle,
       owner,
-      // Analysis gives them GitHub's.
-      needsSlugs: slugStyle !== "github" || (carriedStyle ?? "github") !== "github",
+      carriedStyle,
     });
   }
 
@@ -257,15 +256,28 @@ export async function holdsExactly(
   const bytes = new ByteWriter(64 * 1024);
   const met = new Set<number>();
   for await (const source of documents) {
-    const document = findUnchanged(index, source, hashOf(source, bytes));
+    const now = findUnchanged(index, source, hashOf(source, bytes));
+    const document = now < 0 ? findUnchanged(index, source, earlierHashOf(source, bytes)) : now;
     if (document < 0) return false;
     met.add(document);
   }
   return met.size === index.documentCount && met.size > 0;
 }
 
-function hashOf({ title, markdown, anchors = [] }: SourceDocument, scratch: ByteWriter): ContentHash {
+function hashOf(source: SourceDocument, scratch: ByteWriter): ContentHash {
+  const { url, anchors } = source;
+  // 0.1.0 gave some of these documents the anchors of another generator, and they are read again.
+  return earlierHashOf(source, scratch, anchors ? anchors.length === 0 : !url.startsWith("docs:"));
+}
+
+/** The hash of 0.1.0. */
+function earlierHashOf(
+  { title, markdown, anchors = [] }: SourceDocument,
+  scratch: ByteWriter,
+  isOther = false,
+): ContentHash {
   scratch.clear();
+  if (isOther) scratch.byte(0);
   writeUtf8(title, scratch);
   scratch.byte(0);
   writeUtf8(markdown, scratch);

@@ -1,5 +1,5 @@
 import { encodeAttributes } from "../attributes/attributes.ts";
-import { type SlugStyle, withSlugs } from "../document/slugs.ts";
+import { type SlugStyle, styleAt, withSlugs } from "../document/slugs.ts";
 import { ByteReader, ByteWriter } from "../segment/bytes.ts";
 import { encodeLengths, totalsOf } from "../segment/field-lengths.ts";
 import type { SegmentFileWriter } from "../segment/file-writer.ts";
@@ -22,11 +22,11 @@ export type SegmentParts = {
   readonly analyserFingerprint: string;
   /** Whether the ends of terms are looked for; see `Vocabulary`. */
   readonly hasCompounds: boolean;
-  /** How the collection's generator makes the anchors of headings; records may have others. */
+  /** How the collection's generator makes the anchors of headings; analysis takes it to be GitHub's. */
   readonly slugStyle: SlugStyle;
   readonly owner: string | undefined;
-  /** Whether the records have to be given those anchors. */
-  readonly needsSlugs: boolean;
+  /** How it did for the records that are carried over. */
+  readonly carriedStyle: SlugStyle;
 };
 
 /** Writes all sections of an index from the results of a build, and finishes the file. */
@@ -55,7 +55,7 @@ export async function writeSegment(file: SegmentFileWriter, parts: SegmentParts)
 
 async function writeStored(
   file: SegmentFileWriter,
-  { table, stored, slugStyle, needsSlugs }: SegmentParts,
+  { table, stored, slugStyle, carriedStyle }: SegmentParts,
   order: Uint32Array,
 ): Promise<void> {
   const styled = new ByteWriter();
@@ -65,7 +65,10 @@ async function writeStored(
     for (const row of order) {
       const { storedStart, storedEnd } = table.place(row);
       const record = stored.subarray(storedStart, storedEnd);
-      await blocks.add(needsSlugs ? withSlugsOf(slugStyle, record, styled) : record);
+      const url = table.urls[row]!;
+      const style = styleAt(url, slugStyle);
+      const isStyled = style === styleAt(url, "github") && style === styleAt(url, carriedStyle);
+      await blocks.add(isStyled ? record : withSlugsOf(style, record, styled));
     }
     index = await blocks.finish();
   });

@@ -58,7 +58,7 @@ export class DocumentAnalyser {
     const titleEnd = this.#position;
     this.#addUrl(source.url);
     this.#layout.begin(titleEnd, this.#position);
-    const sections = new SectionBuilder(markdown, source.anchors ?? null);
+    const sections = new SectionBuilder(source);
     this.#addMarkdown(markdown, sections);
     const { headings } = sections;
     if (headings > MAX_SECTIONS)

@@ -1,7 +1,8 @@
 import { decodeLoosely } from "../../base/text.ts";
 import { inlineText, readInline } from "../../markdown/index.ts";
-import type { DocumentAnchor, Section } from "../types.ts";
-import { fragmentHash, withSlugs } from "./slugs.ts";
+import type { DocumentUrl } from "../../urls/index.ts";
+import type { DocumentAnchor, Section, SourceDocument } from "../types.ts";
+import { forgeSlug, fragmentHash, styleAt, withSlugs } from "./slugs.ts";
 
 /**
  * A section takes about 600 bytes during analysis, so 20 MB of `# a` would take 3 GB. The longest references
@@ -31,6 +32,7 @@ export type HeadingRange = {
 export class SectionBuilder {
   /** How many headings the document has. */
   headings = 0;
+  readonly #url: DocumentUrl;
   readonly #markdown: string;
   /** The ids of the page that the document was made of, in the order of their places; null without a page. */
   readonly #given: readonly DocumentAnchor[] | null;
@@ -43,9 +45,10 @@ export class SectionBuilder {
   #waitingEnd = 0;
   #open: Omit<Section, "end"> = { level: 0, heading: "", anchor: "", isAnchorWritten: false, start: 0 };
 
-  constructor(markdown: string, given: readonly DocumentAnchor[] | null) {
+  constructor({ url, markdown, anchors }: SourceDocument) {
+    this.#url = url;
     this.#markdown = markdown;
-    this.#given = given;
+    this.#given = anchors ?? null;
   }
 
   /** Counts a heading, and tells whether it may open a section. */
@@ -58,13 +61,14 @@ export class SectionBuilder {
     const lineStart = markdown.lastIndexOf("\n", start - 1) + 1;
     this.#takeGiven(lineStart);
     this.#sections.push({ ...this.#open, end: Math.max(this.#open.start, lineStart) });
-    const own = this.#given ? this.#givenUntil(end) : [id, ...idsOfTags(markdown, start, textEnd)];
-    const [anchor = "", ...others] = own.flatMap((one) => (one !== null && this.#take(one) ? [one] : []));
-    for (const other of others) this.#anchors.push({ id: other, start: lineStart });
-    this.#settle();
     const heading = inlineText(
       readInline(markdown.slice(start, Math.min(textEnd, start + MAX_HEADING))),
     ).trim();
+    const named = id && (forgeSlug(this.#url, heading + markdown.slice(textEnd, end)) ?? id);
+    const own = this.#given ? this.#givenUntil(end) : [named, ...idsOfTags(markdown, start, textEnd)];
+    const [anchor = "", ...others] = own.flatMap((one) => (one !== null && this.#take(one) ? [one] : []));
+    for (const other of others) this.#anchors.push({ id: other, start: lineStart });
+    this.#settle();
     const isAnchorWritten = anchor !== "" || this.#given !== null;
     this.#open = { level, heading, anchor, isAnchorWritten, start: lineStart };
   }
@@ -89,7 +93,7 @@ export class SectionBuilder {
     this.#takeGiven(length + 1);
     this.#settle();
     this.#sections.push({ ...this.#open, end: length });
-    return { sections: withSlugs(this.#sections, "github"), anchors: this.#anchors };
+    return { sections: withSlugs(this.#sections, styleAt(this.#url, "github")), anchors: this.#anchors };
   }
 
   /** Gives waiting ids the place of the next line that is not blank. */

@@ -1,10 +1,11 @@
+import type { DocumentUrl } from "../../urls/index.ts";
 import type { Section } from "../types.ts";
 
 /**
  * How a generator makes the anchor of a heading from its text. Docusaurus, Nextra, Starlight and many others
- * use GitHub's rules; MkDocs those of Python-Markdown, Sphinx those of Docutils.
+ * use GitHub's rules; MkDocs those of Python-Markdown, Sphinx those of Docutils. GitLab has its own.
  */
-export const SLUG_STYLES = ["github", "vitepress", "mkdocs", "docutils"] as const;
+export const SLUG_STYLES = ["github", "vitepress", "mkdocs", "docutils", "gitlab"] as const;
 
 export type SlugStyle = (typeof SLUG_STYLES)[number];
 
@@ -42,7 +43,25 @@ const SLUG_OF: Readonly<Record<SlugStyle, (heading: string) => string>> = {
       .replace(/[^\p{ASCII}]/gu, "")
       .replace(/[^a-z0-9]+/g, "-")
       .replace(/^[-0-9]+|-+$/g, ""),
+  // gitlab: lib/gitlab/utils/markdown.rb: as GitHub's, but runs of `-` become one, and a number gets a word.
+  gitlab: (heading) => SLUG_OF.github(heading).replace(/-+/g, "-").replace(/^\d+$/, "anchor-$&"),
 };
+
+const FORGE = /^https?:\/\/[^/]+\/[^?#]+?(\/-)?\/blob\//;
+
+/** How the anchors of headings are made where a document is read: a forge shows it by its own rules. */
+export function styleAt(url: DocumentUrl, style: SlugStyle): SlugStyle {
+  const forge = FORGE.exec(url);
+  if (!forge) return style;
+  return forge[1] === undefined ? "github" : "gitlab";
+}
+
+/** What a forge makes of a Markdown heading with an id in braces, of which it knows nothing; null elsewhere. */
+export function forgeSlug(url: DocumentUrl, written: string): string | null {
+  return /\.(?:md|markdown|mdx)$/i.test(url) && FORGE.test(url)
+    ? SLUG_OF[styleAt(url, "github")](written)
+    : null;
+}
 
 /** What Docutils makes of letters that have no decomposition. */
 const WITHOUT_STROKE: Readonly<Record<string, string>> = {
@@ -57,7 +76,7 @@ const WITHOUT_STROKE: Readonly<Record<string, string>> = {
   ŧ: "t",
 };
 
-const SEPARATOR = { github: "-", vitepress: "-", mkdocs: "_" } as const;
+const SEPARATOR = { github: "-", vitepress: "-", mkdocs: "_", gitlab: "-" } as const;
 
 /**
  * The anchors of a document's headings, each once: the second `usage` is `usage-1`, or `usage_1` in MkDocs;

@@ -40,9 +40,16 @@ export const nameOf = ({ path, url }: UnreadDocument): string => path ?? url;
 export function* readDocuments(document: UnreadDocument): Generator<SourceDocument> {
   if (!("text" in document)) yield cleanDocument(document);
   else if (document.kind === "api")
-    for (const part of readApi(document.text, document.url)) yield withVisibleCharacters(part);
-  else yield readFile(document);
+    for (const part of readApi(document.text, document.url))
+      yield { ...withVisibleCharacters(part), ...anchorsOfSource(document) };
+  else yield { ...readFile(document), ...anchorsOfSource(document) };
 }
+
+const SHOWN_AS_SOURCE: ReadonlySet<TextKind> = new Set(["api", "plain", "notebook", "man"]);
+
+/** Forges show no headings of these kinds, and so have no fragments for them. */
+const anchorsOfSource = ({ kind, url }: DocumentFile): Pick<SourceDocument, "anchors"> =>
+  SHOWN_AS_SOURCE.has(kind) && !url.startsWith("docs:") ? { anchors: [] } : {};
 
 function readFile(file: DocumentFile): SourceDocument {
   const { url, path, text, kind } = file;
@@ -78,7 +85,7 @@ function readMarkdown({ url, path, text, kind, mayNameItself }: DocumentFile): S
   const { url: written, title, lang, language = lang, date } = frontMatter?.fields ?? {};
   const body = frontMatter?.body ?? text;
   const markdown = kind === "mdx" ? mdxToMarkdown(linesOf(body)) : body;
-  const found = frontMatter && kind === "markdown" ? anchorsInText(frontMatter) : null;
+  const anchors = frontMatter && kind === "markdown" ? anchorsInText(frontMatter) : null;
   const named = mayNameItself && typeof written === "string" ? parseDocumentUrl(written) : null;
   return {
     url: named ?? url,
@@ -88,9 +95,7 @@ function readMarkdown({ url, path, text, kind, mayNameItself }: DocumentFile): S
         : (firstHeading(markdown, 2) ?? titleOfName(path)),
     markdown,
     declared: { language: textOf(language), date: textOf(date) },
-    ...(found && {
-      anchors: found.anchors.map(({ id, start }) => ({ id, start: start + found.textStart })),
-    }),
+    ...(anchors && { anchors }),
   };
 }
 

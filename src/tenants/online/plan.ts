@@ -10,7 +10,7 @@ import {
   type PlannedPage,
   type PreviewOptions,
 } from "../../crawler/index.ts";
-import type { ExtractionOptions, Extractor } from "../../extraction/index.ts";
+import { type ExtractionOptions, type Extractor, STORED_RENDERINGS } from "../../extraction/index.ts";
 import type { HttpFetcher, Poster, PostResponse } from "../../fetching/index.ts";
 import type { PageStore } from "../../pages/index.ts";
 import { compileUrlRules, originOf, type PageUrl } from "../../urls/index.ts";
@@ -79,7 +79,7 @@ const pacedBy = ({ concurrency, hostDelayMs, preferBrowser, extraction }: CrawlP
   respectsMetaRobots: true,
   preference:
     preferBrowser === null ? ("learned" as const) : preferBrowser ? ("browser" as const) : ("http" as const),
-  extraction: { ...extraction, renderings: ["markdown", "anchors"] as const },
+  extraction: { ...extraction, renderings: STORED_RENDERINGS },
 });
 
 /** Makes a function that tells whether the tenant's settings include a page. */

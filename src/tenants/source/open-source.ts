@@ -92,8 +92,8 @@ async function* readDocuments(parts: OnlineParts): AsyncGenerator<SourceDocument
   for await (const page of published.list()) {
     // Web addresses are pages' addresses; a docs:// address is in no ledger.
     if (!ledger.documents.has(page.url as PageUrl)) continue;
-    const { text, anchors } = pageText(page);
+    const { text, anchors = [] } = pageText(page);
     const { url, title, language, date } = page;
-    yield { url, title, markdown: text, declared: { language, date }, ...(anchors && { anchors }) };
+    yield { url, title, markdown: text, declared: { language, date }, anchors };
   }
 }

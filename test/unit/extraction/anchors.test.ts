@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
 import { extractHtml } from "../../../src/extraction/testing.ts";
 import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
 
@@ -6,14 +7,18 @@ const PROSE = "The weir keeps the water of the mill at one level, whatever the r
   3,
 );
 
-/** Each anchor of a page's content with the line that it leads to; the title's line is empty. */
-async function anchorsIn(content: string, title = "Weirs"): Promise<readonly (readonly [string, string])[]> {
+async function read(content: string, title = "Weirs") {
   const html = `<html><head><title>${title}</title></head><body><nav id="menu"><a href="/x">Elsewhere</a></nav>
     <main id="main"><article>${content}</article></main><footer id="foot">Imprint</footer></body></html>`;
   const options = { ...DEFAULT_EXTRACTION, renderings: ["markdown", "anchors"] as const };
   const { article } = await extractHtml(html, null, options);
-  const markdown = article?.markdown ?? "";
-  return (article?.anchors ?? []).map(({ id, start }) => {
+  return { markdown: article?.markdown ?? "", found: article?.anchors ?? [] };
+}
+
+/** Each anchor of a page's content with the line that it leads to; the title's line is empty. */
+async function anchorsIn(content: string): Promise<readonly (readonly [string, string])[]> {
+  const { markdown, found } = await read(content);
+  return found.map(({ id, start }) => {
     const end = markdown.indexOf("\n", Math.max(start, 0));
     return [id, start < 0 ? "" : markdown.slice(start, end < 0 ? undefined : end)];
   });
@@ -82,6 +87,115 @@ describe("the anchors of a page", () => {
       ["weir.shut", "**weir.shut(gate"],
       ["item", "- One item of [m"],
     ]);
+  });
+
+  type Form = (id: string, title: string) => string;
+  const FORMS: Readonly<Record<string, readonly [open: Form, close: string]>> = {
+    own: [(id, title) => `<div><h2 id="${id}">${title}</h2>`, "</div>"],
+    sphinx: [
+      (id, title) => `<section id="${id}"><h2>${title}<a class="headerlink" href="#x">¶</a></h2>`,
+      "</section>",
+    ],
+    docbook: [
+      (id, title) =>
+        `<div class="sect1" id="${id}"><div class="titlepage"><div><div><h2 class="title">${title}</h2></div></div></div>`,
+      "</div>",
+    ],
+    mdbook: [(id, title) => `<h2 id="${id}"><a class="header" href="#x">${title}</a></h2>`, ""],
+    before: [(id, title) => `<a name="${id}"></a><h2>${title}</h2>`, ""],
+    within: [
+      (id, title) => `<h2><a id="${id}" class="anchor" href="#x" aria-hidden="true"></a>${title}</h2>`,
+      "",
+    ],
+    around: [(id, title) => `<h3><span class="mw-headline" id="${id}">${title}</span></h3>`, ""],
+    wrapped: [(id, title) => `<div class="heading"><h2 id="${id}">${title}</h2><a href="#x">#</a></div>`, ""],
+  };
+  const inHtml = (text: string): string =>
+    text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
+  const title = fc.oneof(
+    fc.constantFrom(
+      "Usage",
+      "Usage",
+      "See also",
+      "Ärger & Öl",
+      "水門の話",
+      "🚀 Start",
+      "1. Gates",
+      "f(*args, **kw)",
+    ),
+    fc.constantFrom(
+      "`code` in it",
+      "a_b_c",
+      "[x](y)",
+      "# hash",
+      "x < y",
+      "C++",
+      "- dash",
+      "É — “quoted”",
+      "--> ---",
+    ),
+  );
+  const id = fc.oneof(
+    fc.constantFrom(
+      "a b",
+      '"',
+      "'",
+      "%41",
+      "100%",
+      "%E4%BD%A0",
+      "--> ---",
+      "- x: y",
+      "水",
+      "🚀",
+      "a&b",
+      "<b>",
+      "SEC.1",
+      "1:2",
+    ),
+    fc.string({ unit: "grapheme-ascii", minLength: 1, maxLength: 30 }),
+  );
+  const sections = fc.array(
+    fc.record({
+      form: fc.constantFrom(...Object.keys(FORMS)),
+      title,
+      id,
+      text: fc.constantFrom("Short.", PROSE),
+    }),
+    { minLength: 1, maxLength: 12 },
+  );
+
+  test("lead each to its own heading, whatever both are and however the page says it", async () => {
+    const seen: number[] = [];
+    await fc.assert(
+      fc.asyncProperty(sections, async (made) => {
+        const ids = new Set<string>();
+        const own = made.map((section, at) => {
+          // White space alone is no id, and names keep their entities.
+          let { id } = section;
+          if (id.trim() === "" || ids.has(id) || (section.form === "before" && /[&"<]/.test(id)))
+            id = `id-${at}`;
+          ids.add(id);
+          return { ...section, id };
+        });
+        const html = own.map(({ form, title, id, text }, at) => {
+          const [open, close] = FORMS[form]!;
+          return `${open(inHtml(id), inHtml(title))}<p>Part ${at}. ${text}</p>${close}`;
+        });
+        const { markdown, found } = await read(
+          `<h1>Weirs</h1><p>${PROSE}</p>${html.join("\n")}<p>${PROSE}</p>`,
+        );
+        // Each heading that the page's content has, with the number of the part below it.
+        const headings = [...markdown.matchAll(/^#{1,6} .*\n+Part (\d+)\./gm)];
+        seen.push(headings.length / own.length);
+        const places = new Map(found.map(({ id, start }) => [id, start]));
+        for (const { 1: part, index } of headings) {
+          const { id } = own[Number(part)]!;
+          expect([id, places.get(id)]).toEqual([id, index]);
+        }
+      }),
+      { numRuns: 60 },
+    );
+    expect(seen.filter((share) => share > 0.9).length).toBeGreaterThan(seen.length * 0.6);
   });
 
   test("are not looked for unless somebody asks", async () => {

@@ -260,10 +260,43 @@ describe("the anchors of a page", () => {
       expect(parsePage(edited.replace(/anchors: .*/, other))).not.toHaveProperty("anchors");
   });
 
-  test("are as many as the front matter has room for", () => {
-    const many = Array.from({ length: 5000 }, (_, at) => ({ id: `id-${at}`, start: at % 20 }));
+  test("are as many as the front matter has room for, those of headings first", () => {
+    const many = Array.from({ length: 5000 }, (_, at) => ({ id: `id-${at}`, start: at < 4999 ? at % 2 : 8 }));
     const kept = reread({ markdown, anchors: many })?.anchors ?? [];
     expect(kept.length).toBeGreaterThan(500);
-    expect(many.slice(0, kept.length)).toEqual([...kept]);
+    expect(kept.at(-1)).toEqual(many.at(-1)!);
+    expect(many.slice(0, kept.length - 1)).toEqual(kept.slice(0, -1));
+  });
+
+  const anyId = fc
+    .oneof(
+      fc.string({ unit: "binary", minLength: 1, maxLength: 200 }),
+      fc.constantFrom(
+        "--> --- \n",
+        "---",
+        "a b",
+        '"',
+        "'",
+        "%41",
+        "%",
+        "%E4%BD%A0",
+        "\u2028",
+        "a\u00a0b",
+        "- x: &y *z",
+        "1:2",
+      ),
+    )
+    .map((id) => id.toWellFormed());
+
+  test("come back whatever their ids are, and stand in one line of the front matter", () => {
+    fc.assert(
+      fc.property(fc.array(anyId, { minLength: 1, maxLength: 20 }), (ids) => {
+        const given = ids.map((id, at) => ({ id, start: at % 30 }));
+        const text = formatPage(page({ markdown, anchors: given }));
+        expect(text.split("\n").filter((line) => line.startsWith("anchors: "))).toHaveLength(1);
+        expect(text.slice(text.indexOf("\n---\n"))).toBe(`\n---\n\n# A page\n\n${markdown}\n`);
+        expect(parsePage(text)).toEqual(page({ markdown, anchors: given }));
+      }),
+    );
   });
 });

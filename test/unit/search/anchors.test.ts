@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import fc from "fast-check";
 import {
   outlineOf,
   rangeOfFragment,
@@ -89,6 +90,30 @@ describe("the anchor of a heading", () => {
     ]);
   });
 
+  const published = (url: string, markdown: string, more: Partial<SourceDocument> = {}) =>
+    anchorsOf(analyse({ ...sourceOf(markdown, "page", more), url: parseDocumentUrl(url)! }));
+
+  test("is there for a page of the web only where the page has one", () => {
+    const markdown = "# Set up {#set}\n\n## Use\n\n## End\n";
+    expect(published("https://weir.example/guide", markdown, { anchors: [] })).toEqual(["", "", ""]);
+    const anchors = [{ id: "Using", start: 17 }];
+    expect(published("https://weir.example/guide", markdown, { anchors })).toEqual(["", "Using", ""]);
+    expect(published("https://weir.example/guide", markdown)).toEqual(["set", "use", "end"]);
+  });
+
+  test.each([
+    ["https://github.com/mill/weir/blob/main/docs/a.md", ["set-up--go", "use-use", "c", "c-1", "2", "named"]],
+    [
+      "https://gitlab.com/mill/weir/-/blob/main/docs/a.md",
+      ["set-up-go", "use-use", "c", "c-1", "anchor-2", "named"],
+    ],
+    ["docs://weir/a.md", ["set-up--go", "use", "c", "c-1", "2", "named"]],
+  ])("is the forge's where a forge shows the document: %s", (url, anchors) => {
+    const markdown =
+      '# Set up & go\n\n## Use {#use}\n\n## C\n\n## C++\n\n## 2\n\n## <a name="named"></a>Six\n';
+    expect(published(url, markdown)).toEqual(anchors);
+  });
+
   test.each([
     [
       "github",
@@ -121,6 +146,27 @@ describe("the anchor of a heading", () => {
     const anchors = ["a", "a", "a-1", "a", "", "", "日", "日", "a_1", "a"].map((text) => slugs.next(text));
     expect(new Set([...anchors, "a-2"]).size).toBe(anchors.length + 1);
   });
+});
+
+test("a heading is found by its fragment, whatever its id is", () => {
+  const anyId = fc
+    .oneof(
+      fc.string({ unit: "binary", minLength: 1 }),
+      fc.constantFrom("a b", "%41", "100%", '"', "水 %20", "<b>", "a#b"),
+    )
+    .map((id) => id.toWellFormed())
+    .filter((id) => id.trim() !== "");
+  fc.assert(
+    fc.property(anyId, (id) => {
+      const document = read("# One\n\nText.\n\n## Two\n\nMore.\n", [{ id, start: 14 }]);
+      const [, entry] = outlineOf(document, 9);
+      expect(entry!.anchor).not.toMatch(/[\s"<>`]/);
+      expect(textAt(document, entry!.anchor!)).toBe("## Two\n\nMore.");
+      // What a browser makes of it is found too.
+      const { hash } = new URL(`https://weir.example/#${entry!.anchor}`);
+      expect(textAt(document, hash.slice(1))).toBe("## Two\n\nMore.");
+    }),
+  );
 });
 
 describe("a fragment leads to", () => {

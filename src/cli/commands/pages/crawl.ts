@@ -28,6 +28,7 @@ import {
   createCrawlPlan,
   parseSitemapSource,
 } from "../../../crawler/index.ts";
+import { STORED_RENDERINGS } from "../../../extraction/index.ts";
 import { DEFAULT_CRAWL, type Settings } from "../../../settings/index.ts";
 import { parseUrlPrefix, splitCredentials } from "../../../urls/index.ts";
 import type { Typed } from "../../arguments.ts";
@@ -334,7 +335,7 @@ export function readCrawlCommand(
     preference: preferenceOf(network, settings),
     extraction: readExtraction(
       typed,
-      makes === "lines" ? [...new Set(["markdown" as const, ...renderingsFor(fields)])] : ["markdown"],
+      makes === "lines" ? [...new Set(["markdown" as const, ...renderingsFor(fields)])] : STORED_RENDERINGS,
       settings,
     ),
   });

@@ -2,7 +2,7 @@ import { type ArticleSession, DEFAULT_NETWORK, type NetworkOptions } from "../..
 import type { FetcherPreference } from "../../../articles/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../../../crawler/index.ts";
-import type { ExtractionOptions } from "../../../extraction/index.ts";
+import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
 import { chooseProxy, parseProxyBypass } from "../../../fetching/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import type { InvalidField } from "../../middleware/problem.ts";
@@ -153,7 +153,7 @@ export async function readCrawl(
             ? "browser"
             : "http"
           : defaults.preference,
-      extraction: readExtraction(request.options, ["markdown"], defaults.extraction),
+      extraction: readExtraction(request.options, STORED_RENDERINGS, defaults.extraction),
     }),
   );
   return { plan, authorizations: [...authorizations], sitemapFiles };

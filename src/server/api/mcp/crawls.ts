@@ -1,5 +1,6 @@
 import { DEFAULT_NETWORK } from "../../../app/index.ts";
 import { createCrawlPlan, type JobQueue, type JobRecord } from "../../../crawler/index.ts";
+import { STORED_RENDERINGS } from "../../../extraction/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import type { JobNews } from "../extractor/jobs/news.ts";
 import { pagesOf as readPages } from "../extractor/jobs/outcomes.ts";
@@ -136,7 +137,7 @@ async function submit(raw: RawArguments, parts: CrawlToolParts, call: ToolCall):
     discoversSitemaps: false,
     trustsLastModified: false,
     preference,
-    extraction: { ...extraction, renderings: ["markdown"] },
+    extraction: { ...extraction, renderings: STORED_RENDERINGS },
   });
   const caller = call.caller();
   const { place, shown } = await places.create(placeName(split.url));

@@ -1,0 +1,220 @@
+import { type PageModel, Tag, tagsNamed } from "./page/page-model.ts";
+import type { ContentAnchor } from "./types.ts";
+
+/** Only a page that gives each line an id has more. */
+const MAX_ANCHORS = 20_000;
+const MAX_ID = 200;
+
+/** Where a dropped title stands: before the Markdown. */
+const AT_TITLE = -1;
+
+type AnchoredContent = {
+  /** The blocks of the content, ascending. */
+  readonly blocks: Int32Array;
+  /** The block of the title, which the content usually leaves out; -1 for none. */
+  readonly titleBlock: number;
+  readonly markdown: string;
+};
+
+type Found = { readonly id: string; readonly block: number; readonly rank: number };
+
+/**
+ * The fragments that lead into a page's content, in the order of their places in the Markdown. An id leads to
+ * the first block in its element or, where that is empty, right after it. Of the ids of one place the
+ * heading's own comes first, then those in it, then those of the elements around it, the nearest first.
+ */
+export function anchorsOf(
+  model: PageModel,
+  { blocks, titleBlock, markdown }: AnchoredContent,
+): ContentAnchor[] {
+  const found = findIds(model, blocks, titleBlock);
+  const places = placesOf(model, { blocks, markdown, wanted: new Set(found.map(({ block }) => block)) });
+  if (!blocks.includes(titleBlock)) places.set(titleBlock, AT_TITLE);
+  const taken = new Set<string>();
+  return found
+    .flatMap(({ id, block, rank }) => {
+      const start = places.get(block);
+      if (start === undefined || taken.has(id)) return [];
+      taken.add(id);
+      return [{ id, start, rank }];
+    })
+    .sort((a, b) => a.start - b.start || a.rank - b.rank)
+    .slice(0, MAX_ANCHORS)
+    .map(({ id, start }) => ({ id, start }));
+}
+
+function findIds(model: PageModel, chosen: Int32Array, titleBlock: number): Found[] {
+  const { blocks, elementCount, elementEnd, openEnd, textStart } = model;
+  const isChosen = new Uint8Array(blocks.count);
+  for (const block of chosen) isChosen[block] = 1;
+  if (titleBlock >= 0) isChosen[titleBlock] = 1;
+  const found: Found[] = [];
+  let next = 0;
+  for (let element = 0; element < elementCount; element++) {
+    // The first block with a text after the start tag.
+    while (next < blocks.count && textStart[blocks.endText[next]! - 1]! < openEnd[element]!) next++;
+    const id = idOf(model, element);
+    if (id === "" || next === blocks.count) continue;
+    let block = next;
+    if (!isChosen[block]) {
+      const end = elementEnd[element]!;
+      while (block < blocks.count && !isChosen[block] && blocks.element[block]! < end) block++;
+      if (block === blocks.count || !isChosen[block] || blocks.element[block]! >= end) continue;
+    }
+    found.push({ id, block, rank: rankOf(element, headingOf(model, block)) });
+  }
+  return found;
+}
+
+function idOf({ html, names, idId, tag, openStart, openEnd }: PageModel, element: number): string {
+  let id = names[idId[element]!] ?? "";
+  if (id === "" && tag[element] === Tag.a) {
+    const open = html.slice(openStart[element]!, Math.min(openEnd[element]!, openStart[element]! + 1000));
+    const [, double, single, bare] = NAME.exec(open) ?? [];
+    id = double ?? single ?? bare ?? "";
+    // The entities of names are not decoded.
+    if (id.includes("&")) return "";
+  }
+  const isUsable = id.length <= MAX_ID && id.trim() !== "" && id.isWellFormed() && !CONTROL.test(id);
+  return isUsable ? id : "";
+}
+
+const CONTROL = /\p{Cc}/u;
+
+const NAME = /\sname\s{0,3}=\s{0,3}(?:"([^"]{1,200})"|'([^']{1,200})'|([^\s"'>]{1,200}))/i;
+
+const HEADINGS = tagsNamed("h1 h2 h3 h4 h5 h6");
+
+/** The heading that a block stands in, else its own element. */
+function headingOf({ tag, parent, blocks }: PageModel, block: number): number {
+  const own = blocks.element[block]!;
+  for (let step = 0, at = own; step < 3 && at >= 0; step++, at = parent[at]!)
+    if (HEADINGS.has(tag[at]!)) return at;
+  return own;
+}
+
+const rankOf = (element: number, heading: number): number =>
+  element === heading ? 0 : element > heading ? 1 : 2 + heading - element;
+
+/** How far a block may be from the one before it, in letters and digits. */
+const WINDOW = 20_000;
+/** A short text is at many places; it must come soon. */
+const SHORT_WINDOW = 400;
+const KEY = 32;
+const SHORT_KEY = 10;
+
+type Placed = {
+  readonly blocks: Int32Array;
+  readonly markdown: string;
+  readonly wanted: ReadonlySet<number>;
+};
+
+/**
+ * Where the lines of blocks begin in the Markdown. Both have the same words in the same order, so that each
+ * block is looked for after the one before it, by its first letters and digits.
+ */
+function placesOf(model: PageModel, { blocks, markdown, wanted }: Placed): Map<number, number> {
+  const places = new Map<number, number>();
+  const { letters, offsets } = lettersOf(withoutTargets(markdown));
+  const lines = new HeadingLines(markdown);
+  let from = 0;
+  for (const block of blocks) {
+    const text = lettersOf(model.blocks.text[block]!).letters;
+    const isHeading = HEADINGS.has(model.tag[headingOf(model, block)]!);
+    const line = isHeading ? lines.next(text) : -1;
+    const at = isHeading
+      ? line < 0
+        ? -1
+        : firstFrom(offsets.subarray(0, letters.length), line)
+      : find(letters, text, from);
+    if (at < 0) continue;
+    from = at + text.length;
+    if (wanted.has(block)) places.set(block, isHeading ? line : markdown.lastIndexOf("\n", offsets[at]!) + 1);
+  }
+  return places;
+}
+
+/** The index of the first of ascending numbers that is at least this one. */
+function firstFrom(numbers: Uint32Array, least: number): number {
+  let low = 0;
+  for (let high = numbers.length; low < high; ) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle]! < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** A heading that is not among so many next ones is not there. */
+const MAX_SKIPPED = 30;
+
+/** The headings of a Markdown text, to be asked for in their order. */
+class HeadingLines {
+  readonly #lines: { readonly start: number; readonly forms: readonly string[] }[] = [];
+  #at = 0;
+
+  constructor(markdown: string) {
+    let fence = "";
+    for (const { 1: marks = "", 2: rest = "", index } of markdown.matchAll(MARKED_LINE)) {
+      if (marks.startsWith("#")) {
+        // What looks like a target may be code.
+        const forms = [withoutTargets(rest), rest].map((text) => lettersOf(text).letters);
+        if (fence === "") this.#lines.push({ start: index, forms });
+      } else if (fence === "") fence = marks;
+      else if (marks.startsWith(fence) && rest.trim() === "") fence = "";
+    }
+  }
+
+  /** Where the line of the next heading with these letters and digits begins; -1 for none. */
+  next(letters: string): number {
+    const end = Math.min(this.#lines.length, this.#at + MAX_SKIPPED);
+    for (const isSame of [isEqual, isBeginning])
+      for (let at = this.#at; at < end; at++) {
+        const { start, forms } = this.#lines[at]!;
+        if (!forms.some((form) => isSame(form, letters))) continue;
+        this.#at = at + 1;
+        return start;
+      }
+    return -1;
+  }
+}
+
+const isEqual = (a: string, b: string): boolean => a === b;
+
+/** A page may show a word beside the heading, such as for a link to it, that the Markdown leaves out. */
+const isBeginning = (a: string, b: string): boolean =>
+  Math.min(a.length, b.length) > 2 && (a.startsWith(b) || b.startsWith(a));
+
+// Headings and fences, also in lists and quotations.
+const MARKED_LINE = /^[ \t>*+-]{0,40}(?:\d{1,9}[.)] {1,4})?(#{1,6}(?=\s)|`{3,}|~{3,})(.*)$/gm;
+
+const LINK_TARGET = /(?<!\\)\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,2000}\)/g;
+
+const withoutTargets = (markdown: string): string =>
+  markdown.replace(LINK_TARGET, (target) => " ".repeat(target.length));
+
+function find(letters: string, text: string, from: number): number {
+  for (const length of [KEY, SHORT_KEY]) {
+    const key = text.slice(0, length);
+    if (key === "") return -1;
+    const end = from + (key.length < SHORT_KEY ? SHORT_WINDOW : WINDOW);
+    const at = letters.slice(from, end + key.length).indexOf(key);
+    if (at >= 0) return from + at;
+  }
+  return -1;
+}
+
+/** The letters and digits of a text, and the offset of each. */
+function lettersOf(text: string): { readonly letters: string; readonly offsets: Uint32Array } {
+  const offsets = new Uint32Array(text.length);
+  const units = new Uint16Array(text.length);
+  let count = 0;
+  for (let at = 0; at < text.length; at++) {
+    const unit = text.charCodeAt(at);
+    const isLetter = (unit >= 0x30 && unit <= 0x39) || ((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a);
+    if (!isLetter && (unit < 0xc0 || (unit >= 0x2000 && unit < 0x2070))) continue;
+    units[count] = unit;
+    offsets[count++] = at;
+  }
+  return { letters: new TextDecoder("utf-16le").decode(units.subarray(0, count)), offsets };
+}
