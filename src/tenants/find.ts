@@ -24,7 +24,7 @@ const BEGINS = 0.7;
 /**
  * Uses BM25 over names, hosts, descriptions and example queries of the tenants, and tolerates typing
  * mistakes: a word of the query that no tenant has stands for the words that begin with it, else for the
- * nearest one (1 edit from 4 letters, 2 from 8). Words that every description could contain find nothing.
+ * nearest one (1 edit from 4 letters in either, 2 from 8). Words that every description could contain find nothing.
  */
 export function createTenantFinder(tenants: readonly TenantDetail[]): TenantFinder {
   const engine = createEngine();
@@ -109,7 +109,8 @@ function candidatesOf(word: string, vocabulary: ReadonlySet<string>): Candidate[
   if (vocabulary.has(word)) return [{ candidate: word, factor: 1 }];
   const begun = word.length >= 3 ? [...vocabulary].filter((known) => known.startsWith(word)) : [];
   if (begun.length > 0) return begun.map((candidate) => ({ candidate, factor: BEGINS }));
-  const limit = word.length >= 8 ? 2 : word.length >= 4 ? 1 : 0;
+  // Of three letters only one may be missing: shorter words are similar to too many others.
+  const limit = word.length >= 8 ? 2 : word.length >= 3 ? 1 : 0;
   if (limit === 0) return [];
   let nearest = limit;
   let found: string[] = [];

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
-import { type DocsSite, htmlPage, proseOf } from "../../support/docs-site.ts";
+import { type DocsSite, proseOf } from "../../support/docs-site.ts";
 import { documentsOf, runSync } from "../../support/git-tenant.ts";
 import { openWebBench, titlesOf, type WebBench } from "../../support/web-bench.ts";
 import type { WebTenant } from "../../support/web-tenant.ts";
@@ -93,7 +93,7 @@ describe("the fallback extractor", () => {
       },
     });
     site.fill(3);
-    site.pages.set("/docs/p1", { body: htmlPage("Empty", "") });
+    site.pages.set("/docs/p1", { body: "<html><body></body></html>" });
   });
   afterEach(() => remote.stop(true));
 
