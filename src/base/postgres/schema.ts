@@ -4,10 +4,12 @@ import jobs from "./migrations/02-jobs.sql" with { type: "text" };
 import crawl from "./migrations/03-crawl.sql" with { type: "text" };
 import hosts from "./migrations/04-hosts.sql" with { type: "text" };
 import syncs from "./migrations/05-syncs.sql" with { type: "text" };
+import fetcher from "./migrations/06-fetcher.sql" with { type: "text" };
+import crawlFunctions from "./migrations/crawl-functions.sql" with { type: "text" };
 import type { Postgres, Queries } from "./postgres.ts";
 
-/** In order; the version of a schema is the number of those that it has been through. */
-const MIGRATIONS: readonly string[] = [leases, jobs, crawl, hosts, syncs];
+/** In order, never changed once landed; the version of a schema is the number of those that it has been through. */
+const MIGRATIONS: readonly string[] = [leases, jobs, crawl, hosts, syncs, fetcher + crawlFunctions];
 
 /** The version of the schema that this program works with. */
 export const WANTED_VERSION = MIGRATIONS.length;

@@ -6,7 +6,7 @@ import { keptLinks, packLinks, unpackLinks, wasTransient } from "./memory.ts";
 import { countedBy } from "./plan.ts";
 import { SOURCES, STATUSES } from "./schema.ts";
 
-/** A claimed page as `crawl_claimed` (03-crawl.sql) answers: the last two only from the second run on. */
+/** A claimed page as `crawl_claimed` (crawl-functions.sql) answers: the last two only from the second run on. */
 export type ClaimedRow = readonly [
   id: number,
   url: string,

@@ -178,3 +178,22 @@ test("a schema comes to the wanted version once, however many migrate it", async
   expect(before.sort()).toEqual([0, ...Array.from({ length: 4 }, () => WANTED_VERSION)]);
   expect(await schemaVersion(all[1]!, fresh.schema)).toBe(WANTED_VERSION);
 });
+
+describe("a schema that an earlier version has made", () => {
+  test("gets what came since, functions included, and is then up to date", async () => {
+    await using earlier = await testDatabase();
+    const old = await earlier.open();
+    await old.script(`ALTER TABLE crawl_outcome DROP COLUMN fetcher;
+      CREATE OR REPLACE FUNCTION crawl_claimed(p_crawl bigint, p_pages bigint[]) RETURNS json LANGUAGE sql AS
+        'SELECT NULL::json';
+      DELETE FROM schema_version WHERE version > 5`);
+    expect(await migrate(old)).toBe(5);
+    const [{ source } = { source: "" }] = await old.query<{ source: string }>(
+      "SELECT prosrc AS source FROM pg_proc WHERE proname = 'crawl_claimed' AND pronamespace = current_schema()::regnamespace",
+    );
+    expect(source).toContain("u.fetcher");
+    expect(await old.query("SELECT fetcher FROM crawl_outcome")).toEqual([]);
+    expect(await schemaVersion(old, earlier.schema)).toBe(WANTED_VERSION);
+    expect(await migrate(old)).toBe(WANTED_VERSION);
+  });
+});
