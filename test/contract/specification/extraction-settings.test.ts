@@ -300,6 +300,15 @@ describe("settings and constants", () => {
     else statement("Limits", words, holds);
 });
 
+if (isolated !== null)
+  statement(
+    "Extraction and Crawl Service Specification",
+    "the server listens on port 3000 by default",
+    async () => {
+      expect(await addressWith({})).toEndWith(":3000");
+    },
+  );
+
 /** The plan of a crawl with these variables and no option. */
 async function configWith(env: Environment): Promise<Readonly<Record<string, unknown>>> {
   using directory = temporaryDirectory();

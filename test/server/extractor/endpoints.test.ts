@@ -2,24 +2,12 @@ import { describe, expect, test } from "bun:test";
 import { startExtractor } from "../../support/extractor-server.ts";
 import { startFaultySite } from "../../support/faulty-site.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
-import { crawlPage } from "../../support/numbered-site.ts";
 import { serveSite } from "../../support/site.ts";
 import { untilTrue } from "../../support/until.ts";
 
 const server = forAllTests(await startExtractor());
 const site = forAllTests(await serveSite());
-const faulty = forAllTests(
-  await startFaultySite({
-    routes: {
-      "/spa": ({ socket }) => {
-        const body = crawlPage("Client rendered", [], 200);
-        socket.end(
-          `HTTP/1.1 404 Not Found\r\ncontent-type: text/html\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
-        );
-      },
-    },
-  }),
-);
+const faulty = forAllTests(await startFaultySite());
 
 const ARTICLE = "/news/borrowed-tools.html";
 
@@ -102,31 +90,6 @@ describe("POST /", () => {
     expect(asked.links).toEqual([{ url: linked, text: "One winter night" }]);
     expect(await ask(["default", "links"])).toEqual({ ...whole, links: asked.links });
     expect(await (await server.post("/", { url })).json()).toEqual(whole);
-  });
-
-  test("sends the user agent that the request names", async () => {
-    const response = await server.post("/", {
-      url: `${faulty.origin}/echo`,
-      network: { user_agent: "tester/7" },
-    });
-    expect(((await response.json()) as { text: string }).text).toContain("tester/7");
-  });
-
-  test("extracts after a transient 404, with the documented warning", async () => {
-    const result = (await (await server.post("/", { url: `${faulty.origin}/spa` })).json()) as object;
-    expect(result).toMatchObject({
-      status_code: 404,
-      http_status: 404,
-      warnings: expect.arrayContaining(["Extracted after HTTP 404 (SPA/client-rendered)"]),
-    });
-  });
-
-  test("extracts nothing after a status that the request forbids, nor a page that says it is missing", async () => {
-    const options = { fail_on_http_error: true };
-    for (const request of [{ url: `${faulty.origin}/spa`, options }, { url: `${site.origin}/nowhere` }]) {
-      const { status, code, http_status } = await problemOf(await server.post("/", request));
-      expect([status, code, http_status]).toEqual([502, "http_status", 404]);
-    }
   });
 
   test.each<[string, object, string]>([
