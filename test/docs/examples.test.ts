@@ -10,6 +10,7 @@ import {
   shownCommands,
 } from "../support/documented.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { freePort } from "../support/local.ts";
 import { SAMPLE_PORTS, serveSampleSite } from "../support/sample-site.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
@@ -29,12 +30,6 @@ const withFreePorts = (text: string): string =>
     if (!portOf.has(port)) portOf.set(port, String(freePort()));
     return portOf.get(port) ?? port;
   });
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  listener.stop(true);
-  return listener.port;
-}
 
 /** A server that an example starts in front is asked whether it is ready, and ended. */
 const withEndingServers = (commands: string): string =>

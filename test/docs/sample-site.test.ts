@@ -1,24 +1,9 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { SAMPLE_PORTS } from "../support/sample-site.ts";
+import { freePorts, SAMPLE_PORTS } from "../support/sample-site.ts";
 import { untilTrue } from "../support/until.ts";
 
 const ROOT = join(import.meta.dir, "../..");
-
-/** Two ports in a row that are free now. */
-function freePorts(): number {
-  for (;;) {
-    const first = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-    try {
-      Bun.listen({ hostname: "127.0.0.1", port: first.port + 1, socket: { data() {} } }).stop(true);
-      return first.port;
-    } catch {
-      // The next one is taken; try another pair.
-    } finally {
-      first.stop(true);
-    }
-  }
-}
 
 const serve = (port: number | string) =>
   Bun.spawn(["make", "--silent", "sample-site", `PORT=${port}`], {

@@ -76,3 +76,18 @@ export async function serveSampleSite(ports: {
     },
   };
 }
+
+/** The first of two ports in a row that are free now. */
+export function freePorts(): number {
+  for (;;) {
+    const first = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
+    try {
+      Bun.listen({ hostname: "127.0.0.1", port: first.port + 1, socket: { data() {} } }).stop(true);
+      return first.port;
+    } catch {
+      // The next one is taken; try another pair.
+    } finally {
+      first.stop(true);
+    }
+  }
+}
