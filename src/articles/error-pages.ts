@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { decodeLoosely } from "../base/text.ts";
 import type { PageUrl } from "../urls/index.ts";
 
@@ -33,11 +34,19 @@ export function fingerprintOf(url: PageUrl, written: string): PageFingerprint {
 }
 
 function pairsOf(words: readonly string[]): Uint32Array {
-  const numbers = words.map((word, index) => Bun.hash.crc32(`${word} ${words[index + 1] ?? ""}`));
+  const numbers = words.map((word, index) => fnv1a(`${word} ${words[index + 1] ?? ""}`));
   return new Uint32Array(new Set(numbers)).sort();
 }
 
-const digestOf = (words: readonly string[]): string => Bun.hash(words.join(" ")).toString(36);
+/** FNV-1a over UTF-16 code units: the library runs on Node, too, whose zlib has no CRC before 22.2. */
+function fnv1a(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
+
+const digestOf = (words: readonly string[]): string =>
+  createHash("sha256").update(words.join(" ")).digest("base64url").slice(0, 16);
 
 function wordsOfLetters(text: string): string[] {
   const words: string[] = [];
@@ -63,7 +72,8 @@ function withoutAddress(text: string, url: PageUrl): string {
   for (const part of [url.toLowerCase(), path + search.toLowerCase(), path, ...segments, ...spoken]) {
     // Most parts do not occur, and each needs an expression of its own.
     if (part === "" || part === "/" || !rest.includes(part)) continue;
-    rest = rest.replace(new RegExp(`(?<![\\p{L}\\p{N}])${RegExp.escape(part)}(?![\\p{L}\\p{N}])`, "gu"), " ");
+    const literal = part.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+    rest = rest.replace(new RegExp(`(?<![\\p{L}\\p{N}])${literal}(?![\\p{L}\\p{N}])`, "gu"), " ");
   }
   return rest;
 }

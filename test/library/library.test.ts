@@ -1,10 +1,17 @@
 import { describe, expect, test } from "bun:test";
+import { html, page, serveCrawlSite } from "../support/crawl-site.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { openLibraryProject, RUNTIMES } from "../support/library-project.ts";
 import { serveSite } from "../support/site.ts";
 
 const project = forAllTests(await openLibraryProject());
 const site = forAllTests(await serveSite());
+const gone = forAllTests(
+  serveCrawlSite({
+    "/deep": () => html(page("The mill (by the river)").padEnd(600), { status: 404 }),
+    "*": ({ path }) => html(page(`Nobody home at ${path}`).padEnd(600), { status: 404 }),
+  }),
+);
 const { run } = project;
 
 const HTML = JSON.stringify(
@@ -68,6 +75,13 @@ for (const { name, executable, isMissing } of RUNTIMES) {
         `${site.origin}/news/borrowed-tools.html`,
         [],
       ]);
+    });
+
+    test("tells a page behind a 404 from one that only says so", async () => {
+      const body = `const read = (path, options) => extractArticleFromUrl("${gone.origin}" + path, options)
+          .then((article) => article.statusCode, (error) => error.code);
+        return [await read("/deep"), await read("/other"), await read("/deep", { failOnHttpError: true })];`;
+      expect(await run(executable, body)).toEqual([404, "http_status", "http_status"]);
     });
 
     test("follows redirects", async () => {
