@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { openSharedState } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
@@ -97,7 +97,11 @@ export function openTenants(
   };
 }
 
-const identityOf = ({ name, path }: PlacedDeployment) => ({ name, file: realPathOf(path) });
+// A pipe's real path has the number of a process.
+const identityOf = ({ name, path }: PlacedDeployment) => ({
+  name,
+  file: statSync(path, { throwIfNoEntry: false })?.isFile() ? realPathOf(path) : path,
+});
 
 /** Says which tenants find state of somebody else in their place, one line each. */
 export const foreignStates = (program: Program, deployment: PlacedDeployment): readonly string[] =>

@@ -259,36 +259,31 @@ type FormerState = { readonly source: readonly string[]; readonly writtenAt: num
 
 /** What a directory without an owner shows of the sources that were synced into it. */
 function formerStateOf(directory: string): readonly FormerState[] {
-  const found: FormerState[] = [];
-  for (const [name, sourceIn] of FORMER) {
-    const path = join(directory, name);
-    const text = readText(path);
-    const source = text === null ? null : sourceIn(parseJson(text));
-    if (source !== null) found.push({ source, writtenAt: statSync(path).mtimeMs });
-  }
-  return found;
+  return Object.entries(FORMER).flatMap(([name, placesIn]) => {
+    const path = join(directory, `${name === "git" ? name : "website"}.json`);
+    const state = parseJson(readText(path) ?? "");
+    const places = isRecord(state) ? placesIn(state) : [];
+    return places.length === 0 ? [] : [{ source: [name, ...places], writtenAt: statSync(path).mtimeMs }];
+  });
 }
 
-const FORMER: readonly (readonly [name: string, sourceIn: (state: unknown) => readonly string[] | null])[] = [
-  [
-    "git.json",
-    (state) => {
-      const wish = isRecord(state) && typeof state.wish === "string" ? parseJson(state.wish) : null;
-      const url: unknown = Array.isArray(wish) && Array.isArray(wish[0]) ? wish[0][0] : null;
-      return typeof url === "string" ? ["git", repositoryOf(url)] : null;
-    },
-  ],
-  [
-    "website.json",
-    (state) => {
-      const rows = isRecord(state) && Array.isArray(state.documents) ? state.documents : [];
-      const urls = rows.flatMap((row) =>
-        Array.isArray(row) && URL.canParse(String(row[0])) ? [String(row[0])] : [],
-      );
-      return urls.length === 0 ? null : ["online", ...sitesOf(urls)];
-    },
-  ],
-];
+/** What names a source in the state of its last sync. */
+const FORMER: Readonly<Record<string, (state: Readonly<Record<string, unknown>>) => readonly string[]>> = {
+  git: ({ wish }) => {
+    const [chosen] = listOf(parseJson(String(wish)));
+    return listOf(chosen)
+      .slice(0, 1)
+      .map((url) => repositoryOf(String(url)));
+  },
+  online: ({ documents }) =>
+    sitesOf(
+      listOf(documents)
+        .map((row) => String(listOf(row)[0]))
+        .filter((url) => URL.canParse(url)),
+    ),
+};
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 function isWritable(directory: string): boolean {
   try {

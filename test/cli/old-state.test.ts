@@ -107,7 +107,7 @@ describe.each(KEPT)("%s", (folder) => {
       [expect.stringMatching(/state\.sqlite holds the state of a newer version of this program$/)],
     ]);
     const start = startExtractor({ directory: state.root, env: served.env });
-    await expect(start).rejects.toThrow(/jobs\.sqlite holds the jobs of another version of this program\n/);
+    await expect(start).rejects.toThrow(/jobs\.sqlite holds the jobs of another version of this program"}\n/);
     expect(files.map((file) => readFileSync(state.place(file)))).toEqual(before);
   });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BINARY, cleanEnvironment, requireBinary, runBinary } from "../support/binary.ts";
+import { BINARY, cleanEnvironment, requireBinary, runBinary, runShell } from "../support/binary.ts";
 import { type GitServer, serveGit } from "../support/git-server.ts";
 import { KILLS } from "../support/kills.ts";
 import { FIXTURES } from "../support/old-state.ts";
@@ -147,3 +147,17 @@ test("servers of two deployments with one state directory and codename answer fr
   const leads = (served: Served): boolean => served.said.includes("this process builds and syncs");
   expect([leads(first), leads(second), leads(beside)]).toEqual([true, true, false]);
 }, 120_000);
+
+test("a deployment that comes through a pipe has the same state each time", async () => {
+  const root = join(work.path, "piped");
+  mkdirSync(join(root, "docs"), { recursive: true });
+  writeFileSync(join(root, "docs/guide.md"), "# Guide\n\nThe word of this one is pasta.\n");
+  const docs = { docs_name: "Guide", docs_root_dir: join(root, "docs") };
+  const tenants = [{ source_type: "filesystem", codename: "guide", ...docs }];
+  writeFileSync(join(root, "piped.json"), JSON.stringify({ tenants }));
+  const env = { DOCS_SEARCH_STATE_DIR: "state" };
+  const run = (words: string) =>
+    runShell(`article-extractor ${words} --config <(cat piped.json)`, { cwd: root, env, shell: "bash" });
+  expect((await run("index guide")).exitCode).toBe(0);
+  expect((await run("search guide word")).stdout).toContain("pasta");
+});
