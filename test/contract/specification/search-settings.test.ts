@@ -272,7 +272,9 @@ statement("Tenant, common fields", "inherits infrastructure | Per-tenant overrid
   await using inherits = await startWith(true, undefined);
   expect((await isIndexed(inherits)).error).toBeNull();
   await using refuses = await startWith(true, false);
-  expect((await refuses.search("no_proxy")).error).toStartWith("Tenant 'tool' has no search index");
+  expect((await refuses.search("no_proxy")).error).toStartWith(
+    "Tenant 'tool' has no search index; build it with: article-extractor index tool",
+  );
 });
 
 /** A service that another extractor may ask, and what it was asked. */
