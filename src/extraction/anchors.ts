@@ -115,18 +115,17 @@ type Placed = {
  */
 function placesOf(model: PageModel, { blocks, markdown, wanted }: Placed): Map<number, number> {
   const places = new Map<number, number>();
-  const { letters, offsets } = lettersOf(withoutTargets(markdown));
+  const shown = withoutTargets(markdown);
+  const letters = lettersIn(shown);
+  const offsets = offsetsIn(shown);
   const lines = new HeadingLines(markdown);
   let from = 0;
   for (const block of blocks) {
-    const text = lettersOf(model.blocks.text[block]!).letters;
+    const text = lettersIn(model.blocks.text[block]!);
     const isHeading = HEADINGS.has(model.tag[headingOf(model, block)]!);
     const line = isHeading ? lines.next(text) : -1;
-    const at = isHeading
-      ? line < 0
-        ? -1
-        : firstFrom(offsets.subarray(0, letters.length), line)
-      : find(letters, text, from);
+    if (isHeading && line < 0) continue;
+    const at = isHeading ? firstFrom(offsets, line) : find(letters, text, from);
     if (at < 0) continue;
     from = at + text.length;
     if (wanted.has(block)) places.set(block, isHeading ? line : markdown.lastIndexOf("\n", offsets[at]!) + 1);
@@ -158,7 +157,7 @@ class HeadingLines {
     for (const { 1: marks = "", 2: rest = "", index } of markdown.matchAll(MARKED_LINE)) {
       if (marks.startsWith("#")) {
         // What looks like a target may be code.
-        const forms = [withoutTargets(rest), rest].map((text) => lettersOf(text).letters);
+        const forms = [withoutTargets(rest), rest].map(lettersIn);
         if (fence === "") this.#lines.push({ start: index, forms });
       } else if (fence === "") fence = marks;
       else if (marks.startsWith(fence) && rest.trim() === "") fence = "";
@@ -204,17 +203,16 @@ function find(letters: string, text: string, from: number): number {
   return -1;
 }
 
-/** The letters and digits of a text, and the offset of each. */
-function lettersOf(text: string): { readonly letters: string; readonly offsets: Uint32Array } {
+const LETTERS = /[0-9A-Za-z\u00c0-\u1fff\u2070-\uffff]+/g;
+
+/** The letters and digits of a text. */
+const lettersIn = (text: string): string => text.match(LETTERS)?.join("") ?? "";
+
+/** The offset of each of them. */
+function offsetsIn(text: string): Uint32Array {
   const offsets = new Uint32Array(text.length);
-  const units = new Uint16Array(text.length);
   let count = 0;
-  for (let at = 0; at < text.length; at++) {
-    const unit = text.charCodeAt(at);
-    const isLetter = (unit >= 0x30 && unit <= 0x39) || ((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a);
-    if (!isLetter && (unit < 0xc0 || (unit >= 0x2000 && unit < 0x2070))) continue;
-    units[count] = unit;
-    offsets[count++] = at;
-  }
-  return { letters: new TextDecoder("utf-16le").decode(units.subarray(0, count)), offsets };
+  for (const { 0: run, index } of text.matchAll(LETTERS))
+    for (let at = 0; at < run.length; at++) offsets[count++] = index + at;
+  return offsets.subarray(0, count);
 }

@@ -108,3 +108,32 @@ test("a page that an earlier version has stored, without ids, has no fragments",
   const { stdout } = await run("search", "--dir", pages, "--json", "--", '"the otter of the sphinx"');
   expect(JSON.parse(stdout).results[0].anchor).toBeNull();
 });
+
+test("a page that makes new ids for each answer is unchanged, and its newest ids are stored", async () => {
+  let answers = 0;
+  await using changing = serveLocal(() => {
+    const body = pageOf("sphinx").replaceAll("SPHINX.", `R${answers++}.`);
+    return new Response(body, { headers: { "content-type": "text/html; charset=utf-8" } });
+  });
+  const folder = join(directory.path, "changing");
+  const crawl = () =>
+    run(
+      "crawl",
+      changing.url.href,
+      "--output-dir",
+      folder,
+      "--max-depth",
+      "0",
+      "--rate-limit",
+      "0",
+      "--no-browser",
+    );
+  await crawl();
+  const first = await Bun.file(join(folder, "manifest.json")).json();
+  await crawl();
+  const second = await Bun.file(join(folder, "manifest.json")).json();
+  expect([first.new, second.unchanged, second.changed]).toEqual([1, 1, 0]);
+  expect(second.results[0].content_hash).toBe(first.results[0].content_hash);
+  const stored = await Bun.file(join(folder, second.results[0].file_path)).text();
+  expect(stored).toContain(`:R${answers - 1}.part_1 `);
+});
