@@ -8,48 +8,59 @@ import { z } from "../../openapi.ts";
 
 const MAX_URL = 8192;
 const MAX_LIST = 10_000;
-const url = (description: string) =>
-  z.string().min(1).max(MAX_URL).openapi({ description, example: "https://example.org/post" });
 
-const NETWORK_FIELDS = {
-  user_agent: z
-    .string()
-    .min(1)
-    .max(1024)
-    .regex(/^[\t ]*[\x21-\x7e\x80-\xff][\t\x20-\x7e\x80-\xff]*$/, "must be text that an HTTP header can hold")
-    .nullish()
-    .openapi({ description: "User agent to send; wins over random_user_agent", example: "my-reader/1.0" }),
-  random_user_agent: z
-    .boolean()
-    .nullish()
-    .openapi({ description: "Send a current desktop browser's user agent", default: false }),
-  headed: z.boolean().nullish().openapi({
-    description: "Run the browser visibly; only where the server has a display",
-    default: false,
-  }),
-  proxy: z
-    .string()
-    .min(1)
-    .max(MAX_URL)
-    .nullish()
-    .openapi({ description: "HTTP proxy; null takes the server's own", default: null, example: null }),
-  proxy_bypass: z
-    .array(z.string().min(1).max(255))
-    .max(1000)
-    .nullish()
-    .openapi({ description: "Hosts that skip the proxy, in the grammar of NO_PROXY", default: [] }),
-  storage_state: z.string().min(1).max(4096).nullish().openapi({
-    description: "File of cookies and sessions on the server's host, below the same directory as output_dir",
-    default: null,
-    example: null,
-  }),
-  user_interaction_timeout: z.number().min(0).max(86_400).nullish().openapi({
-    description: "Seconds that a visible browser waits for a person on the first page",
-    default: 0,
-  }),
-};
+/** A field that may be left out. @param rest what a document of the API says besides, such as the default */
+const field = <Schema extends z.ZodType>(
+  schema: Schema,
+  description: string,
+  rest: { readonly default?: unknown; readonly example?: unknown } = {},
+) => schema.nullish().openapi({ description, ...rest });
+const flag = (description: string, byDefault = false) =>
+  field(z.boolean(), description, { default: byDefault });
+const whole = (
+  range: { readonly min: number; readonly max: number },
+  description: string,
+  byDefault: number,
+) => field(z.int().min(range.min).max(range.max), description, { default: byDefault });
+const texts = (length: number, count: number) => z.array(z.string().min(1).max(length)).max(count);
+const urls = (description: string, example: string) =>
+  field(texts(MAX_URL, MAX_LIST), description, { default: [], example: [example] });
 
-const NetworkRequest = z.strictObject(NETWORK_FIELDS).openapi("NetworkOptions");
+const NetworkRequest = z
+  .strictObject({
+    user_agent: field(
+      z
+        .string()
+        .min(1)
+        .max(1024)
+        .regex(
+          /^[\t ]*[\x21-\x7e\x80-\xff][\t\x20-\x7e\x80-\xff]*$/,
+          "must be text that an HTTP header can hold",
+        ),
+      "User agent to send; wins over random_user_agent",
+      { example: "my-reader/1.0" },
+    ),
+    random_user_agent: flag("Send a current desktop browser's user agent"),
+    headed: flag("Run the browser visibly; only where the server has a display"),
+    proxy: field(z.string().min(1).max(MAX_URL), "HTTP proxy; null takes the server's own", {
+      default: null,
+      example: null,
+    }),
+    proxy_bypass: field(texts(255, 1000), "Hosts that skip the proxy, in the grammar of NO_PROXY", {
+      default: [],
+    }),
+    storage_state: field(
+      z.string().min(1).max(4096),
+      "File of cookies and sessions on the server's host, below the same directory as output_dir",
+      { default: null, example: null },
+    ),
+    user_interaction_timeout: field(
+      z.number().min(0).max(86_400),
+      "Seconds that a visible browser waits for a person on the first page",
+      { default: 0 },
+    ),
+  })
+  .openapi("NetworkOptions");
 
 const optionsRequest = (defaults: RequestDefaults["extraction"]) =>
   z
@@ -59,27 +70,26 @@ const optionsRequest = (defaults: RequestDefaults["extraction"]) =>
         "Fewer words make a warning",
         defaults.minWordCount,
       ),
-      favor: z.enum(["balanced", "precision", "recall"]).nullish().openapi({
-        description: "Where content is unsure: precision keeps less beside it, recall loses less of it",
-        default: defaults.favor,
-      }),
-      engine: z.enum(["article-extractor", "readability"]).nullish().openapi({
-        description:
-          "What finds the content: article-extractor, or readability (Mozilla's, with node-html-markdown) to compare with",
-        default: defaults.engine,
-      }),
+      favor: field(
+        z.enum(["balanced", "precision", "recall"]),
+        "Where content is unsure: precision keeps less beside it, recall loses less of it",
+        { default: defaults.favor },
+      ),
+      engine: field(
+        z.enum(["article-extractor", "readability"]),
+        "What finds the content: article-extractor, or readability (Mozilla's, with node-html-markdown) to compare with",
+        { default: defaults.engine },
+      ),
       include_images: flag("Keep images", defaults.includeImages),
       include_code: flag("Keep code blocks", defaults.includeCode),
-      select: z.string().min(1).max(1000).nullish().openapi({
-        description: "CSS selector of the elements that hold the content",
+      select: field(z.string().min(1).max(1000), "CSS selector of the elements that hold the content", {
         default: null,
         example: null,
       }),
-      exclude: z
-        .array(z.string().min(1).max(1000))
-        .max(100)
-        .nullish()
-        .openapi({ description: "CSS selectors of elements to leave out", default: [], example: [] }),
+      exclude: field(texts(1000, 100), "CSS selectors of elements to leave out", {
+        default: [],
+        example: [],
+      }),
       fail_on_http_error: flag(
         "Fail for every HTTP error status; otherwise a 404 or 410 whose body is a page is a success with a warning",
         defaults.failsOnHttpError,
@@ -87,24 +97,10 @@ const optionsRequest = (defaults: RequestDefaults["extraction"]) =>
     })
     .openapi("ExtractionOptions");
 
-const preferBrowser = z
-  .boolean()
-  .nullish()
-  .openapi({ description: "true: the browser first; false: plain HTTP first; absent: the server's setting" });
-
-const urls = (description: string, example: string) =>
-  z
-    .array(z.string().min(1).max(MAX_URL))
-    .max(MAX_LIST)
-    .nullish()
-    .openapi({ description, default: [], example: [example] });
-const flag = (description: string, byDefault = false) =>
-  z.boolean().nullish().openapi({ description, default: byDefault });
-const whole = (
-  range: { readonly min: number; readonly max: number },
-  description: string,
-  byDefault: number,
-) => z.int().min(range.min).max(range.max).nullish().openapi({ description, default: byDefault });
+const preferBrowser = field(
+  z.boolean(),
+  "true: the browser first; false: plain HTTP first; absent: the server's setting",
+);
 
 /** The values for fields that a request leaves out, as far as a document of the API can name them. */
 export type RequestDefaults = {
@@ -120,31 +116,32 @@ type OptionsSchema = ReturnType<typeof optionsRequest>;
 const extractionRequest = (OptionsRequest: OptionsSchema) =>
   z
     .strictObject({
-      url: url("Page to extract, an absolute http or https URL"),
+      url: z.string().min(1).max(MAX_URL).openapi({
+        description: "Page to extract, an absolute http or https URL",
+        example: "https://example.org/post",
+      }),
       prefer_browser: preferBrowser,
       network: NetworkRequest.nullish(),
       options: OptionsRequest.nullish(),
-      fields: z
-        .array(z.enum([...ARTICLE_FIELDS, DEFAULT_WORD]))
-        .min(1)
-        .max(100)
-        .nullish()
-        .openapi({
-          description:
-            "Only these fields of the result, in this order; default stands for those without this field, beside which links, images, structured_data and blocks can be had",
-          example: ["default", "links"],
-        }),
+      fields: field(
+        z
+          .array(z.enum([...ARTICLE_FIELDS, DEFAULT_WORD]))
+          .min(1)
+          .max(100),
+        "Only these fields of the result, in this order; default stands for those without this field, beside which links, images, structured_data and blocks can be had",
+        { example: ["default", "links"] },
+      ),
     })
     .openapi("ExtractionRequest");
 
 const crawlRequest = (OptionsRequest: OptionsSchema, defaults: RequestDefaults) =>
   z
     .strictObject({
-      output_dir: z.string().max(4096).nullish().openapi({
-        description:
-          "Directory on the server's host, relative to ARTICLE_EXTRACTOR_OUTPUT_ROOT or to the server's own, or folder in its bucket, that receives the Markdown files and the manifest; absent or empty: a new one, named after the first address",
-        example: "example-org",
-      }),
+      output_dir: field(
+        z.string().max(4096),
+        "Directory on the server's host, relative to ARTICLE_EXTRACTOR_OUTPUT_ROOT or to the server's own, or folder in its bucket, that receives the Markdown files and the manifest; absent or empty: a new one, named after the first address",
+        { example: "example-org" },
+      ),
       seeds: urls("URLs to start from; a seed or a sitemap is needed", "https://example.org/"),
       sitemaps: urls(
         "Sitemap URLs, or files below the same directory as output_dir",
@@ -159,15 +156,9 @@ const crawlRequest = (OptionsRequest: OptionsSchema, defaults: RequestDefaults) 
         defaults.maxDepth,
       ),
       concurrency: whole(CRAWL_RANGES.concurrency, "Concurrent requests", defaults.concurrency),
-      rate_limit_delay: z
-        .number()
-        .min(0)
-        .max(3600)
-        .nullish()
-        .openapi({
-          description: "Seconds between requests to one host",
-          default: defaults.hostDelayMs / 1000,
-        }),
+      rate_limit_delay: field(z.number().min(0).max(3600), "Seconds between requests to one host", {
+        default: defaults.hostDelayMs / 1000,
+      }),
       follow_links: flag("false: only the seeds and the pages of sitemaps", true),
       network: NetworkRequest.nullish(),
       prefer_browser: preferBrowser,
