@@ -9,6 +9,8 @@ export {}; // makes this a module with its own names
 const PAGE_BYTES = 100_000;
 const FAN_OUT = 10;
 const VARIANTS = 64;
+/** All pages have the same script, as those of a site have. */
+const SCRIPT = `<script>${"var tracker=tracker||[];tracker.push(['event','view']);".repeat(200)}</script>`;
 
 const pages = Number(process.argv[2] ?? "2000");
 const encoder = new TextEncoder();
@@ -45,10 +47,9 @@ ${paragraph(4)}${section()}<ul>${Array.from({ length: 6 }, () => `<li>${sentence
   const comments = `<section id="comments" class="comments">${Array.from({ length: 40 }, comment).join("\n")}</section>`;
   const related = `<aside class="related">${Array.from({ length: 20 }, () => `<div class="card"><a href="/p/${1 + Math.floor(random() * (pages - 1))}"><img src="/img/${word()}.jpg" alt=""><h3>${sentence(5)}</h3></a></div>`).join("")}</aside>`;
   const text = `${article}${comments}${related}`;
-  const filler = Math.max(0, PAGE_BYTES - text.length - 12_000);
-  const script = `<script>${"var tracker=tracker||[];tracker.push(['event','view']);".repeat(filler / 110)}</script>`;
-  const style = `<style>${".card{display:flex;padding:4px;margin:0 auto}.post p{line-height:1.6}".repeat(filler / 145)}</style>`;
-  return encoder.encode(`${style}${text}${script}</main></body></html>`);
+  const filler = Math.max(0, PAGE_BYTES - text.length - 12_000 - SCRIPT.length);
+  const style = `<style>${".card{display:flex;padding:4px;margin:0 auto}.post p{line-height:1.6}".repeat(filler / 72)}</style>`;
+  return encoder.encode(`${style}${text}${SCRIPT}</main></body></html>`);
 }
 
 const bodies = Array.from({ length: VARIANTS }, (_, variant) => makeBody(variant));

@@ -3,7 +3,7 @@ import { Failure } from "../base/failure.ts";
 import { MakeHistory, type Place, type Released } from "./make-history.ts";
 
 /** How long pages wait at least for another page of their make before one of them is compared, in ms. */
-const MIN_PATIENCE_MS = 200;
+const MIN_PATIENCE_MS = 500;
 /** How long they wait at most. */
 const MAX_PATIENCE_MS = 10_000;
 /** A host that sends its pages slowly is given this many times the pause between two of them. */

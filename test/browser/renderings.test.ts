@@ -1,10 +1,12 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import { testMachine } from "../support/browser-fetcher.ts";
+import type { FetchedPage } from "../../src/fetching/index.ts";
+import { openTestHost, testBrowserFetcher, testMachine } from "../support/browser-fetcher.ts";
 import { type CrawlResult, crawlPlace, crawlPlan, openTestApp } from "../support/crawling.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { type LearnedSite, SCRIPTED, type Scripted, serveLearnedSite } from "../support/learned-site.ts";
+import { pageUrl } from "../support/test-fetcher.ts";
 
 setDefaultTimeout(300_000);
 const app = forAllTests(openTestApp(testMachine()));
@@ -90,4 +92,35 @@ test("whoever asks for the browser gets every page from it", async () => {
   await using site = serveLearnedSite({ pages: 12, scripted: new Map() });
   const { run } = await crawl(site, { preference: "browser" });
   expect(renderedOf(run)).toHaveLength(13);
+});
+
+test("documents that a tab shows one after another know nothing of each other, and none is requested", async () => {
+  await using site = serveLearnedSite({ pages: 1, scripted: new Map() });
+  await using host = openTestHost();
+  await using browser = testBrowserFetcher({ host });
+  const script = `document.body.append([window.name, sessionStorage.seen, window.seen].join("|"));
+    window.name = sessionStorage.seen = window.seen = "seen before"; setInterval(() => {}, 10);`;
+  for (let n = 0; n < 3; n++) {
+    const url = pageUrl(`${site.origin}/given/${n}`);
+    const received: FetchedPage = {
+      url,
+      finalUrl: url,
+      redirects: [],
+      status: 200,
+      contentType: "text/html",
+      html: `<!doctype html><p>Words of ${n}: </p><script>${script}</script>`,
+      encoding: "utf-8",
+      headers: {},
+      fetchedBy: "http",
+      warnings: [],
+      bodyBytes: 100,
+      tries: 1,
+      durationMs: 1,
+    };
+    const { html, finalUrl } = await browser.fetch(url, { received });
+    expect(finalUrl).toBe(url);
+    expect(html).toContain("||");
+    expect(html.replace(script, "")).not.toContain("seen before");
+  }
+  expect(site.asked).toEqual([]);
 });

@@ -15,7 +15,8 @@ import {
 } from "./chromium.ts";
 import { type ContextState, createContextState, type KeepOptions } from "./context-state.ts";
 import type { BrowserHost, BrowserLease } from "./host.ts";
-import { intercept } from "./intercept.ts";
+import { intercept, type Session } from "./intercept.ts";
+import { RestingTabs } from "./resting-tabs.ts";
 
 export type ContextOptions = {
   readonly host: BrowserHost;
@@ -78,6 +79,7 @@ type OpenContext = {
   pages: number;
   openPages: number;
   isRetired: boolean;
+  readonly resting: RestingTabs;
 };
 
 /** Makes the contexts of a fetcher. The first one opens with the first tab. */
@@ -188,7 +190,15 @@ async function openContext(options: ContextOptions): Promise<OpenContext> {
     });
     const context = await answered(lease.browser, opening);
     const contextState = createContextState(context, session, state);
-    return { context, lease, state: contextState, pages: 0, openPages: 0, isRetired: false };
+    return {
+      context,
+      lease,
+      state: contextState,
+      pages: 0,
+      openPages: 0,
+      isRetired: false,
+      resting: new RestingTabs(),
+    };
   } catch (error) {
     await lease.giveBack(isGone(error));
     throw error;
@@ -204,12 +214,13 @@ async function openTab(open: OpenContext, options: ContextOptions, tab: TabOptio
   const { browser } = open.lease;
   let page: Page | null = null;
   const opening = (async (): Promise<Opened> => {
-    page = await open.context.newPage();
+    const resting = tab.received === null ? null : open.resting.take(tab.origin);
+    page = resting ?? (await open.context.newPage());
     const end = watchForEnd(page, open.lease, tab.what);
     if (!tab.opensWindows) page.on("popup", (popup) => void popup.close().catch(() => {}));
     page.on("download", (download) => void download.cancel().catch(() => {}));
-    await intercept(page, { ...options, ...tab, onRefused: end.tell });
-    return { page, end };
+    const session = await intercept(page, { ...options, ...tab, onRefused: end.tell });
+    return { page, end, session, tab };
   })();
   try {
     const opened = await answered(browser, opening, tab.signal);
@@ -227,7 +238,12 @@ async function openTab(open: OpenContext, options: ContextOptions, tab: TabOptio
   }
 }
 
-type Opened = { readonly page: Page; readonly end: End };
+type Opened = {
+  readonly page: Page;
+  readonly end: End;
+  readonly session: Session;
+  readonly tab: TabOptions;
+};
 
 /** Notices when a tab ends without being asked to. */
 type End = {
@@ -244,26 +260,31 @@ function watchForEnd(page: Page, lease: BrowserLease, what: string): End {
     if (!isClosing) resolve(failure);
   };
   const crash = (): void => tell(browserGone("the browser crashed"));
-  page.on("crash", () =>
+  const crashTab = (): void =>
     tell(
       lease.hasEndedGreedyPage()
         ? new Failure("too_large", `${what}: the page takes too much memory`)
         : browserGone("the page crashed the browser's tab"),
-    ),
-  );
-  page.on("close", () =>
-    tell(browserGone(browser.isConnected() ? "the browser closed the tab" : "the browser crashed")),
-  );
+    );
+  const close = (): void =>
+    tell(browserGone(browser.isConnected() ? "the browser closed the tab" : "the browser crashed"));
+  page.on("crash", crashTab);
+  page.on("close", close);
   browser.once("disconnected", crash);
   const ignore = (): void => {
     isClosing = true;
+    page.off("crash", crashTab);
+    page.off("close", close);
     browser.off("disconnected", crash);
   };
   return { failure: promise, tell, ignore };
 }
 
-async function closeTab(open: OpenContext, { page, end }: Opened): Promise<void> {
+async function closeTab(open: OpenContext, opened: Opened): Promise<void> {
+  const { page, end, session, tab } = opened;
   end.ignore();
+  const mayRest = tab.received !== null && !open.isRetired;
+  if (mayRest && (await open.resting.keep(page, { origin: tab.origin, session }))) return leave(open);
   // Chromium forgets to close a tab that is about to show a new document.
   const state = page.waitForLoadState("domcontentloaded", { timeout: COMMIT_TIMEOUT_MS });
   await state.catch(() => {});
@@ -281,7 +302,9 @@ async function leave(open: OpenContext): Promise<void> {
   open.openPages--;
   if (open.openPages > 0) return;
   if (open.isRetired) await closeContext(open);
-  else for (const window of open.context.pages()) void window.close().catch(() => {});
+  else
+    for (const window of open.context.pages())
+      if (!open.resting.has(window)) void window.close().catch(() => {});
 }
 
 /** Waits for a person at the browser's window. */

@@ -37,7 +37,7 @@ const MAX_DOCUMENTS = 8;
  * Intercepts the tab's requests that need a change, and counts what is received. Playwright's own routes are
  * not used, because the headers that they add are sent along with redirects to any host; these are not.
  */
-export async function intercept(page: Page, options: InterceptOptions): Promise<void> {
+export async function intercept(page: Page, options: InterceptOptions): Promise<Session> {
   const { loadsMedia } = options;
   const hasSecrets = Object.keys(options.headers).length > 0;
   const patterns = [
@@ -82,6 +82,7 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
     session.send("Network.enable", { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
     session.send("Fetch.enable", { patterns, handleAuthRequests: true }),
   ]);
+  return session;
 }
 
 /** Headers that describe the bytes that were sent, not the document. */
@@ -101,7 +102,7 @@ function fulfilment({ status, headers, contentType, html }: FetchedPage) {
   };
 }
 
-type Session = Awaited<ReturnType<ReturnType<Page["context"]>["newCDPSession"]>>;
+export type Session = Awaited<ReturnType<ReturnType<Page["context"]>["newCDPSession"]>>;
 
 // Playwright's own proxy login would intercept every request and switch the cache off. A context is asked for
 // the credentials once.

@@ -1,0 +1,52 @@
+import { type Page, within } from "./chromium.ts";
+import type { Session } from "./intercept.ts";
+
+/** How long a tab rests. Its scripts go on meanwhile, as if the page were read a moment longer. */
+const REST_MS = 1_000;
+const FORGET_TIMEOUT_MS = 500;
+const LISTENED = ["request", "requestfinished", "requestfailed", "response", "popup", "download"] as const;
+
+/**
+ * Tabs of one context that have shown a document and may show another one of its origin: opening a tab and closing it
+ * takes twice the CPU of showing a small document.
+ */
+export class RestingTabs {
+  readonly #tabs = new Map<Page, string>();
+
+  has(page: Page): boolean {
+    return this.#tabs.has(page);
+  }
+
+  /** Takes a tab that has shown a document of the origin; null when none rests. */
+  take(origin: string): Page | null {
+    for (const [page, other] of this.#tabs)
+      if (other === origin && this.#tabs.delete(page) && !page.isClosed()) return page;
+    return null;
+  }
+
+  /**
+   * Lets a tab rest, without what it would hand from page to page.
+   * @returns false when its scripts do not yield, so that it has to be closed
+   */
+  async keep(page: Page, { origin, session }: { readonly origin: string; readonly session: Session }) {
+    let isSilent = true;
+    const forgetting = page.evaluate(forget).then(() => {
+      isSilent = false;
+    });
+    await within(FORGET_TIMEOUT_MS, forgetting);
+    if (isSilent) return false;
+    await session.detach().catch(() => {});
+    for (const event of LISTENED) page.removeAllListeners(event);
+    this.#tabs.set(page, origin);
+    setTimeout(() => {
+      if (this.#tabs.delete(page)) void page.close({ runBeforeUnload: false }).catch(() => {});
+    }, REST_MS).unref();
+    return true;
+  }
+}
+
+/** Removes what a tab hands from page to page. Runs inside the page. */
+function forget(): void {
+  window.name = "";
+  sessionStorage.clear();
+}
