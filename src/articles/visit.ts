@@ -102,7 +102,7 @@ function learnedParts(
         isLater && request.fetch.beforeRequest ? { beforeRequest: request.fetch.beforeRequest } : {};
       const spentMs = performance.now() - context.startedAt - waitedMs;
       const again = { ...request, fetch: { ...fetch, ...turn, received, spentMs } };
-      const visit = await attempt(browser, url, { ...context, request: again });
+      const visit = await attempt(browser, url, { ...context, request: again, tellsMake: true });
       const durationMs = received.durationMs + visit.page.durationMs;
       return { ...visit, page: { ...visit.page, tries: received.tries, durationMs } };
     },

@@ -45,8 +45,12 @@ export function makeOf({ model, facts }: ScannedPage, base: PageUrl | null, url:
   const name = createHash("sha256")
     .update([...parts].sort().join("\0"))
     .digest("base64url");
-  return { name: name.slice(0, 22), runs, awaits };
+  return { name: name.slice(0, 22), runs, awaits, words: wordsOf(model) };
 }
+
+/** A digest of all words that the page shows, wherever its blocks begin. */
+const wordsOf = ({ blocks }: PageModel): string =>
+  createHash("sha256").update(blocks.text.join("").replace(/\s+/g, "")).digest("base64url");
 
 /** Their attributes are for scripts, or lead to documents that a browser shows inside the page. */
 const TOLD_WHOLE = tagsNamed("body iframe frame object embed noscript");

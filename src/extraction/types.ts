@@ -271,6 +271,8 @@ export type PageMake = {
   readonly name: string;
   /** Whether it has any script, or a frame with a document of its own; otherwise rendering changes nothing. */
   readonly runs: boolean;
+  /** Equal for documents that show the same words. */
+  readonly words: string;
   /** Whether something on the page stands empty that a script may fill. */
   readonly awaits: boolean;
 };

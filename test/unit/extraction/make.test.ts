@@ -99,3 +99,9 @@ test("it is told only where it is asked for", async () => {
     "make",
   );
 });
+
+test("documents that show the same words are told by them, however they are written down", async () => {
+  const { words } = await makeOf({ body: "<ul><li>One<li>Two</ul>" });
+  expect((await makeOf({ body: "<ul>\n  <li>One</li>\n  <li>Two</li>\n</ul>" })).words).toBe(words);
+  expect((await makeOf({ body: "<ul><li>One<li>Three</ul>" })).words).not.toBe(words);
+});
