@@ -1,7 +1,10 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
+import { DEFAULT_NETWORK } from "../../src/app/index.ts";
+import { Renderings } from "../../src/articles/index.ts";
 import type { FetchedPage } from "../../src/fetching/index.ts";
+import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { openTestHost, testBrowserFetcher, testMachine } from "../support/browser-fetcher.ts";
 import { type CrawlResult, crawlPlace, crawlPlan, openTestApp } from "../support/crawling.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
@@ -86,6 +89,21 @@ test("at a difference the pages since the last comparison are rendered, and all 
   // The index and seven pages are compared first; the twentieth after them is the same, and releases those before it.
   expect(renderedOf(run).filter((n) => n >= 29)).toHaveLength(22);
   expect(pagesOf(site)).toHaveLength(51);
+});
+
+test("the pages of a list are learned from too, in their order", async () => {
+  await using site = serveLearnedSite({ pages: 40, scripted: new Map([[17, "container"]]) });
+  await using session = app.openSession(DEFAULT_NETWORK);
+  const renderings = new Renderings();
+  const options = { ...DEFAULT_EXTRACTION, minWordCount: 1, renderings: [] };
+  const signal = new AbortController().signal;
+  const pages = Array.from({ length: 40 }, (_, at) => `${site.origin}/p${at + 1}`);
+  const read = (url: string) => session.fromUrl({ url, authorization: null, options, signal, renderings });
+  const articles = await Promise.all(pages.map(read));
+  expect(articles.map(({ url }) => url)).toEqual(pages);
+  expect(articles[16]?.article.text).toContain("Fetched is part");
+  expect(articles.filter(({ fetcher }) => fetcher === "http").length).toBeGreaterThan(20);
+  expect(pagesOf(site)).toHaveLength(40);
 });
 
 test("whoever asks for the browser gets every page from it", async () => {
