@@ -1,8 +1,8 @@
-import { setDefaultTimeout, test } from "bun:test";
+import { test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-setDefaultTimeout(120_000);
+const TIMEOUT_MS = 120_000;
 
 /** Statements of a document: for each section, the words that its tests quote, in the order of the document. */
 export type Inventory = Readonly<Record<string, readonly string[]>>;
@@ -22,6 +22,6 @@ export function statementsOf(document: "extraction" | "search"): Statement {
     if (!inventory[section]?.includes(words)) throw new Error(`${document}.json has no ${name}`);
     if (names.has(name)) throw new Error(`${name} has two tests`);
     names.add(name);
-    test(name, holds);
+    test(name, holds, TIMEOUT_MS);
   };
 }
