@@ -6,93 +6,55 @@ export type FailureOutcome = {
   readonly meaning: string;
 };
 
+const outcome = <const Status extends number>(httpStatus: Status, exitCode: number, meaning: string) => ({
+  httpStatus,
+  exitCode,
+  meaning,
+});
+
 /**
  * The closed list of failure codes with their outcomes, one table for every shell. Exit code 2 means wrong
  * usage or configuration, 1 means that the work failed.
  */
 export const FAILURE_OUTCOMES = {
-  invalid_usage: {
-    httpStatus: 422,
-    exitCode: 2,
-    meaning: "an option, argument or combination of them is wrong",
-  },
-  crawl_conflict: {
-    httpStatus: 409,
-    exitCode: 2,
-    meaning: "the directory holds the pages of another crawl: other seeds, rules or version",
-  },
-  invalid_settings: {
-    httpStatus: 500,
-    exitCode: 2,
-    meaning: "a setting of the environment or of a configuration file is wrong",
-  },
-  invalid_url: { httpStatus: 422, exitCode: 2, meaning: "not an absolute http or https URL" },
-  unreadable_input: {
-    httpStatus: 422,
-    exitCode: 1,
-    meaning: "a local file or stream is missing, unreadable or empty",
-  },
-  unwritable_output: { httpStatus: 500, exitCode: 1, meaning: "a result could not be written" },
-  store_unavailable: {
-    httpStatus: 503,
-    exitCode: 1,
-    meaning: "the bucket for pages does not answer, or not in time",
-  },
-  egress_refused: { httpStatus: 403, exitCode: 1, meaning: "the egress policy refuses the address" },
-  network: { httpStatus: 502, exitCode: 1, meaning: "no HTTP answer: DNS, connection, TLS or protocol" },
-  http_status: { httpStatus: 502, exitCode: 1, meaning: "the target answered with an HTTP error status" },
-  rate_limited: {
-    httpStatus: 502,
-    exitCode: 1,
-    meaning: "the target asks to wait longer than the deadline allows",
-  },
-  timeout: {
-    httpStatus: 504,
-    exitCode: 1,
-    meaning: "a deadline passed, of a fetch or a search",
-  },
-  too_large: { httpStatus: 422, exitCode: 1, meaning: "a body or page is over its limit" },
-  too_complex: {
-    httpStatus: 422,
-    exitCode: 1,
-    meaning: "a page needs more time or memory than one page is given",
-  },
-  unsupported_content: {
-    httpStatus: 422,
-    exitCode: 1,
-    meaning: "the body is of a type that holds no article",
-  },
-  no_content: {
-    httpStatus: 422,
-    exitCode: 1,
-    meaning: "the page, or what a selector takes of it, holds no words",
-  },
-  unknown_tenant: { httpStatus: 404, exitCode: 1, meaning: "no tenant has this codename" },
-  unknown_document: { httpStatus: 404, exitCode: 1, meaning: "the tenant has no document with this address" },
-  search_disabled: { httpStatus: 409, exitCode: 1, meaning: "search is switched off for the tenant" },
-  foreign_state: {
-    httpStatus: 409,
-    exitCode: 2,
-    meaning: "an index or other state on the disk belongs to another deployment or source",
-  },
-  index_missing: { httpStatus: 503, exitCode: 1, meaning: "there is no search index yet" },
-  index_outdated: {
-    httpStatus: 503,
-    exitCode: 1,
-    meaning: "the search index is of another version, or was built for another analysis",
-  },
-  index_corrupt: { httpStatus: 503, exitCode: 1, meaning: "the search index's file is damaged" },
-  database_unavailable: {
-    httpStatus: 503,
-    exitCode: 1,
-    meaning: "the shared database is away for longer than the caller can wait",
-  },
-  cancelled: { httpStatus: 503, exitCode: 130, meaning: "the work was called off by its caller" },
-  internal: {
-    httpStatus: 500,
-    exitCode: 1,
-    meaning: "a fault of ours, an extraction worker's crash included",
-  },
+  invalid_usage: outcome(422, 2, "an option, argument or combination of them is wrong"),
+  crawl_conflict: outcome(
+    409,
+    2,
+    "the directory holds the pages of another crawl: other seeds, rules or version",
+  ),
+  invalid_settings: outcome(500, 2, "a setting of the environment or of a configuration file is wrong"),
+  invalid_url: outcome(422, 2, "not an absolute http or https URL"),
+  unreadable_input: outcome(422, 1, "a local file or stream is missing, unreadable or empty"),
+  unwritable_output: outcome(500, 1, "a result could not be written"),
+  store_unavailable: outcome(503, 1, "the bucket for pages does not answer, or not in time"),
+  egress_refused: outcome(403, 1, "the egress policy refuses the address"),
+  network: outcome(502, 1, "no HTTP answer: DNS, connection, TLS or protocol"),
+  http_status: outcome(502, 1, "the target answered with an HTTP error status"),
+  rate_limited: outcome(502, 1, "the target asks to wait longer than the deadline allows"),
+  timeout: outcome(504, 1, "a deadline passed, of a fetch or a search"),
+  too_large: outcome(422, 1, "a body or page is over its limit"),
+  too_complex: outcome(422, 1, "a page needs more time or memory than one page is given"),
+  unsupported_content: outcome(422, 1, "the body is of a type that holds no article"),
+  no_content: outcome(422, 1, "the page, or what a selector takes of it, holds no words"),
+  unknown_tenant: outcome(404, 1, "no tenant has this codename"),
+  unknown_document: outcome(404, 1, "the tenant has no document with this address"),
+  search_disabled: outcome(409, 1, "search is switched off for the tenant"),
+  foreign_state: outcome(
+    409,
+    2,
+    "an index or other state on the disk belongs to another deployment or source",
+  ),
+  index_missing: outcome(503, 1, "there is no search index yet"),
+  index_outdated: outcome(
+    503,
+    1,
+    "the search index is of another version, or was built for another analysis",
+  ),
+  index_corrupt: outcome(503, 1, "the search index's file is damaged"),
+  database_unavailable: outcome(503, 1, "the shared database is away for longer than the caller can wait"),
+  cancelled: outcome(503, 130, "the work was called off by its caller"),
+  internal: outcome(500, 1, "a fault of ours, an extraction worker's crash included"),
 } as const satisfies Record<string, FailureOutcome>;
 
 export type FailureCode = keyof typeof FAILURE_OUTCOMES;

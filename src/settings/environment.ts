@@ -14,6 +14,8 @@ import {
   FAVORS,
   headerText,
   integer,
+  optional,
+  optionalText,
   setting,
   text,
 } from "./values.ts";
@@ -28,10 +30,9 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export const VARIABLES = {
   host: setting("HOST", text, "0.0.0.0", "address that the server binds"),
   port: setting("PORT", integer(1, 65535), 3000, "HTTP port of the server"),
-  webConcurrency: setting<number | null>(
+  webConcurrency: optional<number>(
     "WEB_CONCURRENCY",
     integer(1, 64),
-    null,
     "processes of serve extractor; serve search has infrastructure.uvicorn_workers",
   ),
   cacheSize: setting(
@@ -64,34 +65,26 @@ export const VARIABLES = {
     0,
     "extraction worker threads; 0: one less than the cores, at least 1",
   ),
-  preferBrowser: setting<boolean | null>(
+  preferBrowser: optional<boolean>(
     "ARTICLE_EXTRACTOR_PREFER_BROWSER",
     boolean,
-    null,
     "fetch with the browser first",
   ),
-  browserPath: setting<string | null>(
+  browserPath: optionalText(
     "ARTICLE_EXTRACTOR_BROWSER_PATH",
-    text,
-    null,
     "Chromium, Chrome or Edge to start; unset: the first on PATH, then the usual places; `none`: no browser",
   ),
-  browserSandbox: setting<boolean | null>(
+  browserSandbox: optional<boolean>(
     "ARTICLE_EXTRACTOR_BROWSER_SANDBOX",
     boolean,
-    null,
     "start the browser with its sandbox; unset: yes, except as root, where it has none",
   ),
-  storageStateFile: setting<string | null>(
+  storageStateFile: optionalText(
     "ARTICLE_EXTRACTOR_STORAGE_STATE_FILE",
-    text,
-    null,
     "file that keeps cookies and sessions; unset: none are kept",
   ),
-  storageQueueDir: setting<string | null>(
+  storageQueueDir: optionalText(
     "ARTICLE_EXTRACTOR_STORAGE_QUEUE_DIR",
-    text,
-    null,
     "directory of queued session changes; unset: <storage state>.changes",
   ),
   storageQueueMaxEntries: setting(
@@ -112,10 +105,9 @@ export const VARIABLES = {
     300,
     "how long applied changes are kept",
   ),
-  logLevel: setting<LogLevel | null>(
+  logLevel: optional<LogLevel>(
     "ARTICLE_EXTRACTOR_LOG_LEVEL",
     choice(LOG_LEVELS),
-    null,
     "least severe level that is logged; unset: info for servers, critical for commands",
   ),
   logFormat: setting<LogFormat>(
@@ -169,52 +161,33 @@ export const VARIABLES = {
     100,
     "pages that a crawl fetches at most",
   ),
-  basePath: setting<string | null>(
+  basePath: optionalText(
     "ARTICLE_EXTRACTOR_BASE_PATH",
-    text,
-    null,
     "prefix under which a reverse proxy shows the server",
   ),
-  trustedProxies: setting<string | null>(
+  trustedProxies: optionalText(
     "ARTICLE_EXTRACTOR_TRUSTED_PROXIES",
-    text,
-    null,
     "addresses and networks of reverse proxies whose forwarding headers are believed",
   ),
-  allowedHosts: setting<string | null>(
+  allowedHosts: optionalText(
     "ARTICLE_EXTRACTOR_ALLOWED_HOSTS",
-    text,
-    null,
     "names that serve extractor answers to, with commas between; unset: all, or loopback's when bound to it",
   ),
-  corsOrigins: setting<string | null>(
+  corsOrigins: optionalText(
     "ARTICLE_EXTRACTOR_CORS_ORIGINS",
-    text,
-    null,
     "origins of other sites whose pages may call serve extractor, with commas between",
   ),
-  apiKey: setting<string | null>(
+  apiKey: optionalText(
     "ARTICLE_EXTRACTOR_API_KEY",
-    text,
-    null,
     "key that callers of serve extractor must send; unset: none",
   ),
-  apiKeyFile: setting<string | null>(
-    "ARTICLE_EXTRACTOR_API_KEY_FILE",
-    text,
-    null,
-    "file that holds that key",
-  ),
-  outputRoot: setting<string | null>(
+  apiKeyFile: optionalText("ARTICLE_EXTRACTOR_API_KEY_FILE", "file that holds that key"),
+  outputRoot: optionalText(
     "ARTICLE_EXTRACTOR_OUTPUT_ROOT",
-    text,
-    null,
     "directory that paths sent over HTTP are relative to and must stay in; unset: `crawls` in the state directory",
   ),
-  stateDir: setting<string | null>(
+  stateDir: optionalText(
     "ARTICLE_EXTRACTOR_STATE_DIR",
-    text,
-    null,
     "where serve extractor and mcp keep their jobs, and crawls of models their pages; unset: the XDG state directory",
   ),
   ...SHARED_STATE,
@@ -242,16 +215,12 @@ export const VARIABLES = {
     2,
     "crawl jobs that run at once, in all processes together",
   ),
-  deploymentConfig: setting<string | null>(
+  deploymentConfig: optionalText(
     "DEPLOYMENT_CONFIG",
-    text,
-    null,
     "deployment file of serve search; unset: ./deployment.json",
   ),
-  searchStateDir: setting<string | null>(
+  searchStateDir: optionalText(
     "DOCS_SEARCH_STATE_DIR",
-    text,
-    null,
     "where indexes of folders are kept; unset: the XDG state directory",
   ),
   gitProtocols: setting(
@@ -260,22 +229,16 @@ export const VARIABLES = {
     "https",
     "schemes of git repositories that are allowed, with commas between: https, http, file, ssh",
   ),
-  gitKnownHosts: setting<string | null>(
+  gitKnownHosts: optionalText(
     "DOCS_SEARCH_GIT_KNOWN_HOSTS",
-    text,
-    null,
     "file with the keys of the hosts that git over ssh may talk to, as ssh-keyscan writes it",
   ),
-  searchAllowedHosts: setting<string | null>(
+  searchAllowedHosts: optionalText(
     "DOCS_SEARCH_ALLOWED_HOSTS",
-    text,
-    null,
     "names that serve search answers to, with commas between; unset: all, or loopback's when bound to it",
   ),
-  searchCorsOrigins: setting<string | null>(
+  searchCorsOrigins: optionalText(
     "DOCS_SEARCH_CORS_ORIGINS",
-    text,
-    null,
     "origins of other sites whose pages may call serve search, with commas between",
   ),
   searchMaxPerClient: setting(
@@ -284,40 +247,28 @@ export const VARIABLES = {
     100,
     "requests of one client that a process of serve search has at once, waiting ones included; over it the answer is 429",
   ),
-  searchApiKey: setting<string | null>(
+  searchApiKey: optionalText(
     "DOCS_SEARCH_API_KEY",
-    text,
-    null,
     "key that callers of serve search must send; unset: none",
   ),
-  searchApiKeyFile: setting<string | null>(
-    "DOCS_SEARCH_API_KEY_FILE",
-    text,
-    null,
-    "file that holds that key",
-  ),
+  searchApiKeyFile: optionalText("DOCS_SEARCH_API_KEY_FILE", "file that holds that key"),
   egress: setting(
     "ARTICLE_EXTRACTOR_EGRESS",
     text,
     "auto",
     "which addresses may be reached: auto, open, public, or a list of hosts and networks",
   ),
-  userAgent: setting<string | null>(
+  userAgent: optional<string>(
     "ARTICLE_EXTRACTOR_USER_AGENT",
     headerText,
-    null,
     "user agent; unset: the product's own",
   ),
-  proxy: setting<string | null>(
+  proxy: optionalText(
     "ARTICLE_EXTRACTOR_PROXY",
-    text,
-    null,
     "HTTP proxy; goes before HTTPS_PROXY, HTTP_PROXY and ALL_PROXY",
   ),
-  proxyBypass: setting<string | null>(
+  proxyBypass: optionalText(
     "ARTICLE_EXTRACTOR_PROXY_BYPASS",
-    text,
-    null,
     "hosts that skip every proxy, in the grammar of NO_PROXY",
   ),
   allowCallerProxy: setting(

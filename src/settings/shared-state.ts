@@ -1,5 +1,5 @@
 import type { S3Encryption } from "../base/objects/index.ts";
-import { choice, s3Encryption, setting, text } from "./values.ts";
+import { choice, optional, optionalText, s3Encryption, setting, text } from "./values.ts";
 
 /** What one of several servers of the same jobs does. */
 export const SERVER_ROLES = ["all", "api", "worker"] as const;
@@ -12,10 +12,8 @@ export const SHARED_STATE = {
     "all",
     "part of a server of pages: all, api (takes jobs and runs none) or worker (only runs them)",
   ),
-  databaseUrl: setting<string | null>(
+  databaseUrl: optionalText(
     "ARTICLE_EXTRACTOR_DATABASE_URL",
-    text,
-    null,
     "PostgreSQL that several processes share: postgres://user:password@host:5432/database; unset: each process keeps its state on its own disk",
   ),
   databaseSchema: setting(
@@ -24,34 +22,26 @@ export const SHARED_STATE = {
     "article_extractor",
     "schema in that database which holds our tables",
   ),
-  storeUrl: setting<string | null>(
+  storeUrl: optionalText(
     "ARTICLE_EXTRACTOR_STORE_URL",
-    text,
-    null,
     "where servers on several machines keep pages: s3://bucket/prefix, or file:///path of a shared directory",
   ),
-  s3Endpoint: setting<string | null>(
+  s3Endpoint: optionalText(
     "ARTICLE_EXTRACTOR_S3_ENDPOINT",
-    text,
-    null,
     "server of buckets other than Amazon's, such as https://minio.example:9000",
   ),
-  s3Region: setting<string | null>(
+  s3Region: optionalText(
     "ARTICLE_EXTRACTOR_S3_REGION",
-    text,
-    null,
     "region of buckets; unset: AWS_REGION or the profile's, and us-east-1 with an endpoint",
   ),
-  s3Addressing: setting<"path" | "virtual" | null>(
+  s3Addressing: optional<"path" | "virtual">(
     "ARTICLE_EXTRACTOR_S3_ADDRESSING",
     choice(["path", "virtual"]),
-    null,
     "where requests name the bucket: in the path, or in the host's name; unset: path with an endpoint, else virtual",
   ),
-  s3Encryption: setting<S3Encryption | null>(
+  s3Encryption: optional<S3Encryption>(
     "ARTICLE_EXTRACTOR_S3_ENCRYPTION",
     s3Encryption,
-    null,
     "encryption that is asked of buckets: AES256, aws:kms or aws:kms:KEY; unset: the bucket's own",
   ),
 } as const;

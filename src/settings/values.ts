@@ -115,3 +115,13 @@ export function setting<T>(
 ): Variable<T> {
   return { variable, parse, fallback, meaning };
 }
+
+/** A setting without a default. */
+export const optional = <T extends string | number | boolean | object>(
+  variable: string,
+  parse: ValueParser<T>,
+  meaning: string,
+): Variable<T | null> => setting<T | null>(variable, parse as ValueParser<NonNullable<T>>, null, meaning);
+
+export const optionalText = (variable: string, meaning: string): Variable<string | null> =>
+  optional(variable, text, meaning);

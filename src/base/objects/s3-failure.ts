@@ -89,32 +89,25 @@ export function s3Failure(
   return code === null ? error : new Failure(code, `${what}: ${why}`);
 }
 
-function reasonOf(error: S3Error, verb: S3Request["verb"]): readonly [FailureCode | null, string] {
+type Reason = readonly [FailureCode | null, string];
+
+const settings = (why: string): Reason => ["invalid_settings", why];
+const away = (why: string): Reason => ["store_unavailable", why];
+
+function reasonOf(error: S3Error, verb: S3Request["verb"]): Reason {
   const { name = "", code = "", hostname = "", message = "", $metadata } = error;
   const refused = verb === "read" || verb === "list" ? "unreadable_input" : "unwritable_output";
   const status = $metadata?.httpStatusCode ?? null;
   if (name === "CredentialsProviderError" || /credential/i.test(name))
-    return [
-      "invalid_settings",
-      `no credentials were found, or they could not be renewed: ${NAMES_OF_CREDENTIALS}`,
-    ];
+    return settings(`no credentials were found, or they could not be renewed: ${NAMES_OF_CREDENTIALS}`);
   if (/^Region is missing/.test(message))
-    return ["invalid_settings", "no region is set: set ARTICLE_EXTRACTOR_S3_REGION or AWS_REGION"];
+    return settings("no region is set: set ARTICLE_EXTRACTOR_S3_REGION or AWS_REGION");
   if (/^Region not accepted/.test(message))
-    return [
-      "invalid_settings",
-      "no region has such a name: is ARTICLE_EXTRACTOR_S3_REGION or AWS_REGION right?",
-    ];
+    return settings("no region has such a name: is ARTICLE_EXTRACTOR_S3_REGION or AWS_REGION right?");
   if (UNTRUSTED.test(code))
-    return [
-      "invalid_settings",
-      `its certificate is not trusted (${code}); NODE_EXTRA_CA_CERTS names own authorities`,
-    ];
+    return settings(`its certificate is not trusted (${code}); NODE_EXTRA_CA_CERTS names own authorities`);
   if (/SSL routines/.test(message))
-    return [
-      "invalid_settings",
-      "it does not speak TLS: is the https of ARTICLE_EXTRACTOR_S3_ENDPOINT right?",
-    ];
+    return settings("it does not speak TLS: is the https of ARTICLE_EXTRACTOR_S3_ENDPOINT right?");
   const region = error.Region ?? error.$response?.headers?.["x-amz-bucket-region"];
   if (status === 301 || name === "PermanentRedirect" || name === "AuthorizationHeaderMalformed")
     return [
@@ -122,31 +115,29 @@ function reasonOf(error: S3Error, verb: S3Request["verb"]): readonly [FailureCod
       `the bucket is in another region${region ? ` (${word(region)})` : ""}: set ARTICLE_EXTRACTOR_S3_REGION`,
     ];
   // The package has set its clock by the answer, so the next request may be right.
-  if (name === "RequestTimeTooSkewed")
-    return ["store_unavailable", "this machine's clock differs too much from the store's"];
+  if (name === "RequestTimeTooSkewed") return away("this machine's clock differs too much from the store's");
   const known = REASONS[name];
   if (known !== undefined) return [refused, known];
   if (name === "AccessDenied" || status === 403)
     return [refused, `access is denied: the credentials need ${RIGHTS[verb]}`];
-  if (name === "AbortError") return ["store_unavailable", "no answer in time"];
-  if (code in CONNECTION_REASONS)
-    return ["store_unavailable", `${CONNECTION_REASONS[code]}${hostname && ` (${hostname})`}`];
-  if (name === "TimeoutError") return ["store_unavailable", "it does not answer"];
-  if (status !== null && status >= 300) return [...refusal(status, name, refused)];
+  if (name === "AbortError") return away("no answer in time");
+  if (code in CONNECTION_REASONS) return away(`${CONNECTION_REASONS[code]}${hostname && ` (${hostname})`}`);
+  if (name === "TimeoutError") return away("it does not answer");
+  if (status !== null && status >= 300) return refusal(status, name, refused);
   if (code.startsWith("HPE_") || status !== null)
     return ["unreadable_input", "its answer is none of S3: is ARTICLE_EXTRACTOR_S3_ENDPOINT right?"];
   // Sockets that end while a body is read have no code in this runtime.
-  if (/abort|socket|connection/i.test(message)) return ["store_unavailable", "the connection broke off"];
+  if (/abort|socket|connection/i.test(message)) return away("the connection broke off");
   return [null, ""];
 }
 
 const NAMES_OF_CREDENTIALS =
   "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or give the machine a role";
 
-function refusal(status: number, name: string, refused: FailureCode): readonly [FailureCode, string] {
+function refusal(status: number, name: string, refused: FailureCode): Reason {
   const said = /^[A-Z][A-Za-z.]{2,60}$/.test(name) && !/^(?:Unknown|Error)/.test(name) ? ` ${name}` : "";
   if (status === 429 || (status >= 500 && status !== 501 && status !== 507))
-    return ["store_unavailable", `it answers with HTTP ${status}${said}`];
+    return away(`it answers with HTTP ${status}${said}`);
   const known = REASONS_OF_STATUS[status];
   if (known !== undefined) return [refused, known];
   const hint = said === "" ? ", and not as S3 does: is ARTICLE_EXTRACTOR_S3_ENDPOINT right?" : "";

@@ -329,9 +329,11 @@ export type SchemaProblem = {
 export function checkDeployment(
   json: unknown,
 ): { readonly file: DeploymentFile } | { readonly problems: readonly SchemaProblem[] } {
-  const lists = listsForObjects(jsonSchema(), json).map((path) => toListProblem(path));
+  const noObject = { kind: "invalid", expected: "be an object", written: [] } as const;
+  const lists = listsForObjects(jsonSchema(), json).map((path) => ({ path, ...noObject }));
   // The library's check stops at the first unknown field of an object.
-  const unknown = unknownFields(jsonSchema(), json).map((path) => toUnknownField(path));
+  const unknownField = { kind: "unknown", expected: "", written: null } as const;
+  const unknown = unknownFields(jsonSchema(), json).map((path) => ({ path, ...unknownField }));
   const result = v.safeParse(deployment, json);
   if (result.success && lists.length === 0) return { file: result.output };
   const isBelowList = (problem: SchemaProblem): boolean =>
@@ -340,22 +342,8 @@ export function checkDeployment(
   return { problems: [...lists, ...[...unknown, ...others].filter((problem) => !isBelowList(problem))] };
 }
 
-const toUnknownField = (path: SchemaProblem["path"]): SchemaProblem => ({
-  path,
-  kind: "unknown",
-  expected: "",
-  written: null,
-});
-
 const isUnknownField = ({ type, expected }: v.BaseIssue<unknown>): boolean =>
   type === "strict_object" && expected === "never";
-
-const toListProblem = (path: SchemaProblem["path"]): SchemaProblem => ({
-  path,
-  kind: "invalid",
-  expected: "be an object",
-  written: [],
-});
 
 function toProblem(issue: v.BaseIssue<unknown>): SchemaProblem {
   const path = (issue.path ?? []).map((step) => (typeof step.key === "number" ? step.key : String(step.key)));
