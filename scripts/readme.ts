@@ -7,15 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FAILURE_OUTCOMES } from "../src/base/failure.ts";
 import { METRICS } from "../src/base/metrics.ts";
-import {
-  COMMANDS,
-  CRAWL_COMMAND,
-  CRAWL_ONLY_FLAGS,
-  EXTRACT_COMMAND,
-  EXTRACT_FLAGS,
-  FLAG_GROUPS,
-  type Flag,
-} from "../src/cli/testing.ts";
+import { COMMANDS, CRAWL_COMMAND, EXTRACT_COMMAND } from "../src/cli/commands.ts";
+import { FLAG_GROUPS, type Flag } from "../src/cli/flags/flag.ts";
+import { CRAWL_ONLY_FLAGS, EXTRACT_FLAGS } from "../src/cli/flags/pages.ts";
 import { VARIABLES } from "../src/settings/index.ts";
 import { apiReference, openApiOf } from "./docs/api.ts";
 

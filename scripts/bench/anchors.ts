@@ -13,14 +13,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { composeDocument } from "../../src/extraction/index.ts";
-import { extractHtml } from "../../src/extraction/testing.ts";
+import { extractHtml } from "../../src/extraction/pool.ts";
+import { Analyser } from "../../src/search/analysis/analyser.ts";
+import { buildSegment } from "../../src/search/builder/build-segment.ts";
+import { DocumentAnalyser } from "../../src/search/document/analyse.ts";
 import {
   SearchIndex,
   type SlugStyle,
   type SourceDocument,
   slugStyleOfFolder,
 } from "../../src/search/index.ts";
-import { Analyser, buildSegment, DocumentAnalyser } from "../../src/search/testing.ts";
 import { DEFAULT_EXTRACTION, DEFAULT_SEARCH } from "../../src/settings/index.ts";
 import { docsUrl } from "../../src/urls/index.ts";
 import { parseCount } from "./options.ts";

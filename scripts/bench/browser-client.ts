@@ -8,8 +8,9 @@ import { fullGC, heapStats } from "bun:jsc";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { silentLog } from "../../src/base/silent-log.ts";
+import { createBrowserHost } from "../../src/fetching/browser/host.ts";
+import { findBrowser } from "../../src/fetching/browser/hosts.ts";
 import { createBrowserFetcher, createBrowsingSession } from "../../src/fetching/index.ts";
-import { createBrowserHost, findBrowser } from "../../src/fetching/testing.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
 import { benchFetching } from "./fetching-parts.ts";
 

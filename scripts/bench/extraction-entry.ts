@@ -1,7 +1,9 @@
 /** Runs the product's extraction on one thread; the bench compiles it as the product is compiled. */
 
 import { Failure } from "../../src/base/failure.ts";
-import { createGarbageWatch, extractHtml, RENDERINGS } from "../../src/extraction/testing.ts";
+import { extractHtml } from "../../src/extraction/pool.ts";
+import { RENDERINGS } from "../../src/extraction/types.ts";
+import { createGarbageWatch } from "../../src/extraction/worker.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
 import { measurePages, readJob } from "./measure-pages.ts";

@@ -24,7 +24,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { loadavg, tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { RENDERINGS } from "../../src/extraction/testing.ts";
+import { RENDERINGS } from "../../src/extraction/types.ts";
 import { type ContenderCommand, PEERS, type Peer, prepareOurs, preparePeer, run } from "./contenders.ts";
 import { describeCommit, describeMachine } from "./machine.ts";
 import {

@@ -20,14 +20,10 @@ import { parseArgs } from "node:util";
 import { noMetrics } from "../../src/base/metrics.ts";
 import { migrate, openPostgres, type Parameter, type Postgres } from "../../src/base/postgres/index.ts";
 import { silentLog } from "../../src/base/silent-log.ts";
+import type { ClaimedPage, Frontier, Settlement } from "../../src/crawler/frontier/frontier.ts";
+import { openSqliteFrontier } from "../../src/crawler/frontier/open.ts";
+import { openPostgresFrontier } from "../../src/crawler/frontier/postgres.ts";
 import { createCrawlPlan } from "../../src/crawler/index.ts";
-import {
-  type ClaimedPage,
-  type Frontier,
-  openPostgresFrontier,
-  openSqliteFrontier,
-  type Settlement,
-} from "../../src/crawler/testing.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import type { PageUrl } from "../../src/urls/index.ts";
 import { startPostgres } from "../../test/support/postgres.ts";

@@ -11,7 +11,7 @@ import { parseArgs } from "node:util";
 import { Glob } from "bun";
 import { Failure } from "../../src/base/failure.ts";
 import { createExtractor } from "../../src/extraction/index.ts";
-import { RENDERINGS } from "../../src/extraction/testing.ts";
+import { RENDERINGS } from "../../src/extraction/types.ts";
 import { DEFAULT_EXTRACTION, EXTRACTION_LIMITS } from "../../src/settings/index.ts";
 import { damagePage, seededRandom } from "./damage-pages.ts";
 import { parseCount } from "./options.ts";

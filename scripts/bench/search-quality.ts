@@ -19,16 +19,13 @@ import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { Analyser } from "../../src/search/analysis/analyser.ts";
+import { buildSegment } from "../../src/search/builder/build-segment.ts";
+import { DocumentAnalyser } from "../../src/search/document/analyse.ts";
 import { ANALYZER_PROFILES, type SearchSettings, type SourceDocument } from "../../src/search/index.ts";
-import {
-  Analyser,
-  buildSegment,
-  DocumentAnalyser,
-  findCandidates,
-  prepare,
-  rescorePrepared,
-  Segment,
-} from "../../src/search/testing.ts";
+import { prepare, rescorePrepared } from "../../src/search/searcher.ts";
+import { findCandidates } from "../../src/search/segment/find-candidates.ts";
+import { Segment } from "../../src/search/segment/segment.ts";
 import { DEFAULT_SEARCH } from "../../src/settings/index.ts";
 import { installPython } from "./contenders.ts";
 import { describeMachine } from "./machine.ts";

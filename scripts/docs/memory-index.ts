@@ -1,10 +1,10 @@
+import { Analyser } from "../../src/search/analysis/analyser.ts";
+import { attributesOf, attributeTable } from "../../src/search/attributes/attributes.ts";
+import { DocumentAnalyser } from "../../src/search/document/analyse.ts";
+import { withSlugs } from "../../src/search/document/slugs.ts";
 import type { AnalyzerProfile, Language, SourceDocument, StoredDocument } from "../../src/search/index.ts";
 import {
-  Analyser,
   type AttributeTable,
-  attributesOf,
-  attributeTable,
-  DocumentAnalyser,
   type DocumentLayout,
   FIELDS,
   type IndexReader,
@@ -12,8 +12,7 @@ import {
   type Postings,
   type TermEntry,
   type TermWalk,
-  withSlugs,
-} from "../../src/search/testing.ts";
+} from "../../src/search/types.ts";
 
 type Posting = {
   readonly document: number;

@@ -7,7 +7,7 @@ import {
   readInline,
   readMarkdown,
 } from "../../src/markdown/index.ts";
-import { Slugs } from "../../src/search/testing.ts";
+import { Slugs } from "../../src/search/document/slugs.ts";
 
 export type Heading = { readonly level: number; readonly text: string; readonly anchor: string };
 

@@ -9,12 +9,9 @@
 
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  BLOCK_FEATURES,
-  buildPageTree,
-  computeBlockFeatures,
-  scanPage,
-} from "../../src/extraction/testing.ts";
+import { BLOCK_FEATURES, computeBlockFeatures } from "../../src/extraction/classification/block-features.ts";
+import { buildPageTree } from "../../src/extraction/classification/page-tree.ts";
+import { scanPage } from "../../src/extraction/page/scan.ts";
 import { floatWriter, numberWriter, readSet } from "./sets.ts";
 import { wordsOfPage } from "./words.ts";
 

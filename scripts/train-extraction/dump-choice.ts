@@ -8,14 +8,11 @@
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  buildPageTree,
-  CHOICE_FEATURES,
-  computeChoiceFeatures,
-  keepBlocks,
-  PAGE_TYPES,
-  scanPage,
-} from "../../src/extraction/testing.ts";
+import { CHOICE_FEATURES, computeChoiceFeatures } from "../../src/extraction/classification/choose.ts";
+import { keepBlocks } from "../../src/extraction/classification/keep-blocks.ts";
+import { buildPageTree } from "../../src/extraction/classification/page-tree.ts";
+import { scanPage } from "../../src/extraction/page/scan.ts";
+import { PAGE_TYPES } from "../../src/extraction/types.ts";
 import { floatWriter, readSet } from "./sets.ts";
 
 const [out = "", ...sets] = process.argv.slice(2);

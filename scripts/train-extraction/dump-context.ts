@@ -9,16 +9,15 @@
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { computeBlockFeatures } from "../../src/extraction/classification/block-features.ts";
 import {
-  buildPageTree,
   CONTEXT_FEATURES,
-  computeBlockFeatures,
   computeContextFeatures,
-  computePageFeatures,
-  PAGE_FEATURES,
-  scanPage,
-  WORD_SUM_COUNT,
-} from "../../src/extraction/testing.ts";
+} from "../../src/extraction/classification/context-features.ts";
+import { computePageFeatures, PAGE_FEATURES } from "../../src/extraction/classification/page-features.ts";
+import { buildPageTree } from "../../src/extraction/classification/page-tree.ts";
+import { WORD_SUM_COUNT } from "../../src/extraction/classification/word-sums.ts";
+import { scanPage } from "../../src/extraction/page/scan.ts";
 import { floatWriter, readSet } from "./sets.ts";
 
 const [out = "", ...sets] = process.argv.slice(2);

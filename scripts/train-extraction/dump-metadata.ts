@@ -10,21 +10,16 @@
 
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  BYLINE_FEATURES,
-  buildPageTree,
-  DATE_FEATURES,
-  describeBylines,
-  describeDates,
-  describeTitles,
-  keepBlocks,
-  type MetadataPage,
-  PAGE_TYPES,
-  readJsonLd,
-  scanPage,
-  TITLE_FEATURES,
-  viewPage,
-} from "../../src/extraction/testing.ts";
+import { keepBlocks } from "../../src/extraction/classification/keep-blocks.ts";
+import { buildPageTree } from "../../src/extraction/classification/page-tree.ts";
+import { BYLINE_FEATURES } from "../../src/extraction/metadata/byline-features.ts";
+import { DATE_FEATURES } from "../../src/extraction/metadata/date-features.ts";
+import { readJsonLd } from "../../src/extraction/metadata/declared.ts";
+import { type MetadataPage, viewPage } from "../../src/extraction/metadata/metadata-page.ts";
+import { TITLE_FEATURES } from "../../src/extraction/metadata/title-features.ts";
+import { describeBylines, describeDates, describeTitles } from "../../src/extraction/metadata.ts";
+import { scanPage } from "../../src/extraction/page/scan.ts";
+import { PAGE_TYPES } from "../../src/extraction/types.ts";
 import { floatWriter, readSet } from "./sets.ts";
 
 type Described = { readonly texts: readonly string[]; readonly rows: Float32Array };

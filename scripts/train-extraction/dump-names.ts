@@ -1,12 +1,10 @@
-import {
-  BLOCK_FEATURES,
-  BYLINE_FEATURES,
-  CHOICE_FEATURES,
-  CONTEXT_FEATURES,
-  DATE_FEATURES,
-  PAGE_FEATURES,
-  TITLE_FEATURES,
-} from "../../src/extraction/testing.ts";
+import { BLOCK_FEATURES } from "../../src/extraction/classification/block-features.ts";
+import { CHOICE_FEATURES } from "../../src/extraction/classification/choose.ts";
+import { CONTEXT_FEATURES } from "../../src/extraction/classification/context-features.ts";
+import { PAGE_FEATURES } from "../../src/extraction/classification/page-features.ts";
+import { BYLINE_FEATURES } from "../../src/extraction/metadata/byline-features.ts";
+import { DATE_FEATURES } from "../../src/extraction/metadata/date-features.ts";
+import { TITLE_FEATURES } from "../../src/extraction/metadata/title-features.ts";
 
 /**
  * Names of the features that the trees are trained with, in the order of their columns; a test compares the code with it.

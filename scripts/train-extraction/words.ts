@@ -1,4 +1,6 @@
-import { headingLevel, type PageTree, wordsOfBlock } from "../../src/extraction/testing.ts";
+import { headingLevel } from "../../src/extraction/classification/block-features.ts";
+import type { PageTree } from "../../src/extraction/classification/page-tree.ts";
+import { wordsOfBlock } from "../../src/extraction/classification/word-sums.ts";
 
 /** The buckets of the words of every candidate, table after table, and how many there are of each table. */
 export function wordsOfPage(tree: PageTree): { readonly buckets: Uint16Array; readonly counts: Uint16Array } {

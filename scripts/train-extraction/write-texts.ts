@@ -9,16 +9,14 @@
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  buildPageTree,
-  isBarePage,
-  keepBlocks,
-  PAGE_TYPES,
-  readJsonLd,
-  readMetadata,
-  renderPage,
-  scanPage,
-} from "../../src/extraction/testing.ts";
+import { renderPage } from "../../src/extraction/article-content.ts";
+import { isBarePage } from "../../src/extraction/classification/choose.ts";
+import { keepBlocks } from "../../src/extraction/classification/keep-blocks.ts";
+import { buildPageTree } from "../../src/extraction/classification/page-tree.ts";
+import { readJsonLd } from "../../src/extraction/metadata/declared.ts";
+import { readMetadata } from "../../src/extraction/metadata.ts";
+import { scanPage } from "../../src/extraction/page/scan.ts";
+import { PAGE_TYPES } from "../../src/extraction/types.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { readSet } from "./sets.ts";
 

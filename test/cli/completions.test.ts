@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
-import { COMMANDS, type Command, CRAWL_COMMAND, EXTRACT_COMMAND } from "../../src/cli/testing.ts";
+import { COMMANDS, type Command, CRAWL_COMMAND, EXTRACT_COMMAND } from "../../src/cli/commands.ts";
 import { runBinary, runShell } from "../support/binary.ts";
 import { bashOffers } from "../support/completion.ts";
 import { temporaryDirectory } from "../support/temporary.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { CRAWL_COMMAND } from "../../src/cli/testing.ts";
+import { CRAWL_COMMAND } from "../../src/cli/commands.ts";
 import { crawlDirectory } from "../support/crawl-run.ts";
 import { serveNumberedSite } from "../support/numbered-site.ts";
 

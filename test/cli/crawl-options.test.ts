@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { CRAWL_COMMAND } from "../../src/cli/testing.ts";
+import { CRAWL_COMMAND } from "../../src/cli/commands.ts";
 import { runBinary } from "../support/binary.ts";
 import { type CrawlRun, crawlDirectory, crawlOnce, pathsOf } from "../support/crawl-run.ts";
 import { forAllTests } from "../support/for-all-tests.ts";

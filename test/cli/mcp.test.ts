@@ -6,7 +6,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { Tiktoken } from "js-tiktoken/lite";
 import cl100k from "js-tiktoken/ranks/cl100k_base";
-import { COMMANDS } from "../../src/cli/testing.ts";
+import { COMMANDS } from "../../src/cli/commands.ts";
 import { MCP_CLIENTS } from "../../src/server/index.ts";
 import { BINARY, cleanEnvironment, runBinary, runShell } from "../support/binary.ts";
 import { forAllTests } from "../support/for-all-tests.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openQueryLog } from "../../src/server/testing.ts";
+import { openQueryLog } from "../../src/server/api/search/query-log.ts";
 import { runCommand } from "../support/command.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { temporaryDirectory } from "../support/temporary.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { createExtractor, type Extractor } from "../../src/extraction/index.ts";
-import type { ExtractorOptions } from "../../src/extraction/testing.ts";
+import type { ExtractorOptions } from "../../src/extraction/pool.ts";
 import { EXTRACTION_LIMITS } from "../../src/settings/index.ts";
 import { untilTrue } from "../support/until.ts";
 import { WORKER_URL } from "../support/workers.ts";

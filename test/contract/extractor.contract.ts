@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Failure } from "../../src/base/failure.ts";
 import type { BodyKind, Extraction, ExtractionOptions } from "../../src/extraction/index.ts";
-import type { ExtractionTask } from "../../src/extraction/testing.ts";
+import type { ExtractionTask } from "../../src/extraction/types.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import type { ClaimedPage, Frontier, FrontierEntry } from "../../src/crawler/testing.ts";
+import type { ClaimedPage, Frontier, FrontierEntry } from "../../src/crawler/frontier/frontier.ts";
 import { all, claim, type FrontierPlace, seed, settle } from "../support/frontier-steps.ts";
 
 const HOSTS = ["a.test", "b.test", "c.test"];

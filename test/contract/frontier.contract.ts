@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Frontier } from "../../src/crawler/testing.ts";
+import type { Frontier } from "../../src/crawler/frontier/frontier.ts";
 import {
   all,
   claim,

@@ -1,6 +1,6 @@
 import { afterAll } from "bun:test";
+import { createHostPaces } from "../../src/crawler/host-paces.ts";
 import { createHostSlots, openSharedHosts } from "../../src/crawler/index.ts";
-import { createHostPaces } from "../../src/crawler/testing.ts";
 import { systemClock } from "../../src/fetching/index.ts";
 import { testDatabase } from "../support/postgres.ts";
 import { describeHostPaces } from "./host-paces.contract.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { EVENT_AGE_MS, MAX_EVENTS, MIN_EVENTS } from "../../src/crawler/testing.ts";
+import { EVENT_AGE_MS, MAX_EVENTS, MIN_EVENTS } from "../../src/crawler/queue/jobs.ts";
 import {
   claim,
   completed,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import type { ClaimedJob, JobQueue, JobRecord } from "../../src/crawler/index.ts";
-import type { JobQueueLimits } from "../../src/crawler/testing.ts";
+import type { JobQueueLimits } from "../../src/crawler/queue/jobs.ts";
 import {
   claim,
   completed,

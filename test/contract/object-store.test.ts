@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { openObjectStore } from "../../src/base/objects/index.ts";
-import { folderOf } from "../../src/base/objects/testing.ts";
+import { folderOf } from "../../src/base/objects/store.ts";
 import { makeBucket, optionsFor } from "../support/bucket.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { describeObjectStore } from "./object-store.contract.ts";

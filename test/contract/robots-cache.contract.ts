@@ -8,7 +8,7 @@ import {
   type RobotsStore,
   type StreamFetcher,
 } from "../../src/fetching/index.ts";
-import { parseRobots } from "../../src/fetching/testing.ts";
+import { parseRobots } from "../../src/fetching/robots/robots.ts";
 import { head, type Route, reply, startFaultySite } from "../support/faulty-site.ts";
 import { failureOf, testFetcher } from "../support/test-fetcher.ts";
 import { untilTrue } from "../support/until.ts";

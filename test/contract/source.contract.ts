@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { Source } from "../../src/tenants/testing.ts";
+import type { Source } from "../../src/tenants/source/source.ts";
 import { documentsOf, runSync } from "../support/git-tenant.ts";
 
 /** Documents by name, as the place behind a source has them. */

@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type FilesystemTenant, openFolderSource } from "../../src/tenants/testing.ts";
+import type { FilesystemTenant } from "../../src/tenants/settings.ts";
+import { filesystemSource as openFolderSource } from "../../src/tenants/source/open-source.ts";
 import { DocsSite, htmlPage, proseOf } from "../support/docs-site.ts";
 import { serveGit } from "../support/git-server.ts";
 import { gitTenantSource } from "../support/git-tenant.ts";

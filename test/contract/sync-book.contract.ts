@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { SyncBook, SyncRecord } from "../../src/tenants/testing.ts";
+import type { SyncBook, SyncRecord } from "../../src/tenants/sync-book.ts";
 import { untilTrue } from "../support/until.ts";
 
 /** Where a book is kept. */

@@ -1,4 +1,4 @@
-import { afterAll, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,8 +6,6 @@ import fc from "fast-check";
 import { type Database, openDatabase } from "../../src/base/database/index.ts";
 import { silentLog } from "../../src/base/silent-log.ts";
 import { openSyncBook } from "../../src/tenants/index.ts";
-import { openSharedSyncBook } from "../../src/tenants/testing.ts";
-import { testDatabase } from "../support/postgres.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { describeSyncBook } from "./sync-book.contract.ts";
 
@@ -62,17 +60,4 @@ test("a SQLite file's record of 0.1.0 goes to the tenant whose sync it has, once
     }),
     { numRuns: 50 },
   );
-});
-
-const database = await testDatabase();
-afterAll(() => database[Symbol.asyncDispose]());
-
-describeSyncBook("PostgreSQL", async () => {
-  const db = await database.open();
-  await db.script("DELETE FROM sync_record; DELETE FROM sync_request; DELETE FROM lease");
-  return {
-    open: async () => openSharedSyncBook(db, silentLog),
-    pass: (ms) => db.script(`UPDATE lease SET expires_at = expires_at - ${ms} * interval '1 millisecond'`),
-    [Symbol.asyncDispose]: async () => {},
-  };
 });

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { damagePage, seededRandom } from "../../scripts/bench/damage-pages.ts";
 import { Failure } from "../../src/base/failure.ts";
 import { createExtractor } from "../../src/extraction/index.ts";
-import { extractHtml } from "../../src/extraction/testing.ts";
+import { extractHtml } from "../../src/extraction/pool.ts";
 import { DEFAULT_EXTRACTION, EXTRACTION_LIMITS } from "../../src/settings/index.ts";
 
 const SITE = join(import.meta.dir, "../site");

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { reservePort } from "../../src/server/testing.ts";
+import { reservePort } from "../../src/server/listen.ts";
 import { runShell } from "../support/binary.ts";
 import { auditedManifest, type Cluster, startCluster } from "../support/scale/crawl.ts";
 import { documentedBlocks } from "../support/scale/docs.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
+import { createMcpEndpoint } from "../../src/server/api/mcp/protocol.ts";
 import { documentation } from "../../src/server/index.ts";
-import { createMcpEndpoint } from "../../src/server/testing.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { CALL } from "../support/mcp.ts";
 import { folderTenant, openIndexed } from "../support/search-server.ts";

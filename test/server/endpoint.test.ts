@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { DOCUMENT_INSTRUCTIONS } from "../../src/server/testing.ts";
+import { DOCUMENT_INSTRUCTIONS } from "../../src/server/api/mcp/tools.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { MCP_HEADERS } from "../support/mcp.ts";
 import { folderTenant, openRegistry, openSearchServer, writeTree } from "../support/search-server.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { Tiktoken } from "js-tiktoken/lite";
 import cl100k from "js-tiktoken/ranks/cl100k_base";
-import { DOCUMENT_INSTRUCTIONS } from "../../src/server/testing.ts";
+import { DOCUMENT_INSTRUCTIONS } from "../../src/server/api/mcp/tools.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { folderTenant, openRegistry, openSearchServer, writeTree } from "../support/search-server.ts";

@@ -1,4 +1,4 @@
-import { runExtractionWorker } from "../../src/extraction/testing.ts";
+import { runExtractionWorker } from "../../src/extraction/worker.ts";
 
 // A test counts the extraction workers of a program by their words on this channel.
 new BroadcastChannel("extraction-workers").postMessage("started");

@@ -7,7 +7,6 @@ import {
   NETWORK_USERS,
   PUBLIC_ROOM,
   ROOMS,
-  ROOMS_OPEN_TO_TESTS,
   UNUSED_DOOR_NAMES,
 } from "./architecture.ts";
 import { lineAt, type ModuleReference, type SourceFile, scanSource } from "./architecture-scan.ts";
@@ -44,7 +43,7 @@ export const roomsAreEnteredThroughTheirDoor: Rule = (files) =>
       detail: `line ${reference.line}: enters ${to} through ${target}, not through ${doorOf(to)}`,
     }));
 
-/** A room's `index.ts` names what the rest of the product uses, and no more; `testing.ts` names what tests use besides. */
+/** A room's `index.ts` names what the rest of the product uses, and no more; tests import what they try. */
 export const doorsShowWhatIsUsed: Rule = (files) => {
   const used = usedNames(files);
   return product(files)
@@ -56,20 +55,6 @@ export const doorsShowWhatIsUsed: Rule = (files) => {
       return [{ path: file.path, detail: `nothing outside of ${room} uses ${unused.join(", ")}` }];
     });
 };
-
-/** Tests and benches enter a room through its door or its `testing.ts`, so that its inside can change. */
-export const testsEnterThroughDoors: Rule = (files) =>
-  files
-    .filter(({ path }) => /^(?:test|scripts)\//.test(path))
-    .flatMap((file) =>
-      scanSource(file).references.flatMap(({ specifier, line }) => {
-        const target = resolve(file.path, specifier);
-        const [, room = "", rest = ""] = /^src\/(\w+)\/(.+)$/.exec(target ?? "") ?? [];
-        const isDoor = /^(?:index|testing|worker)\.ts$/.test(rest);
-        if (rest === "" || isDoor || ROOMS_OPEN_TO_TESTS.includes(room)) return [];
-        return [{ path: file.path, detail: `line ${line}: enters ${room} through ${target}` }];
-      }),
-    );
 
 /** What is imported can be told, and is inside the product. */
 export const importsStayInside: Rule = (files) =>

@@ -132,9 +132,6 @@ export const PUBLIC_ROOM = "library";
 /** How many names of a door nothing outside its room may use; other rooms have none. The numbers only shrink. */
 export const UNUSED_DOOR_NAMES: Readonly<Record<string, number>> = {};
 
-/** Rooms whose inner files tests and benches still import. */
-export const ROOMS_OPEN_TO_TESTS: readonly string[] = ["base"];
-
 /** Rooms that may read the environment: one owns it, the entries hand it over. */
 export const ENVIRONMENT_READERS: readonly string[] = ["settings", "bin", "library"];
 

@@ -1,8 +1,12 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import type { BrowserMachine } from "../../src/app/testing.ts";
+import type { BrowserMachine } from "../../src/app/app.ts";
 import { silentLog } from "../../src/base/silent-log.ts";
+import type { BrowserFetcherOptions } from "../../src/fetching/browser/fetcher.ts";
+import { type BrowserHost, createBrowserHost } from "../../src/fetching/browser/host.ts";
+import { findBrowser } from "../../src/fetching/browser/hosts.ts";
+import type { Resolve } from "../../src/fetching/egress/egress.ts";
 import {
   createBrowserFetcher,
   createBrowsingSession,
@@ -10,13 +14,6 @@ import {
   type Fetcher,
   type FetchLimits,
 } from "../../src/fetching/index.ts";
-import {
-  type BrowserFetcherOptions,
-  type BrowserHost,
-  createBrowserHost,
-  findBrowser,
-  type Resolve,
-} from "../../src/fetching/testing.ts";
 import { testParts } from "./test-fetcher.ts";
 
 // This is read first, because a browser's directory later takes the place of the machine's.

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { noMetrics } from "../../src/base/metrics.ts";
 import { DEFAULT_S3_LIMITS } from "../../src/base/objects/index.ts";
-import type { S3Options } from "../../src/base/objects/testing.ts";
+import type { S3Options } from "../../src/base/objects/store.ts";
 import { silentLog } from "../../src/base/silent-log.ts";
 import { isMissing, systemCode } from "../../src/base/system-error.ts";
 import { until } from "./until.ts";

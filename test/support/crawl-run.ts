@@ -1,6 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import type { ManifestEntry } from "../../src/crawler/testing.ts";
+import type { ManifestEntry } from "../../src/crawler/manifest.ts";
 import { type BinaryResult, type RunOptions, runBinary } from "./binary.ts";
 import { temporaryDirectory } from "./temporary.ts";
 

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { BrowserMachine } from "../../src/app/app.ts";
 import { type App, DEFAULT_NETWORK, type NetworkOptions, openApp } from "../../src/app/index.ts";
-import type { BrowserMachine } from "../../src/app/testing.ts";
 import { silentLog } from "../../src/base/silent-log.ts";
 import {
   type CrawlEvent,
@@ -11,7 +11,8 @@ import {
   createCrawlPlan,
   type PageOutcome,
 } from "../../src/crawler/index.ts";
-import type { CrawlRequest, ManifestEntry } from "../../src/crawler/testing.ts";
+import type { ManifestEntry } from "../../src/crawler/manifest.ts";
+import type { CrawlRequest } from "../../src/crawler/types.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { testProgram } from "./program.ts";
 import { temporaryDirectory } from "./temporary.ts";

@@ -2,7 +2,7 @@
 
 import { Failure } from "../../src/base/failure.ts";
 import type { Rendering } from "../../src/extraction/index.ts";
-import { extractHtml } from "../../src/extraction/testing.ts";
+import { extractHtml } from "../../src/extraction/pool.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 
 const [piece = "", length = "0", renderings = ""] = process.argv.slice(2);

@@ -1,5 +1,10 @@
+import type {
+  ClaimedPage,
+  Frontier,
+  FrontierEntry,
+  Settlement,
+} from "../../src/crawler/frontier/frontier.ts";
 import type { PageOutcome } from "../../src/crawler/index.ts";
-import type { ClaimedPage, Frontier, FrontierEntry, Settlement } from "../../src/crawler/testing.ts";
 import type { PageUrl } from "../../src/urls/index.ts";
 import { pageUrl } from "./test-fetcher.ts";
 

@@ -3,7 +3,8 @@
 import { noMetrics } from "../../src/base/metrics.ts";
 import { openPostgres } from "../../src/base/postgres/index.ts";
 import { silentLog } from "../../src/base/silent-log.ts";
-import { type ClaimedPage, openPostgresFrontier } from "../../src/crawler/testing.ts";
+import type { ClaimedPage } from "../../src/crawler/frontier/frontier.ts";
+import { openPostgresFrontier } from "../../src/crawler/frontier/postgres.ts";
 import { crawlPlan } from "./crawling.ts";
 import { seed, settle, url } from "./frontier-steps.ts";
 

@@ -1,5 +1,5 @@
+import { createMcpEndpoint } from "../../src/server/api/mcp/protocol.ts";
 import { documentation } from "../../src/server/index.ts";
-import { createMcpEndpoint } from "../../src/server/testing.ts";
 import { CALL } from "./mcp.ts";
 import { folderTenant, openIndexed } from "./search-server.ts";
 

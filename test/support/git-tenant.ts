@@ -8,10 +8,12 @@ import {
   systemResolve,
 } from "../../src/fetching/index.ts";
 import type { SourceDocument } from "../../src/search/index.ts";
-import { readDocuments } from "../../src/search/testing.ts";
+import { readDocuments } from "../../src/search/reading/read-document.ts";
 import { DEFAULT_SEARCH } from "../../src/settings/index.ts";
+import { gitSource as openGitSource } from "../../src/tenants/git/source.ts";
 import type { GitAccess } from "../../src/tenants/index.ts";
-import { type GitTenant, openGitSource, type Source, type SyncCounts } from "../../src/tenants/testing.ts";
+import type { GitTenant } from "../../src/tenants/settings.ts";
+import type { Source, SyncCounts } from "../../src/tenants/source/source.ts";
 
 const egress = createEgress({ policy: parseEgressPolicy("auto"), resolve: systemResolve, resolverTtlMs: 0 });
 const NO_PROXY = { http: null, https: null, bypass: [] };

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { Glob } from "bun";
-import { extractHtml } from "../../src/extraction/testing.ts";
+import { extractHtml } from "../../src/extraction/pool.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
 

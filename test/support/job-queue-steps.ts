@@ -1,5 +1,5 @@
 import type { ClaimedJob, JobEvent, JobQueue, JobRecord } from "../../src/crawler/index.ts";
-import { type JobQueueLimits, MAX_EVENTS } from "../../src/crawler/testing.ts";
+import { type JobQueueLimits, MAX_EVENTS } from "../../src/crawler/queue/jobs.ts";
 import { until } from "./until.ts";
 
 export type Spec = { readonly url: string; readonly secret: string };

@@ -1,7 +1,7 @@
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { reservePort } from "../../src/server/testing.ts";
+import { reservePort } from "../../src/server/listen.ts";
 
 /** Where nginx is, which Debian keeps out of the path of ordinary users; see scripts/ensure-server.sh. */
 export const NGINX = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin:/usr/local/sbin` });

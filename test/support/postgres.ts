@@ -5,7 +5,7 @@ import type { Log } from "../../src/base/log.ts";
 import { type Metrics, noMetrics } from "../../src/base/metrics.ts";
 import { migrate, openPostgres, type Postgres } from "../../src/base/postgres/index.ts";
 import { silentLog } from "../../src/base/silent-log.ts";
-import { reservePort } from "../../src/server/testing.ts";
+import { reservePort } from "../../src/server/listen.ts";
 import { untilTrue } from "./until.ts";
 
 // Debian keeps PostgreSQL's programs out of the path; see scripts/ensure-server.sh.

@@ -3,7 +3,7 @@ import { appendFile, rm, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { reservePort } from "../../src/server/testing.ts";
+import { reservePort } from "../../src/server/listen.ts";
 import { TestRepository } from "./git-server.ts";
 
 /** Where sshd is, which Debian keeps out of the path of ordinary users. */

@@ -1,5 +1,7 @@
 import { Failure } from "../../src/base/failure.ts";
 import { silentLog } from "../../src/base/silent-log.ts";
+import type { Resolve } from "../../src/fetching/egress/egress.ts";
+import type { HttpFetcherOptions } from "../../src/fetching/http/fetcher.ts";
 import {
   chooseProxy,
   createEgress,
@@ -9,7 +11,6 @@ import {
   type HttpFetcher,
   parseEgressPolicy,
 } from "../../src/fetching/index.ts";
-import type { HttpFetcherOptions, Resolve } from "../../src/fetching/testing.ts";
 import { type PageUrl, parsePageUrl } from "../../src/urls/index.ts";
 
 /** Resolves names by the test's table; a name that is not in it does not exist. */

@@ -1,8 +1,10 @@
 import { openSources } from "../../src/app/index.ts";
-import type { Sources } from "../../src/app/testing.ts";
+import type { Sources } from "../../src/app/tenants.ts";
 import { createLog } from "../../src/base/log.ts";
 import { readDeployment } from "../../src/settings/index.ts";
-import { type OnlineTenant, openOnlineSource, type Source } from "../../src/tenants/testing.ts";
+import type { OnlineTenant } from "../../src/tenants/settings.ts";
+import { onlineSource as openOnlineSource } from "../../src/tenants/source/open-source.ts";
+import type { Source } from "../../src/tenants/source/source.ts";
 import { openTestTenantApp, testProgram } from "./program.ts";
 
 export type WebTenantOptions = {

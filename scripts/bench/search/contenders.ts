@@ -2,8 +2,11 @@ import { Database } from "bun:sqlite";
 import { existsSync, rmSync } from "node:fs";
 import MiniSearch from "minisearch";
 import createWink from "wink-bm25-text-search";
+import { Analyser } from "../../../src/search/analysis/analyser.ts";
+import { buildSegment } from "../../../src/search/builder/build-segment.ts";
+import { DocumentAnalyser } from "../../../src/search/document/analyse.ts";
 import { SearchIndex, type SourceDocument } from "../../../src/search/index.ts";
-import { Analyser, buildSegment, DocumentAnalyser, Segment } from "../../../src/search/testing.ts";
+import { Segment } from "../../../src/search/segment/segment.ts";
 import { DEFAULT_SEARCH, INDEX_BUILD } from "../../../src/settings/index.ts";
 
 /** An engine of the bench. It searches what it has built; engines with a file open it again. */

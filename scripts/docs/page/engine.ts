@@ -3,8 +3,11 @@
  * the pages' Markdown when the search is first used. `main.ts` loads it as a script beside `documents.js`.
  */
 
+import { Analyser } from "../../../src/search/analysis/analyser.ts";
 import { headingPath } from "../../../src/search/index.ts";
-import { Analyser, type FindCandidates, scoreDocuments, searchIndex } from "../../../src/search/testing.ts";
+import { scoreDocuments } from "../../../src/search/query/phrases.ts";
+import { searchIndex } from "../../../src/search/searcher.ts";
+import type { FindCandidates } from "../../../src/search/types.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import type { DocumentUrl } from "../../../src/urls/index.ts";
 import { buildMemoryIndex } from "../memory-index.ts";

@@ -10,7 +10,7 @@
  */
 import { join } from "node:path";
 import { wordsOf } from "../../../src/base/text.ts";
-import { extractHtml } from "../../../src/extraction/testing.ts";
+import { extractHtml } from "../../../src/extraction/pool.ts";
 import { DEFAULT_EXTRACTION, FAVORS } from "../../../src/settings/index.ts";
 import { compareFacts, FACT_KINDS, type Facts } from "./fidelity.ts";
 

@@ -1,4 +1,3 @@
-export { openSharedLeases } from "./leases.ts";
 export { openPostgres, type Parameter, type Postgres, type Queries } from "./postgres.ts";
 export {
   checkReady,

@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { reservePort } from "../../../src/server/testing.ts";
+import { reservePort } from "../../../src/server/listen.ts";
 import { runBinary } from "../../support/binary.ts";
 import { DocsSite, htmlPage, proseOf } from "../../support/docs-site.ts";
 import { serveLocal } from "../../support/local.ts";

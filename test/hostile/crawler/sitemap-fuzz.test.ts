@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { Failure } from "../../../src/base/failure.ts";
-import { decodeStream, readRecords } from "../../../src/crawler/testing.ts";
+import { decodeStream } from "../../../src/crawler/sitemap/open.ts";
+import { readRecords } from "../../../src/crawler/sitemap/read-sitemaps.ts";
 
 async function* cut(bytes: Uint8Array, length: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += length) yield bytes.subarray(at, at + length);

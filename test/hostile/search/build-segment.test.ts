@@ -3,8 +3,9 @@ import { existsSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { Failure } from "../../../src/base/failure.ts";
+import { buildSegment } from "../../../src/search/builder/build-segment.ts";
 import type { BuildCounts, SourceDocument } from "../../../src/search/index.ts";
-import { buildSegment, Segment } from "../../../src/search/testing.ts";
+import { Segment } from "../../../src/search/segment/segment.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import {
   buildAnalysis,

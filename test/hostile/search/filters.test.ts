@@ -1,6 +1,8 @@
 import { expect, test } from "bun:test";
+import { NO_FILTER } from "../../../src/search/attributes/filter.ts";
 import { parseFilter } from "../../../src/search/index.ts";
-import { countIn, findCandidates, NO_FILTER } from "../../../src/search/testing.ts";
+import { countIn } from "../../../src/search/searcher.ts";
+import { findCandidates } from "../../../src/search/segment/find-candidates.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";

@@ -1,21 +1,20 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Failure } from "../../../src/base/failure.ts";
+import { FieldScorer, inverseDocumentFrequency } from "../../../src/search/field-score.ts";
+import { findCandidates } from "../../../src/search/segment/find-candidates.ts";
+import type { Segment } from "../../../src/search/segment/segment.ts";
 import {
   type Boosts,
   type CandidateOptions,
   FIELDS,
   type FieldNumber,
-  FieldScorer,
-  findCandidates,
   type IndexReader,
-  inverseDocumentFrequency,
   NO_DOCUMENT,
   type RankingSettings,
   type ScoredDocument,
-  type Segment,
   type WeightedTerm,
-} from "../../../src/search/testing.ts";
+} from "../../../src/search/types.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import {
   ALL_FIELDS,

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { Analyser, DocumentAnalyser, readDocuments, type TextKind } from "../../../src/search/testing.ts";
+import { Analyser } from "../../../src/search/analysis/analyser.ts";
+import { DocumentAnalyser } from "../../../src/search/document/analyse.ts";
+import type { TextKind } from "../../../src/search/reading/kinds.ts";
+import { readDocuments } from "../../../src/search/reading/read-document.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { cpuMs } from "../../support/cpu.ts";
 import { HOSTILE_TEXTS } from "../../support/hostile-documents.ts";

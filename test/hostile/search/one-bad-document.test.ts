@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
+import type { IndexBuildOptions } from "../../../src/search/builder/build-index.ts";
 import { buildIndex } from "../../../src/search/index.ts";
-import { type IndexBuildOptions, Segment } from "../../../src/search/testing.ts";
+import { Segment } from "../../../src/search/segment/segment.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Failure } from "../../../src/base/failure.ts";
-import { Segment } from "../../../src/search/testing.ts";
+import { Segment } from "../../../src/search/segment/segment.ts";
 import { readMuch } from "../../support/search/damaged-segment.ts";
 import { manyDocuments, openFixture } from "../../support/search/segment-fixture.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { buildMemoryIndex } from "../../../scripts/docs/memory-index.ts";
 import type { SourceDocument } from "../../../src/search/index.ts";
-import { FIELDS, type FieldNumber, type IndexReader, NO_DOCUMENT } from "../../../src/search/testing.ts";
+import { FIELDS, type FieldNumber, type IndexReader, NO_DOCUMENT } from "../../../src/search/types.ts";
 import { manyDocuments, openFixture, sourceDocuments } from "../../support/search/segment-fixture.ts";
 
 const FIELD_NUMBERS = FIELDS.map((_, field) => field as FieldNumber); // one for each field

@@ -7,7 +7,7 @@ import {
   type Fetchers,
   serveArticle,
 } from "../../../src/articles/index.ts";
-import type { ArticleServiceParts } from "../../../src/articles/testing.ts";
+import type { ArticleServiceParts } from "../../../src/articles/service.ts";
 import { createLog } from "../../../src/base/log.ts";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import { extractBody } from "../../../src/extraction/index.ts";

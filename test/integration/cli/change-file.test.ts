@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { silentLog } from "../../../src/base/silent-log.ts";
-import { changeDeployment } from "../../../src/cli/testing.ts";
+import { changeDeployment } from "../../../src/cli/commands/tenants/change-file.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { testProgram } from "../../support/program.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";

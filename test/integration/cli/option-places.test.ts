@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { CRAWL_COMMAND, EXTRACT_COMMAND } from "../../../src/cli/testing.ts";
+import { CRAWL_COMMAND, EXTRACT_COMMAND } from "../../../src/cli/commands.ts";
 import { runCommand } from "../../support/command.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { serveRecordingSite } from "../../support/recording-site.ts";

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure } from "../../../src/base/failure.ts";
 import type { CrawlEvent } from "../../../src/crawler/index.ts";
-import { createFileSink } from "../../../src/crawler/testing.ts";
+import { createFileSink } from "../../../src/crawler/output.ts";
 import { type CrawlRoute, html, page, serveCrawlSite } from "../../support/crawl-site.ts";
 import {
   type CrawlPlace,

@@ -1,8 +1,9 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { Failure } from "../../../src/base/failure.ts";
 import type { Parameter, Postgres } from "../../../src/base/postgres/index.ts";
+import type { Frontier } from "../../../src/crawler/frontier/frontier.ts";
+import type { PostgresFrontierOptions } from "../../../src/crawler/frontier/postgres.ts";
 import { openPostgresJobQueue } from "../../../src/crawler/index.ts";
-import type { Frontier, PostgresFrontierOptions } from "../../../src/crawler/testing.ts";
 import { describeInterleavings } from "../../contract/frontier-interleavings.contract.ts";
 import { crawlPlan } from "../../support/crawling.ts";
 import { all, claim, claimOne, seed, settle, told, url } from "../../support/frontier-steps.ts";

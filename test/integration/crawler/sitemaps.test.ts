@@ -8,8 +8,10 @@ import {
   DEFAULT_SITEMAP_LIMITS,
   parseSitemapSource,
 } from "../../../src/crawler/index.ts";
-import { parseLastModified, readSitemaps, sitemapsOfRobots } from "../../../src/crawler/testing.ts";
-import { parseRobots } from "../../../src/fetching/testing.ts";
+import { sitemapsOfRobots } from "../../../src/crawler/sitemap/open.ts";
+import { readSitemaps } from "../../../src/crawler/sitemap/read-sitemaps.ts";
+import { parseLastModified } from "../../../src/crawler/sitemap/xml.ts";
+import { parseRobots } from "../../../src/fetching/robots/robots.ts";
 import { startFaultySite } from "../../support/faulty-site.ts";
 import { readAll, readServed, serveSitemaps } from "../../support/sitemaps.ts";
 import { failureOf, testFetcher } from "../../support/test-fetcher.ts";

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { sniffPageType } from "../../../src/fetching/charset/content-type.ts";
+import {
+  formatIpAddress,
+  networkHolds,
+  parseIpAddress,
+  parseIpNetwork,
+} from "../../../src/fetching/egress/policy.ts";
+import { DESKTOP_BROWSERS } from "../../../src/fetching/http/request-headers.ts";
 import {
   backOffDelayMs,
   createEgress,
@@ -12,14 +20,8 @@ import {
 import {
   type CookieChange,
   createCookieSession,
-  DESKTOP_BROWSERS,
-  formatIpAddress,
-  networkHolds,
-  parseIpAddress,
-  parseIpNetwork,
   type StoredCookie,
-  sniffPageType,
-} from "../../../src/fetching/testing.ts";
+} from "../../../src/fetching/session/cookies.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
 
 describe("Retry-After", () => {

@@ -16,7 +16,8 @@ import { join } from "node:path";
 import { createLog } from "../../../src/base/log.ts";
 import { silentLog } from "../../../src/base/silent-log.ts";
 import { type BrowsingSession, createBrowsingSession, openStorage } from "../../../src/fetching/index.ts";
-import type { StorageOptions, StoredCookie } from "../../../src/fetching/testing.ts";
+import type { StoredCookie } from "../../../src/fetching/session/cookies.ts";
+import type { StorageOptions } from "../../../src/fetching/session/storage.ts";
 
 let directory: string;
 let file: string;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import zlib from "node:zlib";
-import type { FetchedStream, StreamPurpose } from "../../../src/fetching/testing.ts";
+import type { FetchedStream, StreamPurpose } from "../../../src/fetching/types.ts";
 import { head, reply, startFaultySite } from "../../support/faulty-site.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { failureOf, pageUrl, type TestFetcherOptions, testFetcher } from "../../support/test-fetcher.ts";

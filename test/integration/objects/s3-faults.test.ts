@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import { createLog, type Log } from "../../../src/base/log.ts";
 import { createMetrics, type Measurement } from "../../../src/base/metrics.ts";
 import { openObjectStore } from "../../../src/base/objects/index.ts";
-import type { S3Options } from "../../../src/base/objects/testing.ts";
+import type { S3Options } from "../../../src/base/objects/store.ts";
 import { makeBucket, optionsFor, TEST_CREDENTIALS } from "../../support/bucket.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 import { startRawServer } from "../../support/raw-server.ts";

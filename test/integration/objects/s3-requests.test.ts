@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { type ObjectStore, openObjectStore } from "../../../src/base/objects/index.ts";
-import type { S3Options } from "../../../src/base/objects/testing.ts";
+import type { S3Options } from "../../../src/base/objects/store.ts";
 import { optionsFor } from "../../support/bucket.ts";
 import { type RawRequest, startRawServer } from "../../support/raw-server.ts";
 

@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { createLog } from "../../../src/base/log.ts";
+import { ClientConnection } from "../../../src/server/api/mcp/connection.ts";
+import { connectClient } from "../../../src/server/api/mcp/modern.ts";
 import type { McpOptions } from "../../../src/server/index.ts";
-import { ClientConnection, connectClient } from "../../../src/server/testing.ts";
 import { until } from "../../support/until.ts";
 
 const META = {

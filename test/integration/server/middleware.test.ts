@@ -3,20 +3,17 @@ import { Failure } from "../../../src/base/failure.ts";
 import { createLog } from "../../../src/base/log.ts";
 import { createMetrics, type Measurement } from "../../../src/base/metrics.ts";
 import { parseAddressSet } from "../../../src/fetching/index.ts";
+import { type Listener, listen } from "../../../src/server/listen.ts";
+import { createAccess, requireGrant } from "../../../src/server/middleware/access.ts";
 import {
-  createAccess,
   type Exchange,
-  guardOrigin,
   type Handler,
   inLayers,
   type Layer,
-  type Listener,
-  limitConcurrency,
-  listen,
-  observe,
-  refuseWhileDraining,
-  requireGrant,
-} from "../../../src/server/testing.ts";
+} from "../../../src/server/middleware/exchange.ts";
+import { limitConcurrency, refuseWhileDraining } from "../../../src/server/middleware/limits.ts";
+import { observe } from "../../../src/server/middleware/observe.ts";
+import { guardOrigin } from "../../../src/server/middleware/origin.ts";
 import { untilTrue } from "../../support/until.ts";
 
 const listeners: Listener[] = [];

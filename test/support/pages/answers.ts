@@ -1,12 +1,11 @@
+import type { QueriesRecord, QueryCounts } from "../../../src/server/api/search/query-log.ts";
 import type {
   Article,
   CrawledPage,
   Job,
   JobOutcomes,
   PageBlock,
-  QueriesRecord,
-  QueryCounts,
-} from "../../../src/server/testing.ts";
+} from "../../../src/server/web/page/extractor/api.ts";
 
 const HOST = "https://mill.example";
 const START = Date.parse("2026-11-21T09:00:00Z");

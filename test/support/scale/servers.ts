@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { reservePort } from "../../../src/server/testing.ts";
+import { reservePort } from "../../../src/server/listen.ts";
 import { untilTrue } from "../until.ts";
 
 /** An S3 server that is not ours, with one empty bucket. */

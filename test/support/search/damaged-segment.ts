@@ -1,6 +1,8 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { findCandidates, inverseDocumentFrequency, Segment } from "../../../src/search/testing.ts";
+import { inverseDocumentFrequency } from "../../../src/search/field-score.ts";
+import { findCandidates } from "../../../src/search/segment/find-candidates.ts";
+import { Segment } from "../../../src/search/segment/segment.ts";
 import { temporaryDirectory } from "../temporary.ts";
 import { ALL_FIELDS, buildAt, manyDocuments } from "./segment-fixture.ts";
 

@@ -1,7 +1,7 @@
 // A build that never ends, for the test that kills one. Its argument is the index file.
 import { setTimeout as sleep } from "node:timers/promises";
+import { buildSegment } from "../../../src/search/builder/build-segment.ts";
 import type { SourceDocument } from "../../../src/search/index.ts";
-import { buildSegment } from "../../../src/search/testing.ts";
 import { buildAnalysis, manyDocuments } from "./segment-fixture.ts";
 
 async function* endless(): AsyncGenerator<SourceDocument> {

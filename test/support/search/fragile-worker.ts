@@ -1,5 +1,5 @@
 // The index worker, with documents that it hangs on, dies of, or fails on.
-import { readDocuments } from "../../../src/search/testing.ts";
+import { readDocuments } from "../../../src/search/reading/read-document.ts";
 import { runIndexWorker } from "../../../src/search/worker.ts";
 
 runIndexWorker(globalThis as unknown as Parameters<typeof runIndexWorker>[0], (document) => {

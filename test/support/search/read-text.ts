@@ -1,5 +1,6 @@
 import type { SourceDocument } from "../../../src/search/index.ts";
-import { readDocuments, type TextKind } from "../../../src/search/testing.ts";
+import type { TextKind } from "../../../src/search/reading/kinds.ts";
+import { readDocuments } from "../../../src/search/reading/read-document.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 
 /** The documents of a file of a kind. */

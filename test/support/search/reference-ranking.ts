@@ -1,14 +1,14 @@
+import { Analyser } from "../../../src/search/analysis/analyser.ts";
+import { DocumentAnalyser } from "../../../src/search/document/analyse.ts";
 import type { SearchSettings, SourceDocument } from "../../../src/search/index.ts";
 import {
-  Analyser,
   CLOSE_TOKENS,
-  DocumentAnalyser,
-  FIELDS,
   OPENINGS,
   RANKING,
   SHORT_PAGE,
   weightsFor,
-} from "../../../src/search/testing.ts";
+} from "../../../src/search/ranking/constants.ts";
+import { FIELDS } from "../../../src/search/types.ts";
 
 /** A document as the list of its tokens, by position. */
 type Token = {

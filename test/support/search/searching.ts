@@ -1,12 +1,7 @@
 import type { SearchSettings } from "../../../src/search/index.ts";
-import {
-  findCandidates,
-  prepare,
-  rescorePrepared,
-  type SearchOptions,
-  type Segment,
-  searchIndex,
-} from "../../../src/search/testing.ts";
+import { prepare, rescorePrepared, type SearchOptions, searchIndex } from "../../../src/search/searcher.ts";
+import { findCandidates } from "../../../src/search/segment/find-candidates.ts";
+import type { Segment } from "../../../src/search/segment/segment.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 
 export const OPTIONS: SearchOptions = {

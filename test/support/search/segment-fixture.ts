@@ -1,14 +1,11 @@
 import { join } from "node:path";
 import fc from "fast-check";
+import { Analyser } from "../../../src/search/analysis/analyser.ts";
+import { type BuildOptions, buildSegment } from "../../../src/search/builder/build-segment.ts";
+import { DocumentAnalyser } from "../../../src/search/document/analyse.ts";
 import type { AnalyzerProfile, Language, SourceDocument } from "../../../src/search/index.ts";
-import {
-  Analyser,
-  type BuildOptions,
-  buildSegment,
-  DocumentAnalyser,
-  type RankingSettings,
-  Segment,
-} from "../../../src/search/testing.ts";
+import { Segment } from "../../../src/search/segment/segment.ts";
+import type { RankingSettings } from "../../../src/search/types.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { temporaryDirectory } from "../temporary.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { emptyShell } from "../../../src/articles/testing.ts";
+import { emptyShell } from "../../../src/articles/shell.ts";
 
 const SCRIPT = '<script src="/main.js"></script>';
 const SHELLS = {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { ArticleResult } from "../../../src/articles/fetched-article.ts";
 import {
   articleFields,
   articleFromDocument,
@@ -6,7 +7,6 @@ import {
   DEFAULT_FIELDS,
   type LocalDocument,
 } from "../../../src/articles/index.ts";
-import type { ArticleResult } from "../../../src/articles/testing.ts";
 import { Failure } from "../../../src/base/failure.ts";
 import { type ExtractionOptions, extractBody } from "../../../src/extraction/index.ts";
 import { parsePageUrl } from "../../../src/urls/index.ts";

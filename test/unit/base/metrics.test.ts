@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { openStatsd } from "../../../src/app/testing.ts";
+import { openStatsd } from "../../../src/app/statsd.ts";
 import { createMetrics, logSink, METRICS, statsdSink } from "../../../src/base/metrics.ts";
 import { untilTrue } from "../../support/until.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parseStoreUrl } from "../../../src/base/objects/index.ts";
-import { folderOf } from "../../../src/base/objects/testing.ts";
+import { folderOf } from "../../../src/base/objects/store.ts";
 
 describe("the URL of a store", () => {
   test.each([

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { COMMANDS, EXTRACT_FLAGS, parseArguments } from "../../../src/cli/testing.ts";
+import { parseArguments } from "../../../src/cli/arguments.ts";
+import { COMMANDS } from "../../../src/cli/commands.ts";
+import { EXTRACT_FLAGS } from "../../../src/cli/flags/pages.ts";
 
 describe("parseArguments", () => {
   test("takes values as they were typed, numbers and a lone - included", () => {

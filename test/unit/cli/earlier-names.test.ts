@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { EARLIER_FIELDS, EARLIER_OPTIONS, EARLIER_VARIABLES } from "../../../src/base/earlier-names.ts";
 import { Failure } from "../../../src/base/failure.ts";
-import { parseArguments, readExtractCommand } from "../../../src/cli/testing.ts";
+import { parseArguments } from "../../../src/cli/arguments.ts";
+import { readExtractCommand } from "../../../src/cli/commands/pages/extract-options.ts";
 import { misspeltVariables, readDeployment, readSettings } from "../../../src/settings/index.ts";
 
 const page = await Bun.file(join(import.meta.dir, "../../../docs/migration.md")).text();

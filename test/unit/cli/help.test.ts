@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { COMMANDS, createPaint, formatHelp, formatManual, formatOverview } from "../../../src/cli/testing.ts";
+import { COMMANDS } from "../../../src/cli/commands.ts";
+import { formatHelp, formatOverview } from "../../../src/cli/help.ts";
+import { formatManual } from "../../../src/cli/manual.ts";
+import { createPaint } from "../../../src/cli/terminal/notices.ts";
 import { VARIABLES } from "../../../src/settings/index.ts";
 import { outputOf } from "../../support/local.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { parseLockFile } from "../../../src/cli/testing.ts";
-import { chooseLocked } from "../../../src/tenants/testing.ts";
+import { parseLockFile } from "../../../src/cli/commands/documents/lock-file.ts";
+import { chooseLocked } from "../../../src/tenants/library.ts";
 import { cpuMs } from "../../support/cpu.ts";
 
 /** The version of `gate` for which its documentation is chosen; null when the file has none. */

@@ -1,12 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import {
-  COMMANDS,
-  type Command,
-  CRAWL_COMMAND,
-  EXTRACT_COMMAND,
-  parseArguments,
-} from "../../../src/cli/testing.ts";
+import { parseArguments } from "../../../src/cli/arguments.ts";
+import { COMMANDS, type Command, CRAWL_COMMAND, EXTRACT_COMMAND } from "../../../src/cli/commands.ts";
 
 type Flag = Command["flags"][number];
 

@@ -1,11 +1,8 @@
 import { expect, test } from "bun:test";
-import {
-  CRAWL_ONLY_FLAGS,
-  EXTRACT_FLAGS,
-  parseArguments,
-  readCrawlCommand,
-  readExtractCommand,
-} from "../../../src/cli/testing.ts";
+import { parseArguments } from "../../../src/cli/arguments.ts";
+import { readCrawlCommand } from "../../../src/cli/commands/pages/crawl.ts";
+import { readExtractCommand } from "../../../src/cli/commands/pages/extract-options.ts";
+import { CRAWL_ONLY_FLAGS, EXTRACT_FLAGS } from "../../../src/cli/flags/pages.ts";
 import { testProgram } from "../../support/program.ts";
 
 const URL = "https://h.example/";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import { decodeWords } from "../../../src/cli/index.ts";
-import { decodePath, hasRawBytes, pathBytes } from "../../../src/cli/testing.ts";
+import { decodePath, hasRawBytes, pathBytes } from "../../../src/cli/words.ts";
 
 const lossy = (bytes: Uint8Array): string => new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 const anyBytes = fc.oneof(

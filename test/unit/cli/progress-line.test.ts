@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { formatDuration, formatProgress, Pace } from "../../../src/cli/testing.ts";
+import { formatDuration, formatProgress, Pace } from "../../../src/cli/terminal/screen.ts";
 import type { CrawlProgress } from "../../../src/crawler/index.ts";
 
 const PROGRESS: CrawlProgress = {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Io } from "../../../src/cli/index.ts";
-import { openScreen } from "../../../src/cli/testing.ts";
+import { openScreen } from "../../../src/cli/terminal/screen.ts";
 
 /** A stderr that keeps what is written, as a terminal shows it: lines, the last one being open. */
 function openTerminal() {

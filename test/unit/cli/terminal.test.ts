@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { createPaint, wrap } from "../../../src/cli/testing.ts";
+import { createPaint, wrap } from "../../../src/cli/terminal/notices.ts";
 
 test("wrap breaks at spaces and leaves a word that is too long on a line of its own", () => {
   expect(wrap("one two three", 7)).toEqual(["one two", "three"]);

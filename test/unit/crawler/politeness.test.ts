@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { withRobotsHeader } from "../../../src/crawler/testing.ts";
+import { withRobotsHeader } from "../../../src/crawler/verdict.ts";
 
 test.each([
   ["noindex", true, false],

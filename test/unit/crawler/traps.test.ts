@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { EchoedPages, isTrap, withoutSession } from "../../../src/crawler/testing.ts";
+import { EchoedPages, isTrap, withoutSession } from "../../../src/crawler/scope.ts";
 import { pageUrl } from "../../support/test-fetcher.ts";
 
 const NOW = Date.UTC(2026, 10, 21);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { extractHtml } from "../../../src/extraction/testing.ts";
+import { extractHtml } from "../../../src/extraction/pool.ts";
 import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
 
 const PROSE = "The weir keeps the water of the mill at one level, whatever the river does in spring. ".repeat(

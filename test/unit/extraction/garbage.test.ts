@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { createGarbageWatch } from "../../../src/extraction/testing.ts";
+import { createGarbageWatch } from "../../../src/extraction/worker.ts";
 
 test("garbage is collected once every 16 million characters of pages, however they are cut", () => {
   for (const pageChars of [100_000, 3_000_000, 16_000_000]) {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { countWords } from "../../../src/extraction/testing.ts";
+import { countWords } from "../../../src/extraction/text.ts";
 
 /** UAX 29 as the runtime has it, on the text as a whole. */
 function segmented(text: string): number {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { deflateRawSync, gzipSync, zstdCompressSync } from "node:zlib";
 import fc from "fast-check";
-import { binaryBody } from "../../../src/fetching/testing.ts";
+import { binaryBody } from "../../../src/fetching/charset/content-type.ts";
 import { type FaultySite, type Route, reply, startFaultySite } from "../../support/faulty-site.ts";
 import { failureOf, pageUrl, testFetcher } from "../../support/test-fetcher.ts";
 

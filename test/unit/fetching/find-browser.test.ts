@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { delimiter, dirname, join, relative } from "node:path";
+import { findBrowser } from "../../../src/fetching/browser/hosts.ts";
 import type { FindBrowserOptions } from "../../../src/fetching/index.ts";
-import { findBrowser } from "../../../src/fetching/testing.ts";
 import { directoryForEachTest } from "../../support/for-all-tests.ts";
 
 const directory = directoryForEachTest();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { crawlDelayMs, isAllowed } from "../../../src/fetching/index.ts";
-import { parseRobots } from "../../../src/fetching/testing.ts";
+import { parseRobots } from "../../../src/fetching/robots/robots.ts";
 
 const allows = (robots: string, path: string, agent = "article-extractor"): boolean =>
   isAllowed(parseRobots(robots), agent, `https://example.org${path}`);

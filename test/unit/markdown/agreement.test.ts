@@ -8,7 +8,10 @@ import {
   readInline,
   readMarkdown,
 } from "../../../src/markdown/index.ts";
-import { Analyser, DocumentAnalyser, FIELDS, plainText } from "../../../src/search/testing.ts";
+import { Analyser } from "../../../src/search/analysis/analyser.ts";
+import { DocumentAnalyser } from "../../../src/search/document/analyse.ts";
+import { plainText } from "../../../src/search/snippet/snippet.ts";
+import { FIELDS } from "../../../src/search/types.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 
 // Documents of unlike words, so that what one reader loses or adds is seen.

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { fileNameKey, pageFileName } from "../../../src/pages/testing.ts";
+import { fileNameKey, pageFileName } from "../../../src/pages/catalog.ts";
 import { type DocumentUrl, docsUrl, parseDocumentUrl } from "../../../src/urls/index.ts";
 
 const url = (text: string): DocumentUrl => {

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rename, symlink, utimes } from "node:fs/promi
 import { join } from "node:path";
 import { Failure } from "../../../src/base/failure.ts";
 import { createFileStore, type Page, type PageStore } from "../../../src/pages/index.ts";
-import { formatPage } from "../../../src/pages/testing.ts";
+import { formatPage } from "../../../src/pages/page.ts";
 import { type PageUrl, parsePageUrl } from "../../../src/urls/index.ts";
 import { directoryForEachTest } from "../../support/for-all-tests.ts";
 

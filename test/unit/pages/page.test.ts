@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { type Page, pageText } from "../../../src/pages/index.ts";
-import { formatPage, parsePage } from "../../../src/pages/testing.ts";
+import { formatPage, parsePage } from "../../../src/pages/page.ts";
 import { type PageUrl, parsePageUrl } from "../../../src/urls/index.ts";
 
 const address = parsePageUrl("https://h.test/a") as PageUrl; // a literal that is a URL

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
+import { Analyser } from "../../../src/search/analysis/analyser.ts";
+import { buildSegment } from "../../../src/search/builder/build-segment.ts";
+import { DocumentAnalyser } from "../../../src/search/document/analyse.ts";
+import { SLUG_STYLES, Slugs } from "../../../src/search/document/slugs.ts";
 import {
   outlineOf,
   rangeOfFragment,
@@ -8,15 +12,8 @@ import {
   type SourceDocument,
   type StoredDocument,
 } from "../../../src/search/index.ts";
-import {
-  Analyser,
-  buildSegment,
-  cleanDocument,
-  DocumentAnalyser,
-  Segment,
-  SLUG_STYLES,
-  Slugs,
-} from "../../../src/search/testing.ts";
+import { cleanDocument } from "../../../src/search/reading/read-document.ts";
+import { Segment } from "../../../src/search/segment/segment.ts";
 import { parseDocumentUrl } from "../../../src/urls/index.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";

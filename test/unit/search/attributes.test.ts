@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { attributesOf } from "../../../src/search/attributes/attributes.ts";
+import { compileGlob, NO_FILTER } from "../../../src/search/attributes/filter.ts";
 import { parseFilter, type SourceDocument } from "../../../src/search/index.ts";
-import { attributesOf, compileGlob, NO_FILTER } from "../../../src/search/testing.ts";
 
 const document = (path: string, title = "", declared: SourceDocument["declared"] = {}): SourceDocument => ({
   // An address in the forms that documents have.

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { cleanDocument } from "../../../src/search/testing.ts";
+import { cleanDocument } from "../../../src/search/reading/read-document.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 
 const clean = (markdown: string): string =>

@@ -1,12 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import {
-  Analyser,
-  DocumentAnalyser,
-  FIELDS,
-  type FieldName,
-  scanLines,
-  stemEnglish,
-} from "../../../src/search/testing.ts";
+import { Analyser } from "../../../src/search/analysis/analyser.ts";
+import { stemEnglish } from "../../../src/search/analysis/stemmer.ts";
+import { DocumentAnalyser } from "../../../src/search/document/analyse.ts";
+import { scanLines } from "../../../src/search/document/blocks.ts";
+import { FIELDS, type FieldName } from "../../../src/search/types.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 
 function analyse(markdown: string, title = "") {

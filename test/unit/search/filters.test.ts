@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { attributesOf } from "../../../src/search/attributes/attributes.ts";
+import { compileGlob } from "../../../src/search/attributes/filter.ts";
 import { parseFilter, type SearchSettings, type SourceDocument } from "../../../src/search/index.ts";
-import { attributesOf, compileGlob, countIn, findCandidates } from "../../../src/search/testing.ts";
+import { countIn } from "../../../src/search/searcher.ts";
+import { findCandidates } from "../../../src/search/segment/find-candidates.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { searchIn } from "../../support/search/searching.ts";

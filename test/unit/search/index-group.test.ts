@@ -10,7 +10,7 @@ import {
   type SearchSettings,
   type SourceDocument,
 } from "../../../src/search/index.ts";
-import type { SearchOptions } from "../../../src/search/testing.ts";
+import type { SearchOptions } from "../../../src/search/searcher.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { OPTIONS } from "../../support/search/searching.ts";

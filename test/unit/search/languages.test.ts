@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import type { Language } from "../../../src/search/index.ts";
-import { LANGUAGES } from "../../../src/search/testing.ts";
+import { LANGUAGES } from "../../../src/search/types.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { rankIn, searchIn } from "../../support/search/searching.ts";
 import { buildAnalysis, openFixture } from "../../support/search/segment-fixture.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { NO_DOCUMENT } from "../../../src/search/testing.ts";
+import { NO_DOCUMENT } from "../../../src/search/types.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { openFixture } from "../../support/search/segment-fixture.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { buildMemoryIndex } from "../../../scripts/docs/memory-index.ts";
-import type { TermWalk } from "../../../src/search/testing.ts";
+import type { TermWalk } from "../../../src/search/types.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { rankIn, searchIn } from "../../support/search/searching.ts";
 import { buildAnalysis, openFixture, sourceDocuments } from "../../support/search/segment-fixture.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseQuery } from "../../../src/search/testing.ts";
+import { parseQuery } from "../../../src/search/query/compile.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { rankIn, searchIn } from "../../support/search/searching.ts";

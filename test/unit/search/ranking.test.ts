@@ -1,8 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Failure } from "../../../src/base/failure.ts";
+import { stemEnglish } from "../../../src/search/analysis/stemmer.ts";
 import type { AnalyzerProfile, SourceDocument } from "../../../src/search/index.ts";
-import { FIELDS, stemEnglish, weightsFor } from "../../../src/search/testing.ts";
+import { weightsFor } from "../../../src/search/ranking/constants.ts";
+import { FIELDS } from "../../../src/search/types.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { referenceRanking } from "../../support/search/reference-ranking.ts";

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readDocumentFolder, type SourceDocument } from "../../../src/search/index.ts";
-import { readDocuments } from "../../../src/search/testing.ts";
+import { readDocuments } from "../../../src/search/reading/read-document.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 async function read(folder: string) {

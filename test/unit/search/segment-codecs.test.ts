@@ -1,33 +1,27 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
+import { bitWidth, packBits, packedLength, unpackBits } from "../../../src/search/segment/bit-packing.ts";
+import { ByteReader, ByteWriter } from "../../../src/search/segment/bytes.ts";
+import { codeUnitBytes, decodeCodeUnits } from "../../../src/search/segment/code-units.ts";
+import { encodeLengths, openLengths } from "../../../src/search/segment/field-lengths.ts";
+import { SegmentFile } from "../../../src/search/segment/file-reader.ts";
+import { SegmentFileWriter } from "../../../src/search/segment/file-writer.ts";
+import { decodePositions, encodePositions } from "../../../src/search/segment/positions-codec.ts";
 import {
-  ByteReader,
-  ByteWriter,
-  bitWidth,
-  codeUnitBytes,
-  decodeCodeUnits,
-  decodeLayout,
-  decodePositions,
-  decodeStored,
-  encodeLayout,
-  encodeLengths,
-  encodePositions,
-  encodeStored,
-  FIELDS,
-  openLengths,
-  packBits,
-  packedLength,
   readSignatureKey,
-  SegmentFile,
-  SegmentFileWriter,
   SignatureNumbers,
   Signatures,
-  StringTableCursor,
-  StringTableWriter,
   signatureKey,
-  unpackBits,
-} from "../../../src/search/testing.ts";
+} from "../../../src/search/segment/signatures.ts";
+import {
+  decodeLayout,
+  decodeStored,
+  encodeLayout,
+  encodeStored,
+} from "../../../src/search/segment/stored-codec.ts";
+import { StringTableCursor, StringTableWriter } from "../../../src/search/segment/string-table.ts";
+import { FIELDS } from "../../../src/search/types.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 const anyString = fc.string({

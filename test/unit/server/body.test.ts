@@ -3,19 +3,16 @@ import net from "node:net";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import { silentLog } from "../../../src/base/silent-log.ts";
 import { parseAddressSet, subscriberNetwork } from "../../../src/fetching/index.ts";
+import { type Listener, listen } from "../../../src/server/listen.ts";
 import {
   type BodyLimits,
-  type Handler,
-  inLayers,
-  type Layer,
-  type Listener,
-  limitConcurrency,
-  listen,
   MAX_BODY_BYTES,
-  observe,
   readJsonBody,
   receiveBodies,
-} from "../../../src/server/testing.ts";
+} from "../../../src/server/middleware/body.ts";
+import { type Handler, inLayers, type Layer } from "../../../src/server/middleware/exchange.ts";
+import { limitConcurrency } from "../../../src/server/middleware/limits.ts";
+import { observe } from "../../../src/server/middleware/observe.ts";
 
 const listeners: Listener[] = [];
 const sockets: net.Socket[] = [];

@@ -2,15 +2,10 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import { silentLog } from "../../../src/base/silent-log.ts";
 import { parseAddressSet } from "../../../src/fetching/index.ts";
-import {
-  inLayers,
-  type Layer,
-  type Listener,
-  limitClients,
-  limitConcurrency,
-  listen,
-  observe,
-} from "../../../src/server/testing.ts";
+import { type Listener, listen } from "../../../src/server/listen.ts";
+import { inLayers, type Layer } from "../../../src/server/middleware/exchange.ts";
+import { limitClients, limitConcurrency } from "../../../src/server/middleware/limits.ts";
+import { observe } from "../../../src/server/middleware/observe.ts";
 import { untilTrue } from "../../support/until.ts";
 
 const listeners: Listener[] = [];

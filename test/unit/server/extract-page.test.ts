@@ -2,7 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Tiktoken } from "js-tiktoken/lite";
 import o200k from "js-tiktoken/ranks/o200k_base";
-import { estimateTokens, mayBeKept, pythonValue, quote } from "../../../src/server/testing.ts";
+import { mayBeKept } from "../../../src/server/web/page/extractor/recent.ts";
+import { pythonValue, quote } from "../../../src/server/web/page/extractor/request-code.ts";
+import { estimateTokens } from "../../../src/server/web/page/format.ts";
 
 describe("an address stays in the browser", () => {
   test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { pageOfText } from "../../../src/server/testing.ts";
+import { pageOfText } from "../../../src/server/api/mcp/pages.ts";
 
 /** Reads a text page by page. */
 function pagesOf(text: string, maxChars: number): { readonly contents: string[]; readonly gaps: string[] } {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { createMetrics, gaugeOf, METRICS } from "../../../src/base/metrics.ts";
-import { createPrometheusSink } from "../../../src/server/testing.ts";
+import { createPrometheusSink } from "../../../src/server/processes/prometheus.ts";
 
 /** The samples of a metric with its type. */
 const linesOf = (text: string, name: string): string[] =>

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openDatabase } from "../../../src/base/database/index.ts";
+import { openQueryLog } from "../../../src/server/api/search/query-log.ts";
 import { readQueryLog } from "../../../src/server/index.ts";
-import { openQueryLog } from "../../../src/server/testing.ts";
 import { directoryForEachTest } from "../../support/for-all-tests.ts";
 
 const DAY_MS = 86_400_000;

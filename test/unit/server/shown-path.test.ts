@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { shownPath } from "../../../src/server/testing.ts";
+import { shownPath } from "../../../src/server/middleware/observe.ts";
 
 /** Escapes a text as a whole, slashes and colons too, so many times. */
 const escaped = (text: string, times: number): string =>

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { parseJsonc, withElement, withoutElement } from "../../../src/settings/testing.ts";
+import { parseJsonc, withElement, withoutElement } from "../../../src/settings/deployment/jsonc.ts";
 
 const parse = (text: string): unknown => parseJsonc(text, "d.json");
 

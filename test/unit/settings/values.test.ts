@@ -10,7 +10,7 @@ import {
   text,
   type ValueParser,
 } from "../../../src/settings/index.ts";
-import { boolean } from "../../../src/settings/testing.ts";
+import { boolean } from "../../../src/settings/values.ts";
 
 const PARSERS = {
   text,

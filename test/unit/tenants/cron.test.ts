@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { nextRunAt } from "../../../src/tenants/testing.ts";
+import { nextRunAt } from "../../../src/tenants/schedule.ts";
 
 const MINUTE_MS = 60_000;
 

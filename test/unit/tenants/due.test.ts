@@ -2,14 +2,9 @@ import { describe, expect, test } from "bun:test";
 import { openDatabase } from "../../../src/base/database/index.ts";
 import { createLog } from "../../../src/base/log.ts";
 import { openSyncBook, type TenantSettings } from "../../../src/tenants/index.ts";
-import type { GitTenant, OnlineTenant } from "../../../src/tenants/testing.ts";
-import {
-  dueAt,
-  recordOf,
-  type SyncRecord,
-  takeSyncSlot,
-  withoutFutureTimes,
-} from "../../../src/tenants/testing.ts";
+import { dueAt, takeSyncSlot, withoutFutureTimes } from "../../../src/tenants/schedule.ts";
+import type { GitTenant, OnlineTenant } from "../../../src/tenants/settings.ts";
+import { recordOf, type SyncRecord } from "../../../src/tenants/sync-book.ts";
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
+import { describeTenant } from "../../../src/tenants/describe.ts";
+import { createTenantFinder } from "../../../src/tenants/find.ts";
 import type { TenantDetail } from "../../../src/tenants/index.ts";
-import { createTenantFinder, describeTenant } from "../../../src/tenants/testing.ts";
 import { folder, readJson, repository, tenants, web } from "../../support/deployment.ts";
 
 const detail = (codename: string, displayName: string, description: string, host = ""): TenantDetail => ({

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { chooseMentioned, chooseVersion } from "../../../src/tenants/testing.ts";
+import { chooseMentioned, chooseVersion } from "../../../src/tenants/library.ts";
 import { folder, readJson, tenants } from "../../support/deployment.ts";
 
 const documented = (library: string | null, versions: readonly (string | null)[]) =>

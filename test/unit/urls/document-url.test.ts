@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { type DocsUrl, parseDocsUrl } from "../../../src/urls/document-url.ts";
 import { docsUrl, parseDocumentUrl } from "../../../src/urls/index.ts";
-import { type DocsUrl, parseDocsUrl } from "../../../src/urls/testing.ts";
 
 describe("docsUrl", () => {
   test.each([

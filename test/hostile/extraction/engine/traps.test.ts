@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { scanPage } from "../../../../src/extraction/testing.ts";
+import { scanPage } from "../../../../src/extraction/page/scan.ts";
 import { articleOf, extract, PROSE } from "../../../support/extraction.ts";
 
 describe("the one-pass engine", () => {

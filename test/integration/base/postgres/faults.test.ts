@@ -1,14 +1,7 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { holdLease } from "../../../../src/base/database/index.ts";
 import { createLog } from "../../../../src/base/log.ts";
 import { createMetrics, type Measurement, noMetrics } from "../../../../src/base/metrics.ts";
-import {
-  migrate,
-  openPostgres,
-  openSharedLeases,
-  type Postgres,
-  WANTED_VERSION,
-} from "../../../../src/base/postgres/index.ts";
+import { migrate, openPostgres, type Postgres, WANTED_VERSION } from "../../../../src/base/postgres/index.ts";
 import { schemaVersion } from "../../../../src/base/postgres/schema.ts";
 import { silentLog } from "../../../../src/base/silent-log.ts";
 import { startPostgres, testDatabase } from "../../../support/postgres.ts";
@@ -145,31 +138,6 @@ test("what waits for a database ends when it is closed, and closing it twice is 
   await postgres[Symbol.asyncDispose]();
   expect(await outcome).toBe("cancelled");
   await expect(postgres.query("SELECT 1")).rejects.toMatchObject({ code: "cancelled" });
-});
-
-test("a lease is lost in time when the database falls silent, and the next holding has a higher fence", async () => {
-  await using other = await startPostgres();
-  await using own = await testDatabase(other);
-  const leases = openSharedLeases(await own.open());
-  let lost = 0;
-  const errors: unknown[] = [];
-  const held = await holdLease({
-    ...{ leases, name: "work", owner: "me", ttlMs: 2000 },
-    ...{ onLost: () => lost++, onError: (error: unknown) => errors.push(error) },
-  });
-  other.freeze("all");
-  await untilTrue(() => lost > 0);
-  for (const error of errors) expect(error).toMatchObject({ code: "database_unavailable" });
-  other.thaw();
-  // The database has let time pass meanwhile.
-  let fence: number | null = null;
-  await untilTrue(async () => {
-    fence = await leases.take("work", "they", 60_000);
-    return fence !== null;
-  });
-  expect(fence).toBeGreaterThan(held?.fence ?? Number.POSITIVE_INFINITY);
-  await held?.[Symbol.asyncDispose]();
-  expect({ lost, holder: await leases.holder("work") }).toEqual({ lost: 1, holder: "they" });
 });
 
 test("a program that froze in a transaction does not hold its locks for ever", async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createLog } from "../../../../src/base/log.ts";
 import { noMetrics } from "../../../../src/base/metrics.ts";
 import { checkReady, migrate, openPostgres, WANTED_VERSION } from "../../../../src/base/postgres/index.ts";
-import { reservePort } from "../../../../src/server/testing.ts";
+import { reservePort } from "../../../../src/server/listen.ts";
 import { makeCertificate } from "../../../support/certificates.ts";
 import { startPostgres, testDatabase } from "../../../support/postgres.ts";
 import { untilTrue } from "../../../support/until.ts";

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "bun:test";
-import { buildPageTree, keepBlocks, PAGE_TYPES, scanPage } from "../../../../src/extraction/testing.ts";
+import { keepBlocks } from "../../../../src/extraction/classification/keep-blocks.ts";
+import { buildPageTree } from "../../../../src/extraction/classification/page-tree.ts";
+import { scanPage } from "../../../../src/extraction/page/scan.ts";
+import { PAGE_TYPES } from "../../../../src/extraction/types.ts";
 import { articleOf, PROSE } from "../../../support/extraction.ts";
 
 const PURPOSE = "Store and/or access information on a device. Vendors can use this purpose.";

@@ -2,23 +2,25 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
   BLOCK_FEATURES,
-  BYLINE_FEATURES,
-  buildPageTree,
-  CHOICE_FEATURES,
-  CONTEXT_FEATURES,
   computeBlockFeatures,
-  DATE_FEATURES,
+} from "../../../../src/extraction/classification/block-features.ts";
+import { CHOICE_FEATURES } from "../../../../src/extraction/classification/choose.ts";
+import { CONTEXT_FEATURES } from "../../../../src/extraction/classification/context-features.ts";
+import { PAGE_FEATURES } from "../../../../src/extraction/classification/page-features.ts";
+import { buildPageTree } from "../../../../src/extraction/classification/page-tree.ts";
+import {
   each,
   type Features,
   features,
   given,
   joined,
   ofPart,
-  PAGE_FEATURES,
   rowsOf,
-  scanPage,
-  TITLE_FEATURES,
-} from "../../../../src/extraction/testing.ts";
+} from "../../../../src/extraction/features.ts";
+import { BYLINE_FEATURES } from "../../../../src/extraction/metadata/byline-features.ts";
+import { DATE_FEATURES } from "../../../../src/extraction/metadata/date-features.ts";
+import { TITLE_FEATURES } from "../../../../src/extraction/metadata/title-features.ts";
+import { scanPage } from "../../../../src/extraction/page/scan.ts";
 import trained from "./trained-features.json";
 
 describe("the features", () => {

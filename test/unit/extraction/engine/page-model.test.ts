@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { Break, ElementFlag, scanPage, tagName } from "../../../../src/extraction/testing.ts";
+import { Break, ElementFlag, tagName } from "../../../../src/extraction/page/page-model.ts";
+import { scanPage } from "../../../../src/extraction/page/scan.ts";
 
 const blocksOf = (html: string): readonly string[] => scanPage(html).model.blocks.text;
 

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Tokenizer as ReferenceTokenizer } from "htmlparser2";
-import { codesOf, scanPage, TextTable, Tokenizer, tagAt } from "../../../../src/extraction/testing.ts";
+import { tagAt } from "../../../../src/extraction/page/page-model.ts";
+import { scanPage } from "../../../../src/extraction/page/scan.ts";
+import { codesOf, TextTable } from "../../../../src/extraction/page/source-text.ts";
+import { Tokenizer } from "../../../../src/extraction/page/tokenizer.ts";
 
 /** What our tokenizer makes of a page, as lines. */
 function tokens(html: string): string[] {

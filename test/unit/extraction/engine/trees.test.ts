@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { BLOCK_TREES, CONFIDENCE_TREES, decodeTrees, predict } from "../../../../src/extraction/testing.ts";
+import { BLOCK_TREES, CONFIDENCE_TREES } from "../../../../src/extraction/classification/block-trees.ts";
+import { decodeTrees, predict } from "../../../../src/extraction/classification/trees.ts";
 import sample from "./trained-sample.json";
 
 const NOTHING_KNOWN = { shared: new Set<number>(), great: new Set<number>() };

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { headingLevel } from "../../../../src/extraction/classification/block-features.ts";
+import { buildPageTree } from "../../../../src/extraction/classification/page-tree.ts";
 import {
-  buildPageTree,
   computeWordSums,
   decodeWordWeights,
-  headingLevel,
-  scanPage,
   WORD_SUM_COUNT,
-  WORD_WEIGHTS,
   weightOf,
   wordsOfBlock,
-} from "../../../../src/extraction/testing.ts";
+} from "../../../../src/extraction/classification/word-sums.ts";
+import { WORD_WEIGHTS } from "../../../../src/extraction/classification/word-weights.ts";
+import { scanPage } from "../../../../src/extraction/page/scan.ts";
 
 const weights = decodeWordWeights(WORD_WEIGHTS);
 const sumsOf = (html: string): Float32Array[] => {

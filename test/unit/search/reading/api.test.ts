@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { assert, integer, property, record, string, uniqueArray } from "fast-check";
-import { readDocuments } from "../../../../src/search/testing.ts";
+import { readDocuments } from "../../../../src/search/reading/read-document.ts";
 import { parseDocumentUrl } from "../../../../src/urls/index.ts";
 import { apiDocuments, fieldsOf, OPENAPI, operationOf, schemaOf } from "../../../support/search/api.ts";
 import { documentsOfText } from "../../../support/search/read-text.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { kindOf } from "../../../../src/search/testing.ts";
+import { kindOf } from "../../../../src/search/reading/kinds.ts";
 
 test.each([
   ["a.md", "", "markdown"],

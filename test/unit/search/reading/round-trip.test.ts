@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { assert, property } from "fast-check";
-import type { TextKind } from "../../../../src/search/testing.ts";
+import type { TextKind } from "../../../../src/search/reading/kinds.ts";
 import {
   documentModel,
   flatMarkdown,

@@ -1,4 +1,0 @@
-// What tests and benches use of this room besides its door; nothing of the product does.
-export type { BrowserMachine } from "./app.ts";
-export { openStatsd } from "./statsd.ts";
-export type { Sources } from "./tenants.ts";
