@@ -164,7 +164,8 @@ export function linkPageOfVisit(url: string, visit: PageVisit): FetchedArticle |
 function fetchedOf(url: string, visit: PageVisit, article: Article): FetchedArticle {
   const { page, extraction, extractionMs, notes } = visit;
   const warnings = [...article.warnings, ...page.warnings, ...notes];
-  if (page.status >= 400) warnings.push(`Extracted after HTTP ${page.status} (SPA/client-rendered)`);
+  // Specified in these words, for a 410 too; `http_status` says which it was.
+  if (page.status >= 400) warnings.push("Extracted after HTTP 404 (SPA/client-rendered)");
   return {
     url,
     finalUrl: page.finalUrl,

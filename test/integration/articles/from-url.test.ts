@@ -223,7 +223,7 @@ describe("a transient 404", () => {
   test("may also be a 410", async () => {
     const { statusCode, warnings } = await fromUrl(serve("/spa-410", { status: 410, body: ARTICLE }));
     expect(statusCode).toBe(410);
-    expect(warnings).toEqual(["Extracted after HTTP 410 (SPA/client-rendered)"]);
+    expect(warnings).toEqual(["Extracted after HTTP 404 (SPA/client-rendered)"]);
   });
 
   for (const tag of ["<article>", "<main class=x>", "<P>", "<p\n>", "<main/>"]) {
