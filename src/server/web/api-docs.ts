@@ -3,15 +3,13 @@ import { answer, assetOf, createWebPage, type WebAsset } from "./assets.ts";
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
 import docsStyle from "./page/docs/docs.css" with { type: "text" };
 import docsHtml from "./page/docs/docs.html" with { type: "text" };
-import icon from "./page/icon.svg" with { type: "text" };
 
 const docsScript = bundlePageScript("docs/main.ts");
 
 /** The page of the API in Swagger UI, whose half a megabyte comes after the first paint. */
-// The types of Bun know imported HTML as the page of a server only; imported as text it is text.
 export const docsPage = createWebPage(
-  String(docsHtml),
-  { "icon.svg": icon, "docs.css": docsStyle, "docs.js": docsScript },
+  docsHtml,
+  { "docs.css": docsStyle, "docs.js": docsScript },
   { writesMarkup: true },
 );
 

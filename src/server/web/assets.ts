@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
 import { acceptedTypes, type Exchange } from "../middleware/exchange.ts";
+import icon from "./page/icon.svg" with { type: "text" };
 
 /** A file that a browser may request. */
 export type WebAsset = {
@@ -29,20 +30,31 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   svg: "image/svg+xml",
 };
 
+/** How all pages begin; head and body need no tags. */
+const HEAD = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="{{icon.svg}}" type="image/svg+xml">
+`;
+
 /**
- * Assembles a page: `{{name}}` in the HTML becomes the asset's relative address, `assets/HASH.name`. A script that others
+ * Assembles a page of its title, styles, scripts and content: `{{name}}` in the HTML becomes the asset's relative address, `assets/HASH.name`. A script that others
  * import comes before them. `{{style name}}` and `{{script name}}` become the file itself in its element, so that the
  * first picture waits for no second request.
  * @throws Error for a placeholder that names no asset
  */
 export function createWebPage(
-  html: string,
+  content: unknown,
   files: Readonly<Record<string, string>>,
   rules: PolicyRules = {},
 ): WebPage {
+  // The types of Bun know imported HTML as the page of a server only; imported as text it is text.
+  const html = `${HEAD}${content}`;
   const assets = new Map<string, WebAsset>();
   const paths = new Map<string, string>();
-  for (const [name, source] of Object.entries(files)) {
+  for (const [name, source] of Object.entries({ "icon.svg": icon, ...files })) {
     if (html.includes(` ${name}}}`)) continue;
     // A script imports another one by the path that it has in the tree; here both are in one folder.
     const body = source.replaceAll(/(["'])\.\.\/([\w-]+)\.ts\1/g, (written, _, module: string) => {

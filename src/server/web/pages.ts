@@ -9,7 +9,6 @@ import embedHtml from "./page/embed/embed.html" with { type: "text" };
 import extractStyle from "./page/extractor/extract.css" with { type: "text" };
 import extractorStyle from "./page/extractor/extractor.css" with { type: "text" };
 import extractorHtml from "./page/extractor/extractor.html" with { type: "text" };
-import icon from "./page/icon.svg" with { type: "text" };
 import proseStyle from "./page/prose.css" with { type: "text" };
 import searchStyle from "./page/search/search.css" with { type: "text" };
 import searchHtml from "./page/search/search.html" with { type: "text" };
@@ -28,8 +27,7 @@ const statusScript = bundlePageScript("status/main.ts");
 
 /** The page of `serve extractor`: articles of addresses, and crawls. */
 export const extractorPages = (): WebPages => ({
-  "/": createWebPage(textOf(extractorHtml), {
-    "icon.svg": icon,
+  "/": createWebPage(extractorHtml, {
     "extractor.css": baseStyle + proseStyle + extractStyle + chartStyle + extractorStyle,
     "part.js": extractorPart,
     "chart.js": chartScript,
@@ -40,19 +38,16 @@ export const extractorPages = (): WebPages => ({
 
 /** The pages of `serve search`: search and documents, and the state of the collections. */
 export const searchPages = (): WebPages => ({
-  "/": createWebPage(textOf(searchHtml), {
-    "icon.svg": icon,
+  "/": createWebPage(searchHtml, {
     "search.css": baseStyle + proseStyle + searchStyle,
     "view.js": searchView,
     "search.js": searchScript,
   }),
-  "/status": createWebPage(textOf(statusHtml), {
-    "icon.svg": icon,
+  "/status": createWebPage(statusHtml, {
     "status.css": baseStyle + statusStyle,
     "status.js": statusScript,
   }),
-  "/embed": createWebPage(textOf(embedHtml), {
-    "icon.svg": icon,
+  "/embed": createWebPage(embedHtml, {
     "embed.css": baseStyle + proseStyle + embedStyle,
     "embed.js": embedScript,
   }),
@@ -61,9 +56,6 @@ export const searchPages = (): WebPages => ({
   // Its address of earlier versions; programs are answered with JSON there.
   "/analytics": { movedTo: "status#queries" },
 });
-
-/** The types of Bun know imported HTML as the page of a server only; imported as text it is text. */
-const textOf = (html: unknown): string => String(html);
 
 /** Pages by their paths. */
 export type WebPages = Readonly<Record<string, WebPage | MovedPage | SharedFile>>;

@@ -30,7 +30,11 @@ export function timeChart({ label, height, format }: TimeChartOptions): TimeChar
   const told = h("p.fine.number.chart-told");
   let shown: { readonly times: readonly number[]; readonly series: readonly TimeSeries[] } | null = null;
   let plot: Plot | null = null;
-  const colourOf = (name: string): string => getComputedStyle(place).getPropertyValue(name).trim();
+  // A canvas takes no variables and no pairs of colours.
+  const colourOf = (name: string): string => {
+    place.style.color = `var(${name})`;
+    return getComputedStyle(place).color;
+  };
   const tell = (index: number | null | undefined): void => {
     const { times = [], series = [] } = shown ?? {};
     const at = index ?? times.length - 1;

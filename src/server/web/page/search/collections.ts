@@ -27,7 +27,7 @@ function card(record: TenantRecord): HTMLElement {
   const examples = tried.filter(({ hits }) => hits > 0).slice(0, MAX_EXAMPLES);
   const state = stateTag(record);
   return h(
-    "li.collection",
+    "li.collection.panel",
     h("h3", h("a", { href: placeHash({ tenant }), id: `tenant-${tenant}` }, name), state && " ", state),
     description !== name && h("p", description),
     examples.length > 0 &&
