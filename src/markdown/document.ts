@@ -50,33 +50,23 @@ class DocumentBuilder {
     const { container, blocks: outer } = this.#frames.pop()!;
     const inner = this.#blocks;
     this.#blocks = outer;
-    switch (container.kind) {
-      case "quote":
-        outer.push(quoteOf(inner));
-        break;
-      case "details":
-        outer.push(detailsOf(inner, container.isOpen));
-        break;
-      case "footnote":
-        if (!this.#footnotes.has(container.label)) this.#footnotes.set(container.label, inner);
-        break;
-      case "item":
-        this.#addItem(container, itemOf(inner));
-    }
+    if (container.kind === "quote") outer.push(quoteOf(inner));
+    else if (container.kind === "details") outer.push(detailsOf(inner, container.isOpen));
+    else if (container.kind === "item") this.#addItem(container, itemOf(inner));
+    else if (!this.#footnotes.has(container.label)) this.#footnotes.set(container.label, inner);
   }
 
   /** Adds an item to the list that it goes on with, or to a new one. */
   #addItem({ sign, number }: Extract<Container, { kind: "item" }>, item: Item): void {
     const last = this.#blocks.at(-1);
     const list = last && this.#lists.get(last);
-    if (list?.sign === sign) {
-      list.items.push(item);
-      return;
+    if (list?.sign === sign) list.items.push(item);
+    else {
+      const items = [item];
+      const block: Block = { kind: "list", isOrdered: number !== null, start: number ?? 1, items };
+      this.#lists.set(block, { sign, items });
+      this.#blocks.push(block);
     }
-    const items = [item];
-    const block: Block = { kind: "list", isOrdered: number !== null, start: number ?? 1, items };
-    this.#lists.set(block, { sign, items });
-    this.#blocks.push(block);
   }
 
   #block(leaf: Leaf): Block {
@@ -143,21 +133,18 @@ function quoteOf(blocks: readonly Block[]): Block {
     first?.kind === "paragraph" ? (/^\[!([A-Za-z]{1,20})\](?:\n|$)/.exec(first.text) ?? []) : [];
   if (first?.kind !== "paragraph" || mark === undefined || label === undefined)
     return { kind: "quote", blocks };
-  const rest = first.text.slice(mark.length);
-  return {
-    kind: "note",
-    label,
-    blocks: rest === "" ? others : [{ kind: "paragraph", text: rest }, ...others],
-  };
+  return { kind: "note", label, blocks: withFirst(first.text.slice(mark.length), others) };
 }
+
+const withFirst = (text: string, others: readonly Block[]): readonly Block[] =>
+  text === "" ? others : [{ kind: "paragraph", text }, ...others];
 
 function detailsOf(blocks: readonly Block[], isOpen: boolean): Block {
   const [first, ...others] = blocks;
   const text = first?.kind === "paragraph" ? first.text : "";
   const [whole, summary] = /^<summary[^>]{0,200}>([\s\S]{0,4000}?)<\/summary>\s*/i.exec(text) ?? [];
   if (whole === undefined || summary === undefined) return { kind: "details", summary: "", isOpen, blocks };
-  const rest = text.slice(whole.length);
-  const inner: readonly Block[] = rest === "" ? others : [{ kind: "paragraph", text: rest }, ...others];
+  const inner = withFirst(text.slice(whole.length), others);
   return { kind: "details", summary: summary.trim(), isOpen, blocks: inner };
 }
 

@@ -92,17 +92,12 @@ export function readTag(text: string, at: number): Tag | null {
 }
 
 // These are the entities that people write; all others are shown as written.
-const VISIBLE =
+const WRITTEN =
   `amp & lt < gt > quot " apos ' copy © reg ® trade ™ hellip … mdash — ndash – lsquo ‘ rsquo ’ ldquo “
-  rdquo ” laquo « raquo » larr ← rarr → times × middot · bull • deg ° euro € sect §`.split(/\s+/);
-const NAMED = new Map([
-  ["nbsp", "\u00a0"],
-  ["ensp", "\u2002"],
-  ["emsp", "\u2003"],
-  ["thinsp", "\u2009"],
-  ["shy", "\u00ad"],
-]);
-for (let at = 0; at + 1 < VISIBLE.length; at += 2) NAMED.set(VISIBLE[at]!, VISIBLE[at + 1]!);
+  rdquo ” laquo « raquo » larr ← rarr → times × middot · bull • deg ° euro € sect § nbsp \u00a0 ensp \u2002
+  emsp \u2003 thinsp \u2009 shy \u00ad`.split(/[ \n]+/);
+const NAMED = new Map<string, string>();
+for (let at = 0; at < WRITTEN.length; at += 2) NAMED.set(WRITTEN[at]!, WRITTEN[at + 1]!);
 
 /** Decodes the entity at this place. */
 export function decodeEntity(

@@ -1,11 +1,4 @@
-import {
-  decodeEntity,
-  type Node,
-  type Run,
-  readLinkTarget,
-  readTag,
-  resolveEmphasis,
-} from "./inline-marks.ts";
+import { decodeEntity, type Node, readLinkTarget, readTag, resolveEmphasis } from "./inline-marks.ts";
 import { type Inline, SPAN_TAGS, type SpanTag } from "./model.ts";
 
 /** Longer text is shown as written; no paragraph that people write comes near this length. */
@@ -68,51 +61,24 @@ class InlineReader {
     while (this.#at < this.#text.length) {
       const before = this.#at;
       this.#step(this.#text[before]!);
-      if (this.#at > before) continue;
-      this.#literal(1);
+      if (this.#at === before) this.#literal(1);
     }
     return resolveEmphasis(this.#nodes);
   }
 
   #step(one: string): void {
-    switch (one) {
-      case "\\":
-        this.#escape();
-        break;
-      case "`":
-        this.#code();
-        break;
-      case "*":
-      case "_":
-      case "~":
-        this.#run(one);
-        break;
-      case "[":
-        this.#openBracket("[", 1);
-        break;
-      case "]":
-        this.#closeBracket();
-        break;
-      case "<":
-        this.#angle();
-        break;
-      case "&":
-        this.#entity();
-        break;
-      case "$":
-        this.#math();
-        break;
-      case "\n":
-        this.#newline();
-        break;
-      case "h":
-        if (this.#text.startsWith("http", this.#at)) this.#address();
-        else this.#plain();
-        break;
-      default:
-        if (one === "!" && this.#text[this.#at + 1] === "[") this.#openBracket("![", 2);
-        else this.#plain();
-    }
+    if (one === "\\") this.#escape();
+    else if (one === "`") this.#code();
+    else if (one === "*" || one === "_" || one === "~") this.#run(one);
+    else if (one === "[") this.#openBracket("[", 1);
+    else if (one === "]") this.#closeBracket();
+    else if (one === "<") this.#angle();
+    else if (one === "&") this.#entity();
+    else if (one === "$") this.#math();
+    else if (one === "\n") this.#newline();
+    else if (this.#text.startsWith("http", this.#at)) this.#address();
+    else if (this.#text.startsWith("![", this.#at)) this.#openBracket("![", 2);
+    else this.#plain();
   }
 
   #plain(): void {
@@ -143,12 +109,9 @@ class InlineReader {
     return end - at;
   }
 
-  #code(): void {
+  #code() {
     const length = this.#lengthOfRun(this.#at);
-    if (this.#unclosed.has(length)) {
-      this.#literal(length);
-      return;
-    }
+    if (this.#unclosed.has(length)) return this.#literal(length);
     let end = this.#at + length;
     for (;;) {
       end = this.#text.indexOf("`", end);
@@ -159,8 +122,7 @@ class InlineReader {
     }
     if (end < 0) {
       this.#unclosed.add(length);
-      this.#literal(length);
-      return;
+      return this.#literal(length);
     }
     let code = this.#text.slice(this.#at + length, end).replaceAll("\n", " ");
     if (code.startsWith(" ") && code.endsWith(" ") && code.trim() !== "") code = code.slice(1, -1);
@@ -175,43 +137,29 @@ class InlineReader {
     const isLeft = !isSpace(after) && (!isPunctuation(after) || isSpace(before) || isPunctuation(before));
     const isRight = !isSpace(before) && (!isPunctuation(before) || isSpace(after) || isPunctuation(after));
     const isWordSign = sign === "_";
-    const run: Run = {
-      kind: "run",
-      sign,
-      count: length,
-      canOpen: isLeft && (!isWordSign || !isRight || isPunctuation(before)),
-      canClose: isRight && (!isWordSign || !isLeft || isPunctuation(after)),
-    };
+    const canOpen = isLeft && (!isWordSign || !isRight || isPunctuation(before));
+    const canClose = isRight && (!isWordSign || !isLeft || isPunctuation(after));
     if (sign === "~" && length > 2) this.#literal(length);
-    else this.#push(run, length);
+    else this.#push({ kind: "run", sign, count: length, canOpen, canClose }, length);
   }
 
-  #openBracket(kind: "[" | "![", length: number): void {
+  #openBracket(kind: "[" | "![", length: number) {
     const note =
       kind === "[" ? /^\[\^([^\]\s]{1,100})\]/.exec(this.#text.slice(this.#at, this.#at + 104)) : null;
-    if (note?.[1] !== undefined) {
-      this.#push({ kind: "footnote", label: note[1] }, note[0].length);
-      return;
-    }
+    if (note?.[1] !== undefined) return this.#push({ kind: "footnote", label: note[1] }, note[0].length);
     if (this.#open.length < MAX_OPEN)
       this.#open.push({ kind, from: this.#nodes.length, at: this.#at + length, address: "" });
     this.#literal(length);
   }
 
-  #closeBracket(): void {
+  #closeBracket() {
     const place = this.#open.findLastIndex(({ kind }) => kind === "[" || kind === "![");
     const opener = this.#open[place];
-    if (!opener) {
-      this.#literal(1);
-      return;
-    }
+    if (!opener) return this.#literal(1);
     this.#open.length = place;
     const inside = this.#text.slice(opener.at, this.#at);
     const target = readLinkTarget(this.#text, this.#at + 1, inside, this.#context.references);
-    if (!target) {
-      this.#literal(1);
-      return;
-    }
+    if (!target) return this.#literal(1);
     const children = resolveEmphasis(this.#nodes.slice(opener.from + 1));
     this.#nodes.length = opener.from;
     const { address, end } = target;
@@ -224,30 +172,18 @@ class InlineReader {
     if (opener.kind === "[") this.#open = this.#open.filter(({ kind }) => kind !== "[" && kind !== "a");
   }
 
-  #angle(): void {
+  #angle() {
     const tagStart = this.#at + 1;
     const close = this.#text.slice(this.#at, this.#at + MAX_TAG).indexOf(">");
-    if (close < 0) {
-      this.#literal(1);
-      return;
-    }
+    if (close < 0) return this.#literal(1);
     const inner = this.#text.slice(this.#at + 1, this.#at + close);
     if (/^(?:https?:\/\/|mailto:)[^\s<]+$/i.test(inner)) {
-      this.#push(
-        { kind: "link", address: inner, children: [{ kind: "text", text: inner.replace(/^mailto:/i, "") }] },
-        close + 1,
-      );
-      return;
+      const children: Inline[] = [{ kind: "text", text: inner.replace(/^mailto:/i, "") }];
+      return this.#push({ kind: "link", address: inner, children }, close + 1);
     }
-    if (inner.startsWith("!--")) {
-      this.#comment();
-      return;
-    }
+    if (inner.startsWith("!--")) return this.#comment();
     const tag = readTag(this.#text, this.#at);
-    if (tag === null) {
-      this.#literal(1);
-      return;
-    }
+    if (tag === null) return this.#literal(1);
     this.#at = tag.end;
     this.#tag(tag.name, tag.isClosing, this.#text.slice(tagStart, tag.end - 1));
   }
@@ -313,13 +249,10 @@ class InlineReader {
   }
 
   /** Reads a bare address in the text. */
-  #address(): void {
+  #address() {
     const before = this.#text[this.#at - 1] ?? " ";
     const found = /^https?:\/\/[^\s<>"`\]|*]{3,2000}/.exec(this.#text.slice(this.#at, this.#at + 2010));
-    if (!found || /[\p{L}\p{N}]/u.test(before)) {
-      this.#literal(1);
-      return;
-    }
+    if (!found || /[\p{L}\p{N}]/u.test(before)) return this.#literal(1);
     let address = found[0].replace(/[.,;:!?'_~]{1,20}$/, "");
     if (address.endsWith(")") && !address.includes("(")) address = address.slice(0, -1);
     this.#push({ kind: "link", address, children: [{ kind: "text", text: address }] }, address.length);

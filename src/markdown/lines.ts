@@ -65,10 +65,8 @@ export function skipColumns(text: string, start: number, end: number, columns: n
   return at;
 }
 
-export function hasBar(text: string, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (text.charCodeAt(at) === BAR) return true;
-  return false;
-}
+export const hasBar = (text: string, start: number, end: number): boolean =>
+  text.slice(start, end).includes("|");
 
 /** Where the cells of a row are, as pairs of start and end; a bar behind a backslash is text. */
 export function cellsOf(text: string, start: number, end: number): readonly number[] {
