@@ -7,11 +7,7 @@ export { facetsOf, type MatchCounts } from "./counts.ts";
 export type { SlugStyle } from "./document/slugs.ts";
 export { type FolderLook, slugStyleOf, slugStyleOfFolder } from "./folder/generator.ts";
 export { LEFT_OUT_REASONS, type LeftOut, type LeftOutReason, leftOutText } from "./folder/left-out.ts";
-export {
-  type DocumentExtractor,
-  readFiles,
-  tooLarge,
-} from "./folder/read-files.ts";
+export { type DocumentExtractor, readFiles, tooLarge } from "./folder/read-files.ts";
 export {
   compilePathRules,
   DEFAULT_EXCLUDED,

@@ -1,3 +1,15 @@
+/** The same values with room for `length` of them, which is doubled where it is too small. */
+export function withRoom<Values extends Uint8Array | Uint16Array | Uint32Array>(
+  values: Values,
+  length: number,
+): Values {
+  if (length <= values.length) return values;
+  const Grown = values.constructor as new (length: number) => Values; // arrays make arrays of their kind
+  const grown = new Grown(Math.max(length, values.length * 2));
+  grown.set(values);
+  return grown;
+}
+
 /** A growing list of unsigned 32-bit numbers. */
 export class NumberList {
   values: Uint32Array<ArrayBuffer>;
@@ -8,16 +20,8 @@ export class NumberList {
   }
 
   push(value: number): void {
-    if (this.length === this.values.length) this.reserve(1);
+    if (this.length === this.values.length) this.values = withRoom(this.values, this.length + 1);
     this.values[this.length++] = value;
-  }
-
-  /** Makes room for `count` more numbers, which start as 0. */
-  reserve(count: number): void {
-    if (this.length + count <= this.values.length) return;
-    const grown = new Uint32Array(Math.max(this.length + count, this.values.length * 2));
-    grown.set(this.values.subarray(0, this.length));
-    this.values = grown;
   }
 
   clear(): void {

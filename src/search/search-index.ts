@@ -166,13 +166,8 @@ export async function refuseForeignFile(path: string): Promise<void> {
 
 /** `SearchIndex.owner` of a file; null also where there is no index that can be read. */
 export function ownerOfIndex(path: string): string | null {
-  try {
-    using segment = Segment.open(path);
-    return segment.owner;
-  } catch (error) {
-    if (error instanceof Failure) return null;
-    throw error;
-  }
+  using segment = Segment.openIfWhole(path);
+  return segment?.owner ?? null;
 }
 
 function analysisOf({ analyserFingerprint: fingerprint, path }: Segment): Analysis {

@@ -44,18 +44,14 @@ class Build {
   }
 
   async run(): Promise<BuildReply> {
-    const { path, memoryBytes, slugStyle, owner, buildName, profile } = this.#task;
     const language = this.#task.language ?? (await languageOf(await this.#parts.inbox.firstTexts()));
-    const analyser = new Analyser(profile, language);
+    const analyser = new Analyser(this.#task.profile, language);
     const documents = new DocumentAnalyser(analyser);
-    using previous = openPrevious(path);
+    // When there is no index, or it is damaged or of another version, everything is analysed anew.
+    using previous = Segment.openIfWhole(this.#task.path);
     try {
       const counts = await buildSegment(this.#documents(), {
-        path,
-        memoryBytes,
-        slugStyle,
-        owner,
-        buildName,
+        ...this.#task,
         previous,
         analysis: {
           fingerprint: analyser.fingerprint,
@@ -111,16 +107,6 @@ const refusalOf = (error: unknown): [detail: string, reason: LeftOutReason] =>
     ? [error.message, error.code === "no_content" ? "empty" : "failed"]
     : [`reading it stopped with ${String(error).slice(0, 300)}`, "failed"];
 
-// When there is no index, or it is damaged or of another version, everything is analysed anew.
-function openPrevious(path: string): Segment | null {
-  try {
-    return Segment.open(path);
-  } catch (error) {
-    if (error instanceof Failure) return null;
-    throw error;
-  }
-}
-
 /** Documents that have arrived and were not yet asked for. */
 class Inbox {
   readonly #batches: (readonly UnreadDocument[] | null)[] = [];
@@ -144,11 +130,8 @@ class Inbox {
     for (;;) {
       const batch = this.#batches.shift();
       if (batch === null) return;
-      if (batch !== undefined) {
-        yield batch;
-        continue;
-      }
-      await this.#more();
+      if (batch === undefined) await this.#more();
+      else yield batch;
     }
   }
 

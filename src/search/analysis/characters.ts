@@ -66,8 +66,8 @@ export function fold(word: string): string {
     .normalize("NFC");
 }
 
-// These Latin letters have no decomposition.
-const PLAIN_LETTERS: Readonly<Record<string, string>> = {
+/** Latin letters that have no decomposition. */
+export const PLAIN_LETTERS: Readonly<Record<string, string>> = {
   ß: "ss",
   æ: "ae",
   œ: "oe",

@@ -1,3 +1,5 @@
+import { withRoom } from "../number-list.ts";
+
 // Text is hostile: runs that are made to collide must not turn every look-up into a long walk. A run that
 // finds no place within this many steps is not kept.
 const MAX_PROBES = 32;
@@ -133,11 +135,7 @@ export class RunTable {
 
   #keep(key: string): number {
     const start = this.#unitCount;
-    if (start + key.length > this.#units.length) {
-      const grown = new Uint16Array(Math.max(this.#units.length * 2, start + key.length));
-      grown.set(this.#units);
-      this.#units = grown;
-    }
+    this.#units = withRoom(this.#units, start + key.length);
     for (let at = 0; at < key.length; at++) this.#units[start + at] = key.charCodeAt(at);
     this.#unitCount += key.length;
     return start;

@@ -12,83 +12,31 @@ export function stemEnglish(word: string): string {
   return new Stemming(word).run();
 }
 
-const SPECIAL_WORDS: ReadonlyMap<string, string> = new Map([
-  ["skis", "ski"],
-  ["skies", "sky"],
-  ["idly", "idl"],
-  ["gently", "gentl"],
-  ["ugly", "ugli"],
-  ["early", "earli"],
-  ["only", "onli"],
-  ["singly", "singl"],
-  ...["sky", "news", "howe", "atlas", "cosmos", "bias", "andes"].map((word) => [word, word] as const),
-]);
+/** Reads pairs of what is replaced and what replaces it, such as `ational>ate`. */
+const replacements = (pairs: string): readonly (readonly [string, string])[] =>
+  pairs.split(/\s+/).map((pair) => pair.split(">") as [string, string]); // each pair has one sign
+
+const SPECIAL_WORDS: ReadonlyMap<string, string> = new Map(
+  replacements(
+    `skis>ski skies>sky idly>idl gently>gentl ugly>ugli early>earli only>onli singly>singl sky>sky news>news
+    howe>howe atlas>atlas cosmos>cosmos bias>bias andes>andes`,
+  ),
+);
 
 const LONG_R1_PREFIX = /^(?:arsen|commun|emerg|gener|inter|later|organ|past|univers)/;
 const UNSTEMMED_AFTER_1A = /^(?:inning|outing|canning|herring|earring|evening)$/;
 
 // The longest suffixes come first, because the algorithm takes the longest one and then checks whether it
 // applies.
-const STEP_2: readonly (readonly [string, string])[] = [
-  ["ational", "ate"],
-  ["ization", "ize"],
-  ["fulness", "ful"],
-  ["ousness", "ous"],
-  ["iveness", "ive"],
-  ["tional", "tion"],
-  ["biliti", "ble"],
-  ["lessli", "less"],
-  ["entli", "ent"],
-  ["ation", "ate"],
-  ["alism", "al"],
-  ["aliti", "al"],
-  ["fulli", "ful"],
-  ["ousli", "ous"],
-  ["iviti", "ive"],
-  ["ogist", "og"],
-  ["enci", "ence"],
-  ["anci", "ance"],
-  ["abli", "able"],
-  ["izer", "ize"],
-  ["ator", "ate"],
-  ["alli", "al"],
-  ["bli", "ble"],
-  ["ogi", "og"],
-  ["li", ""],
-];
+const STEP_2 = replacements(
+  `ational>ate ization>ize fulness>ful ousness>ous iveness>ive tional>tion biliti>ble lessli>less entli>ent
+  ation>ate alism>al aliti>al fulli>ful ousli>ous iviti>ive ogist>og enci>ence anci>ance abli>able izer>ize
+  ator>ate alli>al bli>ble ogi>og li>`,
+);
 
-const STEP_3: readonly (readonly [string, string])[] = [
-  ["ational", "ate"],
-  ["tional", "tion"],
-  ["alize", "al"],
-  ["icate", "ic"],
-  ["iciti", "ic"],
-  ["ative", ""],
-  ["ical", "ic"],
-  ["ness", ""],
-  ["ful", ""],
-];
+const STEP_3 = replacements("ational>ate tional>tion alize>al icate>ic iciti>ic ative> ical>ic ness> ful>");
 
-const STEP_4 = [
-  "ement",
-  "ance",
-  "ence",
-  "able",
-  "ible",
-  "ment",
-  "ant",
-  "ent",
-  "ism",
-  "ate",
-  "iti",
-  "ous",
-  "ive",
-  "ize",
-  "ion",
-  "al",
-  "er",
-  "ic",
-] as const;
+const STEP_4 = "ement ance ence able ible ment ant ent ism ate iti ous ive ize ion al er ic".split(" ");
 
 /** One word during the steps. `Y` marks a y that is a consonant. */
 class Stemming {
@@ -213,32 +161,8 @@ const endsInShortSyllable = (word: string): boolean =>
   /[^aeiouy][aeiouy][^aeiouywxY]$/.test(word) || /^[aeiouy][^aeiouy]$/.test(word) || word.endsWith("past");
 
 // Porter2 leaves these on English nouns of one family: `installer`, `installation` → `instal`.
-const SUFFIXES = [
-  "ation",
-  "ition",
-  "ator",
-  "ment",
-  "ness",
-  "able",
-  "ible",
-  "abl",
-  "ibl",
-  "ing",
-  "ion",
-  "ism",
-  "ist",
-  "iv",
-  "ic",
-  "al",
-  "at",
-  "er",
-  "or",
-  "ur",
-  "ly",
-  "li",
-  "i",
-  "e",
-] as const;
+const SUFFIXES =
+  "ation ition ator ment ness able ible abl ibl ing ion ism ist iv ic al at er or ur ly li i e".split(" ");
 
 const MIN_STEM_LENGTH = 4;
 

@@ -4,31 +4,22 @@ import { classAt, LOWER, MARK, OTHER, UNSPACED } from "./characters.ts";
 const MAX_RUN_LENGTH = 256;
 
 const UNDERSCORE = 0x5f;
-const DOT = 0x2e;
 const HYPHEN = 0x2d;
-const SLASH = 0x2f;
 const COLON = 0x3a;
-const APOSTROPHE = 0x27;
 const RIGHT_QUOTE = 0x2019;
-const AT = 0x40;
 const ASCII = 0x80;
 const PLUS = 0x2b;
 const HASH = 0x23;
 
+const marked = (signs: RegExp): Uint8Array =>
+  Uint8Array.from({ length: ASCII }, (_, unit) => (signs.test(String.fromCharCode(unit)) ? 1 : 0));
+
 /** Marks ASCII letters, digits and `_`, which make up most of any text. */
-const IS_WORD = Uint8Array.from({ length: ASCII }, (_, unit) =>
-  /\w/.test(String.fromCharCode(unit)) ? 1 : 0,
-);
-
-/** Marks the characters that may stand between two parts of a run. */
-const MAY_JOIN = Uint8Array.from({ length: ASCII }, (_, unit) =>
-  ".-/':@".includes(String.fromCharCode(unit)) ? 1 : 0,
-);
-
+const IS_WORD = marked(/\w/);
+/** Marks the characters that may stand between two parts of a run; a colon needs a second one. */
+const MAY_JOIN = marked(/[.\-/':@]/);
 /** Marks the signs that belong to a run when they stand right before it. */
-const IS_SIGN = Uint8Array.from({ length: ASCII }, (_, unit) =>
-  "-./$".includes(String.fromCharCode(unit)) ? 1 : 0,
-);
+const IS_SIGN = marked(/[-./$]/);
 
 /**
  * Walks the written words of a text from left to right. A word is a run of letters, digits and `_`, with `.`,
@@ -126,19 +117,8 @@ export class Tokenizer {
   }
 
   #joinerLength(at: number, unit: number): number {
-    switch (unit) {
-      case DOT:
-      case HYPHEN:
-      case SLASH:
-      case APOSTROPHE:
-      case RIGHT_QUOTE:
-      case AT:
-        return 1;
-      case COLON:
-        return this.#text.charCodeAt(at + 1) === COLON ? 2 : 0;
-      default:
-        return 0;
-    }
+    if (unit === COLON) return this.#text.charCodeAt(at + 1) === COLON ? 2 : 0;
+    return MAY_JOIN[unit] === 1 || unit === RIGHT_QUOTE ? 1 : 0;
   }
 
   #isWordStart(at: number): boolean {

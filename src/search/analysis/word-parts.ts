@@ -61,15 +61,9 @@ export function pathParts(written: string): PathParts | null {
 
 // The levels run from the weakest joint to the strongest: `/`, `.` and `::`, `-` and `@`, `_`, and last
 // camelCase.
+const JOINTS = ["/", ".", "-@", "_"] as const;
 const DOTS = 1;
 const CAMEL = 4;
-
-const SLASH_UNIT = 0x2f;
-const DOT_UNIT = 0x2e;
-const COLON_UNIT = 0x3a;
-const HYPHEN_UNIT = 0x2d;
-const AT_UNIT = 0x40;
-const UNDERSCORE_UNIT = 0x5f;
 
 /** A bit for each level at which a word can be split; most words have none. */
 function jointsOf(text: string): number {
@@ -88,18 +82,8 @@ function jointsOf(text: string): number {
 
 /** The length in code units of a level's joint at an index; 0 when there is none. */
 function jointLength(text: string, at: number, level: number): number {
-  const unit = text.charCodeAt(at);
-  switch (level) {
-    case 0:
-      return unit === SLASH_UNIT ? 1 : 0;
-    case DOTS:
-      if (unit === DOT_UNIT) return 1;
-      return unit === COLON_UNIT && text.charCodeAt(at + 1) === COLON_UNIT ? 2 : 0;
-    case 2:
-      return unit === HYPHEN_UNIT || unit === AT_UNIT ? 1 : 0;
-    default:
-      return unit === UNDERSCORE_UNIT ? 1 : 0;
-  }
+  if (level === DOTS && text.startsWith("::", at)) return 2;
+  return JOINTS[level]!.includes(text[at]!) ? 1 : 0;
 }
 
 /** The parts between the joints of a level that are not empty. */

@@ -132,19 +132,9 @@ class IndexWorker implements AsyncDisposable {
       describeWork: () => "before the index was built",
     });
     const { path, profile, language, memoryBytes, slugStyle, owner } = options;
-    this.#thread.post({
-      kind: "start",
-      task: {
-        path,
-        profile,
-        language,
-        memoryBytes,
-        slugStyle,
-        owner,
-        buildName: this.#buildName,
-        place: this.#place,
-      },
-    });
+    const own = { buildName: this.#buildName, place: this.#place };
+    const task = { path, profile, language, memoryBytes, slugStyle, owner, ...own };
+    this.#thread.post({ kind: "start", task });
     this.#listening = onAbort(options.signal, () =>
       this.#fail(new Failure("cancelled", "building the search index was cancelled")),
     );

@@ -1,23 +1,14 @@
 import type { FailureRecord } from "../../base/failure.ts";
-import type { SlugStyle } from "../document/slugs.ts";
 import type { LeftOutReason } from "../folder/left-out.ts";
 import type { UnreadDocument } from "../reading/read-document.ts";
 import type { AnalyzerProfile, Language } from "../types.ts";
-import type { BuildCounts } from "./build-segment.ts";
+import type { BuildCounts, BuildOptions } from "./build-segment.ts";
 
-/** The order to a worker. */
-export type BuildTask = {
-  /** The index file. Unchanged documents are carried over from it. */
-  readonly path: string;
+/** The order to a worker. Unchanged documents are carried over from the index file at `path`. */
+export type BuildTask = Pick<BuildOptions, "path" | "memoryBytes" | "slugStyle" | "owner"> & {
   readonly profile: AnalyzerProfile;
   /** The documents' language; by default their text tells. */
   readonly language?: Language | undefined;
-  /** The memory for postings and their words, in bytes. */
-  readonly memoryBytes: number;
-  /** How the documents' generator makes anchors, where its configuration tells; else their links do. */
-  readonly slugStyle?: SlugStyle | undefined;
-  /** Whose index it is; see `SearchIndex.owner`. */
-  readonly owner?: string | undefined;
   /** Part of the name of the directory for temporary files. */
   readonly buildName: string;
   /** A shared number that the worker sets to that of the document it begins; the first is 1. */

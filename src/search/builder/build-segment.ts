@@ -7,13 +7,13 @@ import { ByteReader, ByteWriter } from "../segment/bytes.ts";
 import { SegmentFileWriter } from "../segment/file-writer.ts";
 import { encodePositions } from "../segment/positions-codec.ts";
 import type { PostingList } from "../segment/posting-reader.ts";
+import { writeFrequencies } from "../segment/posting-writer.ts";
 import type { Segment } from "../segment/segment.ts";
 import { NO_SIGNATURE } from "../segment/signatures.ts";
 import { encodeLayout, encodeStored, openStored, writeUtf8 } from "../segment/stored-codec.ts";
-import type { LocatedTerm } from "../segment/term-dictionary.ts";
 import { type AnalysedDocument, NO_DOCUMENT, type SourceDocument, type Vocabulary } from "../types.ts";
 import { DocumentTable } from "./document-table.ts";
-import { Inverter, writeFrequencies } from "./inverter.ts";
+import { Inverter } from "./inverter.ts";
 import { type MemoryRun, RunSignatures } from "./memory-run.ts";
 import { RunReader, RunWriter } from "./run-file.ts";
 import type { RunPlace, RunSource } from "./run-format.ts";
@@ -141,14 +141,11 @@ class Build implements AsyncDisposable {
   async finish(): Promise<void> {
     if (this.#previous !== null && this.#unchanged > 0) {
       await using writer = await this.#newRun();
-      await writeCarriedRun(this.#previous, this.#carriedRows, writer);
-      this.#runs.push(writer.place);
+      this.#runs.push(await writeCarriedRun(this.#previous, this.#carriedRows, writer));
     }
     await this.#stored.close();
     await this.#layouts.close();
-    const { path, analysis, owner } = this.#options;
-    const slugStyle = this.#options.slugStyle ?? this.#slugs.winner();
-    const carriedStyle = (this.#unchanged > 0 && this.#previous?.slugStyle) || "github";
+    const { path, analysis, owner, slugStyle = this.#slugs.winner() } = this.#options;
     await using file = await SegmentFileWriter.create(path, join(this.#directory, "segment"));
     await writeSegment(file, {
       table: this.#table,
@@ -159,7 +156,7 @@ class Build implements AsyncDisposable {
       hasCompounds: analysis.vocabulary.hasCompounds,
       slugStyle,
       owner,
-      carriedStyle,
+      carriedStyle: (this.#unchanged > 0 && this.#previous?.slugStyle) || "github",
     });
   }
 
@@ -218,9 +215,8 @@ class Build implements AsyncDisposable {
 
   async #spill(): Promise<void> {
     await using writer = await this.#newRun();
-    await writer.run(this.#gathered());
+    this.#runs.push(await writer.run(this.#gathered()));
     this.#inverter.clear();
-    this.#runs.push(writer.place);
   }
 
   #gathered(): MemoryRun {
@@ -297,7 +293,7 @@ const NOT_CARRIED = 0xffff_ffff;
  * Writes the postings of an older index as a run, for the documents that have not changed.
  * @param rows the new row of each old document, or `NOT_CARRIED`
  */
-async function writeCarriedRun(segment: Segment, rows: Uint32Array, writer: RunWriter): Promise<void> {
+async function writeCarriedRun(segment: Segment, rows: Uint32Array, writer: RunWriter): Promise<RunPlace> {
   const signatures = new RunSignatures();
   const postings = new ByteWriter(64 * 1024);
   for (const entry of segment.terms()) {
@@ -311,9 +307,12 @@ async function writeCarriedRun(segment: Segment, rows: Uint32Array, writer: RunW
       copyPosting(list, row, { signatures, formCounts, out: postings });
       postingCount++;
     }
-    if (postingCount > 0) await writer.term(describe(entry, formCounts, postingCount), postings.written());
+    // All forms are kept in their order, because the numbers in the positions refer to it. Merging the runs drops
+    // forms that no document has any more.
+    const { term, forms } = entry;
+    if (postingCount > 0) await writer.term({ term, forms, formCounts, postingCount }, postings.written());
   }
-  await writer.finish(signatures.head());
+  return await writer.finish(signatures.head());
 }
 
 type CopyTarget = {
@@ -334,12 +333,3 @@ function copyPosting(list: PostingList, row: number, { signatures, formCounts, o
   out.endPrefixed(start);
   for (let place = 0; place < count; place++) formCounts[list.forms[place]!]!++;
 }
-
-// All forms are kept in their order, because the numbers in the positions refer to it. Merging the runs drops
-// forms that no document has any more.
-const describe = ({ term, forms }: LocatedTerm, formCounts: readonly number[], postingCount: number) => ({
-  term,
-  forms,
-  formCounts,
-  postingCount,
-});

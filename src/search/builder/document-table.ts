@@ -74,7 +74,8 @@ export class DocumentTable {
     const places = Uint32Array.from(rows.keys());
     const byUrl = (a: number, b: number): number => byCodeUnits(urls[rows[a]!]!, urls[rows[b]!]!);
     // Stores often list their pages in this order already.
-    return isSorted(places, byUrl) ? places : places.sort(byUrl);
+    const isSorted = places.every((place) => place === 0 || byUrl(place - 1, place) <= 0);
+    return isSorted ? places : places.sort(byUrl);
   }
 
   /**
@@ -109,11 +110,4 @@ export class DocumentTable {
     });
     return hashes;
   }
-}
-
-function isSorted(rows: Uint32Array, compare: (a: number, b: number) => number): boolean {
-  for (let place = 1; place < rows.length; place++) {
-    if (compare(rows[place - 1]!, rows[place]!) > 0) return false;
-  }
-  return true;
 }

@@ -1,6 +1,6 @@
-import { NumberList } from "../number-list.ts";
-import type { ByteWriter } from "../segment/bytes.ts";
+import { NumberList, withRoom } from "../number-list.ts";
 import { encodePositions } from "../segment/positions-codec.ts";
+import { writeFrequencies } from "../segment/posting-writer.ts";
 import { NO_SIGNATURE } from "../segment/signatures.ts";
 import { type AnalysedDocument, FIELDS, type Vocabulary } from "../types.ts";
 import { MemoryRun, RunSignatures } from "./memory-run.ts";
@@ -165,7 +165,10 @@ export class Inverter {
     for (let token = first; token !== NONE; token = nextToken[token]!) {
       const word = words[token]! * WORD;
       frequencies[fields[token]!]!++;
-      if (count === places.positions.length) this.#growPlaces();
+      if (count === places.positions.length) {
+        places.positions = withRoom(places.positions, count + 1);
+        places.forms = withRoom(places.forms, count + 1);
+      }
       const form = ofWord[word + FORM]!;
       if (this.#hasPlace(count, positions[token]!, form)) continue;
       places.positions[count] = positions[token]!;
@@ -183,18 +186,4 @@ export class Inverter {
     }
     return false;
   }
-
-  #growPlaces(): void {
-    for (const name of ["positions", "forms"] as const) {
-      const grown = new Uint32Array(this.#places[name].length * 2);
-      grown.set(this.#places[name]);
-      this.#places[name] = grown;
-    }
-  }
-}
-
-/** Writes the frequencies of a posting without a signature in the form of a run. */
-export function writeFrequencies(frequencies: Uint32Array, positionCount: number, out: ByteWriter): void {
-  for (let field = 0; field < FIELD_COUNT; field++) out.varint(frequencies[field]!);
-  out.varint(positionCount);
 }

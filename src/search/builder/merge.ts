@@ -115,7 +115,8 @@ export class RunMerger {
         this.#offsets[count] = reader.offset;
         this.#sourceOf[count] = source;
         count++;
-        this.#skip(reader);
+        const length = reader.varint();
+        reader.offset += length;
       }
     });
     this.#keys.subarray(0, count).sort();
@@ -126,11 +127,6 @@ export class RunMerger {
       source.run.reader.offset = this.#offsets[place]!;
       this.#copy(source, Math.floor(key / PLACES), hasForms);
     }
-  }
-
-  #skip(reader: ByteReader): void {
-    const length = reader.varint();
-    reader.offset += length;
   }
 
   /** Writes the current posting; the source's reader stands right after its document number. */

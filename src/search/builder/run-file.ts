@@ -15,7 +15,6 @@ import { TemporaryFile } from "./temporary-file.ts";
 export class RunWriter implements AsyncDisposable {
   readonly #file: TemporaryFile;
   readonly #head = new ByteWriter();
-  #place: RunPlace | null = null;
 
   private constructor(file: TemporaryFile) {
     this.#file = file;
@@ -29,12 +28,6 @@ export class RunWriter implements AsyncDisposable {
     await this.#file[Symbol.asyncDispose]();
   }
 
-  /** The position of the finished run. */
-  get place(): RunPlace {
-    if (this.#place === null) throw new Error("the run is not finished");
-    return this.#place;
-  }
-
   /** @param term a term that follows the previous one in code unit order */
   async term(term: RunTerm, postings: Uint8Array): Promise<void> {
     this.#head.clear();
@@ -44,14 +37,12 @@ export class RunWriter implements AsyncDisposable {
   }
 
   /** Writes the terms of a run in memory, and its head. */
-  async run(run: MemoryRun): Promise<void> {
-    for (run.next(); run.current !== null; run.next()) {
-      await this.term(run.current, run.postings);
-    }
-    await this.finish(run);
+  async run(run: MemoryRun): Promise<RunPlace> {
+    for (run.next(); run.current !== null; run.next()) await this.term(run.current, run.postings);
+    return await this.finish(run);
   }
 
-  async finish({ keys, keyCounts }: RunHead): Promise<void> {
+  async finish({ keys, keyCounts }: RunHead): Promise<RunPlace> {
     const headStart = this.#file.length;
     this.#head.clear();
     this.#head.varint(keys.length - 1);
@@ -61,7 +52,7 @@ export class RunWriter implements AsyncDisposable {
     }
     await this.#file.write(this.#head.written());
     await this.#file.close();
-    this.#place = { path: this.#file.path, headStart, end: this.#file.length };
+    return { path: this.#file.path, headStart };
   }
 }
 
@@ -92,10 +83,8 @@ export class RunReader implements RunSource {
   }
 
   next(): void {
-    if (this.#nextTerm >= this.#headStart) {
-      this.current = null;
-      return;
-    }
+    this.current = null;
+    if (this.#nextTerm >= this.#headStart) return;
     this.reader.offset = this.#nextTerm;
     const term = readRunTerm(this.reader);
     this.current = term;

@@ -33,8 +33,8 @@ export interface RunSource extends RunHead {
   next(): void;
 }
 
-/** The position of a run in a temporary file, and of its head. */
-export type RunPlace = { readonly path: string; readonly headStart: number; readonly end: number };
+/** The temporary file of a run, and the position of its head. */
+export type RunPlace = { readonly path: string; readonly headStart: number };
 
 function writeText(text: string, writer: ByteWriter): void {
   writer.varint(encodedLength(text));

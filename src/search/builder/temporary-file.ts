@@ -1,6 +1,5 @@
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { type ByteWriter, copyBytes, FEW_BYTES } from "../segment/bytes.ts";
 import { mapFile } from "../segment/file-reader.ts";
 import { writeAll } from "../segment/file-writer.ts";
 import { asWriteFailure } from "../segment/layout.ts";
@@ -32,18 +31,6 @@ export class TemporaryFile implements AsyncDisposable {
 
   get length(): number {
     return this.#flushed + this.#buffered;
-  }
-
-  /**
-   * Writes the contents of the writer.
-   * @returns null when they only went to the buffer, as most small writes do
-   */
-  writeFrom({ bytes, length }: ByteWriter): Promise<void> | null {
-    if (this.#buffered + length > BUFFER_BYTES) return this.write(bytes.subarray(0, length));
-    if (length > FEW_BYTES) this.#buffer.set(bytes.subarray(0, length), this.#buffered);
-    else copyBytes(bytes, length, this.#buffer, this.#buffered);
-    this.#buffered += length;
-    return null;
   }
 
   async write(bytes: Uint8Array): Promise<void> {

@@ -1,3 +1,4 @@
+import { withRoom } from "../number-list.ts";
 import type { Vocabulary } from "../types.ts";
 import type { RunTerm } from "./run-format.ts";
 
@@ -102,11 +103,4 @@ export class WordTable {
     words[word * WORD + USES] = 0;
     words[word * WORD + NEXT] = NONE;
   }
-}
-
-function withRoom(values: Uint32Array<ArrayBuffer>, length: number): Uint32Array<ArrayBuffer> {
-  if (length <= values.length) return values;
-  const grown = new Uint32Array(Math.max(length, values.length * 2));
-  grown.set(values);
-  return grown;
 }

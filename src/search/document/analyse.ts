@@ -2,7 +2,7 @@ import { decodeLoosely } from "../../base/text.ts";
 import { type Inline, readInline } from "../../markdown/index.ts";
 import type { Analyser, TextKind } from "../analysis/analyser.ts";
 import { Tokenizer } from "../analysis/tokenizer.ts";
-import { NumberList } from "../number-list.ts";
+import { NumberList, withRoom } from "../number-list.ts";
 import {
   type AnalysedDocument,
   type DocumentLayout,
@@ -185,17 +185,11 @@ export class DocumentAnalyser {
   }
 
   #reserve(count: number): void {
-    if (this.#count + count <= this.#words.length) return;
-    const capacity = this.#words.length * 2;
-    const words = new Uint32Array(capacity);
-    const fields = new Uint8Array(capacity);
-    const positions = new Uint32Array(capacity);
-    words.set(this.#words);
-    fields.set(this.#fields);
-    positions.set(this.#positions);
-    this.#words = words;
-    this.#fields = fields;
-    this.#positions = positions;
+    const length = this.#count + count;
+    if (length <= this.#words.length) return;
+    this.#words = withRoom(this.#words, length);
+    this.#fields = withRoom(this.#fields, length);
+    this.#positions = withRoom(this.#positions, length);
   }
 }
 

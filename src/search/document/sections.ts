@@ -141,7 +141,6 @@ const MAX_ID_TAIL = 460;
 const TAG_ID =
   /<(?:a\s[^<>]{0,300}?\bname|[a-z][\w-]{0,30}\s(?:[^<>]{0,300}?\s)?id)\s{0,3}=\s{0,3}(?:"([^"\s<>]{1,200})"|'([^'\s<>]{1,200})'|([^"'\s<>]{1,200}))/gi;
 
-const LESS = 0x3c;
 const CLOSING_BRACE = 0x7d;
 
 /**
@@ -166,17 +165,10 @@ const MAX_LINE_IDS = 1000;
 
 /** The ids and names of the tags in a line. */
 function idsOfTags(markdown: string, start: number, end: number): readonly string[] {
-  if (!hasTag(markdown, start, end)) return [];
-  const ids: string[] = [];
-  for (const [, double, single, bare] of markdown.slice(start, end).matchAll(TAG_ID)) {
-    if (ids.push(double ?? single ?? bare ?? "") === MAX_LINE_IDS) break;
-  }
-  return ids;
-}
-
-function hasTag(text: string, start: number, end: number): boolean {
-  for (let at = start; at < end; at++) if (text.charCodeAt(at) === LESS) return true;
-  return false;
+  const line = markdown.slice(start, end);
+  if (!line.includes("<")) return [];
+  const ids = line.matchAll(TAG_ID).map(([, double, single, bare]) => double ?? single ?? bare ?? "");
+  return [...ids.take(MAX_LINE_IDS)];
 }
 
 /** Whether a line has no words besides its tags, so that its ids belong to what follows. */

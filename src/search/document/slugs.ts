@@ -1,4 +1,5 @@
 import type { DocumentUrl } from "../../urls/index.ts";
+import { PLAIN_LETTERS } from "../analysis/characters.ts";
 import type { Section } from "../types.ts";
 
 /**
@@ -64,17 +65,7 @@ export function forgeSlug(url: DocumentUrl, written: string): string | null {
 }
 
 /** What Docutils makes of letters that have no decomposition. */
-const WITHOUT_STROKE: Readonly<Record<string, string>> = {
-  ß: "sz",
-  æ: "ae",
-  œ: "oe",
-  ø: "o",
-  đ: "d",
-  ħ: "h",
-  ı: "i",
-  ł: "l",
-  ŧ: "t",
-};
+const WITHOUT_STROKE: Readonly<Record<string, string>> = { ...PLAIN_LETTERS, ß: "sz", ħ: "h", ŧ: "t" };
 
 const SEPARATOR = { github: "-", vitepress: "-", mkdocs: "_", gitlab: "-" } as const;
 
@@ -163,11 +154,7 @@ export class SlugBallot {
       const styles = this.#styles.get(fragment) ?? 0;
       for (let style = 0; style < votes.length; style++) if (styles & (1 << style)) votes[style]!++;
     }
-    let best = 0;
-    for (let style = 1; style < votes.length; style++) {
-      if (votes[style]! > votes[best]!) best = style;
-    }
-    return SLUG_STYLES[best]!;
+    return SLUG_STYLES[votes.indexOf(Math.max(...votes))]!;
   }
 }
 

@@ -128,10 +128,7 @@ export function compilePathRules(rules: PathRules | null): PathFilter {
 /** `.` and `..` are no names that a disk has, only ones that a hostile repository has. */
 const isHidden = (name: string): boolean => name.startsWith(".") && name !== "." && name !== "..";
 
-type Pattern = {
-  readonly isNegated: boolean;
-  matches(path: string, isFolder: boolean): boolean;
-};
+type Pattern = { readonly isNegated: boolean; matches(path: string, isFolder: boolean): boolean };
 
 function compile(written: string): Pattern {
   const isNegated = written.startsWith("!");

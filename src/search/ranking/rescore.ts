@@ -125,11 +125,7 @@ const CODE = FIELDS.indexOf("code") as FieldNumber;
 const contentLength = (reader: IndexReader, document: number): number =>
   reader.fieldLength(document, BODY) + reader.fieldLength(document, CODE);
 
-type Explained = {
-  readonly query: CompiledQuery;
-  readonly places: TermPositions;
-  readonly document: number;
-};
+type Explained = { readonly query: CompiledQuery; readonly places: TermPositions; readonly document: number };
 
 function explainTerms(
   reader: IndexReader,

@@ -231,11 +231,5 @@ export function intentOf(query: string): Intent {
   const isForeign = FOREIGN.test(text);
   // To archive is also what people do with files.
   const wanted = kinds.difference(new Set(["archive"]));
-  return {
-    kinds,
-    wanted,
-    versions,
-    isForeign,
-    key: [...kinds, "", ...wanted, isForeign].join(),
-  };
+  return { kinds, wanted, versions, isForeign, key: [...kinds, "", ...wanted, isForeign].join() };
 }

@@ -1,12 +1,8 @@
+import { withRoom } from "../number-list.ts";
 import { bitWidth } from "./bit-packing.ts";
 
 /** Below this many bytes, copying one by one is cheaper than making a view of an array. */
 export const FEW_BYTES = 64;
-
-/** Copies the first `count` bytes to a position in another array one by one, for small counts. */
-export function copyBytes(from: Uint8Array, count: number, to: Uint8Array, start: number): void {
-  for (let at = 0; at < count; at++) to[start + at] = from[at]!;
-}
 
 /**
  * A growing array of bytes. Integers are written as little-endian base-128 varints unless a method says
@@ -22,10 +18,7 @@ export class ByteWriter {
 
   /** Makes room for `count` more bytes, so that a hot loop may write to `bytes` itself. */
   reserve(count: number): void {
-    if (this.length + count <= this.bytes.length) return;
-    const grown = new Uint8Array(Math.max(this.length + count, this.bytes.length * 2));
-    grown.set(this.bytes.subarray(0, this.length));
-    this.bytes = grown;
+    if (this.length + count > this.bytes.length) this.bytes = withRoom(this.bytes, this.length + count);
   }
 
   byte(value: number): void {

@@ -1,7 +1,7 @@
 import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncDirectory } from "../../base/atomic-file.ts";
-import { type ByteWriter, copyBytes, FEW_BYTES } from "./bytes.ts";
+import { type ByteWriter, FEW_BYTES } from "./bytes.ts";
 import {
   asWriteFailure,
   CHUNK_BYTES,
@@ -61,7 +61,7 @@ export class SegmentFileWriter implements AsyncDisposable {
   writeFrom({ bytes, length }: ByteWriter): Promise<void> | null {
     if (length > FEW_BYTES || length >= BUFFER_BYTES - this.#buffered)
       return this.write(bytes.subarray(0, length));
-    copyBytes(bytes, length, this.#buffer, this.#buffered);
+    for (let at = 0; at < length; at++) this.#buffer[this.#buffered + at] = bytes[at]!;
     this.#buffered += length;
     return null;
   }

@@ -32,6 +32,12 @@ export function fieldMaskOf(frequencies: Uint32Array): number {
   return mask;
 }
 
+/** Writes the frequencies of a posting without a signature, as runs and indexes have them. */
+export function writeFrequencies(frequencies: Uint32Array, positionCount: number, out: ByteWriter): void {
+  for (let field = 0; field < FIELD_COUNT; field++) out.varint(frequencies[field]!);
+  out.varint(positionCount);
+}
+
 /**
  * Encodes the postings of one term after another. A list of more than one block is
  *
@@ -87,7 +93,7 @@ export class PostingWriter {
     this.#lastDocument = document;
     this.#numbers[this.#count] = number;
     this.#count++;
-    if (number === NO_SIGNATURE) this.#writeOut(frequencies, positionCount);
+    if (number === NO_SIGNATURE) writeFrequencies(frequencies, positionCount, this.#written);
     if (this.#hasTable) {
       for (let rest = fieldMask; rest !== 0; rest &= rest - 1) {
         const field = 31 - Math.clz32(rest & -rest);
@@ -147,11 +153,6 @@ export class PostingWriter {
     this.#blocks.byte(width);
     this.#blocks.reserve(packedLength(count, width));
     this.#blocks.length = packBits(values, { count, width }, this.#blocks.bytes, this.#blocks.length);
-  }
-
-  #writeOut(frequencies: Uint32Array, positionCount: number): void {
-    for (let field = 0; field < FIELD_COUNT; field++) this.#written.varint(frequencies[field]!);
-    this.#written.varint(positionCount);
   }
 
   #writeSkip(documentBytes: number): void {

@@ -1,3 +1,4 @@
+import { Failure } from "../../base/failure.ts";
 import type { DocumentUrl } from "../../urls/index.ts";
 import { openAttributes } from "../attributes/attributes.ts";
 import type { SlugStyle } from "../document/slugs.ts";
@@ -95,6 +96,16 @@ export class Segment implements IndexReader, Disposable {
       return new Segment(file);
     } catch (error) {
       file[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** Does the same; null where there is no file, or one that is damaged or of another version. */
+  static openIfWhole(path: string): Segment | null {
+    try {
+      return Segment.open(path);
+    } catch (error) {
+      if (error instanceof Failure) return null;
       throw error;
     }
   }

@@ -195,16 +195,7 @@ export function decodeLayout(reader: ByteReader): DocumentLayout {
     headingEnds[section] = sectionStarts[section]! + reader.varint();
     sectionParents[section] = reader.varint();
   }
-  return {
-    titleEnd,
-    contentStart,
-    leadEnd,
-    end,
-    passageStarts,
-    sectionStarts,
-    headingEnds,
-    sectionParents,
-  };
+  return { titleEnd, contentStart, leadEnd, end, passageStarts, sectionStarts, headingEnds, sectionParents };
 }
 
 function writeAscending(values: Uint32Array, writer: ByteWriter): void {

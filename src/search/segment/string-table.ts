@@ -1,3 +1,4 @@
+import { withRoom } from "../number-list.ts";
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import { codeUnitBytes, decodeCodeUnits, writeCodeUnits } from "./code-units.ts";
 import type { SegmentFile } from "./file-reader.ts";
@@ -174,11 +175,7 @@ export class StringTableCursor {
     if (!this.isAtEntry) return false;
     const shared = reader.varint();
     const suffix = reader.varint();
-    if (shared + suffix > this.#key.length) {
-      const grown = new Uint8Array((shared + suffix) * 2);
-      grown.set(this.#key);
-      this.#key = grown;
-    }
+    if (shared + suffix > this.#key.length) this.#key = withRoom(this.#key, (shared + suffix) * 2);
     for (let at = shared; at < shared + suffix; at++) this.#key[at] = reader.bytes[reader.offset++]!;
     this.#keyLength = shared + suffix;
     this.value += reader.varint();
