@@ -1,8 +1,10 @@
 import { existsSync, statSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { openSharedState } from "../base/database/index.ts";
+import { createTurns } from "../base/event-loop.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
+import { wordsIn } from "../base/text.ts";
 import { composeDocument, type Extractor, STORED_RENDERINGS } from "../extraction/index.ts";
 import type { EgressCaller } from "../fetching/index.ts";
 import type { DocumentExtractor } from "../search/index.ts";
@@ -78,7 +80,8 @@ export function openTenants(
     // The one place where what processes of a deployment share is chosen.
     book: openSyncBook(state.database, log),
     deployment: identityOf(deployment),
-    building: { workerUrl: program.host.indexWorkerUrl, ...INDEX_BUILD, turn: oneAtATime() },
+    // Building one index at a time leaves the other cores to searches.
+    building: { workerUrl: program.host.indexWorkerUrl, ...INDEX_BUILD, turn: createTurns() },
     extractHtml: htmlReader(app.extractor, program.settings),
     access: sources,
     isOffline: deployment.infrastructure.isOffline,
@@ -114,16 +117,6 @@ export const foreignStates = (program: Program, deployment: PlacedDeployment): r
 /** The file with the queries of a deployment's server. */
 export const queryLogOf = (program: Program, deployment: PlacedDeployment): string =>
   join(stateDirectoryOf(program, "search"), `queries@${deploymentKey(identityOf(deployment))}.sqlite`);
-
-// Building one index at a time leaves the other cores to searches.
-function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
-  let tail: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const result = tail.then(work, work);
-    tail = result.catch(() => {});
-    return result;
-  };
-}
 
 function htmlReader(extractor: Extractor, settings: Settings): DocumentExtractor {
   const options = { ...extractionDefaults(settings), renderings: STORED_RENDERINGS };
@@ -187,11 +180,8 @@ export function openSources(
       if (infrastructure.isOffline) return [];
       const isTokenMissing = infrastructure.fallback?.apiKeyVariable != null && fallback?.token === null;
       const { refused, unset } = sourceProblems(deployment, { settings, environment });
-      return [
-        ...refused,
-        ...unset,
-        ...(fallback && !isTokenMissing ? await problemOf(requireReachable(fallback, signal)) : []),
-      ];
+      const isAsked = fallback !== null && !isTokenMissing;
+      return [...refused, ...unset, ...(isAsked ? await problemOf(requireReachable(fallback, signal)) : [])];
     },
     [Symbol.asyncDispose]: async () => {
       await fallback?.[Symbol.asyncDispose]();
@@ -246,15 +236,7 @@ const gitPermissionsOf = ({ gitProtocols, gitKnownHosts }: Settings): GitPermiss
 const hostsOf = (hosts: readonly string[]): EgressCaller => ({ kind: "configured_source", hosts });
 
 /** The variables that git and its certificates need, without any that configure git. */
-const GIT_VARIABLES = [
-  "PATH",
-  "TMPDIR",
-  "TEMP",
-  "TMP",
-  "SystemRoot",
-  "SSL_CERT_DIR",
-  "LD_LIBRARY_PATH",
-] as const;
+const GIT_VARIABLES = wordsIn("PATH TMPDIR TEMP TMP SystemRoot SSL_CERT_DIR LD_LIBRARY_PATH");
 
 const gitEnvironment = (environment: Environment): Record<string, string> =>
   Object.fromEntries(GIT_VARIABLES.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])));

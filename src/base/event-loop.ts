@@ -1,6 +1,16 @@
 /** How long work goes on before others have their turn, in ms; a search waits for no more than this. */
 const TURN_MS = 5;
 
+/** Makes a function that begins each work when the one before has ended, well or not. */
+export function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = last.then(work);
+    last = result.catch(() => {});
+    return result;
+  };
+}
+
 /** Lets whatever waits for the thread have its turn. */
 export const yieldToEventLoop = (): Promise<void> => new Promise((resume) => setImmediate(resume));
 

@@ -21,7 +21,7 @@ import { isCounted } from "./plan.ts";
 import { PageClaims } from "./postgres-claims.ts";
 import { type Led, SharedOutcomes } from "./postgres-outcomes.ts";
 import { KnownUrls, RecordBatch } from "./postgres-record.ts";
-import { keyOf, storable, toArray } from "./postgres-rows.ts";
+import { keyOf, originsOf, storable, toArray } from "./postgres-rows.ts";
 import { CrawlWorker, GOODBYE_MS, newWorker, type OpenCrawl, type WorkerParts } from "./postgres-worker.ts";
 
 /** Pages dropped, queued again or added in one statement. */
@@ -99,10 +99,8 @@ export class PostgresFrontier implements Frontier {
     const { host, fence } = page;
     const worker = this.#worker.id;
     const holds = this.#claims.releaseHost(page);
-    await this.#batch.add(
-      host,
-      holds ? { kind: "free", worker, fence, restMs } : { kind: "pause", worker, restMs },
-    );
+    const rest = { worker, restMs };
+    await this.#batch.add(host, holds ? { kind: "free", fence, ...rest } : { kind: "pause", ...rest });
     this.#claims.noteSoon(restMs);
   }
 
@@ -121,19 +119,9 @@ export class PostgresFrontier implements Frontier {
     const worker = this.#worker.id;
     const { keys, urls, hosts } = await this.#urls.columns(others);
     const [hostId = 0] = await this.#urls.hostIds([page.host]);
+    const claim = [this.#id, worker, page.fence, page.id, hostId, page.depth, keys, urls, hosts];
     for (let isSerial = false; ; isSerial = true) {
-      const [row] = await this.#db.query<{ stands: boolean | null }>(IDENTIFY, [
-        this.#id,
-        worker,
-        page.fence,
-        page.id,
-        hostId,
-        page.depth,
-        keys,
-        urls,
-        hosts,
-        isSerial,
-      ]);
+      const [row] = await this.#db.query<{ stands: boolean | null }>(IDENTIFY, [...claim, isSerial]);
       const stands = row?.stands ?? null;
       if (stands !== null) return stands;
     }
@@ -144,12 +132,8 @@ export class PostgresFrontier implements Frontier {
     if (!this.#claims.release(page)) return false;
     const worker = this.#worker.id;
     const followed = follow === "now" ? this.#urls.unmet(links, page.depth + 1) : [];
-    const isSettled = await this.#batch.add(page.host, {
-      kind: "settle",
-      worker,
-      settlement,
-      links: followed,
-    });
+    const work = { kind: "settle", worker, settlement, links: followed } as const;
+    const isSettled = await this.#batch.add(page.host, work);
     this.#claims.forget(page);
     if (isSettled && worker === this.#worker.id && page.tries === 0 && !isFetched) this.#claims.noteUnused();
     this.#claims.noteSoon(0);
@@ -175,11 +159,8 @@ export class PostgresFrontier implements Frontier {
       count = row?.count ?? 0;
     }
     for (;;) {
-      const pages = await this.#db.query<{ page: number; urls: Uint8Array }>(DEEP_PAGES, [
-        this.#id,
-        this.#run,
-        maxDepth,
-      ]);
+      const deep = [this.#id, this.#run, maxDepth];
+      const pages = await this.#db.query<{ page: number; urls: Uint8Array }>(DEEP_PAGES, deep);
       if (pages.length === 0 || this.#worker.fence === null) break;
       for (const { page, urls } of pages) {
         const columns = await this.#urls.columns(unpackLinks(urls));
@@ -204,9 +185,8 @@ export class PostgresFrontier implements Frontier {
   }
 
   async counts(): Promise<FrontierCounts> {
-    const [row] = await this.#db.query<{ counts: FrontierCounts }>("SELECT crawl_counts($1) AS counts", [
-      this.#id,
-    ]);
+    const sql = "SELECT crawl_counts($1) AS counts";
+    const [row] = await this.#db.query<{ counts: FrontierCounts }>(sql, [this.#id]);
     if (!row) throw new Failure("internal", "a query for counts yielded nothing");
     const { counts } = row;
     // Pages that are only claimed ahead wait as far as anybody else can tell.
@@ -236,11 +216,8 @@ export class PostgresFrontier implements Frontier {
     return this.#outcomes.changes();
   }
 
-  async origins(): Promise<readonly string[]> {
-    const rows = await this.#db.query<{ name: string }>("SELECT name FROM crawl_origin WHERE crawl = $1", [
-      this.#id,
-    ]);
-    return rows.map(({ name }) => name);
+  origins(): Promise<readonly string[]> {
+    return originsOf(this.#db, this.#id);
   }
 
   async addWarning(warning: string): Promise<void> {

@@ -6,7 +6,9 @@ import { STATUSES } from "./schema.ts";
 
 /** An outcome as `crawl_take_recorded` answers: its worker and number there, and whether a worker settled it. */
 type TakenRow = readonly [worker: number, n: number, isLogged: boolean, outcome: OutcomeRow];
-type ChangeRow = { readonly n: number; readonly at: Date; readonly outcome: OutcomeRow };
+/** An outcome with its number, in whose order they are listed. */
+type ListedRow = { readonly n: number; readonly outcome: OutcomeRow };
+type ChangeRow = ListedRow & { readonly at: Date };
 
 /** Runs a statement of the leader: its first three parameters are the crawl, this worker and its lead. */
 export type Led = <Row>(sql: string, parameters: readonly Parameter[]) => Promise<Row[]>;
@@ -46,17 +48,7 @@ export class SharedOutcomes {
   }
 
   async *all(): AsyncGenerator<PageOutcome> {
-    for (let last = 0; ; ) {
-      const rows = await this.#db.query<{ page: number; outcome: OutcomeRow }>(LIST, [
-        this.#crawl,
-        this.#run,
-        last,
-        LISTED_AT_ONCE,
-      ]);
-      for (const { outcome } of rows) yield toPageOutcome(outcome);
-      last = rows.at(-1)?.page ?? last;
-      if (rows.length < LISTED_AT_ONCE) return;
-    }
+    for await (const { outcome } of this.#list(LIST, [])) yield toPageOutcome(outcome);
   }
 
   /** What each worker recorded has its order; the workers' are merged by time. */
@@ -65,7 +57,7 @@ export class SharedOutcomes {
       "SELECT worker FROM crawl_tally WHERE crawl = $1 AND recorded > 0",
       [this.#crawl],
     );
-    const lists = workers.map(({ worker }) => this.#changesOf(worker));
+    const lists = workers.map(({ worker }) => this.#list<ChangeRow>(LIST_CHANGES, [worker]));
     const heads = await Promise.all(lists.map(async (rows) => ({ rows, next: await rows.next() })));
     for (;;) {
       let first: { readonly head: (typeof heads)[number]; readonly row: ChangeRow } | null = null;
@@ -80,15 +72,11 @@ export class SharedOutcomes {
     }
   }
 
-  async *#changesOf(worker: number): AsyncGenerator<ChangeRow, void> {
+  /** Yields what a statement lists, some rows at a time. */
+  async *#list<Row extends ListedRow>(sql: string, which: readonly number[]): AsyncGenerator<Row, void> {
     for (let last = 0; ; ) {
-      const rows = await this.#db.query<ChangeRow>(LIST_CHANGES, [
-        this.#crawl,
-        this.#run,
-        worker,
-        last,
-        LISTED_AT_ONCE,
-      ]);
+      const parameters = [this.#crawl, this.#run, ...which, last, LISTED_AT_ONCE];
+      const rows = await this.#db.query<Row>(sql, parameters);
       yield* rows;
       last = rows.at(-1)?.n ?? last;
       if (rows.length < LISTED_AT_ONCE) return;
@@ -96,10 +84,8 @@ export class SharedOutcomes {
   }
 
   async tallies(): Promise<FrontierTallies> {
-    const rows = await this.#db.query<{ kind: string; name: string; count: number }>(TALLIES, [
-      this.#crawl,
-      this.#run,
-    ]);
+    const run = [this.#crawl, this.#run];
+    const rows = await this.#db.query<{ kind: string; name: string; count: number }>(TALLIES, run);
     const of = (kind: string): Record<string, number> =>
       Object.fromEntries(rows.flatMap((row) => (row.kind === kind ? [[row.name, row.count]] : [])));
     // The tables hold these names, because nothing else writes them.
@@ -113,7 +99,7 @@ export class SharedOutcomes {
   }
 }
 
-const LIST = `SELECT o.page, ${OUTCOME_COLUMNS} AS outcome FROM ${OUTCOME_TABLES}
+const LIST = `SELECT o.page AS n, ${OUTCOME_COLUMNS} AS outcome FROM ${OUTCOME_TABLES}
   WHERE o.crawl = $1 AND o.run = $2 AND p.run = $2 AND o.page > $3 ORDER BY o.page LIMIT $4`;
 const LIST_CHANGES = `SELECT o.n, o.recorded_at AS at, ${OUTCOME_COLUMNS} AS outcome FROM ${OUTCOME_TABLES}
   WHERE o.crawl = $1 AND o.run = $2 AND o.worker = $3 AND o.n > $4 AND o.change IN ('new', 'changed', 'gone')

@@ -1,4 +1,5 @@
 import type { FailureCode } from "../../base/failure.ts";
+import type { Queries } from "../../base/postgres/index.ts";
 import { hostOf, type PageUrl } from "../../urls/index.ts";
 import type { PageChange, PageOutcome, SkipReason } from "../types.ts";
 import type { ClaimedPage, KnownPage, Settlement } from "./frontier.ts";
@@ -159,6 +160,12 @@ export function toSettleRow(
     deep: kept === "too_deep" ? links.length : 0,
     refused: skippedLinks.size > 0 ? Object.fromEntries(skippedLinks) : undefined,
   };
+}
+
+/** The origins whose pages a crawl takes. */
+export async function originsOf(db: Queries, crawl: number): Promise<readonly string[]> {
+  const sql = "SELECT name FROM crawl_origin WHERE crawl = $1";
+  return (await db.query<{ name: string }>(sql, [crawl])).map(({ name }) => name);
 }
 
 /** A text as PostgreSQL takes it: without NUL and unpaired surrogates. */

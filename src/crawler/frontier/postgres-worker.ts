@@ -146,10 +146,8 @@ export class CrawlWorker {
       for (let isFresh = false; !isFresh; ) {
         const startedAt = performance.now();
         const parameters = [this.#crawl.id, this.#id, canLead, pace.deadMs];
-        const [row] = await db.query<{ beat: Beat | null }>(
-          "SELECT crawl_beat($1, $2, $3, $4) AS beat",
-          parameters,
-        );
+        const sql = "SELECT crawl_beat($1, $2, $3, $4) AS beat";
+        const [row] = await db.query<{ beat: Beat | null }>(sql, parameters);
         const beat = row?.beat ?? null;
         // After a long wait it is unknown when the database heard of this process.
         isFresh = performance.now() - startedAt < pace.deadMs / 3;
@@ -193,15 +191,11 @@ export class CrawlWorker {
     const { id, session } = this.#crawl;
     await db.query("SELECT crawl_bury($1, $2, true)", [id, this.#id]);
     this.#id = newWorker();
-    const [row] = await db.query<{ has: boolean }>("SELECT crawl_join($1, $2, $3) AS has", [
-      id,
-      this.#id,
-      session,
-    ]);
+    const join = "SELECT crawl_join($1, $2, $3) AS has";
+    const [row] = await db.query<{ has: boolean }>(join, [id, this.#id, session]);
     if (!row?.has) {
-      const [crawl] = await db.query<{ stopped: string | null }>("SELECT stopped FROM crawl WHERE id = $1", [
-        id,
-      ]);
+      const sql = "SELECT stopped FROM crawl WHERE id = $1";
+      const [crawl] = await db.query<{ stopped: string | null }>(sql, [id]);
       this.#change({ end: endOf(crawl?.stopped ?? null) ?? BEGUN_ANEW });
       return false;
     }
@@ -212,10 +206,7 @@ export class CrawlWorker {
   }
 }
 
-const BEGUN_ANEW: FailureRecord = {
-  code: "cancelled",
-  message: "another process has begun the crawl anew",
-};
+const BEGUN_ANEW: FailureRecord = { code: "cancelled", message: "another process has begun the crawl anew" };
 
 /** @param stopped as `stop` wrote it */
 const endOf = (stopped: string | null): FailureRecord | null =>

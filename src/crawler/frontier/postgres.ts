@@ -10,6 +10,7 @@ import {
   planText,
 } from "./plan.ts";
 import { PostgresFrontier } from "./postgres-frontier.ts";
+import { originsOf } from "./postgres-rows.ts";
 import { newWorker, type OpenCrawl, type Pace } from "./postgres-worker.ts";
 
 export type PostgresFrontierOptions = Omit<FrontierOptions, "now"> & {
@@ -35,16 +36,8 @@ export async function openPostgresFrontier(options: PostgresFrontierOptions): Pr
   const pace = { ...PACE, ...options.pace };
   const worker = newWorker();
   const crawl = await db.transaction((queries) => takeUp(queries, { ...options, pace, worker }));
-  const origins = await db.query<{ name: string }>("SELECT name FROM crawl_origin WHERE crawl = $1", [
-    crawl.id,
-  ]);
-  const frontier = new PostgresFrontier(crawl, {
-    db,
-    canLead,
-    pace,
-    worker,
-    origins: origins.map(({ name }) => name),
-  });
+  const origins = await originsOf(db, crawl.id);
+  const frontier = new PostgresFrontier(crawl, { db, canLead, pace, worker, origins });
   await frontier.start();
   void sweep(db).catch(() => {}); // whoever opens a frontier next goes on
   return frontier;
@@ -107,10 +100,8 @@ async function takeUp(queries: Queries, opening: Opening): Promise<OpenCrawl> {
   await queries.query(LOCK_WORKERS, [place]);
   await queries.query("SELECT FROM crawl WHERE place = $1 FOR UPDATE", [place]);
   // A statement of its own: it sees the workers of whoever had the lock before.
-  const [row] = await queries.query<CrawlRow>(`SELECT ${COLUMNS} FROM crawl WHERE place = $1`, [
-    place,
-    pace.deadMs,
-  ]);
+  const found = `SELECT ${COLUMNS} FROM crawl WHERE place = $1`;
+  const [row] = await queries.query<CrawlRow>(found, [place, pace.deadMs]);
   if (!row) {
     if (!canLead) return nobody(opening);
     throw new Failure("internal", `the crawl of ${place} vanished while it was opened`);
@@ -220,13 +211,8 @@ async function nextOf(
 async function hasMore(queries: Queries, row: CrawlRow, { opening, changes }: Changed): Promise<boolean> {
   if (changes.reading || !(changes.limits || changes.tries)) return false;
   const { maxPages, maxDepth } = opening.plan;
-  const [found] = await queries.query<{ more: boolean }>(HAS_MORE, [
-    row.id,
-    row.run,
-    changes.tries,
-    maxPages,
-    maxDepth,
-  ]);
+  const parameters = [row.id, row.run, changes.tries, maxPages, maxDepth];
+  const [found] = await queries.query<{ more: boolean }>(HAS_MORE, parameters);
   return found?.more ?? false;
 }
 
@@ -260,21 +246,15 @@ async function repeat(
   row: CrawlRow,
   { opening, asksAnew }: { readonly opening: Opening; readonly asksAnew: boolean },
 ): Promise<OpenCrawl> {
-  const { plan, tries, jobId } = opening;
+  const { plan, tries, jobId, pace } = opening;
+  const text = planText({ plan, tries });
   await queries.query("SELECT crawl_repeat($1)", [row.id]);
   const [updated] = await queries.query<CrawlRow>(
     `UPDATE crawl SET plan = $3, job_id = $4, max_pages = $5, mode = 'repeated', session = session + 1,
       started_at = date_trunc('milliseconds', clock_timestamp()), run = run + 1,
       asks_anew = CASE WHEN $6 THEN run + 1 ELSE asks_anew END, is_finished = false, is_seeded = false, stopped = NULL,
       leader_until = '-infinity' WHERE id = $1 RETURNING ${COLUMNS}`,
-    [
-      row.id,
-      opening.pace.deadMs,
-      planText({ plan, tries }),
-      jobId ?? crypto.randomUUID(),
-      plan.maxPages,
-      asksAnew,
-    ],
+    [row.id, pace.deadMs, text, jobId ?? crypto.randomUUID(), plan.maxPages, asksAnew],
   );
   return enter(queries, updated ?? row, opening);
 }

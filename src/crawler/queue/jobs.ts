@@ -32,6 +32,39 @@ export type JobRecord = {
 
 export type JobCounts = Pick<CrawlProgress, "progress" | "total" | "successful" | "failed" | "skipped">;
 
+/** A job as a queue keeps it, with JSON as text. */
+export type JobRow = Pick<JobRecord, "id" | "state" | "place"> & {
+  readonly shown: string;
+  readonly created_at: string;
+  readonly started_at: string | null;
+  readonly completed_at: string | null;
+  readonly error: string | null;
+  readonly warnings: string | null;
+  readonly is_cancelled: boolean;
+  readonly last_event: number;
+} & JobCounts;
+
+export const toRecord = (row: JobRow): JobRecord => ({
+  id: row.id,
+  state: row.state,
+  place: row.place,
+  shown: JSON.parse(row.shown),
+  createdAt: row.created_at,
+  startedAt: row.started_at,
+  completedAt: row.completed_at,
+  counts: {
+    progress: row.progress,
+    total: row.total,
+    successful: row.successful,
+    failed: row.failed,
+    skipped: row.skipped,
+  },
+  error: row.error === null ? null : JSON.parse(row.error),
+  warnings: row.warnings === null ? [] : JSON.parse(row.warnings),
+  isCancelled: row.is_cancelled,
+  lastEvent: row.last_event,
+});
+
 /** The right to run a job, which reports renew. The fence tells the claims of one job by one process apart. */
 export type JobLease = { readonly id: string; readonly fence: number };
 

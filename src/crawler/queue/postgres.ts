@@ -12,7 +12,7 @@ import {
   type JobQueueLimits,
   type JobRecord,
   type JobReport,
-  type JobState,
+  type JobRow,
   MAX_CRASHES,
   MAX_EVENTS,
   MAX_FINISHED,
@@ -21,6 +21,7 @@ import {
   PRESENCE_MS,
   type StoredEvent,
   TRIM_MS,
+  toRecord,
 } from "./jobs.ts";
 
 type PostgresQueueOptions = JobQueueLimits & {
@@ -32,19 +33,11 @@ type PostgresQueueOptions = JobQueueLimits & {
 export const openPostgresJobQueue = <Spec>(options: PostgresQueueOptions): JobQueue<Spec> =>
   new PostgresJobQueue<Spec>(options);
 
-type Row = {
-  readonly id: string;
-  readonly state: JobState;
-  readonly place: string;
-  readonly shown: string;
+type Row = Omit<JobRow, "created_at" | "started_at" | "completed_at"> & {
   readonly created_at: Date;
   readonly started_at: Date | null;
   readonly completed_at: Date | null;
-  readonly error: string | null;
-  readonly warnings: string | null;
-  readonly is_cancelled: boolean;
-  readonly last_event: number;
-} & JobRecord["counts"];
+};
 
 const RECORD = `id, state, place, shown, created_at, started_at, completed_at, progress, total, successful, failed,
   skipped, error, warnings, is_cancelled, last_event`;
@@ -77,7 +70,7 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
     return this.#db.transaction(async (queries) => {
       await queries.query(TAKE_TURN);
       const [known] = await queries.query<Row>(`SELECT ${RECORD} FROM job WHERE id = $1`, [id]);
-      if (known) return toRecord(known);
+      if (known) return recordOf(known);
       const [open] = await queries.query<{ queued: number; is_in_use: boolean | null }>(
         `SELECT count(*) FILTER (WHERE state = 'queued') AS queued, bool_or(place = $1) AS is_in_use
            FROM job WHERE state IN ('queued', 'running')`,
@@ -95,7 +88,7 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
         [MAX_FINISHED],
       );
       await queries.query("SELECT pg_notify($1, '')", [this.#channel]);
-      return toRecord(row as Row); // just inserted
+      return recordOf(row as Row); // just inserted
     });
   }
 
@@ -108,7 +101,7 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
     const known = ids.filter((id) => UUID.test(id));
     if (known.length === 0) return [];
     const rows = await this.#db.query<Row>(`SELECT ${RECORD} FROM job WHERE id = ANY ($1::uuid[])`, [known]);
-    return rows.map(toRecord);
+    return rows.map(recordOf);
   }
 
   async list({ limit, state }: JobListOptions): Promise<JobRecord[]> {
@@ -116,7 +109,7 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
       `SELECT ${RECORD} FROM job WHERE $1::text IS NULL OR state = $1 ORDER BY number DESC LIMIT $2`,
       [state, limit],
     );
-    return rows.map(toRecord);
+    return rows.map(recordOf);
   }
 
   async counts(): Promise<{ readonly queued: number; readonly running: number }> {
@@ -148,8 +141,7 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
        SELECT pg_notify($2, id || ' cancelled') FROM marked`,
       [id, this.#channel],
     );
-    const end = { state: "failed", error: CALLED_OFF } as const;
-    await this.#close(this.#db, "id = $1 AND state = 'queued'", end, [id]);
+    await this.#close(this.#db, "id = $1 AND state = 'queued'", CANCELLED, [id]);
     return await this.get(id);
   }
 
@@ -254,8 +246,7 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
          WHERE id = $1 AND fence = $2 AND state = 'running' AND NOT is_cancelled`,
       [lease.id, lease.fence, delayMs],
     );
-    const end = { state: "failed", error: CALLED_OFF } as const;
-    await this.#close(this.#db, `${HELD} AND is_cancelled`, end, [lease.id, lease.fence]);
+    await this.#close(this.#db, `${HELD} AND is_cancelled`, CANCELLED, [lease.id, lease.fence]);
   }
 
   async eventsAfter(id: string, number: number, limit: number): Promise<StoredEvent[]> {
@@ -307,7 +298,7 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
 
   /** Requeues jobs whose process is gone; one that was cancelled, or crashes each process, is ended. */
   async #takeBackLeft(queries: Queries): Promise<void> {
-    await this.#close(queries, `${IS_LEFT} AND is_cancelled`, { state: "failed", error: CALLED_OFF }, []);
+    await this.#close(queries, `${IS_LEFT} AND is_cancelled`, CANCELLED, []);
     const crashed = `${IS_LEFT} AND crashes + 1 >= ${MAX_CRASHES}`;
     await this.#close(queries, crashed, { state: "failed", error: CRASHED }, []);
     await queries.query(`UPDATE job SET ${REQUEUED}, crashes = crashes + 1 WHERE ${IS_LEFT}`);
@@ -321,6 +312,7 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
     parameters: readonly (string | number)[],
   ): Promise<void> {
     const nth = (place: number): string => `$${parameters.length + place}`;
+    const body = JSON.stringify({ status: state, error });
     await queries.query(
       // Pages that were not reached are taken out of the total, so that an ended job is seen to be complete.
       `WITH closed AS (
@@ -330,18 +322,14 @@ class PostgresJobQueue<Spec> implements JobQueue<Spec> {
        told AS (
          INSERT INTO job_event (job, number, kind, body) SELECT number, last_event, 'end', ${nth(3)} FROM closed)
        SELECT pg_notify(${nth(4)}, id::text) FROM closed`,
-      [
-        ...parameters,
-        state,
-        error && JSON.stringify(error),
-        JSON.stringify({ status: state, error }),
-        this.#channel,
-      ],
+      [...parameters, state, error && JSON.stringify(error), body, this.#channel],
     );
   }
 }
 
 const CHANNEL = "jobs";
+
+const CANCELLED = { state: "failed", error: CALLED_OFF } as const;
 
 /** How long closing waits for a database that is away, in ms. */
 const GOODBYE_MS = 1000;
@@ -375,23 +363,10 @@ const toClaimed = <Spec>({ id, fence, spec, has_begun, last_event }: ClaimRow): 
   lastEvent: last_event,
 });
 
-const toRecord = (row: Row): JobRecord => ({
-  id: row.id,
-  state: row.state,
-  place: row.place,
-  shown: JSON.parse(row.shown),
-  createdAt: row.created_at.toISOString(),
-  startedAt: row.started_at?.toISOString() ?? null,
-  completedAt: row.completed_at?.toISOString() ?? null,
-  counts: {
-    progress: row.progress,
-    total: row.total,
-    successful: row.successful,
-    failed: row.failed,
-    skipped: row.skipped,
-  },
-  error: row.error === null ? null : JSON.parse(row.error),
-  warnings: row.warnings === null ? [] : JSON.parse(row.warnings),
-  isCancelled: row.is_cancelled,
-  lastEvent: row.last_event,
-});
+const recordOf = (row: Row): JobRecord =>
+  toRecord({
+    ...row,
+    created_at: row.created_at.toISOString(),
+    started_at: row.started_at?.toISOString() ?? null,
+    completed_at: row.completed_at?.toISOString() ?? null,
+  });

@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import type { Database } from "../../base/database/index.ts";
 import { Failure } from "../../base/failure.ts";
 import { systemReason } from "../../base/system-error.ts";
-import type { JobCounts, JobRecord, JobState } from "./jobs.ts";
+import { type JobRecord, type JobRow, toRecord } from "./jobs.ts";
 
 /** Raised when the tables change; a file of another version is refused. */
 const QUEUE_VERSION = 1;
@@ -52,10 +52,8 @@ export function makeQueueDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
-    const why = systemReason(error);
-    throw new Failure("unwritable_output", `could not make the state directory ${directory}: ${why}`, {
-      cause: error,
-    });
+    const why = `could not make the state directory ${directory}: ${systemReason(error)}`;
+    throw new Failure("unwritable_output", why, { cause: error });
   }
 }
 
@@ -84,43 +82,16 @@ function addColumn(database: Database, table: string, column: string): void {
 }
 
 /** A row of `job`, with the number of its last event. */
-export type Row = {
+export type Row = Omit<JobRow, "place" | "is_cancelled"> & {
   readonly number: number;
-  readonly id: string;
-  readonly state: JobState;
   readonly directory: string;
-  readonly shown: string;
   readonly spec: string | null;
-  readonly created_at: string;
-  readonly started_at: string | null;
-  readonly completed_at: string | null;
-  readonly error: string | null;
-  readonly warnings: string | null;
   readonly has_begun: number;
   readonly crashes: number;
   readonly is_cancelled: number;
   readonly owner: string | null;
   readonly lease_until: number | null;
-  readonly last_event: number;
-} & JobCounts;
+};
 
-export const toRecord = (row: Row): JobRecord => ({
-  id: row.id,
-  state: row.state,
-  place: row.directory,
-  shown: JSON.parse(row.shown),
-  createdAt: row.created_at,
-  startedAt: row.started_at,
-  completedAt: row.completed_at,
-  counts: {
-    progress: row.progress,
-    total: row.total,
-    successful: row.successful,
-    failed: row.failed,
-    skipped: row.skipped,
-  },
-  error: row.error === null ? null : JSON.parse(row.error),
-  warnings: row.warnings === null ? [] : JSON.parse(row.warnings),
-  isCancelled: row.is_cancelled === 1,
-  lastEvent: row.last_event,
-});
+export const recordOf = (row: Row): JobRecord =>
+  toRecord({ ...row, place: row.directory, is_cancelled: row.is_cancelled === 1 });

@@ -28,7 +28,7 @@ import {
   type StoredEvent,
   TRIM_MS,
 } from "./jobs.ts";
-import { makeQueueDirectory, makeQueueTables, type Row, toRecord } from "./sqlite-tables.ts";
+import { makeQueueDirectory, makeQueueTables, type Row, recordOf } from "./sqlite-tables.ts";
 
 type SqliteQueueOptions = JobQueueLimits & {
   /** The directory of the queue; it is created for this user alone if it does not exist. */
@@ -93,13 +93,13 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
         this.#timestamp(),
       );
       this.#forgetOldest();
-      return toRecord(this.#row(id) as Row); // just inserted
+      return recordOf(this.#row(id) as Row); // just inserted
     });
   }
 
   async get(id: string): Promise<JobRecord | null> {
     const row = this.#row(id);
-    return row && toRecord(row);
+    return row && recordOf(row);
   }
 
   async find(ids: readonly string[]): Promise<JobRecord[]> {
@@ -107,7 +107,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
       `SELECT *, ${LAST_EVENT} FROM job WHERE id IN (SELECT value FROM json_each(?1))`,
     )
       .all(JSON.stringify(ids))
-      .map(toRecord);
+      .map(recordOf);
   }
 
   async list({ limit, state }: JobListOptions): Promise<JobRecord[]> {
@@ -115,7 +115,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
       `SELECT *, ${LAST_EVENT} FROM job WHERE ?1 IS NULL OR state = ?1 ORDER BY number DESC LIMIT ?2`,
     )
       .all(state, limit)
-      .map(toRecord);
+      .map(recordOf);
   }
 
   async counts(): Promise<{ readonly queued: number; readonly running: number }> {
@@ -138,7 +138,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
     // It is checked without the lock first, because most of the time there is nothing to do.
     const { queued, running } = this.#counts();
     if (queued + running === 0) return null;
-    return this.#transaction(() => {
+    return this.#db.transaction(() => {
       this.#takeBackLeft();
       if (this.#counts().running >= this.#options.maxRunning) return null;
       const row = this.#query<Row, [number]>(
@@ -162,7 +162,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   }
 
   async report(lease: JobLease, report: JobReport): Promise<"go_on" | "cancelled" | "lost"> {
-    return this.#transaction(() => {
+    return this.#db.transaction(() => {
       const row = this.#held(lease);
       if (!row) return "lost";
       this.#write(row, report);
@@ -184,7 +184,7 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
   }
 
   async handBack(lease: JobLease, delayMs: number): Promise<void> {
-    this.#transaction(() => {
+    this.#db.transaction(() => {
       const row = this.#held(lease);
       if (!row) return;
       if (row.is_cancelled === 1) this.#close(row, endOf(row, CALLED_OFF));
@@ -324,15 +324,11 @@ class SqliteJobQueue<Spec> implements JobQueue<Spec> {
     return statement as Query<Row, Parameters>; // one text has one form of rows
   }
 
-  #transaction<T>(work: () => T): T {
-    return this.#db.transaction(work);
-  }
-
   /** A result that was reported to a caller must survive a power cut, which costs a flush of the disk. */
   #durably<T>(work: () => T): T {
     this.#db.run("PRAGMA synchronous = FULL");
     try {
-      return this.#transaction(work);
+      return this.#db.transaction(work);
     } finally {
       this.#db.run("PRAGMA synchronous = NORMAL");
     }

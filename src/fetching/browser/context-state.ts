@@ -1,3 +1,4 @@
+import { createTurns } from "../../base/event-loop.ts";
 import {
   cookieChanges,
   cookiesByKey,
@@ -56,12 +57,7 @@ export function createContextState(
     if (set.length > 0) await context.addCookies(set);
   };
   // Saves run one after another, so that no change is taken twice.
-  let tail: Promise<unknown> = Promise.resolve();
-  const inTurn = (work: () => Promise<void>): Promise<void> => {
-    const result = tail.then(work);
-    tail = result.catch(() => {});
-    return result;
-  };
+  const inTurn = createTurns();
   const keep = async (page: Page, options: KeepOptions): Promise<void> => {
     const now = cookiesByKey((await context.cookies()) as StoredCookie[]); // Playwright's form is ours
     const cookies = cookieChanges(known, now);

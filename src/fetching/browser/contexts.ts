@@ -1,4 +1,5 @@
 import { onAbort, orAborted } from "../../base/abort.ts";
+import { createTurns } from "../../base/event-loop.ts";
 import { Failure } from "../../base/failure.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import type { PinningProxy } from "../egress/pinning-proxy.ts";
@@ -85,7 +86,7 @@ type OpenContext = {
 /** Makes the contexts of a fetcher. The first one opens with the first tab. */
 export function createContexts(options: ContextOptions): BrowserContexts {
   let current: Promise<OpenContext> | null = null;
-  const turns = createTurns(MAX_TABS);
+  const places = createPlaces(MAX_TABS);
   const usable = async (): Promise<OpenContext> => {
     const known = current && (await current.catch(() => null));
     if (known?.lease.browser.isConnected()) {
@@ -97,14 +98,9 @@ export function createContexts(options: ContextOptions): BrowserContexts {
     current = openContext(options);
     return current;
   };
-  let tail: Promise<unknown> = Promise.resolve();
-  const next = (): Promise<OpenContext> => {
-    const result = tail.then(usable);
-    tail = result.catch(() => {});
-    return result;
-  };
+  const inTurn = createTurns();
   const open = async (tabOptions: TabOptions): Promise<Tab> => {
-    const used = await next();
+    const used = await inTurn(usable);
     used.pages++;
     used.openPages++;
     used.lease.countPage();
@@ -118,16 +114,16 @@ export function createContexts(options: ContextOptions): BrowserContexts {
   };
   return {
     async openTab(tabOptions) {
-      await turns.take(tabOptions.signal);
+      await places.take(tabOptions.signal);
       try {
         // A browser that died since the last page must not cost this page a try.
         const tab = await open(tabOptions).catch((error: unknown) => {
           if (!isGone(error) || tabOptions.signal.aborted) throw error;
           return open(tabOptions);
         });
-        return { ...tab, close: () => tab.close().finally(turns.pass) };
+        return { ...tab, close: () => tab.close().finally(places.pass) };
       } catch (error) {
-        turns.pass();
+        places.pass();
         throw error;
       }
     },
@@ -138,9 +134,9 @@ export function createContexts(options: ContextOptions): BrowserContexts {
   };
 }
 
-type Turns = { readonly take: (signal: AbortSignal) => Promise<void>; readonly pass: () => void };
+type Places = { readonly take: (signal: AbortSignal) => Promise<void>; readonly pass: () => void };
 
-function createTurns(count: number): Turns {
+function createPlaces(count: number): Places {
   let taken = 0;
   const waiting: (() => void)[] = [];
   return {
@@ -158,7 +154,7 @@ function createTurns(count: number): Turns {
       using _ = onAbort(signal, leave);
       await promise;
     },
-    // A turn is handed straight to the next in line, so the number of turns taken stays the same.
+    // A place is handed straight to the next in line, so the number of places taken stays the same.
     pass() {
       const following = waiting.shift();
       if (following) following();

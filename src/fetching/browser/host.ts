@@ -1,5 +1,6 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { createTurns } from "../../base/event-loop.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import { systemCode } from "../../base/system-error.ts";
@@ -67,14 +68,8 @@ export function createBrowserHost(options: BrowserHostOptions): BrowserHost {
   let isClosed = false;
   // This includes replaced browsers that still have pages open.
   const all = new Set<Browser>();
-  let tail: Promise<unknown> = Promise.resolve();
-  // Leases are handed out one at a time, in the order of calls, so that two at once do not start two
-  // browsers.
-  const serialised = <T>(work: () => Promise<T>): Promise<T> => {
-    const result = tail.then(work);
-    tail = result.catch(() => {});
-    return result;
-  };
+  // Leases are handed out one at a time, in the order of calls, so that two at once do not start two browsers.
+  const inTurn = createTurns();
 
   const launch = async (): Promise<Running> => {
     if (directory === null) {
@@ -106,25 +101,22 @@ export function createBrowserHost(options: BrowserHostOptions): BrowserHost {
       throw error;
     }
   };
-  const retire = (used: Running): void => {
-    used.isRetired = true;
-  };
   const giveBack = async (used: Running, isBroken: boolean): Promise<void> => {
     used.leases--;
     if (used.leases === 0) used.memory.stop();
-    if (isBroken) retire(used);
+    if (isBroken) used.isRetired = true;
     if (isBroken || (used.isRetired && used.leases === 0)) await closeBrowser(used.browser);
   };
 
   return {
     async take() {
-      const used = await serialised(running);
+      const used = await inTurn(running);
       if (used.leases++ === 0) used.memory.start();
       let isBack = false;
       return {
         browser: used.browser,
         countPage: () => {
-          if (++used.pages >= options.maxPages) retire(used);
+          if (++used.pages >= options.maxPages) used.isRetired = true;
         },
         isWorn: () => used.isRetired,
         hasEndedGreedyPage: used.memory.hasJustEnded,
@@ -137,9 +129,11 @@ export function createBrowserHost(options: BrowserHostOptions): BrowserHost {
     },
     async [Symbol.asyncDispose]() {
       isClosed = true;
-      await tail;
+      await inTurn(async () => {});
       await Promise.all([...all].map(closeBrowser));
-      if (directory !== null) removeProfileDirectory(directory);
+      // A browser that is just ending may still write into it.
+      if (directory !== null)
+        rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
     },
   };
 }
@@ -148,20 +142,13 @@ function ownDirectory({ temporaryBase, pid }: BrowserHostOptions): string {
   try {
     return openProfileDirectory(temporaryBase, pid);
   } catch (error) {
-    throw unusable(
-      `the browser has no place for its files: ${error instanceof Error ? error.message : error}`,
-      error,
-    );
+    const why = error instanceof Error ? error.message : error;
+    throw unusable(`the browser has no place for its files: ${why}`, error);
   }
 }
 
 // A browser that hangs would delay the end of the program.
-async function closeBrowser(browser: Browser): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, CLOSE_TIMEOUT_MS);
-  await Promise.race([browser.close().catch(() => {}), promise]);
-  clearTimeout(timer);
-}
+const closeBrowser = (browser: Browser): Promise<boolean> => within(CLOSE_TIMEOUT_MS, browser.close());
 
 /**
  * The variables that Chromium needs, by the first part of their names. They tell where programs, fonts,
@@ -208,11 +195,6 @@ function openProfileDirectory(base: string, pid: number): string {
   const directory = join(base, `browser-${pid}`);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   return directory;
-}
-
-/** Removes a directory of profiles, although a browser that is just ending may still write into it. */
-function removeProfileDirectory(directory: string): void {
-  rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
 }
 
 // In a directory that all users share, somebody else may have made it first in order to read its contents.

@@ -288,12 +288,7 @@ function encodingOf(label: string | null): string | null {
   const plain = label?.trim().toLowerCase() ?? "";
   if (plain === "") return null;
   if (REPLACEMENT_LABELS.has(plain)) return "replacement";
-  if (plain === "x-user-defined") return plain;
-  try {
-    return decoderOf(plain).encoding.toLowerCase();
-  } catch {
-    return null;
-  }
+  return plain === "x-user-defined" ? plain : encodingNamed(plain);
 }
 
 function decodeAs(
