@@ -1,4 +1,4 @@
-import { type PageModel, Tag, tagsNamed } from "./page/page-model.ts";
+import { nearestOf, type PageModel, startTagOf, Tag, tagsNamed, valueIn } from "./page/page-model.ts";
 import type { ContentAnchor } from "./types.ts";
 
 /** Only a page that gives each line an id has more. */
@@ -66,12 +66,10 @@ function findIds(model: PageModel, chosen: Int32Array, titleBlock: number): Foun
   return found;
 }
 
-function idOf({ html, names, idId, tag, openStart, openEnd }: PageModel, element: number): string {
-  let id = names[idId[element]!] ?? "";
-  if (id === "" && tag[element] === Tag.a) {
-    const open = html.slice(openStart[element]!, Math.min(openEnd[element]!, openStart[element]! + 1000));
-    const [, double, single, bare] = NAME.exec(open) ?? [];
-    id = double ?? single ?? bare ?? "";
+function idOf(model: PageModel, element: number): string {
+  let id = model.names[model.idId[element]!] ?? "";
+  if (id === "" && model.tag[element] === Tag.a) {
+    id = valueIn(startTagOf(model, element, 1000), NAME) ?? "";
     // The entities of names are not decoded.
     if (id.includes("&")) return "";
   }
@@ -86,11 +84,10 @@ const NAME = /\sname\s{0,3}=\s{0,3}(?:"([^"]{1,200})"|'([^']{1,200})'|([^\s"'>]{
 const HEADINGS = tagsNamed("h1 h2 h3 h4 h5 h6");
 
 /** The heading that a block stands in, else its own element. */
-function headingOf({ tag, parent, blocks }: PageModel, block: number): number {
-  const own = blocks.element[block]!;
-  for (let step = 0, at = own; step < 3 && at >= 0; step++, at = parent[at]!)
-    if (HEADINGS.has(tag[at]!)) return at;
-  return own;
+function headingOf(model: PageModel, block: number): number {
+  const own = model.blocks.element[block]!;
+  const heading = nearestOf(model, own, 3, HEADINGS);
+  return heading < 0 ? own : heading;
 }
 
 const rankOf = (element: number, heading: number): number =>

@@ -1,4 +1,4 @@
-import { ElementFlag, type PageModel, Tag, tagsNamed } from "./page/page-model.ts";
+import { ElementFlag, type PageModel, startTagOf, Tag, tagsNamed } from "./page/page-model.ts";
 
 const NOT_SHOWN = ElementFlag.hidden | ElementFlag.template | ElementFlag.noscript | ElementFlag.textless;
 const LISTED = ElementFlag.link | ElementFlag.heading;
@@ -29,9 +29,8 @@ export function linksUnder(model: PageModel, heading: number): Int32Array {
   return Int32Array.from([heading, ...(found ?? [])]);
 }
 
-const isMainPart = ({ html, tag, openStart, openEnd }: PageModel, element: number): boolean =>
-  MAIN_PARTS.has(tag[element]!) ||
-  MAIN_ROLE.test(html.slice(openStart[element]!, Math.min(openEnd[element]!, openStart[element]! + 1000)));
+const isMainPart = (model: PageModel, element: number): boolean =>
+  MAIN_PARTS.has(model.tag[element]!) || MAIN_ROLE.test(startTagOf(model, element, 1000));
 
 function linksIn(model: PageModel, place: number, heading: number): number[] {
   const { blocks, elementEnd } = model;

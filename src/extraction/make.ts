@@ -5,8 +5,10 @@ import {
   FIRST_UNKNOWN_TAG,
   type PageModel,
   type ScannedPage,
+  startTagOf,
   Tag,
   tagsNamed,
+  valueIn,
 } from "./page/page-model.ts";
 import type { PageMake } from "./types.ts";
 
@@ -119,11 +121,6 @@ function isInsideTemplate({ flags, parent }: PageModel, element: number): boolea
   return outer >= 0 && (flags[outer]! & ElementFlag.template) !== 0;
 }
 
-const MAX_START_TAG = 2000;
-
-const startTagOf = ({ html, openStart, openEnd }: PageModel, element: number): string =>
-  html.slice(openStart[element]!, Math.min(openEnd[element]!, openStart[element]! + MAX_START_TAG));
-
 function contentOf({ html, openEnd, closeEnd }: PageModel, element: number): string {
   const content = html.slice(openEnd[element]!, closeEnd[element]!);
   const end = content.lastIndexOf("</");
@@ -146,8 +143,7 @@ const SILENT = /^(?:application\/ld\+json|importmap|speculationrules)$/i;
 function scriptOf(model: PageModel, element: number, base: PageUrl | null): string | null {
   const startTag = startTagOf(model, element);
   if (SILENT.test(TYPE.exec(startTag)?.[1] ?? "")) return null;
-  const [, double, single, bare] = SRC.exec(startTag) ?? [];
-  const src = double ?? single ?? bare;
+  const src = valueIn(startTag, SRC);
   if (src === undefined) return contentOf(model, element);
   const address = src.replaceAll("&amp;", "&").trim();
   return `src ${URL.parse(address, base ?? undefined)?.href ?? address}`;

@@ -1,4 +1,4 @@
-import { ElementFlag, type PageModel, Tag, tagId } from "../page/page-model.ts";
+import { ElementFlag, nearestOf, type PageModel, Tag, tagsNamed } from "../page/page-model.ts";
 
 const FORMULA_CLASS = /(?:^|\s)(?:katex(?:-display)?|MathJax(?:_\w+)?|mathjax|mwe-math-element)(?=\s|$)/;
 const CODE_CLASS =
@@ -6,9 +6,9 @@ const CODE_CLASS =
 /** Doxygen writes each line of code as an element of its own, in a frame without a `<pre>`. */
 const LINES_CLASS = /(?:^|\s)fragment(?=\s|$)/;
 const FIRST_LINE = /^\s*<div\s+class\s*=\s*["']?line\b/i;
-const PRE = Tag.pre;
-const MATH = tagId("math");
-const CODE_PARTS: readonly number[] = [PRE, Tag.code, Tag.table];
+const CODE_PARTS: readonly number[] = [Tag.pre, Tag.code, Tag.table];
+
+const UNKNOWN = -2;
 
 const UNREAD = 0;
 const NO_CLASS = 1;
@@ -31,20 +31,33 @@ function classKind(classes: string): number {
 export class WholeElements {
   readonly model: PageModel;
   readonly #insides: Insides;
-  readonly #outermost: OutermostElements;
+  /** For each element the outermost whole one around it; -1 for none. */
+  readonly #outermost: Int32Array;
   /** The kind of each class by its number; `UNREAD` until it is needed. */
   readonly #kinds: Uint8Array;
 
   constructor(model: PageModel) {
     this.model = model;
     this.#insides = new Insides(model);
-    this.#outermost = new OutermostElements(model, (element) => this.#isWhole(element));
+    this.#outermost = new Int32Array(model.elementCount).fill(UNKNOWN);
     this.#kinds = new Uint8Array(model.names.length);
   }
 
-  /** Returns the outermost whole element around an element, itself included; -1 for none. */
+  /**
+   * Returns the outermost whole element around an element, itself included; -1 for none. Only the ancestors of the
+   * elements asked about are read, because the content of a page is in few of its elements.
+   */
   around(element: number): number {
-    return this.#outermost.around(element);
+    if (element < 0) return -1;
+    const { parent } = this.model;
+    const known = this.#outermost;
+    let top = element;
+    let outermost = -1;
+    for (; top >= 0 && known[top] === UNKNOWN; top = parent[top]!) if (this.#isWhole(top)) outermost = top;
+    if (top >= 0 && known[top]! >= 0) outermost = known[top]!;
+    // Ancestors have smaller numbers, so those outside of it are in none.
+    for (let at = element; at !== top; at = parent[at]!) known[at] = at >= outermost ? outermost : -1;
+    return outermost;
   }
 
   /** Tells whether an element's class marks code with its frame, or a formula. */
@@ -63,8 +76,8 @@ export class WholeElements {
 
   #isWhole(element: number): boolean {
     const tag = this.model.tag[element]!;
-    if (tag === MATH) return true;
-    return tag === PRE ? !this.#insides.hides(element) : this.isByClass(element);
+    if (tag === Tag.math) return true;
+    return tag === Tag.pre ? !this.#insides.hides(element) : this.isByClass(element);
   }
 
   #kindOf(classId: number): number {
@@ -109,7 +122,7 @@ class Insides {
   /** Tells whether an element contains MathML or the TeX of a formula. */
   holdsFormula(element: number): boolean {
     const { media, tag } = this.#model;
-    this.#formulas ??= [...media].filter((medium) => tag[medium] === MATH || tag[medium] === Tag.script);
+    this.#formulas ??= [...media].filter((medium) => tag[medium] === Tag.math || tag[medium] === Tag.script);
     return this.#holdsOneOf(this.#formulas, element);
   }
 
@@ -133,40 +146,6 @@ class Insides {
   }
 }
 
-const UNKNOWN = -2;
-
-/**
- * Finds the outermost element of a kind around others. It only reads and remembers the ancestors of queried elements,
- * because the content of a page is in few of its elements.
- */
-class OutermostElements {
-  readonly #parent: Int32Array;
-  readonly #isOne: (element: number) => boolean;
-  readonly #known: Int32Array;
-
-  /** @param isOne whether an element is of the kind; asked at most once for each */
-  constructor({ parent, elementCount }: PageModel, isOne: (element: number) => boolean) {
-    this.#parent = parent;
-    this.#isOne = isOne;
-    this.#known = new Int32Array(elementCount).fill(UNKNOWN);
-  }
-
-  /** Returns the outermost one around an element, itself included; -1 for none. */
-  around(element: number): number {
-    if (element < 0) return -1;
-    const known = this.#known;
-    let top = element;
-    let outermost = -1;
-    for (; top >= 0 && known[top] === UNKNOWN; top = this.#parent[top]!) {
-      if (this.#isOne(top)) outermost = top;
-    }
-    if (top >= 0 && known[top]! >= 0) outermost = known[top]!;
-    // Ancestors have smaller numbers, so those outside of it are in none.
-    for (let at = element; at !== top; at = this.#parent[at]!) known[at] = at >= outermost ? outermost : -1;
-    return outermost;
-  }
-}
-
 const NOTES_NAME =
   /(?:^|[\s_-])(?:foot-?notes?(?:-list|-definition)?|endnotes?|reflist|references|wp-block-footnotes)(?=$|[\s_-])/i;
 const FRAGMENT = /\shref\s*=\s*["']?[^"'\s>]{0,300}#([^"'\s>]{1,200})/i;
@@ -174,6 +153,7 @@ const FRAGMENT = /\shref\s*=\s*["']?[^"'\s>]{0,300}#([^"'\s>]{1,200})/i;
 const MOST_NOTES = 0.4;
 /** The maximum number of levels between a phrase and the link around it. */
 const MAX_STEPS = 6;
+const ANCHORS = tagsNamed("a");
 
 /**
  * Adds the notes that chosen text refers to. They stand apart from it, often in the page's frame, and a reference
@@ -245,7 +225,7 @@ function targetsOf(model: PageModel, chosen: Int32Array): ReadonlySet<string> {
     for (let text = blocks.firstText[block]!; text < blocks.endText[block]!; text++) {
       const parent = textParent[text]!;
       if ((flags[parent]! & ElementFlag.link) === 0) continue;
-      const anchor = anchorOf(model, parent);
+      const anchor = nearestOf(model, parent, MAX_STEPS, ANCHORS);
       if (anchor < 0 || anchor === last) continue;
       last = anchor;
       const target = FRAGMENT.exec(html.slice(openStart[anchor]!, openEnd[anchor]!))?.[1];
@@ -253,10 +233,4 @@ function targetsOf(model: PageModel, chosen: Int32Array): ReadonlySet<string> {
     }
   }
   return targets;
-}
-
-function anchorOf({ tag, parent }: PageModel, element: number): number {
-  let at = element;
-  for (let step = 0; step < MAX_STEPS && at >= 0; step++, at = parent[at]!) if (tag[at] === Tag.a) return at;
-  return -1;
 }

@@ -1,4 +1,12 @@
-import { ElementFlag, isInside, type PageModel, Tag, tagId, tagsNamed } from "../page/page-model.ts";
+import {
+  ElementFlag,
+  isInside,
+  nearestOf,
+  type PageModel,
+  Tag,
+  tagId,
+  tagsNamed,
+} from "../page/page-model.ts";
 import type { WholeElements } from "./whole-elements.ts";
 
 /**
@@ -272,6 +280,8 @@ const MAX_CELL_LENGTH = 200;
 /** Refused cells are added back when at least this share of a table's text was chosen. */
 const MIN_CHOSEN_SHARE = 0.5;
 
+const TABLES = tagsNamed("table");
+
 type TableTally = { readonly blocks: number[]; chosenLength: number; length: number; isLayout: boolean };
 
 /**
@@ -300,7 +310,8 @@ function tallyTables(model: PageModel, isChosen: Uint8Array): ReadonlyMap<number
   for (let block = 0; block < blocks.count; block++) {
     const flags = blocks.flags[block]!;
     if ((flags & ElementFlag.cell) === 0 || (flags & ElementFlag.hidden) !== 0) continue;
-    const table = tableOf(model, blocks.element[block]!);
+    // A table with deeper markup between it and a cell's text is not a table that people read.
+    const table = nearestOf(model, blocks.element[block]!, 12, TABLES);
     const tally = tallies.get(table) ?? { blocks: [], chosenLength: 0, length: 0, isLayout: table < 0 };
     tallies.set(table, tally);
     const length = blocks.text[block]!.length;
@@ -310,11 +321,4 @@ function tallyTables(model: PageModel, isChosen: Uint8Array): ReadonlyMap<number
     if (length > MAX_CELL_LENGTH) tally.isLayout = true;
   }
   return tallies;
-}
-
-function tableOf({ parent, tag }: PageModel, element: number): number {
-  let at = element;
-  // A table with deeper markup between it and a cell's text is not a table that people read.
-  for (let step = 0; step < 12 && at >= 0; step++, at = parent[at]!) if (tag[at] === Tag.table) return at;
-  return -1;
 }

@@ -1,6 +1,6 @@
 import { isRecord } from "../../base/json.ts";
 import { wordsIn } from "../../base/text.ts";
-import { ElementFlag, Tag } from "../page/page-model.ts";
+import { ElementFlag, startTagOf, Tag, valueIn } from "../page/page-model.ts";
 import { foldForComparison, unescapeTwice, visibleLine } from "../text.ts";
 import type { MetadataSource } from "../types.ts";
 import { type JsonLdObject, textOf, typesOf } from "./declared.ts";
@@ -175,13 +175,7 @@ function fromLinks(places: Places, blocks: ReadonlySet<number>): BylineMention[]
       if (link < 0 || link === last) continue;
       last = link;
       if (++examined > MAX_LINKS) return mentions;
-      const match = HREF.exec(
-        model.html.slice(
-          model.openStart[link]!,
-          Math.min(model.openEnd[link]!, model.openStart[link]! + 2000),
-        ),
-      );
-      if (!PROFILE_PATH.test(match?.[1] ?? match?.[2] ?? match?.[3] ?? "")) continue;
+      if (!PROFILE_PATH.test(valueIn(startTagOf(model, link), HREF) ?? "")) continue;
       const [line] = places.linesInside(link);
       if (line) mentions.push(...fromLine("linked", line, { places, element: link }));
     }

@@ -1,4 +1,4 @@
-import { type ElementColumns, grown, type OpenElements, type TextColumns } from "./columns.ts";
+import { type ElementColumns, growColumns, grown, type OpenElements, type TextColumns } from "./columns.ts";
 import { type BlockColumns, Break, ElementFlag, Tag, tagsNamed } from "./page-model.ts";
 import { countText, type StatSink, TextStat } from "./word-stats.ts";
 
@@ -13,13 +13,15 @@ const FIRST_CAPACITY = 256;
 /** Collects the blocks of a page while it is read: `append` text, `breakAt` every block boundary. */
 export class BlockBuilder {
   #count = 0;
-  #element = new Int32Array(FIRST_CAPACITY);
-  #firstText = new Int32Array(FIRST_CAPACITY);
-  #endText = new Int32Array(FIRST_CAPACITY);
-  #flags = new Uint16Array(FIRST_CAPACITY);
-  #breakBefore = new Int32Array(FIRST_CAPACITY);
-  #firstWord = new Int32Array(FIRST_CAPACITY);
-  #endWord = new Int32Array(FIRST_CAPACITY);
+  readonly #columns = {
+    element: new Int32Array(FIRST_CAPACITY),
+    firstText: new Int32Array(FIRST_CAPACITY),
+    endText: new Int32Array(FIRST_CAPACITY),
+    flags: new Uint16Array(FIRST_CAPACITY),
+    breakBefore: new Uint8Array(FIRST_CAPACITY),
+    firstWord: new Int32Array(FIRST_CAPACITY),
+    endWord: new Int32Array(FIRST_CAPACITY),
+  };
   readonly #texts: string[] = [];
   readonly #sink: StatSink = {
     stats: new Float32Array(FIRST_CAPACITY * TextStat.count),
@@ -28,25 +30,21 @@ export class BlockBuilder {
     wordCount: 0,
   };
 
-  #isOpen = false;
+  /** True when text has been appended since the last break. */
+  isOpen = false;
   #text = "";
   #linkMarks: number[] = [];
   #boldMarks: number[] = [];
   #pendingBreak: number = Break.none;
   #lineMarks = 0;
 
-  /** True when text has been appended since the last break. */
-  get isOpen(): boolean {
-    return this.#isOpen;
-  }
-
   /** Opens a block at its first text; `text` is the number that this text will have. */
   open(element: number, flags: number, text: number): void {
-    if (this.#count === this.#element.length) this.#grow();
-    this.#element[this.#count] = element;
-    this.#flags[this.#count] = flags;
-    this.#firstText[this.#count] = text;
-    this.#isOpen = true;
+    if (this.#count === this.#columns.element.length) this.#grow();
+    this.#columns.element[this.#count] = element;
+    this.#columns.flags[this.#count] = flags;
+    this.#columns.firstText[this.#count] = text;
+    this.isOpen = true;
   }
 
   /** Adds text to the open block. `flags` are those of the text's element. */
@@ -75,8 +73,8 @@ export class BlockBuilder {
 
   /** Handles a `<br>`: the second one in a row ends the block. */
   lineBreak(textCount: number): void {
-    if (!this.#isOpen) return;
-    if ((this.#flags[this.#count]! & ElementFlag.preformatted) !== 0) this.#text += "\n";
+    if (!this.isOpen) return;
+    if ((this.#columns.flags[this.#count]! & ElementFlag.preformatted) !== 0) this.#text += "\n";
     else if (++this.#lineMarks > 1) this.breakAt(Break.paragraph, textCount);
     else this.#text += LINE_MARK;
   }
@@ -90,44 +88,35 @@ export class BlockBuilder {
 
   /** Ends the open block at a boundary of this kind. */
   breakAt(kind: number, textCount: number): void {
-    if (this.#isOpen) this.#close(textCount);
+    if (this.isOpen) this.#close(textCount);
     if (kind > this.#pendingBreak) this.#pendingBreak = kind;
   }
 
   finish(textCount: number): BlockColumns {
     this.breakAt(Break.none, textCount);
     const count = this.#count;
-    return {
-      count,
-      element: this.#element.subarray(0, count),
-      firstText: this.#firstText.subarray(0, count),
-      endText: this.#endText.subarray(0, count),
-      flags: this.#flags.subarray(0, count),
-      breakBefore: Uint8Array.from(this.#breakBefore.subarray(0, count)),
-      text: this.#texts,
-      stats: this.#sink.stats,
-      firstWord: this.#firstWord.subarray(0, count),
-      endWord: this.#endWord.subarray(0, count),
-      words: this.#sink.words,
-    };
+    const cut = Object.entries(this.#columns).map(([name, column]) => [name, column.subarray(0, count)]);
+    const columns: Omit<BlockColumns, "count" | "text" | "stats" | "words"> = Object.fromEntries(cut);
+    const { words, stats } = this.#sink;
+    return { ...columns, count, text: this.#texts, stats, words };
   }
 
   #close(textCount: number): void {
     const block = this.#count;
-    const isPreformatted = (this.#flags[block]! & ElementFlag.preformatted) !== 0;
+    const isPreformatted = (this.#columns.flags[block]! & ElementFlag.preformatted) !== 0;
     const text = isPreformatted ? tidyPreformatted(this.#text) : collapse(this.#text);
     if (text !== "") {
-      this.#endText[block] = textCount;
-      this.#breakBefore[block] = this.#pendingBreak;
+      this.#columns.endText[block] = textCount;
+      this.#columns.breakBefore[block] = this.#pendingBreak;
       this.#pendingBreak = Break.none;
-      this.#firstWord[block] = this.#sink.wordCount;
+      this.#columns.firstWord[block] = this.#sink.wordCount;
       this.#sink.at = block * TextStat.count;
       countText(this.#text, this.#sink, this.#linkMarks, this.#boldMarks);
-      this.#endWord[block] = this.#sink.wordCount;
+      this.#columns.endWord[block] = this.#sink.wordCount;
       this.#texts.push(text);
       this.#count++;
     }
-    this.#isOpen = false;
+    this.isOpen = false;
     this.#text = "";
     this.#lineMarks = 0;
     if (this.#linkMarks.length > 0) this.#linkMarks = [];
@@ -135,13 +124,7 @@ export class BlockBuilder {
   }
 
   #grow(): void {
-    this.#element = grown(this.#element);
-    this.#firstText = grown(this.#firstText);
-    this.#endText = grown(this.#endText);
-    this.#flags = grown(this.#flags);
-    this.#breakBefore = grown(this.#breakBefore);
-    this.#firstWord = grown(this.#firstWord);
-    this.#endWord = grown(this.#endWord);
+    growColumns(this.#columns);
     this.#sink.stats = grown(this.#sink.stats as Float32Array<ArrayBuffer>); // made here
   }
 }

@@ -37,22 +37,8 @@ export class ElementColumns {
   add(): number {
     if (this.count === this.#limit)
       throw new Failure("too_complex", `the page has over ${this.#limit} elements`);
-    if (this.count === this.tag.length) this.#grow();
+    if (this.count === this.tag.length) growColumns(this);
     return this.count++;
-  }
-
-  #grow(): void {
-    this.tag = grown(this.tag);
-    this.flags = grown(this.flags);
-    this.parent = grown(this.parent);
-    this.depth = grown(this.depth);
-    this.elementEnd = grown(this.elementEnd);
-    this.openStart = grown(this.openStart);
-    this.openEnd = grown(this.openEnd);
-    this.closeEnd = grown(this.closeEnd);
-    this.groups = grown(this.groups);
-    this.classId = grown(this.classId);
-    this.idId = grown(this.idId);
   }
 }
 
@@ -63,36 +49,30 @@ export class TextColumns {
   parent = new Int32Array(FIRST_CAPACITY);
 
   add(start: number, end: number, parent: number): void {
-    if (this.count === this.start.length) {
-      this.start = grown(this.start);
-      this.end = grown(this.end);
-      this.parent = grown(this.parent);
-    }
+    if (this.count === this.start.length) growColumns(this);
     this.start[this.count] = start;
     this.end[this.count] = end;
     this.parent[this.count++] = parent;
   }
 }
 
-/** A growing column of integers. */
-export class IntegerColumn {
-  count = 0;
-  values = new Int32Array(256);
-
-  push(value: number): void {
-    if (this.count === this.values.length) this.values = grown(this.values);
-    this.values[this.count++] = value;
-  }
-}
-
 const FIRST_CAPACITY = 1024;
 
 /** Copies a column into one of twice the length. */
-export function grown<Column extends Int32Array | Uint16Array | Float32Array>(column: Column): Column {
+export function grown<Column extends Int32Array | Uint16Array | Uint8Array | Float32Array>(
+  column: Column,
+): Column {
   // A typed array is made by its own constructor, which the types do not say.
   const larger = new (column.constructor as new (length: number) => Column)(column.length * 2);
   larger.set(column);
   return larger;
+}
+
+/** Makes all columns of a table, which are properties of its own, twice as long. */
+export function growColumns(table: object): void {
+  for (const [name, column] of Object.entries(table))
+    if (column instanceof Int32Array || column instanceof Uint16Array || column instanceof Uint8Array)
+      Reflect.set(table, name, grown(column));
 }
 
 /**
@@ -100,7 +80,11 @@ export function grown<Column extends Int32Array | Uint16Array | Float32Array>(co
  * innermost scope in constant time, so that no page can make the reader search its depth again and again.
  */
 export class OpenElements {
-  #size = 0;
+  size = 0;
+  /** Position of the innermost special element; -1 for none. */
+  special = -1;
+  /** Position of the innermost element that end tags outside do not reach through. */
+  scope = -1;
   #element = new Int32Array(64);
   #tag = new Int32Array(64);
   #previousSame = new Int32Array(64);
@@ -108,31 +92,18 @@ export class OpenElements {
   #previousScope = new Int32Array(64);
   #previousBlock = new Int32Array(64);
   readonly #innermost = new Int32Array(TAG_LIMIT).fill(-1);
-  #special = -1;
-  #scope = -1;
   #block = -1;
 
-  get size(): number {
-    return this.#size;
-  }
-  /** Position of the innermost special element; -1 for none. */
-  get special(): number {
-    return this.#special;
-  }
-  /** Position of the innermost element that end tags outside do not reach through. */
-  get scope(): number {
-    return this.#scope;
-  }
   /** The innermost block-level element; -1 for none. */
   get blockElement(): number {
     return this.#block < 0 ? -1 : this.#element[this.#block]!;
   }
   /** The innermost open element; -1 for none. */
   get top(): number {
-    return this.#size === 0 ? -1 : this.#element[this.#size - 1]!;
+    return this.size === 0 ? -1 : this.#element[this.size - 1]!;
   }
   get topTag(): number {
-    return this.#size === 0 ? 0 : this.#tag[this.#size - 1]!;
+    return this.size === 0 ? 0 : this.#tag[this.size - 1]!;
   }
 
   /** Position of the innermost open element of this tag; -1 for none. */
@@ -145,27 +116,27 @@ export class OpenElements {
   }
 
   push(element: number, tag: number, traits: number): void {
-    const position = this.#size++;
+    const position = this.size++;
     if (position === this.#element.length) this.#grow();
     this.#element[position] = element;
     this.#tag[position] = tag;
     this.#previousSame[position] = this.#innermost[tag]!;
-    this.#previousSpecial[position] = this.#special;
-    this.#previousScope[position] = this.#scope;
+    this.#previousSpecial[position] = this.special;
+    this.#previousScope[position] = this.scope;
     this.#previousBlock[position] = this.#block;
     this.#innermost[tag] = position;
-    if ((traits & TagTrait.special) !== 0) this.#special = position;
-    if ((traits & TagTrait.scope) !== 0) this.#scope = position;
+    if ((traits & TagTrait.special) !== 0) this.special = position;
+    if ((traits & TagTrait.scope) !== 0) this.scope = position;
     if ((traits & TagTrait.block) !== 0) this.#block = position;
   }
 
   /** Removes the innermost element and returns its tag. */
   pop(): number {
-    const position = --this.#size;
+    const position = --this.size;
     const tag = this.#tag[position]!;
     this.#innermost[tag] = this.#previousSame[position]!;
-    this.#special = this.#previousSpecial[position]!;
-    this.#scope = this.#previousScope[position]!;
+    this.special = this.#previousSpecial[position]!;
+    this.scope = this.#previousScope[position]!;
     this.#block = this.#previousBlock[position]!;
     return tag;
   }
@@ -206,10 +177,8 @@ export function impliedEnd(open: OpenElements, tag: number): number {
   return tablePartBefore(open, tag, traits);
 }
 
-type ItemKind = { readonly items: readonly number[]; readonly lists: readonly number[] };
-
 // An item ends where the next item of the same list starts.
-function itemBefore(open: OpenElements, { items, lists }: ItemKind): number {
+function itemBefore(open: OpenElements, { items, lists }: typeof ITEMS_OF_LIST): number {
   const position = innermostOf(open, items, open.scope);
   if (position < 0 || innermostOf(open, lists, position) >= 0) return -1;
   return position;

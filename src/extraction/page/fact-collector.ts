@@ -40,17 +40,18 @@ const MAX_SCRIPT_LENGTH = 4_000_000;
 /** Gathers what a page says about itself while it is read. */
 export class FactCollector {
   readonly #open: Capture[] = [];
-  #title: string | null = null;
-  readonly #headings: PageText[] = [];
-  readonly #meta = new Map<string, string>();
-  readonly #properties: (readonly [string, string])[] = [];
-  readonly #jsonLd: string[] = [];
-  #jsonLdCount = 0;
-  readonly #authors: PageText[] = [];
-  readonly #times: PageTime[] = [];
-  readonly #links: RawLink[] = [];
-  readonly #robots: string[] = [];
   #sheet = "";
+  // What is found, by the names of `PageFacts`.
+  title: string | null = null;
+  readonly headings: PageText[] = [];
+  readonly meta = new Map<string, string>();
+  readonly properties: (readonly [string, string])[] = [];
+  readonly jsonLd: string[] = [];
+  jsonLdCount = 0;
+  readonly authors: PageText[] = [];
+  readonly times: PageTime[] = [];
+  readonly links: RawLink[] = [];
+  readonly robots: string[] = [];
   readonly states: string[] = [];
   htmlLang: string | null = null;
   bodyLang: string | null = null;
@@ -60,21 +61,21 @@ export class FactCollector {
   refresh: string | null = null;
 
   /** Notes the attributes of a `<meta>`. */
-  meta(names: readonly (string | null)[], content: string | null, name: string | null): void {
+  addMeta(names: readonly (string | null)[], content: string | null, name: string | null): void {
     if (content === null) return;
     const value = content.slice(0, MAX_VALUE);
-    if (name?.trim().toLowerCase() === "robots") this.#robots.push(value);
+    if (name?.trim().toLowerCase() === "robots") this.robots.push(value);
     if (value.trim() === "") return;
     for (const written of names) {
       const key = written?.trim().toLowerCase();
-      if (key && !this.#meta.has(key)) this.#meta.set(key, value);
+      if (key && !this.meta.has(key)) this.meta.set(key, value);
     }
   }
 
   /** Notes a property that may have several values, and the properties of its image beside it. */
   property(written: string | null, content: string | null): void {
     const property = written?.trim().toLowerCase() ?? "";
-    if (content !== null && OPEN_GRAPH.test(property)) this.#properties.push([property, content]);
+    if (content !== null && OPEN_GRAPH.test(property)) this.properties.push([property, content]);
   }
 
   /** Starts gathering text; `finishAt` stores it when the element ends. */
@@ -82,9 +83,9 @@ export class FactCollector {
     kind: Capture["kind"],
     { position, element, link = null, time = null, media = null }: CaptureStart,
   ): void {
-    if (kind === "json-ld") this.#jsonLdCount++;
+    if (kind === "json-ld") this.jsonLdCount++;
     if (this.#open.length >= MAX_OPEN || !this.#wants(kind)) {
-      if (link) this.#links.push({ ...link, text: "" });
+      if (link) this.links.push({ ...link, text: "" });
       return;
     }
     const isScript = kind === "json-ld" || kind === "style" || kind === "state";
@@ -127,10 +128,6 @@ export class FactCollector {
     }
   }
 
-  addLink(link: RawLink): void {
-    this.#links.push(link);
-  }
-
   /** Returns the style sheet that ended last. */
   takeSheet(): string {
     const sheet = this.#sheet;
@@ -140,39 +137,22 @@ export class FactCollector {
 
   finish(): PageFacts {
     this.finishAt(-1);
-    return {
-      title: this.#title ?? "",
-      headings: this.#headings,
-      meta: this.#meta,
-      properties: this.#properties,
-      jsonLd: this.#jsonLd,
-      jsonLdCount: this.#jsonLdCount,
-      authors: this.#authors,
-      times: this.#times,
-      htmlLang: this.htmlLang,
-      bodyLang: this.bodyLang,
-      dir: this.dir,
-      baseHref: this.baseHref,
-      canonicalHref: this.canonicalHref,
-      refresh: this.refresh?.slice(0, MAX_VALUE) ?? null,
-      robots: this.#robots,
-      links: this.#links,
-      states: this.states,
-    };
+    const { title, refresh, ...facts }: FactCollector = this;
+    return { ...facts, title: title ?? "", refresh: refresh?.slice(0, MAX_VALUE) ?? null };
   }
 
   #wants(kind: Capture["kind"]): boolean {
     switch (kind) {
       case "title":
-        return this.#title === null;
+        return this.title === null;
       case "h1":
-        return this.#headings.length < MAX_HEADINGS;
+        return this.headings.length < MAX_HEADINGS;
       case "author":
-        return this.#authors.length < MAX_AUTHORS;
+        return this.authors.length < MAX_AUTHORS;
       case "time":
-        return this.#times.length < MAX_TIMES;
+        return this.times.length < MAX_TIMES;
       case "json-ld":
-        return this.#jsonLd.length < MAX_SCRIPTS;
+        return this.jsonLd.length < MAX_SCRIPTS;
       case "state":
         return this.states.length < MAX_SCRIPTS;
       default:
@@ -181,14 +161,14 @@ export class FactCollector {
   }
 
   #store({ kind, element, text, link, time, media }: Capture): void {
-    if (kind === "title") this.#title ??= text;
-    else if (kind === "h1") this.#headings.push({ element, text });
-    else if (kind === "author") this.#authors.push({ element, text });
-    else if (kind === "json-ld") this.#jsonLd.push(text);
+    if (kind === "title") this.title ??= text;
+    else if (kind === "h1") this.headings.push({ element, text });
+    else if (kind === "author") this.authors.push({ element, text });
+    else if (kind === "json-ld") this.jsonLd.push(text);
     else if (kind === "style") this.#sheet = underMedia(text, media);
     else if (kind === "state") this.states.push(text);
-    else if (link) this.#links.push({ ...link, text });
-    else if (time) this.#times.push({ ...time, element, text });
+    else if (link) this.links.push({ ...link, text });
+    else if (time) this.times.push({ ...time, element, text });
   }
 }
 
@@ -218,7 +198,7 @@ export function noteElement(tag: number, attributes: StartTagAttributes, facts: 
     const href = attributes.get(Field.href);
     const rel = attributes.get(Field.rel);
     if (tag === Tag.area && href !== null) {
-      facts.addLink({ href, text: "", isNofollow: hasToken(rel, "nofollow") });
+      facts.links.push({ href, text: "", isNofollow: hasToken(rel, "nofollow") });
     } else if (href?.trim() && hasToken(rel, "canonical")) facts.canonicalHref ??= href;
   }
   if (attributes.has(Field.state) && facts.states.length < MAX_PRELOADED) {
@@ -231,7 +211,7 @@ function noteMeta(attributes: StartTagAttributes, facts: FactCollector): void {
   const property = attributes.get(Field.property);
   facts.property(property ?? name, attributes.get(Field.content));
   const names = [property, name, attributes.get(Field.itemprop), attributes.get(Field.httpEquiv)];
-  facts.meta(names, attributes.get(Field.content), name);
+  facts.addMeta(names, attributes.get(Field.content), name);
 }
 
 /**
@@ -244,22 +224,18 @@ export function noteRefresh(attributes: StartTagAttributes, facts: FactCollector
   facts.refresh ??= attributes.get(Field.content);
 }
 
-/** An element that has just been opened. */
-type OpenedElement = {
-  readonly tag: number;
-  /** The element's position on the stack. */
-  readonly position: number;
-  readonly open: OpenElements;
-  readonly attributes: StartTagAttributes;
-  readonly facts: FactCollector;
-};
-
-/** Starts gathering the text of an element that says something about the page. */
-export function noteOpening({ tag, position, open, attributes, facts }: OpenedElement): void {
+/** Starts gathering the text of the element opened last if it says something about the page. */
+export function noteOpening(
+  tag: number,
+  attributes: StartTagAttributes,
+  facts: FactCollector,
+  open: OpenElements,
+): void {
+  const position = open.size - 1;
   const rel = attributes.get(Field.rel);
   const itemprop = attributes.get(Field.itemprop);
   const href = tag === Tag.a ? attributes.get(Field.href) : null;
-  const element = open.elementAt(position);
+  const element = open.top;
   if (href !== null) {
     facts.start("link", { position, element, link: { href, isNofollow: hasToken(rel, "nofollow") } });
   } else if (tag === Tag.title && open.innermost(Tag.svg) < 0) facts.start("title", { position, element });

@@ -64,44 +64,37 @@ export const TagTrait = {
   cell: 256,
 } as const;
 
-const TRAITS = new Uint16Array(TAG_LIMIT);
-
-function give(trait: number, names: string): void {
-  for (const name of names.split(/\s+/)) TRAITS[tagId(name)]! |= trait;
+/** Joins the bits of each tag, from the names of the tags that have a bit. */
+function bitsOfTags<Bit extends string>(
+  bits: Readonly<Record<Bit, number>>,
+  names: Readonly<Partial<Record<Bit, string>>>,
+): Uint16Array {
+  const joined = new Uint16Array(TAG_LIMIT);
+  for (const bit in names) for (const tag of tagsNamed(names[bit] ?? "")) joined[tag]! |= bits[bit];
+  // The names that are not listed share this number.
+  joined[0] = 0;
+  return joined;
 }
 
-give(
-  TagTrait.void,
-  "meta link base input img br hr wbr source track area param embed col frame keygen basefont",
-);
-give(
-  TagTrait.block,
-  `html body p div li ul ol dl dt dd h1 h2 h3 h4 h5 h6 table caption thead tbody tfoot tr td th article
+const TRAITS = bitsOfTags(TagTrait, {
+  void: "meta link base input img br hr wbr source track area param embed col frame keygen basefont",
+  block: `html body p div li ul ol dl dt dd h1 h2 h3 h4 h5 h6 table caption thead tbody tfoot tr td th article
    section main header footer nav aside address hgroup search figure figcaption blockquote pre details
    summary dialog form fieldset legend button hr center menu dir listing xmp select option optgroup
    textarea iframe noscript template title`,
-);
-give(
-  TagTrait.special,
-  `p div li ul ol dl dt dd table caption thead tbody tfoot tr td th article section main header footer nav
+  special: `p div li ul ol dl dt dd table caption thead tbody tfoot tr td th article section main header footer nav
    aside address hgroup search figure figcaption blockquote pre details summary dialog form fieldset button
    center menu dir listing body html template select h1 h2 h3 h4 h5 h6`,
-);
-give(TagTrait.scope, "html table caption td th template object");
-give(
-  TagTrait.textless,
-  `script style title svg iframe select option optgroup datalist textarea object embed applet canvas audio
+  scope: "html table caption td th template object",
+  textless: `script style title svg iframe select option optgroup datalist textarea object embed applet canvas audio
    video map head noframes noembed portal progress meter math`,
-);
-give(TagTrait.head, "title meta link base script style noscript template head html");
-give(
-  TagTrait.closesParagraph,
-  `address article aside blockquote center details dialog dir div dl dd dt li fieldset figcaption figure footer
-   form header hgroup main menu nav ol p pre section search summary ul h1 h2 h3 h4 h5 h6 hr listing table`,
-);
-give(TagTrait.line, "li tr dt dd summary button option label");
-give(TagTrait.cell, "td th");
-TRAITS[0] = 0;
+  head: "title meta link base script style noscript template head html",
+  closesParagraph: `address article aside blockquote center details dialog dir div dl dd dt li fieldset figcaption
+   figure footer form header hgroup main menu nav ol p pre section search summary ul h1 h2 h3 h4 h5 h6 hr listing
+   table`,
+  line: "li tr dt dd summary button option label",
+  cell: "td th",
+});
 
 /** Returns the traits of a tag number as bits of `TagTrait`. */
 export const traitsOf = (id: number): number => TRAITS[id] ?? 0;
@@ -257,6 +250,28 @@ export const textAt = (model: PageModel, text: number): string =>
 export const isInside = (model: PageModel, inner: number, outer: number): boolean =>
   inner >= outer && inner < (model.elementEnd[outer] ?? 0);
 
+/** Returns the start tag of an element as the page wrote it, at most so many characters of it. */
+export const startTagOf = ({ html, openStart, openEnd }: PageModel, element: number, most = 2000): string =>
+  html.slice(openStart[element]!, Math.min(openEnd[element]!, openStart[element]! + most));
+
+/** Returns the value of an attribute that this expression finds quoted in either way or bare; undefined without one. */
+export function valueIn(startTag: string, attribute: RegExp): string | undefined {
+  const [, double, single, bare] = attribute.exec(startTag) ?? [];
+  return double ?? single ?? bare;
+}
+
+/** Returns the nearest element with one of these tags, within so many levels from the element itself up; -1 for none. */
+export function nearestOf(
+  { tag, parent }: Pick<PageModel, "tag" | "parent">,
+  element: number,
+  levels: number,
+  tags: ReadonlySet<number>,
+): number {
+  let at = element;
+  for (let level = 0; level < levels && at >= 0; level++, at = parent[at]!) if (tags.has(tag[at]!)) return at;
+  return -1;
+}
+
 /** Returns the flags that an element has by its tag alone. */
 export const flagsOfTag = (tag: number): number => FLAGS_OF_TAG[tag]!;
 
@@ -279,20 +294,17 @@ export function isWordOfSentence(html: string, start: number, isBehindText: bool
   return rest !== undefined && (isBehindText || rest.length >= SENTENCE_LENGTH);
 }
 
-const FLAGS_OF_TAG = new Uint16Array(TAG_LIMIT);
-for (const [flag, names] of [
-  [ElementFlag.preformatted, "pre listing xmp textarea"],
-  [ElementFlag.noscript, "noscript"],
-  [ElementFlag.template, "template"],
-  [ElementFlag.cell, "td th"],
-  [ElementFlag.heading, "h1 h2 h3 h4 h5 h6 dt"],
-  [ElementFlag.form, "form"],
-  [ElementFlag.bold, "b strong"],
-  [ElementFlag.button, "button"],
-  [ElementFlag.toggle, "button summary"],
-] as const) {
-  for (const name of names.split(" ")) FLAGS_OF_TAG[tagId(name)]! |= flag;
-}
+const FLAGS_OF_TAG = bitsOfTags(ElementFlag, {
+  preformatted: "pre listing xmp textarea",
+  noscript: "noscript",
+  template: "template",
+  cell: "td th",
+  heading: "h1 h2 h3 h4 h5 h6 dt",
+  form: "form",
+  bold: "b strong",
+  button: "button",
+  toggle: "button summary",
+});
 for (let tag = 0; tag < TAG_LIMIT; tag++) {
   if ((traitsOf(tag) & TagTrait.textless) !== 0) FLAGS_OF_TAG[tag]! |= ElementFlag.textless;
 }
@@ -308,11 +320,10 @@ export function breakOf(traits: number, flags: number): number {
 
 /** Tells whether an element shows something that is not text of a block, see `PageModel.media`. */
 export function isMedium(tag: number, type: string | null): boolean {
-  if (MEDIA[tag] === 1) return true;
+  if (MEDIA.has(tag)) return true;
   if (type === null) return false;
   if (tag === Tag.script) return /^\s*math\//i.test(type);
   return tag === Tag.input && type.trim().toLowerCase() === "checkbox";
 }
 
-const MEDIA = new Uint8Array(TAG_LIMIT);
-for (const name of "br img hr math video audio iframe embed lite-youtube".split(" ")) MEDIA[tagId(name)] = 1;
+const MEDIA = tagsNamed("br img hr math video audio iframe embed lite-youtube");

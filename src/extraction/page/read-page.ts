@@ -1,4 +1,13 @@
-import { type PageModel, type ScannedPage, Tag, TagTrait, tagAt, traitsOf } from "./page-model.ts";
+import {
+  type PageModel,
+  type ScannedPage,
+  startTagOf,
+  Tag,
+  TagTrait,
+  tagAt,
+  traitsOf,
+  valueIn,
+} from "./page-model.ts";
 import { scanPage } from "./scan.ts";
 import { codesOf } from "./source-text.ts";
 import { Tokenizer, type TokenSink } from "./tokenizer.ts";
@@ -54,9 +63,6 @@ function withShadowRoots(model: PageModel): string | null {
   return at === 0 ? null : composed + html.slice(at);
 }
 
-const startTagOf = ({ html, openStart, openEnd }: PageModel, element: number): string =>
-  html.slice(openStart[element]!, Math.min(openEnd[element]!, openStart[element]! + 2000));
-
 const END_TAG = /<\/[^<>]{0,200}>$/;
 
 /** Returns the offset where an element's content ends. */
@@ -79,7 +85,7 @@ function compose(model: PageModel, host: number, root: number): string {
       continue;
     }
     if (tag[inner] !== Tag.slot || openStart[inner]! < at) continue;
-    const name = attributeIn(NAME, startTagOf(model, inner));
+    const name = valueIn(startTagOf(model, inner), NAME) ?? "";
     const own = assigned.get(name);
     if (own === undefined) continue;
     assigned.delete(name);
@@ -104,16 +110,11 @@ function contentBySlot(model: PageModel, host: number, root: number): Map<string
     add("", html.slice(at, openStart[child]!));
     at = closeEnd[child]!;
     if (child !== root) {
-      add(attributeIn(SLOT_OF_CHILD, startTagOf(model, child)), html.slice(openStart[child]!, at));
+      add(valueIn(startTagOf(model, child), SLOT_OF_CHILD) ?? "", html.slice(openStart[child]!, at));
     }
   }
   add("", html.slice(at, endTagStart(model, host)));
   return contents;
-}
-
-function attributeIn(attribute: RegExp, startTag: string): string {
-  const match = attribute.exec(startTag);
-  return match?.[1] ?? match?.[2] ?? match?.[3] ?? "";
 }
 
 /**

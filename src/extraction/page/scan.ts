@@ -1,14 +1,7 @@
 import { PERMALINK_SIGN } from "../text.ts";
 import { Field, groupsAt, groupsOf, groupsOfRole, StartTagAttributes } from "./attributes.ts";
 import { BlockBuilder, isGapBefore } from "./block-builder.ts";
-import {
-  ElementColumns,
-  endTagPosition,
-  IntegerColumn,
-  impliedEnd,
-  OpenElements,
-  TextColumns,
-} from "./columns.ts";
+import { ElementColumns, endTagPosition, impliedEnd, OpenElements, TextColumns } from "./columns.ts";
 import { FactCollector, noteElement, noteOpening, noteRefresh } from "./fact-collector.ts";
 import {
   breakOf,
@@ -60,7 +53,7 @@ class Scanner implements TokenSink {
   readonly #codes: Uint16Array;
   readonly #elements: ElementColumns;
   readonly #texts = new TextColumns();
-  readonly #media = new IntegerColumn();
+  readonly #media: number[] = [];
   readonly #blocks = new BlockBuilder();
   readonly #facts = new FactCollector();
   readonly #open = new OpenElements();
@@ -73,8 +66,9 @@ class Scanner implements TokenSink {
   readonly #gaps = new Set<number>();
   readonly #decodedText = new Map<number, string>();
   readonly #visibility: Visibility;
-  #hiddenChars = 0;
-  #visibleChars = 0;
+  /** The number of hidden characters of text, and of all others. */
+  hiddenChars = 0;
+  visibleChars = 0;
   /** Whether the last visible text opens something. */
   #isAfterToggle = false;
 
@@ -93,14 +87,6 @@ class Scanner implements TokenSink {
     this.#visibility = new Visibility(html, codes, revealed);
   }
 
-  /** The number of hidden characters of text, and of all others. */
-  get hiddenChars(): number {
-    return this.#hiddenChars;
-  }
-  get visibleChars(): number {
-    return this.#visibleChars;
-  }
-
   finish(): ScannedPage {
     const { count: elementCount, ...elements } = this.#elements;
     const model = {
@@ -115,7 +101,7 @@ class Scanner implements TokenSink {
       decodedText: this.#decodedText,
       lineStarts: this.#lineStarts,
       gaps: this.#gaps,
-      media: this.#media.values.subarray(0, this.#media.count),
+      media: Int32Array.from(this.#media),
       blocks: this.#blocks.finish(this.#texts.count),
     };
     return { model, facts: this.#facts.finish() };
@@ -189,9 +175,8 @@ class Scanner implements TokenSink {
       this.#elements.closeEnd[element] = end;
       return;
     }
-    const position = this.#open.size;
     this.#open.push(element, tag, traits);
-    noteOpening({ tag, position, open: this.#open, attributes: this.#attributes, facts: this.#facts });
+    noteOpening(tag, this.#attributes, this.#facts, this.#open);
     if (
       tag === Tag.a &&
       (flags & ElementFlag.heading) !== 0 &&
@@ -329,7 +314,7 @@ class Scanner implements TokenSink {
     if (this.#facts.isCapturing) this.#facts.text(text, isTextless, isGap);
     if (isTextless) return;
     if ((flags & ElementFlag.hidden) !== 0) {
-      if (!isBlank(text)) this.#hiddenChars += text.length;
+      if (!isBlank(text)) this.hiddenChars += text.length;
       return;
     }
     const blocks = this.#blocks;
@@ -354,7 +339,7 @@ class Scanner implements TokenSink {
     this.#decode(isContinued ? last : last + 1, text, start, end);
     if (isContinued) texts.end[last] = end;
     else texts.add(start, end, element);
-    this.#visibleChars += text.length;
+    this.visibleChars += text.length;
     blocks.append(text, flags);
   }
 
