@@ -71,16 +71,12 @@ export const countTroubles = (files: readonly LeftOut[]): number =>
 
 /** Counts files by reason. */
 export function countByReason(files: readonly LeftOut[]): LeftOutCounts {
-  const paths = new Map<LeftOutReason, string[]>();
-  for (const { reason, path } of files) {
-    const list = paths.get(reason);
-    if (list) list.push(path);
-    else paths.set(reason, [path]);
-  }
+  const groups = [...Map.groupBy(files, ({ reason }) => reason)];
+  const exampleOf = ({ path }: LeftOut): string => path;
   return Object.fromEntries(
-    [...paths].map(([reason, list]) => [
+    groups.map(([reason, group]) => [
       reason,
-      { count: list.length, examples: list.slice(0, MAX_EXAMPLES) },
+      { count: group.length, examples: group.slice(0, MAX_EXAMPLES).map(exampleOf) },
     ]),
   );
 }

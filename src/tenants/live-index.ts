@@ -30,10 +30,7 @@ export type LiveIndexOptions = {
 export class LiveIndex implements Disposable, Resting {
   readonly #place: LiveIndexOptions["place"];
   readonly #path: string;
-  readonly #settings: OpenSettings;
-  readonly #log: Log;
-  readonly #onUnusable: () => void;
-  readonly #openIndexes: OpenIndexes;
+  readonly #options: LiveIndexOptions;
   #open: SearchIndex | null = null;
   #documentCount: number | null = null;
   /** The file whose documents `#documentCount` counts. */
@@ -42,13 +39,10 @@ export class LiveIndex implements Disposable, Resting {
   #checkedAt = Number.NEGATIVE_INFINITY;
   #failure: Failure | null = null;
 
-  constructor({ place, settings, log, onUnusable, openIndexes }: LiveIndexOptions) {
-    this.#place = place;
-    this.#path = place.indexPath;
-    this.#settings = settings;
-    this.#log = log;
-    this.#onUnusable = onUnusable;
-    this.#openIndexes = openIndexes;
+  constructor(options: LiveIndexOptions) {
+    this.#place = options.place;
+    this.#path = options.place.indexPath;
+    this.#options = options;
   }
 
   /**
@@ -58,7 +52,7 @@ export class LiveIndex implements Disposable, Resting {
   get(): SearchIndex {
     this.refresh(false);
     if (this.#open) {
-      this.#openIndexes.use(this);
+      this.#options.openIndexes.use(this);
       return this.#open;
     }
     throw this.failure ?? new Failure("index_missing", `there is no search index at ${this.#path}`);
@@ -127,12 +121,9 @@ export class LiveIndex implements Disposable, Resting {
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       this.#failure = error;
-      this.#log.warning("search index not used", {
-        path: this.#path,
-        code: error.code,
-        error: error.message,
-      });
-      if (error.code !== "foreign_state") this.#onUnusable();
+      const fields = { path: this.#path, code: error.code, error: error.message };
+      this.#options.log.warning("search index not used", fields);
+      if (error.code !== "foreign_state") this.#options.onUnusable();
     }
   }
 
@@ -142,7 +133,7 @@ export class LiveIndex implements Disposable, Resting {
   }
 
   #openOwn(): SearchIndex {
-    const index = SearchIndex.open(this.#path, this.#settings);
+    const index = SearchIndex.open(this.#path, this.#options.settings);
     const refusal = this.#place.refusalOf(index.owner);
     if (refusal === null) return index;
     index[Symbol.dispose]();
@@ -155,7 +146,7 @@ export class LiveIndex implements Disposable, Resting {
     this.#open[Symbol.dispose]();
     this.#open = null;
     this.#failure = failure;
-    this.#onUnusable();
+    this.#options.onUnusable();
   }
 
   /** Closes the open file, unless it is the only one that can be searched. */
@@ -169,7 +160,7 @@ export class LiveIndex implements Disposable, Resting {
   }
 
   [Symbol.dispose](): void {
-    this.#openIndexes.forget(this);
+    this.#options.openIndexes.forget(this);
     this.#open?.[Symbol.dispose]();
     this.#open = null;
   }

@@ -57,13 +57,10 @@ export function nextRunAt(expression: string, after: number): number | null {
     throw new Failure("invalid_settings", `${JSON.stringify(expression)} is no schedule of five fields`);
   const isEither = !dayOfMonth.startsWith("*") && !dayOfWeek.startsWith("*");
   const schedule = { minute, hour, month };
-  if (isEither) {
-    return earliest(
-      nextOf({ ...schedule, dayOfMonth, dayOfWeek: "*" }, after),
-      nextOf({ ...schedule, dayOfMonth: "*", dayOfWeek }, after),
-    );
-  }
-  return nextOf({ ...schedule, dayOfMonth, dayOfWeek }, after);
+  if (!isEither) return nextOf({ ...schedule, dayOfMonth, dayOfWeek }, after);
+  const byMonth = nextOf({ ...schedule, dayOfMonth, dayOfWeek: "*" }, after);
+  const byWeek = nextOf({ ...schedule, dayOfMonth: "*", dayOfWeek }, after);
+  return byMonth === null || byWeek === null ? (byMonth ?? byWeek) : Math.min(byMonth, byWeek);
 }
 
 type Fields = Readonly<Record<"minute" | "hour" | "dayOfMonth" | "month" | "dayOfWeek", string>>;
@@ -111,11 +108,6 @@ function daysOfWeek(field: string): ReadonlySet<number> {
   return days;
 }
 
-const earliest = (a: number | null, b: number | null): number | null => {
-  if (a === null || b === null) return a ?? b;
-  return Math.min(a, b);
-};
-
 type SlotOptions = {
   readonly leases: Leases;
   /** The owner name of this process. */
@@ -138,7 +130,7 @@ export async function takeSyncSlot({ leases, owner, signal, onError }: SlotOptio
   // The holder has a name of its own, because one process may hold both slots.
   const holder = `${owner}:${crypto.randomUUID()}`;
   for (;;) {
-    if (signal.aborted) throw calledOff();
+    if (signal.aborted) throw new Failure("cancelled", "waiting for a place to sync was called off");
     for (let slot = 0; slot < SLOTS; slot++) {
       // A process that slept this long has also lost its tenant, which ends the sync.
       const onLost = (): void => {};
@@ -149,5 +141,3 @@ export async function takeSyncSlot({ leases, owner, signal, onError }: SlotOptio
     await pause(LOOK_EVERY_MS, signal);
   }
 }
-
-const calledOff = (): Failure => new Failure("cancelled", "waiting for a place to sync was called off");

@@ -144,9 +144,8 @@ function parseTree(text: string): TreeEntry[] {
 async function sizesOf(git: Git): Promise<Map<string, number>> {
   const format = "--batch-check=%(objecttype) %(objectname) %(objectsize)";
   const sizes = new Map<string, number>();
-  for (const line of (await git.run(["cat-file", "--batch-all-objects", "--unordered", format])).split(
-    "\n",
-  )) {
+  const lines = await git.run(["cat-file", "--batch-all-objects", "--unordered", format]);
+  for (const line of lines.split("\n")) {
     const [type, oid = "", size] = line.split(" ");
     if (type === "blob") sizes.set(oid, Number(size));
   }
@@ -225,13 +224,6 @@ async function withinSize(
 async function packBytes(directory: string): Promise<number> {
   const folder = join(directory, "objects/pack");
   const names = await readdir(folder).catch(() => []);
-  const sizes = await Promise.all(
-    names.map((name) =>
-      stat(join(folder, name)).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    ),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
+  const found = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => null)));
+  return found.reduce((sum, stats) => sum + (stats?.size ?? 0), 0);
 }

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join, posix } from "node:path";
 import { Failure } from "../../base/failure.ts";
+import { isRecord } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import {
   DEFAULT_EXCLUDED,
@@ -255,14 +256,12 @@ async function* readDocuments(
 ): AsyncGenerator<UnreadDocument> {
   const { tenant, options, statePath, copy } = parts;
   const state = await readState(statePath, isGitState);
-  if (!state)
-    throw new Failure(
-      "unreadable_input",
-      `Tenant '${tenant.codename}' was not synced yet: there are no documents`,
-    );
+  const unsynced = `Tenant '${tenant.codename}' was not synced yet: there are no documents`;
+  if (!state) throw new Failure("unreadable_input", unsynced);
   const repository = openRepository({
     ...repositoryOptions(parts),
-    ...(await offlineGit(options.access)),
+    ...OFFLINE,
+    environment: options.access.environment,
     signal: new AbortController().signal,
   });
   for (const file of state.leftOut ?? []) onLeftOut(file);
@@ -273,7 +272,7 @@ async function* readDocuments(
     // The copy may be from a later, interrupted sync, or somebody has edited it; the clone still has the
     // original.
     sizes ??= repository.sizes();
-    return await readBlob(repository, file.oid, (await sizes).get(file.oid));
+    return await readBlob(repository, file.oid, (await sizes).get(file.oid) ?? null);
   };
   const files = new Map(state.files.map((file) => [file.from, file]));
   yield* readFiles([...files.keys()], {
@@ -291,25 +290,22 @@ const DAMAGED: Omit<LeftOut, "path"> = {
   detail: "its copy is damaged; the next sync makes it again",
 };
 
-async function readBlob(
-  repository: Repository,
-  oid: string,
-  size: number | undefined,
-): Promise<Uint8Array | null> {
-  if (size === undefined) return null;
-  for await (const bytes of repository.read([{ oid, size }])) return bytes;
+type Reader = Pick<Repository, "fetchBlobs" | "sizes" | "read">;
+
+async function readBlob(from: Reader, oid: string, size: number | null): Promise<Uint8Array | null> {
+  if (size === null) return null;
+  for await (const bytes of from.read([{ oid, size }])) return bytes;
   return null;
 }
 
-const offlineGit = async ({ environment }: GitAccess) => ({
-  environment,
+const OFFLINE = {
   protocols: [],
   proxyUrl: null,
   credentials: null,
   ssh: null,
   certificateFile: null,
   silenceLimitMs: 60_000,
-});
+} as const;
 
 /** The forge's address of a document, or a `docs://` address when the forge is unknown. */
 function addressOf(tenant: GitTenant, { from, path }: ChosenFile): DocumentUrl {
@@ -326,8 +322,7 @@ const wishOf = ({ repositoryUrl, revision, subpaths, stripPrefix, rules }: GitTe
     [rules.include, DEFAULT_EXCLUDED, rules.exclude, DOCUMENT_ENDINGS],
   ]);
 
-const isGitState = (value: unknown): value is GitState =>
-  typeof value === "object" && value !== null && "version" in value && value.version === 1;
+const isGitState = (value: unknown): value is GitState => isRecord(value) && value.version === 1;
 
 /** A larger file is no configuration that a person wrote. */
 const MAX_CONFIGURATION_BYTES = 1024 * 1024;
@@ -336,7 +331,7 @@ const MAX_CONFIGURATION_BYTES = 1024 * 1024;
 async function slugStyleOfTree(
   entries: readonly TreeEntry[],
   subpaths: readonly string[],
-  repository: Pick<Repository, "fetchBlobs" | "sizes" | "read">,
+  repository: Reader,
 ): Promise<SlugStyle | undefined> {
   const look = lookAt(entries, repository);
   for (const subpath of subpaths) {
@@ -346,10 +341,7 @@ async function slugStyleOfTree(
   return undefined;
 }
 
-function lookAt(
-  entries: readonly TreeEntry[],
-  repository: Pick<Repository, "fetchBlobs" | "sizes" | "read">,
-): FolderLook {
+function lookAt(entries: readonly TreeEntry[], repository: Reader): FolderLook {
   const names = new Map<string, Set<string>>();
   const oids = new Map<string, string>();
   for (const { mode, oid, path } of entries) {
@@ -367,9 +359,8 @@ function lookAt(
       if (oid === undefined) return "";
       await repository.fetchBlobs([oid]);
       const size = (await repository.sizes()).get(oid) ?? Number.POSITIVE_INFINITY;
-      if (size > MAX_CONFIGURATION_BYTES) return "";
-      for await (const bytes of repository.read([{ oid, size }])) return new TextDecoder().decode(bytes);
-      return "";
+      const bytes = size > MAX_CONFIGURATION_BYTES ? null : await readBlob(repository, oid, size);
+      return bytes === null ? "" : new TextDecoder().decode(bytes);
     },
     parentOf: (folder) => (folder === "." ? null : posix.dirname(folder)),
   };

@@ -56,12 +56,8 @@ export async function openSsh({ tenant, address, knownHostsFile }: SshOptions): 
     IdentityFile: quotedForSsh(sshKeyFile ?? ""),
     UserKnownHostsFile: quotedForSsh(knownHostsFile),
   };
-  const words = [
-    "ssh",
-    "-F",
-    "none",
-    ...Object.entries(options).flatMap(([name, value]) => ["-o", `${name}=${value}`]),
-  ];
+  const given = Object.entries(options).flatMap(([name, value]) => ["-o", `${name}=${value}`]);
+  const words = ["ssh", "-F", "none", ...given];
   return {
     command: words.map(quotedForShell).join(" "),
     explain: (said) => explain(said, { codename, host: alias, port, knownHostsFile }),
@@ -94,14 +90,8 @@ async function requireReadable(codename: string, setting: string, path: string):
   try {
     await access(path, constants.R_OK);
   } catch (cause) {
-    const why = systemReason(cause);
-    throw new Failure(
-      "invalid_settings",
-      `Tenant '${codename}': ${setting}: ${path} cannot be read: ${why}`,
-      {
-        cause,
-      },
-    );
+    const what = `Tenant '${codename}': ${setting}: ${path} cannot be read: ${systemReason(cause)}`;
+    throw new Failure("invalid_settings", what, { cause });
   }
 }
 

@@ -227,7 +227,7 @@ function withHash({ from, path }: ChosenFile): string {
   return `${path.slice(0, path.length - ending.length)}~${hash}${ending}`;
 }
 
-/** What a repository has to be read. */
+/** What reading a repository needs. */
 type FoundRepository = {
   readonly revision: string;
   /** Where its documentation is: a folder for it and the introduction at the top, else `.` for all of it. */
@@ -255,31 +255,19 @@ export async function lookAtRepository(
   try {
     const home = join(directory, "home");
     await using opened = await openAccess(access, { tenant, home });
-    const repository = openRepository({
-      ...opened.git,
-      directory: join(directory, "git"),
-      home,
-      url: tenant.repositoryUrl,
-      maxBytes: MAX_BYTES,
-      signal,
-    });
+    const url = tenant.repositoryUrl;
+    const clone = { directory: join(directory, "git"), home, url, maxBytes: MAX_BYTES };
+    const repository = openRepository({ ...opened.git, ...clone, signal });
     const revision = (await repository.defaultBranch()) ?? tenant.revision;
     const tip = await repository.resolve(revision);
     await repository.fetchCommit(tip);
     const entries = await repository.list(tip.commit);
+    const choosing = { stripPrefix: null, rules: tenant.rules, maxFiles: MAX_FILES };
     const chosenFrom = (subpaths: readonly string[]): readonly string[] =>
-      chooseFiles(entries, {
-        subpaths,
-        stripPrefix: null,
-        rules: tenant.rules,
-        maxFiles: MAX_FILES,
-      }).files.map(({ from }) => from);
+      chooseFiles(entries, { ...choosing, subpaths }).files.map(({ from }) => from);
     const all = chosenFrom(["."]);
     if (all.length === 0)
-      throw new Failure(
-        "unreadable_input",
-        `${tenant.repositoryUrl} has no documents in the branch ${revision}`,
-      );
+      throw new Failure("unreadable_input", `${url} has no documents in the branch ${revision}`);
     const folder = FOLDERS.find((one) => all.some((path) => path.startsWith(`${one}/`)));
     const introductions = all.filter((path) => /^readme\.[a-z]{1,10}$/i.test(path));
     const subpaths = folder === undefined ? ["."] : [folder, ...introductions];

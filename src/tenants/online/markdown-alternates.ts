@@ -84,8 +84,9 @@ export function revalidateFirst(browser: Fetcher, http: Fetcher): Fetcher {
     async fetch(url, options = {}) {
       const { validators, ...others } = options;
       if (validators?.etag || validators?.lastModified) {
-        const page = await unchangedPage(http, url, options);
-        if (page) return page;
+        // The site may give the browser what it refuses the plain client.
+        const page = await askOnce(http, url, options);
+        if (page?.status === 304) return page;
       }
       return browser.fetch(url, others);
     },
@@ -93,16 +94,11 @@ export function revalidateFirst(browser: Fetcher, http: Fetcher): Fetcher {
   };
 }
 
-async function unchangedPage(
-  http: Fetcher,
-  url: PageUrl,
-  options: FetchOptions,
-): Promise<FetchedPage | null> {
+/** The answer to one request; null without one. */
+async function askOnce(http: Fetcher, url: PageUrl, options: FetchOptions): Promise<FetchedPage | null> {
   try {
-    const page = await http.fetch(url, { ...options, tries: 1 });
-    return page.status === 304 ? page : null;
+    return await http.fetch(url, { ...options, tries: 1 });
   } catch (error) {
-    // The site may give the browser what it refuses the plain client.
     if (!(error instanceof Failure) || options.signal?.aborted) throw error;
     return null;
   }
@@ -114,15 +110,10 @@ export async function fetchMarkdown(
   alternate: PageUrl,
   options: FetchOptions,
 ): Promise<FetchedPage | null> {
-  try {
-    const page = await http.fetch(alternate, { ...options, tries: 1 });
-    if (page.status === 304) return page;
-    const isMarkdown = /^text\/(?:x-)?markdown$/.test(page.contentType) || isPlainMarkdown(page);
-    return page.status === 200 && isMarkdown ? { ...page, contentType: "text/markdown" } : null;
-  } catch (error) {
-    if (!(error instanceof Failure) || options.signal?.aborted) throw error;
-    return null;
-  }
+  const page = await askOnce(http, alternate, options);
+  if (page === null || page.status === 304) return page;
+  const isMarkdown = /^text\/(?:x-)?markdown$/.test(page.contentType) || isPlainMarkdown(page);
+  return page.status === 200 && isMarkdown ? { ...page, contentType: "text/markdown" } : null;
 }
 
 const isPlainMarkdown = ({ contentType, html }: FetchedPage): boolean =>
@@ -161,18 +152,9 @@ export async function linksOfLlmsTxt(
   reading: Reading,
 ): Promise<PageUrl[] | null> {
   const url = parsePageUrl(`${origin}/llms.txt`);
-  const text = url && (await readText(http, url, reading));
-  return text ? linksOf(text, url).filter((link) => originOf(link) === origin) : null;
-}
-
-async function readText(http: Fetcher, url: PageUrl, reading: Reading): Promise<string | null> {
-  try {
-    const { status, contentType, html } = await http.fetch(url, { ...reading, tries: 1 });
-    return status === 200 && /^text\/(?:plain|markdown|x-markdown)$/.test(contentType) ? html : null;
-  } catch (error) {
-    if (!(error instanceof Failure) || reading.signal.aborted) throw error;
-    return null;
-  }
+  const page = url && (await askOnce(http, url, reading));
+  if (page?.status !== 200 || !/^text\/(?:plain|markdown|x-markdown)$/.test(page.contentType)) return null;
+  return page.html === "" ? null : linksOf(page.html, url!).filter((link) => originOf(link) === origin);
 }
 
 const MAX_LINKS = 20_000;

@@ -46,14 +46,9 @@ const MIN_ALIKE = 3;
  * status 200. The same page in several versions of the documentation has one name and does not count.
  */
 export function findRepeatedTexts(pages: readonly PageFingerprint[]): ReadonlySet<PageUrl> {
-  const groups = new Map<string, PageFingerprint[]>();
-  for (const page of pages) {
-    if (page.wordCount === 0 || page.wordCount > MAX_ERROR_WORDS) continue;
-    // Stubs of a reference differ in the name that they describe, which is also part of their address.
-    const group = groups.get(page.fullDigest);
-    if (group) group.push(page);
-    else groups.set(page.fullDigest, [page]);
-  }
+  const short = pages.filter(({ wordCount }) => wordCount > 0 && wordCount <= MAX_ERROR_WORDS);
+  // Stubs of a reference differ in the name that they describe, which is also part of their address.
+  const groups = Map.groupBy(short, ({ fullDigest }) => fullDigest);
   const found = new Set<PageUrl>();
   for (const group of groups.values())
     if (new Set(group.map(({ url }) => nameOf(url))).size >= MIN_ALIKE)

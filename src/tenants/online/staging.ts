@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import type { PageFingerprint } from "../../articles/index.ts";
 import { createYieldWhenDue } from "../../base/event-loop.ts";
+import { isRecord } from "../../base/json.ts";
 import { contentHashOf, type PageSink } from "../../crawler/index.ts";
 import { createFileStore, type Page, type PageStore } from "../../pages/index.ts";
 import { type DocumentUrl, type PageUrl, parsePageUrl } from "../../urls/index.ts";
@@ -147,5 +148,4 @@ async function recoverLedger(store: PageStore, isOwn: (url: PageUrl) => boolean)
 
 const isPageUrl = (url: DocumentUrl): url is PageUrl => !url.startsWith("docs:");
 
-const isLedgerFile = (value: unknown): value is LedgerFile =>
-  typeof value === "object" && value !== null && "version" in value && value.version === 1;
+const isLedgerFile = (value: unknown): value is LedgerFile => isRecord(value) && value.version === 1;

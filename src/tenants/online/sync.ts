@@ -217,13 +217,8 @@ async function checkSite(
   { staged, unmet }: { readonly staged: readonly PageFingerprint[]; readonly unmet: readonly PageUrl[] },
 ): Promise<Checks> {
   const { tenant, options, crawler, context } = sync;
-  const probes = new Set(
-    probesOf(
-      tenant,
-      staged.map(({ url }) => url),
-      inventedName(),
-    ),
-  );
+  const urls = staged.map(({ url }) => url);
+  const probes = new Set(probesOf(tenant, urls, inventedName()));
   const seeds = [...probes, ...unmet.slice(0, MAX_CHECKS)];
   const checks = new Map<PageUrl, CrawledOutcome>();
   const errorPages: ErrorPage[] = [];
@@ -232,10 +227,7 @@ async function checkSite(
     put: async ({ page, article }) => {
       const url = parsePageUrl(page.url);
       if (url && probes.has(url))
-        errorPages.push({
-          ...fingerprintOf(url, page),
-          answeredBy: article.finalUrl ?? url,
-        });
+        errorPages.push({ ...fingerprintOf(url, page), answeredBy: article.finalUrl ?? url });
       return null;
     },
     has: async () => false,
