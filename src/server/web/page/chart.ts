@@ -18,6 +18,8 @@ export type TimeChartOptions = {
   readonly format: (value: number) => string;
 };
 
+type Shown = { readonly times: readonly number[]; readonly series: readonly TimeSeries[] };
+
 /** Values over time with labelled axes; what the pointer is over is told below. It fills its place's width. */
 export interface TimeChart {
   readonly element: HTMLElement;
@@ -28,7 +30,7 @@ export interface TimeChart {
 export function timeChart({ label, height, format }: TimeChartOptions): TimeChart {
   const place = h("div.chart-place", { role: "img", "aria-label": label });
   const told = h("p.fine.number.chart-told");
-  let shown: { readonly times: readonly number[]; readonly series: readonly TimeSeries[] } | null = null;
+  let shown: Shown | null = null;
   let plot: Plot | null = null;
   // A canvas takes no variables and no pairs of colours.
   const colourOf = (name: string): string => {
@@ -107,7 +109,7 @@ const timeOf = (seconds: number, span: number): string =>
     ...(span < 600 && { second: "2-digit" }),
   });
 
-const dataOf = (chart: {
-  readonly times: readonly number[];
-  readonly series: readonly TimeSeries[];
-}): Plot.AlignedData => [[...chart.times], ...chart.series.map(({ values }) => [...values])];
+const dataOf = (chart: Shown): Plot.AlignedData => [
+  [...chart.times],
+  ...chart.series.map(({ values }) => [...values]),
+];

@@ -88,6 +88,10 @@ export function announce(text: string): void {
   if (place && place.textContent !== text) place.textContent = text;
 }
 
+/** A message to the reader, by default one that is no error. */
+export const message = (title: string, ...texts: readonly string[]): HTMLElement =>
+  h("div.message", h("strong", title), ...texts.map((text) => h("p", text)));
+
 /** Copies text and says so on the button for a moment. */
 export function copyButton(label: string, text: () => string): HTMLButtonElement {
   const button = h("button", { type: "button", class: "small" }, label);

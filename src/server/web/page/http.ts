@@ -1,4 +1,4 @@
-import { h } from "./dom.ts";
+import { fill, h } from "./dom.ts";
 
 /** An error answer, or no answer at all (status 0), in words for the reader. */
 export class RequestFailed extends Error {
@@ -211,7 +211,11 @@ const CODE_TITLES: Readonly<Record<string, string>> = {
   egress_refused: "This address is not allowed",
 };
 
-/** Shows an error to the reader: what happened, why, and what can be done. */
+/** Shows an error in place of what an element has. @param retry what the reader may try again */
+export const showProblem = (place: Element, error: unknown, retry: (() => void) | null = null): void =>
+  fill(place, problemMessage(error, retry));
+
+/** Tells the reader of an error: what happened, why, and what can be done. */
 export function problemMessage(error: unknown, retry: (() => void) | null): HTMLElement {
   const failed = error instanceof RequestFailed ? error : new RequestFailed(-1, String(error));
   const { status, message, fields, requestId, retryAfterSeconds } = failed;

@@ -1,5 +1,5 @@
-import { byId, fill, h } from "../dom.ts";
-import { keyHeader, problemMessage, RequestFailed, requestJson } from "../http.ts";
+import { byId, h } from "../dom.ts";
+import { keyHeader, RequestFailed, requestJson, showProblem } from "../http.ts";
 
 type Outgoing = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
@@ -32,11 +32,7 @@ async function show(): Promise<void> {
       loaded(h("script", { src: "docs/swagger-ui-bundle.js" })),
     ]);
   } catch (error) {
-    fill(
-      place,
-      problemMessage(error, () => void show()),
-    );
-    return;
+    return showProblem(place, error, () => void show());
   }
   // Swagger UI writes each opened operation into the history, but does not follow Back: one step leads off the page.
   history.pushState = (...step) => history.replaceState(...step);

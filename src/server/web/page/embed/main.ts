@@ -1,5 +1,5 @@
 import { append, byId, copyButton, fill, h } from "../dom.ts";
-import { problemMessage } from "../http.ts";
+import { showProblem } from "../http.ts";
 import { listTenants } from "../search/api.ts";
 
 const example = byId("example", HTMLElement);
@@ -45,7 +45,7 @@ async function showTenants(): Promise<void> {
       ),
     );
   } catch (error) {
-    fill(byId("problem", HTMLElement), problemMessage(error, null));
+    showProblem(byId("problem", HTMLElement), error);
   }
 }
 

@@ -1,4 +1,5 @@
 import { type EventSourceMessage, EventSourceParserStream } from "eventsource-parser/stream";
+import { pause } from "../../../../base/abort.ts";
 import { withScheme } from "../../../../urls/index.ts";
 import type * as answers from "../../../api/extractor/schemas/answers.ts";
 import type { z } from "../../../api/openapi.ts";
@@ -85,18 +86,16 @@ export const readPages = (
 
 /** What can be saved of a crawl that is over, by the path of each. */
 export const DOWNLOADS = {
-  zip: { label: "ZIP", path: "download?format=zip" },
-  jsonl: { label: "JSONL", path: "download?format=jsonl" },
-  "llms.txt": { label: "llms.txt", path: "download?format=llms.txt" },
-  manifest: { label: "Manifest", path: "manifest" },
+  zip: { label: "ZIP", path: "download?format=zip", file: "crawl.zip" },
+  jsonl: { label: "JSONL", path: "download?format=jsonl", file: "crawl.jsonl" },
+  "llms.txt": { label: "llms.txt", path: "download?format=llms.txt", file: "llms.txt" },
+  manifest: { label: "Manifest", path: "manifest", file: "manifest.json" },
 } as const;
 
 export const downloadPath = (id: string, what: keyof typeof DOWNLOADS): string =>
   `${jobPath(id)}/${DOWNLOADS[what].path}`;
 
 export const eventsPath = (id: string): string => `${jobPath(id)}/events`;
-
-type StreamEvent = { readonly kind: string; readonly data: string };
 
 /** The waits between tries to reconnect, in ms; the last one is repeated. */
 const WAITS_MS = [500, 1000, 2000, 5000, 10_000];
@@ -106,14 +105,14 @@ const MAX_EVENT = 1_000_000;
 /**
  * Follows server-sent events (WHATWG HTML, section 9.2) with `fetch`, because `EventSource` cannot send a
  * key. A stream that breaks off is resumed after the last event.
- * @param options.onBreak called when the connection is lost, and with null when it is back
+ * @param onBreak called when the connection is lost, and with null when it is back
  * @throws RequestFailed for answers that another try cannot improve; AbortError by the signal
  */
 export async function* followEvents(
   path: string,
-  options: { readonly signal: AbortSignal; readonly onBreak: (error: unknown) => void },
-): AsyncGenerator<StreamEvent, void> {
-  const { signal, onBreak } = options;
+  signal: AbortSignal,
+  onBreak: (error: unknown) => void,
+): AsyncGenerator<{ readonly kind: string; readonly data: string }, void> {
   let lastId = "";
   let failures = 0;
   for (;;) {
@@ -155,18 +154,6 @@ async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<Eve
   } finally {
     void reader.cancel().catch(() => {});
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end);
-  });
 }
 
 /** An address that somebody typed: the complete one, or what is wrong with it. */

@@ -1,4 +1,4 @@
-import { fill, h } from "../dom.ts";
+import { fill, h, message } from "../dom.ts";
 import { counted, estimateTokens, formatDuration, formatNumber, formatTime } from "../format.ts";
 import { renderMarkdown } from "../markdown/render.ts";
 import type { Article, ExtractedPage } from "./api.ts";
@@ -35,9 +35,7 @@ function late(id: string, label: string, make: () => HTMLElement) {
 }
 
 const warnings = ({ warnings: texts }: Article): HTMLElement[] =>
-  texts === null || texts.length === 0
-    ? []
-    : [h("div.message", h("strong", "Worth knowing"), ...texts.map((text) => h("p", text)))];
+  texts === null || texts.length === 0 ? [] : [message("Worth knowing", ...texts)];
 
 function reader(article: Article): HTMLElement {
   const { title, byline, published_date: published, siteName, lang, dir } = article;

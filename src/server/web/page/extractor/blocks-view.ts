@@ -194,23 +194,18 @@ class BlocksView {
       h("p.fine", h("code", selector), ` · ${counted(block.word_count, "word")}`),
       h(
         "p.actions",
-        h(
-          "button.small",
-          { type: "button", onclick: () => this.#act("exclude", selector) },
-          "Leave out such elements",
-        ),
-        h(
-          "button.small",
-          { type: "button", onclick: () => this.#act("select", selector) },
-          "Take only such elements",
-        ),
+        this.#actButton("exclude", selector, "Leave out such elements"),
+        this.#actButton("select", selector, "Take only such elements"),
       ),
     );
   }
 
-  #act(action: keyof BlockActions, selector: string): void {
-    this.#actions[action](selector);
-    announce(`${selector} is in the options now; press Extract`);
+  #actButton(action: keyof BlockActions, selector: string, label: string): HTMLElement {
+    const onclick = (): void => {
+      this.#actions[action](selector);
+      announce(`${selector} is in the options now; press Extract`);
+    };
+    return h("button.small", { type: "button", onclick }, label);
   }
 }
 

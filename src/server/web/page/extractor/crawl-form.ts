@@ -1,5 +1,5 @@
 import { fill, h } from "../dom.ts";
-import { problemMessage, RequestFailed } from "../http.ts";
+import { RequestFailed, showProblem } from "../http.ts";
 import { readAddress, submitCrawl } from "./api.ts";
 
 type Field = {
@@ -85,7 +85,9 @@ export function crawlForm(onSubmitted: (id: string) => void): HTMLElement {
     try {
       onSubmitted((await submitCrawl({ ...readForm(form), follow_links: follow.checked })).job_id);
     } catch (error) {
-      showErrors(form, problem, { error, more, retry: () => void submit() });
+      const faults = error instanceof RequestFailed ? error.fields : [];
+      // Each fault stands beside its field, and the others above the button.
+      if (!showFaults(form, more, faults)) showProblem(problem, error, () => void submit());
     } finally {
       button.disabled = false;
     }
@@ -172,14 +174,6 @@ function faultsOf(form: HTMLElement): Fault[] {
   if (seeds.length === 0 && listOf(form, "sitemaps").length === 0)
     faults.push({ path: "seeds", message: "it is missing; a sitemap will do, too" });
   return faults.map(({ path, message }) => ({ path, message: `${path}: ${message}` }));
-}
-
-type ErrorPlaces = { readonly error: unknown; readonly more: HTMLDetailsElement; readonly retry: () => void };
-
-/** Shows each fault beside its field, and the others above the button. */
-function showErrors(form: HTMLElement, problem: HTMLElement, { error, more, retry }: ErrorPlaces): void {
-  const faults = error instanceof RequestFailed ? error.fields : [];
-  if (!showFaults(form, more, faults)) fill(problem, problemMessage(error, retry));
 }
 
 /** Shows the faults beside their fields, with their labels. */

@@ -1,6 +1,6 @@
 import { announce, byId, fill, h } from "../dom.ts";
 import { counted, formatDuration } from "../format.ts";
-import { problemMessage, RequestFailed, timeAsking } from "../http.ts";
+import { RequestFailed, showProblem, timeAsking } from "../http.ts";
 import { extractPage, pageHash, readAddress, readPageHash } from "./api.ts";
 import { articleView } from "./article-view.ts";
 import { OptionsForm } from "./options-form.ts";
@@ -129,11 +129,7 @@ export class ExtractView {
     const ofUrl = fields.find(({ path }) => path === "url");
     // An error in the address is shown beside the address.
     if (ofUrl && fields.length === 1) this.#complain(ofUrl.message);
-    else
-      fill(
-        this.#problem,
-        problemMessage(error, () => void this.#extract()),
-      );
+    else showProblem(this.#problem, error, () => void this.#extract());
   }
 }
 

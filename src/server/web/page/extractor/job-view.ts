@@ -1,7 +1,7 @@
 import type { TimeChart } from "../chart.ts";
-import { announce, append, fill, h, keepInStep, saveBlob } from "../dom.ts";
+import { announce, append, fill, h, keepInStep, message, saveBlob } from "../dom.ts";
 import { counted, formatAgo, formatDuration, formatNumber, formatTime } from "../format.ts";
-import { keyHeader, problemMessage, request } from "../http.ts";
+import { keyHeader, request, showProblem } from "../http.ts";
 import {
   type CrawledPage,
   cancelJob,
@@ -47,7 +47,7 @@ class JobView {
   constructor(id: string, signal: AbortSignal) {
     this.#id = id;
     this.#signal = signal;
-    this.#outcomes = new Outcomes((error) => fill(this.#trouble, problemMessage(error, null)));
+    this.#outcomes = new Outcomes((error) => showProblem(this.#trouble, error));
     this.element.append(this.#head, this.#bar, this.#counts, this.#actions, this.#trouble, this.#notices);
     this.element.append(this.#speed.element, this.#outcomes.element);
   }
@@ -58,19 +58,13 @@ class JobView {
     fill(this.#notices);
     try {
       this.#showJob(await readJob(this.#id, this.#signal));
-      const events = followEvents(eventsPath(this.#id), {
-        signal: this.#signal,
-        onBreak: (error) => this.#showBreak(error),
-      });
+      const events = followEvents(eventsPath(this.#id), this.#signal, (error) => this.#showBreak(error));
       for await (const { kind, data } of events) this.#take(kind, JSON.parse(data));
       if (this.#job?.status === "completed") await this.#outcomes.complete(this.#id, this.#signal);
     } catch (error) {
       if (this.#signal.aborted) return;
       if (!this.#job) fill(this.#head);
-      fill(
-        this.#trouble,
-        problemMessage(error, () => void this.follow()),
-      );
+      showProblem(this.#trouble, error, () => void this.follow());
     }
   }
 
@@ -142,10 +136,7 @@ class JobView {
         h("div.message.bad", h("strong", "The crawl could not go on"), h("p", error.message)),
       );
     if (error === null && successful === 0)
-      fill(
-        this.#trouble,
-        h("div.message", h("strong", "No page could be extracted"), h("p", "The reasons are below.")),
-      );
+      fill(this.#trouble, message("No page could be extracted", "The reasons are below."));
   }
 
   /** Announces each tenth of the way and each change of state; more would be noise for listeners. */
@@ -158,17 +149,9 @@ class JobView {
   }
 
   #showBreak(error: unknown): void {
-    if (error === null) fill(this.#trouble);
-    else
-      fill(
-        this.#trouble,
-        h(
-          "div.message",
-          { role: "status" },
-          h("strong", "The connection is lost"),
-          h("p", "Trying to take it up again. The crawl itself goes on."),
-        ),
-      );
+    const lost = message("The connection is lost", "Trying to take it up again. The crawl itself goes on.");
+    lost.role = "status";
+    fill(this.#trouble, error !== null && lost);
   }
 
   async #cancel(): Promise<void> {
@@ -176,25 +159,22 @@ class JobView {
     try {
       this.#showJob(await cancelJob(this.#id));
     } catch (error) {
-      fill(this.#trouble, problemMessage(error, null));
+      showProblem(this.#trouble, error);
     }
   }
 
   async #save(what: keyof typeof DOWNLOADS): Promise<void> {
     const path = downloadPath(this.#id, what);
+    const { file } = DOWNLOADS[what];
     try {
       // Only a request of ours can have a key; without one the browser writes the file while it comes.
-      if (Object.keys(keyHeader()).length === 0)
-        return h("a", { href: path, download: fileName(what) }).click();
-      saveBlob(fileName(what), await (await request(path)).blob());
+      if (Object.keys(keyHeader()).length === 0) return h("a", { href: path, download: file }).click();
+      saveBlob(file, await (await request(path)).blob());
     } catch (error) {
-      fill(this.#trouble, problemMessage(error, null));
+      showProblem(this.#trouble, error);
     }
   }
 }
-
-const fileName = (what: keyof typeof DOWNLOADS): string =>
-  ({ zip: "crawl.zip", jsonl: "crawl.jsonl", "llms.txt": "llms.txt", manifest: "manifest.json" })[what];
 
 /** How many pages a second came while somebody looked. */
 class Speed {
@@ -322,10 +302,7 @@ export async function showJobs(element: HTMLElement, signal: AbortSignal): Promi
         shown = state;
       } catch (error) {
         if (signal.aborted) return;
-        shown = "";
-        const retry = (): void => void showJobs(element, signal);
-        fill(element, problemMessage(error, retry));
-        return;
+        return showProblem(element, error, () => void showJobs(element, signal));
       }
     }
     await new Promise((resolve) => setTimeout(resolve, delayMs));

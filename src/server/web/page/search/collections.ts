@@ -7,10 +7,13 @@ import { placeHash } from "./place.ts";
 const MAX_EXAMPLES = 3;
 
 /** Shows what can be searched: the collections with what they are about, and queries to begin with. */
-export function showCollections(element: HTMLElement, tenants: readonly TenantRecord[]): void {
+export const showCollections = (element: HTMLElement, tenants: readonly TenantRecord[]): void =>
+  showList(element, h("ul.collections", ...tenants.map(card)));
+
+/** Shows a list of tenants, or that there are none. */
+export function showList(element: HTMLElement, list: HTMLUListElement): void {
   const focused = document.activeElement?.id;
-  if (tenants.length === 0) fill(element, h("p", "The deployment file names no tenants yet."));
-  else fill(element, h("ul.collections", ...tenants.map(card)));
+  fill(element, list.hasChildNodes() ? list : h("p", "The deployment file names no tenants yet."));
   // Redrawing must not take the focus away.
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }

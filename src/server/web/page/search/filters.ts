@@ -32,7 +32,13 @@ export function filterChips(place: Place, { facets }: Pick<SearchPage, "facets">
     const values = sorted.slice(0, MAX_CHIPS);
     const isChosen = values.some(([value]) => chosen.has(`${name}:${value}`));
     if (values.length < 2 && !isChosen) return [];
-    const chips = values.map(([value, count]) => chip(place, { name, value, count, chosen }));
+    const chips = values.map(([value, count]) => {
+      const isActive = chosen.has(`${name}:${value}`);
+      const filter = withValue(place.filter, name, isActive ? null : value);
+      const href = placeHash({ ...place, filter, document: null });
+      const attributes = { href, id: `chip-${name}-${value}`, "aria-current": isActive ? "true" : null };
+      return h("a.chip", attributes, value, " ", h("span.count", formatNumber(count)));
+    });
     return h("div.chips", { role: "group", "aria-label": label }, h("span", label), ...chips);
   });
   const isFiltered = place.filter.trim() !== "";
@@ -43,29 +49,5 @@ export function filterChips(place: Place, { facets }: Pick<SearchPage, "facets">
     { "aria-label": "Filters" },
     ...groups,
     isFiltered && h("a.fine", { href: all, id: "no-filter" }, `Without ${place.filter}`),
-  );
-}
-
-type Chip = {
-  readonly name: string;
-  readonly value: string;
-  readonly count: number;
-  readonly chosen: ReadonlySet<string>;
-};
-
-function chip(place: Place, { name, value, count, chosen }: Chip): HTMLElement {
-  const isChosen = chosen.has(`${name}:${value}`);
-  const filter = withValue(place.filter, name, isChosen ? null : value);
-  return h(
-    "a",
-    {
-      href: placeHash({ ...place, filter, document: null }),
-      class: "chip",
-      id: `chip-${name}-${value}`,
-      "aria-current": isChosen ? "true" : null,
-    },
-    value,
-    " ",
-    h("span.count", formatNumber(count)),
   );
 }

@@ -46,18 +46,14 @@ function looserSearches(place: Place, nameOf: (tenant: string) => string): Loose
 /** Shows what looser searches find, and what to do when they find nothing either. @throws AbortError by the signal */
 export async function showLooser(
   element: HTMLElement,
-  {
-    place,
-    signal,
-    nameOf,
-    itemOf,
-  }: {
-    readonly place: Place;
+  place: Place,
+  options: {
     readonly signal: AbortSignal;
     readonly nameOf: (tenant: string) => string;
     readonly itemOf: (hit: Hit, place: Place, collection: string) => HTMLElement;
   },
 ): Promise<void> {
+  const { signal, nameOf, itemOf } = options;
   const searches = looserSearches(place, nameOf);
   const pages = await Promise.all(searches.map((search) => tried(search, signal)));
   signal.throwIfAborted();

@@ -1,5 +1,5 @@
 import { byId, fill, h } from "../dom.ts";
-import { problemMessage, requestJson } from "../http.ts";
+import { requestJson, showProblem } from "../http.ts";
 import { type Hit, listTenants } from "./api.ts";
 import { isBusy, showCollections } from "./collections.ts";
 import { type Neighbours, openInside, showDocument } from "./document-view.ts";
@@ -84,10 +84,7 @@ async function show(): Promise<void> {
   } catch (error) {
     if (signal.aborted) return;
     fill(byId("tenants", HTMLElement));
-    fill(
-      problem,
-      problemMessage(error, () => void show()),
-    );
+    showProblem(problem, error, () => void show());
   }
 }
 

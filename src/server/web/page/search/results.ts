@@ -54,7 +54,7 @@ export async function showResults(element: HTMLElement, options: ResultsOptions)
   const failures = page?.failures ?? [];
   const count = page?.total ?? 0;
   const nameOf = (tenant: string): string => tenants.get(tenant) ?? tenant;
-  const title = titleOf(place, { count, isRefused: page === null, nameOf });
+  const title = titleOf(place, page, nameOf);
   const focused = element.contains(document.activeElement) ? document.activeElement?.id : null;
   const looser = h("div.looser");
   fill(
@@ -65,12 +65,12 @@ export async function showResults(element: HTMLElement, options: ResultsOptions)
     ...(page ? groups(page, place) : []),
     place.tenant === "" ? page && others(page, place, nameOf) : moreButton(element, place, count),
     looser,
-    failures.length > 0 && faults(failures, { asked: tenants.size, onRetry }),
+    failures.length > 0 && faults(failures, tenants.size, onRetry),
   );
   // A chip that was chosen is drawn again.
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   announce(title);
-  if (count === 0 && page !== null) await showLooser(looser, { place, signal, nameOf, itemOf: hitItem });
+  if (count === 0 && page !== null) await showLooser(looser, place, { signal, nameOf, itemOf: hitItem });
   return page !== null && failures.length === 0;
 }
 
@@ -119,17 +119,11 @@ function moreButton(element: HTMLElement, place: Place, total: number): HTMLElem
 
 type NameOf = (tenant: string) => string;
 
-function titleOf(
-  { query, tenant }: Place,
-  {
-    count,
-    isRefused,
-    nameOf,
-  }: { readonly count: number; readonly isRefused: boolean; readonly nameOf: NameOf },
-): string {
+function titleOf({ query, tenant }: Place, page: SearchPage | null, nameOf: NameOf): string {
   const where = tenant === "" ? "" : ` in ${nameOf(tenant)}`;
-  if (count > 0) return `${counted(count, "result")} for “${query}”${where}`;
-  return isRefused ? `No results for “${query}”${where}` : `Nothing found for “${query}”${where}`;
+  if (page === null) return `No results for “${query}”${where}`;
+  const what = page.total > 0 ? `${counted(page.total, "result")} for` : "Nothing found for";
+  return `${what} “${query}”${where}`;
 }
 
 /** The hits of each tenant together, the tenant with the best one first. */
@@ -186,7 +180,8 @@ function hitItem(hit: Hit, place: Place, collection = ""): HTMLElement {
 /** Says which collections gave no answer, below what the others have. */
 function faults(
   failures: NonNullable<SearchPage["failures"]>,
-  { asked, onRetry }: { readonly asked: number; readonly onRetry: () => void },
+  asked: number,
+  onRetry: () => void,
 ): HTMLElement {
   const items = failures.map(({ docs_name: name, message }) => h("li", h("strong", name), ": ", message));
   return h(

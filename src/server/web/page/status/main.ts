@@ -1,6 +1,6 @@
 import { byId, fill, h } from "../dom.ts";
 import { formatBytes, formatNumber } from "../format.ts";
-import { problemMessage, RequestFailed, requestJson } from "../http.ts";
+import { RequestFailed, requestJson, showProblem } from "../http.ts";
 import { listTenants, type TenantRecord } from "../search/api.ts";
 import { isBusy } from "../search/collections.ts";
 import { showQueries } from "./queries.ts";
@@ -29,10 +29,7 @@ async function refresh(): Promise<void> {
     showSums(tenants);
     if (tenants.some(isBusy)) delayMs = BUSY_MS;
   } catch (error) {
-    fill(
-      problem,
-      problemMessage(error, () => void refresh()),
-    );
+    showProblem(problem, error, () => void refresh());
     // Without the key, nothing will change by itself.
     if (error instanceof RequestFailed && error.status === 401) return;
   }

@@ -1,7 +1,7 @@
 import type { QueriesRecord, QueryCounts } from "../../../api/search/query-log.ts";
 import { fill, h } from "../dom.ts";
 import { counted, formatNumber } from "../format.ts";
-import { problemMessage, requestJson } from "../http.ts";
+import { requestJson, showProblem } from "../http.ts";
 import { placeHash } from "../search/place.ts";
 
 const SIZE = 50;
@@ -52,9 +52,7 @@ export async function showQueries(element: HTMLElement, days: string): Promise<v
       h("div.lists", ...LISTS.map((list) => section(list, record))),
     );
   } catch (error) {
-    if (signal.aborted) return;
-    const again = (): void => void showQueries(element, days);
-    fill(element, problemMessage(error, again));
+    if (!signal.aborted) showProblem(element, error, () => void showQueries(element, days));
   }
 }
 

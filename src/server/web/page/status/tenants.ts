@@ -1,8 +1,8 @@
-import { announce, fill, h } from "../dom.ts";
+import { announce, h } from "../dom.ts";
 import { counted, formatAgo, formatBytes, formatNumber, formatTime } from "../format.ts";
 import { request } from "../http.ts";
 import type { TenantRecord } from "../search/api.ts";
-import { isBusy, stateTag } from "../search/collections.ts";
+import { isBusy, showList, stateTag } from "../search/collections.ts";
 import { placeHash } from "../search/place.ts";
 import { syncChart } from "./charts.ts";
 
@@ -22,13 +22,9 @@ export class TenantTable {
   }
 
   show(tenants: readonly TenantRecord[]): void {
-    const focused = document.activeElement?.id;
     const largest = Math.max(...tenants.map(({ index }) => index.bytes ?? 0), 1);
     const rows = tenants.map((record) => this.#row(record, largest));
-    if (rows.length === 0) fill(this.#element, h("p", "The deployment file names no tenants yet."));
-    else fill(this.#element, h("ul.tenants", ...rows));
-    // Redrawing must not take the focus away.
-    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    showList(this.#element, h("ul.tenants", ...rows));
   }
 
   #row(record: TenantRecord, largest: number): HTMLElement {
