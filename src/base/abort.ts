@@ -37,6 +37,17 @@ export function orAborted<T>(
   });
 }
 
+/** The work's result, or what `late` gives or throws when it takes longer; the work is left behind then. */
+export async function within<T, Late>(ms: number, work: Promise<T>, late: () => Late): Promise<T | Late> {
+  const over = Promise.withResolvers<void>();
+  const timer = setTimeout(over.resolve, ms);
+  try {
+    return await Promise.race([work, over.promise.then(late)]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Waits for this many ms, or until the signal aborts. */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -31,6 +31,10 @@ export function formatHeading(title: string): string {
   return `# ${literal}`;
 }
 
+/** A word as POSIX shells read it; plain words stay as they are. */
+export const quoteForShell = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+
 /** The words of a literal text, which white space separates. */
 export type WordsIn<Text extends string, Seen = never> = Text extends `${infer Word} ${infer Rest}`
   ? WordsIn<Rest, Seen | OneWord<Word>>

@@ -1,4 +1,5 @@
 import type { Server } from "bun";
+import { within } from "../base/abort.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { systemCode } from "../base/system-error.ts";
@@ -75,24 +76,13 @@ export function listen(options: ListenOptions): Listener {
       isLeaving = true;
       await Bun.sleep(LEAVING_MS);
       const drained = server.stop().then(() => true);
-      if (!(await within(graceMs, drained)) && onGraceOver) {
+      if (!(await within(graceMs, drained, () => false)) && onGraceOver) {
         onGraceOver();
-        await within(LAST_ANSWERS_MS, drained);
+        await within(LAST_ANSWERS_MS, drained, () => false);
       }
       await server.stop(true);
     },
   };
-}
-
-/** Whether the promise is fulfilled within this time. */
-async function within(ms: number, kept: Promise<boolean>): Promise<boolean> {
-  const late = Promise.withResolvers<false>();
-  const handle = setTimeout(() => late.resolve(false), ms);
-  try {
-    return await Promise.race([kept, late.promise]);
-  } finally {
-    clearTimeout(handle);
-  }
 }
 
 /**

@@ -57,10 +57,6 @@ export type ApiOptions = {
   readonly version: string;
   readonly description: string;
   readonly operations: readonly ApiOperation[];
-  /** Answers by status that every operation may give, including probes. */
-  readonly everywhere: Readonly<Record<number, ApiAnswer>>;
-  /** More answers of operations that need a key. */
-  readonly guarded: Readonly<Record<number, ApiAnswer>>;
 };
 
 export type Api = {
@@ -77,7 +73,7 @@ export function createApi(options: ApiOptions): Api {
     // The layers have already removed the base path.
     getPath: (_, context) => pathOf(context),
   });
-  for (const operation of options.operations) mount(app, operation, options);
+  for (const operation of options.operations) mount(app, operation);
   app.openAPIRegistry.registerComponent("securitySchemes", "apiKey", { type: "http", scheme: "bearer" });
   app.onError((error) => {
     throw error;
@@ -100,7 +96,7 @@ export function createApi(options: ApiOptions): Api {
 const pathOf = (context: unknown): string =>
   (context as { readonly env: { readonly exchange: Exchange } }).env.exchange.path;
 
-function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation, options: ApiOptions): void {
+function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation): void {
   const { method, path, params, query, headers, body } = operation;
   const route = createRoute({
     method,
@@ -118,8 +114,8 @@ function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation, option
     security: operation.isOpen ? [] : [{}, { apiKey: [] }],
     responses: Object.fromEntries(
       Object.entries({
-        ...options.everywhere,
-        ...(operation.isOpen ? {} : options.guarded),
+        ...EVERYWHERE,
+        ...(operation.isOpen ? {} : GUARDED),
         ...operation.answers,
       }).map(([status, answer]) => [status, toResponse(answer)]),
     ),
@@ -257,8 +253,8 @@ export const problem = (description: string, headers?: ApiAnswer["headers"]): Ap
 
 const RETRY_AFTER = { "Retry-After": { description: "Seconds to wait" } };
 
-/** Problems that any operation may answer with. */
-export const EVERYWHERE: Readonly<Record<number, ApiAnswer>> = {
+/** Problems that any operation may answer with, including probes. */
+const EVERYWHERE: Readonly<Record<number, ApiAnswer>> = {
   403: problem("The Host or Origin is not one that the server answers to"),
   500: problem("A fault inside the server, or its disk"),
 };
@@ -269,7 +265,7 @@ export const LIMITED = problem(
 );
 
 /** Problems of operations that need the key. */
-export const GUARDED: Readonly<Record<number, ApiAnswer>> = {
+const GUARDED: Readonly<Record<number, ApiAnswer>> = {
   401: problem("The API key is missing or wrong", {
     "WWW-Authenticate": { description: "How to send it" },
   }),

@@ -1,16 +1,8 @@
 import { type Gauge, gaugeOf } from "../../base/metrics.ts";
 import { requireAllTenants } from "../middleware/access.ts";
-import { showApiDocs } from "../web/api-docs.ts";
-import {
-  type Api,
-  type ApiOperation,
-  type ApiOptions,
-  createApi,
-  EVERYWHERE,
-  GUARDED,
-  LIMITED,
-  z,
-} from "./openapi.ts";
+import { docsPage } from "../web/api-docs.ts";
+import { answer } from "../web/assets.ts";
+import { type Api, type ApiOperation, type ApiOptions, createApi, LIMITED, z } from "./openapi.ts";
 
 /** Probes of load balancers and supervisors, which are answered without a key and under any load. */
 export const PROBE_PATHS: readonly string[] = ["/health", "/ready"];
@@ -46,8 +38,6 @@ export function createSite(
     title: parts.name,
     version: parts.version,
     description: site.description,
-    everywhere: EVERYWHERE,
-    guarded: GUARDED,
     operations: [
       // In the order of the documentation: what the server is for, then what every server has.
       ...site.operations,
@@ -136,7 +126,7 @@ const pageOperations = (
     summary: "Interactive documentation of this API",
     description: "Browsers are shown the page without a key; it asks for one.",
     answers: { 200: { description: "A page for a browser", content: { "text/html": z.string() } } },
-    handle: ({ exchange }) => showApiDocs(exchange),
+    handle: ({ exchange }) => answer(exchange, docsPage.html, "no-cache"),
   },
   {
     method: "get",

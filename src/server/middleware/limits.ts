@@ -1,4 +1,5 @@
 import { setImmediate } from "node:timers/promises";
+import { onAbort, within } from "../../base/abort.ts";
 import { FairQueue } from "../../base/fair-queue.ts";
 import { subscriberNetwork } from "../../fetching/index.ts";
 import type { Client, Exchange, Layer } from "./exchange.ts";
@@ -47,30 +48,21 @@ export function limitConcurrency(limit: ConcurrencyLimit): Layer {
   };
 }
 
-function turnWithin(
+async function turnWithin(
   waiting: FairQueue<() => void>,
   limit: ConcurrencyLimit,
   exchange: Exchange,
 ): Promise<void> {
-  const signal = exchange.signal();
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => {
-      waiting.remove(begin);
-      stop();
-      reject(new ProblemError(limit.problem));
-    };
-    const timer = setTimeout(giveUp, limit.waitMs);
-    const stop = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", giveUp);
-    };
-    const begin = (): void => {
-      stop();
-      resolve();
-    };
-    waiting.push(subscriberNetwork(exchange.client.address), begin);
-    signal.addEventListener("abort", giveUp, { once: true });
-  });
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  // At once, so that no turn is handed to who has given up.
+  const giveUp = (): void => {
+    waiting.remove(resolve);
+    reject(new ProblemError(limit.problem));
+  };
+  waiting.push(subscriberNetwork(exchange.client.address), resolve);
+  const timer = setTimeout(giveUp, limit.waitMs);
+  using _ = onAbort(exchange.signal(), giveUp);
+  await promise.finally(() => clearTimeout(timer));
 }
 
 /**
@@ -111,15 +103,10 @@ export function limitClients({ max, counts }: ClientLimit): Layer {
 export const limitTime =
   (limitMs: number, problem: RequestProblem): Layer =>
   (next) =>
-  async (exchange) => {
-    const late = Promise.withResolvers<never>();
-    const timer = setTimeout(() => late.reject(new ProblemError(problem)), limitMs);
-    try {
-      return await Promise.race([next(exchange), late.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
-  };
+  (exchange) =>
+    within(limitMs, next(exchange), () => {
+      throw new ProblemError(problem);
+    });
 
 /** Refuses new work during the shutdown; probes still learn why. */
 export const refuseWhileDraining =

@@ -182,22 +182,17 @@ function inProc<T>(read: () => T | undefined): T | null {
 function processLines(all: readonly OtherMetrics[]): string[] {
   const everyOne = all.map(({ snapshot }) => snapshot.process);
   const alive = all.filter(({ isAlive }) => isAlive).map(({ snapshot }) => snapshot.process);
-  const sum = (values: readonly (number | null)[]): number | null =>
-    values.reduce<number | null>(
-      (total, value) => (total === null || value === null ? null : total + value),
-      0,
-    );
+  const sum = (of: readonly ProcessFigures[], figure: keyof ProcessFigures): number | null =>
+    of.reduce<number | null>((total, one) => {
+      const value = one[figure];
+      return total === null || value === null ? null : total + value;
+    }, 0);
   const figures: readonly (readonly [string, "counter" | "gauge", string, number | null])[] = [
-    [
-      "cpu_seconds_total",
-      "counter",
-      "CPU time of user and system",
-      sum(everyOne.map((one) => one.cpuSeconds)),
-    ],
-    ["resident_memory_bytes", "gauge", "resident memory", sum(alive.map((one) => one.residentBytes))],
-    ["virtual_memory_bytes", "gauge", "virtual memory", sum(alive.map((one) => one.virtualBytes))],
-    ["open_fds", "gauge", "open file descriptors", sum(alive.map((one) => one.openFds))],
-    ["max_fds", "gauge", "the most open file descriptors", sum(alive.map((one) => one.maxFds))],
+    ["cpu_seconds_total", "counter", "CPU time of user and system", sum(everyOne, "cpuSeconds")],
+    ["resident_memory_bytes", "gauge", "resident memory", sum(alive, "residentBytes")],
+    ["virtual_memory_bytes", "gauge", "virtual memory", sum(alive, "virtualBytes")],
+    ["open_fds", "gauge", "open file descriptors", sum(alive, "openFds")],
+    ["max_fds", "gauge", "the most open file descriptors", sum(alive, "maxFds")],
     [
       "start_time_seconds",
       "gauge",

@@ -112,14 +112,6 @@ export async function serveProcesses(program: ServedProgram, around: ServingProc
 
 const aborted = (signal: AbortSignal): Promise<void> => new Promise((done) => void onAbort(signal, done));
 
-/** What the processes of one run know about each other. */
-interface ProcessBoard extends Disposable {
-  /** How many processes were heard from in the last seconds, including this one. */
-  alive(): number;
-  /** The metrics of the other processes, including dead ones, so that totals never fall. */
-  otherMetrics(): readonly OtherMetrics[];
-}
-
 type BoardOptions = {
   /** The database that all processes share. */
   readonly database: Database;
@@ -136,7 +128,7 @@ const SILENCE_MS = 5_000;
 const KEEP_MS = 24 * 60 * 60 * 1000;
 
 /** Registers this process, and publishes its metrics every second. */
-function openProcessBoard(options: BoardOptions): ProcessBoard {
+function openProcessBoard(options: BoardOptions) {
   const { database, run, snapshot, log } = options;
   // The last sign of a killed process is some seconds old, but its lock is gone at once.
   const owner = openLeaseOwner(database);
@@ -169,9 +161,11 @@ function openProcessBoard(options: BoardOptions): ProcessBoard {
   const isAlive = (row: { readonly id: string; readonly seen_at: number }): boolean =>
     row.seen_at > Date.now() - SILENCE_MS && !owner.hasDied(row.id);
   return {
-    alive: () => seen.all(run).filter(isAlive).length,
-    // `beat` of this version or, during an upgrade, of a neighbouring one wrote this.
-    otherMetrics: () =>
+    /** How many processes were heard from in the last seconds, including this one. */
+    alive: (): number => seen.all(run).filter(isAlive).length,
+    /** The metrics of the other processes, including dead ones, so that totals never fall. */
+    otherMetrics: (): readonly OtherMetrics[] =>
+      // `beat` of this version or, during an upgrade, of a neighbouring one wrote this.
       others.all(run, id).map((row) => ({
         snapshot: JSON.parse(row.metrics) as MetricsSnapshot,
         isAlive: isAlive(row),

@@ -1,4 +1,4 @@
-import type { Exchange, Layer } from "../middleware/exchange.ts";
+import type { Layer } from "../middleware/exchange.ts";
 import { answer, assetOf, createWebPage, type WebAsset } from "./assets.ts";
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
 import docsStyle from "./page/docs/docs.css" with { type: "text" };
@@ -27,10 +27,6 @@ function load(name: string): Promise<WebAsset> | null {
   loaded.set(name, asset);
   return asset;
 }
-
-/** Answers with the documentation's page. */
-export const showApiDocs = (exchange: Exchange): Promise<Response> =>
-  answer(exchange, docsPage.html, "no-cache");
 
 const FOLDER = "/docs/";
 

@@ -2,8 +2,9 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Tiktoken } from "js-tiktoken/lite";
 import o200k from "js-tiktoken/ranks/o200k_base";
+import { quoteForShell } from "../../../src/base/text.ts";
 import { mayBeKept } from "../../../src/server/web/page/extractor/recent.ts";
-import { pythonValue, quote } from "../../../src/server/web/page/extractor/request-code.ts";
+import { pythonValue } from "../../../src/server/web/page/extractor/request-code.ts";
 import { estimateTokens } from "../../../src/server/web/page/format.ts";
 
 describe("an address stays in the browser", () => {
@@ -60,7 +61,7 @@ describe("what is written for programs is read as it was meant", () => {
       WORD.filter((word) => !word.includes("\0")),
       { numRuns: 500, seed: 7 },
     );
-    const script = words.map((word) => `printf '%s\\0' ${quote(word)}`).join("\n");
+    const script = words.map((word) => `printf '%s\\0' ${quoteForShell(word)}`).join("\n");
     expect(run(["sh", "-c", script]).split("\0").slice(0, -1)).toEqual(words);
   });
 

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { Failure } from "../../../base/failure.ts";
+import { quoteForShell } from "../../../base/text.ts";
 import {
   type BuildCounts,
   buildIndex,
@@ -104,17 +105,13 @@ function openIndex({ indexFile, folder }: FolderSearch, style: "plain" | "html")
     if (!(cause instanceof Failure) || !cause.code.startsWith("index_")) throw cause;
     throw new Failure(
       cause.code,
-      `${cause.message}; to build it: article-extractor index --dir ${quote(folder)}`,
+      `${cause.message}; to build it: article-extractor index --dir ${quoteForShell(folder)}`,
       {
         cause,
       },
     );
   }
 }
-
-// Words that a shell would split are quoted, so that the command can be copied.
-const quote = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /**
  * Runs `index --dir`; returns the exit code: 1 when files had to be left out, though the others are indexed.

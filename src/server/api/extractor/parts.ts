@@ -27,7 +27,5 @@ export type ExtractorParts = SiteParts & {
   readonly hasApiKey: boolean;
   /** Aborts when the server starts to shut down; event streams close then. */
   readonly draining: AbortSignal;
-  /** The processes that share the port. */
-  readonly processes: { readonly configured: number; readonly alive: () => number };
   readonly log: Log;
 };

@@ -42,9 +42,12 @@ export async function readNetwork(
     isHeaded: network?.headed ?? false,
     userInteractionTimeoutMs: Math.round((network?.user_interaction_timeout ?? 0) * 1000),
     storageState,
-    preference: typeof prefersBrowser === "boolean" ? (prefersBrowser ? "browser" : "http") : null,
+    preference: preferenceOf(prefersBrowser),
   };
 }
+
+const preferenceOf = (prefersBrowser: boolean | null | undefined) =>
+  typeof prefersBrowser === "boolean" ? (prefersBrowser ? "browser" : "http") : null;
 
 function requireProxy(proxy: string | null): void {
   try {
@@ -96,20 +99,15 @@ export type CrawlReading = {
   readonly sitemapFiles: readonly string[];
 };
 
-export type CrawlReadingOptions = {
-  readonly defaults: RequestDefaults;
-  readonly rules: PathRules;
-};
-
 /**
  * Reads the plan of a crawl from a request.
  * @throws ProblemError 422 for invalid values, 403 for a sitemap file that the caller may not read
  */
 export async function readCrawl(
   request: CrawlRequestFields,
-  options: CrawlReadingOptions,
+  defaults: RequestDefaults,
+  rules: PathRules,
 ): Promise<CrawlReading> {
-  const { defaults } = options;
   const authorizations = new Map<string, string>();
   const withAuthorization = (written: string, field: string): string => {
     const { url, authorization } = readUrl(written, field);
@@ -121,13 +119,13 @@ export async function readCrawl(
   const sitemapFiles: string[] = [];
   for (const [index, written] of (request.sitemaps ?? []).entries()) {
     const field = `sitemaps.${index}`;
-    const source = parseSitemapSource(written, options.rules.root);
+    const source = parseSitemapSource(written, rules.root);
     if (!source) throw wrong(field, `${notPageUrl(written)}, and not a file`);
     if (source.kind === "url") {
       sitemaps.push(withAuthorization(written, field));
       continue;
     }
-    const path = await confineFile(source.path, field, options.rules);
+    const path = await confineFile(source.path, field, rules);
     sitemaps.push(path);
     sitemapFiles.push(path);
   }
@@ -147,12 +145,7 @@ export async function readCrawl(
       respectsMetaRobots: request.respect_meta_robots ?? false,
       discoversSitemaps: request.discover_sitemaps ?? false,
       trustsLastModified: request.trust_lastmod ?? false,
-      preference:
-        typeof request.prefer_browser === "boolean"
-          ? request.prefer_browser
-            ? "browser"
-            : "http"
-          : defaults.preference,
+      preference: preferenceOf(request.prefer_browser) ?? defaults.preference,
       extraction: readExtraction(request.options, STORED_RENDERINGS, defaults.extraction),
     }),
   );

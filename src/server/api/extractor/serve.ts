@@ -1,3 +1,4 @@
+import { within } from "../../../base/abort.ts";
 import { Failure } from "../../../base/failure.ts";
 import { type Gauge, gaugeOf } from "../../../base/metrics.ts";
 import { receiveBodies } from "../../middleware/body.ts";
@@ -169,14 +170,10 @@ const PROBE_MS = 1000;
 
 /** Null when the queue's database does not answer in time; a process without it is alive all the same. */
 async function inTime<T>(ask: () => Promise<T>): Promise<T | null> {
-  const late = Promise.withResolvers<null>();
-  const timer = setTimeout(() => late.resolve(null), PROBE_MS);
   try {
-    return await Promise.race([ask(), late.promise]);
+    return await within(PROBE_MS, ask(), () => null);
   } catch (error) {
     if (error instanceof Failure) return null;
     throw error;
-  } finally {
-    clearTimeout(timer);
   }
 }

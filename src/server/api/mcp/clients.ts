@@ -1,3 +1,5 @@
+import { quoteForShell } from "../../../base/text.ts";
+
 /** Clients whose forms of a configuration are known; `generic` is the form that most others read. */
 export const MCP_CLIENTS = [
   "claude-code",
@@ -78,12 +80,8 @@ function claudeCommand(access: McpAccess): string {
           ...[...add, "http", access.name, access.url],
           ...(access.needsKey ? ["--header", `Authorization: ${KEY}`] : []),
         ];
-  return words.map(quoted).join(" ");
+  return words.map(quoteForShell).join(" ");
 }
-
-/** A word as a POSIX shell reads it. */
-const quoted = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 function inToml(access: McpAccess): string {
   const lines =

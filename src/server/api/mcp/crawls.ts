@@ -3,10 +3,10 @@ import { createCrawlPlan, type JobQueue, type JobRecord } from "../../../crawler
 import { STORED_RENDERINGS } from "../../../extraction/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import type { JobNews } from "../extractor/jobs/news.ts";
-import { pagesOf as readPages } from "../extractor/jobs/outcomes.ts";
+import { pagesOf } from "../extractor/jobs/outcomes.ts";
 import { type CrawlPlaces, placeName } from "../extractor/jobs/places.ts";
 import type { JobRunner } from "../extractor/jobs/runner.ts";
-import { type CrawlSpec, jobStatus, shownCrawl } from "../extractor/jobs/spec.ts";
+import { type CrawlSpec, isOver, jobStatus, shownCrawl } from "../extractor/jobs/spec.ts";
 import type { RequestDefaults } from "../extractor/requests.ts";
 import type { McpOffer } from "./offer.ts";
 import {
@@ -92,20 +92,20 @@ const CRAWL_STATUS: ToolDefinition<CrawlToolParts> = {
     warnings: { type: "array" },
   }),
   answer: status,
-  empty: (raw) => ({ job_id: written(raw, "job_id"), status: "", ...NO_JOB }),
-};
-
-const NO_JOB = {
-  progress: 0,
-  total: 0,
-  successful: 0,
-  failed: 0,
-  skipped: 0,
-  directory: "",
-  pages: [],
-  next_offset: null,
-  failure: null,
-  warnings: [],
+  empty: (raw) => ({
+    job_id: written(raw, "job_id"),
+    status: "",
+    progress: 0,
+    total: 0,
+    successful: 0,
+    failed: 0,
+    skipped: 0,
+    directory: "",
+    pages: [],
+    next_offset: null,
+    failure: null,
+    warnings: [],
+  }),
 };
 
 /** The tools that crawl sites. */
@@ -164,10 +164,10 @@ async function status(raw: RawArguments, parts: CrawlToolParts, call: ToolCall):
   const id = requiredText(raw, "job_id");
   const seconds = integer(raw, "wait", { min: 0, max: MAX_WAIT_SECONDS, fallback: 0 });
   const offset = integer(raw, "offset", { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 });
-  const job = await jobWithin(id, { ...parts, seconds, signal: call.signal() });
+  const job = await jobWithin(id, seconds, { ...parts, signal: call.signal() });
   if (!job) throw new ArgumentError(`there is no job ${JSON.stringify(id.slice(0, 100))}`);
   const { job_id, status: state, progress, total, successful, failed, skipped, output_dir } = jobStatus(job);
-  const entries = isOver(job) ? await pagesOf(job, parts) : [];
+  const pages = isOver(job) ? await Array.fromAsync(pagesOf(parts.places, job)) : [];
   const end = offset + LISTED_PAGES;
   return {
     job_id,
@@ -178,22 +178,24 @@ async function status(raw: RawArguments, parts: CrawlToolParts, call: ToolCall):
     failed,
     skipped,
     directory: output_dir,
-    pages: entries.slice(offset, end),
-    next_offset: end < entries.length ? end : null,
+    pages: pages.slice(offset, end).map(({ url, title, file_path, error, reason }) => ({
+      url,
+      title,
+      file: file_path,
+      problem: error?.message ?? reason,
+    })),
+    next_offset: end < pages.length ? end : null,
     failure: job.error?.message ?? null,
     warnings: job.warnings,
   };
 }
 
-const isOver = ({ state }: JobRecord): boolean => state === "completed" || state === "failed";
-
-type Waiting = Pick<CrawlToolParts, "queue" | "news"> & {
-  readonly seconds: number;
-  readonly signal: AbortSignal;
-};
-
 /** The job once it is over, or after this time; null when there is none. */
-async function jobWithin(id: string, { queue, news, seconds, signal }: Waiting): Promise<JobRecord | null> {
+async function jobWithin(
+  id: string,
+  seconds: number,
+  { queue, news, signal }: CrawlToolParts & { readonly signal: AbortSignal },
+): Promise<JobRecord | null> {
   const found = await queue.get(id);
   if (!found) return null;
   using watch = news.watch(found);
@@ -204,13 +206,4 @@ async function jobWithin(id: string, { queue, news, seconds, signal }: Waiting):
     if (!job || isOver(job) || signal.aborted || leftMs <= 0) return job;
     await watch.change(job, leftMs, signal);
   }
-}
-
-async function pagesOf(job: JobRecord, { places }: CrawlToolParts) {
-  return (await Array.fromAsync(readPages(places, job))).map(({ url, title, file_path, error, reason }) => ({
-    url,
-    title,
-    file: file_path,
-    problem: error?.message ?? reason,
-  }));
 }

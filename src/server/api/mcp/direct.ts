@@ -1,10 +1,10 @@
 import { isRecord } from "../../../base/json.ts";
-import { REVISION_KEY } from "./messages.ts";
+import { isId, REVISION_KEY, type RpcId } from "./messages.ts";
 import type { RawArguments } from "./tool.ts";
 
 /** A tool call in the body of a request. */
 export type DirectCall = {
-  readonly id: string | number;
+  readonly id: RpcId;
   readonly name: string;
   readonly arguments: RawArguments;
 };
@@ -99,8 +99,6 @@ function plainCall(message: unknown): { readonly call: DirectCall; readonly meta
 const hasOnly = (record: object, names: readonly string[]): boolean =>
   Object.keys(record).every((key) => names.includes(key));
 
-const isId = (id: unknown): id is string | number => typeof id === "string" || Number.isSafeInteger(id);
-
 // The protocol's own fields may change what a call means.
 const isForeignKey = (key: string): boolean => !key.startsWith("io.modelcontextprotocol/");
 
@@ -110,7 +108,7 @@ const isForeignKey = (key: string): boolean => !key.startsWith("io.modelcontextp
  * @param result.more members after it, each with its comma before
  */
 export function directAnswer(
-  id: string | number,
+  id: RpcId,
   { text, more }: { readonly text: string; readonly more: string },
 ): Response {
   const content = `[{"type":"text","text":${JSON.stringify(text)}}]`;

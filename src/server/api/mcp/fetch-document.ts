@@ -178,7 +178,7 @@ export function sliceWhole(text: string, { start, end }: Range): string {
   return text.slice(from, Math.max(from, to));
 }
 
-const isLowSurrogate = (text: string, at: number): boolean => {
+export const isLowSurrogate = (text: string, at: number): boolean => {
   const unit = text.charCodeAt(at);
   return unit >= 0xdc00 && unit <= 0xdfff;
 };

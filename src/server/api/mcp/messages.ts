@@ -65,7 +65,7 @@ const invalid = (id: RpcId | null, reason: string): Message => ({
   answer: errorAnswer(id, RPC.invalidRequest, `Invalid Request: ${reason}`),
 });
 
-const isId = (id: unknown): id is RpcId => typeof id === "string" || Number.isSafeInteger(id);
+export const isId = (id: unknown): id is RpcId => typeof id === "string" || Number.isSafeInteger(id);
 
 /** The field of `_meta` with the revision of a message. */
 export const REVISION_KEY = "io.modelcontextprotocol/protocolVersion";

@@ -10,6 +10,7 @@ import { onAbort } from "../../../base/abort.ts";
 import { Failure } from "../../../base/failure.ts";
 import { composeMarkdown, type ExtractionOptions } from "../../../extraction/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
+import { isLowSurrogate } from "./fetch-document.ts";
 import type { McpOffer } from "./offer.ts";
 import {
   ArgumentError,
@@ -216,7 +217,7 @@ export function pageOfText(
   text: string,
   { offset, maxChars }: { readonly offset: number; readonly maxChars: number },
 ): TextPage {
-  const start = isInsidePair(text, offset) ? offset + 1 : Math.min(offset, text.length);
+  const start = offset > 0 && isLowSurrogate(text, offset) ? offset + 1 : Math.min(offset, text.length);
   const limit = start + maxChars;
   if (limit >= text.length) return { content: text.slice(start), nextOffset: null };
   const { end, next } = cutBefore(text, start, limit);
@@ -234,7 +235,7 @@ function cutBefore(text: string, start: number, limit: number): Cut {
   if (line > 0) return afterLineBreaks(text, start + line);
   const blank = lastBreak(window, " ", limit - start);
   if (blank > 0) return { end: start + blank, next: start + blank + 1 };
-  const pair = isInsidePair(text, limit) ? (limit - 1 > start ? -1 : 1) : 0;
+  const pair = isLowSurrogate(text, limit) ? (limit - 1 > start ? -1 : 1) : 0;
   return { end: limit + pair, next: limit + pair };
 }
 
@@ -285,8 +286,3 @@ function lastParagraphEnd(window: string, openBefore: string | null): number {
   }
   return end;
 }
-
-const isInsidePair = (text: string, at: number): boolean => {
-  const unit = text.charCodeAt(at);
-  return at > 0 && unit >= 0xdc00 && unit <= 0xdfff;
-};

@@ -1,5 +1,7 @@
 import type { BunFile } from "bun";
 import type { JobRecord, ManifestEntry } from "../../../../crawler/index.ts";
+import type { z } from "../../openapi.ts";
+import type { JobOutcomes } from "../schemas/answers.ts";
 import type { CrawlPlaces } from "./places.ts";
 
 /** Which pages of a job are wanted. */
@@ -11,15 +13,8 @@ export type PagesWish = {
 };
 
 /** How many pages of a host or of a reason came to what. */
-export type OutcomeCounts = {
-  readonly reasons: readonly { readonly status: string; readonly reason: string; readonly pages: number }[];
-  readonly hosts: readonly {
-    readonly host: string;
-    readonly successful: number;
-    readonly failed: number;
-    readonly skipped: number;
-  }[];
-};
+type OutcomeCounts = z.output<typeof JobOutcomes>;
+type HostCounts = OutcomeCounts["hosts"][number];
 
 /** The hosts that are counted by name: those with the most pages. */
 const MAX_HOSTS = 100;
@@ -80,8 +75,8 @@ const hostOf = ({ url }: ManifestEntry): string => URL.parse(url)?.host ?? "";
 
 /** Counts pages by what came of them, the most frequent first. */
 export async function countOutcomes(pages: AsyncIterable<ManifestEntry>): Promise<OutcomeCounts> {
-  const reasons = new Map<string, { status: string; reason: string; pages: number }>();
-  const hosts = new Map<string, { host: string; successful: number; failed: number; skipped: number }>();
+  const reasons = new Map<string, OutcomeCounts["reasons"][number]>();
+  const hosts = new Map<string, HostCounts>();
   for await (const page of pages) {
     const host = hostOf(page);
     const counts = hosts.get(host) ?? { host, successful: 0, failed: 0, skipped: 0 };
@@ -94,8 +89,7 @@ export async function countOutcomes(pages: AsyncIterable<ManifestEntry>): Promis
     known.pages++;
     reasons.set(key, known);
   }
-  const all = (one: { successful: number; failed: number; skipped: number }): number =>
-    one.successful + one.failed + one.skipped;
+  const all = (one: HostCounts): number => one.successful + one.failed + one.skipped;
   return {
     reasons: [...reasons.values()].sort((a, b) => b.pages - a.pages),
     hosts: [...hosts.values()].sort((a, b) => all(b) - all(a)).slice(0, MAX_HOSTS),

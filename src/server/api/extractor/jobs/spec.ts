@@ -49,6 +49,8 @@ function beginningOf(urls: readonly string[]): readonly string[] {
   return [first, ...(end < 0 ? rest : rest.slice(0, end))];
 }
 
+export const isOver = ({ state }: JobRecord): boolean => state === "completed" || state === "failed";
+
 /** Translates a job to its status record, the answer of `GET /crawl/{job_id}`. */
 export function jobStatus({ id, state, counts, shown, ...job }: JobRecord) {
   return {

@@ -23,12 +23,15 @@ import { JobList, JobOutcomes, JobPages, JobStatus, Manifest, SubmittedJob } fro
 
 const JOB_PATH = z.object({ job_id: z.string().min(1).openapi({ description: "As POST /crawl gave it" }) });
 
-const ListQuery = z.object({
-  limit: z
+const limit = (description: string) =>
+  z
     .string()
     .regex(/^(?:[1-9]\d{0,2}|1000)$/, "must be a whole number from 1 to 1000")
     .optional()
-    .openapi({ description: "Jobs at most, the newest first (default 100)" }),
+    .openapi({ description });
+
+const ListQuery = z.object({
+  limit: limit("Jobs at most, the newest first (default 100)"),
   status: z.enum(JOB_STATES).optional().openapi({ description: "Only jobs of this state" }),
 });
 
@@ -45,11 +48,7 @@ const PagesQuery = z.object({
     .regex(/^\d{1,9}$/, "must be a whole number")
     .optional()
     .openapi({ description: "Pages to leave out before the first one (default 0)" }),
-  limit: z
-    .string()
-    .regex(/^(?:[1-9]\d{0,2}|1000)$/, "must be a whole number from 1 to 1000")
-    .optional()
-    .openapi({ description: "Pages at most (default 100)" }),
+  limit: limit("Pages at most (default 100)"),
 });
 
 const DownloadQuery = z.object({ format: z.enum(DOWNLOAD_FORMATS) });
@@ -140,10 +139,12 @@ export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
     params: JOB_PATH,
     answers: {
       200: { description: "The manifest", content: json(Manifest) },
-      400: problem("The job is not completed"),
-      404: problem("There is no such job, or a later crawl has replaced its manifest"),
+      ...LISTED,
     },
-    handle: async (call) => manifest(await requireJob(call, parts), parts),
+    handle: async (call) =>
+      new Response(await requireManifest(await requireJob(call, parts), parts.places), {
+        headers: { "content-type": "application/json" },
+      }),
   },
   {
     method: "get",
@@ -223,7 +224,7 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
   const request = parseWith(parts.requests.CrawlRequest, readJsonBody(exchange), "body");
   const egress = callerOf(exchange, hasApiKey);
   const network = await readNetwork(request.network, request.prefer_browser, rules);
-  const reading = await readCrawl(request, { defaults, rules });
+  const reading = await readCrawl(request, defaults, rules);
   const written = request.output_dir?.trim() ?? "";
   const { place: directory, shown: shownDirectory } =
     written === ""
@@ -269,12 +270,6 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
     { job_id: job.id, status: "queued", progress: 0, total: 0 },
     { status: 202, headers: { location: `${exchange.basePath}/crawl/${job.id}` } },
   );
-}
-
-async function manifest(job: JobRecord, { places }: ExtractorParts): Promise<Response> {
-  return new Response(await requireManifest(job, places), {
-    headers: { "content-type": "application/json" },
-  });
 }
 
 /** @throws ProblemError 400 while there is no manifest, 404 when it is gone */

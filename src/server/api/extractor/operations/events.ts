@@ -4,7 +4,7 @@ import type { JobRecord } from "../../../../crawler/index.ts";
 import { ClientCounts } from "../../../middleware/limits.ts";
 import { ProblemError } from "../../../middleware/problem.ts";
 import { type ApiCall, type ApiOperation, problem, UNKNOWN_JOB, z } from "../../openapi.ts";
-import { jobStatus } from "../jobs/spec.ts";
+import { isOver, jobStatus } from "../jobs/spec.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { requireJob } from "./crawl.ts";
 
@@ -76,8 +76,6 @@ export function eventOperations(parts: ExtractorParts): ApiOperation[] {
     },
   ];
 }
-
-const isOver = ({ state }: JobRecord): boolean => state === "completed" || state === "failed";
 
 function lastSeen({ exchange }: ApiCall): number {
   const written = exchange.request.headers.get("last-event-id") ?? "";

@@ -1,4 +1,5 @@
 import { h } from "../dom.ts";
+import { keptList } from "../kept-list.ts";
 
 /** Pages to try, of two kinds. */
 export const EXAMPLES: readonly { readonly label: string; readonly url: string }[] = [
@@ -6,40 +7,19 @@ export const EXAMPLES: readonly { readonly label: string; readonly url: string }
   { label: "A page of documentation", url: "https://docs.python.org/3/library/json.html" },
 ];
 
-const STORE = "article-extractor.recent";
 const MAX_RECENT = 8;
 const MAX_LENGTH = 500;
 
-/** The addresses that were extracted last, the latest first. Only this browser keeps them. */
-export function recentAddresses(): readonly string[] {
-  try {
-    const kept: unknown = JSON.parse(localStorage.getItem(STORE) ?? "[]");
-    if (!Array.isArray(kept)) return [];
-    return kept
-      .filter((url): url is string => typeof url === "string" && mayBeKept(url))
-      .slice(0, MAX_RECENT);
-  } catch {
-    // The store is off, or something else has written there.
-    return [];
-  }
-}
+/** The addresses that were extracted last. Only this browser keeps them. */
+const addresses = keptList(
+  "article-extractor.recent",
+  MAX_RECENT,
+  (url): url is string => typeof url === "string" && mayBeKept(url),
+);
 
 /** Keeps an address, unless a secret may be in it. */
 export function keepAddress(url: string): void {
-  if (!mayBeKept(url)) return;
-  const others = recentAddresses().filter((other) => other !== url);
-  store(JSON.stringify([url, ...others].slice(0, MAX_RECENT)));
-}
-
-export const forgetAddresses = (): void => store(null);
-
-function store(text: string | null): void {
-  try {
-    if (text === null) localStorage.removeItem(STORE);
-    else localStorage.setItem(STORE, text);
-  } catch {
-    // Nothing is kept where the browser keeps nothing.
-  }
+  if (mayBeKept(url)) addresses.write([url, ...addresses.read().filter((other) => other !== url)]);
 }
 
 const SECRET_NAME =
@@ -67,7 +47,7 @@ type Choose = (url: string) => void;
 
 /** What the page offers while there is nothing else to see. */
 export function suggestions(choose: Choose): HTMLElement {
-  const recent = recentAddresses();
+  const recent = addresses.read();
   const examples = h(
     "section",
     { "aria-labelledby": "examples-title" },
@@ -84,7 +64,7 @@ export function suggestions(choose: Choose): HTMLElement {
     h("p.fine", "Only this browser keeps them. ", forget),
   );
   forget.addEventListener("click", () => {
-    forgetAddresses();
+    addresses.write([]);
     list.remove();
     examples.querySelector("button")?.focus();
   });

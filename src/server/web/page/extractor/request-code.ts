@@ -1,3 +1,4 @@
+import { quoteForShell as quote } from "../../../../base/text.ts";
 import type { ExtractionBody } from "./api.ts";
 
 /** A request to the server, as a program sends it. */
@@ -87,10 +88,6 @@ const OPTION_WORDS: Readonly<Record<keyof ExtractionOptions, (value: unknown) =>
   select: (value) => `--select=${quote(String(value))}`,
   exclude: (value) => `--exclude=${quote(String(value))}`,
 };
-
-/** Quotes a word for POSIX shells; plain words stay as they are. */
-export const quote = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Writes a JSON value as a literal of Python, whose texts have the same escapes. */
 export function pythonValue(value: unknown, indent = ""): string {
