@@ -1,4 +1,10 @@
-import { type CompoundOptions, compoundParts, compoundsOf, continuationsOf } from "./query/longer-words.ts";
+import {
+  type CompoundOptions,
+  compoundParts,
+  compoundsOf,
+  continuationsOf,
+  documentsWith,
+} from "./query/longer-words.ts";
 import { documentsWithPhrases, type PhraseTerm } from "./query/phrases.ts";
 import { type Standing, standingOf } from "./ranking/standing.ts";
 import { FIELDS, type IndexReader, type LengthTotals, type TermEntry } from "./types.ts";
@@ -49,8 +55,6 @@ export function corpusOf(readers: readonly IndexReader[]): Corpus {
     documentCount += reader.documentCount;
     for (let field = 0; field < FIELDS.length; field++) fieldTotals[field]! += reader.fieldTotals[field]!;
   }
-  const documentFrequency = (term: string): number =>
-    readers.reduce((sum, reader) => sum + (reader.find(term)?.documentFrequency ?? 0), 0);
   let standing: Standing | null = null;
   return {
     documentCount,
@@ -59,7 +63,7 @@ export function corpusOf(readers: readonly IndexReader[]): Corpus {
       standing ??= standingOf(readers.map(({ attributes }) => attributes));
       return standing;
     },
-    documentFrequency,
+    documentFrequency: (term) => documentsWith(readers, term),
     holds: (term, form) =>
       readers.some((reader) => {
         const entry = reader.find(term);

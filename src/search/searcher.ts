@@ -133,17 +133,14 @@ export function prepare<Reader extends IndexReader>(
   corpus: Corpus | null,
 ): Prepared<Reader> {
   const compiled = compile(parts, text, options, corpus);
-  const { query } = compiled;
   const { settings, reader } = parts;
-  const applied = applyFilter(reader, options.filter ?? NO_FILTER, {
-    ...settings,
-    deadline: options.deadline,
-  });
+  const { filter = NO_FILTER, deadline } = options;
+  const applied = applyFilter(reader, filter, { ...settings, deadline });
   const standing = corpus?.standing ?? standingAlone(reader.attributes);
   const factors = factorsOf(reader, { ...settings, standing, intent: intentOf(text) });
-  const candidates =
-    query.terms.length === 0 ? [] : candidatesFor(parts, query, { options, corpus, applied, factors });
-  return { parts, ...compiled, applied, factors, candidates };
+  const prepared = { parts, ...compiled, applied, factors };
+  const candidates = compiled.query.terms.length === 0 ? [] : candidatesFor(prepared, options, corpus);
+  return { ...prepared, candidates };
 }
 
 /**
@@ -263,18 +260,11 @@ export function showHit<Reader extends IndexReader>(
 }
 
 function candidatesFor<Reader extends IndexReader>(
-  { reader, findCandidates, settings }: SearcherParts<Reader>,
-  query: CompiledQuery,
-  {
-    options,
-    corpus,
-    applied,
-    factors,
-  }: Pick<Prepared<Reader>, "applied" | "factors"> & {
-    readonly options: SearchOptions;
-    readonly corpus: Corpus | null;
-  },
+  { parts, query, applied, factors }: Omit<Prepared<Reader>, "candidates">,
+  options: SearchOptions,
+  corpus: Corpus | null,
 ): readonly ScoredDocument[] {
+  const { reader, findCandidates, settings } = parts;
   const { deadline } = options;
   const limit = candidateLimit(options);
   const allowed = allowedBits(applied);

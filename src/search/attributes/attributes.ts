@@ -1,3 +1,4 @@
+import { decodeLoosely } from "../../base/text.ts";
 import type { DocumentUrl } from "../../urls/index.ts";
 import type { AttributeTable, SourceDocument } from "../types.ts";
 
@@ -23,13 +24,7 @@ export type DocumentAttributes = {
 export function pathOf(url: DocumentUrl): string {
   const start = url.indexOf("/", url.indexOf("://") + 3);
   const end = url.startsWith("docs:") ? -1 : url.indexOf("?", start);
-  const path = start < 0 ? "/" : url.slice(start, end < 0 ? undefined : end);
-  if (!path.includes("%")) return path;
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
+  return start < 0 ? "/" : decodeLoosely(url.slice(start, end < 0 ? undefined : end));
 }
 
 /** Learns the attributes of a document from its address, its title and what it declares. */

@@ -60,17 +60,8 @@ const refused = (reason: string): Failure => new Failure("invalid_usage", `filte
 
 /** The words of a text; blanks in double quotes separate none. */
 function wordsOf(text: string): string[] {
-  const words: string[] = [];
-  let word = "";
-  let isQuoted = false;
-  for (const character of text) {
-    if (character === '"') isQuoted = !isQuoted;
-    if (isQuoted || !/\s/.test(character)) word += character;
-    else if (word !== "") words.push(word);
-    if (!isQuoted && /\s/.test(character)) word = "";
-  }
-  if (isQuoted) throw refused("a quote is not closed");
-  return word === "" ? words : [...words, word];
+  if (text.split('"').length % 2 === 0) throw refused("a quote is not closed");
+  return text.match(/(?:[^\s"]|"[^"]*")+/g) ?? [];
 }
 
 function valuesOf(text: string): string[] {
@@ -97,12 +88,10 @@ type Known = { readonly attributes: AttributeTable; readonly assumed: AssumedAtt
  * @throws Failure `invalid_usage` that names those that there are
  */
 export function requireKnownValues(indexes: readonly Known[], filter: SearchFilter): void {
-  requireValues("language", filter, () =>
-    indexes.flatMap(({ attributes, assumed }) => [...attributes.languageNames, assumed.language]),
-  );
-  requireValues("version", filter, () =>
-    indexes.flatMap(({ attributes, assumed }) => [...attributes.versionNames, assumed.version]),
-  );
+  for (const name of ["language", "version"] as const)
+    requireValues(name, filter, () =>
+      indexes.flatMap(({ attributes, assumed }) => [...attributes[`${name}Names` as const], assumed[name]]),
+    );
 }
 
 /** @throws Failure `invalid_usage` */
@@ -144,6 +133,8 @@ export function applyFilter(
   { assumed, deadline }: { readonly assumed: AssumedAttributes; readonly deadline: number },
 ): AppliedFilter {
   const { kinds, languages, versions, languageNames, versionNames } = reader.attributes;
+  const isWithinOne = (name: "language" | "version", value: string, separator: "-" | "."): boolean =>
+    filter[name].some((one) => isWithin(one, value || assumed[name], separator));
   const applied = new Map<FilterName, DocumentBits>();
   const add = (name: FilterName, numbers: Uint16Array, isMet: (number: number) => boolean, count: number) => {
     if (filter[name].length === 0) return;
@@ -154,18 +145,10 @@ export function applyFilter(
     );
   };
   add("kind", kinds, (number) => filter.kind.includes(KINDS[number]!), KINDS.length);
-  add(
-    "language",
-    languages,
-    (number) => filter.language.some((one) => isWithin(one, languageNames[number] || assumed.language, "-")),
-    languageNames.length,
-  );
-  add(
-    "version",
-    versions,
-    (number) => filter.version.some((one) => isWithin(one, versionNames[number] || assumed.version, ".")),
-    versionNames.length,
-  );
+  const isLanguage = (number: number): boolean => isWithinOne("language", languageNames[number]!, "-");
+  const isVersion = (number: number): boolean => isWithinOne("version", versionNames[number]!, ".");
+  add("language", languages, isLanguage, languageNames.length);
+  add("version", versions, isVersion, versionNames.length);
   if (filter.path.length > 0) applied.set("path", pathBits(reader, filter.path, deadline));
   return applied;
 }

@@ -133,8 +133,8 @@ async function writeTerms(
       start += postings.length;
     }
   });
-  await file.section("terms", () => file.write(dictionary.entries()));
-  await file.section("termBlocks", () => file.write(dictionary.blocks()));
+  await file.section("terms", () => file.write(dictionary.table.entries()));
+  await file.section("termBlocks", () => file.write(dictionary.table.blocks()));
   const endTable = ends?.finish();
   if (!endTable) return;
   await file.section("termEnds", () => file.write(endTable.entries()));

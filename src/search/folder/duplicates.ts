@@ -19,14 +19,7 @@ const MAX_GROUP = 16;
  * @returns all paths, in the order of the first of each group
  */
 export function groupForms(paths: readonly string[]): readonly (readonly string[])[] {
-  const groups = new Map<string, string[]>();
-  for (const path of paths) {
-    const key = formKey(path);
-    const group = groups.get(key);
-    if (group) group.push(path);
-    else groups.set(key, [path]);
-  }
-  return [...groups.values()].flatMap((group) =>
+  return [...Map.groupBy(paths, formKey).values()].flatMap((group) =>
     group.length <= MAX_GROUP && new Set(group.map(endingOf)).size > 1
       ? [group]
       : group.map((path) => [path]),

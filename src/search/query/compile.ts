@@ -141,7 +141,7 @@ class QueryBuilder {
     const entry = this.#terms.has(form) ? null : this.#reader.find(form);
     if (!entry) return;
     const typedForm = entry.forms.indexOf(form);
-    const weight = this.#weight(entry);
+    const weight = this.#weightOf(this.#documentsWith(form, entry));
     this.#terms.set(form, { entry, weight, forms: null, position, isLeaf: false, typedForm });
   }
 
@@ -166,10 +166,6 @@ class QueryBuilder {
   #documentsWith(term: string, entry: TermEntry | null): number {
     const { corpus } = this.#options;
     return corpus ? corpus.documentFrequency(term) : (entry?.documentFrequency ?? 0);
-  }
-
-  #weight(entry: TermEntry): number {
-    return this.#weightOf(this.#documentsWith(entry.term, entry));
   }
 
   /** @param documents how many documents hold the term; an unknown word counts as a rare one */

@@ -174,13 +174,10 @@ function splitWord(
   { corpus, stem, hasCompounds, deadline }: Derivation,
 ): Candidate[] {
   const factor = documents > 0 ? KNOWN.split : UNKNOWN.split;
-  const compound = hasCompounds ? corpus.compoundParts(form, stem) : [];
-  if (compound.length > 0)
-    return compound.map((term, number) => ({ term, factor, isLeaf: documents === 0, place: number / 2 }));
-  if (form.length > LONGEST_SPLIT || !/^\p{L}+$/u.test(form)) return [];
+  let best = hasCompounds ? corpus.compoundParts(form, stem) : [];
+  const mayBeTwo = best.length === 0 && form.length <= LONGEST_SPLIT && /^\p{L}+$/u.test(form);
   let most = 0;
-  let best: readonly string[] = [];
-  for (let at = SHORTEST_PART; at + SHORTEST_PART <= form.length; at++) {
+  for (let at = SHORTEST_PART; mayBeTwo && at + SHORTEST_PART <= form.length; at++) {
     const parts = [form.slice(0, at), form.slice(at)].map((part) => ({ form: part, term: stem(part) }));
     const together = corpus.documentsWithPhrase(parts, deadline);
     if (together <= most) continue;

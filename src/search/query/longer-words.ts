@@ -1,5 +1,6 @@
 import { isUnspaced } from "../analysis/word-parts.ts";
 import { checkDeadlineAt } from "../deadline.ts";
+import { reversed } from "../segment/term-dictionary.ts";
 import type { IndexReader, TermWalk } from "../types.ts";
 
 /** A term that contains a word of a query. */
@@ -67,7 +68,7 @@ export function compoundsOf(
   { stem, deadline }: CompoundOptions,
 ): readonly string[] {
   if (form.length < SHORTEST_END || form.length > LONGEST_COMPOUND) return [];
-  const ending = new BestTerms(readers, MAX_TRIED, (found) => found !== term, backwards);
+  const ending = new BestTerms(readers, MAX_TRIED, (found) => found !== term, reversed);
   for (const reader of readers) ending.addAll(reader.walkEnds(term), deadline);
   // `arbete` is in `arbetsmarknad` as its stem, `versicherung` in `versicherungsnummer` as it was typed.
   const beginnings = form.startsWith(term) && term.length >= SHORTEST_HEAD ? [form, term] : [form];
@@ -131,7 +132,6 @@ const isEnd = (readers: readonly IndexReader[], rest: string): boolean =>
   );
 
 const asWritten = (term: string): string => term;
-const backwards = (term: string): string => term.split("").reverse().join("");
 
 /** The terms in the most documents of all indexes, the most frequent first. */
 class BestTerms {
@@ -188,7 +188,8 @@ class BestTerms {
   }
 }
 
-const documentsWith = (readers: readonly IndexReader[], term: string): number =>
+/** How many documents of some indexes hold a term. */
+export const documentsWith = (readers: readonly IndexReader[], term: string): number =>
   readers.reduce((sum, reader) => sum + (reader.find(term)?.documentFrequency ?? 0), 0);
 
 /**

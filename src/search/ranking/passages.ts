@@ -101,35 +101,23 @@ export class PassageScorer {
   }
 
   #best(passageCount: number): PassageScores {
-    let best = 0;
-    let second = 0;
-    let third = 0;
-    let bestPassage = 0;
-    let secondPassage = -1;
-    let thirdPassage = -1;
-    for (let i = 0; i < passageCount; i++) {
-      const score = this.#scores[i]!;
-      if (score > best) {
-        third = second;
-        thirdPassage = secondPassage;
-        second = best;
-        secondPassage = best > 0 ? bestPassage : -1;
-        best = score;
-        bestPassage = i;
-      } else if (score > second) {
-        third = second;
-        thirdPassage = secondPassage;
-        second = score;
-        secondPassage = i;
-      } else if (score > third) {
-        third = score;
-        thirdPassage = i;
+    const found: number[] = [];
+    let sum = 0;
+    for (let rank = 0; rank < 3; rank++) {
+      let next = -1;
+      let most = 0;
+      for (let i = 0; i < passageCount; i++) {
+        if (this.#scores[i]! <= most || found.includes(i)) continue;
+        next = i;
+        most = this.#scores[i]!;
       }
+      if (next < 0) break;
+      found.push(next);
+      sum += most;
     }
-    const sections = new Set([this.#sections[bestPassage]!]);
-    for (const passage of [secondPassage, thirdPassage])
-      if (passage >= 0) sections.add(this.#sections[passage]!);
-    return { best, mean: (best + second + third) / 3, sections: [...sections] };
+    const [first = 0, ...others] = found;
+    const sections = new Set([first, ...others].map((passage) => this.#sections[passage]!));
+    return { best: this.#scores[first]!, mean: sum / 3, sections: [...sections] };
   }
 
   #reserve(count: number): void {

@@ -177,26 +177,18 @@ export function openings(
 }
 
 /** The sum of the weights of the terms that appear in the form that was typed. */
-export function exactForms(places: TermPositions, weights: Float64Array): number {
-  let sum = 0;
-  for (let term = 0; term < weights.length; term++) {
-    if (places.count(term) > 0 && places.isExact(term)) sum += weights[term]!;
-  }
-  return sum;
-}
+export const exactForms = (places: TermPositions, weights: Float64Array): number =>
+  weights.reduce((sum, weight, term) => (places.isExact(term) ? sum + weight : sum), 0);
 
 const HEADING_FIELDS = [1, 2, 3] as const;
 
 /** The sum of the weights of the terms that a heading contains or a line defines, however often. */
-export function headedTerms(places: TermPositions, weights: Float64Array): number {
-  let sum = 0;
-  for (let term = 0; term < weights.length; term++) {
-    if (places.count(term) === 0) continue;
+export const headedTerms = (places: TermPositions, weights: Float64Array): number =>
+  weights.reduce((sum, weight, term) => {
+    if (places.count(term) === 0) return sum;
     const frequencies = places.frequencies(term);
-    if (HEADING_FIELDS.some((field) => frequencies[field]! > 0)) sum += weights[term]!;
-  }
-  return sum;
-}
+    return HEADING_FIELDS.some((field) => frequencies[field]! > 0) ? sum + weight : sum;
+  }, 0);
 
 /**
  * The positions of a query's terms in one document after another. Documents must be visited in ascending
@@ -238,9 +230,9 @@ export class TermPositions {
     return this.#counts[term]!;
   }
 
-  /** Whether a term appears anywhere in the form that was typed. Valid only when its count is not 0. */
+  /** Whether a term appears anywhere in the form that was typed. */
   isExact(term: number): boolean {
-    return this.#isExact[term] === 1;
+    return this.#counts[term]! > 0 && this.#isExact[term] === 1;
   }
 
   /** The positions of a term in ascending order; the first `count(term)` are valid. */

@@ -98,17 +98,7 @@ export function rescore(
     };
     const factor = options.factors?.[document] ?? 1;
     const terms = fieldScorer && explainTerms(reader, fieldScorer, { query, places, document });
-    const sum =
-      parts.bestPassage +
-      parts.meanPassage +
-      parts.openings +
-      parts.proximity +
-      parts.closeness +
-      parts.exactForms +
-      parts.headedTerms +
-      parts.wholeTitle +
-      parts.wholeHeading +
-      parts.brevity;
+    const sum = Object.values(parts).reduce((all, part) => all + part, 0);
     return {
       document,
       score: score + sum * factor,

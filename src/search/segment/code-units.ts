@@ -52,14 +52,9 @@ export function codeUnitBytes(text: string): Uint8Array<ArrayBuffer> {
 const ascii = new TextDecoder("latin1");
 
 export function decodeCodeUnits(bytes: Uint8Array, start: number, end: number): string {
-  let isAscii = true;
-  for (let at = start; at < end; at++) {
-    if (bytes[at]! >= 0x80) {
-      isAscii = false;
-      break;
-    }
-  }
-  if (isAscii) return ascii.decode(bytes.subarray(start, end));
+  let asciiEnd = start;
+  while (asciiEnd < end && bytes[asciiEnd]! < 0x80) asciiEnd++;
+  if (asciiEnd === end) return ascii.decode(bytes.subarray(start, end));
   let text = "";
   for (let at = start; at < end; ) {
     const first = bytes[at++]!;

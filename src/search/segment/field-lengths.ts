@@ -1,4 +1,4 @@
-import { FIELDS, type FieldNumber } from "../types.ts";
+import { FIELDS } from "../types.ts";
 
 /** A column of numbers in the smallest width that holds them all. */
 export type LengthColumn = Uint8Array | Uint16Array | Uint32Array;
@@ -44,10 +44,6 @@ export const totalsOf = (columns: readonly ArrayLike<number>[]): Float64Array =>
     for (let document = 0; document < column.length; document++) total += column[document]!;
     return total;
   });
-
-/** One length; 0 when the document or field does not exist. */
-export const lengthAt = (columns: readonly LengthColumn[], document: number, field: FieldNumber): number =>
-  columns[field]?.[document] ?? 0;
 
 const aligned = (length: number): number => Math.ceil(length / 4) * 4;
 

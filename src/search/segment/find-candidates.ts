@@ -1,12 +1,7 @@
 import { checkDeadline } from "../deadline.ts";
 import type { CandidateOptions, ScoredDocument, WeightedTerm } from "../types.ts";
 import type { Segment } from "./segment.ts";
-import { TermScorer } from "./term-scorer.ts";
-
-/**
- * Documents that are scored together: few enough for tight bounds, enough to make the work for a window pay.
- */
-export const WINDOW_DOCUMENTS = 1024;
+import { TermScorer, WINDOW_DOCUMENTS } from "./term-scorer.ts";
 
 /**
  * This many windows are scored first, so that their results rule out others. Scoring all windows in the order
@@ -38,24 +33,20 @@ export function findCandidates(
   { limit, ranking, corpus = segment, deadline, allowed = null, factors = null }: CandidateOptions,
 ): readonly ScoredDocument[] {
   const tables = segment.scoreTables(ranking, corpus);
-  const scorers = terms.map((term) => new TermScorer(segment, term, { tables, deadline }));
-  const order = scorers
-    .map((_, place) => place)
-    .sort((a, b) => weightOf(terms, b) - weightOf(terms, a) || a - b);
-  const search = new WindowSearch(
-    order.map((place) => scorers[place]!),
-    { limit: Math.min(limit, segment.documentCount), documentCount: segment.documentCount, allowed, factors },
-  );
+  // The order must not depend on the most that terms can add: searches learn that over time, and sums would
+  // change.
+  const scorers = terms
+    .toSorted((a, b) => b.weight - a.weight)
+    .map((term) => new TermScorer(segment, term, { tables, deadline }));
+  const { documentCount } = segment;
+  const most = Math.min(limit, documentCount);
+  const search = new WindowSearch(scorers, { limit: most, documentCount, allowed, factors });
   for (const window of search.windows()) {
     checkDeadline(deadline);
     search.score(window);
   }
   return search.found();
 }
-
-// The order must not depend on the most that terms can add: searches learn that over time, and sums would
-// change.
-const weightOf = (terms: readonly WeightedTerm[], place: number): number => terms[place]!.weight;
 
 /** The sums of one window, reused from window to window, and the bounds of all windows. */
 class WindowSearch {
@@ -87,7 +78,7 @@ class WindowSearch {
     this.#boundFrom = new Float64Array(scorers.length + 1);
     this.#bounds = scorers.map((scorer) => {
       const bounds = new Float64Array(windowCount);
-      scorer.boundWindows(bounds, WINDOW_DOCUMENTS);
+      scorer.boundWindows(bounds);
       for (let window = 0; window < windowCount; window++) this.#totals[window]! += bounds[window]!;
       return bounds;
     });
@@ -159,7 +150,7 @@ class WindowSearch {
           if (this.#bounds[term]![window]! > 0)
             sum += scorers[term]!.scoreAt(window * WINDOW_DOCUMENTS + place);
         }
-        if (sum > 0) this.#consider(window, { place, sum, walked: scorers.length });
+        if (sum > 0) this.#consider(window * WINDOW_DOCUMENTS + place, sum, scorers.length);
       }
     }
   }
@@ -183,22 +174,16 @@ class WindowSearch {
         const place = word * 32 + bit;
         const sum = sums[place]!;
         sums[place] = 0;
-        if (sum > 0) this.#consider(window, { place, sum, walked });
+        if (sum > 0) this.#consider(window * WINDOW_DOCUMENTS + place, sum, walked);
       }
     }
   }
 
-  #consider(
-    window: number,
-    {
-      place,
-      sum: walkedSum,
-      walked,
-    }: { readonly place: number; readonly sum: number; readonly walked: number },
-  ): void {
+  /** @param walked how many of the terms the sum is of */
+  #consider(document: number, walkedSum: number, walked: number): void {
     const scorers = this.#scorers;
     const { threshold } = this.#heap;
-    const document = window * WINDOW_DOCUMENTS + place;
+    const window = Math.floor(document / WINDOW_DOCUMENTS);
     let sum = walkedSum;
     for (let term = walked; term < scorers.length; term++) {
       if ((sum + this.#boundFrom[term]!) * this.#most < threshold) return;
@@ -253,12 +238,8 @@ class CandidateHeap {
 
   /** @param score at least `threshold` */
   add(document: number, score: number): void {
-    if (this.#size < this.#limit) {
-      this.#rise(this.#size++, document, score);
-      return;
-    }
-    if (this.#isWorse(document, score, 0)) return;
-    this.#sink(document, score);
+    if (this.#size < this.#limit) this.#rise(this.#size++, document, score);
+    else if (!this.#isWorse(document, score, 0)) this.#sink(document, score);
   }
 
   /** The documents, best first; ties go to the smaller number. */
@@ -275,7 +256,7 @@ class CandidateHeap {
     while (place > 0) {
       const parent = (place - 1) >>> 1;
       if (!this.#isWorse(document, score, parent)) break;
-      this.#move(parent, place);
+      this.#set(place, this.#documents[parent]!, this.#scores[parent]!);
       place = parent;
     }
     this.#set(place, document, score);
@@ -286,14 +267,11 @@ class CandidateHeap {
     for (;;) {
       let child = place * 2 + 1;
       if (child >= this.#size) break;
-      if (
-        child + 1 < this.#size &&
-        this.#isWorse(this.#documents[child + 1]!, this.#scores[child + 1]!, child)
-      ) {
-        child++;
-      }
+      const other = child + 1;
+      if (other < this.#size && this.#isWorse(this.#documents[other]!, this.#scores[other]!, child))
+        child = other;
       if (this.#isWorse(document, score, child)) break;
-      this.#move(child, place);
+      this.#set(place, this.#documents[child]!, this.#scores[child]!);
       place = child;
     }
     this.#set(place, document, score);
@@ -302,10 +280,6 @@ class CandidateHeap {
   #isWorse(document: number, score: number, place: number): boolean {
     const other = this.#scores[place]!;
     return score < other || (score === other && document > this.#documents[place]!);
-  }
-
-  #move(from: number, to: number): void {
-    this.#set(to, this.#documents[from]!, this.#scores[from]!);
   }
 
   #set(place: number, document: number, score: number): void {

@@ -19,6 +19,8 @@ export type PostingRange = {
   readonly end: number;
   readonly documentFrequency: number;
   readonly formCount: number;
+  /** Index in `TermEntry.forms` by rank of frequency; null when rank and index are equal. */
+  readonly formOrder: Uint16Array | null;
 };
 
 /** The blocks of a list without their postings. */
@@ -71,28 +73,17 @@ export class PostingList implements Postings {
   #positionIndex = 0;
   readonly #formOrder: Uint16Array | null;
 
-  /**
-   * @param formOrder index in `TermEntry.forms` by rank; null when rank and index are equal
-   * @param blocks the blocks of a longer list, if they were read before
-   */
+  /** @param blocks the blocks of a longer list, if they were read before */
   constructor(
     file: SegmentFile,
     signatures: Signatures,
-    {
-      range,
-      formOrder,
-      blocks,
-    }: {
-      readonly range: PostingRange;
-      readonly formOrder: Uint16Array | null;
-      readonly blocks?: Blocks | undefined;
-    },
+    { range, blocks }: { readonly range: PostingRange; readonly blocks: Blocks | undefined },
   ) {
     this.#file = file;
     this.#signatures = signatures;
     this.#end = range.end;
     this.#hasForms = range.formCount > 1;
-    this.#formOrder = formOrder;
+    this.#formOrder = range.formOrder;
     this.documentFrequency = range.documentFrequency;
     this.#reader = new ByteReader(file.bytes, range.start);
     this.blocks = blocks ?? this.#readBlocks(range);
@@ -179,7 +170,9 @@ export class PostingList implements Postings {
     }
     this.#positionOffset = reader.offset;
     decodePositions(reader, { count, hasForms: this.#hasForms, deadline }, this);
-    this.#orderForms(count);
+    const order = this.#formOrder;
+    if (order !== null)
+      for (let place = 0; place < count; place++) this.forms[place] = order[this.forms[place]!]!;
     return count;
   }
 
@@ -195,7 +188,8 @@ export class PostingList implements Postings {
     this.#file.verify(start, this.blocks.count === 1 ? this.#end : this.blocks.positionStarts[block]!);
     this.#reader.offset = start;
     this.#readPacked(this.documents);
-    this.#skipNumbers();
+    this.#hasNumbers = false;
+    this.#numbersOffset = this.#reader.offset;
     let document = block === 0 ? -1 : this.blocks.lastDocuments[block - 1]!;
     const { documents, count } = this;
     for (let index = 0; index < count; index++) {
@@ -214,8 +208,10 @@ export class PostingList implements Postings {
     if (this.#hasNumbers) return;
     this.#hasNumbers = true;
     this.#reader.offset = this.#numbersOffset;
-    this.#readPacked(this.numbers);
-    this.#readWritten();
+    const { numbers, count } = this;
+    this.#readPacked(numbers);
+    for (let index = 0; index < count; index++)
+      if (numbers[index] === NO_SIGNATURE) this.#readFrequencies(index * WRITTEN);
   }
 
   /** The signature of a posting in the loaded block. */
@@ -241,12 +237,6 @@ export class PostingList implements Postings {
     return block + 1 < this.blocks.count ? this.blocks.starts[block + 1]! : this.#end;
   }
 
-  #orderForms(count: number): void {
-    const order = this.#formOrder;
-    if (order === null) return;
-    for (let index = 0; index < count; index++) this.forms[index] = order[this.forms[index]!]!;
-  }
-
   #positionCount(index: number): number {
     const number = this.numberAt(index);
     return number === NO_SIGNATURE
@@ -264,11 +254,6 @@ export class PostingList implements Postings {
       if (this.#hasForms && (first & 1) === 1) while (bytes[offset++]! >= 128);
     }
     this.#reader.offset = offset;
-  }
-
-  #skipNumbers(): void {
-    this.#hasNumbers = false;
-    this.#numbersOffset = this.#reader.offset;
   }
 
   #unpackNumber(index: number): number {
@@ -291,13 +276,6 @@ export class PostingList implements Postings {
     const width = reader.byte();
     unpackBits(reader.bytes, reader.offset, { count, width }, values);
     reader.offset += packedLength(count, width);
-  }
-
-  #readWritten(): void {
-    const { numbers, count } = this;
-    for (let index = 0; index < count; index++) {
-      if (numbers[index] === NO_SIGNATURE) this.#readFrequencies(index * WRITTEN);
-    }
   }
 
   #readFrequencies(place: number): void {

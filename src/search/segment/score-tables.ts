@@ -120,27 +120,24 @@ export type BlockMaxima = {
   readonly isExact: Uint8Array;
 };
 
-/**
- * Keeps what was computed for posting lists of several blocks, by the term's number, for the most recent
- * terms.
- */
+/** Keeps what was computed of some blocks, such as those of a term's postings, by a number; the oldest goes first. */
 export class BlockCache<Kept> {
   readonly #maxBlocks: number;
   readonly #kept = new Map<number, { readonly kept: Kept; readonly blocks: number }>();
   #blocks = 0;
 
-  /** @param maxBlocks the most blocks of all lists together */
+  /** @param maxBlocks the most blocks of all together */
   constructor(maxBlocks: number) {
     this.#maxBlocks = maxBlocks;
   }
 
-  get(term: number): Kept | undefined {
-    return this.#kept.get(term)?.kept;
+  get(number: number): Kept | undefined {
+    return this.#kept.get(number)?.kept;
   }
 
-  set(term: number, kept: Kept, blocks: number): void {
+  set(number: number, kept: Kept, blocks: number): void {
     this.#blocks += blocks;
-    this.#kept.set(term, { kept, blocks });
+    this.#kept.set(number, { kept, blocks });
     for (const [oldest, entry] of this.#kept) {
       if (this.#blocks <= this.#maxBlocks) break;
       this.#kept.delete(oldest);

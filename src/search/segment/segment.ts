@@ -16,7 +16,7 @@ import {
   type TermWalk,
 } from "../types.ts";
 import { ByteReader } from "./bytes.ts";
-import { type LengthColumn, lengthAt, openLengths } from "./field-lengths.ts";
+import { type LengthColumn, openLengths } from "./field-lengths.ts";
 import { SegmentFile } from "./file-reader.ts";
 import { corrupt } from "./layout.ts";
 import { type Blocks, PostingList } from "./posting-reader.ts";
@@ -159,7 +159,7 @@ export class Segment implements IndexReader, Disposable {
   }
 
   fieldLength(document: number, field: FieldNumber): number {
-    return lengthAt(this.lengths, document, field);
+    return this.lengths[field]?.[document] ?? 0;
   }
 
   find(term: string): TermEntry | null {
@@ -169,18 +169,12 @@ export class Segment implements IndexReader, Disposable {
   postings(entry: TermEntry): PostingList {
     const located = "range" in entry ? (entry as LocatedTerm) : this.#terms.find(entry.term); // made by `find`
     if (located === null) throw corrupt(this.path, "a term that is not there any more");
-    const { id, range, formOrder } = located;
-    const list = new PostingList(this.#file, this.signatures, {
-      range,
-      formOrder,
-      blocks: this.#blocks.get(id),
-    });
-    if (list.blocks.count > 1) this.#keepBlocks(id, list.blocks);
+    const { id, range } = located;
+    const known = this.#blocks.get(id);
+    const list = new PostingList(this.#file, this.signatures, { range, blocks: known });
+    const { blocks } = list;
+    if (blocks.count > 1 && known === undefined) this.#blocks.set(id, blocks, blocks.count);
     return list;
-  }
-
-  #keepBlocks(term: number, blocks: Blocks): void {
-    if (this.#blocks.get(term) === undefined) this.#blocks.set(term, blocks, blocks.count);
   }
 
   termsWithPrefix(prefix: string, limit: number): readonly TermEntry[] {

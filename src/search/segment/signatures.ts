@@ -48,27 +48,23 @@ export function readSignatureKey(key: number, frequencies: Uint32Array): number 
  * one of a few dozen ("once in the body"), so that a posting is a document and a small number.
  */
 export class SignatureNumbers {
-  readonly #numbers = new Map<number, number>();
-  readonly #keys: readonly number[];
+  readonly #numbers: ReadonlyMap<number, number>;
 
   /** @param counts the number of postings of each key */
   constructor(counts: ReadonlyMap<number, number>) {
     const sorted = [...counts].sort(([a, countA], [b, countB]) => countB - countA || a - b);
-    this.#keys = sorted.slice(0, MAX_SIGNATURES).map(([key]) => key);
-    this.#keys.forEach((key, index) => {
-      this.#numbers.set(key, index + 1);
-    });
+    this.#numbers = new Map(sorted.slice(0, MAX_SIGNATURES).map(([key], index) => [key, index + 1]));
   }
 
   /** Returns `NO_SIGNATURE` for a key without a number. */
   numberOf(key: number): number {
-    return key < 0 ? NO_SIGNATURE : (this.#numbers.get(key) ?? NO_SIGNATURE);
+    return this.#numbers.get(key) ?? NO_SIGNATURE;
   }
 
   encode(): Uint8Array {
     const writer = new ByteWriter();
-    writer.varint(this.#keys.length);
-    for (const key of this.#keys) writer.varint(key);
+    writer.varint(this.#numbers.size);
+    for (const key of this.#numbers.keys()) writer.varint(key);
     return writer.written();
   }
 }

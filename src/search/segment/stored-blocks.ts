@@ -1,6 +1,7 @@
 import { ByteReader, ByteWriter } from "./bytes.ts";
 import type { SegmentFile } from "./file-reader.ts";
 import { corrupt } from "./layout.ts";
+import { BlockCache } from "./score-tables.ts";
 
 /**
  * The amount of text that is compressed together. Documentation in 700-byte sections shrinks to 50 % with 1
@@ -59,7 +60,7 @@ const CACHEABLE_BYTES = 128 * 1024;
 export class StoredBlockReader {
   readonly #file: SegmentFile;
   readonly #start: number;
-  readonly #cache = new Map<number, Uint8Array>();
+  readonly #cache = new BlockCache<Uint8Array>(CACHED_BLOCKS);
   #index: Float64Array | null = null;
 
   constructor(file: SegmentFile) {
@@ -100,14 +101,8 @@ export class StoredBlockReader {
     const end = this.#start + index[block * 2 + 2]!;
     this.#file.verify(start, end);
     const bytes = decompress(this.#file, start, end);
-    if (bytes.length <= CACHEABLE_BYTES) this.#keep(block, bytes);
+    if (bytes.length <= CACHEABLE_BYTES) this.#cache.set(block, bytes, 1);
     return bytes;
-  }
-
-  #keep(block: number, bytes: Uint8Array): void {
-    const [oldest] = this.#cache.keys();
-    if (this.#cache.size >= CACHED_BLOCKS && oldest !== undefined) this.#cache.delete(oldest);
-    this.#cache.set(block, bytes);
   }
 }
 

@@ -13,13 +13,11 @@ const ENDS = { entries: "termEnds", blocks: "termEndBlocks" } as const;
 const SHORTEST_COMPOUND = 7;
 const LETTERS = /^\p{L}+$/u;
 
-const reversed = (text: string): string => text.split("").reverse().join("");
+export const reversed = (text: string): string => text.split("").reverse().join("");
 
 /** A term with the position of its postings. */
 export type LocatedTerm = TermEntry & {
   readonly range: PostingRange;
-  /** Indexes in `forms` by rank of frequency; null when both orders are the same. */
-  readonly formOrder: Uint16Array | null;
 };
 
 /** The dictionary's record of a term. */
@@ -33,7 +31,7 @@ export type TermRecord = {
 
 /** Writes the terms of a segment in code unit order. */
 export class TermWriter {
-  readonly #table = new StringTableWriter();
+  readonly table = new StringTableWriter();
   readonly #payload = new ByteWriter();
   readonly #term = new ByteWriter();
   readonly #form = new ByteWriter();
@@ -42,15 +40,7 @@ export class TermWriter {
   add(record: TermRecord, start: number): void {
     this.#payload.clear();
     this.#encode(record, this.#payload);
-    this.#table.add(record.term, start, this.#payload);
-  }
-
-  entries(): Uint8Array {
-    return this.#table.entries();
-  }
-
-  blocks(): Uint8Array {
-    return this.#table.blocks();
+    this.table.add(record.term, start, this.#payload);
   }
 
   /** Writes the document frequency, the length of the postings, the number of forms, and the forms. */
@@ -117,14 +107,8 @@ export class TermDictionary {
     const found: LocatedTerm[] = [];
     const bytes = codeUnitBytes(prefix);
     const cursor = this.#cursor;
-    cursor.seek(prefix);
-    for (
-      let has = cursor.startsWith(bytes);
-      has && found.length < limit;
-      has = cursor.next() && cursor.startsWith(bytes)
-    ) {
+    for (cursor.seek(prefix); cursor.startsWith(bytes) && found.length < limit; cursor.next())
       found.push(this.#entry(cursor.key));
-    }
     return found;
   }
 
@@ -135,16 +119,7 @@ export class TermDictionary {
   walkEnds(end: string): TermWalk {
     const { start, end: sectionEnd } = this.#file.section(ENDS.blocks);
     if (start === sectionEnd) return NO_TERMS;
-    const walk = new PrefixWalk(this.#file, ENDS, reversed(end));
-    return {
-      next: () => walk.next(),
-      get term() {
-        return reversed(walk.term);
-      },
-      get documentFrequency() {
-        return walk.documentFrequency;
-      },
-    };
+    return new PrefixWalk(this.#file, ENDS, reversed(end));
   }
 
   /** Every term in code unit order. */
@@ -160,14 +135,8 @@ export class TermDictionary {
     const end = start + reader.varint();
     const ranked = readForms(term, reader);
     const { forms, formOrder } = inCodeUnitOrder(ranked);
-    return {
-      term,
-      id: cursor.ordinal,
-      documentFrequency,
-      forms,
-      range: { start, end, documentFrequency, formCount: forms.length },
-      formOrder,
-    };
+    const range = { start, end, documentFrequency, formCount: forms.length, formOrder };
+    return { term, id: cursor.ordinal, documentFrequency, forms, range };
   }
 }
 
@@ -178,10 +147,12 @@ class PrefixWalk implements TermWalk {
   readonly #reader: ByteReader;
   readonly #prefix: string;
   readonly #bytes: Uint8Array;
+  readonly #isReversed: boolean;
   #isBegun = false;
   #term: string | null = null;
 
   constructor(file: SegmentFile, table: TableSections, prefix: string) {
+    this.#isReversed = table === ENDS;
     this.#cursor = new StringTableCursor(file, table);
     this.#reader = new ByteReader(file.bytes);
     this.#prefix = prefix;
@@ -197,7 +168,7 @@ class PrefixWalk implements TermWalk {
   }
 
   get term(): string {
-    this.#term ??= this.#cursor.key;
+    this.#term ??= this.#isReversed ? reversed(this.#cursor.key) : this.#cursor.key;
     return this.#term;
   }
 
@@ -207,7 +178,9 @@ class PrefixWalk implements TermWalk {
   }
 }
 
-function inCodeUnitOrder(ranked: readonly string[]): Pick<LocatedTerm, "forms" | "formOrder"> {
+function inCodeUnitOrder(
+  ranked: readonly string[],
+): Pick<TermEntry, "forms"> & Pick<PostingRange, "formOrder"> {
   if (ranked.length < 2) return { forms: ranked, formOrder: null };
   const forms = ranked.toSorted(byCodeUnits);
   const places = new Map(forms.map((form, place) => [form, place]));

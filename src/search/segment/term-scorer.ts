@@ -7,6 +7,11 @@ import { NO_SIGNATURE } from "./signatures.ts";
 const FIELD_COUNT = FIELDS.length;
 const FIELD_MASK = FIELD_COUNT - 1; // there are eight
 
+/**
+ * Documents that are scored together: few enough for tight bounds, enough to make the work for a window pay.
+ */
+export const WINDOW_DOCUMENTS = 1024;
+
 /** A term in fewer than one of this many documents has blocks that are wider than a window. */
 const SPARSE = 8;
 
@@ -15,8 +20,6 @@ export type ScorerOptions = { readonly tables: ScoreTables; readonly deadline: n
 
 /** One term's part in the first phase: its postings by windows of documents, with bounds of their scores. */
 export class TermScorer {
-  /** The most that any document gets from this term. */
-  readonly bound: number;
   readonly #list: PostingList;
   readonly #weight: number;
   readonly #forms: ReadonlySet<number> | null;
@@ -39,24 +42,21 @@ export class TermScorer {
     this.#tables = tables;
     this.#isSparse = entry.documentFrequency * SPARSE < segment.documentCount;
     this.#maxima = tables.maxima.get(entry.id) ?? this.#boundBlocks(entry.id);
-    let most = 0;
-    for (const score of this.#maxima.scores) if (score > most) most = score;
-    this.bound = weight * most;
   }
 
   /**
    * Raises each window's bound to the most that a document in it can get.
    * @param bounds this term's bounds by window, initially 0
    */
-  boundWindows(bounds: Float64Array, windowDocuments: number): void {
+  boundWindows(bounds: Float64Array): void {
     const { lastDocuments, count } = this.#list.blocks;
     let first = 0;
     for (let block = 0; block < count; block++) {
       const bound = this.#weight * this.#maxima.scores[block]!;
-      if (this.#isSparse) this.#boundOfDocuments(block, bound, { bounds, windowDocuments });
+      if (this.#isSparse) this.#boundOfDocuments(block, bound, bounds);
       else {
-        const last = Math.floor(lastDocuments[block]! / windowDocuments);
-        for (let window = Math.floor(first / windowDocuments); window <= last; window++) {
+        const last = Math.floor(lastDocuments[block]! / WINDOW_DOCUMENTS);
+        for (let window = Math.floor(first / WINDOW_DOCUMENTS); window <= last; window++) {
           if (bound > bounds[window]!) bounds[window] = bound;
         }
       }
@@ -127,15 +127,11 @@ export class TermScorer {
     return documents[index] === document ? this.#weight * this.#score(index) : 0;
   }
 
-  #boundOfDocuments(
-    block: number,
-    bound: number,
-    { bounds, windowDocuments }: { readonly bounds: Float64Array; readonly windowDocuments: number },
-  ): void {
+  #boundOfDocuments(block: number, bound: number, bounds: Float64Array): void {
     const list = this.#list;
     if (list.block !== block) list.load(block);
     for (let index = 0; index < list.count; index++) {
-      const window = Math.floor(list.documents[index]! / windowDocuments);
+      const window = Math.floor(list.documents[index]! / WINDOW_DOCUMENTS);
       if (bound > bounds[window]!) bounds[window] = bound;
     }
   }
