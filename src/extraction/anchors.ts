@@ -1,4 +1,12 @@
-import { nearestOf, type PageModel, startTagOf, Tag, tagsNamed, valueIn } from "./page/page-model.ts";
+import {
+  firstFrom,
+  nearestOf,
+  type PageModel,
+  startTagOf,
+  Tag,
+  tagsNamed,
+  valueIn,
+} from "./page/page-model.ts";
 import type { ContentAnchor } from "./types.ts";
 
 /** Only a page that gives each line an id has more. */
@@ -23,12 +31,10 @@ type Found = { readonly id: string; readonly block: number; readonly rank: numbe
  * the first block in its element or, where that is empty, right after it. Of the ids of one place the
  * heading's own comes first, then those in it, then those of the elements around it, the nearest first.
  */
-export function anchorsOf(
-  model: PageModel,
-  { blocks, titleBlock, markdown }: AnchoredContent,
-): ContentAnchor[] {
+export function anchorsOf(model: PageModel, content: AnchoredContent): ContentAnchor[] {
+  const { blocks, titleBlock } = content;
   const found = findIds(model, blocks, titleBlock);
-  const places = placesOf(model, { blocks, markdown, wanted: new Set(found.map(({ block }) => block)) });
+  const places = placesOf(model, content, new Set(found.map(({ block }) => block)));
   if (!blocks.includes(titleBlock)) places.set(titleBlock, AT_TITLE);
   const taken = new Set<string>();
   return found
@@ -100,17 +106,15 @@ const SHORT_WINDOW = 400;
 const KEY = 32;
 const SHORT_KEY = 10;
 
-type Placed = {
-  readonly blocks: Int32Array;
-  readonly markdown: string;
-  readonly wanted: ReadonlySet<number>;
-};
-
 /**
  * Where the lines of blocks begin in the Markdown. Both have the same words in the same order, so that each
  * block is looked for after the one before it, by its first letters and digits.
  */
-function placesOf(model: PageModel, { blocks, markdown, wanted }: Placed): Map<number, number> {
+function placesOf(
+  model: PageModel,
+  { blocks, markdown }: AnchoredContent,
+  wanted: ReadonlySet<number>,
+): Map<number, number> {
   const places = new Map<number, number>();
   const shown = withoutTargets(markdown);
   const letters = lettersIn(shown);
@@ -128,17 +132,6 @@ function placesOf(model: PageModel, { blocks, markdown, wanted }: Placed): Map<n
     if (wanted.has(block)) places.set(block, isHeading ? line : markdown.lastIndexOf("\n", offsets[at]!) + 1);
   }
   return places;
-}
-
-/** The index of the first of ascending numbers that is at least this one. */
-function firstFrom(numbers: Uint32Array, least: number): number {
-  let low = 0;
-  for (let high = numbers.length; low < high; ) {
-    const middle = (low + high) >> 1;
-    if (numbers[middle]! < least) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }
 
 /** A heading that is not among so many next ones is not there. */

@@ -83,8 +83,10 @@ function listLinked(
 ): Pick<RenderedContent, "links" | "images" | "omissions"> {
   const asked = LISTS.filter((name) => renderings.includes(name));
   if (asked.length === 0) return { links: null, images: null, omissions: [] };
-  const { links, images, linkCount, imageCount } = readLinkedContent(document);
-  const counts = { links: linkCount, images: imageCount };
+  const walk = new LinkWalk();
+  for (const { blocks } of [document, ...document.footnotes]) walk.blocks(blocks);
+  const { links, images } = walk;
+  const counts = { links: walk.linkCount, images: walk.imageCount };
   return {
     links: asked.includes("links") ? links : null,
     images: asked.includes("images") ? images : null,
@@ -144,29 +146,14 @@ function leafOf(element: ContentElement): ContentElement | null | undefined {
   return canonicalCode(element) ?? canonicalMedia(element);
 }
 
-/** The links and images of a page's content, in order and with repetitions. */
-type LinkedContent = {
-  readonly links: readonly ContentLink[];
-  readonly images: readonly ContentImage[];
-  /** The number of links, including those beyond the limit. */
-  readonly linkCount: number;
-  readonly imageCount: number;
-};
-
 /** The maximum number of links, and of images, that are listed. */
 const MAX_LISTED = 10_000;
 
-/** Lists the links and images of a document, whose addresses are absolute when its base is known. */
-function readLinkedContent({ blocks, footnotes }: ContentDocument): LinkedContent {
-  const walk = new LinkWalk();
-  walk.blocks(blocks);
-  for (const note of footnotes) walk.blocks(note.blocks);
-  return walk;
-}
-
-class LinkWalk implements LinkedContent {
+/** Lists the links and images of blocks, in order and with repetitions. */
+class LinkWalk {
   readonly links: ContentLink[] = [];
   readonly images: ContentImage[] = [];
+  /** The number of links, including those beyond the limit. */
   linkCount = 0;
   imageCount = 0;
 

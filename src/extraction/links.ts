@@ -2,7 +2,7 @@ import { isRecord } from "../base/json.ts";
 import { originOf, type PageUrl, parsePageUrl, resolveHref } from "../urls/index.ts";
 import type { ContentElement } from "./document/tree.ts";
 import type { PageFacts } from "./page/page-model.ts";
-import { cut, detachedAll, removeInvisible, visibleLine } from "./text.ts";
+import { cut, detachedAll, nextMatch, removeInvisible, visibleLine } from "./text.ts";
 import type { Link, MetaRobots } from "./types.ts";
 
 const MAX_ANCHOR_TEXT = 200;
@@ -230,12 +230,12 @@ function pictureSources(image: ContentElement): ContentElement[] {
 function largestCandidate(srcset: string): string | null {
   let best: string | null = null;
   let bestSize = -1;
-  for (let at = skip(srcset, 0, /[^\s,]/g); at < srcset.length; at = skip(srcset, at, /[^\s,]/g)) {
-    const urlEnd = skip(srcset, at, /\s/g);
+  for (let at = nextMatch(srcset, 0, /[^\s,]/g); at < srcset.length; at = nextMatch(srcset, at, /[^\s,]/g)) {
+    const urlEnd = nextMatch(srcset, at, /\s/g);
     const written = srcset.slice(at, urlEnd);
     const hasDescriptor = !written.endsWith(",");
     const url = hasDescriptor ? written : written.slice(0, lastNonComma(written) + 1);
-    at = hasDescriptor ? skip(srcset, urlEnd, /,/g) : urlEnd;
+    at = hasDescriptor ? nextMatch(srcset, urlEnd, /,/g) : urlEnd;
     const descriptor = hasDescriptor ? srcset.slice(urlEnd, at).trim() : "";
     const size = descriptor === "" ? 1 : Number.parseFloat(descriptor) || 0;
     if (url === "" || url.startsWith("data:") || size <= bestSize) continue;
@@ -243,12 +243,6 @@ function largestCandidate(srcset: string): string | null {
     bestSize = size;
   }
   return best;
-}
-
-/** Returns where the next match begins, or the end of the text. */
-function skip(text: string, from: number, until: RegExp): number {
-  until.lastIndex = from;
-  return until.exec(text)?.index ?? text.length;
 }
 
 function lastNonComma(text: string): number {

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { decodeLoosely } from "../base/text.ts";
 import type { PageUrl } from "../urls/index.ts";
 import {
   ElementFlag,
@@ -78,16 +79,8 @@ const SHOWN = tagsNamed(
 );
 
 /** Marks the elements that show something, by their number. */
-function filledElements({
-  elementCount,
-  tag,
-  parent,
-  textCount,
-  textStart,
-  textEnd,
-  textParent,
-  html,
-}: PageModel) {
+function filledElements(model: PageModel): Uint8Array {
+  const { elementCount, tag, parent, textCount, textStart, textEnd, textParent, html } = model;
   const filled = new Uint8Array(elementCount);
   const fill = (inner: number): void => {
     for (let element = inner; element >= 0 && filled[element] === 0; element = parent[element]!)
@@ -163,7 +156,7 @@ function createNeutral(url: PageUrl | null, title: string): (text: string) => st
   for (const part of [title, ...title.split(/\s[|–—·-]\s/)]) add(part);
   if (url !== null) {
     const { href, pathname } = new URL(url);
-    for (const path of [href, pathname, safelyDecoded(pathname)]) add(path);
+    for (const path of [href, pathname, decodeLoosely(pathname)]) add(path);
     const segments = pathname.split("/").filter((segment) => segment !== "");
     for (const segment of segments) {
       add(segment);
@@ -180,11 +173,3 @@ function createNeutral(url: PageUrl | null, title: string): (text: string) => st
 }
 
 const MAX_NAMES = 40;
-
-function safelyDecoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}

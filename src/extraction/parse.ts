@@ -112,24 +112,17 @@ function childNamed(parent: Element, tagName: string): Element | null {
   return null;
 }
 
-/** @throws Failure `too_complex` for over 120 000 start tags or comments */
+/** @throws Failure `too_complex` for over 120 000 start tags, comments or processing instructions */
 function requireFewElements(html: string): void {
-  let count = 0;
-  for (let at = html.indexOf("<"); at >= 0; at = html.indexOf("<", at + 1)) {
-    if (!opensNode(html.charCodeAt(at + 1)) || ++count <= MAX_ELEMENTS) continue;
+  const opening = /<[a-z!?]/gi;
+  for (let count = 0; opening.test(html); ) {
+    if (++count <= MAX_ELEMENTS) continue;
     throw new Failure(
       "too_complex",
       `the page has over ${MAX_ELEMENTS} elements, too many to match selectors on; without any it can be had`,
     );
   }
 }
-
-/** Tells whether a character after `<` begins an element, a comment or a processing instruction. */
-const opensNode = (unit: number): boolean =>
-  ((unit | 0x20) >= 0x61 && (unit | 0x20) <= 0x7a) || unit === EXCLAMATION || unit === QUESTION;
-
-const EXCLAMATION = 0x21;
-const QUESTION = 0x3f;
 
 /** The rest of a page after selectors were applied. */
 type Selected = {

@@ -3,7 +3,7 @@ import { Failure } from "../base/failure.ts";
 import { FairQueue } from "../base/fair-queue.ts";
 import { type StartThread, WorkerThread } from "../base/worker-thread.ts";
 import type { PageUrl } from "../urls/index.ts";
-import type { ExtractHtml, Extraction, ExtractionTask, WorkerReply } from "./types.ts";
+import type { Extraction, ExtractionOptions, ExtractionTask, WorkerReply } from "./types.ts";
 
 export type ExtractorOptions = {
   /** The maximum number of worker threads, at least 1. A thread starts when there is work for it. */
@@ -35,7 +35,7 @@ export interface Extractor extends AsyncDisposable {
    * @param client whose page it is: turns go round among clients
    * @throws Failure `too_complex` when the page passes the time limit, `internal` when its worker crashes
    * or does not start,
-   * `cancelled` when the signal fires or the extractor is disposed, and what `ExtractHtml` throws
+   * `cancelled` when the signal fires or the extractor is disposed, and what `extractBody` throws
    */
   extract(task: ExtractionTask, signal?: AbortSignal, client?: string): Promise<Extraction>;
 }
@@ -44,9 +44,7 @@ export interface Extractor extends AsyncDisposable {
  * Creates a pool of extraction workers. When a worker hangs or crashes, only the page that it worked on is lost; a page
  * whose worker crashes after others is tried once more, because one of those may be the cause.
  */
-export function createExtractor(options: ExtractorOptions): Extractor {
-  return new WorkerPool(options);
-}
+export const createExtractor = (options: ExtractorOptions): Extractor => new WorkerPool(options);
 
 type Job = {
   readonly task: ExtractionTask;
@@ -118,15 +116,13 @@ class WorkerPool implements Extractor {
 
   /** When large pages occupy all workers, one more thread takes the small pages, so that they do not wait. */
   #dispatchSmall(): void {
-    const isFree = this.#express ? this.#express.job === null : this.#isHeldByLarge();
+    const isFree = this.#express
+      ? this.#express.job === null
+      : [...this.#all].some(({ job }) => job !== null && !isSmall(job));
     const job = isFree ? this.#queue.take(isSmall) : undefined;
     if (!job) return;
     this.#express ??= this.#startExpress();
     this.#express.run(job);
-  }
-
-  #isHeldByLarge(): boolean {
-    return [...this.#all].some(({ job }) => job !== null && !isSmall(job));
   }
 
   #startExpress(): PageWorker {
@@ -174,19 +170,17 @@ const SMALL_CHARACTERS = 256 * 1024;
 
 const isSmall = ({ task }: Job): boolean => task.body.length <= SMALL_CHARACTERS;
 
-type PageWorkerEvents = { readonly onIdle: () => void; readonly onEnd: () => void };
-
 /** One worker thread, with the page that it works on. */
 class PageWorker {
   job: Job | null = null;
   #hasAnswered = false;
   readonly #options: ExtractorOptions;
-  readonly #events: PageWorkerEvents;
+  readonly #onIdle: () => void;
   readonly #thread: WorkerThread<ExtractionTask, WorkerReply>;
 
-  constructor(options: ExtractorOptions, events: PageWorkerEvents) {
+  constructor(options: ExtractorOptions, { onIdle, onEnd }: Record<"onIdle" | "onEnd", () => void>) {
     this.#options = options;
-    this.#events = events;
+    this.#onIdle = onIdle;
     this.#thread = new WorkerThread({
       name: "the extraction worker",
       url: options.workerUrl,
@@ -199,7 +193,7 @@ class PageWorker {
         const job = this.#release();
         // A thread that has had other pages may have died of one of those.
         const isLeftToAnother = this.#hasAnswered && failure.code === "internal" && job?.tryAgain();
-        events.onEnd();
+        onEnd();
         if (!isLeftToAnother) job?.reject(failure);
       },
       describeWork: () => `while it held ${this.#page()}`,
@@ -228,7 +222,7 @@ class PageWorker {
     const job = this.#release();
     if (reply.kind === "extracted") job?.resolve(reply.extraction);
     else job?.reject(Failure.of(reply.failure));
-    this.#events.onIdle();
+    this.#onIdle();
   }
 
   /**
@@ -260,20 +254,22 @@ const cancelled = (url: PageUrl | null): Failure =>
 // where loading it took a tenth of the CPU time of a whole page.
 const engine = () => import("./extract.ts");
 
-/** Extracts a body of any kind on the calling thread; throws as `extractHtml`. */
-export const extractBody = async (task: ExtractionTask): Promise<Extraction> =>
-  (await engine()).extractBody(task);
-
 /**
- * Extracts one page on the calling thread. One pass over the page yields the article, the links, the robots
+ * Extracts a body of any kind on the calling thread. One pass over a page yields the article, the links, the robots
  * directives and the canonical URL.
- * @param url the page's final URL, which relative references resolve against; null leaves them relative
  * @throws Failure `invalid_usage` for a wrong selector, `too_large` for trees nested too deeply for one,
  * `too_complex` for too many elements,
  * `internal` for a page that the libraries cannot take
  */
-export const extractHtml: ExtractHtml = async (html, url, options) =>
-  (await engine()).extractHtml(html, url, options);
+export const extractBody = async (task: ExtractionTask): Promise<Extraction> =>
+  (await engine()).extractBody(task);
+
+/** Extracts one page in HTML in the same way. */
+export const extractHtml = (
+  html: string,
+  url: PageUrl | null,
+  options: ExtractionOptions,
+): Promise<Extraction> => extractBody({ kind: "html", body: html, url, options });
 
 /**
  * Extracts bodies of at most `maxChars` characters on the calling thread, and all others on the workers of `pool`.

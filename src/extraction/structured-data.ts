@@ -1,13 +1,10 @@
 import { Failure } from "../base/failure.ts";
 import { meaningsIn } from "../base/text.ts";
 import { nestingOf, parseLeniently } from "./metadata/declared.ts";
-import type { ScannedPage } from "./page/page-model.ts";
+import type { PageFacts, ScannedPage } from "./page/page-model.ts";
 import { parseDocument } from "./parse.ts";
 import { collapseSpace } from "./text.ts";
 import type { MicrodataItem, OpenGraphProperty, StructuredData } from "./types.ts";
-
-/** The structured data of a page, with warnings about what was left out. */
-export type ReadStructuredData = { readonly data: StructuredData; readonly warnings: readonly string[] };
 
 /** The maximum number of characters of each of the three forms; shop catalogues reach 300 000. */
 const MAX_CHARS = 1_000_000;
@@ -19,19 +16,19 @@ const MAX_NESTING = 64;
  * Reads what a page says about itself for machines, unchanged. Parts that are too large or broken are left out and
  * named.
  */
-export function readStructuredData({ facts, model }: ScannedPage): ReadStructuredData {
+export function readStructuredData({ facts, model }: ScannedPage): {
+  readonly data: StructuredData;
+  readonly warnings: readonly string[];
+} {
   const warnings: string[] = [];
   const jsonLd = readScripts(facts, warnings);
-  const openGraph = readProperties(facts.properties, warnings);
-  const { items, omitted } = new MicrodataReader(MAX_CHARS).read(model.html);
+  const openGraph = readProperties(facts, warnings);
+  const { items, omitted } = new MicrodataReader().read(model.html);
   if (omitted !== null) warnings.push(`structured_data: microdata is left out ${omitted}`);
   return { data: { jsonLd, microdata: items, openGraph }, warnings };
 }
 
-function readScripts(
-  { jsonLd: scripts, jsonLdCount: all }: ScannedPage["facts"],
-  warnings: string[],
-): unknown[] {
+function readScripts({ jsonLd: scripts, jsonLdCount: all }: PageFacts, warnings: string[]): unknown[] {
   const values: unknown[] = [];
   let chars = 0;
   let large = all - scripts.length;
@@ -54,10 +51,7 @@ function readScripts(
   return values;
 }
 
-function readProperties(
-  written: readonly (readonly [string, string])[],
-  warnings: string[],
-): OpenGraphProperty[] {
+function readProperties({ properties: written }: PageFacts, warnings: string[]): OpenGraphProperty[] {
   const properties: OpenGraphProperty[] = [];
   let chars = 0;
   for (const [property, content] of written) {
@@ -87,14 +81,9 @@ const ITEM_CHARS = 100;
  * Reads HTML microdata (WHATWG HTML, section 5) and converts it as that section converts it to JSON. `itemref` is not
  * followed, and addresses stay as written. Use one reader for each page.
  */
-export class MicrodataReader {
-  #charsLeft: number;
+class MicrodataReader {
+  #charsLeft = MAX_CHARS;
   #nodesLeft = MAX_NODES;
-
-  /** @param maxChars of all values together */
-  constructor(maxChars: number) {
-    this.#charsLeft = maxChars;
-  }
 
   /** @returns the top-level items, and for which reason others are left out; null for none */
   read(html: string): { readonly items: readonly MicrodataItem[]; readonly omitted: string | null } {

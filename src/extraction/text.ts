@@ -178,6 +178,15 @@ export const detachedAll = (texts: readonly string[]): string[] =>
 export const cut = (text: string, length: number): string =>
   text.slice(0, /[\ud800-\udbff]/.test(text.charAt(length - 1)) ? length - 1 : length);
 
+/**
+ * Returns where the next match begins, or the end of the text.
+ * @param wanted global
+ */
+export function nextMatch(text: string, from: number, wanted: RegExp): number {
+  wanted.lastIndex = from;
+  return wanted.exec(text)?.index ?? text.length;
+}
+
 const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 
 const OTHER = 0;

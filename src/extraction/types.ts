@@ -277,13 +277,6 @@ export type PageMake = {
   readonly awaits: boolean;
 };
 
-/** Extracts one page; throws `Failure` (`too_large`, `too_complex`, `invalid_usage`, `internal`). */
-export type ExtractHtml = (
-  html: string,
-  url: PageUrl | null,
-  options: ExtractionOptions,
-) => Promise<Extraction>;
-
 /** The format of a body, which decides how it is read. XHTML differs from HTML in its empty elements. */
 export type BodyKind = "html" | "xhtml" | "markdown" | "plain";
 

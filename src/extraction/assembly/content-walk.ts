@@ -4,10 +4,8 @@ import {
   FIRST_UNKNOWN_TAG,
   isInside,
   type PageModel,
-  TAG_LIMIT,
   Tag,
   TagTrait,
-  tagId,
   tagsNamed,
   traitsOf,
 } from "../page/page-model.ts";
@@ -92,7 +90,7 @@ class ContentWalk {
       const chain = this.#chain(textParent[text]!, block);
       if (text > first && this.#model.gaps.has(text)) this.#gapBefore(chain);
       this.#align(chain);
-      if (text > first && this.#model.lineStarts.has(text)) this.#tree.line();
+      if (text > first && this.#model.lineStarts.has(text)) this.#tree.separate("\n");
       this.#tree.text(text);
     }
   }
@@ -101,12 +99,12 @@ class ContentWalk {
   #gapBefore(chain: readonly number[]): void {
     const end = chain.findIndex((element, level) => element !== this.#stack[level]);
     this.#align(end < 0 ? chain : chain.slice(0, end));
-    this.#tree.gap();
+    this.#tree.separate(" ");
   }
 
   /** Adds the whole element that a text stands in, once; returns false when it stands in none. */
   #wholeOf(text: number, block: number): boolean {
-    const { textParent, blocks, parent, closeEnd } = this.#model;
+    const { textParent, blocks, parent, closeEnd, media, openStart } = this.#model;
     const whole = this.#wholes.around(textParent[text]!);
     if (whole < 0) return false;
     if (whole === this.#lastWhole) return true;
@@ -114,13 +112,9 @@ class ContentWalk {
     const isPhrase = !isInside(this.#model, blocks.element[block]!, whole);
     this.#align(this.#chain(parent[whole]!, isPhrase ? block : null));
     this.#tree.whole(whole);
-    this.#skipMediaBefore(closeEnd[whole]!);
-    return true;
-  }
-
-  #skipMediaBefore(end: number): void {
-    const { media, openStart } = this.#model;
+    const end = closeEnd[whole]!;
     while (this.#nextMedia < media.length && openStart[media[this.#nextMedia]!]! < end) this.#nextMedia++;
+    return true;
   }
 
   /** Returns the elements that must be open around something in `parent`, the outermost first. */
@@ -272,13 +266,13 @@ function stemOf(address: string): string | null {
 }
 
 // The elements that mean something to a reader; all others only contain these.
-const MEANINGFUL = tagSet(
+const MEANINGFUL = tagsNamed(
   `p h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table caption thead tbody tfoot tr td th blockquote pre figure
    figcaption details summary address a b strong i em u s del ins mark small sub sup code kbd samp var q cite
    abbr time dfn bdi bdo ruby rt rp label`,
 );
 // The elements whose class may tell what they contain: an admonition, footnotes, a task.
-const CLASSED = tagSet("div span section article aside main header footer hgroup");
+const CLASSED = tagsNamed("div span section article aside main header footer hgroup");
 /** Deeper levels add nothing visible. */
 const MAX_DEPTH = 120;
 
@@ -295,7 +289,7 @@ function framesOf(model: PageModel): Int32Array {
     // `<a name>` only marks a place, and a link without a target, which an application follows by script, leads
     // nowhere.
     const isMeaningful =
-      MEANINGFUL[kind] === 1 && (kind !== Tag.a || (flags[element]! & ElementFlag.link) !== 0);
+      MEANINGFUL.has(kind) && (kind !== Tag.a || (flags[element]! & ElementFlag.link) !== 0);
     const isFrame = outerDepth < MAX_DEPTH && (isMeaningful || saysByName(model, element));
     frame[element] = isFrame ? element : outer;
     if (isFrame) depth[element] = outerDepth + 1;
@@ -312,15 +306,8 @@ function saysByName(
   const kind = tag[element]!;
   // A list of sections is a page layout.
   if (kind === Tag.section && tag[parent[element]!] === Tag.li) return true;
-  if (CLASSED[kind] === 1) {
+  if (CLASSED.has(kind)) {
     return classId[element] !== 0 || idId[element] !== 0 || (groups[element]! & PANEL_GROUP) !== 0;
   }
   return kind >= FIRST_UNKNOWN_TAG && html.startsWith("<starlight-tabs", openStart[element]);
-}
-
-/** Creates a set of the tags with these names. */
-function tagSet(names: string): Uint8Array {
-  const tags = new Uint8Array(TAG_LIMIT);
-  for (const name of names.split(/\s+/)) tags[tagId(name)] = 1;
-  return tags;
 }

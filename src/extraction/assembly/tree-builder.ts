@@ -53,14 +53,9 @@ export class TreeBuilder {
     this.#at.appendText(textAt(this.#model, text));
   }
 
-  /** Ends a line of preformatted text that has no line break of its own. */
-  line(): void {
-    this.#at.appendText("\n");
-  }
-
-  /** Separates two words that only a style separates. */
-  gap(): void {
-    this.#at.appendText(" ");
+  /** Separates two words, or two lines of preformatted text, that only a style separates. */
+  separate(sign: " " | "\n"): void {
+    this.#at.appendText(sign);
   }
 
   /** Adds an image, line break, rule, check box, formula or embedded piece. */

@@ -1,4 +1,4 @@
-import { ElementFlag, nearestOf, type PageModel, Tag, tagsNamed } from "../page/page-model.ts";
+import { ElementFlag, firstFrom, nearestOf, type PageModel, Tag, tagsNamed } from "../page/page-model.ts";
 
 const FORMULA_CLASS = /(?:^|\s)(?:katex(?:-display)?|MathJax(?:_\w+)?|mathjax|mwe-math-element)(?=\s|$)/;
 const CODE_CLASS =
@@ -135,14 +135,8 @@ class Insides {
   }
 
   #holdsOneOf(list: readonly number[], element: number): boolean {
-    let from = 0;
-    let until = list.length;
-    while (from < until) {
-      const middle = (from + until) >>> 1;
-      if (list[middle]! < element) from = middle + 1;
-      else until = middle;
-    }
-    return from < list.length && list[from]! < this.#model.elementEnd[element]!;
+    const first = firstFrom(list, element);
+    return first < list.length && list[first]! < this.#model.elementEnd[element]!;
   }
 }
 

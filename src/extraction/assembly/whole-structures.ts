@@ -1,12 +1,4 @@
-import {
-  ElementFlag,
-  isInside,
-  nearestOf,
-  type PageModel,
-  Tag,
-  tagId,
-  tagsNamed,
-} from "../page/page-model.ts";
+import { ElementFlag, isInside, nearestOf, type PageModel, Tag, tagsNamed } from "../page/page-model.ts";
 import type { WholeElements } from "./whole-elements.ts";
 
 /**
@@ -27,9 +19,8 @@ const ANY = 0;
 const MOST = 0.5;
 
 const SHARES = new Map<number, number>();
-for (const name of "h1 h2 h3 h4 h5 h6 dl details blockquote pre".split(" ")) SHARES.set(tagId(name), ANY);
-for (const name of ["ul", "ol"]) SHARES.set(tagId(name), MOST);
-SHARES.set(Tag.table, ANY);
+for (const tag of tagsNamed("h1 h2 h3 h4 h5 h6 dl details blockquote pre table")) SHARES.set(tag, ANY);
+for (const tag of tagsNamed("ul ol")) SHARES.set(tag, MOST);
 
 const STRUCTURE_CLASS =
   /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|tsd-alert|custom-block|starlight-aside|callout|note|NOTE|TIP|IMPORTANT|WARNING|CAUTION|alert-(?:info|success|warning|danger)|vp-code-group|tabbed-set|theme-tabs-container|sd-tab-set|tabGroup|MathJax_Display|math)(?=\s|$)/;
@@ -106,11 +97,7 @@ class Completion {
       const isWanted = chosen > 0 ? chosen >= share * length : this.#isBetween(element);
       if (isWanted) this.#complete(element);
     }
-    return Int32Array.from(this.#chosenBlocks());
-  }
-
-  *#chosenBlocks(): Generator<number> {
-    for (let block = 0; block < this.#isChosen.length; block++) if (this.#isChosen[block] === 1) yield block;
+    return Int32Array.from(this.#isChosen.keys()).filter((block) => this.#isChosen[block] === 1);
   }
 
   #findNeighbours(): void {
@@ -165,7 +152,7 @@ class Completion {
 
   /** Tells whether an element is between two chosen pieces of prose, and not named as part of a frame. */
   #isBetween(element: number): boolean {
-    const { parent } = this.#model;
+    const { parent, tag } = this.#model;
     const block = this.#first[element]!;
     const before = this.#before[block]!;
     const after = this.#after[this.#end[element]! - 1]!;
@@ -177,7 +164,8 @@ class Completion {
       const outer = parent[at]!;
       if (outer < 0) return false;
       if (this.#isProse(before, outer) && this.#isProse(after, outer)) return true;
-      if (!this.#isWrapper(outer, at)) return false;
+      // A wrapper holds nothing more, except for a figure's caption.
+      if (this.#length[outer] !== this.#length[at] && tag[outer] !== Tag.figure) return false;
       at = outer;
     }
     return false;
@@ -203,11 +191,6 @@ class Completion {
     for (let block = this.#first[element]!; block < this.#end[element]!; block++)
       held |= blocks.flags[block]!;
     return (held & ElementFlag.preformatted) !== 0 && (held & ElementFlag.heading) !== 0;
-  }
-
-  /** Tells whether one element contains the same as another and nothing more, except for a figure's caption. */
-  #isWrapper(outer: number, element: number): boolean {
-    return this.#length[outer] === this.#length[element] || this.#model.tag[outer] === Tag.figure;
   }
 
   #isProse(block: number, outer: number): boolean {

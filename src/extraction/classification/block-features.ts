@@ -7,7 +7,6 @@ import {
   markPageWords,
   PAGE_SIGNS,
   PATTERN_COUNT,
-  type PageWords,
   patternsOf,
   readPageSigns,
   WordMark,
@@ -155,7 +154,7 @@ const PLACE = features<BlockCursor>({
 type Level = { readonly page: Page; readonly element: number };
 
 /** The features of an element around a block. */
-const LEVEL = features<Level>({
+const LEVEL: Features<Level> = features({
   blocks: ({ page: { tree }, element }) => Math.min(tree.blockCount[element]!, COUNT_LIMITS.blocks),
   words: ({ page: { tree }, element }) => Math.min(tree.words[element]!, COUNT_LIMITS.words),
   linkDensity: ({ page: { tree }, element }) => tree.linkChars[element]! / Math.max(tree.chars[element]!, 1),
@@ -251,32 +250,18 @@ function writeLevels(rows: Float32Array, start: number, { page, element: own }: 
   }
 }
 
-type Page = {
-  readonly tree: PageTree;
-  readonly words: PageWords;
-  readonly signs: Float32Array;
-  readonly patterns: Int32Array;
-  /** The number of occurrences of each candidate's text on the page, and how many of them came before. */
-  readonly copies: Float32Array;
-  readonly copiesBefore: Float32Array;
-  /** The number of words of the page before each candidate, and of the whole page. */
-  readonly wordsBefore: Float32Array;
-  readonly totalWords: number;
-  /** The candidate number of the heading above each; -1 for none. */
-  readonly headingAbove: Int32Array;
-  readonly firstH1: number;
-  /** A row of `LEVEL` for each element, and whether it has been written. */
-  readonly levels: Float32Array;
-  readonly isDescribed: Uint8Array;
-};
+type Page = ReturnType<typeof prepare>;
 
-function prepare(tree: PageTree, facts: PageFacts): Page {
+function prepare(tree: PageTree, facts: PageFacts) {
   const { model, candidates } = tree;
   const count = candidates.length;
   const patterns = new Int32Array(count);
+  // The number of occurrences of each candidate's text on the page, and how many of them came before.
   const copies = new Float32Array(count);
   const copiesBefore = new Float32Array(count);
+  /** The number of words of the page before each candidate. */
   const wordsBefore = new Float32Array(count);
+  /** The candidate number of the heading above each; -1 for none. */
   const headingAbove = new Int32Array(count);
   const seen = new Map<number, number>();
   let totalWords = 0;
@@ -300,7 +285,7 @@ function prepare(tree: PageTree, facts: PageFacts): Page {
   }
   return {
     tree,
-    words: markPageWords(tree, facts),
+    marks: markPageWords(tree, facts),
     signs: readPageSigns(tree, facts),
     patterns,
     copies,
@@ -309,6 +294,7 @@ function prepare(tree: PageTree, facts: PageFacts): Page {
     totalWords,
     headingAbove,
     firstH1,
+    // A row of `LEVEL` for each element, and whether it has been written.
     levels: new Float32Array(model.elementCount * LEVEL.names.length),
     isDescribed: new Uint8Array(model.elementCount),
   };
@@ -329,7 +315,7 @@ export function headingLevel({ model }: PageTree, block: number): number {
 function writeWordShares(
   rows: Float32Array,
   at: number,
-  { page: { tree, words }, block }: BlockCursor,
+  { page: { tree, marks }, block }: BlockCursor,
 ): void {
   const { firstWord, endWord, words: numbers } = tree.model.blocks;
   let frequent = 0;
@@ -338,7 +324,7 @@ function writeWordShares(
   const first = firstWord[block]!;
   const end = endWord[block]!;
   for (let word = first; word < end; word++) {
-    const mark = words.marks[numbers[word]!]!;
+    const mark = marks[numbers[word]!]!;
     if (mark === 0) continue;
     if ((mark & WordMark.frequent) !== 0) frequent++;
     if ((mark & WordMark.title) !== 0) title++;

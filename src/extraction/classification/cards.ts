@@ -97,16 +97,8 @@ export function completeCards(
   }
 }
 
-type Lists = {
-  readonly count: number;
-  /** For each card, the number of its list. */
-  readonly listOf: Int32Array;
-  /** For each element, the innermost card at or around it; -1 for none. */
-  readonly cardOf: Int32Array;
-};
-
 /** Finds runs of equal siblings that hold a few texts each. */
-function findLists(tree: PageTree): Lists {
+function findLists(tree: PageTree) {
   const { model, twins, blockCount, words } = tree;
   const isCard = (element: number): boolean =>
     twins[element]! >= FEWEST_CARDS && blockCount[element]! >= FEWEST_TEXTS && words[element]! <= MOST_WORDS;
@@ -118,7 +110,9 @@ function findLists(tree: PageTree): Lists {
     }
   }
   const numbers = new Map<number, number>();
+  /** For each card, the number of its list. */
   const listOf = new Int32Array(model.elementCount);
+  /** For each element, the innermost card at or around it; -1 for none. */
   const cardOf = new Int32Array(model.elementCount).fill(-1);
   for (let element = 0; element < model.elementCount; element++) {
     const outer = model.parent[element]!;

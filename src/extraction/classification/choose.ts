@@ -121,15 +121,13 @@ function verdictsOn(tree: PageTree, judgement: Judgement): BlockVerdict[] {
     before.set(isChosen);
   };
   const isKept = new Uint8Array(tree.model.blocks.count);
-  const kept = (favor: Favor): readonly number[] =>
-    Array.from(
-      contentBlocks(tree, { ...judgement, favor }, favor === judgement.favor ? observe : undefined).blocks,
-    );
   const times = new Uint8Array(isKept.length);
   for (const favor of FAVORS) {
-    for (const block of kept(favor)) {
+    const isOwn = favor === judgement.favor;
+    const { blocks } = contentBlocks(tree, { ...judgement, favor }, isOwn ? observe : undefined);
+    for (const block of blocks) {
       times[block]!++;
-      if (favor === judgement.favor) isKept[block] = 1;
+      if (isOwn) isKept[block] = 1;
     }
   }
   const verdicts = verdictsOnAll(tree);

@@ -133,40 +133,13 @@ export function withPageTypes(context: Float32Array, typeP: Float32Array): Float
 }
 
 /** A cursor over the candidates of a page; one object serves all of them. */
-type Context = {
-  index: number;
-  element: number;
-  /** The number of words of the page, and of those that are likely content. */
-  readonly words: number;
-  readonly mass: number;
-  readonly inRegion: Float32Array;
-  readonly wordSums: Float32Array;
-  readonly tree: PageTree;
-  readonly p: Float32Array;
-  readonly weight: Float32Array;
-  /** Running sums over the candidates: the weight and the mass before each. */
-  readonly weightBefore: Float64Array;
-  readonly massBefore: Float64Array;
-  /** The sums inside each element. */
-  readonly weightIn: Float32Array;
-  readonly massIn: Float32Array;
-  readonly twinP: Float32Array;
-  /** The mean probability of the blocks whose elements look the same anywhere on the page. */
-  readonly samePlace: Float32Array;
-  readonly headingAbove: Int32Array;
-  readonly core: number;
-  readonly signs: {
-    readonly plateau: number;
-    readonly mean: number;
-    readonly mass: number;
-    readonly shareAboveHalf: number;
-  };
-};
+type Context = ReturnType<typeof prepare>;
 
-function prepare(tree: PageTree, p: Float32Array, wordSums: Float32Array): Context {
+function prepare(tree: PageTree, p: Float32Array, wordSums: Float32Array) {
   const { model, candidates } = tree;
   const count = candidates.length;
   const weight = new Float32Array(count);
+  // Running sums over the candidates: the weight and the mass before each, and those inside each element.
   const weightBefore = new Float64Array(count + 1);
   const massBefore = new Float64Array(count + 1);
   const weightIn = new Float32Array(model.elementCount);
@@ -193,6 +166,7 @@ function prepare(tree: PageTree, p: Float32Array, wordSums: Float32Array): Conte
   const mass = massBefore[count]!;
   return {
     ...{ tree, p, wordSums, weight, index: 0, element: 0 },
+    // The number of words of the page, and of those that are likely content.
     words: weightBefore[count]!,
     mass: Math.max(mass, 1e-6),
     inRegion: computeRegionFeatures(tree, p, weight),
@@ -253,6 +227,7 @@ export function placeOf({ model, candidates }: PageTree, index: number): number 
   return (model.tag[element]! * 65536 + (model.classId[element]! & 65535)) * 65536 + outer;
 }
 
+/** Returns for each block the mean probability of those whose elements look the same anywhere on the page. */
 function meanOfSamePlaces(tree: PageTree, weight: Float32Array, p: Float32Array): Float32Array {
   const sums = new Map<number, [number, number]>();
   const { candidates } = tree;

@@ -114,11 +114,7 @@ function describe(evidence: PageEvidence) {
 const isHeading = (rows: Float32Array, index: number): boolean =>
   rows[index * WIDTH_OF_BLOCK + HEADING_COLUMN]! > 0;
 
-function sum(values: Float32Array): number {
-  let total = 0;
-  for (const value of values) total += value;
-  return total;
-}
+const sum = (values: Float32Array): number => values.reduce((total, value) => total + value, 0);
 
 function sumOf(rows: Float32Array, column: number): number {
   let total = 0;

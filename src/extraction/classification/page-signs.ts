@@ -1,6 +1,6 @@
 import { features, flag, rowsOf } from "../features.ts";
 import { type PageFacts, Tag } from "../page/page-model.ts";
-import { CodeWords } from "../page/source-text.ts";
+import { WordLists } from "../page/source-text.ts";
 import { countText, type StatSink, TextStat, WORD_BUCKETS } from "../page/word-stats.ts";
 import type { PageTree } from "./page-tree.ts";
 
@@ -71,9 +71,7 @@ function sumsOf({ model, candidates }: PageTree, facts: PageFacts) {
   return { ...sums, facts, blocks: candidates.length, jsonLd: facts.jsonLd.join(" ").slice(0, 200_000) };
 }
 
-/** One byte per word bucket, which marks the words of the page that matter to the classifier. */
-export type PageWords = { readonly marks: Uint8Array };
-
+/** The marks of words that matter to the classifier. */
 export const WordMark = { frequent: 1, title: 2, description: 4 } as const;
 
 const FREQUENT_WORDS = 30;
@@ -82,8 +80,9 @@ const FEWEST_OCCURRENCES = 4;
 /**
  * Marks the words that the page repeats most, which serve as a stop-word list in every language, and those of its
  * title and description.
+ * @returns a byte of `WordMark` for each word bucket
  */
-export function markPageWords({ model, candidates }: PageTree, facts: PageFacts): PageWords {
+export function markPageWords({ model, candidates }: PageTree, facts: PageFacts): Uint8Array {
   const { firstWord, endWord, words } = model.blocks;
   const counts = new Uint16Array(WORD_BUCKETS);
   for (const block of candidates) {
@@ -101,7 +100,7 @@ export function markPageWords({ model, candidates }: PageTree, facts: PageFacts)
   markText(marks, `${facts.meta.get("og:title") ?? ""} ${facts.title}`, WordMark.title);
   const described = facts.meta.get("og:description") ?? facts.meta.get("description") ?? "";
   markText(marks, described, WordMark.description);
-  return { marks };
+  return marks;
 }
 
 function markText(marks: Uint8Array, text: string, mark: number): void {
@@ -164,15 +163,7 @@ const FIRST_WORDS = [
 const DATE = 1 << FIRST_WORDS.length;
 const ALL = (1 << PATTERN_COUNT) - 1;
 
-const KINDS_OF_WORD: ReadonlyMap<string, number> = (() => {
-  const kinds = new Map<string, number>();
-  FIRST_WORDS.forEach((words, kind) => {
-    for (const word of words.split(/\s+/)) kinds.set(word, (kinds.get(word) ?? 0) | (1 << kind));
-  });
-  return kinds;
-})();
-const WORDS = new CodeWords([...KINDS_OF_WORD.keys()]);
-const KINDS_BY_WORD = Int32Array.from(KINDS_OF_WORD.values());
+const WORDS = new WordLists(FIRST_WORDS);
 const scratch = new Uint16Array(MAX_PATTERN_CHARS);
 
 /** Returns the kinds of phrases in a short text as a bit mask; 0 for longer texts. */
@@ -198,15 +189,10 @@ function possiblePatterns(text: string): number {
     const isDigit = (code - 48) >>> 0 < 10;
     if (isDigit) mask |= DATE;
     if (isDigit || ((code | 32) - 97) >>> 0 < 26 || code === UNDERSCORE) continue;
-    mask |= kindsOfWord(start, at);
+    mask |= WORDS.find(scratch, start, at);
     start = at + 1;
   }
-  return mask | kindsOfWord(start, length);
+  return mask | WORDS.find(scratch, start, length);
 }
 
 const UNDERSCORE = 95;
-
-function kindsOfWord(start: number, end: number): number {
-  const word = end > start ? WORDS.find(scratch, start, end) : -1;
-  return word < 0 ? 0 : KINDS_BY_WORD[word]!;
-}

@@ -123,13 +123,6 @@ function readStored(base64: string): StoredTrees {
   };
 }
 
-/** The test of each node of the trees. */
-type NodeTests = {
-  readonly trees: Int32Array;
-  readonly masks: Int32Array;
-  readonly leafValues: Float64Array;
-};
-
 // Every process that extracts a page reads the trees, and many extract only one page. So there are no objects and no
 // callbacks for each node here, and sorting is left to the runtime's typed arrays.
 function sortTests(stored: StoredTrees, { shared, great }: FeatureHints): SortedTrees {
@@ -157,7 +150,8 @@ function sortTests(stored: StoredTrees, { shared, great }: FeatureHints): Sorted
   };
 }
 
-function testsOf(stored: StoredTrees, isFalling: Uint8Array): NodeTests {
+/** Makes the test of each node of the trees. */
+function testsOf(stored: StoredTrees, isFalling: Uint8Array) {
   const { roots, feature, left, right, value } = stored;
   const trees = new Int32Array(feature.length);
   const masks = new Int32Array(feature.length);
@@ -211,7 +205,11 @@ function sortedNodes(feature: Uint8Array, threshold: Float32Array): Int32Array {
   return nodes;
 }
 
-function columnsOf(nodes: readonly number[], { feature, threshold }: StoredTrees, tests: NodeTests): Tests {
+function columnsOf(
+  nodes: readonly number[],
+  { feature, threshold }: StoredTrees,
+  tests: ReturnType<typeof testsOf>,
+): Tests {
   const columns: number[] = [];
   const firstTest: number[] = [];
   let column = -1;
@@ -242,7 +240,7 @@ function columnsOf(nodes: readonly number[], { feature, threshold }: StoredTrees
 /** Predicts a probability for each row of `rows`. */
 export function predict({ width, stored, sorted }: Trees, rows: Float32Array): Float32Array {
   const p = new Float32Array(rows.length / width);
-  if (sorted !== null) scoreQuickly(sorted, { rows, width, treeCount: stored.roots.length }, p);
+  if (sorted !== null) scoreQuickly(sorted, stored, rows, p);
   else for (let row = 0; row < p.length; row++) p[row] = probabilityOf(walk(stored, rows, row * width));
   return p;
 }
@@ -263,9 +261,12 @@ function walk(stored: StoredTrees, rows: Float32Array, base: number): number {
   return sum;
 }
 
-type Rows = { readonly rows: Float32Array; readonly width: number; readonly treeCount: number };
-
-function scoreQuickly(trees: SortedTrees, { rows, width, treeCount }: Rows, p: Float32Array): void {
+function scoreQuickly(
+  trees: SortedTrees,
+  { width, roots: { length: treeCount } }: StoredTrees,
+  rows: Float32Array,
+  p: Float32Array,
+): void {
   const { leafValues } = trees;
   // Each bit is a leaf that a row may still reach in its tree.
   const openToAll = new Int32Array(treeCount).fill(-1);

@@ -1,4 +1,5 @@
 import { wordsIn } from "../../base/text.ts";
+import { isCapital, isLower } from "../page/attributes.ts";
 import type { PageModel } from "../page/page-model.ts";
 import { WORD_BUCKETS } from "../page/word-stats.ts";
 import { headingLevel } from "./block-features.ts";
@@ -83,16 +84,9 @@ function sumOfWords({ blocks }: PageModel, block: number, most: number, weights:
   return end > first ? sum / Math.sqrt(end - first) : 0;
 }
 
-type NameSums = {
-  /** For each element the sums of its own names, a column for each table of names, and their number. */
-  readonly own: Float32Array;
-  readonly count: Float32Array;
-  /** The sums of the element and everything around it, by the table for far names. */
-  readonly far: Float32Array;
-  readonly farCount: Float32Array;
-};
+type NameSums = ReturnType<typeof sumNames>;
 
-function sumNames(model: PageModel, weights: WordWeights): NameSums {
+function sumNames(model: PageModel, weights: WordWeights) {
   const { elementCount, names, classId, idId, parent } = model;
   const [, , ownWeights, nearWeights, farWeights] = weights;
   const byName = new Float32Array(names.length * NAME_TABLES);
@@ -105,8 +99,10 @@ function sumNames(model: PageModel, weights: WordWeights): NameSums {
       byName[at + 2]! += weightOf(farWeights!, bucket);
     });
   }
+  // For each element the sums of its own names, a column for each table of names, and their number.
   const own = new Float32Array(elementCount * NAME_TABLES);
   const count = new Float32Array(elementCount);
+  // The sums of the element and everything around it, by the table for far names.
   const far = new Float32Array(elementCount);
   const farCount = new Float32Array(elementCount);
   for (let element = 0, at = 0; element < elementCount; element++, at += NAME_TABLES) {
@@ -181,9 +177,6 @@ export function wordsOfBlock(tree: PageTree, block: number, heading: number): re
   }
   return [wordsOf(block, TEXT_WORDS), heading < 0 ? [] : wordsOf(heading, HEADING_WORDS), own, near, far];
 }
-
-const isLower = (code: number): boolean => (code - 97) >>> 0 < 26;
-const isCapital = (code: number): boolean => (code - 65) >>> 0 < 26;
 
 /**
  * Visits the buckets of the words of a class attribute or id: runs of ASCII letters, split where a capital starts a

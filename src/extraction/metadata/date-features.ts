@@ -168,26 +168,9 @@ export function computeDateFeatures(days: readonly DayCandidate[], context: Date
   );
 }
 
-type Shared = {
-  readonly titleBlock: number;
-  readonly kinds: ReadonlySet<DateKind>;
-  readonly published: string | null;
-  readonly modified: string | null;
-  readonly firstShown: string | null;
-  readonly sorted: readonly string[];
-  readonly shownDays: readonly string[];
-  readonly urlMonth: string | null;
-  /** The days sorted by their distance from the title, the nearest first. */
-  readonly fromTitle: readonly { readonly day: string; readonly steps: number }[];
-  /** Whether a visible date is labelled as that of the publication, or of a change. */
-  readonly saysPublished: boolean;
-  readonly saysModified: boolean;
-  readonly cues: Float32Array;
-  /** The number of dates in elements of the same tag and class. */
-  readonly looks: ReadonlyMap<number, number>;
-};
+type Shared = ReturnType<typeof describePage>;
 
-function describePage({ all: days, page, titleBlock }: DateContext): Shared {
+function describePage({ all: days, page, titleBlock }: DateContext) {
   const dayOf = (...kinds: readonly DateKind[]): string | null =>
     days.find(({ mentions }) => mentions.some(({ kind }) => kinds.includes(kind)))?.day ?? null;
   const shown = days
@@ -195,6 +178,7 @@ function describePage({ all: days, page, titleBlock }: DateContext): Shared {
     .filter(({ block }) => block >= 0)
     .sort((one, other) => one.block - other.block);
   const labels = days.flatMap(({ mentions }) => mentions.flatMap(({ shown: place }) => place?.before ?? []));
+  /** The number of dates in elements of the same tag and class. */
   const looks = new Map<number, number>();
   for (const { mentions } of days) {
     for (const { shown: place } of mentions) {
@@ -213,9 +197,11 @@ function describePage({ all: days, page, titleBlock }: DateContext): Shared {
     sorted: days.map(({ day }) => day).sort(),
     shownDays: shown.map(({ day }) => day),
     urlMonth: month ? `${month[1]}-${month[2]}` : null,
+    // The days by their distance from the title, the nearest first.
     fromTitle: shown
       .map(({ day, block }) => ({ day, steps: Math.abs(block - Math.max(titleBlock, 0)) }))
       .sort((one, other) => one.steps - other.steps),
+    // Whether a visible date is labelled as that of the publication, or of a change.
     saysPublished: labels.some((before) => SAYS_PUBLISHED.test(before)),
     saysModified: labels.some(saysModified),
     cues: rowsOf(PAGE_CUES, [page]),

@@ -7,6 +7,7 @@ import {
   type PageModel,
   type ScannedPage,
   Tag,
+  tagId,
   textAt,
 } from "../page/page-model.ts";
 import { collapseSpace, foldForComparison, tidyValue } from "../text.ts";
@@ -83,47 +84,34 @@ function readLang(facts: PageFacts, meta: MetaTags): string | null {
 /** The number of ancestors in which an element's surroundings are looked for. */
 const STEPS = 12;
 
-/** The kinds of elements around a place, one bit each. */
+/** The tags of elements around a place, one bit each. */
 export const Around = {
   nav: 1,
   header: 2,
   footer: 4,
   aside: 8,
   article: 16,
-  list: 32,
-  table: 64,
+  li: 32,
+  td: 64,
 } as const;
 
-const BIT_OF_TAG: ReadonlyMap<number, number> = new Map([
-  [Tag.nav, Around.nav],
-  [Tag.header, Around.header],
-  [Tag.footer, Around.footer],
-  [Tag.aside, Around.aside],
-  [Tag.article, Around.article],
-  [Tag.li, Around.list],
-  [Tag.td, Around.table],
-]);
+const BIT_OF_TAG = new Map(Object.entries(Around).map(([name, bit]) => [tagId(name), bit]));
 
 /** The surroundings of an element: structural tags as `Around` bits, and groups of names, see `groupsOf`. */
 type Surroundings = { readonly tags: number; readonly groups: number; readonly nearGroups: number };
 
-type OfPlace = (place: Surroundings) => number;
-
 /** Tells whether a place stands in such an element, see `Around`. */
-export const inside: (bit: number) => OfPlace =
-  (bit) =>
-  ({ tags }) =>
-    flag((tags & bit) !== 0);
+export function inside(bit: number) {
+  return ({ tags }: Surroundings): number => flag((tags & bit) !== 0);
+}
 /** Tells whether an element around a place has a name of this group, see `NameGroup`. */
-export const named: (group: number) => OfPlace =
-  (group) =>
-  ({ groups }) =>
-    flag((groups & (1 << group)) !== 0);
+export function named(group: number) {
+  return ({ groups }: Surroundings): number => flag((groups & (1 << group)) !== 0);
+}
 /** Tells whether such a name stands right around the place. */
-export const near: (group: number) => OfPlace =
-  (group) =>
-  ({ nearGroups }) =>
-    flag((nearGroups & (1 << group)) !== 0);
+export function near(group: number) {
+  return ({ nearGroups }: Surroundings): number => flag((nearGroups & (1 << group)) !== 0);
+}
 
 /** The groups of names, see `groupsOf`. */
 export const NameGroup = {
@@ -146,8 +134,8 @@ export const AROUND_FEATURES = {
   inFooter: inside(Around.footer),
   inAside: inside(Around.aside),
   inArticle: inside(Around.article),
-  inList: inside(Around.list),
-  inTable: inside(Around.table),
+  inList: inside(Around.li),
+  inTable: inside(Around.td),
 } as const;
 export const NAMED_FEATURES = {
   namedComment: named(NameGroup.comment),

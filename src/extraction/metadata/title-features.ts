@@ -68,9 +68,9 @@ export function findTitleCandidates(page: MetadataPage): TitleCandidate[] {
     found.add(textOf(object.name) ?? "", "json-ld", TitleOrigin.jsonLd);
   }
   for (const name of OTHER_META) found.add(meta.get(name) ?? "", "meta", TitleOrigin.otherMeta);
-  addParts(found, openGraph, { source: "meta", origin: TitleOrigin.openGraphPart });
-  addParts(found, facts.title, { source: "title", origin: TitleOrigin.pagePart });
-  if (twitter !== openGraph) addParts(found, twitter, { source: "meta", origin: TitleOrigin.openGraphPart });
+  addParts(found, openGraph, "meta", TitleOrigin.openGraphPart);
+  addParts(found, facts.title, "title", TitleOrigin.pagePart);
+  if (twitter !== openGraph) addParts(found, twitter, "meta", TitleOrigin.openGraphPart);
   addBlockHeadings(found, page);
   return withoutSiteName(found.list, foldForComparison(siteName ?? ""));
 }
@@ -120,10 +120,8 @@ class Candidates {
 const SEPARATOR = /\s?[|｜•·»«›‹]+\s?|\s[-–—−~/\\:]+\s|(?<=[^\s\d]): /g;
 const MAX_SEPARATORS = 6;
 
-type Part = { readonly source: MetadataSource; readonly origin: number };
-
 /** Adds what precedes and what follows each separator of a text. */
-function addParts(found: Candidates, written: string, { source, origin }: Part): void {
+function addParts(found: Candidates, written: string, source: MetadataSource, origin: number): void {
   const text = visibleLine(written).slice(0, MAX_SPLIT_CHARS);
   const separators = [...text.matchAll(SEPARATOR)];
   if (separators.length > MAX_SEPARATORS) separators.splice(3, separators.length - MAX_SEPARATORS);
@@ -166,27 +164,6 @@ type Described = ReturnType<typeof describe>;
 /** A visible candidate, and its surroundings. */
 type Shown = NonNullable<Described["shown"]>;
 
-const PLACE = joined<Described>(
-  features({
-    distance: ({ shown, page }) => (shown === null ? FAR + 1 : clip(shown.block - page.places.first)),
-  }),
-  ofPart(
-    ({ shown }) => shown,
-    0,
-    features<Shown>({
-      isContent: ({ places, block }) => flag(places.isContent(block)),
-      isHidden: ({ places, element }) => flag(places.isHidden(element)),
-      "around.nav": inside(Around.nav),
-      "around.header": inside(Around.header),
-      "around.footer": inside(Around.footer),
-      "around.aside": inside(Around.aside),
-      "around.article": inside(Around.article),
-      isCard: named(NameGroup.card),
-      isRelated: named(NameGroup.related),
-    }),
-  ),
-);
-
 const FEATURES = joined<Described>(
   each(ORIGIN_NAMES, "from.", ({ candidate }, name) => flag((candidate.origins & TitleOrigin[name]) !== 0)),
   features({
@@ -221,7 +198,24 @@ const FEATURES = joined<Described>(
       cut ? namesHost(removed.join(" "), shared.host) : -1,
     keptShare: ({ candidate, shared }) => candidate.folded.length / shared.longest,
   }),
-  PLACE,
+  features({
+    distance: ({ shown, page }) => (shown === null ? FAR + 1 : clip(shown.block - page.places.first)),
+  }),
+  ofPart(
+    ({ shown }) => shown,
+    0,
+    features<Shown>({
+      isContent: ({ places, block }) => flag(places.isContent(block)),
+      isHidden: ({ places, element }) => flag(places.isHidden(element)),
+      "around.nav": inside(Around.nav),
+      "around.header": inside(Around.header),
+      "around.footer": inside(Around.footer),
+      "around.aside": inside(Around.aside),
+      "around.article": inside(Around.article),
+      isCard: named(NameGroup.card),
+      isRelated: named(NameGroup.related),
+    }),
+  ),
   features({
     longestCandidate: ({ shared }) => shared.longest,
     others: ({ candidate }) => candidate.folded.length,

@@ -64,20 +64,15 @@ const FORMS: readonly Form[] = [
   // 12.03.2024, 3/12/2024, 12.03.24
   {
     pattern: /(?<![\d/.-])(\d{1,2})([-/.])\s?(\d{1,2})\2\s?(\d{4}|\d{2})(?![\d/-]|\.\d)/g,
-    read: ([, first = "", separator, second = "", year = ""], lang) =>
-      numericDay({ first, second, year, separator: separator ?? "" }, lang),
+    read: numericDay,
   },
 ];
 
-type NumericDate = {
-  readonly first: string;
-  readonly second: string;
-  readonly year: string;
-  readonly separator: string;
-};
-
 // Only the United States and a few other countries write the month first, and never with dots.
-function numericDay({ first, second, year, separator }: NumericDate, lang: string | null): Reading | null {
+function numericDay(
+  [, first = "", separator, second = "", year = ""]: RegExpExecArray,
+  lang: string | null,
+): Reading | null {
   if (year.length === 2 && (first.length < 2 || second.length < 2)) return null;
   const fullYear = year.length === 2 ? 2000 + Number(year) : Number(year);
   const [one, two] = [Number(first), Number(second)];

@@ -1,4 +1,4 @@
-import { CodeWords, type EntityText } from "./source-text.ts";
+import { CodeWords, type EntityText, WordLists } from "./source-text.ts";
 import { isWhiteSpace } from "./word-stats.ts";
 
 /** The attributes that the scanner keeps of a start tag, each with the names that it may have. */
@@ -139,15 +139,7 @@ const GROUP_WORDS = [
 /** The number of groups; group `n` is bit `n` of a mask. */
 export const GROUP_COUNT = GROUP_WORDS.length;
 
-const GROUPS_OF_WORD: ReadonlyMap<string, number> = (() => {
-  const groups = new Map<string, number>();
-  GROUP_WORDS.forEach((words, group) => {
-    for (const word of words.split(" ")) groups.set(word, (groups.get(word) ?? 0) | (1 << group));
-  });
-  return groups;
-})();
-const WORDS = new CodeWords([...GROUPS_OF_WORD.keys()]);
-const GROUPS_BY_WORD = Int32Array.from(GROUPS_OF_WORD.values());
+const WORDS = new WordLists(GROUP_WORDS);
 
 /** Longer values are data, not names. */
 const MAX_NAME_LENGTH = 400;
@@ -171,18 +163,13 @@ export function groupsAt(codes: Uint16Array, start: number, end: number): number
     }
     const first = at;
     while (at < last && !isWhiteSpace(codes[at]!)) at++;
-    mask |= groupsOfWord(codes, first, at) | groupsOfParts(codes, first, at);
+    mask |= WORDS.find(codes, first, at) | groupsOfParts(codes, first, at);
   }
   return mask;
 }
 
-function groupsOfWord(codes: Uint16Array, start: number, end: number): number {
-  const word = WORDS.find(codes, start, end);
-  return word < 0 ? 0 : GROUPS_BY_WORD[word]!;
-}
-
-const isLower = (code: number): boolean => (code - 97) >>> 0 < 26;
-const isCapital = (code: number): boolean => (code - 65) >>> 0 < 26;
+export const isLower = (code: number): boolean => (code - 97) >>> 0 < 26;
+export const isCapital = (code: number): boolean => (code - 65) >>> 0 < 26;
 
 /**
  * Finds the groups of a name's parts: runs of letters, split where a capital starts a word ("navBar", "HTMLBody").
@@ -194,12 +181,12 @@ function groupsOfParts(codes: Uint16Array, start: number, end: number): number {
     while (at < end && isCapital(codes[at]!)) at++;
     const capitals = at - first;
     const isWord = at < end && isLower(codes[at]!);
-    if (capitals > 0 && !isWord) mask |= groupsOfWord(codes, first, at);
-    else if (capitals > 1) mask |= groupsOfWord(codes, first, at - 1);
+    if (capitals > 0 && !isWord) mask |= WORDS.find(codes, first, at);
+    else if (capitals > 1) mask |= WORDS.find(codes, first, at - 1);
     if (capitals > 1 && isWord) first = at - 1;
     if (isWord) {
       while (at < end && isLower(codes[at]!)) at++;
-      mask |= groupsOfWord(codes, first, at);
+      mask |= WORDS.find(codes, first, at);
     } else if (capitals === 0) at++;
   }
   return mask;

@@ -272,6 +272,17 @@ export function nearestOf(
   return -1;
 }
 
+/** The index of the first of ascending numbers that is at least this one. */
+export function firstFrom(numbers: ArrayLike<number>, least: number): number {
+  let low = 0;
+  for (let high = numbers.length; low < high; ) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle]! < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
 /** Returns the flags that an element has by its tag alone. */
 export const flagsOfTag = (tag: number): number => FLAGS_OF_TAG[tag]!;
 

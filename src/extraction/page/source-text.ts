@@ -213,6 +213,27 @@ export class CodeWords {
   }
 }
 
+/** Lists of such words, one bit for each list, looked up in the same way. A word may be in several lists. */
+export class WordLists {
+  readonly #words: CodeWords;
+  readonly #bits: Int32Array;
+
+  /** @param lists the words of each, separated by white space; at most 32 lists */
+  constructor(lists: readonly string[]) {
+    const bits = new Map<string, number>();
+    for (const [list, words] of lists.entries())
+      for (const word of words.split(/\s+/)) bits.set(word, (bits.get(word) ?? 0) | (1 << list));
+    this.#words = new CodeWords([...bits.keys()]);
+    this.#bits = Int32Array.from(bits.values());
+  }
+
+  /** Returns the bits of the lists that have the word at these units, in any case. */
+  find(codes: Uint16Array, start: number, end: number): number {
+    const word = this.#words.find(codes, start, end);
+    return word < 0 ? 0 : this.#bits[word]!;
+  }
+}
+
 /** Hashes the length and three letters; reading every letter of every name on a page takes twice the time. */
 function hashOf(codes: Uint16Array, start: number, end: number): number {
   const first = codes[start]! | 32;

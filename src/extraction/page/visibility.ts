@@ -1,3 +1,4 @@
+import { nextMatch } from "../text.ts";
 import { Field, type StartTagAttributes } from "./attributes.ts";
 import { ElementFlag } from "./page-model.ts";
 import { TextTable } from "./source-text.ts";
@@ -209,7 +210,7 @@ function forEachRule(sheet: string, visit: VisitRule, visitOnSome: VisitRule): v
     }
     const close = css.indexOf("}", open);
     const end = close < 0 ? css.length : close;
-    if (telling < open) telling = nextTelling(css, open);
+    if (telling < open) telling = nextMatch(css, open, TELLING);
     if (telling < end) {
       const selectors = css.slice(at, open).trim();
       const rule = mediaEnd > 0 ? visitOnSome : visit;
@@ -223,11 +224,6 @@ const AT_SIGN = 0x40;
 
 /** Matches what hiding or showing declarations contain, see `HIDING_STYLE`, `CLIPPED` and `isShowing`. */
 const TELLING = /display|visibility|clip|overflow|font-size\s*:\s*0|:\s*-\d{4}/gi;
-
-function nextTelling(css: string, from: number): number {
-  TELLING.lastIndex = from;
-  return TELLING.exec(css)?.index ?? css.length;
-}
 
 function skipSpace(css: string, from: number): number {
   let at = from;
