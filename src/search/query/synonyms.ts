@@ -103,7 +103,10 @@ function tableOf(
 }
 
 function addAbbreviations(table: Synonyms): void {
-  for (const line of ABBREVIATIONS.trim().split("\n")) {
+  const lines = ABBREVIATIONS.trim().split("\n");
+  const singly = (line: string) =>
+    line.includes("(s)") ? ["", "s"].map((end) => line.replaceAll("(s)", end)) : line;
+  for (const line of lines.flatMap(singly)) {
     const [, short = "", direction, long = ""] = /^(.+) ([=>]) (.+)$/.exec(line) ?? [];
     if (direction === "=") table.addGroups([[short, long]]);
     else table.addOneWay({ [short]: [long] });

@@ -62,8 +62,8 @@ export const FUNCTION_WORDS: Readonly<Record<Language, readonly string[]>> = {
 
 /**
  * Abbreviations of computing and what they stand for. With `=` each side finds the other; with `>` only the
- * abbreviation finds the rest, because the words alone are used for much else. Names that are commands, or
- * that are short for several things, are left out.
+ * abbreviation finds the rest, because the words alone are used for much else. A line with `(s)` is one without and
+ * one with an s. Names that are commands, or that are short for several things, are left out.
  */
 export const ABBREVIATIONS = `
 a11y = accessibility
@@ -73,17 +73,14 @@ addr = address
 admin = administrator
 alloc = allocation
 api > application programming interface
-app = application
-apps = applications
+app(s) = application(s)
 arch > architecture
-arg = argument
-args = arguments
+arg(s) = argument(s)
 arr > array
 asm = assembly
 ast = abstract syntax tree
 async = asynchronous
-attr = attribute
-attrs = attributes
+attr(s) = attribute(s)
 auth > authentication
 auth > authorization
 authn = authentication
@@ -97,11 +94,9 @@ buf = buffer
 calc = calculate
 cb = callback
 cdn = content delivery network
-cert = certificate
-certs = certificates
+cert(s) = certificate(s)
 cfg = configuration
-char = character
-chars = characters
+char(s) = character(s)
 ci = continuous integration
 cli = command line interface
 cmd = command
@@ -113,8 +108,7 @@ conf = configuration
 configs = configurations
 conn = connection
 const = constant
-coord = coordinate
-coords = coordinates
+coord(s) = coordinate(s)
 cors = cross-origin resource sharing
 cpu > processor
 creds = credentials
@@ -128,8 +122,7 @@ ctor = constructor
 ctrl = control
 ctx = context
 cwd = current working directory
-db = database
-dbs = databases
+db(s) = database(s)
 dbms = database management system
 dec > decimal
 decl = declaration
@@ -156,8 +149,7 @@ dsl > domain-specific language
 dtor = destructor
 dup = duplicate
 e2e = end-to-end
-elem = element
-elems = elements
+elem(s) = element(s)
 enc = encoding
 env = environment
 eof > end of file
@@ -173,11 +165,9 @@ faq > frequently asked questions
 fg = foreground
 fk = foreign key
 fmt = format
-fn = function
-fns = functions
+fn(s) = function(s)
 fs = filesystem
-func = function
-funcs = functions
+func(s) = function(s)
 gc = garbage collection
 gcp = google cloud
 gen > generate
@@ -196,14 +186,12 @@ ide > integrated development environment
 idx = index
 iface = interface
 impl = implementation
-img = image
-imgs = images
+img(s) = image(s)
 info = information
 init = initialize
 init = initialization
 init = initialise
-int = integer
-ints = integers
+int(s) = integer(s)
 interp > interpolation
 intl = internationalization
 io = input output
@@ -220,8 +208,7 @@ kb > kilobyte
 kbd = keyboard
 l10n = localization
 l10n = localisation
-lang = language
-langs = languages
+lang(s) = language(s)
 lib = library
 libs = libraries
 lhs > left-hand side
@@ -241,8 +228,7 @@ min = minimum
 misc > miscellaneous
 ml = machine learning
 mq = message queue
-msg = message
-msgs = messages
+msg(s) = message(s)
 mtu > maximum transmission unit
 mut = mutable
 mutex = mutual exclusion
@@ -251,39 +237,31 @@ nav = navigation
 neg > negative
 nic > network interface
 ns = namespace
-num = number
-nums = numbers
-obj = object
-objs = objects
+num(s) = number(s)
+obj(s) = object(s)
 ocr > optical character recognition
 ops = operations
-opt = option
-opts = options
+opt(s) = option(s)
 orig = original
 orm = object-relational mapping
 os = operating system
-param = parameter
-params = parameters
+param(s) = parameter(s)
 passwd = password
 pwd = password
 pct = percent
 pdf > portable document format
 perf = performance
-perm = permission
-perms = permissions
+perm(s) = permission(s)
 pg = postgresql
 postgres = postgresql
 pgsql = postgresql
 pid = process id
 pk = primary key
-pkg = package
-pkgs = packages
+pkg(s) = package(s)
 poc > proof of concept
-pr = pull request
-prs = pull requests
+pr(s) = pull request(s)
 prec > precision
-pref = preference
-prefs = preferences
+pref(s) = preference(s)
 prev = previous
 proc > process
 procs > processes
@@ -293,8 +271,7 @@ proj = project
 prop = property
 props = properties
 proto > protocol
-ptr = pointer
-ptrs = pointers
+ptr(s) = pointer(s)
 pub > public
 pw = password
 py = python
@@ -307,8 +284,7 @@ rbac = role-based access control
 rdbms = relational database
 rec > record
 recv = receive
-ref = reference
-refs = references
+ref(s) = reference(s)
 regex = regular expression
 regexp = regular expression
 regex = regexp
@@ -332,8 +308,7 @@ sig = signature
 sla > service level agreement
 sln > solution
 spa = single-page application
-spec = specification
-specs = specifications
+spec(s) = specification(s)
 sqli = sql injection
 src = source
 srv = server
@@ -344,12 +319,9 @@ std = standard
 stderr = standard error
 stdin = standard input
 stdout = standard output
-stmt = statement
-stmts = statements
-str = string
-strs = strings
-struct = structure
-structs = structures
+stmt(s) = statement(s)
+str(s) = string(s)
+struct(s) = structure(s)
 svc = service
 svg > vector graphics
 sync = synchronous
@@ -378,15 +350,12 @@ usr > user
 util = utility
 utils = utilities
 ux = user experience
-val = value
-vals = values
-var = variable
-vars = variables
+val(s) = value(s)
+var(s) = variable(s)
 vcs > version control
 vec = vector
 ver = version
-vm = virtual machine
-vms = virtual machines
+vm(s) = virtual machine(s)
 vpc = virtual private cloud
 vpn > virtual private network
 vscode = visual studio code
