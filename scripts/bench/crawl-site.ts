@@ -64,8 +64,10 @@ function head(number: number): Uint8Array<ArrayBuffer> {
     (child) => child < pages,
   );
   const links = below.map((child) => `<li><a href="/p/${child}">Chapter ${child}</a></li>`).join("");
+  // An empty list would be a place for a script to fill, which makes the pages without chapters another make.
+  const contents = below.length > 0 ? `<ul class="contents">${links}</ul>` : "";
   return encoder.encode(
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Chapter ${number} of the book</title><meta name="description" content="Chapter ${number}"><link rel="canonical" href="${number === 0 ? "/" : `/p/${number}`}"></head><body><nav class="menu"><ul>${menu}</ul></nav><main><h1>Chapter ${number} of the book</h1><ul class="contents">${links}</ul>`,
+    `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Chapter ${number} of the book</title><meta name="description" content="Chapter ${number}"><link rel="canonical" href="${number === 0 ? "/" : `/p/${number}`}"></head><body><nav class="menu"><ul>${menu}</ul></nav><main><h1>Chapter ${number} of the book</h1>${contents}`,
   );
 }
 
