@@ -23,14 +23,13 @@ export function formatCompletions(shell: string): string {
   );
 }
 
-const offered = ({ flags }: Command): readonly Flag[] => flags;
 const spellings = (flag: Flag): string[] => [`--${flag.name}`, ...(flag.short ? [`-${flag.short}`] : [])];
 const commandNames = COMMANDS.map(({ name }) => name);
 const namedCommands = COMMANDS.filter((command) => command !== EXTRACT_COMMAND);
 
 /** Every option once, because an option means the same in all commands that take it. */
 const allOffered: readonly Flag[] = [
-  ...new Map(COMMANDS.flatMap(offered).map((flag) => [flag.name, flag])).values(),
+  ...new Map(COMMANDS.flatMap(({ flags }) => flags).map((flag) => [flag.name, flag])).values(),
 ];
 
 /**
@@ -55,7 +54,7 @@ const repeatable = allOffered.filter((flag) => flag.isRepeatable);
 function bash(): string {
   const valueCases = valued.map((flag) => `    ${spellings(flag).join("|")}) ${bashValues(flag)}; return ;;`);
   const lettered = allOffered.filter((flag) => flag.short);
-  const optionsOf = (command: Command): string => offered(command).flatMap(spellings).join(" ");
+  const optionsOf = (command: Command): string => command.flags.flatMap(spellings).join(" ");
   const optionCases = namedCommands.map(
     (command) => `    ${command.name}) options="${optionsOf(command)}" ;;`,
   );
@@ -134,9 +133,7 @@ function bashValues({ choices, isPath }: Flag): string {
 
 function zsh(): string {
   const specsOf = (command: Command): string =>
-    offered(command)
-      .map((flag) => `        ${zshSpec(flag)} \\`)
-      .join("\n");
+    command.flags.map((flag) => `        ${zshSpec(flag)} \\`).join("\n");
   const cases = namedCommands.map(
     (command) => `    ${command.name})
       _arguments -s \\
@@ -212,7 +209,7 @@ ${[...commandLines, ...flagLines, ...argumentLines].join("\n")}
  * named (which means extract).
  */
 function fishCondition({ name, short, isRepeatable }: Flag): string {
-  const takes = (command: Command): boolean => offered(command).some((flag) => flag.name === name);
+  const takes = (command: Command): boolean => command.flags.some((flag) => flag.name === name);
   const isNew = `not __fish_contains_opt ${short ? `-s ${short} ` : ""}${name}`;
   const again = isRepeatable ? [] : [isNew];
   const condition = (parts: readonly string[]): string =>

@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { extname } from "node:path";
 import { bodyKind, type LocalDocument } from "../articles/index.ts";
@@ -48,6 +49,15 @@ export async function readText(path: string, io: Io, maxBytes: number): Promise<
   const bytes = await untilAborted(reading, io.signal);
   requireSize(path, bytes.length, maxBytes);
   return decodeText(bytes, null).text;
+}
+
+/** Tells whether a folder is there. */
+export function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** Tells whether a path means standard input; /dev/stdin cannot be opened when it is a socket. */

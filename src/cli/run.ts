@@ -2,7 +2,7 @@ import { FAILURE_OUTCOMES, Failure } from "../base/failure.ts";
 import { VERSION } from "../base/version.ts";
 import { parseArguments, type Typed } from "./arguments.ts";
 import type { CommandName } from "./commands.ts";
-import { type Io, OutputClosed } from "./io.ts";
+import { type Io, OutputClosed, wrongUsage } from "./io.ts";
 import { type Run, type Shell, serverPartsOf } from "./shell.ts";
 import { createNotices, createPaint, createServerNotices, type Notices } from "./terminal/notices.ts";
 
@@ -99,8 +99,7 @@ async function dispatch(shell: Shell): Promise<number> {
   const { typed, isBare, io } = shell;
   if (typed.has("version")) {
     if (typed.command.name === "search" && typed.positionals.length > 0)
-      throw new Failure(
-        "invalid_usage",
+      throw wrongUsage(
         "--version prints the program's version; --library NAME@4 or --filter version:4 searches one of the documentation",
       );
     await io.stdout.write(`article-extractor ${VERSION}\n`);

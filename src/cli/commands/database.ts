@@ -1,9 +1,9 @@
-import { openDatabase, type Program } from "../../app/index.ts";
-import { Failure } from "../../base/failure.ts";
+import { openDatabase } from "../../app/index.ts";
 import { noMetrics } from "../../base/metrics.ts";
 import { didYouMean } from "../../base/nearest.ts";
 import { inspect, migrate, type Postgres, WANTED_VERSION } from "../../base/postgres/index.ts";
 import { DATABASE_ACTIONS } from "../commands.ts";
+import { wrongUsage } from "../io.ts";
 import { openProgram } from "../program.ts";
 import { partsOf, type Run, type Shell } from "../shell.ts";
 
@@ -14,17 +14,12 @@ import { partsOf, type Run, type Shell } from "../shell.ts";
 export const database: Run = async (shell) => {
   const [action = "", ...more] = shell.typed.positionals;
   if (!DATABASE_ACTIONS.some((one) => one === action) || more.length > 0)
-    throw new Failure(
-      "invalid_usage",
-      `database takes: migrate, or status${didYouMean(action, DATABASE_ACTIONS)}`,
-    );
+    throw wrongUsage(`database takes: migrate, or status${didYouMean(action, DATABASE_ACTIONS)}`);
   const program = await openProgram(partsOf(shell));
-  await using opened = await openHere(program);
+  const log = program.openLog("critical");
+  await using opened = await openDatabase({ settings: program.settings, log, metrics: noMetrics });
   return await (action === "migrate" ? bringUpToDate : show)(opened, shell);
 };
-
-const openHere = (program: Program): Promise<Postgres> =>
-  openDatabase({ settings: program.settings, log: program.openLog("critical"), metrics: noMetrics });
 
 async function bringUpToDate(opened: Postgres, shell: Shell): Promise<number> {
   const { typed, io } = shell;

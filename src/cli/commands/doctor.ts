@@ -61,17 +61,17 @@ export const doctor: Run = async (shell) => {
 
 async function look(parts: DoctorParts): Promise<number> {
   const findings = [
-    ...(await lookAtBrowser(parts)),
+    ...(await findingsOf("browser", () => lookAtBrowser(parts))),
     display(parts),
     ...proxies(parts),
     await certificates(parts),
-    storageState(parts),
+    ...(await findingsOf("storage state", async () => [storageState(parts)])),
     await disk("disk", process.cwd()),
     await disk("temporary files", tmpdir()),
     await stateDirectory("state directory", stateDirectoryOf(parts.program, "extractor")),
     await stateDirectory("search state directory", stateDirectoryOf(parts.program, "search")),
-    ...(await lookAtDatabase(parts)),
-    ...(await lookAtStore(parts)),
+    ...(await findingsOf("database", () => lookAtDatabase(parts))),
+    ...(await findingsOf("store", () => lookAtStore(parts))),
     await git(),
     ...(await lookAtTenants(parts)),
   ];
@@ -96,24 +96,23 @@ const ok = (name: string, detail: string): Finding => ({ name, status: "ok", det
 const note = (name: string, detail: string): Finding => ({ name, status: "note", detail });
 const problem = (name: string, detail: string): Finding => ({ name, status: "problem", detail });
 
+/** What a look finds; a failure of it is a problem of this name. */
+const findingsOf = (name: string, look: () => Promise<Finding[]>): Promise<Finding[]> =>
+  look().catch((error) => [problem(name, messageOf(error))]);
+
 async function lookAtBrowser({ app, program }: DoctorParts): Promise<Finding[]> {
   const name = "browser";
   const isRoot = process.getuid?.() === 0;
-  try {
-    const path = app.browserPath();
-    if (path === null) {
-      const missing = "no Chromium, Chrome or Edge was found: pages are fetched over plain HTTP";
-      return [program.settings.preferBrowser === true ? problem(name, missing) : note(name, missing)];
-    }
-    const found = ok(name, `${path}, version ${await app.browserVersion()}, starts`);
-    if (program.settings.browserSandbox ?? !isRoot)
-      return [found, ok("sandbox", "the browser runs in its sandbox")];
-    const why = isRoot ? "as root a browser has none" : "ARTICLE_EXTRACTOR_BROWSER_SANDBOX turns it off";
-    return [found, note("sandbox", `the browser runs without its sandbox: ${why}`)];
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return [problem(name, error.message)];
+  const path = app.browserPath();
+  if (path === null) {
+    const missing = "no Chromium, Chrome or Edge was found: pages are fetched over plain HTTP";
+    return [program.settings.preferBrowser === true ? problem(name, missing) : note(name, missing)];
   }
+  const found = ok(name, `${path}, version ${await app.browserVersion()}, starts`);
+  if (program.settings.browserSandbox ?? !isRoot)
+    return [found, ok("sandbox", "the browser runs in its sandbox")];
+  const why = isRoot ? "as root a browser has none" : "ARTICLE_EXTRACTOR_BROWSER_SANDBOX turns it off";
+  return [found, note("sandbox", `the browser runs without its sandbox: ${why}`)];
 }
 
 const display = ({ program }: DoctorParts): Finding =>
@@ -153,14 +152,9 @@ async function certificates({ io, program }: DoctorParts): Promise<Finding> {
 function storageState({ app, program: { settings } }: DoctorParts): Finding {
   const name = "storage state";
   if (settings.storageStateFile === null) return ok(name, "none: sessions end with the program");
-  try {
-    const pending = app.pendingEntries();
-    const detail = `${resolve(settings.storageStateFile)}, ${pending} changes wait to be merged`;
-    return pending > settings.storageQueueMaxEntries ? problem(name, detail) : ok(name, detail);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return problem(name, error.message);
-  }
+  const pending = app.pendingEntries();
+  const detail = `${resolve(settings.storageStateFile)}, ${pending} changes wait to be merged`;
+  return pending > settings.storageQueueMaxEntries ? problem(name, detail) : ok(name, detail);
 }
 
 /** The free space below which crawls warn. */
@@ -197,17 +191,11 @@ const STORE_PATIENCE_MS = 10_000;
 async function lookAtStore({ app, program, io, log }: DoctorParts): Promise<Finding[]> {
   const { storeUrl } = program.settings;
   if (storeUrl === null) return [];
-  const name = "store";
   const { metrics } = app;
   const location = parseStoreUrl(storeUrl);
   await using store = await openStore(program, location, { metrics, log, patienceMs: STORE_PATIENCE_MS });
-  try {
-    await tryStore(store, io.signal);
-    return [ok(name, `${store.url}, lists, writes, reads and deletes objects`)];
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return [problem(name, error.message)];
-  }
+  await tryStore(store, io.signal);
+  return [ok("store", `${store.url}, lists, writes, reads and deletes objects`)];
 }
 
 async function tryStore(store: ObjectStore, signal: AbortSignal): Promise<void> {
@@ -228,23 +216,18 @@ const OLD_SNAPSHOT_MS = 60_000;
 async function lookAtDatabase({ app, program, log }: DoctorParts): Promise<Finding[]> {
   const { settings } = program;
   if (settings.databaseUrl === null) return [];
-  const name = "database";
-  try {
-    await using opened = await openDatabase({ settings, log, metrics: app.metrics });
-    const database = opened.patient({ waitMs: 0, statementMs: DATABASE_PATIENCE_MS, isStart: true });
-    const { connections, serverVersion, version, clockAheadMs, oldestSnapshot } = await inspect(database);
-    const pooler = POOLERS[await database.pooler()];
-    const server = `${database.place}, PostgreSQL ${serverVersion}, ${connections.used} of ${connections.max} connections in use${pooler}`;
-    const seconds = (Math.abs(clockAheadMs) / 1000).toFixed(1);
-    const clock = `${seconds} s ${clockAheadMs < 0 ? "behind" : "ahead of"} this machine's; only the database's counts`;
-    const ready = await checkReady(database, 0).then(
-      () => ok("database schema", `${database.schema}, version ${version}`),
-      (error) => problem("database schema", messageOf(error)),
-    );
-    return [ok(name, server), ready, ok("database clock", clock), ...snapshot(oldestSnapshot)];
-  } catch (error) {
-    return [problem(name, messageOf(error))];
-  }
+  await using opened = await openDatabase({ settings, log, metrics: app.metrics });
+  const database = opened.patient({ waitMs: 0, statementMs: DATABASE_PATIENCE_MS, isStart: true });
+  const { connections, serverVersion, version, clockAheadMs, oldestSnapshot } = await inspect(database);
+  const pooler = POOLERS[await database.pooler()];
+  const server = `${database.place}, PostgreSQL ${serverVersion}, ${connections.used} of ${connections.max} connections in use${pooler}`;
+  const seconds = (Math.abs(clockAheadMs) / 1000).toFixed(1);
+  const clock = `${seconds} s ${clockAheadMs < 0 ? "behind" : "ahead of"} this machine's; only the database's counts`;
+  const schema = await findingsOf("database schema", async () => {
+    await checkReady(database, 0);
+    return [ok("database schema", `${database.schema}, version ${version}`)];
+  });
+  return [ok("database", server), ...schema, ok("database clock", clock), ...snapshot(oldestSnapshot)];
 }
 
 const POOLERS = {
@@ -294,29 +277,27 @@ async function lookAtTenants(parts: DoctorParts): Promise<Finding[]> {
     await using tenants = openTenants(program, { ...parts, deployment });
     const { registry, sources } = tenants;
     const problems = await sources.problems(io.signal);
-    return [
-      ...problems.map((detail) => ({ name: "sources", status: "problem" as const, detail })),
-      ...(await registry.statuses()).map(findingOf),
-    ];
+    const statuses = await registry.statuses();
+    return [...problems.map((detail) => problem("sources", detail)), ...statuses.map(findingOf)];
   } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return error.message.split("\n").map((detail) => ({ name: "deployment", status: "problem", detail }));
+    return messageOf(error)
+      .split("\n")
+      .map((detail) => problem("deployment", detail));
   }
 }
 
 function findingOf(status: TenantStatus): Finding {
   const { codename, lastError, builtAt, documentCount, isSearchEnabled, testQueries, leftOut } = status;
   const name = `tenant ${codename}`;
-  if (lastError !== null) return { name, status: "problem", detail: lastError.message };
-  if (!isSearchEnabled) return { name, status: "note", detail: "search is disabled" };
-  if (builtAt === null) return { name, status: "note", detail: "no search index yet" };
+  if (lastError !== null) return problem(name, lastError.message);
+  if (!isSearchEnabled) return note(name, "search is disabled");
+  if (builtAt === null) return note(name, "no search index yet");
   // The number is unknown when the index was built under another state directory.
   const documents = documentCount === null ? "" : `${countedDocuments(documentCount)}, `;
   const rest = describeCut(status.counts) + describeLeftOut(leftOut, "");
   const what = `${documents}indexed ${builtAt.toISOString()}${rest}`;
   const without = testQueries.filter(({ hits }) => hits === 0).map(({ query }) => JSON.stringify(query));
-  if (without.length > 0)
-    return { name, status: "note", detail: `${what}; test queries that find nothing: ${without.join(", ")}` };
+  if (without.length > 0) return note(name, `${what}; test queries that find nothing: ${without.join(", ")}`);
   const queries = testQueries.length > 0 ? `; all ${testQueries.length} test queries find something` : "";
-  return { name, status: "ok", detail: what + queries };
+  return ok(name, what + queries);
 }

@@ -62,8 +62,9 @@ export function createServerNotices(plain: Notices, isQuiet: boolean): ServerNot
   };
 }
 
+/** A text in one line without control characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
-const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
+export const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
 
 /** Colours for the terminal; functions that change nothing where there are none. */
 export type Paint = {

@@ -12,6 +12,9 @@ export interface Screen extends Disposable {
   show(line: string): void;
 }
 
+/** The least time between two redraws, because they must not cost more than the work. */
+export const REDRAW_MS = 200;
+
 /** Moves to the start of the line and erases it (ECMA-48, CR and EL). */
 const ERASE = "\r\u001b[K";
 

@@ -24,7 +24,7 @@ import { folderOwner, requireFolderIndex } from "../../../tenants/index.ts";
 import { countedDocuments } from "../../deployment.ts";
 import type { Io } from "../../io.ts";
 import type { CommandParts } from "../../program.ts";
-import { type Paint, wrap } from "../../terminal/notices.ts";
+import { type Paint, printable, wrap } from "../../terminal/notices.ts";
 import type { FolderIndex, FolderSearch } from "./options.ts";
 
 /** A person does not wait longer for a command. */
@@ -103,13 +103,8 @@ function openIndex({ indexFile, folder }: FolderSearch, style: "plain" | "html")
     return SearchIndex.open(indexFile, { ...DEFAULT_SEARCH, snippet: { ...DEFAULT_SEARCH.snippet, style } });
   } catch (cause) {
     if (!(cause instanceof Failure) || !cause.code.startsWith("index_")) throw cause;
-    throw new Failure(
-      cause.code,
-      `${cause.message}; to build it: article-extractor index --dir ${quoteForShell(folder)}`,
-      {
-        cause,
-      },
-    );
+    const how = `article-extractor index --dir ${quoteForShell(folder)}`;
+    throw new Failure(cause.code, `${cause.message}; to build it: ${how}`, { cause });
   }
 }
 
@@ -180,10 +175,8 @@ async function* requireSome(
 const CLEAR_LINE = "\r\u001b[K";
 const progressLine = (count: number): string => `${CLEAR_LINE}indexing: ${count} documents`;
 
-function describe({ documents, unchanged }: BuildCounts): string {
-  const noun = documents === 1 ? "document" : "documents";
-  return `indexed ${documents} ${noun}${unchanged > 0 ? `, ${unchanged} of them unchanged,` : ""}`;
-}
+const describe = ({ documents, unchanged }: BuildCounts): string =>
+  `indexed ${countedDocuments(documents)}${unchanged > 0 ? `, ${unchanged} of them unchanged,` : ""}`;
 
 /** Converts a hit to JSON. */
 export function hitToJson(hit: SearchHit, isExplained: boolean): Record<string, unknown> {
@@ -222,9 +215,6 @@ export function formatHit(
   if (hit.explanation !== null) lines.push(...explain(hit).map((line) => indent + line));
   return `${lines.join("\n")}\n`;
 }
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
-const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', "#39": "'" };
 

@@ -1,9 +1,9 @@
-import { statSync } from "node:fs";
 import { foreignStates, sourceProblems } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { listDocuments, type PathRules } from "../../../search/index.ts";
 import type { Deployment } from "../../../settings/index.ts";
 import { openDeployment } from "../../deployment.ts";
+import { isFolder } from "../../input.ts";
 import { wrongUsage } from "../../io.ts";
 import { partsOf, type Run } from "../../shell.ts";
 
@@ -20,18 +20,13 @@ export const validate: Run = async (shell) => {
   const { program, deployment } = await openDeployment(parts, file);
   const { tenants, warnings } = deployment;
   const { refused, unset } = sourceProblems(deployment, program);
-  for (const warning of [
-    ...warnings,
-    ...unset,
-    ...(await folderProblems(deployment)),
-    ...foreignStates(program, deployment),
-  ])
+  const folders = await folderProblems(deployment);
+  for (const warning of [...warnings, ...unset, ...folders, ...foreignStates(program, deployment)])
     parts.notices.warn(`${file}: ${warning}`);
   if (refused.length > 0)
     throw new Failure("invalid_settings", refused.map((problem) => `${file}: ${problem}`).join("\n"));
-  await parts.io.stdout.write(
-    `${file} is valid: ${tenants.length} ${tenants.length === 1 ? "tenant" : "tenants"}\n`,
-  );
+  const count = `${tenants.length} ${tenants.length === 1 ? "tenant" : "tenants"}`;
+  await parts.io.stdout.write(`${file} is valid: ${count}\n`);
   return 0;
 };
 
@@ -62,13 +57,5 @@ async function choosesSome(folder: string, rules: PathRules): Promise<boolean> {
   } catch (error) {
     if (error instanceof Failure) return true;
     throw error;
-  }
-}
-
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
   }
 }

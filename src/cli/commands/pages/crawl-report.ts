@@ -15,7 +15,7 @@ import {
 import { unmatchedExclusion } from "../../../extraction/index.ts";
 import { type Io, OutputClosed } from "../../io.ts";
 import type { Notices } from "../../terminal/notices.ts";
-import { formatDuration, formatProgress, Pace, type Screen } from "../../terminal/screen.ts";
+import { formatDuration, formatProgress, Pace, REDRAW_MS, type Screen } from "../../terminal/screen.ts";
 
 export type CrawlReportParts = {
   readonly screen: Screen;
@@ -41,9 +41,6 @@ export interface CrawlReport extends Disposable {
   /** The message of the first failed page; null while none has failed. */
   readonly firstFailure: string | null;
 }
-
-/** The least time between two redraws, because they must not cost more than the crawl. */
-const REDRAW_MS = 200;
 
 export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
   const { screen, log, now } = parts;
@@ -147,10 +144,8 @@ function tellNotice(notice: CrawlNotice, { notices }: CrawlReportParts): void {
 function logEvent(event: CrawlEvent, log: Log): void {
   if (event.kind === "started")
     log.info("crawl started", { job_id: event.jobId, mode: event.mode, known: event.progress.total });
-  else if (event.kind === "finished") logEnd(event.summary, log);
-}
-
-function logEnd({ jobId, state, progress, error }: CrawlSummary, log: Log): void {
+  if (event.kind !== "finished") return;
+  const { jobId, state, progress, error } = event.summary;
   log.info("crawl finished", {
     job_id: jobId,
     state,

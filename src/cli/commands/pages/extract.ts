@@ -8,7 +8,7 @@ import type { Io } from "../../io.ts";
 import { noteMissingBrowser, openCommandApp } from "../../program.ts";
 import { canRedraw, type Run } from "../../shell.ts";
 import type { Notices } from "../../terminal/notices.ts";
-import { formatListProgress, openScreen, Pace, type Screen } from "../../terminal/screen.ts";
+import { formatListProgress, openScreen, Pace, REDRAW_MS, type Screen } from "../../terminal/screen.ts";
 import { pageCount } from "./crawl-report.ts";
 import {
   type ExtractCommand,
@@ -226,9 +226,6 @@ interface ListProgress extends Disposable {
   /** Counts a finished page. */
   add(end: "done" | "failed"): void;
 }
-
-/** The time between two redraws, because they must not cost more than the work. */
-const REDRAW_MS = 200;
 
 /** @param pages.todo those of the total that are not done before */
 function createListProgress(

@@ -1,4 +1,3 @@
-import { statSync } from "node:fs";
 import { basename, dirname, relative, resolve, sep } from "node:path";
 import { openSources, openTenantApp, type Program } from "../../../app/index.ts";
 import type { Log } from "../../../base/log.ts";
@@ -7,6 +6,7 @@ import { type TenantFields, withTenant } from "../../../settings/index.ts";
 import { lookAtRepository, lookAtWebsite, type TenantSettings } from "../../../tenants/index.ts";
 import { meantUrl, notPageUrl, type PageUrl, parsePageUrl, withoutCredentials } from "../../../urls/index.ts";
 import { placeDeployment } from "../../deployment.ts";
+import { isFolder } from "../../input.ts";
 import { wrongUsage } from "../../io.ts";
 
 /** What was typed as the source of a tenant. */
@@ -48,14 +48,6 @@ export function readSource(written: string): TypedSource {
   throw wrongUsage(`${notPageUrl(written)}, no repository's, and no folder that is there${guess}`);
 }
 
-function isFolder(path: string): boolean {
-  try {
-    return statSync(path).isDirectory();
-  } catch {
-    return false;
-  }
-}
-
 function isRepository(written: string, url: URL | null): boolean {
   if (url === null) return /^[\w.-]+@[\w.-]+:[\w./~-]+$/.test(written);
   if (["ssh:", "git:", "file:"].includes(url.protocol)) return true;
@@ -79,24 +71,17 @@ type LookOptions = {
  * @throws Failure of reaching it; `invalid_usage` when the file has a tenant of this source
  */
 export async function lookAt(source: TypedSource, options: LookOptions): Promise<FoundTenant> {
-  const { path, text } = options;
+  const { path, text, log } = options;
   const deployment = placeDeployment(path, text);
-  const base = baseOf(source, {
-    path,
-    codename: options.codename ?? codenameFor(source, deployment.tenants),
-  });
+  const codename = options.codename ?? codenameFor(source, deployment.tenants);
+  const base = baseOf(source, { path, codename });
   const draft = draftOf(source, base);
-  const withDraft = withTenant(text, draft, { name: path, directory: dirname(resolve(path)) });
-  const tenant = placeDeployment(path, withDraft).tenants.at(-1)!; // it was just added there
-  const log = options.log;
+  const place = { name: path, directory: dirname(resolve(path)) };
+  const tenant = placeDeployment(path, withTenant(text, draft, place)).tenants.at(-1)!; // it was just added there
   await using app = openTenantApp(options.program, { deployment, log });
   await using sources = openSources(options.program, { deployment, app });
   const found = await complete(source, { draft, base, tenant, sources, ...options });
-  const added = placeDeployment(
-    path,
-    withTenant(text, found.fields, { name: path, directory: dirname(resolve(path)) }),
-  );
-  requireNewSource(added.tenants);
+  requireNewSource(placeDeployment(path, withTenant(text, found.fields, place)).tenants);
   return found;
 }
 

@@ -3,7 +3,7 @@ import { didYouMean } from "../../../base/nearest.ts";
 import { withoutTenant, withTenant } from "../../../settings/index.ts";
 import type { TenantSettings, TenantStatus } from "../../../tenants/index.ts";
 import { TENANT_ACTIONS } from "../../commands.ts";
-import { DEFAULT_CONFIG, openCommandTenants, openDeployment } from "../../deployment.ts";
+import { countedDocuments, DEFAULT_CONFIG, openCommandTenants, openDeployment } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
 import { openProgram } from "../../program.ts";
@@ -84,7 +84,8 @@ const YES = { true: "yes", false: "no" } as const;
 
 function show({ fields, documents, undecided, findings }: FoundTenant): string {
   const { source_type: kind, codename, docs_name: _, ...rest } = fields;
-  const count = `${documents.length} ${documents.length === 1 ? "document" : "documents"}`;
+  const count = countedDocuments(documents.length);
+  const files = `${undecided} ${undecided === 1 ? "file" : "files"}`;
   const lines = [
     `${codename}: ${KINDS[kind as keyof typeof KINDS]}`,
     ...Object.entries(rest).map(
@@ -94,11 +95,7 @@ function show({ fields, documents, undecided, findings }: FoundTenant): string {
     `  ${rest.enable_crawler === true ? `${count} to begin with, and those that they link to` : count}`,
     ...documents.slice(0, SHOWN).map((document) => `    ${printable(document)}`),
     ...(documents.length > SHOWN ? ["    …"] : []),
-    ...(undecided > 0
-      ? [
-          `  and ${undecided} ${undecided === 1 ? "file" : "files"} whose text decides (JSON, YAML, man pages)`,
-        ]
-      : []),
+    ...(undecided > 0 ? [`  and ${files} whose text decides (JSON, YAML, man pages)`] : []),
   ];
   return `${lines.join("\n")}\n`;
 }
@@ -178,13 +175,9 @@ const sourceOf = (tenant: TenantSettings): string => {
 const stateOf = ({ state, problem }: TenantStatus): string =>
   state === "idle" && problem !== null ? problem.code : state;
 
-const toRecord = ({
-  tenant,
-  status,
-}: {
-  readonly tenant: TenantSettings;
-  readonly status: TenantStatus;
-}) => ({
+type Row = { readonly tenant: TenantSettings; readonly status: TenantStatus };
+
+const toRecord = ({ tenant, status }: Row) => ({
   tenant: tenant.codename,
   source_type: tenant.source,
   source: sourceOf(tenant),
