@@ -23,6 +23,7 @@ import {
   TraceIdRatioBasedSampler,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
+import { within } from "../base/abort.ts";
 import type { Span, SpanPlan, Tracer } from "../base/tracing.ts";
 import { VERSION } from "../base/version.ts";
 
@@ -78,10 +79,8 @@ export function openOpenTelemetry(plan: TracingPlan): Tracing {
   return {
     tracer,
     close: async () => {
-      const late = Promise.withResolvers<void>();
-      const timer = setTimeout(late.resolve, CLOSE_MS);
-      await Promise.race([provider.shutdown().catch(() => {}), late.promise]);
-      clearTimeout(timer);
+      const closed = provider.shutdown().catch(() => {});
+      await within(CLOSE_MS, closed, () => {});
     },
   };
 }

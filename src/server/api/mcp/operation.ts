@@ -61,14 +61,12 @@ const ConfigurationQuery = z.object({
   client: z.enum(MCP_CLIENTS).optional().openapi({ description: "In the form of this client" }),
 });
 
-type Configuring = {
+/** The operation `GET /mcp.json` of either server. */
+export const configurationOperation = (options: {
   readonly name: string;
   readonly hasApiKey: boolean;
   readonly defaultClientModel: string | null;
-};
-
-/** The operation `GET /mcp.json` of either server. */
-export const configurationOperation = (options: Configuring): ApiOperation => ({
+}): ApiOperation => ({
   method: "get",
   path: "/mcp.json",
   tag: "mcp",

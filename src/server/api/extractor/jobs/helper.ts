@@ -30,7 +30,8 @@ export function startHelper(options: JobParts): Helper {
       // What comes of it is told by the process that leads.
       for await (const _ of runCrawl(job, { ...options, stop, isFresh: false, canLead: false }));
     } catch (error) {
-      if (!isAway(error)) log.warning("a job cannot be helped", { job_id: job.id, reason: reasonOf(error) });
+      const reason = error instanceof Failure ? error.message : describe(error);
+      if (!isAway(error)) log.warning("a job cannot be helped", { job_id: job.id, reason });
     }
     left = { id: job.id, until: performance.now() + REST_MS };
     log.info("leaves a job", { job_id: job.id });
@@ -73,5 +74,3 @@ function watchEnd(id: string, leave: AbortController, { queue }: Pick<JobParts, 
     },
   };
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Failure ? error.message : describe(error));
