@@ -153,9 +153,9 @@ test.each([
   const path = join(directory, name);
   writeFileSync(join(directory, "package.json"), "{}");
   const run = await runCommand(["mcp"], { env: { ARTICLE_EXTRACTOR_OUTPUT_ROOT: path } });
-  expect(run).toEqual({
-    exitCode: 2,
-    stdout: "",
-    stderr: `error: ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path}: ${reason}\n`,
+  expect([run.exitCode, run.stdout]).toEqual([2, ""]);
+  expect(JSON.parse(run.stderr)).toMatchObject({
+    level: "critical",
+    message: `ARTICLE_EXTRACTOR_OUTPUT_ROOT ${path}: ${reason}`,
   });
 });

@@ -15,9 +15,11 @@ function readBoth(words: readonly string[]): readonly [inExtract: object, inCraw
     directory: "/",
     hasPerson: () => false,
   });
+  // What is rendered depends on the output: a crawl stores the page's ids besides.
+  const renderings: readonly string[] = [];
   return [
-    { network: extract.network, extraction: extract.extraction },
-    { network: crawl.network, extraction: crawl.plan.extraction },
+    { network: extract.network, extraction: { ...extract.extraction, renderings } },
+    { network: crawl.network, extraction: { ...crawl.plan.extraction, renderings } },
   ];
 }
 
