@@ -146,17 +146,21 @@ describe("the page of serve extractor, for crawls", () => {
     expect(tab.complaints).toEqual([]);
   });
 
-  test("goes on without its chart while the file of it cannot be had", async () => {
+  test.each([
+    ["cannot be had", "chartless"],
+    ["is cut off after its head", "chart-cut"],
+  ])("goes on without its chart while the file of it %s", async (_, directory) => {
     await using tab = await visit({ expected: /ERR_/ });
     const { page } = tab;
     const asked = Promise.withResolvers<void>();
     await page.route("**/*chart.js", async (route) => {
-      await route.abort();
+      if (directory === "chartless") await route.abort();
+      else await route.fulfill({ contentType: "text/javascript", body: "" });
       asked.resolve();
     });
     await page.goto(`${server.url}/#crawls`);
     await page.getByText("More options").click();
-    const fields = { output_dir: "chartless", rate_limit_delay: "0.7", max_pages: "4" };
+    const fields = { output_dir: directory, rate_limit_delay: "0.7", max_pages: "4" };
     await submitCrawl(page, { seeds: `${site.origin}/one`, ...fields });
     await asked.promise;
     await page.getByRole("button", { name: "Manifest" }).waitFor();

@@ -196,11 +196,15 @@ class Speed {
   async #load(): Promise<void> {
     if (this.#isLoading) return;
     this.#isLoading = true;
-    // A server that is away is told by the page already; the next stretch tries again.
-    const charts = await import("../chart.ts").catch(() => null);
-    this.#isLoading = charts !== null;
-    if (charts === null) return;
-    this.#chart = charts.timeChart({
+    // A server that is away is told by the page already; the next stretch tries again. One that ends between the head
+    // and the body of its answer leaves a module without anything in it.
+    const draw = await import("../chart.ts").then(
+      ({ timeChart }) => timeChart,
+      () => undefined,
+    );
+    this.#isLoading = draw !== undefined;
+    if (draw === undefined) return;
+    this.#chart = draw({
       label: "Pages a second, over time",
       height: 160,
       format: (value) => `${formatNumber(Math.round(value * 10) / 10)}/s`,
