@@ -245,9 +245,10 @@ test("a server whose bucket does not exist ends with one line", async () => {
   const { exitCode, stderr } = await runBinary(["serve", "extractor", "--host", "127.0.0.1", "--port", "0"], {
     env,
   });
-  expect({ exitCode, stderr }).toEqual({
-    exitCode: 2,
-    stderr: expect.stringMatching(/^error: ARTICLE_EXTRACTOR_STORE_URL: .*: there is no such bucket\n$/),
+  expect(exitCode).toBe(2);
+  expect(JSON.parse(stderr)).toMatchObject({
+    level: "critical",
+    message: expect.stringMatching(/^ARTICLE_EXTRACTOR_STORE_URL: .*: there is no such bucket$/),
   });
 });
 
