@@ -56,9 +56,12 @@ describe("a server", () => {
       });
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
       const problem = "has not been set up: run article-extractor database migrate";
-      expect(stderr).toMatch(
-        new RegExp(`^error: the schema ${database.schema} of the database [^\n]* ${problem}\n$`),
-      );
+      expect(JSON.parse(stderr)).toMatchObject({
+        level: "critical",
+        message: expect.stringMatching(
+          new RegExp(`^the schema ${database.schema} of the database .* ${problem}$`),
+        ),
+      });
     },
   );
 
@@ -79,7 +82,8 @@ describe("a server", () => {
       if (said.includes("the database is away; work waits for it")) child.kill("SIGTERM");
     }
     expect(await child.exited).toBe(130);
-    expect(said).toEndWith("error: interrupted\n");
+    const [last = ""] = said.trimEnd().split("\n").slice(-1);
+    expect(JSON.parse(last)).toMatchObject({ message: "interrupted" });
     expect(said).not.toContain("s3cret");
   });
 });

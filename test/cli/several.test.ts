@@ -116,6 +116,7 @@ describe("several pages", () => {
     expect(lines.map(nameOf)).toEqual(["a.html", "none.html", "b.html"]);
     expect(lines[1]).toEqual({
       file: "none.html",
+      http_status: null,
       success: false,
       error: { code: "unreadable_input", message },
     } as Line);
