@@ -23,7 +23,7 @@ test("pages that only say that they are missing fail, are asked about in the sit
     "*": () => html(missing, { status: 404 }),
   });
   await using place = await crawlPlace(app);
-  const plan = crawlPlan({ seeds: [`${site.origin}/`], hostDelayMs: 40, concurrency: 4 });
+  const plan = crawlPlan({ seeds: [`${site.origin}/`], hostDelayMs: 150, concurrency: 4 });
   const { manifest, outcomeOf } = await place.crawl(plan);
   expect<unknown>(
     [...paths, "/real"].map((path) => outcomeOf(path)?.error?.code ?? outcomeOf(path)?.status),
@@ -32,8 +32,9 @@ test("pages that only say that they are missing fail, are asked about in the sit
   expect(invented).toHaveLength(1);
   expect(manifest?.results.some(({ url }) => url.includes("no-such-page-"))).toBe(false);
   const times = site.visits.map(({ at }) => at).sort((a, b) => a - b);
-  const gaps = times.slice(1).map((at, index) => at - (times[index] ?? 0));
-  expect(Math.min(...gaps)).toBeGreaterThan(30);
+  // One request may be late on a busy machine; one without its turn would make the whole shorter by a delay.
+  const spanMs = (times.at(-1) ?? 0) - (times[0] ?? 0);
+  expect(spanMs).toBeGreaterThan((times.length - 1) * 150 - 100);
 }, 120_000);
 
 test("a crawl that fails on every error status stores no page that came with one", async () => {
