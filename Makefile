@@ -2,7 +2,7 @@
 BUN := sh scripts/bun
 INSTALLED := node_modules/.installed
 
-.PHONY: help demo sample-site docs test test-unit test-all test-scale build release version library packages check-names image check format install uninstall modules clean
+.PHONY: help demo sample-site docs test test-unit test-slow test-all test-scale build release version library packages check-names image check format install uninstall modules clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -14,47 +14,23 @@ demo: $(INSTALLED) ## build, then extract, crawl and search the small site in te
 sample-site: $(INSTALLED) ## [PORT=38000]: serve the site of the documentation's examples on loopback, until Ctrl-C
 	@$(BUN) scripts/sample-site.ts $(foreach set,$(MAKEOVERRIDES),$(call option,$(set)))
 
-test: check build library packages ## all tests that matter: minutes on an idle machine
-	sh scripts/ensure-chromium.sh
-	sh scripts/ensure-firefox.sh
-	sh scripts/ensure-server.sh nginx nginx-light
-	sh scripts/ensure-server.sh minisign minisign
-	sh scripts/ensure-server.sh caddy caddy
-	sh scripts/ensure-server.sh prometheus prometheus
-	sh scripts/ensure-server.sh systemd-analyze systemd
-	sh scripts/ensure-server.sh sshd openssh-server
-	sh scripts/ensure-server.sh postgres postgresql
-	sh scripts/ensure-server.sh pgbouncer pgbouncer
-	sh scripts/ensure-moto.sh
-	sh scripts/ensure-server.sh shellcheck shellcheck
-	sh scripts/ensure-xvfb.sh
-	$(BUN) scripts/test.ts
+test: check build library ## what everybody can run: minutes on an idle machine
+	sh scripts/ensure.sh fast
+	$(BUN) scripts/test.ts --fast
+
+test-slow: build library packages ## the other tests: browsers, PostgreSQL and S3, packages, documentation, hostile input, real clients
+	sh scripts/ensure.sh slow
+	$(BUN) scripts/test.ts --slow
 
 test-unit: $(INSTALLED) ## [ROOM=urls]: the quick tests; nothing is built, no server started
 	$(BUN) test --parallel --no-isolate --timeout=120000 test/unit/$(ROOM)
 
-test-all: check build library packages ## the tests and the long runs
-	sh scripts/ensure-chromium.sh
-	sh scripts/ensure-firefox.sh
-	sh scripts/ensure-server.sh nginx nginx-light
-	sh scripts/ensure-server.sh minisign minisign
-	sh scripts/ensure-server.sh caddy caddy
-	sh scripts/ensure-server.sh prometheus prometheus
-	sh scripts/ensure-server.sh systemd-analyze systemd
-	sh scripts/ensure-server.sh sshd openssh-server
-	sh scripts/ensure-server.sh postgres postgresql
-	sh scripts/ensure-server.sh pgbouncer pgbouncer
-	sh scripts/ensure-moto.sh
-	sh scripts/ensure-server.sh shellcheck shellcheck
-	sh scripts/ensure-xvfb.sh
-	sh scripts/ensure-server.sh podman podman
-	sh scripts/ensure-server.sh runc runc
-	sh scripts/ensure-server.sh mmdebstrap mmdebstrap
+test-all: check build library packages ## all of both, and the long runs
+	sh scripts/ensure.sh all
 	$(BUN) scripts/test.ts --all
 
 test-scale: build ## several processes on PostgreSQL and S3 while all of them fail in turn; a quarter of an hour
-	sh scripts/ensure-server.sh postgres postgresql
-	sh scripts/ensure-s3-server.sh
+	sh scripts/ensure.sh scale
 	$(BUN) scripts/test.ts --scale
 
 build: $(INSTALLED) ## dist/article-extractor, one self-contained file
@@ -108,7 +84,7 @@ $(INSTALLED): bun.lock package.json
 # The variables of the command line are the script's options: PEER=scrapy is --peer scrapy.
 option = --$(shell printf %s '$(firstword $(subst =, ,$(1)))' | tr A-Z_ a-z-) "$(patsubst $(firstword $(subst =, ,$(1)))=%,%,$(1))"
 
-bench-%: build ## a script of scripts/bench: browser, crawl, extraction, fetch, fragments, frontier, markdown, mcp, pages, scale, search, search-quality, serve, startup, sync, week
+bench-%: build ## a script of scripts/bench: browser, crawl, extraction, fragments, markdown, mcp, scale, search, search-quality, serve, startup, sync
 	$(BUN) scripts/bench/$*.ts $(foreach set,$(MAKEOVERRIDES),$(call option,$(set)))
 
 clean: ## remove what was built

@@ -1,8 +1,8 @@
-import { fstatSync, readFileSync } from "node:fs";
-import { type FileIdentity, type Io, stdoutFailure, untilAborted } from "../src/cli/index.ts";
+import { readFileSync } from "node:fs";
+import { type FileIdentity, type Io, readAtMost, stdoutFailure, untilAborted } from "../src/cli/index.ts";
 import { compileLess } from "./compile-less.ts";
 import { programCommand, startCopy, takeSupervisor } from "./process-copies.ts";
-import { createProcessOutput } from "./process-output.ts";
+import { createProcessOutput, statsOf } from "./process-output.ts";
 import { letWorkersGiveWay } from "./worker-priority.ts";
 
 export type ProcessIo = Io & {
@@ -20,14 +20,12 @@ export function processIo(): ProcessIo {
       controller.abort();
     });
   }
-  const output = createProcessOutput();
   const end = (): void => controller.abort();
   const readers = new Set<() => void>();
   let isHearing = false;
   const reload = (): void => {
     for (const read of readers) read();
   };
-  const supervisor = takeSupervisor(end, reload);
   return {
     onReload(read) {
       if (!isHearing) hearHangups(end, reload);
@@ -36,7 +34,7 @@ export function processIo(): ProcessIo {
       return { [Symbol.dispose]: () => void readers.delete(read) };
     },
     startCopy,
-    supervisor,
+    supervisor: takeSupervisor(end, reload),
     command: programCommand(),
     environment: process.env,
     // A script is run by Bun, and beside Bun there is no `.env` of ours.
@@ -50,47 +48,61 @@ export function processIo(): ProcessIo {
     useTemporaryDirectory: (directory) => {
       process.env.TMPDIR = directory;
     },
+    ...standardStreams(controller.signal),
+    signal: controller.signal,
+  };
+}
+
+function standardStreams(signal: AbortSignal): Pick<ProcessIo, "stdin" | "stdout" | "stderr" | "drained"> {
+  const output = createProcessOutput();
+  return {
     stdin: {
       get isTerminal() {
         return isDevice(0) && process.stdin.isTTY;
       },
-      read: (maxBytes) => untilAborted(readStdin(maxBytes), controller.signal),
-      readLine: () => untilAborted(readLine(), controller.signal),
+      read: (maxBytes) => untilAborted(readAtMost(Bun.stdin.stream(), maxBytes), signal),
+      readLine: () => untilAborted(readLine(), signal),
     },
-    stdout: {
-      get isTerminal() {
-        return isDevice(1) && process.stdout.isTTY;
-      },
-      get columns() {
-        // A terminal without a size reports 0 columns.
-        return (isDevice(1) && process.stdout.columns) || DEFAULT_COLUMNS;
-      },
-      get identity() {
-        return identify(1);
-      },
-      write: (text) =>
-        withLastWords(
-          output.toStdout(text).catch((error) => {
-            throw stdoutFailure(error);
-          }),
-          controller.signal,
-        ),
-    },
-    stderr: {
-      get isTerminal() {
-        return isDevice(2) && process.stderr.isTTY;
-      },
-      get columns() {
-        return (isDevice(2) && process.stderr.columns) || DEFAULT_COLUMNS;
-      },
-      get identity() {
-        return identify(2);
-      },
-      write: output.toStderr,
-    },
-    signal: controller.signal,
-    drained: () => withLastWords(output.drained(), controller.signal).catch(() => {}),
+    stdout: new OutputStream(1, (text) =>
+      withLastWords(
+        output.toStdout(text).catch((error) => {
+          throw stdoutFailure(error);
+        }),
+        signal,
+      ),
+    ),
+    stderr: new OutputStream(2, output.toStderr),
+    drained: () => withLastWords(output.drained(), signal).catch(() => {}),
   };
+}
+
+/** What is asked of an output when it is needed; see `isDevice`. */
+class OutputStream<Written> {
+  readonly #descriptor: 1 | 2;
+  readonly write: (text: string) => Written;
+
+  constructor(descriptor: 1 | 2, write: (text: string) => Written) {
+    this.#descriptor = descriptor;
+    this.write = write;
+  }
+
+  get #device(): NodeJS.WriteStream | null {
+    if (!isDevice(this.#descriptor)) return null;
+    return this.#descriptor === 1 ? process.stdout : process.stderr;
+  }
+
+  get isTerminal(): boolean {
+    return this.#device?.isTTY ?? false;
+  }
+
+  get columns(): number {
+    // A terminal without a size reports 0 columns.
+    return this.#device?.columns || DEFAULT_COLUMNS;
+  }
+
+  get identity(): FileIdentity | null {
+    return statsOf(this.#descriptor);
+  }
 }
 
 /** Hears SIGHUP as the wish to reload, unless it says that the program's terminal is closed. */
@@ -120,32 +132,7 @@ const DEFAULT_COLUMNS = 80;
 
 // Touching process.stdin, stdout or stderr loads the whole stream machinery (about 4 ms each), so only a
 // descriptor that may be a terminal is asked whether it is one.
-function isDevice(descriptor: number): boolean {
-  try {
-    return fstatSync(descriptor).isCharacterDevice();
-  } catch {
-    return false; // closed
-  }
-}
-
-function identify(descriptor: number): FileIdentity | null {
-  try {
-    return fstatSync(descriptor);
-  } catch {
-    return null; // closed
-  }
-}
-
-async function readStdin(maxBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of Bun.stdin.stream()) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length >= maxBytes) break;
-  }
-  return Buffer.concat(chunks);
-}
+const isDevice = (descriptor: number): boolean => statsOf(descriptor)?.isCharacterDevice() ?? false;
 
 let pendingReads = 0;
 
@@ -153,23 +140,19 @@ let pendingReads = 0;
 export const isReadingStdin = (): boolean => pendingReads > 0;
 
 async function readLine(): Promise<string | null> {
+  const decoder = new TextDecoder();
+  let line = "";
   pendingReads++;
   try {
-    return await readLineOfStdin();
+    for await (const chunk of Bun.stdin.stream()) {
+      line += decoder.decode(chunk, { stream: true });
+      const end = line.indexOf("\n");
+      if (end >= 0) return line.slice(0, end);
+    }
+    return line === "" ? null : line;
   } finally {
     pendingReads--;
   }
-}
-
-async function readLineOfStdin(): Promise<string | null> {
-  const decoder = new TextDecoder();
-  let line = "";
-  for await (const chunk of Bun.stdin.stream()) {
-    line += decoder.decode(chunk, { stream: true });
-    const end = line.indexOf("\n");
-    if (end >= 0) return line.slice(0, end);
-  }
-  return line === "" ? null : line;
 }
 
 /** How long the remaining output of an interrupted program waits for a reader. */

@@ -70,11 +70,12 @@ function openDestinations() {
   return { stdout, stderr: isSame ? stdout : open(error) };
 }
 
-function statsOf(descriptor: number): Stats | null {
+/** What a descriptor leads to; null when it is closed. */
+export function statsOf(descriptor: number): Stats | null {
   try {
     return fstatSync(descriptor);
   } catch {
-    return null; // closed
+    return null;
   }
 }
 

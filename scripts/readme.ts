@@ -11,7 +11,7 @@ import { COMMANDS, CRAWL_COMMAND, EXTRACT_COMMAND } from "../src/cli/commands.ts
 import { FLAG_GROUPS, type Flag } from "../src/cli/flags/flag.ts";
 import { CRAWL_ONLY_FLAGS, EXTRACT_FLAGS } from "../src/cli/flags/pages.ts";
 import { VARIABLES } from "../src/settings/index.ts";
-import { apiReference, openApiOf } from "./docs/api.ts";
+import { apiReferences, openApiOf } from "./docs/api.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
@@ -23,7 +23,11 @@ const DOCUMENTS: Readonly<Record<string, Readonly<Record<string, () => string | 
     failures: failuresTable,
   },
   "docs/operations.md": { metrics: metricsTable },
-  "docs/api.md": { extractor: () => apiOf("extractor"), search: () => apiOf("search") },
+  "docs/api.md": {
+    both: () => apiOf("both"),
+    extractor: () => apiOf("extractor"),
+    search: () => apiOf("search"),
+  },
   "docs/commands.md": { commands: commandsText },
   "docs/crawl.md": { "crawl-options": () => optionsTable(CRAWL_ONLY_FLAGS) },
 };
@@ -43,10 +47,18 @@ export async function withTables(path: string, text: string): Promise<string> {
   return document;
 }
 
-async function apiOf(server: "extractor" | "search"): Promise<string> {
+let references: Promise<ReturnType<typeof apiReferences>> | undefined;
+
+/** One part of the reference; both servers are started once for all parts. */
+async function apiOf(part: "both" | "extractor" | "search"): Promise<string> {
+  references ??= readReferences();
+  return (await references)[part];
+}
+
+async function readReferences(): Promise<ReturnType<typeof apiReferences>> {
   const directory = await mkdtemp(join(tmpdir(), "article-extractor-api-"));
   try {
-    return apiReference(await openApiOf(server, directory));
+    return apiReferences(await openApiOf("extractor", directory), await openApiOf("search", directory));
   } finally {
     await rm(directory, { recursive: true });
   }

@@ -2,26 +2,23 @@
  * Runs the tests and ends with the names of those that failed and with one line that every CI reads:
  * `N passed, N failed, N skipped`.
  *
- *   sh scripts/bun scripts/test.ts [--all | --scale] [bun test arguments ...]
+ *   sh scripts/bun scripts/test.ts [--fast | --slow | --all | --scale] [bun test arguments ...]
  *
- * Tests under test/long/ run only with --all. With --scale those under test/scale/ run, one after another, and no
- * others. All other arguments are passed to `bun test`, which prints no such line itself, and which names the failed
- * tests only in the midst of all others. Both come from its JUnit report, which only a complete run writes.
+ * All other arguments are passed to `bun test`, which prints no such line itself, and which names the failed tests only
+ * in the midst of all others. Both come from its JUnit report, which only a complete run writes.
  *
- * Where few files failed in a run of all tests, these run once more with nothing beside them, and the second run
- * counts. A test that passes then is named as unsteady.
+ * Files in which tests failed run once more with nothing beside them, and the second run counts. A test that passes
+ * then is named as unsteady, and counted in test/unsteady.json.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
+import { countWants, findWants, LONG, SUITES } from "./suites.ts";
+import { lookAtUnsteady } from "./unsteady.ts";
 
 const TEST_TIMEOUT_MS = 120_000;
-const LONG_TESTS = "test/long/**";
-const SCALE_TESTS = "test/scale/**";
 // Many tests wait for what other processes or timers do, so one more file than there are cores is under way.
 const WORKERS = availableParallelism() + 1;
-/** More files than these do not fail because the machine was busy. */
-const MAX_FILES_AGAIN = 3;
 
 /** The numbers of tests by outcome. A test to do counts as skipped, and so does one that `-t` filtered out. */
 export type TestCounts = { readonly passed: number; readonly failed: number; readonly skipped: number };
@@ -75,47 +72,48 @@ function countCases(cases: readonly TestCase[]): TestCounts {
   return { passed: count("passed"), failed: count("failed"), skipped: count("skipped") };
 }
 
+/** What stands for the tests of a file that the report lacks. */
+const NOT_LOADED = "(the file was not loaded)";
+
 /**
  * Judges the run as a whole.
  * @param exitCode the exit code of `bun test`; null when a signal ended it
  * @param junit its report, or null when it wrote none
+ * @param files those of the run: one that the report lacks could not be loaded, and counts as a failed test
  */
-export function judgeRun(exitCode: number | null, junit: string | null): Verdict {
+export function judgeRun(
+  exitCode: number | null,
+  junit: string | null,
+  files: readonly string[] = [],
+): Verdict {
   const ended = exitCode === null ? "was ended by a signal" : `ended with exit code ${exitCode}`;
-  const cases = junit === null ? null : readReport(junit);
-  if (cases === null) {
+  const reported = junit === null ? null : readReport(junit);
+  if (reported === null) {
     // When no file matches, Bun also writes no report, but it prints a message about that.
     const fault = junit === null ? "wrote no report" : "left a report that is cut off";
     const problem = `bun test ${ended} and ${fault}: it crashed, a test ended the process, or no test file matched`;
     return { cases: [], counts: { passed: 0, failed: 1, skipped: 0 }, exitCode: exitCode || 1, problem };
   }
+  const loaded = new Set(reported.map(({ file }) => file));
+  const missing = exitCode ? files.filter((file) => !loaded.has(file)) : [];
+  const asFailed = (file: string): TestCase => ({ file, name: NOT_LOADED, outcome: "failed" });
+  const cases = [...reported, ...missing.map(asFailed)];
   const counts = countCases(cases);
   if (counts.passed + counts.failed === 0)
     return { cases, counts, exitCode: exitCode || 1, problem: "no test ran" };
-  if (exitCode === 0 && counts.failed === 0) return { cases, counts, exitCode: 0, problem: null };
-  if (exitCode !== null && counts.failed > 0)
-    return { cases, counts, exitCode: exitCode || 1, problem: null };
-  // A file that cannot be loaded, or an error between tests, is missing from the report.
-  const problem =
-    exitCode === null
-      ? `bun test ${ended}`
-      : `bun test ${ended} although no test failed: an error outside of all tests, see above`;
+  if (exitCode !== null && (exitCode === 0 || counts.failed > 0))
+    return { cases, counts, exitCode: exitCode || Math.sign(counts.failed), problem: null };
+  const although =
+    exitCode === null ? "" : " although no test failed: an error outside of all tests, see above";
+  const problem = `bun test ${ended}${although}`;
   return { cases, counts: { ...counts, failed: counts.failed || 1 }, exitCode: exitCode || 1, problem };
 }
 
-/**
- * The files that run once more.
- * @param files all files of the run; one that the report lacks could not be loaded
- * @returns none where more than a few failed, a file is missing, or a test ended its process
- */
-export function filesToRepeat({ cases, problem }: Verdict, files: readonly string[]): string[] {
-  const failed = cases.filter(({ outcome }) => outcome === "failed");
-  const ran = new Set(cases.map(({ file }) => file));
-  const isWhole = problem === null && files.every((file) => ran.has(file));
-  const again = [...new Set(failed.map(({ file }) => file))];
-  const isCrash = failed.some(({ name }) => name === "(worker crashed)");
-  return isWhole && !isCrash && again.length <= MAX_FILES_AGAIN ? again : [];
-}
+const isFailed = ({ outcome }: TestCase): boolean => outcome === "failed";
+
+/** The files that run once more: none where the run was ended or left no report. */
+export const filesToRepeat = ({ cases, problem }: Verdict): string[] =>
+  problem === null ? [...new Set(cases.filter(isFailed).map(({ file }) => file))] : [];
 
 /**
  * Puts the second run of a file in the place of its first one.
@@ -126,8 +124,9 @@ export function judgeAgain(
   file: string,
   second: Verdict,
 ): { readonly verdict: Verdict; readonly unsteady: readonly TestCase[] } {
-  const cases = [...first.cases.filter((one) => one.file !== file), ...second.cases];
-  const isFailed = ({ outcome }: TestCase): boolean => outcome === "failed";
+  const others = first.cases.filter((one) => one.file !== file);
+  // One that crashed or was ended says nothing of its tests.
+  const cases = second.cases.length === 0 ? first.cases : [...others, ...second.cases];
   const failedAgain = new Set(second.cases.filter(isFailed).map(({ name }) => name));
   const inFile = first.cases.filter((one) => one.file === file && isFailed(one));
   const counts = countCases(cases);
@@ -144,7 +143,7 @@ export function judgeAgain(
   };
 }
 
-async function bunTest(...argv: string[]): Promise<Verdict> {
+async function bunTest(files: readonly string[], ...argv: string[]): Promise<Verdict> {
   const directory = await mkdtemp(join(tmpdir(), "article-extractor-test-"));
   const report = join(directory, "junit.xml");
   const child = Bun.spawn({
@@ -153,6 +152,7 @@ async function bunTest(...argv: string[]): Promise<Verdict> {
       "test",
       `--timeout=${TEST_TIMEOUT_MS}`,
       ...argv,
+      ...files.map((file) => `./${file}`),
       "--reporter=junit",
       `--reporter-outfile=${report}`,
     ],
@@ -162,41 +162,43 @@ async function bunTest(...argv: string[]): Promise<Verdict> {
   process.once("SIGTERM", stop);
   await child.exited;
   process.off("SIGTERM", stop);
-  const file = Bun.file(report);
-  const verdict = judgeRun(child.exitCode, (await file.exists()) ? await file.text() : null);
+  const junit = await Bun.file(report)
+    .text()
+    .catch(() => null);
+  const verdict = judgeRun(child.exitCode, junit, files);
   await rm(directory, { recursive: true });
   return verdict;
 }
 
 async function runTests(argv: readonly string[]): Promise<number> {
-  const isScale = argv.includes("--scale");
-  const ignored = isScale ? [] : argv.includes("--all") ? [SCALE_TESTS] : [SCALE_TESTS, LONG_TESTS];
-  const others = argv.filter((argument) => argument !== "--all" && argument !== "--scale");
-  let verdict = await bunTest(
-    ...(isScale ? ["test/scale/"] : [`--parallel=${WORKERS}`]),
-    ...ignored.map((pattern) => `--path-ignore-patterns=${pattern}`),
-    ...others,
-  );
-  const unsteady: TestCase[] = [];
+  const suite = argv.find((argument) => argument in SUITES) ?? "";
+  const others = argv.filter((argument) => !(argument in SUITES));
+  const files = [...new Bun.Glob("test/**/*.test.ts").scanSync()]
+    .filter((file) => SUITES[suite]?.(file))
+    .sort();
+  const wants = await findWants();
+  const without = [...wants.values()].map(({ source }) => source).join("|");
+  const filter = without === "" ? [] : ["-t", `^(?![^]*(?:${without}))`];
+  const words = [...(suite === "--scale" ? [] : [`--parallel=${WORKERS}`]), ...filter];
   // Whoever names tests looks at them.
-  if (!isScale && others.length === 0) {
-    const isIgnored = (file: string) => ignored.some((pattern) => new Bun.Glob(pattern).match(file));
-    const files = [...new Bun.Glob("test/**/*.test.ts").scanSync()].filter((file) => !isIgnored(file));
-    for (const file of filesToRepeat(verdict, files)) {
-      console.log(`\n${file} failed beside the others; once more, alone:`);
-      const again = judgeAgain(verdict, file, await bunTest(`./${file}`));
-      verdict = again.verdict;
-      unsteady.push(...again.unsteady);
-    }
+  const isNamed = others.length > 0;
+  const ignored = LONG.map((pattern) => `--path-ignore-patterns=${pattern}`);
+  let verdict = isNamed ? await bunTest([], ...words, ...ignored, ...others) : await bunTest(files, ...words);
+  const unsteady: TestCase[] = [];
+  for (const file of isNamed || suite === "--scale" ? [] : filesToRepeat(verdict)) {
+    console.log(`\n${file} failed beside the others; once more, alone:`);
+    const again = judgeAgain(verdict, file, await bunTest([file], ...filter));
+    verdict = again.verdict;
+    unsteady.push(...again.unsteady);
   }
-  for (const { file, name } of unsteady)
-    console.log(`unsteady: ${file}: ${name} failed beside the others and passed alone`);
-  for (const { file, name, outcome } of verdict.cases)
-    if (outcome === "failed") console.log(`failed: ${file}: ${name}`);
+  const old = isNamed ? [] : await lookAtUnsteady(unsteady);
+  for (const { file, name } of [...verdict.cases.filter(isFailed), ...old])
+    console.log(`failed: ${file}: ${name}`);
   if (verdict.problem !== null) console.error(`\nerror: ${verdict.problem}`);
   const { passed, failed, skipped } = verdict.counts;
-  console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
-  return verdict.exitCode;
+  const why = countWants(verdict.cases, wants);
+  console.log(`${passed} passed, ${failed + old.length} failed, ${skipped} skipped${why}`);
+  return verdict.exitCode + old.length > 0 ? 1 : 0;
 }
 
 if (import.meta.main) process.exitCode = await runTests(process.argv.slice(2));

@@ -1,8 +1,5 @@
-/**
- * Rewrites the golden corpus with the program's present output. Read the diff before you commit it:
- *
- *   sh scripts/bun scripts/update-golden.ts
- */
+// Rewrites the golden corpus with the program's present output: `sh scripts/bun scripts/update-golden.ts`. Read the diff
+// before you commit it.
 import { formatCase, readGolden, renderPage } from "../test/support/golden.ts";
 
 for (const { path, cases } of await readGolden()) {

@@ -10,9 +10,15 @@ import { chromium } from "playwright-core";
 import { silentLog } from "../../src/base/silent-log.ts";
 import { createBrowserHost } from "../../src/fetching/browser/host.ts";
 import { findBrowser } from "../../src/fetching/browser/hosts.ts";
-import { createBrowserFetcher, createBrowsingSession } from "../../src/fetching/index.ts";
+import {
+  createBrowserFetcher,
+  createBrowsingSession,
+  createEgress,
+  DEFAULT_FETCH_LIMITS,
+  parseEgressPolicy,
+  systemResolve,
+} from "../../src/fetching/index.ts";
 import { parsePageUrl } from "../../src/urls/index.ts";
-import { benchFetching } from "./fetching-parts.ts";
 
 const [subject = "", origin = "", temporary = "", concurrency = "4"] = process.argv.slice(2);
 
@@ -45,7 +51,16 @@ function openOurs(): Client {
   });
   const fetcher = createBrowserFetcher({
     host,
-    ...benchFetching(),
+    egress: createEgress({
+      policy: parseEgressPolicy("auto"),
+      resolve: systemResolve,
+      resolverTtlMs: 30_000,
+    }),
+    caller: { kind: "cli" },
+    chooseProxy: () => null,
+    userAgent: "article-extractor/bench",
+    limits: DEFAULT_FETCH_LIMITS,
+    log: silentLog,
     behaviour: { waitFor: null, scrolls: false, loadsMedia: false },
     session: createBrowsingSession(null, Date.now),
     isRequired: true,

@@ -9,23 +9,25 @@
  * a file is left over.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { cpus, loadavg, totalmem } from "node:os";
-import { parseArgs } from "node:util";
-import { descendantsOf, proportionalMb, readProcesses, TICK_MS } from "./processes.ts";
-import { percentile, sum } from "./statistics.ts";
+import { loadavg } from "node:os";
+import {
+  descendantsOf,
+  introduce,
+  keep,
+  linesOf,
+  median,
+  memoryMb,
+  printTable,
+  readOptions,
+  readProcesses,
+  sum,
+  TICK_MS,
+} from "./bench.ts";
 
 const here = (name: string): string => new URL(name, import.meta.url).pathname;
 
-const { values: options } = parseArgs({
-  options: {
-    pages: { type: "string", default: "500" },
-    turn: { type: "string", default: "50" },
-    concurrency: { type: "string", default: "4" },
-    out: { type: "string" },
-  },
-});
-const pages = Number(options.pages);
-const turn = Number(options.turn);
+const options = readOptions({ pages: 500, turn: 50, concurrency: 4 });
+const { pages, turn, concurrency } = options;
 const SAMPLE_MS = 500;
 /** Pages after which memory may not grow any more, and the growth that still counts as noise. */
 const WARM_PAGES = 100;
@@ -44,25 +46,6 @@ type Turn = {
   readonly browserCpuMs: number;
 };
 
-type Reader = { readonly line: () => Promise<string> };
-
-function readerOf(stream: ReadableStream<Uint8Array>): Reader {
-  const reader = stream.getReader();
-  let text = "";
-  return {
-    async line() {
-      while (!text.includes("\n")) {
-        const { value, done } = await reader.read();
-        if (done) throw new Error("the subject ended early");
-        text += new TextDecoder().decode(value);
-      }
-      const [line = "", ...rest] = text.split("\n");
-      text = rest.join("\n");
-      return line;
-    },
-  };
-}
-
 type Live = { readonly liveMb: number; readonly liveObjects: number };
 
 class Subject {
@@ -71,17 +54,17 @@ class Subject {
   readonly live: Live[] = [];
   readonly name: string;
   readonly #child;
-  readonly #reader;
+  readonly #lines;
 
   constructor(name: string, origin: string, temporary: string) {
     this.name = name;
     const command = [process.execPath, here("browser-client.ts"), name, origin, temporary];
-    this.#child = Bun.spawn([...command, options.concurrency], {
+    this.#child = Bun.spawn([...command, String(concurrency)], {
       stdin: "pipe",
       stdout: "pipe",
       stderr: "inherit",
     });
-    this.#reader = readerOf(this.#child.stdout);
+    this.#lines = linesOf(this.#child.stdout);
   }
 
   async run(from: number, count: number): Promise<void> {
@@ -90,14 +73,14 @@ class Subject {
     const browserMb: number[] = [];
     const sample = (): void => {
       const browser = descendantsOf(pid, readProcesses());
-      ownMb.push(proportionalMb(pid));
-      browserMb.push(sum(browser.map((one) => proportionalMb(one.pid))));
+      ownMb.push(memoryMb(pid, "Pss"));
+      browserMb.push(sum(browser.map((one) => memoryMb(one.pid, "Pss"))));
     };
     const sampler = setInterval(sample, SAMPLE_MS);
     const before = this.#browserTicks();
     this.#child.stdin.write(`${from} ${count}\n`);
     this.#child.stdin.flush();
-    const measured: { elapsedMs: number; cpuMs: number } = JSON.parse(await this.#reader.line());
+    const measured: { elapsedMs: number; cpuMs: number } = await this.#answer();
     clearInterval(sampler);
     sample();
     const browserCpuMs = (this.#browserTicks() - before) * TICK_MS;
@@ -107,12 +90,17 @@ class Subject {
   async measureLive(): Promise<void> {
     this.#child.stdin.write("live\n");
     this.#child.stdin.flush();
-    this.live.push(JSON.parse(await this.#reader.line()));
+    this.live.push(await this.#answer());
+  }
+
+  async #answer() {
+    const { value } = await this.#lines.next();
+    if (value === undefined) throw new Error(`${this.name} ended early`);
+    return JSON.parse(value);
   }
 
   #browserTicks(): number {
-    const browser = descendantsOf(this.#child.pid, readProcesses());
-    return browser.reduce((sum, { cpuTicks }) => sum + cpuTicks, 0);
+    return sum(descendantsOf(this.#child.pid, readProcesses()).map(({ cpuTicks }) => cpuTicks));
   }
 
   async end(): Promise<{ readonly cpuMs: number }> {
@@ -131,7 +119,7 @@ function summary(subject: Subject, cpuMs: number) {
   const warm = turns.slice(Math.ceil(WARM_PAGES / turn));
   const half = Math.floor(warm.length / 2);
   const middle = (of: (one: Turn) => readonly number[], some: readonly Turn[]): number =>
-    percentile(some.flatMap(of), 0.5);
+    median(some.flatMap(of));
   const growth = (of: (one: Turn) => readonly number[]): number =>
     middle(of, warm.slice(-half)) / middle(of, warm.slice(0, half));
   const elapsedMs = sum(turns.map((one) => one.elapsedMs));
@@ -152,22 +140,13 @@ function summary(subject: Subject, cpuMs: number) {
     growth_live: +((subject.live.at(-1)?.liveMb ?? 0) / (subject.live[0]?.liveMb ?? 1)).toFixed(3),
     live_mb: subject.live.map(({ liveMb }) => +liveMb.toFixed(1)),
     live_objects: subject.live.map(({ liveObjects }) => liveObjects),
-    own_peak_mb_by_turn: turns.map((one) => Math.round(peak(one.ownMb))),
-    browser_peak_mb_by_turn: turns.map((one) => Math.round(peak(one.browserMb))),
-    ms_by_turn: turns.map((one) => Math.round(one.elapsedMs)),
   };
 }
 
-const machine = {
-  cpu: cpus()[0]?.model ?? "unknown",
-  cores: cpus().length,
-  memory_mb: Math.round(totalmem() / 1_048_576),
-  bun: Bun.version,
-  load_before: loadavg()[0],
-};
+const about = await introduce(`${pages} pages, ${concurrency} at a time, in turns of ${turn}`);
 const temporary = mkdtempSync("/tmp/bb-");
 const site = Bun.spawn([process.execPath, here("browser-site.ts")], { stdout: "pipe" });
-const origin = await readerOf(site.stdout).line();
+const origin = (await linesOf(site.stdout).next()).value ?? "";
 const subjects = ["ours", "playwright"].map((name) => new Subject(name, origin, temporary));
 for (let from = 0; from < pages; from += turn) {
   for (const subject of from % (2 * turn) === 0 ? subjects : subjects.toReversed())
@@ -190,17 +169,13 @@ const leftProcesses = readProcesses().filter(({ pid }) => {
 const leftFiles = readdirSync(temporary, { recursive: true }).map(String);
 rmSync(temporary, { recursive: true, force: true });
 const [ours, plain] = results;
-const report = {
-  machine: { ...machine, load_after: loadavg()[0] },
-  concurrency: Number(options.concurrency),
-  results,
-  // Above 1 it is slower than plain playwright-core.
-  ratio_time: +((ours?.ms_per_page ?? 0) / (plain?.ms_per_page ?? 1)).toFixed(3),
-  ratio_cpu: +((ours?.cpu_ms_per_page ?? 0) / (plain?.cpu_ms_per_page ?? 1)).toFixed(3),
-  left: { processes: leftProcesses, files: leftFiles },
-};
-console.log(JSON.stringify(report, null, 2));
-if (options.out) await Bun.write(options.out, `${JSON.stringify(report, null, 2)}\n`);
+printTable(results.map(({ live_mb: _, live_objects: __, ...row }) => ({ ...row })));
+// Above 1 it is slower than plain playwright-core.
+const ratio_time = (ours?.ms_per_page ?? 0) / (plain?.ms_per_page ?? 1);
+const ratio_cpu = (ours?.cpu_ms_per_page ?? 0) / (plain?.cpu_ms_per_page ?? 1);
+console.log(`\nours to playwright: time ${ratio_time.toFixed(3)}, CPU ${ratio_cpu.toFixed(3)}`);
+const load_after = loadavg()[0];
+await keep(options.out, { ...about, load_after, concurrency, results, ratio_time, ratio_cpu });
 
 const faults = [
   (ours?.growth_own ?? 9) > MAX_GROWTH && "our memory grows",

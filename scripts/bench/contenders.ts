@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { compileEntry } from "./compile.ts";
+import { compileEntry } from "./bench.ts";
 
 /** The extractors that can be measured beside ours, in their newest versions at the time. */
 export const PEERS = ["readability", "defuddle", "trafilatura", "resiliparse", "crawl4ai"] as const;
@@ -14,6 +14,13 @@ const PIP_PACKAGES = {
   crawl4ai: ["crawl4ai==0.9.5"],
   scrapy: ["scrapy==2.19.0", "trafilatura==2.3.1", "lxml_html_clean==0.4.6"],
   tantivy: ["tantivy==0.27.0"],
+  "trafilatura-server": [
+    "fastapi==0.163.2",
+    "uvicorn",
+    "httpx",
+    "trafilatura==2.3.1",
+    "lxml_html_clean==0.4.6",
+  ],
 } as const;
 type PythonPeer = keyof typeof PIP_PACKAGES;
 

@@ -10,27 +10,21 @@
  * fragments at whose place the page has a heading of the hit. Exits 1 when a fragment is no id or name in its page.
  */
 import { existsSync, readdirSync } from "node:fs";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join, normalize, resolve } from "node:path";
-import { parseArgs } from "node:util";
-import { describeCommit, describeMachine } from "./machine.ts";
-import { parseCount } from "./options.ts";
-import { spread } from "./statistics.ts";
+import { temporaryDirectory } from "../../test/support/temporary.ts";
+import { introduce, PROGRAM, readOptions, spread } from "./bench.ts";
 
-const REPOSITORY = join(import.meta.dir, "../..");
-
-const { values } = parseArgs({
-  options: {
-    packages: { type: "string", default: "postgresql-doc-15,linux-doc-6.1" },
-    folder: { type: "string" },
-    binary: { type: "string", default: join(REPOSITORY, "dist/article-extractor") },
-    results: { type: "string" },
-  },
+const options = readOptions({
+  packages: "postgresql-doc-15,linux-doc-6.1",
+  folder: "",
+  binary: PROGRAM,
+  results: 200,
 });
-const program = resolve(values.binary);
-const wanted = parseCount("--results", values.results) ?? 200;
-const scratch = await mkdtemp(join(tmpdir(), "bench-fragments-"));
+const program = resolve(options.binary);
+const wanted = options.results;
+using directory = temporaryDirectory();
+const { path: scratch } = directory;
 
 type Hit = {
   readonly url: string;
@@ -139,16 +133,9 @@ async function follow(name: string, folder: string): Promise<boolean> {
   return counts.hits > 0 && counts.exist === counts.cited;
 }
 
-console.log(`${describeMachine()}, commit ${await describeCommit(REPOSITORY)}`);
-let isTrue = true;
-try {
-  const sites = values.folder ? [values.folder] : values.packages.split(",");
-  for (const site of sites) {
-    const folder = values.folder ?? (await folderOf(site));
-    if (folder === null) console.log(`${site}: not installed, and apt-get cannot download it`);
-    else isTrue = (await follow(site.replace(/\W+/g, "-"), resolve(folder))) && isTrue;
-  }
-} finally {
-  await rm(scratch, { recursive: true, force: true });
+await introduce(`${wanted} hits of each site`);
+for (const site of options.folder ? [options.folder] : options.packages.split(",")) {
+  const folder = options.folder || (await folderOf(site));
+  if (folder === null) console.log(`${site}: not installed, and apt-get cannot download it`);
+  else if (!(await follow(site.replace(/\W+/g, "-"), resolve(folder)))) process.exitCode = 1;
 }
-process.exitCode = isTrue ? 0 : 1;

@@ -1,6 +1,6 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { spread } from "./statistics.ts";
+import { spread } from "./bench.ts";
 
 /** The orders of a contender's process, as JSON in its first argument. */
 export type ExtractionJob = {

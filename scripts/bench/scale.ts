@@ -12,10 +12,8 @@
  * crawl this counts twice for two workers, so `--warm-up 5000` measures from when 5 000 pages of each worker are done.
  * The bench fails when a page is missing. It needs PostgreSQL and an S3 server (`make test-scale` installs both).
  */
-import { mkdir, mkdtemp, readdir, rm, rmdir } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import {
   type Cluster,
   cpuMsOf,
@@ -25,46 +23,21 @@ import {
   startCluster,
 } from "../../test/support/scale/crawl.ts";
 import { type ManyHosts, serveManyHosts } from "../../test/support/scale/site.ts";
-import { describeCommit, describeMachine } from "./machine.ts";
-import { parseCount } from "./options.ts";
-import { percentile, sum } from "./statistics.ts";
+import { temporaryDirectory } from "../../test/support/temporary.ts";
+import { introduce, keep, median, printTable, readOptions, sum } from "./bench.ts";
 
 const HOSTS = 20;
 const BYTES = 600;
 
-type Measured = {
-  readonly subject: string;
-  readonly pages: number;
-  readonly pagesPerSecond: number;
-  /** CPU in ms a page. */
-  readonly worker: number;
-  readonly database: number;
-  readonly bucket: number;
-  readonly site: number;
-  /** The share of one core that the database took. */
-  readonly databaseBusy: number;
-};
-
-const { values: written } = parseArgs({
-  options: {
-    pages: { type: "string" },
-    concurrency: { type: "string" },
-    runs: { type: "string" },
-    "worker-cores": { type: "string" },
-    "warm-up": { type: "string" },
-    out: { type: "string" },
-  },
-});
-const pagesPerHost = Math.ceil((parseCount("--pages", written.pages) ?? 10_000) / HOSTS);
+const options = readOptions({ pages: 10_000, concurrency: 16, runs: 3, "worker-cores": "", "warm-up": 0 });
+const { concurrency, runs, "warm-up": warmUp } = options;
+const pagesPerHost = Math.ceil(options.pages / HOSTS);
 const pages = pagesPerHost * HOSTS;
-const concurrency = parseCount("--concurrency", written.concurrency) ?? 16;
-const runs = parseCount("--runs", written.runs) ?? 3;
-const warmUp = parseCount("--warm-up", written["warm-up"]) ?? 0;
 if (2 * warmUp > pages / 2)
   throw new Error(`--warm-up ${warmUp} of two workers leaves less than half of ${pages} pages`);
-const workerCores = written["worker-cores"] === undefined ? null : Number(written["worker-cores"]);
+const workerCores = options["worker-cores"] === "" ? null : Number(options["worker-cores"]);
 if (workerCores !== null && !(workerCores >= 0.05 && workerCores <= 64))
-  throw new Error(`--worker-cores ${written["worker-cores"]} is not a number from .05 to 64`);
+  throw new Error(`--worker-cores ${workerCores} is not a number from .05 to 64`);
 
 const PERIOD_US = 20_000;
 
@@ -111,9 +84,9 @@ async function warm(crawl: readonly Running[], site: ManyHosts): Promise<number>
 async function measure(
   subject: string,
   crawl: readonly Running[],
-  { cluster, site }: { readonly cluster: Cluster; readonly site: ManyHosts },
+  { cluster, site }: Parts,
   stored: () => Promise<number>,
-): Promise<Measured> {
+) {
   const cpu = async (): Promise<readonly number[]> =>
     Promise.all([databaseCpuMs(cluster), cpuMsOf(cluster.bucket.pid()), cpuMsOf(site.pid)]);
   const counted = pages - (await warm(crawl, site));
@@ -132,33 +105,30 @@ async function measure(
     subject,
     pages: counted,
     pagesPerSecond: counted / seconds,
+    // CPU in ms a page.
     worker: (sum(crawl.map((running) => running.usedCpuMs())) - sum(workersBefore)) / counted,
     database: database / counted,
     bucket: bucket / counted,
     site: ofSite / counted,
+    // The share of one core that the database took.
     databaseBusy: database / 1000 / seconds,
   };
 }
 
-async function embedded(parts: { readonly cluster: Cluster; readonly site: ManyHosts }): Promise<Measured> {
-  const directory = await mkdtemp(join(tmpdir(), "bench-scale-"));
-  try {
-    const words = joinedCrawl(parts.site, { place: directory, maxPages: pages, delayMs: 0, concurrency });
-    const { ARTICLE_EXTRACTOR_DATABASE_URL: _, ARTICLE_EXTRACTOR_STORE_URL: __, ...env } = parts.cluster.env;
-    const alone = words.filter((word) => word !== "--join");
-    const stored = async (): Promise<number> =>
-      (await readdir(directory)).filter((name) => name.endsWith(".md")).length;
-    return await measure("SQLite", [await startWorker(0, alone, env)], parts, stored);
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
+type Parts = { readonly cluster: Cluster; readonly site: ManyHosts };
+
+async function embedded(parts: Parts) {
+  using directory = temporaryDirectory();
+  const { path: place } = directory;
+  const words = joinedCrawl(parts.site, { place, maxPages: pages, delayMs: 0, concurrency });
+  const { ARTICLE_EXTRACTOR_DATABASE_URL: _, ARTICLE_EXTRACTOR_STORE_URL: __, ...env } = parts.cluster.env;
+  const alone = words.filter((word) => word !== "--join");
+  const stored = async (): Promise<number> =>
+    (await readdir(place)).filter((name) => name.endsWith(".md")).length;
+  return await measure("SQLite", [await startWorker(0, alone, env)], parts, stored);
 }
 
-async function shared(
-  count: number,
-  round: number,
-  parts: { readonly cluster: Cluster; readonly site: ManyHosts },
-): Promise<Measured> {
+async function shared(count: number, round: number, parts: Parts) {
   const { bucket, env } = parts.cluster;
   const prefix = `crawl-${count}-${round}`;
   const words = joinedCrawl(parts.site, {
@@ -175,54 +145,30 @@ async function shared(
   return measure(`PostgreSQL, ${count}`, crawl, parts, stored);
 }
 
-function print(results: readonly Measured[]): void {
-  console.log("subject          pages/s   CPU ms a page: worker   database   bucket   site   database busy");
-  for (const { subject, pagesPerSecond, worker, database, bucket, site, databaseBusy } of results)
-    console.log(
-      [
-        subject.padEnd(14),
-        pagesPerSecond.toFixed(1).padStart(9),
-        worker.toFixed(2).padStart(23),
-        database.toFixed(2).padStart(10),
-        bucket.toFixed(2).padStart(8),
-        site.toFixed(2).padStart(6),
-        `${(100 * databaseBusy).toFixed(0)} %`.padStart(15),
-      ].join(" "),
-    );
+await using cluster = await startCluster();
+await using site = await serveManyHosts({
+  hosts: HOSTS,
+  pagesPerHost,
+  answerMs: 0,
+  missing: 0,
+  bytes: BYTES,
+});
+const about = await introduce(
+  `${pages} pages on ${HOSTS} hosts, concurrency ${concurrency}, warm-up ${warmUp}, ${cluster.bucket.kind}; CPU in ms a page`,
+);
+const results: Awaited<ReturnType<typeof embedded>>[] = [];
+for (let round = 0; round < runs; round++) {
+  results.push(await embedded({ cluster, site }));
+  for (const count of [1, 2]) results.push(await shared(count, round, { cluster, site }));
 }
-
-const cluster = await startCluster();
-const site = await serveManyHosts({ hosts: HOSTS, pagesPerHost, answerMs: 0, missing: 0, bytes: BYTES });
-try {
-  const machine = describeMachine();
-  console.log(
-    `${machine}; ${pages} pages on ${HOSTS} hosts, concurrency ${concurrency}, warm-up ${warmUp}, ${cluster.bucket.kind}\n`,
-  );
-  const results: Measured[] = [];
-  for (let round = 0; round < runs; round++) {
-    results.push(await embedded({ cluster, site }));
-    for (const count of [1, 2]) results.push(await shared(count, round, { cluster, site }));
-  }
-  print(results);
-  const median = (subject: string, key: "pagesPerSecond" | "worker" | "database"): number =>
-    percentile(
-      results.filter((result) => result.subject === subject).map((result) => result[key]),
-      0.5,
-    );
-  const one = "PostgreSQL, 1";
-  const two = "PostgreSQL, 2";
-  const ratio = median(two, "pagesPerSecond") / median(one, "pagesPerSecond");
-  // A worker with a core of its own is as fast as its CPU a page; what a second one adds is what that does not grow.
-  const ratioByCpu = (2 * median(one, "worker")) / median(two, "worker");
-  console.log(`\ntwo processes beside one: ${ratio.toFixed(2)} times the pages a second on this machine`);
-  console.log(`by their CPU a page, on cores of their own: ${ratioByCpu.toFixed(2)} times`);
-  const commit = await describeCommit(join(import.meta.dir, "..", ".."));
-  if (written.out)
-    await Bun.write(
-      written.out,
-      `${JSON.stringify({ machine, commit, concurrency, warmUp, results, ratio, ratioByCpu }, null, 2)}\n`,
-    );
-} finally {
-  await site[Symbol.asyncDispose]();
-  await cluster[Symbol.asyncDispose]();
-}
+printTable(results);
+const middle = (processes: number, key: "pagesPerSecond" | "worker"): number => {
+  const own = results.filter(({ subject }) => subject === `PostgreSQL, ${processes}`);
+  return median(own.map((result) => result[key]));
+};
+const ratio = middle(2, "pagesPerSecond") / middle(1, "pagesPerSecond");
+// A worker with a core of its own is as fast as its CPU a page; what a second one adds is what that does not grow.
+const ratioByCpu = (2 * middle(1, "worker")) / middle(2, "worker");
+console.log(`\ntwo processes beside one: ${ratio.toFixed(2)} times the pages a second on this machine`);
+console.log(`by their CPU a page, on cores of their own: ${ratioByCpu.toFixed(2)} times`);
+await keep(options.out, { ...about, concurrency, warmUp, results, ratio, ratioByCpu });

@@ -15,10 +15,8 @@
  *
  * The product's code indexes and searches the documents with its default settings, from an index file.
  */
-import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readdir, stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { parseArgs } from "node:util";
 import { Analyser } from "../../src/search/analysis/analyser.ts";
 import { buildSegment } from "../../src/search/builder/build-segment.ts";
 import { DocumentAnalyser } from "../../src/search/document/analyse.ts";
@@ -27,24 +25,17 @@ import { prepare, rescorePrepared } from "../../src/search/searcher.ts";
 import { findCandidates } from "../../src/search/segment/find-candidates.ts";
 import { Segment } from "../../src/search/segment/segment.ts";
 import { DEFAULT_SEARCH } from "../../src/settings/index.ts";
+import { temporaryDirectory } from "../../test/support/temporary.ts";
+import { cpuMsSince, introduce, parseNames, percentile, readOptions, sum } from "./bench.ts";
 import { installPython } from "./contenders.ts";
-import { describeMachine } from "./machine.ts";
-import { parseCount, parseNames } from "./options.ts";
-import { normalizedGain } from "./ranking-gain.ts";
-import { percentile, sum } from "./statistics.ts";
 
 const HITS = 100;
+const DEPTH = 10;
+const discount = (rank: number): number => 1 / Math.log2(rank + 2);
 const OPTIONS = { size: HITS, wordMatch: false, explain: false, deadline: Number.POSITIVE_INFINITY };
 
-type CorpusLine = {
-  readonly _id: string;
-  readonly url: string;
-  readonly title: string;
-  readonly text: string;
-};
+type CorpusLine = Readonly<Record<"_id" | "url" | "title" | "text", string>>;
 type QueryLine = { readonly _id: string; readonly text: string };
-
-const TEXT = { type: "string" } as const;
 
 async function readLines<Line>(path: string): Promise<Line[]> {
   const lines = (await Bun.file(path).text()).split("\n").filter((line) => line !== "");
@@ -109,7 +100,7 @@ async function rankCollection(name: string, bench: Bench): Promise<number | null
       memoryBytes: 256 * 1024 * 1024,
     },
   );
-  const buildSeconds = cpuMilliseconds(buildStart) / 1000;
+  const buildSeconds = cpuMsSince(buildStart) / 1000;
   using reader = Segment.open(path);
   const parts = { reader, findCandidates, settings: bench.settings };
   const idOf = [...sources.keys()].sort().map((url) => sources.get(url)?.id);
@@ -119,7 +110,7 @@ async function rankCollection(name: string, bench: Bench): Promise<number | null
   for (const query of queries) {
     const start = process.cpuUsage();
     const ranked = rescorePrepared(prepare(parts, query.text, OPTIONS, null), OPTIONS, null);
-    times.push(cpuMilliseconds(start));
+    times.push(cpuMsSince(start));
     const hits = ranked.slice(0, HITS);
     const ids = hits.map(({ document }) => idOf[document] ?? "");
     hits.forEach(({ score }, i) => {
@@ -139,12 +130,8 @@ async function rankCollection(name: string, bench: Bench): Promise<number | null
 type Outcome = {
   readonly name: string;
   readonly mean: number | null;
-  readonly queries: number;
-  readonly documents: number;
-  readonly buildSeconds: number;
-  readonly indexBytes: number;
   readonly times: readonly number[];
-};
+} & Readonly<Record<"queries" | "documents" | "buildSeconds" | "indexBytes", number>>;
 
 function print({ name, mean, queries, documents, buildSeconds, indexBytes, times }: Outcome): void {
   const milliseconds = [0.5, 0.95].map((share) => percentile(times, share).toFixed(2));
@@ -205,43 +192,47 @@ type TantivyRun = {
   readonly indexBytes: number;
 };
 
-function cpuMilliseconds(since: NodeJS.CpuUsage): number {
-  const { user, system } = process.cpuUsage(since);
-  return (user + system) / 1000;
+/**
+ * Normalised discounted cumulative gain of the first ten, with linear gain as in trec_eval; 0 when nothing is
+ * relevant.
+ * @param ranked document ids, best first
+ * @param gains the gain of each relevant document
+ */
+function normalizedGain(ranked: readonly string[], gains: ReadonlyMap<string, number>): number {
+  const ideal = [...gains.values()]
+    .sort((a, b) => b - a)
+    .slice(0, DEPTH)
+    .reduce((sum, gain, rank) => sum + gain * discount(rank), 0);
+  const reached = ranked
+    .slice(0, DEPTH)
+    .reduce((sum, id, rank) => sum + (gains.get(id) ?? 0) * discount(rank), 0);
+  return ideal > 0 ? reached / ideal : 0;
 }
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({
-    args: process.argv.slice(2),
-    options: { collections: TEXT, runs: TEXT, only: TEXT, sample: TEXT, profile: TEXT, peer: TEXT },
-  });
-  if (!values.collections || !values.runs) {
-    throw new Error("--collections DIR and --runs DIR are needed (COLLECTIONS= and RUNS= of make)");
-  }
-  const collections = resolve(values.collections);
-  const found = (await readdir(collections)).sort();
-  const names = values.only ? parseNames("--only", values.only, found) : found;
-  const [profile = DEFAULT_SEARCH.profile] = parseNames("--profile", values.profile, ANALYZER_PROFILES);
-  const scratch = await mkdtemp(join(tmpdir(), "search-quality-"));
-  const sample = parseCount("--sample", values.sample) ?? 1;
-  const settings = { ...DEFAULT_SEARCH, profile };
-  const [peer] = parseNames("--peer", values.peer, ["tantivy"]);
-  const tantivy = peer ? await installPython(peer, join(tmpdir(), "article-extractor-bench")) : null;
-  const bench = { collections, runs: resolve(values.runs), sample, settings, scratch, tantivy };
-  console.log(describeMachine());
-  await mkdir(bench.runs, { recursive: true });
-  try {
-    const means: number[] = [];
-    for (const name of names) {
-      if (!(await Bun.file(join(collections, name, "corpus.jsonl")).exists())) continue;
-      const mean = await rankCollection(name, bench);
-      if (mean !== null) means.push(mean);
-    }
-    const mean = means.reduce((sum, value) => sum + value, 0) / Math.max(1, means.length);
-    console.log(`mean of ${means.length}: ${mean.toFixed(4)}`);
-  } finally {
-    await rm(scratch, { recursive: true, force: true });
-  }
+const options = readOptions({ collections: "", runs: "", only: "", sample: 1, profile: "", peer: "" });
+if (options.collections === "" || options.runs === "")
+  throw new Error("--collections DIR and --runs DIR are needed (COLLECTIONS= and RUNS= of make)");
+const collections = resolve(options.collections);
+const found = (await readdir(collections)).sort();
+const [profile = DEFAULT_SEARCH.profile] = parseNames("--profile", options.profile, ANALYZER_PROFILES);
+const settings = { ...DEFAULT_SEARCH, profile };
+const [peer] = parseNames("--peer", options.peer, ["tantivy"]);
+const tantivy = peer ? await installPython(peer, options.scratch) : null;
+using scratch = temporaryDirectory();
+const bench = {
+  ...options,
+  collections,
+  runs: resolve(options.runs),
+  settings,
+  scratch: scratch.path,
+  tantivy,
+};
+await introduce("nDCG@10 of the development queries");
+await mkdir(bench.runs, { recursive: true });
+const means: number[] = [];
+for (const name of options.only ? parseNames("--only", options.only, found) : found) {
+  if (!(await Bun.file(join(collections, name, "corpus.jsonl")).exists())) continue;
+  const mean = await rankCollection(name, bench);
+  if (mean !== null) means.push(mean);
 }
-
-await main();
+console.log(`mean of ${means.length}: ${(sum(means) / Math.max(1, means.length)).toFixed(4)}`);

@@ -5,50 +5,25 @@
  *
  * Sections are cut from the documents of the collections (DIR/NAME/corpus.jsonl, queries.dev.jsonl). Each engine
  * has its own processes. A query's time is the fastest of five runs, including snippets if the engine makes
- * them (ours and FTS5). Raw results go to `--out`, by default into scripts/bench/runs. It fails when an engine
- * finds nothing for a fifth of the queries.
+ * them (ours and FTS5). `--out` keeps the raw results. It fails when an engine finds nothing for a fifth of the queries.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { describeCommit, describeMachine } from "./machine.ts";
-import { parseCount, parseNames } from "./options.ts";
+import { temporaryDirectory } from "../../test/support/temporary.ts";
+import { introduce, keep, parseNames, printTable, readOptions } from "./bench.ts";
 
 const ENGINES = ["ours", "fts5", "minisearch", "wink"] as const;
 const IN_MEMORY: readonly string[] = ["minisearch", "wink"];
-const ROOT = join(import.meta.dir, "../..");
 
-type Latencies = { readonly p50: number; readonly p95: number; readonly p99: number };
-type Result = {
-  readonly name: string;
-  readonly sections: number;
-  readonly textBytes: number;
-  readonly buildMs: number;
-  readonly buildCpuMs: number;
-  readonly buildPeakRssBytes: number;
-  readonly indexBytes: number;
-  readonly openFirstMs: number | null;
-  readonly openMs: number | null;
-  readonly queryCpuMs: number;
-  readonly anonymousGrowthBytes: number;
-  readonly all: Latencies;
-  readonly words: Latencies;
-  readonly identifier: Latencies;
-  readonly question: Latencies;
-};
+type Latencies = Readonly<Record<"p50" | "p95" | "p99", number>>;
+type Sizes = "sections" | "textBytes" | "buildPeakRssBytes" | "indexBytes" | "anonymousGrowthBytes";
+type Result = { readonly name: string; readonly openMs: number | null } & Readonly<
+  Record<Sizes | "buildCpuMs" | "queryCpuMs", number>
+> &
+  Readonly<Record<"all" | "words" | "identifier" | "question", Latencies>>;
 
-const { values: options } = parseArgs({
-  options: {
-    collections: { type: "string" },
-    sections: { type: "string" },
-    engines: { type: "string" },
-    out: { type: "string" },
-  },
-});
-if (!options.collections) throw new Error("--collections DIR: where the collections are unpacked");
-const collections = options.collections;
-const count = parseCount("--sections", options.sections) ?? 100_000;
+const options = readOptions({ collections: "", sections: 100_000, engines: ENGINES.join(",") });
+const { collections, sections: count } = options;
+if (collections === "") throw new Error("--collections DIR: where the collections are unpacked");
 const chosen = parseNames("--engines", options.engines, ENGINES);
 
 async function run(name: string, phase: string, file: string): Promise<object> {
@@ -69,37 +44,23 @@ async function measure(name: string, directory: string): Promise<Result> {
   return Object.assign({}, ...parts);
 }
 
-const ms = (value: number): string => value.toFixed(2).padStart(8);
-const mib = (bytes: number): string => (bytes / 2 ** 20).toFixed(0).padStart(7);
-
-function print(result: Result): void {
-  const { name, all, words, identifier, question } = result;
-  const perSecond = (time: number): string => ((result.sections / time) * 1000).toFixed(0).padStart(7);
-  const ratio = result.indexBytes > 0 ? (result.indexBytes / result.textBytes).toFixed(3) : "–";
-  console.log(
-    `${name.padEnd(11)}${ms(all.p50)}${ms(all.p95)}${ms(all.p99)} ${ms(result.queryCpuMs)} ` +
-      `${ms(words.p50)}${ms(identifier.p50)}${ms(question.p50)} ${result.openMs === null ? "       –" : ms(result.openMs)} ` +
-      `${mib(result.anonymousGrowthBytes)} ${perSecond(result.buildCpuMs)} ${perSecond(result.buildMs)} ${mib(result.buildPeakRssBytes)} ${ratio}`,
-  );
-}
-
-const directory = mkdtempSync(join(tmpdir(), "bench-search-"));
-try {
-  const about = { machine: describeMachine(), commit: await describeCommit(ROOT), sections: count };
-  console.log(`${about.machine}\n${count} sections, commit ${about.commit}; ms, MiB\n`);
-  console.log(
-    "engine          p50     p95     p99      CPU    words  ident. question     open    anon.  docs/s  (wall) peak MB index/text",
-  );
-  const results: Result[] = [];
-  for (const name of chosen.length > 0 ? chosen : ENGINES) {
-    const result = await measure(name, directory);
-    results.push(result);
-    print(result);
-  }
-  const day = new Date().toISOString().slice(0, 10);
-  const out = options.out ?? join(import.meta.dir, `runs/search-${day}.json`);
-  await Bun.write(out, `${JSON.stringify({ ...about, date: day, results }, null, 1)}\n`);
-  console.log(`\nraw results: ${out}`);
-} finally {
-  rmSync(directory, { recursive: true });
-}
+using directory = temporaryDirectory();
+const about = await introduce(`${count} sections; ms, MiB, documents a second of CPU`);
+const results: Result[] = [];
+for (const name of chosen) results.push(await measure(name, directory.path));
+printTable(
+  results.map(({ name, all, words, identifier, question, ...result }) => ({
+    name,
+    ...all,
+    cpu: result.queryCpuMs,
+    words: words.p50,
+    identifiers: identifier.p50,
+    questions: question.p50,
+    open: result.openMs,
+    anonymous: result.anonymousGrowthBytes / 2 ** 20,
+    documents: (result.sections / result.buildCpuMs) * 1000,
+    peak: result.buildPeakRssBytes / 2 ** 20,
+    indexToText: result.indexBytes > 0 ? result.indexBytes / result.textBytes : null,
+  })),
+);
+await keep(options.out, { ...about, sections: count, results });

@@ -29,7 +29,7 @@ const HOSTILE_PAGES: Readonly<Record<string, string>> = {
   words: `<title>w</title><p>${"lantern ".repeat(150_000)}</p>`,
 };
 
-// Only `serve-hostile.ts` passes this.
+// Only `serve-load.ts` passes this.
 const subject = JSON.parse(process.argv[2] ?? "{}") as HostileClients;
 const until = performance.now() + subject.seconds * 1000;
 const isOn = (): boolean => performance.now() < until;

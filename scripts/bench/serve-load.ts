@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { percentile } from "./statistics.ts";
+import { join } from "node:path";
+import { cpuMsOf, memoryMb, percentile } from "./bench.ts";
+import type { HostileClients } from "./serve-hostile-clients.ts";
 
 /** A server under load, with the process whose CPU and memory are measured. */
 export type Subject = { readonly name: string; readonly url: string; readonly pid: number };
@@ -11,28 +12,15 @@ export type Load = {
   readonly pageOf: (request: number) => string;
 };
 
-export type Measured = {
-  readonly subject: string;
-  readonly load: string;
-  readonly requests: number;
-  readonly requestsPerSecond: number;
-  readonly p50Ms: number;
-  readonly p99Ms: number;
-  readonly cpuMsPerRequest: number;
-  readonly rssMb: number;
-  readonly healthP50Ms: number;
-  readonly healthP99Ms: number;
-};
-
 /** The interval at which `/health` is requested during the load, in ms. */
 const HEALTH_EVERY_MS = 20;
 
 /** Sends requests over this many connections, one after another on each; every answer must be an article. */
-export async function measureLoad(subject: Subject, name: string, load: Load): Promise<Measured> {
+export async function measureLoad(subject: Subject, name: string, load: Load) {
   const times: number[] = [];
   const healthTimes: number[] = [];
   const until = performance.now() + load.seconds * 1000;
-  const cpuBefore = cpuMs(subject.pid);
+  const cpuBefore = cpuMsOf(subject.pid);
   let next = 0;
   const client = async (): Promise<void> => {
     while (performance.now() < until) {
@@ -61,8 +49,8 @@ export async function measureLoad(subject: Subject, name: string, load: Load): P
     requestsPerSecond: times.length / seconds,
     p50Ms: percentile(times, 0.5),
     p99Ms: percentile(times, 0.99),
-    cpuMsPerRequest: (cpuMs(subject.pid) - cpuBefore) / times.length,
-    rssMb: residentMb(subject.pid),
+    cpuMsPerRequest: (cpuMsOf(subject.pid) - cpuBefore) / times.length,
+    rssMb: memoryMb(subject.pid, "VmRSS"),
     healthP50Ms: percentile(healthTimes, 0.5),
     healthP99Ms: percentile(healthTimes, 0.99),
   };
@@ -83,33 +71,6 @@ export async function extract({ name, url }: Subject, page: string): Promise<voi
     throw new Error(`${name} answered ${response.status} for ${page}: ${JSON.stringify(title)}`);
 }
 
-const CLOCK_TICK_MS = 10;
-
-/** CPU time so far of the process, its threads and its children, in ms. */
-function cpuMs(pid: number): number {
-  const own = statOf(pid);
-  const children = readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => statOf(Number(name)))
-    .filter((stat) => stat?.parent === pid);
-  return [own, ...children].reduce((total, stat) => total + (stat?.ticks ?? 0) * CLOCK_TICK_MS, 0);
-}
-
-function statOf(pid: number): { readonly parent: number; readonly ticks: number } | null {
-  try {
-    // The name may contain spaces. After it, state is the first field, and utime and stime are the 12th and
-    // 13th.
-    const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
-    return { parent: Number(fields[1]), ticks: Number(fields[11]) + Number(fields[12]) };
-  } catch {
-    return null; // it has ended
-  }
-}
-
-/** The resident set of a process, in MB. */
-export const residentMb = (pid: number): number =>
-  Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
-
 /** Sends one request of one client and returns its status, or what went wrong instead, with the answer. */
 export async function post(
   url: string,
@@ -129,4 +90,66 @@ export async function post(
   } catch (error) {
     return [error instanceof Error ? error.name : "error", ""];
   }
+}
+
+export type HostileOptions = Omit<HostileClients, "url"> & { readonly pageOf: () => string };
+
+const GOOD_CLIENTS = 4;
+const PAUSE_MS = 20;
+
+/**
+ * Requests small pages while other clients send what costs most: pages of megabytes, bodies that never end or
+ * are too large, malformed requests, cancelled crawls, and requests whose sender leaves. Each client has an
+ * address of its own, which it claims as a proxy that the server trusts.
+ */
+export async function measureHostile(subject: Subject, options: HostileOptions) {
+  const until = performance.now() + options.seconds * 1000;
+  const isOn = (): boolean => performance.now() < until;
+  const times: number[] = [];
+  const healthTimes: number[] = [];
+  const lost: Record<string, number> = {};
+  const rssMb: number[] = [];
+  const good = async (client: number): Promise<void> => {
+    for (; isOn(); await Bun.sleep(PAUSE_MS)) {
+      const started = performance.now();
+      const [status, text] = await post(subject.url, `192.0.2.${client}`, "/", { url: options.pageOf() });
+      times.push(performance.now() - started);
+      if (status !== "200" || !text.includes('"title":"Chapter')) lost[status] = (lost[status] ?? 0) + 1;
+    }
+  };
+  const probing = async (): Promise<void> => {
+    for (; isOn(); await Bun.sleep(PAUSE_MS)) {
+      const started = performance.now();
+      await (await fetch(`${subject.url}/health`)).text();
+      healthTimes.push(performance.now() - started);
+    }
+  };
+  const sampling = async (): Promise<void> => {
+    for (; isOn(); await Bun.sleep(1000)) rssMb.push(memoryMb(subject.pid, "VmRSS"));
+  };
+  const { site, seconds, slowSenders } = options;
+  const asked: HostileClients = { url: subject.url, site, seconds, slowSenders };
+  const clients = Bun.spawn(
+    [process.execPath, join(import.meta.dir, "serve-hostile-clients.ts"), JSON.stringify(asked)],
+    { stdout: "pipe" },
+  );
+  const answered = new Response(clients.stdout).text();
+  await Promise.all([
+    ...Array.from({ length: GOOD_CLIENTS }, (_, client) => good(client)),
+    probing(),
+    sampling(),
+  ]);
+  const hostile: Record<string, number> = JSON.parse(await answered);
+  return {
+    pages: times.length,
+    // How many of these got no article, by status.
+    lost,
+    p50Ms: percentile(times, 0.5),
+    p99Ms: percentile(times, 0.99),
+    healthP99Ms: percentile(healthTimes, 0.99),
+    // The answers that hostile clients got, by kind and status.
+    hostile,
+    // Once a second.
+    rssMb,
+  };
 }

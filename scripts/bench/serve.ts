@@ -11,112 +11,57 @@
  * `--hostile N` adds clients that send what costs most, and N clients that send one byte of a body; it fails when a
  * well-behaved client does not get the article of a page that it requests.
  */
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { run } from "./contenders.ts";
-import { describeCommit, describeMachine } from "./machine.ts";
-import { parseCount, parseNames } from "./options.ts";
-import { type HostileMeasured, measureHostile } from "./serve-hostile.ts";
-import { extract, type Measured, measureLoad, residentMb, type Subject } from "./serve-load.ts";
-import { percentile } from "./statistics.ts";
+import { temporaryDirectory } from "../../test/support/temporary.ts";
+import {
+  introduce,
+  keep,
+  memoryMb,
+  PROGRAM,
+  parseNames,
+  printTable,
+  quarterOf,
+  readOptions,
+  serveCrawlSite,
+  startServer,
+} from "./bench.ts";
+import { installPython } from "./contenders.ts";
+import { extract, measureHostile, measureLoad, type Subject } from "./serve-load.ts";
 
-const ROOT = join(import.meta.dir, "..", "..");
-const PROGRAM = join(ROOT, "dist", "article-extractor");
-const PIP_PACKAGES = ["fastapi==0.163.2", "uvicorn", "httpx", "trafilatura==2.3.1", "lxml_html_clean==0.4.6"];
 const MAX_HEALTH_P99_MS = 50;
 /** The allowed growth of the resident set from the second to the last quarter of a soak. */
 const MAX_GROWTH = 1.1;
 const CACHED_PAGES = 50;
 
-const { values: options } = parseArgs({
-  options: {
-    seconds: { type: "string" },
-    connections: { type: "string" },
-    processes: { type: "string" },
-    soak: { type: "string" },
-    hostile: { type: "string" },
-    peer: { type: "string", default: "" },
-    scratch: { type: "string", default: join(tmpdir(), "article-extractor-bench") },
-    out: { type: "string" },
-  },
-});
-const seconds = parseCount("--seconds", options.seconds) ?? 20;
-const connections = parseCount("--connections", options.connections) ?? 16;
-const processes = parseCount("--processes", options.processes) ?? 1;
-const soakSeconds = parseCount("--soak", options.soak);
-const slowSenders = parseCount("--hostile", options.hostile);
+const options = readOptions({ seconds: 20, connections: 16, processes: 1, soak: 0, hostile: 0, peer: "" });
+const { seconds, connections, processes, soak: soakSeconds, hostile: slowSenders } = options;
 
-type Running = AsyncDisposable & { readonly subject: Subject };
-
-async function startOurs(state: string): Promise<Running> {
-  const port = freePort();
-  const child = Bun.spawn([PROGRAM, "serve", "extractor", "--host", "127.0.0.1", "--port", String(port)], {
-    env: {
-      PATH: process.env.PATH ?? "",
-      HOME: state,
-      ARTICLE_EXTRACTOR_STATE_DIR: join(state, "state"),
-      ARTICLE_EXTRACTOR_OUTPUT_ROOT: join(state, "out"),
-      ARTICLE_EXTRACTOR_PREFER_BROWSER: "false",
-      ARTICLE_EXTRACTOR_LOG_LEVEL: "warning",
-      WEB_CONCURRENCY: String(processes),
-      // A cache that is still filling up is no leak; this one is full before the second quarter begins.
-      ...(soakSeconds === null ? {} : { ARTICLE_EXTRACTOR_CACHE_SIZE: "50" }),
-      // The server tells the clients of the hostile mix apart by the header of a trusted proxy.
-      ...(slowSenders === null
-        ? {}
-        : { ARTICLE_EXTRACTOR_TRUSTED_PROXIES: "127.0.0.1", ARTICLE_EXTRACTOR_EGRESS: "open" }),
-    },
-    stdout: "ignore",
-    stderr: "ignore",
+const startOurs = (state: string) =>
+  startServer((port) => [PROGRAM, "serve", "extractor", "--host", "127.0.0.1", "--port", port], {
+    PATH: process.env.PATH ?? "",
+    HOME: state,
+    ARTICLE_EXTRACTOR_STATE_DIR: join(state, "state"),
+    ARTICLE_EXTRACTOR_OUTPUT_ROOT: join(state, "out"),
+    ARTICLE_EXTRACTOR_PREFER_BROWSER: "false",
+    ARTICLE_EXTRACTOR_LOG_LEVEL: "warning",
+    WEB_CONCURRENCY: String(processes),
+    // A cache that is still filling up is no leak; this one is full before the second quarter begins.
+    ...(soakSeconds === 0 ? {} : { ARTICLE_EXTRACTOR_CACHE_SIZE: "50" }),
+    // The server tells the clients of the hostile mix apart by the header of a trusted proxy.
+    ...(slowSenders === 0
+      ? {}
+      : { ARTICLE_EXTRACTOR_TRUSTED_PROXIES: "127.0.0.1", ARTICLE_EXTRACTOR_EGRESS: "open" }),
   });
-  return await started("ours", port, child);
-}
 
-async function startTrafilatura(): Promise<Running> {
-  const venv = join(options.scratch, "venv-serve");
-  const python = join(venv, "bin", "python");
-  await mkdir(options.scratch, { recursive: true });
-  if (!(await Bun.file(python).exists())) await run(["python3", "-m", "venv", venv], options.scratch);
-  const install = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", ...PIP_PACKAGES];
-  await run(install, options.scratch);
-  const port = freePort();
+async function startTrafilatura() {
+  const python = await installPython("trafilatura-server", options.scratch);
   const script = join(import.meta.dir, "peers", "trafilatura_server.py");
-  const child = Bun.spawn([python, script, String(port)], { stdout: "ignore", stderr: "inherit" });
-  return await started("trafilatura", port, child);
-}
-
-function freePort(): number {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port } = server;
-  void server.stop(true);
-  return port ?? 0;
-}
-
-async function started(name: string, port: number, child: Bun.Subprocess): Promise<Running> {
-  const url = `http://127.0.0.1:${port}`;
-  for (let tries = 0; ; tries++) {
-    const isUp = await fetch(`${url}/health`).then(
-      (response) => response.ok,
-      () => false,
-    );
-    if (isUp) break;
-    if (tries > 300 || child.exitCode !== null) throw new Error(`${name} does not answer at ${url}`);
-    await Bun.sleep(100);
-  }
-  return {
-    subject: { name, url, pid: child.pid },
-    async [Symbol.asyncDispose]() {
-      child.kill();
-      await child.exited;
-    },
-  };
+  return await startServer((port) => [python, script, port], process.env);
 }
 
 let fresh = 0;
 
-async function measure(subject: Subject, site: string): Promise<Measured[]> {
+async function measure(subject: Subject, site: string) {
   const pageOf = (): string => `${site}/p/${fresh++}`;
   // This compiles the workers' code before the measurement.
   await measureLoad(subject, "warm-up", { connections, seconds: Math.min(5, seconds), pageOf });
@@ -124,26 +69,6 @@ async function measure(subject: Subject, site: string): Promise<Measured[]> {
   const repeated = (request: number): string => `${site}/p/${request % CACHED_PAGES}`;
   const cached = await measureLoad(subject, "cached", { connections, seconds, pageOf: repeated });
   return [uncached, cached];
-}
-
-function print(results: readonly Measured[]): void {
-  console.log(
-    "subject      load       requests/s   p50 ms   p99 ms   CPU ms   RSS MB   /health p50 ms   p99 ms",
-  );
-  for (const result of results) {
-    const cells = [
-      result.subject.padEnd(12),
-      result.load.padEnd(10),
-      result.requestsPerSecond.toFixed(1).padStart(10),
-      result.p50Ms.toFixed(1).padStart(8),
-      result.p99Ms.toFixed(1).padStart(8),
-      result.cpuMsPerRequest.toFixed(2).padStart(8),
-      result.rssMb.toFixed(0).padStart(8),
-      result.healthP50Ms.toFixed(1).padStart(16),
-      result.healthP99Ms.toFixed(1).padStart(8),
-    ];
-    console.log(cells.join(" "));
-  }
 }
 
 /**
@@ -194,11 +119,13 @@ async function soak(subject: Subject, site: string, duration: number): Promise<r
     }
   };
   const sampler = async (): Promise<void> => {
-    for (; performance.now() < until; await Bun.sleep(1000)) samples.push(residentMb(subject.pid));
+    for (; performance.now() < until; await Bun.sleep(1000)) samples.push(memoryMb(subject.pid, "VmRSS"));
   };
   await Promise.all([sampler(), crawler(), ...[0, 2, 4, 6].map(client)]);
   return samples;
 }
+
+type HostileMeasured = Awaited<ReturnType<typeof measureHostile>>;
 
 function printHostile({ pages, lost, hostile, ...measured }: HostileMeasured): void {
   const { p50Ms, p99Ms, healthP99Ms, rssMb } = measured;
@@ -209,78 +136,41 @@ function printHostile({ pages, lost, hostile, ...measured }: HostileMeasured): v
   console.log(`RSS at most ${Math.max(...rssMb).toFixed(0)} MB; hostile clients ${JSON.stringify(hostile)}`);
 }
 
-async function firstLine(stdout: ReadableStream<Uint8Array>): Promise<string> {
-  let text = "";
-  for await (const bytes of stdout) {
-    text += new TextDecoder().decode(bytes);
-    if (text.includes("\n")) break;
-  }
-  return text.split("\n", 1)[0] ?? "";
-}
+using state = temporaryDirectory();
+using site = await serveCrawlSite(100_000_000);
+const about = await introduce(
+  `pages of ${site.bytes} bytes, ${connections} connections, ${processes} process(es)`,
+);
+const pageOf = (): string => `${site.url}/p/${fresh++}`;
 
-const state = await mkdtemp(join(tmpdir(), "bench-serve-"));
-const siteProcess = Bun.spawn([process.execPath, join(import.meta.dir, "crawl-site.ts"), "100000000"], {
-  stdout: "pipe",
-});
-try {
-  const { port, bytes } = JSON.parse(await firstLine(siteProcess.stdout));
-  const site = `http://127.0.0.1:${port}`;
-  const machine = describeMachine();
-  const write = async (measured: object): Promise<void> => {
-    if (!options.out) return;
-    const report = { machine, commit: await describeCommit(ROOT), ...measured };
-    await Bun.write(options.out, `${JSON.stringify(report, null, 2)}\n`);
-  };
-  console.log(`${machine}; pages of ${bytes} bytes, ${connections} connections, ${processes} process(es)\n`);
-  if (soakSeconds !== null) {
-    await using ours = await startOurs(state);
-    const pageOf = (): string => `${site}/p/${fresh++}`;
-    const mixed =
-      slowSenders === null
-        ? null
-        : await measureHostile(ours.subject, { site, seconds: soakSeconds, slowSenders, pageOf });
-    if (mixed !== null) printHostile(mixed);
-    const samples = mixed?.rssMb ?? (await soak(ours.subject, site, soakSeconds));
-    const quarter = (which: number): number =>
-      percentile(samples.slice((samples.length * (which - 1)) / 4, (samples.length * which) / 4), 0.5);
-    const [second, last] = [quarter(2), quarter(4)];
-    console.log(
-      `soak of ${soakSeconds} s: RSS of the second quarter ${second.toFixed(0)} MB, of the last ${last.toFixed(0)} MB`,
-    );
-    await write({
-      processes,
-      soak_seconds: soakSeconds,
-      ...(mixed === null ? {} : { slow_senders: slowSenders, hostile_mix: { ...mixed, rssMb: undefined } }),
-      pages: fresh,
-      rss_mb_by_quarter: [1, 2, 3, 4].map((which) => Math.round(quarter(which))),
-      rss_mb_by_minute: samples.filter((_, second) => second % 60 === 0).map(Math.round),
-    });
-    if (last > MAX_GROWTH * second) throw new Error("memory grew by more than 10 %");
-    if (Object.keys(mixed?.lost ?? {}).length > 0) throw new Error("pages were not answered");
-  } else if (slowSenders !== null) {
-    await using ours = await startOurs(state);
-    const pageOf = (): string => `${site}/p/${fresh++}`;
-    const mixed = await measureHostile(ours.subject, { site, seconds, slowSenders, pageOf });
-    printHostile(mixed);
-    await write({ processes, seconds, slow_senders: slowSenders, hostile_mix: mixed });
-    if (Object.keys(mixed.lost).length > 0) throw new Error("pages were not answered");
-  } else {
-    const results: Measured[] = [];
-    {
-      await using ours = await startOurs(state);
-      results.push(...(await measure(ours.subject, site)));
-    }
-    for (const _ of parseNames("--peer", options.peer, ["trafilatura"])) {
-      await using peer = await startTrafilatura();
-      results.push(...(await measure(peer.subject, site)));
-    }
-    print(results);
-    await write({ bytes, connections, processes, results });
-    for (const { subject, healthP99Ms } of results)
-      if (subject === "ours" && healthP99Ms > MAX_HEALTH_P99_MS)
-        throw new Error(`/health took ${healthP99Ms.toFixed(1)} ms at the 99th percentile`);
+if (soakSeconds > 0 || slowSenders > 0) {
+  await using ours = await startOurs(state.path);
+  const hostile = { site: site.url, seconds: soakSeconds || seconds, slowSenders, pageOf };
+  const mixed = slowSenders > 0 ? await measureHostile({ name: "ours", ...ours }, hostile) : null;
+  if (mixed) printHostile(mixed);
+  const samples = mixed?.rssMb ?? (await soak({ name: "ours", ...ours }, site.url, soakSeconds));
+  const rssMbByQuarter = [1, 2, 3, 4].map((which) => Math.round(quarterOf(samples, which)));
+  const [, second = 0, , last = 0] = rssMbByQuarter;
+  console.log(`RSS of the second quarter ${second} MB, of the last ${last} MB`);
+  const rssMbByMinute = samples.filter((_, at) => at % 60 === 0).map(Math.round);
+  const memory = { pages: fresh, rssMbByQuarter, rssMbByMinute };
+  const answers = mixed && { ...mixed, rssMb: undefined };
+  await keep(options.out, { ...about, processes, soakSeconds, slowSenders, answers, ...memory });
+  if (soakSeconds > 0 && last > MAX_GROWTH * second) throw new Error("memory grew by more than 10 %");
+  if (Object.keys(mixed?.lost ?? {}).length > 0) throw new Error("pages were not answered");
+} else {
+  const results = [];
+  {
+    await using ours = await startOurs(state.path);
+    results.push(...(await measure({ name: "ours", ...ours }, site.url)));
   }
-} finally {
-  siteProcess.kill();
-  await rm(state, { recursive: true, force: true });
+  for (const _ of parseNames("--peer", options.peer, ["trafilatura"])) {
+    await using peer = await startTrafilatura();
+    results.push(...(await measure({ name: "trafilatura", ...peer }, site.url)));
+  }
+  printTable(results);
+  await keep(options.out, { ...about, bytes: site.bytes, connections, processes, results });
+  for (const { subject, healthP99Ms } of results)
+    if (subject === "ours" && healthP99Ms > MAX_HEALTH_P99_MS)
+      throw new Error(`/health took ${healthP99Ms.toFixed(1)} ms at the 99th percentile`);
 }

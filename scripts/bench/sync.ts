@@ -4,31 +4,28 @@
  *
  *   make bench-sync [PAGES=1000] [FILES=5000] [OUT=FILE]
  */
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { proseOf } from "../../test/support/docs-site.ts";
 import { serveGit } from "../../test/support/git-server.ts";
-import { describeCommit, describeMachine } from "./machine.ts";
-import { parseCount } from "./options.ts";
-import { percentile } from "./statistics.ts";
+import { temporaryDirectory } from "../../test/support/temporary.ts";
+import {
+  callSearch,
+  introduce,
+  keep,
+  linesOf,
+  PROGRAM,
+  percentile,
+  printTable,
+  readOptions,
+  startServer,
+} from "./bench.ts";
 
-const ROOT = join(import.meta.dir, "../..");
-const BINARY = join(ROOT, "dist/article-extractor");
-const { values: options } = parseArgs({
-  options: {
-    pages: { type: "string" },
-    files: { type: "string" },
-    seconds: { type: "string" },
-    out: { type: "string" },
-  },
-});
-const pages = parseCount("--pages", options.pages) ?? 1000;
-const files = parseCount("--files", options.files) ?? 5000;
-const quietSeconds = parseCount("--seconds", options.seconds) ?? 20;
+const options = readOptions({ pages: 1000, files: 5000, seconds: 20 });
+const { pages, files, seconds: quietSeconds } = options;
 
-const work = await mkdtemp(join(tmpdir(), "bench-sync-"));
+using directory = temporaryDirectory();
+const { path: work } = directory;
 const env = {
   PATH: process.env.PATH,
   HOME: work,
@@ -55,7 +52,7 @@ type Count = () => Promise<{ readonly requests: number; readonly bytes: number }
 async function sync(what: string, codename: string, count: Count): Promise<Synced> {
   await count();
   const startedAt = performance.now();
-  const child = Bun.spawn([BINARY, "sync", codename, "--verbose"], {
+  const child = Bun.spawn([PROGRAM, "sync", codename, "--verbose"], {
     cwd: work,
     env,
     stdio: ["ignore", "pipe", "pipe"],
@@ -70,13 +67,15 @@ async function sync(what: string, codename: string, count: Count): Promise<Synce
   const built = stderr.split("\n").find((line) => line.includes('"index built"'));
   const { documents = 0, unchanged = 0 } = built ? JSON.parse(built) : {};
   const usage = child.resourceUsage();
+  const counted = await count();
   return {
     what,
     seconds,
     cpuSeconds: Number(usage?.cpuTime.total ?? 0) / 1e6,
     peakRssMb: (usage?.maxRSS ?? 0) / 1024 / 1024,
-    ...(await count()),
-    counts: stdout.trim().split("; ").at(-1) ?? "",
+    requests: counted.requests,
+    bytes: counted.bytes,
+    counts: /\d+ fetched.*/.exec(stdout)?.[0] ?? "",
     analysed: built ? documents - unchanged : null,
   };
 }
@@ -90,7 +89,7 @@ async function openSite() {
     stdin: "pipe",
     stdout: "pipe",
   });
-  const lines = readLines(child.stdout);
+  const lines = linesOf(child.stdout);
   const sitemap = (await lines.next()).value ?? "";
   const command = async (text: string): Promise<{ requests: number; bytes: number; statuses: object }> => {
     child.stdin.write(`${text}\n`);
@@ -98,18 +97,6 @@ async function openSite() {
     return JSON.parse((await lines.next()).value ?? "{}");
   };
   return { sitemap, command, count: () => command("count"), [Symbol.dispose]: () => child.kill() };
-}
-
-async function* readLines(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
-  const decoder = new TextDecoder();
-  let text = "";
-  for await (const piece of stream) {
-    text += decoder.decode(piece, { stream: true });
-    for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n")) {
-      yield text.slice(0, end);
-      text = text.slice(end + 1);
-    }
-  }
 }
 
 async function measureWebsite(site: Awaited<ReturnType<typeof openSite>>): Promise<Synced[]> {
@@ -164,14 +151,6 @@ async function measureRepository(server: Awaited<ReturnType<typeof serveGit>>): 
   return [first, same, second];
 }
 
-type Latency = {
-  readonly when: string;
-  readonly searches: number;
-  readonly p50: number;
-  readonly p99: number;
-  readonly max: number;
-};
-
 const QUERIES = [
   "harbour sluice",
   "lantern keeper chart",
@@ -187,27 +166,15 @@ async function searchUntil(url: string, isOver: () => boolean): Promise<number[]
     await Bun.sleep(Math.max(0, next - performance.now()));
     const query = QUERIES[latencies.length % QUERIES.length];
     const startedAt = performance.now();
-    const response = await fetch(`${url}/mcp`, {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        id: 1,
-        method: "tools/call",
-        params: { name: "root_search", arguments: { tenant_codename: "handbook", query } },
-      }),
-    });
-    const { result } = (await response.json()) as {
-      result: { structuredContent: { error: string | null; results: unknown[] } };
-    };
-    if (result.structuredContent.error !== null || result.structuredContent.results.length === 0)
-      throw new Error(`a search failed: ${JSON.stringify(result)}`);
+    const { structuredContent } = await callSearch(`${url}/mcp`, { tenant_codename: "handbook", query });
+    if (structuredContent.error !== null || structuredContent.results.length === 0)
+      throw new Error(`a search failed: ${JSON.stringify(structuredContent)}`);
     latencies.push(performance.now() - startedAt);
   }
   return latencies;
 }
 
-const summarise = (when: string, latencies: readonly number[]): Latency => ({
+const summarise = (when: string, latencies: readonly number[]) => ({
   when,
   searches: latencies.length,
   p50: percentile(latencies, 0.5),
@@ -216,104 +183,63 @@ const summarise = (when: string, latencies: readonly number[]): Latency => ({
 });
 
 /** Searches in one tenant while the server syncs another for the first time and builds its index. */
-async function measureLatency(): Promise<Latency[]> {
-  const child = Bun.spawn([BINARY, "serve", "search", "--port", "0"], {
-    cwd: work,
-    env,
-    stdio: ["ignore", "ignore", "pipe"],
-  });
-  try {
-    let url = "";
-    for await (const line of readLines(child.stderr)) {
-      url = /"url":"(http:[^"]+)\/mcp"/.exec(line)?.[1] ?? "";
-      if (url !== "") break;
+async function measureLatency() {
+  await using server = await startServer((port) => [PROGRAM, "serve", "search", "--port", port], env);
+  const { url } = server;
+  const status = async () =>
+    (await (await fetch(`${url}/manual/sync/status`)).json()) as {
+      state: string;
+      history: { counts: { fetched: number } }[];
+    };
+  const warmUntil = performance.now() + 3000;
+  await searchUntil(url, () => performance.now() > warmUntil);
+  const quietUntil = performance.now() + quietSeconds * 1000;
+  const quiet = await searchUntil(url, () => performance.now() > quietUntil);
+  await rm(join(work, "manual"), { recursive: true, force: true });
+  await fetch(`${url}/manual/sync/trigger`, { method: "POST" });
+  let isOver = false;
+  const watching = (async () => {
+    const before = (await status()).history.length;
+    for (;;) {
+      await Bun.sleep(100);
+      const { state, history } = await status();
+      if (state === "idle" && history.length > before) break;
     }
-    const status = async () =>
-      (await (await fetch(`${url}/manual/sync/status`)).json()) as {
-        state: string;
-        history: { counts: { fetched: number } }[];
-      };
-    const warmUntil = performance.now() + 3000;
-    await searchUntil(url, () => performance.now() > warmUntil);
-    const quietUntil = performance.now() + quietSeconds * 1000;
-    const quiet = await searchUntil(url, () => performance.now() > quietUntil);
-    await rm(join(work, "manual"), { recursive: true, force: true });
-    await fetch(`${url}/manual/sync/trigger`, { method: "POST" });
-    let isOver = false;
-    const watching = (async () => {
-      const before = (await status()).history.length;
-      for (;;) {
-        await Bun.sleep(100);
-        const { state, history } = await status();
-        if (state === "idle" && history.length > before) break;
-      }
-      isOver = true;
-    })();
-    const busy = await searchUntil(url, () => isOver);
-    await watching;
-    const { history } = await status();
-    if (history.at(-1)?.counts.fetched !== pages)
-      throw new Error("the sync meanwhile did not fetch every page");
-    return [summarise("quiet", quiet), summarise("during a sync", busy)];
-  } finally {
-    child.kill();
-    await child.exited;
-  }
+    isOver = true;
+  })();
+  const busy = await searchUntil(url, () => isOver);
+  await watching;
+  const { history } = await status();
+  if (history.at(-1)?.counts.fetched !== pages)
+    throw new Error("the sync meanwhile did not fetch every page");
+  return [summarise("quiet", quiet), summarise("during a sync", busy)];
 }
 
-try {
-  using site = await openSite();
-  await using server = await serveGit();
-  await mkdir(join(work, "state"));
-  const tenants = [
-    {
-      source_type: "online",
-      codename: "manual",
-      docs_name: "Manual",
-      docs_root_dir: "manual",
-      docs_sitemap_url: site.sitemap,
-    },
-    {
-      source_type: "git",
-      codename: "handbook",
-      docs_name: "Handbook",
-      docs_root_dir: "handbook",
-      git_repo_url: `${server.origin}/handbook.git`,
-      git_subpaths: ["docs"],
-    },
-  ];
-  const infrastructure = { mcp_host: "127.0.0.1", allow_index_builds: true, crawler_browser_first: false };
-  await Bun.write(join(work, "deployment.json"), JSON.stringify({ infrastructure, tenants }));
-  const machine = describeMachine();
-  console.log(
-    `${machine}\n\nsync                                          seconds     CPU s   RSS MB  requests         bytes  analysed`,
-  );
-  const syncs = [...(await measureWebsite(site)), ...(await measureRepository(server))];
-  for (const { what, seconds, cpuSeconds, peakRssMb, requests, bytes, analysed, counts } of syncs) {
-    const cells = [
-      seconds.toFixed(2),
-      cpuSeconds.toFixed(2),
-      peakRssMb.toFixed(0),
-      requests,
-      bytes,
-      analysed ?? "none",
-    ];
-    const widths = [9, 10, 9, 10, 14, 10];
-    console.log(
-      `${what.padEnd(44)}${cells.map((cell, index) => String(cell).padStart(widths[index] ?? 0)).join("")}   ${counts}`,
-    );
-  }
-  const latencies = await measureLatency();
-  console.log("\nsearch            searches   p50 ms   p99 ms   max ms");
-  for (const { when, searches, p50, p99, max } of latencies)
-    console.log(
-      `${when.padEnd(18)}${String(searches).padStart(8)}${[p50, p99, max].map((ms) => ms.toFixed(2).padStart(9)).join("")}`,
-    );
-  if (options.out) {
-    const commit = await describeCommit(ROOT);
-    const written = { machine, commit, pages, files, syncs, latencies };
-    await Bun.write(options.out, `${JSON.stringify(written, null, 2)}\n`);
-  }
-} finally {
-  await rm(work, { recursive: true, force: true });
-}
+using site = await openSite();
+await using server = await serveGit();
+await mkdir(join(work, "state"));
+const tenants = [
+  {
+    source_type: "online",
+    codename: "manual",
+    docs_name: "Manual",
+    docs_root_dir: "manual",
+    docs_sitemap_url: site.sitemap,
+  },
+  {
+    source_type: "git",
+    codename: "handbook",
+    docs_name: "Handbook",
+    docs_root_dir: "handbook",
+    git_repo_url: `${server.origin}/handbook.git`,
+    git_subpaths: ["docs"],
+  },
+];
+const infrastructure = { mcp_host: "127.0.0.1", allow_index_builds: true, crawler_browser_first: false };
+await Bun.write(join(work, "deployment.json"), JSON.stringify({ infrastructure, tenants }));
+const about = await introduce(`${pages} pages, ${files} documents`);
+const syncs = [...(await measureWebsite(site)), ...(await measureRepository(server))];
+printTable(syncs);
+const latencies = await measureLatency();
+printTable(latencies);
+await keep(options.out, { ...about, pages, files, syncs, latencies });

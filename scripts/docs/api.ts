@@ -64,59 +64,102 @@ async function addressIn(log: ReadableStream<Uint8Array>): Promise<string> {
   throw new Error(`the server did not start: ${text}`);
 }
 
-/** The reference of an API in Markdown: each operation with its fields and its answers. */
-export const apiReference = (api: OpenApi): string =>
-  Object.entries(api.paths)
-    .flatMap(([path, operations]) =>
-      Object.entries(operations).map(([method, operation]) =>
-        operationText(`${method.toUpperCase()} ${path}`, operation, api),
-      ),
-    )
-    .join("\n\n");
+/** The references of both servers in Markdown: the operations that they share, then those of each. */
+export function apiReferences(
+  extractor: OpenApi,
+  search: OpenApi,
+): Readonly<Record<"both" | "extractor" | "search", string>> {
+  const own = [operationTexts(extractor), operationTexts(search)] as const;
+  const shared = own[0].filter((text) => own[1].includes(text));
+  const withoutShared = (texts: readonly string[]): string =>
+    texts.filter((text) => !shared.includes(text)).join("\n\n");
+  return { both: shared.join("\n\n"), extractor: withoutShared(own[0]), search: withoutShared(own[1]) };
+}
 
-function operationText(name: string, operation: Operation, api: OpenApi): string {
+/**
+ * Each operation with its fields and its answers. Parts of a path explain themselves; parts of a body that an earlier
+ * operation has too are only named.
+ */
+function operationTexts(api: OpenApi): readonly string[] {
+  const shown = new Map<string, string>();
+  return Object.entries(api.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) =>
+      operationText(`${method.toUpperCase()} ${path}`, operation, api, shown),
+    ),
+  );
+}
+
+function operationText(name: string, operation: Operation, api: OpenApi, shown: Map<string, string>): string {
   const { summary, description, parameters = [], requestBody, responses } = operation;
   const body = requestBody?.content?.["application/json"]?.schema;
   const fields = [
-    ...parameters.map((one) => ({
-      name: one.name,
-      where: one.in,
-      schema: resolved(one.schema, api),
-      meaning: one.description ?? "",
-      isRequired: one.required === true,
-    })),
-    ...(body ? fieldsOf(body, api) : []),
+    ...parameters
+      .filter((one) => one.in !== "path")
+      .map((one) => ({
+        name: one.name,
+        schema: resolved(one.schema, api),
+        meaning: (one.in === "header" ? "Header. " : "") + (one.description ?? ""),
+        isRequired: one.required === true,
+      })),
+    ...(body ? withoutShown(fieldsOf(body, api), name, shown) : []),
   ];
-  const rows = fields.map(({ name, where, schema, meaning, isRequired }) => [
+  const rows = fields.map(({ name, schema, meaning, isRequired }) => [
     `\`${name}\``,
-    where,
     typeOf(schema, api) + (isRequired ? ", required" : defaultOf(schema)),
     meaning || schema.description || "",
   ]);
   const answers = Object.entries(responses)
-    .filter(([status, { description: says }]) => !EVERYWHERE.has(`${status} ${says}`))
+    .filter(([status, answer]) => !isUsual(status, answer))
     .map(([status, answer]) => `- ${status}${typeNames(answer)}: ${lowerFirst(answer.description)}`);
   return [
     `### ${name}`,
     [summary, description].filter(Boolean).join(". ").replace(/\.?$/, "."),
-    rows.length > 0 ? table(["Field", "In", "Type", "Meaning"], rows) : "",
+    rows.length > 0 ? table(["Field", "Type", "Meaning"], rows) : "",
     answers.join("\n"),
   ]
     .filter((part) => part !== "")
     .join("\n\n");
 }
 
+/** The fields of a body, without those of objects that an earlier operation has shown in full. */
+function withoutShown(
+  fields: readonly Field[],
+  operation: string,
+  shown: Map<string, string>,
+): readonly Field[] {
+  return fields.flatMap((field) => {
+    const parent = field.name.split(".")[0] ?? "";
+    const whole = JSON.stringify(fields.filter(({ name }) => name.startsWith(`${parent}.`)));
+    if (whole === "[]") return field;
+    const first = shown.get(whole) ?? operation;
+    shown.set(whole, first);
+    if (first === operation) return field;
+    return field.name === parent ? { ...field, meaning: `As in \`${first}\`` } : [];
+  });
+}
+
 /** What any operation may answer; the page says it once. */
 const EVERYWHERE: ReadonlySet<string> = new Set([
+  "400 The body is not JSON",
   "401 The API key is missing or wrong",
   "403 The Host or Origin is not one that the server answers to",
+  "404 There is no such job",
+  "404 There is no such tenant",
+  "408 The body took longer than 10 s to arrive",
+  "413 The body is over 2 MiB",
+  "415 The body is not application/json",
+  "422 A parameter is wrong",
+  "429 More requests at once than the server takes",
   "500 A fault inside the server, or its disk",
   "503 The server is ending",
 ]);
 
+const isUsual = (status: string, { description, content = {} }: Content & { description: string }): boolean =>
+  EVERYWHERE.has(`${status} ${description}`) ||
+  (status === "200" && Object.keys(content).join() === "application/json");
+
 type Field = {
   readonly name: string;
-  readonly where: string;
   readonly schema: Schema;
   readonly meaning: string;
   readonly isRequired: boolean;
@@ -130,7 +173,6 @@ function fieldsOf(body: Schema, api: OpenApi, prefix = ""): readonly Field[] {
     const name = prefix + key;
     const field = {
       name,
-      where: "body",
       schema,
       meaning: written.description ?? schema.description ?? "",
       isRequired: prefix === "" && required.includes(key),

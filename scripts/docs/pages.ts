@@ -1,24 +1,23 @@
-import { readdir, readFile } from "node:fs/promises";
 import { join, posix } from "node:path";
-import { readMarkdown } from "../../src/markdown/index.ts";
-import { type Heading, type Link, renderPage } from "./render.ts";
+import { Marked, type RendererObject } from "marked";
+import { escapeAttribute, escapeHtml } from "../../src/base/text.ts";
+import { Slugs } from "../../src/search/document/sections.ts";
 
 /** The page that lists the others, in their order: it is the site's first page, and `docs/` on a forge. */
 export const INDEX = "README.md";
 
-export type DocsPage = {
-  /** Below `docs/`: `how-to/proxy.md`. */
-  readonly path: string;
-  readonly title: string;
-  /** One sentence, from the list of pages. */
-  readonly description: string;
-  /** The heading of the list of pages that it stands under; empty for the list itself. */
-  readonly group: string;
-  readonly markdown: string;
+/** What the list of pages says of one: its path below `docs/`, a sentence, and the heading it stands under. */
+type ListedPage = Readonly<Record<"path" | "description" | "group", string>>;
+
+type RenderedPage = {
   readonly html: string;
-  readonly headings: readonly Heading[];
-  readonly links: readonly Link[];
+  /** In their order, with the anchors that GitHub's rules give them. */
+  readonly headings: readonly { readonly level: number; readonly text: string; readonly anchor: string }[];
+  /** The address of every link, as it is written. */
+  readonly links: readonly string[];
 };
+
+export type DocsPage = ListedPage & RenderedPage & { readonly title: string; readonly markdown: string };
 
 /**
  * Reads the pages of a folder of documentation, in the order of its list of pages.
@@ -26,71 +25,95 @@ export type DocsPage = {
  * @throws Error for a page that the list does not have, one that it has twice, and one without a title
  */
 export async function readPages(directory: string, repository: string | null): Promise<readonly DocsPage[]> {
-  const files = (await readdir(directory, { recursive: true })).filter((path) => path.endsWith(".md")).sort();
-  const index = await readFile(join(directory, INDEX), "utf8");
-  const listed = listedPages(index);
-  const order = [INDEX, ...listed.map(({ path }) => path)];
-  const addressOf = createAddresses(order, repository);
-  const missing = files.filter((path) => !order.includes(path));
+  const read = (path: string): Promise<string> => Bun.file(join(directory, path)).text();
+  const listed = listedPages(await read(INDEX));
+  const order = listed.map(({ path }) => path);
+  const missing = [...new Bun.Glob("**/*.md").scanSync(directory)].filter((path) => !order.includes(path));
   if (missing.length > 0) throw new Error(`${INDEX} does not list ${missing.join(", ")}`);
   if (new Set(order).size < order.length) throw new Error(`${INDEX} lists a page twice`);
   return Promise.all(
-    order.map(async (path) => {
-      const markdown = await readFile(join(directory, path), "utf8");
-      const { html, headings, links } = renderPage(markdown, (written) => addressOf(path, written));
-      const [first] = headings;
-      if (first?.level !== 1) throw new Error(`${path} begins with no title`);
-      const { description, group } = listed.find((page) => page.path === path) ?? {
-        description: firstParagraph(markdown),
-        group: "",
-      };
-      return { path, title: first.text, description, group, markdown, html, headings, links };
+    listed.map(async (entry) => {
+      const markdown = await read(entry.path);
+      const rendered = renderPage(markdown, (written) => addressOf(written, entry.path, order, repository));
+      const [first] = rendered.headings;
+      if (first?.level !== 1) throw new Error(`${entry.path} begins with no title`);
+      return { ...entry, ...rendered, title: first.text, markdown };
     }),
   );
 }
 
-type ListedPage = { readonly path: string; readonly description: string; readonly group: string };
-
-/** What the list of pages says: `- [Title](path.md): description` below `## Group`. */
-function listedPages(index: string): readonly ListedPage[] {
-  const pages: ListedPage[] = [];
+/** What the list of pages says, itself first: `- [Title](path.md): description` below `## Group`. */
+function listedPages(index: string): ListedPage[] {
+  const [, introduction = ""] = index.split(/\n\n+/);
+  const pages = [{ path: INDEX, group: "", description: introduction.replaceAll("\n", " ") }];
   let group = "";
-  for (const block of readMarkdown(index).blocks) {
-    if (block.kind === "heading" && block.level === 2) group = block.text;
-    if (block.kind !== "list") continue;
-    for (const { blocks } of block.items) {
-      const text = blocks[0]?.kind === "paragraph" ? blocks[0].text : "";
-      const [, path, description] = /^\[[^\]]+\]\(([^)]+)\): ([\s\S]+)$/.exec(text) ?? [];
-      if (path === undefined || description === undefined) throw new Error(`${INDEX}: "${text}" is no entry`);
-      pages.push({ path, group, description: description.replaceAll("\n", " ") });
-    }
+  for (const line of index.replaceAll("\n  ", " ").split("\n")) {
+    if (line.startsWith("## ")) group = line.slice(3);
+    if (!line.startsWith("- ")) continue;
+    const [, path, description] = /^- \[[^\]]+\]\(([^)]+)\): (.+)$/.exec(line) ?? [];
+    if (!path || !description) throw new Error(`${INDEX}: "${line.slice(2)}" is no entry`);
+    pages.push({ path, group, description });
   }
   return pages;
-}
-
-function firstParagraph(markdown: string): string {
-  const first = readMarkdown(markdown).blocks.find(({ kind }) => kind === "paragraph");
-  return first?.kind === "paragraph" ? first.text.replaceAll("\n", " ") : "";
 }
 
 /** The file of a page on the site. */
 export const htmlPath = (path: string): string =>
   path === INDEX ? "index.html" : path.replace(/\.md$/, ".html");
 
+/** Tells the address of a link from one page on the site: null outside of the documentation while no repository is known. */
+function addressOf(written: string, from: string, pages: readonly string[], repository: string | null) {
+  if (/^(?:https?:|mailto:|#)/.test(written)) return written;
+  const [path = "", fragment] = written.split("#", 2);
+  const target = posix.join(posix.dirname(from), path);
+  if (!pages.includes(target)) return repository && `${repository}/blob/main/${posix.join("docs", target)}`;
+  const relative = posix.relative(posix.dirname(from), htmlPath(target));
+  return fragment === undefined ? relative : `${relative}#${fragment}`;
+}
+
 /**
- * Makes the function that tells the address of a link from one page on the site. What lies outside of the documentation is
- * in the repository; while nobody has said where that is, the link's text stays alone.
+ * Renders a page of the documentation as HTML. HTML in its Markdown is shown as text.
+ * @param addressOfLink the address of a link on the site; null for a target that the site does not have, whose text stays
  */
-const createAddresses =
-  (pages: readonly string[], repository: string | null) =>
-  (from: string, written: string): string | null => {
-    if (/^(?:https?:|mailto:|#)/.test(written)) return written;
-    const [path = "", fragment] = written.split("#", 2);
-    const target = posix.join(posix.dirname(from), path);
-    if (!pages.includes(target))
-      return repository === null || path === ""
-        ? null
-        : `${repository}/blob/main/${posix.join("docs", target)}`;
-    const relative = posix.relative(posix.dirname(from), htmlPath(target));
-    return fragment === undefined ? relative : `${relative}#${fragment}`;
+export function renderPage(
+  markdown: string,
+  addressOfLink: (written: string) => string | null,
+): RenderedPage {
+  const headings: { level: number; text: string; anchor: string }[] = [];
+  const links: string[] = [];
+  const slugs = new Slugs();
+  const renderer: RendererObject<string, string> = {
+    html: ({ text }) => (text.startsWith("<!--") ? "" : escapeHtml(text)),
+    heading({ depth: level, tokens }) {
+      const html = this.parser.parseInline(tokens);
+      const text = textOf(html);
+      const anchor = slugs.next(text);
+      headings.push({ level, text, anchor });
+      return `<h${level} id="${anchor}">${html}</h${level}>\n`;
+    },
+    link({ href, tokens }) {
+      links.push(href);
+      const html = this.parser.parseInline(tokens);
+      const address = addressOfLink(href);
+      return address === null ? html : `<a href="${escapeAttribute(address)}">${html}</a>`;
+    },
   };
+  const html = new Marked({ renderer })
+    .parse(markdown, { async: false })
+    .replaceAll("<pre>", '<pre tabindex="0">')
+    .replaceAll("<table>", '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>')
+    .replaceAll("</table>", "</table></div>")
+    // An empty cell above a column is no heading of it.
+    .replaceAll("<th></th>", "<td></td>");
+  return { html, headings, links };
+}
+
+/** The text of HTML that `renderPage` has written. */
+export const textOf = (html: string): string =>
+  html
+    .replace(/<[^>]+>/g, "")
+    .replaceAll("&lt;", "<")
+    .replaceAll("&gt;", ">")
+    .replaceAll("&quot;", '"')
+    .replaceAll("&#39;", "'")
+    .replaceAll("&amp;", "&");

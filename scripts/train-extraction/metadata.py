@@ -16,7 +16,6 @@ from pathlib import Path
 
 import numpy as np
 
-import export
 import trees
 from folds import fold_of
 
@@ -165,7 +164,7 @@ def main():
         if a.to:
             models[f"{name[:-1].upper()}_TREES"] = kind.fit()
     if models:
-        export.write(a.to, "Written by scripts/train-extraction; not to be edited.", models, None)
+        trees.write(a.to, "Written by scripts/train-extraction; not to be edited.", models, None)
 
 
 if __name__ == "__main__":

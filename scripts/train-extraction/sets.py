@@ -15,6 +15,9 @@ SEGMENT_PAGE_WEIGHT = 1.5
 # The set of printed pages; its pages have no type. Sources of every second number are never learned from.
 PRESS = "press"
 PRESS_PAGE_WEIGHT = 0.6
+REPEAT_WORDS = 6
+SURELY_DOCUMENTATION = 0.5
+DOCUMENTATION = TYPES.index("documentation")
 
 
 class Page:
@@ -153,3 +156,25 @@ def report(pages, keep):
     f, p, r = score_segments(pages, keep)
     return (f"F1 {s['all']:.4f} (P {s['p']:.3f} R {s['r']:.3f}) " + " ".join(f"{t[:4]} {s[t]:.3f}" for t in TYPES)
             + f" with {s['with']:.3f} without {s['without']:.3f} | segments F1 {f:.4f} (P {p:.3f} R {r:.3f})")
+
+
+def keep_blocks(pages, p, types=None, factor=0.6, least=0.3):
+    """The first part of the product's rule (keep-blocks.ts): what reaches a share of the page's own plateau is kept; later exact
+    repeats go, save in documentation."""
+    keep = np.zeros(len(p), bool)
+    for number, page in enumerate(pages):
+        keeps_repeats = types is not None and types[number][DOCUMENTATION] > SURELY_DOCUMENTATION
+        rows = p[page.start:page.end]
+        sizes = np.array([len(w) for w in page.words], np.float32)
+        sure = rows > 0.5
+        plateau = float((rows * sizes)[sure].sum() / max(sizes[sure].sum(), 1)) if sure.any() else 0.0
+        threshold = max(least, factor * plateau)
+        seen = set()
+        for i in np.flatnonzero(rows >= threshold):
+            text = page.texts[i]
+            if len(page.words[i]) >= REPEAT_WORDS and not keeps_repeats:
+                if text in seen:
+                    continue
+                seen.add(text)
+            keep[page.start + i] = True
+    return keep

@@ -12,10 +12,8 @@ from pathlib import Path
 import lightgbm as lgb
 import numpy as np
 
-import export
 import trees
-from choose import keep_blocks
-from sets import PRESS, PRESS_PAGE_WEIGHT, TYPES, folds_of_blocks, label, load, page_scores, report
+from sets import PRESS, PRESS_PAGE_WEIGHT, TYPES, folds_of_blocks, keep_blocks, label, load, page_scores, report
 
 # Fewer and smaller than in the first stage: the curve is flat from 20 trees of 8 leaves on.
 CONTEXT_TREES = dict(trees=60, num_leaves=8, min_data_in_leaf=100)
@@ -98,7 +96,7 @@ def third(a, pages):
     loaded = {name: lgb.Booster(model_file=a.out / f"{file}.txt") for name, file in models.items()}
     loaded["CONFIDENCE_TREES"] = trees.fit(rows, labels, weights, **sizes)
     write_sample(a, loaded)
-    export.write(a.to, "Written by scripts/train-extraction; not to be edited.", loaded,
+    trees.write(a.to, "Written by scripts/train-extraction; not to be edited.", loaded,
                  [lgb.Booster(model_file=a.out / f"type-{name}.txt") for name in TYPES])
 
 

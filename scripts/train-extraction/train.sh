@@ -5,14 +5,14 @@ here=$(dirname "$0")
 out=$1
 shift
 bun="sh $here/../bun"
-$bun "$here/dump-blocks.ts" "$out" "$@"
+$bun "$here/dump.ts" blocks "$out" "$@"
 "$PYTHON" "$here/words.py" "$out" "$@" --to "$here/../../src/extraction/classification/word-weights.ts"
 "$PYTHON" "$here/train.py" first "$out" "$@"
-$bun "$here/dump-context.ts" "$out" "$@"
+$bun "$here/dump.ts" context "$out" "$@"
 "$PYTHON" "$here/train.py" second "$out" "$@"
-$bun "$here/dump-choice.ts" "$out" "$@"
+$bun "$here/dump.ts" choice "$out" "$@"
 "$PYTHON" "$here/train.py" third "$out" "$@" --to "$here/../../src/extraction/classification/block-trees.ts" \
   --sample "$here/../../test/unit/extraction/engine/trained-sample.json"
-$bun "$here/dump-metadata.ts" "$out" "$@"
+$bun "$here/dump.ts" metadata "$out" "$@"
 "$PYTHON" "$here/metadata.py" "$out" "$@" --to "$here/../../src/extraction/metadata/metadata-trees.ts"
-$bun "$here/dump-names.ts" "$here/../../test/unit/extraction/engine/trained-features.json"
+$bun "$here/dump.ts" names "$here/../../test/unit/extraction/engine/trained-features.json"

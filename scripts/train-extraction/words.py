@@ -3,7 +3,7 @@
 
   words.py OUT SET=DIR ... --to FILE      -> OUT/words.f32 (sums out of fold), FILE (word-weights.ts)
 
-A logistic regression over the buckets that OUT/words.u16 names, in the tables of src/extraction/classification/word-sums.ts.
+A logistic regression over the buckets that OUT/words.u16 names, in the tables of src/extraction/classification/block-features.ts.
 """
 import argparse
 import base64

@@ -9,22 +9,13 @@ import {
   type LocalDocument,
   serveArticle,
 } from "../articles/index.ts";
-import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
-import type { Postgres } from "../base/postgres/index.ts";
-import {
-  type CrawlEvent,
-  type CrawlJobOptions,
-  type CrawlJobParts,
-  type CrawlPlan,
-  createHostSlots,
-  createSitemapReader,
-  DEFAULT_SITEMAP_LIMITS,
-  type HostSlots,
-  type PlannedPage,
-  type PreviewOptions,
-  previewCrawl,
-  runCrawlJob,
+import type {
+  CrawlEvent,
+  CrawlJobOptions,
+  CrawlPlan,
+  PlannedPage,
+  PreviewOptions,
 } from "../crawler/index.ts";
 import {
   createExtractor,
@@ -37,8 +28,6 @@ import {
   type BrowserHosts,
   createBrowserHosts,
   createEgress,
-  createRobotsCache,
-  DEFAULT_ROBOTS_TIMES,
   type Egress,
   type EgressCaller,
   type FindBrowserOptions,
@@ -47,17 +36,14 @@ import {
   type PinningProxy,
   type ProxyEnvironment,
   parseEgressPolicy,
-  type RobotsCache,
-  systemClock,
   systemResolve,
 } from "../fetching/index.ts";
-import { EXTRACTION_LIMITS, GARBAGE_COLLECTION, type Settings } from "../settings/index.ts";
-import { createLazyDatabase, type LazyDatabase } from "./database.ts";
+import { EXTRACTION_LIMITS } from "../settings/index.ts";
+import type { AdaptCrawl, Crawling, CrawlingOptions, SessionCrawls } from "./crawling.ts";
+import type { Postgres } from "./database.ts";
 import {
   DEFAULT_NETWORK,
   type NetworkOptions,
-  networkEcho,
-  type OpenNetwork,
   openBrowsingSession,
   openNetwork,
   type Person,
@@ -65,8 +51,7 @@ import {
   type UrlRequest,
 } from "./network.ts";
 
-export type AppOptions = {
-  readonly settings: Settings;
+export type AppOptions = CrawlingOptions & {
   /** The proxy variables, which were read and removed from the process's environment. */
   readonly proxyEnvironment: ProxyEnvironment;
   /** On whose behalf pages are fetched. */
@@ -74,25 +59,14 @@ export type AppOptions = {
   readonly isOffline?: boolean;
   /** The URL of the extraction worker's module. */
   readonly workerUrl: string | URL;
-  readonly log: Log;
   /** Whether only one or two pages will be extracted. */
   readonly extractsOnePage?: boolean;
-  /** Where a wait for the shared database is told of, by default in the log. */
-  readonly waits?: Log;
-  /** Ends the wait for a database that is away when it is first needed. */
-  readonly signal?: AbortSignal;
-  /** The shell whose extractions the metrics count. */
-  readonly shell: "cli" | "server";
   /** What this machine offers for browsers; null or absent starts none. */
   readonly machine?: BrowserMachine | null;
   /** The person who is asked to log in when a browser shows its window. */
   readonly person?: Person | null;
   /** Returns numbers in [0, 1), as `Math.random`. */
   readonly random?: () => number;
-  /** The metrics; whoever opened them disposes of them after the app. */
-  readonly metrics: Metrics;
-  /** The host slots; by default those of this process alone. */
-  readonly hostSlots?: HostSlots;
 };
 
 /** The assembled modules, which the shells call. */
@@ -103,19 +77,13 @@ export interface App extends AsyncDisposable {
   readonly cache: { readonly size: number; readonly maxSize: number };
   /** Extracts on the workers that all sessions share. */
   readonly extractor: Extractor;
-  /**
-   * Returns the browser's executable, null when there is none. Throws `invalid_settings` when a wrong one is
-   * named.
-   */
+  /** Returns the browser's executable, null when there is none. Throws `invalid_settings` when a wrong one is named. */
   readonly browserPath: () => string | null;
   /** Starts the browser to ask for its version. Throws the Failure of a browser that does not start. */
   browserVersion(): Promise<string>;
   /** The proxy for a URL without credentials; null without one. */
   proxyFor(url: URL): string | null;
-  /**
-   * The number of waiting changes of the settings' storage state. Throws `unreadable_input` for an invalid
-   * file.
-   */
+  /** The number of waiting changes of the settings' storage state. Throws `unreadable_input` for an invalid file. */
   pendingEntries(): number;
   /**
    * Opens a session with one caller's network options; dispose of it after use.
@@ -136,14 +104,12 @@ export interface App extends AsyncDisposable {
   resolveHost(host: string, caller: EgressCaller): Promise<string>;
 }
 
-export type SessionExtras = {
+type SessionExtras = {
   /** Whether to ask for Markdown before HTML. */
   readonly acceptMarkdown?: boolean;
   /** The client whose turn it is at the workers; turns rotate among clients. */
   readonly client?: string;
 };
-
-export type AdaptCrawl = (parts: CrawlJobParts, http: HttpFetcher) => CrawlJobParts;
 
 /** Extracts articles with one set of network options. */
 export interface ArticleSession extends AsyncDisposable {
@@ -199,10 +165,11 @@ export function createApp(options: AppOptions): App {
   const extractor = options.extractsOnePage ? withSmallPagesHere(pool, SMALL_PAGE_CHARS) : pool;
   const { metrics } = options;
   const cache = createArticleCache({ maxSize: settings.cacheSize, maxBytes: settings.cacheBytes });
-  const errorPages = createErrorPages();
-  const slots = options.hostSlots ?? createHostSlots(systemClock);
   const browsers = options.machine ? openBrowsers(options, options.machine) : null;
-  const database = createLazyDatabase({ ...options, log: options.waits ?? options.log });
+  let crawling: Promise<Crawling> | null = null;
+  const openCrawling = () =>
+    (crawling ??= import("./crawling.ts").then(({ Crawling }) => new Crawling(options)));
+  const shared = { egress, cache, errorPages: createErrorPages(), openCrawling, browsers };
   return {
     metrics,
     cache,
@@ -215,18 +182,7 @@ export function createApp(options: AppOptions): App {
     openSession: (network, caller = options.caller, { acceptMarkdown = false, client = "" } = {}) =>
       openSession(
         { ...options, caller },
-        {
-          egress,
-          extractor: extractorFor(extractor, client),
-          cache,
-          errorPages,
-          metrics,
-          slots,
-          database,
-          browsers,
-          network,
-          acceptMarkdown,
-        },
+        { ...shared, extractor: extractorFor(extractor, client), network, acceptMarkdown },
       ),
     openProxy: (caller, network) =>
       openPinningProxy({
@@ -240,9 +196,9 @@ export function createApp(options: AppOptions): App {
       const { addresses } = await egress.admit(new URL(`https://${host}/`), caller);
       return addresses[0]!; // an admitted target has at least one
     },
-    database: () => database.open(),
+    database: async () => await (await openCrawling()).database.open(),
     [Symbol.asyncDispose]: async () => {
-      await database[Symbol.asyncDispose]();
+      await (await crawling)?.[Symbol.asyncDispose]();
       await browsers?.[Symbol.asyncDispose]();
       await extractor[Symbol.asyncDispose]();
     },
@@ -259,7 +215,7 @@ const extractorFor = (extractor: Extractor, client: string): Extractor => ({
 /** Time limits of connections through our own proxies. */
 const PROXY_TIMES = { connectTimeoutMs: 30_000, idleTimeoutMs: 120_000 };
 
-/** What a shell knows about its machine. */
+/** The machine, as the shell sees it. */
 export type BrowserMachine = Pick<
   BrowserHostOptions,
   "temporaryBase" | "useTemporaryDirectory" | "environment" | "pid"
@@ -291,18 +247,15 @@ type SessionParts = {
   readonly extractor: Extractor;
   readonly cache: ArticleCache;
   readonly errorPages: ErrorPages;
-  readonly metrics: Metrics;
-  /** The host slots of all sessions: two crawls together are as polite to a host as one. */
-  readonly slots: HostSlots;
-  readonly database: LazyDatabase;
+  readonly openCrawling: () => Promise<Crawling>;
   readonly browsers: BrowserHosts | null;
   readonly network: NetworkOptions;
   readonly acceptMarkdown: boolean;
 };
 
 function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
-  const { settings, shell } = options;
-  const { egress, extractor, cache, errorPages, metrics, network, browsers, acceptMarkdown } = parts;
+  const { settings, shell, metrics } = options;
+  const { egress, extractor, cache, errorPages, network, browsers, acceptMarkdown } = parts;
   const person = options.person ?? null;
   const open = openNetwork(network, { ...options, egress, browsers, person, acceptMarkdown });
   const { http, fetchers, log, limits, userAgent } = open;
@@ -318,14 +271,13 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     shell,
     hasDiagnostics: settings.logDiagnostics,
   };
-  const crawling = crawlingParts({ ...parts, settings, shell, open });
   // A caller must not get from the cache what only another caller may reach.
-  const cacheScope = JSON.stringify([network, userAgent, options.caller]);
-  let sharedRobots: RobotsCache | null = null;
-  const sharedParts = async (): Promise<Pick<CrawlJobParts, "database" | "slots" | "paces" | "robots">> => {
-    const { slots, paces, robots } = await parts.database.hosts();
-    sharedRobots ??= createRobotsCache({ fetcher: http, ...DEFAULT_ROBOTS_TIMES, store: robots(cacheScope) });
-    return { database: await parts.database.open(), slots, paces, robots: sharedRobots };
+  const scope = JSON.stringify([network, userAgent, options.caller]);
+  let crawls: SessionCrawls | null = null;
+  const openCrawls = async (): Promise<SessionCrawls> => {
+    const crawling = await parts.openCrawling();
+    crawls ??= crawling.openSession({ extractor, network, open, scope });
+    return crawls;
   };
   return {
     maxBytes: limits.pageBytes,
@@ -338,54 +290,22 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
           options: extraction,
           renderings,
           fetch: { authorization, signal, deadlineMs: limits.deadlineMs },
-          cacheScope,
+          cacheScope: scope,
           requestId: requestId ?? crypto.randomUUID(),
         },
         service,
       ),
     fromDocument: (document, extraction, signal) =>
       articleFromDocument(document, extraction, { extractor, signal }),
-    async *crawl(plan, crawlOptions, signal, adapt = (same) => same) {
-      const known = crawlOptions.shared ? await sharedParts() : { database: null };
-      yield* runCrawlJob(plan, crawlOptions, adapt({ ...crawling, ...known }, http), signal);
+    async *crawl(...job) {
+      yield* (await openCrawls()).run(...job);
     },
-    previewCrawl: (plan, crawlOptions, signal) =>
-      previewCrawl(plan, crawlOptions, { ...crawling, database: null }, signal),
+    async *previewCrawl(...job) {
+      yield* (await openCrawls()).preview(...job);
+    },
     async [Symbol.asyncDispose]() {
       await Promise.allSettled(loads);
       await open[Symbol.asyncDispose]();
     },
-  };
-}
-
-function crawlingParts({
-  settings,
-  shell,
-  extractor,
-  metrics,
-  slots,
-  network,
-  open,
-}: SessionParts & Pick<AppOptions, "settings" | "shell"> & { readonly open: OpenNetwork }): Omit<
-  CrawlJobParts,
-  "database"
-> {
-  const { http, fetchers, limits, userAgent, log } = open;
-  return {
-    fetchers,
-    extractor,
-    // Each worker has a page and the next one; fetching more only takes memory.
-    extractionBacklog: 2 * extractor.workers,
-    collection: GARBAGE_COLLECTION[shell],
-    slots,
-    robots: createRobotsCache({ fetcher: http, ...DEFAULT_ROBOTS_TIMES }),
-    readSitemaps: createSitemapReader({ fetcher: http, limits: DEFAULT_SITEMAP_LIMITS }),
-    userAgent,
-    tries: limits.tries,
-    clock: systemClock,
-    log,
-    metrics,
-    hasDiagnostics: settings.logDiagnostics,
-    network: networkEcho(network, { settings: shell === "cli" ? settings : null, limits, userAgent }),
   };
 }

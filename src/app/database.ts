@@ -1,10 +1,15 @@
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
-import { checkReady, openPostgres, type Postgres } from "../base/postgres/index.ts";
-import { openSharedHosts, type SharedHosts } from "../crawler/index.ts";
+import type { JobQueue } from "../crawler/index.ts";
 import { systemClock } from "../fetching/index.ts";
+import type { DatabaseReport, Postgres, PostgresQueueOptions, SharedHosts } from "../scale/index.ts";
 import type { Settings } from "../settings/index.ts";
+
+export type { DatabaseReport, Postgres } from "../scale/index.ts";
+
+/** What several processes share, which is loaded only by a program that shares something. */
+const loadScale = () => import("../scale/index.ts");
 
 /** The database that processes share, opened when it is first needed. */
 export type LazyDatabase = AsyncDisposable & {
@@ -39,7 +44,7 @@ export async function openDatabase({ settings, log, metrics }: DatabaseParts): P
       "invalid_settings",
       "no database is named that processes could share: set ARTICLE_EXTRACTOR_DATABASE_URL",
     );
-  return openPostgres({ url, schema, log, metrics });
+  return (await loadScale()).openPostgres({ url, schema, log, metrics });
 }
 
 /**
@@ -49,7 +54,7 @@ export async function openDatabase({ settings, log, metrics }: DatabaseParts): P
 export async function openReadyDatabase(parts: DatabaseParts): Promise<Postgres> {
   const database = await openDatabase(parts);
   try {
-    await checkReady(database.patient({ signal: parts.signal }), START_MS);
+    await checkDatabase(database.patient({ signal: parts.signal }), START_MS);
     return database;
   } catch (error) {
     await database[Symbol.asyncDispose]();
@@ -57,17 +62,39 @@ export async function openReadyDatabase(parts: DatabaseParts): Promise<Postgres>
   }
 }
 
+/** As `checkReady`. */
+export const checkDatabase = async (database: Postgres, waitMs: number): Promise<void> =>
+  (await loadScale()).checkReady(database, waitMs);
+
+/** As `inspect`, with the version of the schema that this program works with. */
+export async function inspectDatabase(
+  database: Postgres,
+): Promise<DatabaseReport & { readonly wantedVersion: number }> {
+  const { inspect, WANTED_VERSION } = await loadScale();
+  return { ...(await inspect(database)), wantedVersion: WANTED_VERSION };
+}
+
+/** As `migrate`; returns the schema's version before and after. */
+export async function migrateDatabase(
+  database: Postgres,
+): Promise<{ readonly before: number; readonly version: number }> {
+  const { migrate, WANTED_VERSION } = await loadScale();
+  return { before: await migrate(database), version: WANTED_VERSION };
+}
+
+/** Opens the queue of the jobs in a database; see `openPostgresJobQueue`. */
+export const openSharedJobQueue = async <Spec>(options: PostgresQueueOptions): Promise<JobQueue<Spec>> =>
+  (await loadScale()).openPostgresJobQueue<Spec>(options);
+
 export function createLazyDatabase(parts: DatabaseParts): LazyDatabase {
   let opening: Promise<Postgres> | null = null;
-  const share = (): Promise<Postgres> => {
-    opening ??= openReadyDatabase(parts);
-    return opening;
-  };
+  const share = (): Promise<Postgres> => (opening ??= openReadyDatabase(parts));
   let hosts: SharedHosts | null = null;
   return {
     open: share,
     async hosts() {
       const database = await share();
+      const { openSharedHosts } = await loadScale();
       hosts ??= openSharedHosts(database, systemClock);
       return hosts;
     },

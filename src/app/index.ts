@@ -1,5 +1,14 @@
 export type { App, ArticleSession } from "./app.ts";
-export { openDatabase, openReadyDatabase } from "./database.ts";
+export {
+  checkDatabase,
+  type DatabaseReport,
+  inspectDatabase,
+  migrateDatabase,
+  openDatabase,
+  openReadyDatabase,
+  openSharedJobQueue,
+  type Postgres,
+} from "./database.ts";
 export { DEFAULT_NETWORK, type NetworkOptions, type Person, preferenceOf } from "./network.ts";
 export {
   crawlStateDirectoryOf,
@@ -13,7 +22,7 @@ export {
   readProgram,
   stateDirectoryOf,
 } from "./open.ts";
-export { openStore } from "./store.ts";
+export { openStore, storeOutput } from "./store.ts";
 export {
   foreignStates,
   type OpenTenants,

@@ -96,7 +96,7 @@ export interface Person {
   ask(message: string, signal: AbortSignal): Promise<void>;
 }
 
-export type NetworkParts = {
+type NetworkParts = {
   readonly settings: Settings;
   readonly proxyEnvironment: ProxyEnvironment;
   readonly caller: EgressCaller;
@@ -131,7 +131,9 @@ const PAGES_PER_CONTEXT = 100;
 export function openNetwork(network: NetworkOptions, parts: NetworkParts): OpenNetwork {
   const { settings, egress, caller } = parts;
   const session = openBrowsingSession(network, parts);
-  const log = session.pendingEntries() === null ? parts.log : withPendingEntries(parts.log, session);
+  // Every log line has the length of the session's queue (docs/browser.md, "Sessions").
+  const fields = (): LogFields => ({ storage_queue_pending_entries: session.pendingEntries() });
+  const log = session.pendingEntries() === null ? parts.log : parts.log.with(fields);
   const userAgent = userAgentFor(parts, network);
   const limits = fetchLimits(settings, network);
   const preference = preferenceOf(network, settings);
@@ -231,26 +233,12 @@ const keepingSession = (http: HttpFetcher, session: BrowsingSession): HttpFetche
   },
 });
 
-/** Adds the length of the session's queue to every log line (docs/browser.md, "Sessions"). */
-function withPendingEntries(log: Log, session: BrowsingSession): Log {
-  const fields = (): LogFields => ({ storage_queue_pending_entries: session.pendingEntries() });
-  return {
-    debug: (message, more) => log.debug(message, { ...fields(), ...more }),
-    info: (message, more) => log.info(message, { ...fields(), ...more }),
-    warning: (message, more) => log.warning(message, { ...fields(), ...more }),
-    error: (message, more) => log.error(message, { ...fields(), ...more }),
-    always: (level, message, more) => log.always(level, message, { ...fields(), ...more }),
-    critical: (message, more) => log.critical(message, { ...fields(), ...more }),
-    with: (more) => withPendingEntries(log.with(more), session),
-  };
-}
-
 function fetchLimits(settings: Settings, network: NetworkOptions): FetchLimits {
   const requestTimeoutMs = network.requestTimeoutMs ?? Math.round(settings.timeoutSeconds * 1000);
   return {
     ...DEFAULT_FETCH_LIMITS,
     requestTimeoutMs,
-    // Whoever allows one request more than the minute for a page wants to wait that long.
+    // A caller that allows a single request more than the minute for a page wants to wait that long.
     deadlineMs: Math.max(DEFAULT_FETCH_LIMITS.deadlineMs, requestTimeoutMs),
     tries: network.tries ?? settings.retries + 1,
     pageBytes: network.maxBytes ?? settings.maxBytes,
@@ -262,11 +250,7 @@ function fetchLimits(settings: Settings, network: NetworkOptions): FetchLimits {
  * @throws Failure `egress_refused` for a request over HTTP that would bypass the operator's proxy
  */
 export function proxyChoice(
-  {
-    settings,
-    proxyEnvironment,
-    caller,
-  }: Pick<NetworkParts, "settings" | "proxyEnvironment"> & { readonly caller: EgressCaller },
+  { settings, proxyEnvironment, caller }: Pick<NetworkParts, "settings" | "proxyEnvironment" | "caller">,
   network: NetworkOptions,
 ): ChooseProxy {
   const isRequest = caller.kind === "remote_request" || caller.kind === "loopback_request";
@@ -293,8 +277,6 @@ export function proxyChoice(
   return network.proxy !== null ? choose(network.proxy, "caller") : choose(settings.proxy, "operator");
 }
 
-type EchoParts = Pick<OpenNetwork, "limits" | "userAgent"> & { readonly settings: Settings | null };
-
 /**
  * Network options as a manifest shows them, without secrets.
  * @param parts.settings fills in what the caller left open; null when the manifest's readers are not the
@@ -302,12 +284,12 @@ type EchoParts = Pick<OpenNetwork, "limits" | "userAgent"> & { readonly settings
  */
 export function networkEcho(
   network: NetworkOptions,
-  { settings, limits, userAgent }: EchoParts,
+  { settings, limits, userAgent }: Pick<OpenNetwork, "limits" | "userAgent"> & { settings: Settings | null },
 ): Readonly<Record<string, unknown>> {
   const proxy = network.proxy ?? settings?.proxy ?? null;
   const bypass = [...network.proxyBypass, ...(settings?.proxyBypass ? [settings.proxyBypass] : [])];
   const shown = {
-    // A random user agent differs at each start and is no setting.
+    // A random user agent differs at each start, so it is not a setting.
     userAgent: { user_agent: network.hasRandomUserAgent ? network.userAgent : userAgent },
     hasRandomUserAgent: { random_user_agent: network.hasRandomUserAgent },
     // The values may be secrets.

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { homedir, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { checkSchema, parseDatabaseUrl } from "../base/database-url.ts";
 import { Failure } from "../base/failure.ts";
 import { createLog, type Log, type LogFormat, type LogLevel } from "../base/log.ts";
 import { createMetrics, logSink, type MetricsSink, statsdSink } from "../base/metrics.ts";
-import { parseStoreUrl } from "../base/objects/index.ts";
-import { checkSchema, parseDatabaseUrl } from "../base/postgres/index.ts";
+import { parseStoreUrl } from "../base/objects.ts";
 import {
   chooseProxy,
   deleteProxyVariables,
@@ -20,13 +20,13 @@ import {
   type Settings,
   withDotenv,
 } from "../settings/index.ts";
-import { parsePageUrl } from "../urls/index.ts";
+import { parsePageUrl, parseServiceUrl } from "../urls/index.ts";
 import { type App, type AppOptions, type BrowserMachine, createApp } from "./app.ts";
 import { DEFAULT_NETWORK } from "./network.ts";
 import { openStatsd } from "./statsd.ts";
 import { openTracing } from "./tracing.ts";
 
-/** What the entry of the program knows about its process. */
+/** The process, as the entry of the program sees it. */
 export type Host = {
   /** The process's own variables; the proxy variables are removed once they have been read. */
   readonly environment: Record<string, string | undefined>;
@@ -112,7 +112,10 @@ const SETTING_CHECKS: SettingChecks = {
   databaseUrl: (value) => void parseDatabaseUrl(value),
   databaseSchema: checkSchema,
   storeUrl: (value) => parseStoreUrl(value),
-  s3Endpoint: requireEndpoint,
+  s3Endpoint: (value) => {
+    if (!parseServiceUrl(value))
+      throw new Failure("invalid_settings", "must be an http or https URL without credentials or query");
+  },
   egress: (value) => parseEgressPolicy(value),
   proxy: (value) =>
     chooseProxy({
@@ -122,12 +125,6 @@ const SETTING_CHECKS: SettingChecks = {
       environment: { http: null, https: null, bypass: [] },
     }),
 };
-
-function requireEndpoint(written: string): void {
-  const url = URL.parse(written);
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
-    throw new Failure("invalid_settings", "must be an http or https URL without credentials or query");
-}
 
 // Servers log their work already, so "verbose" means details for them.
 const raise = (level: LogLevel): LogLevel => (level === "info" || level === "debug" ? "debug" : "info");
@@ -163,33 +160,28 @@ export function openApp(program: Program, { sinks = [], ...choice }: AppChoice):
     [Symbol.asyncDispose]: async () => {
       await app[Symbol.asyncDispose]();
       await tracing[Symbol.asyncDispose]();
-      await own.close();
+      await own.socket?.[Symbol.asyncDispose]();
     },
   };
 }
 
-type OpenSink = { readonly sinks: readonly MetricsSink[]; readonly close: () => Promise<void> };
-
-/** Opens the sink that the settings name; closing it waits until everything has been sent. */
-function openSink(settings: Settings, log: Log): OpenSink {
+/** Opens the sink that the settings name; disposing of its socket waits until everything has been sent. */
+function openSink(settings: Settings, log: Log): { sinks: readonly MetricsSink[]; socket?: AsyncDisposable } {
   const { metricsNamespace, metricsStatsdHost: host, metricsStatsdPort: port } = settings;
-  if (!settings.metricsEnabled) return { sinks: [], close: async () => {} };
+  if (!settings.metricsEnabled) return { sinks: [] };
   if (settings.metricsSink === "log") {
     // A setting asks for these lines explicitly, so they are written at any log level.
     const write = (metric: string, kind: string, value: number): void =>
       log.always("info", "metric", { metric, kind, value });
-    return { sinks: [logSink(metricsNamespace, write)], close: async () => {} };
+    return { sinks: [logSink(metricsNamespace, write)] };
   }
-  const statsd = openStatsd({
+  const socket = openStatsd({
     host,
     port,
     onTrouble: (reason) =>
       log.always("warning", `metrics do not reach the StatsD server: ${reason}`, { host, port }),
   });
-  return {
-    sinks: [statsdSink(metricsNamespace, statsd.send)],
-    close: async () => await statsd[Symbol.asyncDispose](),
-  };
+  return { sinks: [statsdSink(metricsNamespace, socket.send)], socket };
 }
 
 /** What this machine offers for browsers. */

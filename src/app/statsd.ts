@@ -4,12 +4,12 @@ import { isIP } from "node:net";
 import { systemCode } from "../base/system-error.ts";
 
 /** A UDP socket to a StatsD server. */
-export interface StatsdSocket extends AsyncDisposable {
+interface StatsdSocket extends AsyncDisposable {
   /** Sends without waiting; a datagram that cannot be sent is lost, as usual with StatsD. */
   send(datagram: string): void;
 }
 
-export type StatsdOptions = {
+type StatsdOptions = {
   /** A name or an address. */
   readonly host: string;
   readonly port: number;

@@ -1,11 +1,7 @@
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
-import {
-  DEFAULT_S3_LIMITS,
-  type ObjectStore,
-  openObjectStore,
-  type StoreLocation,
-} from "../base/objects/index.ts";
+import type { ObjectStore, StoreLocation } from "../base/objects.ts";
+import type { CrawlOutput } from "../crawler/index.ts";
 import type { Program } from "./open.ts";
 
 type StoreParts = {
@@ -16,7 +12,7 @@ type StoreParts = {
 };
 
 /** Opens a store with the settings and AWS's variables; see `openObjectStore`. */
-export function openStore(
+export async function openStore(
   { settings, environment }: Program,
   location: StoreLocation,
   parts: StoreParts,
@@ -29,6 +25,7 @@ export function openStore(
   } = environment;
   const endpoint = s3Endpoint ?? (environment.AWS_ENDPOINT_URL_S3 || environment.AWS_ENDPOINT_URL || null);
   const region = s3Region ?? (environment.AWS_REGION || environment.AWS_DEFAULT_REGION || null);
+  const { DEFAULT_S3_LIMITS, openObjectStore } = await import("../scale/index.ts");
   return openObjectStore(location, {
     ...DEFAULT_S3_LIMITS,
     endpoint,
@@ -44,3 +41,14 @@ export function openStore(
     ...parts,
   });
 }
+
+/**
+ * The output of a crawl whose pages go into a store.
+ * @param stateDirectory the local directory for the frontier; null keeps it in the store alone, between crawls
+ */
+export const storeOutput = (store: ObjectStore, stateDirectory: string | null): CrawlOutput => ({
+  kind: "store",
+  url: store.url,
+  stateDirectory,
+  open: async (options) => (await import("../scale/index.ts")).openStoreOutput(store, options),
+});

@@ -189,19 +189,15 @@ export function openSources(
   };
 }
 
-/** What keeps tenants from being synced, one line each. */
-export type SourceProblems = {
-  /** Repositories whose schemes are not allowed. */
-  readonly refused: readonly string[];
-  /** Variables of tokens that are not set, and files with keys that are not there. */
-  readonly unset: readonly string[];
-};
-
-/** Finds the problems that show without a connection; none offline, where nobody syncs. */
+/**
+ * Finds what prevents tenants from being synced and shows without a connection; nothing offline, where nobody syncs.
+ * @returns a line for each repository whose scheme is not allowed (`refused`), and for each variable of a token and file
+ *   with a key that is not there (`unset`)
+ */
 export function sourceProblems(
   { tenants, infrastructure }: Deployment,
   { settings, environment }: Pick<Program, "settings" | "environment">,
-): SourceProblems {
+) {
   if (infrastructure.isOffline) return { refused: [], unset: [] };
   const permissions = gitPermissionsOf(settings);
   const refused: string[] = [];

@@ -2,6 +2,7 @@ import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { type Tracer, useTracer } from "../base/tracing.ts";
 import type { Settings } from "../settings/index.ts";
+import { parseServiceUrl } from "../urls/index.ts";
 import type { TracingPlan } from "./opentelemetry.ts";
 
 const SAMPLERS = [
@@ -57,8 +58,8 @@ function readPlan(
     onProblem(`${variable} must ${expected}`);
     return null;
   };
-  const url = URL.parse(`${otelEndpoint.replace(/(?<!\/)\/+$/, "")}/v1/traces`);
-  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.password || url.search || url.hash)
+  const url = parseServiceUrl(`${otelEndpoint.replace(/(?<!\/)\/+$/, "")}/v1/traces`);
+  if (!url)
     return problem("OTEL_EXPORTER_OTLP_ENDPOINT", "be an http or https URL without credentials or query");
   const protocol = PROTOCOLS.find((one) => one === (settings.otelProtocol ?? "http/protobuf"));
   if (!protocol) return problem("OTEL_EXPORTER_OTLP_PROTOCOL", `be one of ${PROTOCOLS.join(", ")}`);

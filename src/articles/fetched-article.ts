@@ -47,7 +47,6 @@ export type LocalDocument = {
   readonly body: string;
   /** Its address, for relative links; null leaves them relative. */
   readonly url: PageUrl | null;
-  /** The warnings of reading it. */
   readonly warnings: readonly string[];
 };
 

@@ -18,9 +18,9 @@ export {
   type LocalDocument,
   renderingsFor,
 } from "./fetched-article.ts";
-export type { PageVisit } from "./page-visit.ts";
 export { Renderings } from "./renderings.ts";
 export { type ArticleCache, articleFromUrl, createArticleCache, serveArticle } from "./service.ts";
+export type { PageVisit } from "./visit.ts";
 export {
   articleOfVisit,
   bodyKind,

@@ -17,7 +17,7 @@ const MAX_WAITING = 200;
 type Waiting = { readonly since: number; readonly end: (isCompared: boolean) => void };
 
 /** A page among those of its make. */
-export type Turn = Place & { readonly history: MakeHistory };
+type Turn = Place & { readonly history: MakeHistory };
 
 /**
  * What one crawl, sync or list has learned about rendering: by host and make, whether it changes anything, and whether

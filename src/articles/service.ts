@@ -83,12 +83,10 @@ async function loadArticle(
 const cacheKey = ({ url, options, preference, fetch, cacheScope }: ServiceRequest): string =>
   JSON.stringify([url, options, preference, fetch.authorization ?? null, cacheScope]);
 
-type Outcome = { readonly fetched: FetchedArticle; readonly origin: string };
-
 function logArticle(
   { requestId, url }: ServiceRequest,
   { log, hasDiagnostics }: ArticleServiceParts,
-  { fetched, origin }: Outcome,
+  { fetched, origin }: { readonly fetched: FetchedArticle; readonly origin: string },
 ): void {
   const diagnostics = hasDiagnostics
     ? {
@@ -181,10 +179,7 @@ type ArticleCacheLimits = {
   readonly maxBytes: number;
 };
 
-/**
- * Makes a cache. It is correct because the key holds everything that changes the result: the URL and every
- * option.
- */
+/** Makes a cache. Its key holds everything that changes the result: the URL and every option. */
 export function createArticleCache({ maxSize, maxBytes }: ArticleCacheLimits): ArticleCache {
   const kept =
     maxSize > 0

@@ -1,7 +1,4 @@
-/**
- * A shell can be recognised near its start. This runs on the main thread, which a hostile body must not
- * block.
- */
+/** A shell shows near its start. This runs on the main thread, which a hostile body must not block. */
 const MAX_LOOK = 32 * 1024;
 /** A page with more words than this has content of its own. */
 const MAX_SHELL_WORDS = 50;
@@ -43,10 +40,7 @@ const NAVIGATION =
 const MAX_NAVIGATIONS = 20;
 const NAVIGATION_ON_LOAD = /<body\b[^>]{0,300}?\bonload\s*=[^>]{0,100}?\blocation\b/i;
 
-/**
- * @param isWordless whether the page has no words to lose; then any script that may go on counts as one that
- * does
- */
+/** @param isWordless whether the page has no words to lose; then any script may be one that goes on */
 function navigatesAway(html: string, isWordless: boolean): boolean {
   if (NAVIGATION_ON_LOAD.test(html)) return true;
   let navigations = 0;

@@ -1,7 +1,7 @@
 import { Failure } from "../base/failure.ts";
 import { traced } from "../base/tracing.ts";
 import { withoutUrlSecrets } from "../base/url-secrets.ts";
-import type { Article, BodyKind, ExtractionOptions, Extractor } from "../extraction/index.ts";
+import type { Article, BodyKind, Extraction, ExtractionOptions, Extractor } from "../extraction/index.ts";
 import {
   type FetchedPage,
   type Fetcher,
@@ -9,7 +9,7 @@ import {
   isDownload,
   isUnusable,
 } from "../fetching/index.ts";
-import { originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
+import { hostOf, originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
 import {
   createErrorPages,
   type ErrorPages,
@@ -19,12 +19,9 @@ import {
   saySame,
 } from "./error-pages.ts";
 import { type FetchedArticle, requireArticle } from "./fetched-article.ts";
-import { type LearnedVisit, learnedVisit } from "./learned-visit.ts";
-import { followRefreshes, type PageVisit } from "./page-visit.ts";
 import type { Renderings } from "./renderings.ts";
 import { type EmptyShell, emptyShell, SHELL_NAMES } from "./shell.ts";
 
-/** The available fetchers. */
 export type Fetchers = { readonly http: Fetcher; readonly browser: Fetcher | null };
 
 /**
@@ -320,3 +317,194 @@ function statusFailure({ finalUrl, status, tries }: FetchedPage): Failure {
     { targetStatus: status },
   );
 }
+
+/** A page's answer, and everything that one pass over it yields. */
+export type PageVisit = {
+  readonly page: FetchedPage;
+  /** Null without a page, by its status or because it only says so, and for 304: the known one is valid. */
+  readonly extraction: Extraction | null;
+  readonly extractionMs: number;
+  /** Warnings about fetching the page. */
+  readonly notes: readonly string[];
+};
+
+const MAX_REFRESHES = 3;
+
+/**
+ * Follows a page's `<meta http-equiv=refresh>` at most three times, like a browser without scripts. The pages
+ * on the way count as redirects of the last one. Secrets are sent only to the origin of the first page, and
+ * an error page's refresh is not followed.
+ * @param visitNext visits the next page; `isForeign` as in `FetchOptions`
+ * @throws Failure as `visitNext`; when a target is no page, the page that led to it is returned
+ */
+async function followRefreshes(
+  first: PageVisit,
+  visitNext: (url: PageUrl, isForeign: boolean) => Promise<PageVisit>,
+): Promise<PageVisit> {
+  let visit = first;
+  for (let hops = 0; ; hops++) {
+    const target = targetOf(visit);
+    if (target === null) return visit;
+    if (hops === MAX_REFRESHES)
+      return warned(visit, `The page refreshes to ${target}, which is one refresh too many to follow`);
+    const isForeign = [...seenBy(visit.page), target].some(
+      (url) => originOf(url) !== originOf(first.page.url),
+    );
+    try {
+      visit = joined(visit, await visitNext(target, isForeign));
+    } catch (error) {
+      // The target is a download, for which a browser would stay on the page.
+      if (!(error instanceof Failure) || error.code !== "unsupported_content") throw error;
+      return warned(visit, `The page refreshes to ${target}, which is no page`);
+    }
+  }
+}
+
+const seenBy = ({ redirects, finalUrl }: FetchedPage): PageUrl[] => [...redirects, finalUrl];
+
+function targetOf({ page, extraction }: PageVisit): PageUrl | null {
+  if (page.fetchedBy === "browser" || page.status >= 400) return null;
+  return extraction?.refresh ?? null;
+}
+
+const warned = (visit: PageVisit, warning: string): PageVisit => ({
+  ...visit,
+  notes: [...visit.notes, warning],
+});
+
+function joined(before: PageVisit, after: PageVisit): PageVisit {
+  // The last page's validators cannot tell whether the first page still leads to it.
+  const { etag: _, "last-modified": __, ...headers } = after.page.headers;
+  const page = {
+    ...after.page,
+    headers,
+    url: before.page.url,
+    redirects: [...seenBy(before.page), ...after.page.redirects],
+    tries: before.page.tries + after.page.tries - 1,
+    durationMs: before.page.durationMs + after.page.durationMs,
+  };
+  return {
+    page,
+    extraction: after.extraction,
+    extractionMs: before.extractionMs + after.extractionMs,
+    notes: [...before.notes, `Read from ${page.finalUrl}, to which ${before.page.finalUrl} refreshes`],
+  };
+}
+
+/** The ways to get a page, and what is learned from it. */
+type LearnedVisit = {
+  readonly renderings: Renderings;
+  readonly signal: AbortSignal | undefined;
+  /** Gets the page over plain HTTP, with its make. */
+  readonly plainly: () => Promise<PageVisit>;
+  /**
+   * Renders the document of an answer.
+   * @param isLater whether the host's turn is over, so that another one is needed for what the scripts read
+   */
+  readonly rendered: (answer: FetchedPage, isLater: boolean) => Promise<PageVisit>;
+  /** Has the browser get the page itself. */
+  readonly throughout: () => Promise<PageVisit>;
+  /** Whether an answer that is no page may become one in a browser. */
+  readonly needsBrowser: (visit: PageVisit) => boolean;
+  /** The answer is here, and nothing else is asked of the host for now. */
+  readonly onFetched: (answer: FetchedPage) => void;
+  /** Told how long the page has waited for a comparison, in ms. */
+  readonly onWaited: (ms: number) => void;
+};
+
+/**
+ * Gets a page over plain HTTP, and has a browser render its document unless it runs nothing, or that has changed nothing
+ * for pages of its make. The site is asked once, except where it refuses the plain client.
+ * @throws Failure as the fetchers and the extractor do
+ */
+async function learnedVisit(url: PageUrl, visit: LearnedVisit): Promise<PageVisit> {
+  const { renderings, signal, rendered, onFetched } = visit;
+  const plain = await plainUnlessRefused(url, visit);
+  if (plain.page.fetchedBy === "browser") return plain;
+  const make = plain.extraction?.make;
+  if (!make?.runs) {
+    if (visit.needsBrowser(plain)) return await rendered(plain.page, false);
+    onFetched(plain.page);
+    return plain;
+  }
+  const turn = renderings.take(hostOf(plain.page.finalUrl), make.name);
+  if (turn === null) return await rendered(plain.page, false);
+  let isLater = false;
+  if (!turn.isCompared) {
+    onFetched(plain.page);
+    const startedAt = performance.now();
+    isLater = await renderings.wait(turn, signal);
+    visit.onWaited(performance.now() - startedAt);
+    if (!isLater) return plain;
+  }
+  try {
+    const second = await rendered(plain.page, isLater);
+    const asked = second.page.asked ?? [];
+    // What is read now may fill on another page what stands empty here.
+    const isSame = isSameContent(plain, second) && !(make.awaits && asked.length > 0);
+    renderings.note(turn, { isSame, asked: asked.join("\n") });
+    return second;
+  } catch (error) {
+    turn.history.leave(turn.place);
+    if (!isUnusable(error) || !(error instanceof Failure)) throw error;
+    if (!isLater) onFetched(plain.page);
+    return { ...plain, notes: [...plain.notes, `Fetched over plain HTTP: ${error.message}`] };
+  }
+}
+
+/** Asks the plain client first, unless the host refuses it what it gives a browser. */
+async function plainUnlessRefused(url: PageUrl, visit: LearnedVisit): Promise<PageVisit> {
+  const { renderings, plainly, throughout } = visit;
+  const host = hostOf(url);
+  if (renderings.isRefusing(host) === true) return await throughout();
+  const answer = await plainly().catch((error: unknown) => {
+    if (error instanceof Failure && error.code === "network") return error;
+    throw error;
+  });
+  const isRefused = answer instanceof Failure || isRefusal(answer.page.status);
+  if (!isRefused || renderings.isRefusing(host) === false) {
+    if (answer instanceof Failure) throw answer;
+    return answer;
+  }
+  try {
+    const second = await throughout();
+    renderings.noteRefusal(host, second.page.fetchedBy === "browser" && second.page.status < 400);
+    return second;
+  } catch (error) {
+    renderings.noteRefusal(host, false);
+    throw error;
+  }
+}
+
+/** Statuses with which a site may turn away a client that is no browser. */
+const isRefusal = (status: number): boolean =>
+  status >= 400 && status < 500 && ![404, 408, 410, 425, 429].includes(status);
+
+/** Whether rendering left the content as it was, and added no link. */
+function isSameContent(plain: PageVisit, rendered: PageVisit): boolean {
+  const [before, after] = [plain.extraction, rendered.extraction];
+  if (before === null || after === null || plain.page.finalUrl !== rendered.page.finalUrl) return false;
+  const links = new Set(before.links.map(({ url, isNofollow }) => `${isNofollow} ${url}`));
+  return (
+    after.links.every(({ url, isNofollow }) => links.has(`${isNofollow} ${url}`)) &&
+    canonicalOf(before) === canonicalOf(after) &&
+    // The same words may be written down in another way, which the choice of blocks may take for other content.
+    ((before.make !== undefined && before.make.words === after.make?.words) ||
+      contentOf(before) === contentOf(after))
+  );
+}
+
+const canonicalOf = ({ robots, canonical }: Extraction): string => JSON.stringify([robots, canonical]);
+
+const contentOf = ({ article }: Extraction): string =>
+  JSON.stringify(
+    article && [
+      article.title,
+      article.byline,
+      article.publishedDate,
+      article.modifiedDate,
+      article.text,
+      article.markdown,
+      article.anchors,
+    ],
+  );

@@ -7,7 +7,7 @@ export const asideOf = (path: string, prefix: string): string =>
   // The name is not made of the file's name, which may be as long as the file system allows.
   join(dirname(path), `.${prefix}-${randomUUID()}.tmp`);
 
-export type ReplaceOptions = {
+type ReplaceOptions = {
   /** Where the file is written first, on the same disk: a name that nobody else can know or write to. */
   readonly aside: string;
   /** The mode of the new file; by default the one that the system gives to new files. */

@@ -1,11 +1,4 @@
-/** How the shells report a failure. */
-export type FailureOutcome = {
-  readonly httpStatus: number;
-  /** The exit code of the process. */
-  readonly exitCode: number;
-  readonly meaning: string;
-};
-
+/** How the shells report a failure: in an answer over HTTP, as the exit code of the process, and in words. */
 const outcome = <const Status extends number>(httpStatus: Status, exitCode: number, meaning: string) => ({
   httpStatus,
   exitCode,
@@ -55,17 +48,12 @@ export const FAILURE_OUTCOMES = {
   database_unavailable: outcome(503, 1, "the shared database is away for longer than the caller can wait"),
   cancelled: outcome(503, 130, "the work was called off by its caller"),
   internal: outcome(500, 1, "a fault of ours, an extraction worker's crash included"),
-} as const satisfies Record<string, FailureOutcome>;
+} as const;
 
 export type FailureCode = keyof typeof FAILURE_OUTCOMES;
 
 /** A failure as plain data, which crosses worker boundaries and is recorded by batches. */
 export type FailureRecord = { readonly code: FailureCode; readonly message: string };
-
-export type FailureOptions = ErrorOptions & {
-  /** The HTTP status of the answer that the failure is about. */
-  readonly targetStatus?: number;
-};
 
 /**
  * The one error class that the product throws on purpose. The message says what was tried, on what, and
@@ -77,7 +65,11 @@ export class Failure extends Error {
   /** The HTTP status of the answer; null when none came, or the failure is about something else. */
   readonly targetStatus: number | null;
 
-  constructor(code: FailureCode, message: string, options?: FailureOptions) {
+  constructor(
+    code: FailureCode,
+    message: string,
+    options?: ErrorOptions & { readonly targetStatus?: number },
+  ) {
     super(message, options);
     this.code = code;
     this.targetStatus = options?.targetStatus ?? null;

@@ -20,11 +20,11 @@ export interface Log {
   critical(message: string, fields?: LogFields): void;
   /** Writes the line whatever the level is, for output that has a setting of its own. */
   always(level: LogLevel, message: string, fields?: LogFields): void;
-  /** The same log with these fields on every line. */
-  with(fields: LogFields): Log;
+  /** The same log with these fields on every line; a function gives those of each line. */
+  with(fields: LogFields | (() => LogFields)): Log;
 }
 
-export type LogOptions = {
+type LogOptions = {
   readonly level: LogLevel;
   readonly format: LogFormat;
   /** Takes one finished line with its newline; the product writes it to stderr. */
@@ -58,24 +58,24 @@ export function createLog(options: LogOptions): Log {
       options.write(formatLine(options.format, now(), { level, message, fields }));
     else sink[level](level, message, fields);
   };
-  return withFields(emit, {});
+  return withFields(emit, () => ({}));
 }
 
 type Emit = (level: LogLevel, message: string, fields: LogFields, isAlways?: boolean) => void;
 
-function withFields(emit: Emit, base: LogFields): Log {
+function withFields(emit: Emit, base: () => LogFields): Log {
   const at =
     (level: LogLevel) =>
     (message: string, fields?: LogFields): void =>
-      emit(level, message, fields ? { ...base, ...fields } : base);
+      emit(level, message, { ...base(), ...fields });
   return {
     debug: at("debug"),
     info: at("info"),
     warning: at("warning"),
     error: at("error"),
     critical: at("critical"),
-    always: (level, message, fields) => emit(level, message, { ...base, ...fields }, true),
-    with: (fields) => withFields(emit, { ...base, ...fields }),
+    always: (level, message, fields) => emit(level, message, { ...base(), ...fields }, true),
+    with: (more) => withFields(emit, () => ({ ...base(), ...(typeof more === "function" ? more() : more) })),
   };
 }
 

@@ -119,14 +119,12 @@ export type MetricName = keyof typeof METRICS;
 type NameOf<Kind extends string> = {
   [Name in MetricName]: (typeof METRICS)[Name]["kind"] extends Kind ? Name : never;
 }[MetricName];
-export type CounterName = NameOf<"counter">;
+type CounterName = NameOf<"counter">;
 export type TimingName = NameOf<"timing">;
-export type GaugeName = NameOf<"gauge">;
+type GaugeName = NameOf<"gauge">;
 
 /** The labels of a metric, in the order of its definition. */
-export type LabelsOf<Name extends MetricName> = Readonly<
-  Record<(typeof METRICS)[Name]["labels"][number], string>
->;
+type LabelsOf<Name extends MetricName> = Readonly<Record<(typeof METRICS)[Name]["labels"][number], string>>;
 export type Labels = Readonly<Record<string, string>>;
 
 /** One observation: a counted event, or a duration in ms. */

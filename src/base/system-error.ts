@@ -20,7 +20,7 @@ const REASONS: Readonly<Record<string, string>> = {
 export const systemCode = (error: unknown): string | null =>
   error instanceof Error && !(error instanceof Failure) && "code" in error ? String(error.code) : null;
 
-/** Whether an error says that there is no such file. */
+/** Whether an error means that the file does not exist. */
 export const isMissing = (error: unknown): boolean => systemCode(error) === "ENOENT";
 
 /**
@@ -34,7 +34,7 @@ export function systemReason(error: unknown, kind: "file" | "folder" = "file"): 
   return REASONS[code] ?? (code || String(error));
 }
 
-/** A `Failure` that says why the system refused; what is no error of the system is a bug and stays as it is. */
+/** Turns an error of the system into a `Failure` that says why it refused. Any other error is a bug and is returned unchanged. */
 export const systemFailure = (
   error: unknown,
   code: "unreadable_input" | "unwritable_output",

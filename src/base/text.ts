@@ -36,7 +36,7 @@ export const quoteForShell = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** The words of a literal text, which white space separates. */
-export type WordsIn<Text extends string, Seen = never> = Text extends `${infer Word} ${infer Rest}`
+type WordsIn<Text extends string, Seen = never> = Text extends `${infer Word} ${infer Rest}`
   ? WordsIn<Rest, Seen | OneWord<Word>>
   : Seen | OneWord<Text>;
 type OneWord<Word extends string> = Word extends `${infer Start}\n` ? Start : Word extends "" ? never : Word;
@@ -52,5 +52,13 @@ export const meaningsIn = <Meaning extends string>(
   Object.fromEntries(
     Object.entries<string>(words).flatMap(
       ([meaning, all]) => all.split(/\s+/).map((word) => [word, meaning as Meaning]), // the keys of the table
+    ),
+  );
+
+/** Turns a table whose keys are lists of words into the value of each word. */
+export const byWord = <Value>(table: Readonly<Record<string, Value>>): ReadonlyMap<string, Value> =>
+  new Map(
+    Object.entries(table).flatMap(([words, value]) =>
+      words.split(/\s+/).map((word) => [word, value] as const),
     ),
   );

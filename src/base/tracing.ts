@@ -1,4 +1,4 @@
-export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
+type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 /** A piece of work in a trace. */
 export interface Span {
@@ -12,7 +12,7 @@ export interface Span {
 
 export type SpanPlan = {
   readonly name: string;
-  /** Who waits for whom over a network; absent for work inside the program. */
+  /** This end's role in a call over the network; absent for work inside the program. */
   readonly kind?: "server" | "client";
   /** Called only where the work is traced. Addresses have neither credentials nor queries. */
   readonly attributes?: () => SpanAttributes;

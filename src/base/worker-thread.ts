@@ -1,6 +1,6 @@
 import { Failure, type FailureRecord } from "./failure.ts";
 
-/** What every worker says first: its code is loaded. */
+/** The first message of every worker: its code is loaded. */
 type Ready = { readonly kind: "ready" };
 
 /** A thread as the runtime has it. */
@@ -29,7 +29,7 @@ const startWebWorker: StartThread = (url, { onMessage, onError, onExit }) => {
   return { post: (message) => worker.postMessage(message), terminate: () => worker.terminate() };
 };
 
-export type WorkerThreadOptions<Reply> = {
+type WorkerThreadOptions<Reply> = {
   /** The thread as messages name it: `the extraction worker`. */
   readonly name: string;
   /** The worker's module, as an address that `new Worker` takes. */
@@ -40,7 +40,7 @@ export type WorkerThreadOptions<Reply> = {
   readonly onReply: (reply: Reply) => void;
   /** Called once, when the thread did not start, crashed, ended by itself or was given up by `lose`. */
   readonly onLost: (failure: Failure) => void;
-  /** What the thread was at when it ended by itself: `while it held …`. */
+  /** Describes the thread's work when it ended by itself: `while it held …`. */
   readonly describeWork: () => string;
   /** Starts the thread; by default as a web worker. */
   readonly startThread?: StartThread | undefined;
@@ -59,9 +59,10 @@ export class WorkerThread<Request, Reply> {
   constructor(options: WorkerThreadOptions<Reply>) {
     const { name, url, startLimitMs } = options;
     this.#options = options;
-    let onGone = (): void => {};
+    let close = (): void => {};
+    // Node 20 has no Promise.withResolvers, and the library runs there.
     this.closed = new Promise((resolve) => {
-      onGone = resolve;
+      close = resolve;
     });
     this.#thread = (options.startThread ?? startWebWorker)(url, {
       // The module behind the URL answers with nothing else.
@@ -72,7 +73,7 @@ export class WorkerThread<Request, Reply> {
       },
       onExit: () => {
         this.lose(new Failure("internal", `${name} ended ${options.describeWork()}`));
-        onGone();
+        close();
       },
     });
     this.startClock(startLimitMs, () =>

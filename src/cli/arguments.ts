@@ -1,5 +1,4 @@
 import { parseArgs } from "node:util";
-import { cac } from "cac";
 import { EARLIER_OPTIONS } from "../base/earlier-names.ts";
 import type { Failure } from "../base/failure.ts";
 import { didYouMean, nearest } from "../base/nearest.ts";
@@ -57,7 +56,8 @@ const OPTIONS = Object.fromEntries(
   ]),
 );
 
-// Parsing is not strict, so that our own message can name the option that was meant.
+// Parsing is not strict, so that our own message can name the option that was meant. cac could not do it: it makes a 7
+// of `--file 007`, loses a value `-`, and forgets the order of options.
 const tokenize = (words: readonly string[]) =>
   parseArgs({ args: [...words], options: OPTIONS, strict: false, allowPositionals: true, tokens: true })
     .tokens;
@@ -128,49 +128,19 @@ function readOptions(
   tokens: readonly Token[],
   words: readonly string[],
 ): ReadonlyMap<string, readonly string[]> {
-  const typed = new Map<string, { readonly flag: Flag; readonly words: string[] }>();
-  const values: string[] = [];
+  const values = new Map<string, readonly string[]>();
   for (const token of tokens) {
     if (token.kind !== "option") continue;
     requireForm(words[token.index] ?? "", token);
     const flag = command.flags.find(({ name }) => name === token.name);
     if (!flag) throw unknownOption(token.rawName, command);
-    const value = readValue(flag, token);
-    const key = switchOf(flag);
-    const before = typed.get(key)?.words ?? [];
-    // Of `--x` and `--no-x` the last one counts, and cac would get several of them wrong.
-    if (flag.placeholder === undefined) typed.set(key, { flag, words: [spellingOf(flag)] });
-    else typed.set(key, { flag, words: [...before, `${spellingOf(flag)}=@${values.push(value) - 1}`] });
+    const { name, placeholder } = flag;
+    const before = placeholder === undefined ? [] : (values.get(name) ?? []);
+    values.set(name, [...before, readValue(flag, token)]);
+    // Of `--x` and `--no-x` the last one counts.
+    values.delete(name.startsWith("no-") ? name.slice(3) : `no-${name}`);
   }
-  const parser = cac("article-extractor");
-  // A `--no-x` switch is only on when it was typed.
-  const declared = parser.command("[...words]", "", { ignoreOptionDefaultValue: true });
-  const read = [...typed.values()];
-  for (const { flag } of read) declared.option(declarationOf(flag), flag.help);
-  const { options } = parser.parse(["", "", ...read.flatMap(({ words }) => words)], { run: false });
-  return new Map(
-    read.map(({ flag }) => [flag.name, typedValues(flag, options[camelCase(switchOf(flag))], values)]),
-  );
-}
-
-/** The name under which cac reads a flag; `--x` and `--no-x` share one. */
-const switchOf = ({ name }: Flag): string => name.replace(/^no-/, "");
-
-const declarationOf = ({ name, placeholder }: Flag): string =>
-  `--${name}${placeholder === undefined ? "" : " <value>"}`;
-
-// cac knows a switch only by its camelCase name: after `--prefer-http` it would take the next word as its value. It
-// also turns a value that looks like a number into one, so each value is replaced by a word like "@3".
-const spellingOf = ({ name }: Flag): string =>
-  name.startsWith("no-") ? `--${name}` : `--${camelCase(name)}`;
-
-const camelCase = (name: string): string =>
-  name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
-
-// `--no-x` means x = false.
-function typedValues(flag: Flag, read: unknown, values: readonly string[]): readonly string[] {
-  if (flag.placeholder === undefined) return read === !flag.name.startsWith("no-") ? ["true"] : [];
-  return [read].flat().map((word) => values[Number(String(word).slice(1))] ?? "");
+  return values;
 }
 
 function readValue(flag: Flag, { rawName, value, inlineValue }: OptionToken): string {

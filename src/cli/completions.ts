@@ -51,18 +51,7 @@ const ACTIONS = new Map<string, readonly string[]>([
 const valued = allOffered.filter((flag) => flag.placeholder !== undefined);
 const repeatable = allOffered.filter((flag) => flag.isRepeatable);
 
-function bash(): string {
-  const valueCases = valued.map((flag) => `    ${spellings(flag).join("|")}) ${bashValues(flag)}; return ;;`);
-  const lettered = allOffered.filter((flag) => flag.short);
-  const optionsOf = (command: Command): string => command.flags.flatMap(spellings).join(" ");
-  const optionCases = namedCommands.map(
-    (command) => `    ${command.name}) options="${optionsOf(command)}" ;;`,
-  );
-  const actionCases = [...ACTIONS].map(
-    ([name, words]) =>
-      `    ${name}) [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "${words.join(" ")}" -- "$word")); return ;;`,
-  );
-  return `# bash completion for article-extractor
+const BASH_HELPERS = `# bash completion for article-extractor
 _article_extractor_files() {
   local IFS=$'\\n'
   compopt -o filenames 2> /dev/null
@@ -80,7 +69,20 @@ _article_extractor_tenants() {
   [ -n "$config" ] && local -x DEPLOYMENT_CONFIG=$config
   COMPREPLY=($(compgen -W "$(_article_extractor_new "$(${TENANTS})")" -- "$word"))
 }
-_article_extractor() {
+`;
+
+function bash(): string {
+  const valueCases = valued.map((flag) => `    ${spellings(flag).join("|")}) ${bashValues(flag)}; return ;;`);
+  const lettered = allOffered.filter((flag) => flag.short);
+  const optionsOf = (command: Command): string => command.flags.flatMap(spellings).join(" ");
+  const optionCases = namedCommands.map(
+    (command) => `    ${command.name}) options="${optionsOf(command)}" ;;`,
+  );
+  const actionCases = [...ACTIONS].map(
+    ([name, words]) =>
+      `    ${name}) [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "${words.join(" ")}" -- "$word")); return ;;`,
+  );
+  return `${BASH_HELPERS}_article_extractor() {
   local word=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} options
   local at one count=0 given=" " config=
   COMPREPLY=()

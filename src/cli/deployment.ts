@@ -1,29 +1,27 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import {
-  type OpenTenants,
-  openTenantApp,
-  openTenants,
-  type PlacedDeployment,
-  type Program,
-  readProgram,
-} from "../app/index.ts";
+import { type PlacedDeployment, type Program, readProgram } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
 import { MAX_DEPLOYMENT_BYTES, readDeployment, type Settings } from "../settings/index.ts";
-import { describeReasons, type TenantStatus } from "../tenants/index.ts";
 import { readText } from "./input.ts";
 import { type Io, wrongUsage } from "./io.ts";
+import { optionValue } from "./option-values.ts";
 import { type CommandParts, environmentOf, overridesOf, warnOfMisspelt } from "./program.ts";
 
 /** The program and the deployment file that a command works with. */
 export type DeployedProgram = { readonly program: Program; readonly deployment: PlacedDeployment };
 
+/** What `--config` says; null: the environment's file, then `./deployment.json`. */
+const configOf = ({ typed }: CommandParts): string | null => optionValue.text(typed, "config");
+
 /**
  * Reads the program and the requested deployment file.
- * @param config what `--config` says; null: the environment's, then `./deployment.json`
  * @throws Failure `unreadable_input`; `invalid_settings` with a line for each problem
  */
-export async function openDeployment(parts: CommandParts, config: string | null): Promise<DeployedProgram> {
+export async function openDeployment(
+  parts: CommandParts,
+  config = configOf(parts),
+): Promise<DeployedProgram> {
   return await deploymentOf(parts, await programOf(parts), config);
 }
 
@@ -47,9 +45,9 @@ const programOf = async ({ typed, io }: CommandParts): Promise<Program> =>
  */
 export async function openOptionalDeployment(
   parts: CommandParts,
-  config: string | null,
 ): Promise<Pick<DeployedProgram, "program"> & { readonly deployment: PlacedDeployment | null }> {
   const { io, notices } = parts;
+  const config = configOf(parts);
   const program = await programOf(parts);
   const isNamed = config !== null || program.settings.deploymentConfig !== null;
   if (isNamed) return await deploymentOf(parts, program, config);
@@ -66,24 +64,6 @@ async function loadFound({ io, notices }: CommandParts): Promise<PlacedDeploymen
     notices.warn(`${DEFAULT_CONFIG} is left out: ${error.message}`);
     return null;
   }
-}
-
-/**
- * Opens the tenants of a deployment file for one command; an interruption stops their work.
- * @throws Failure as `openDeployment`
- */
-export async function openCommandTenants(parts: CommandParts, config: string | null): Promise<OpenTenants> {
-  const { program, deployment } = await openDeployment(parts, config);
-  const log = program.openLog("critical");
-  const app = openTenantApp(program, { deployment, log });
-  const tenants = openTenants(program, { deployment, app, log });
-  const close = async (): Promise<void> => {
-    await tenants[Symbol.asyncDispose]();
-    await app[Symbol.asyncDispose]();
-  };
-  const stop = (): void => void tenants.registry[Symbol.asyncDispose]();
-  parts.io.signal.addEventListener("abort", stop, { once: true });
-  return { ...tenants, [Symbol.asyncDispose]: close };
 }
 
 /** The path of the deployment file when nothing names one. */
@@ -123,23 +103,3 @@ export function placeDeployment(path: string, text: string): PlacedDeployment {
   const deployment = readDeployment(text, { name: path, directory: dirname(resolve(path)) });
   return { ...deployment, path: resolve(path), text };
 }
-
-/**
- * Says how many files are not in an index, for the end of a line; empty when all are.
- * @param how names them
- */
-export function describeLeftOut(leftOut: TenantStatus["leftOut"], how: string): string {
-  const reasons = describeReasons(leftOut);
-  return reasons === "" ? "" : `; left out: ${reasons}${how}`;
-}
-
-/** Says how many pages a limit left unfetched, for the end of a line; empty when it left none. */
-export function describeCut(counts: TenantStatus["counts"]): string {
-  const left = counts?.left ?? 0;
-  if (left === 0) return "";
-  return `; max_crawl_pages left ${left} known ${left === 1 ? "page" : "pages"} unfetched`;
-}
-
-/** Formats a count: `1 document`, `2 documents`. */
-export const countedDocuments = (count: number): string =>
-  `${count} ${count === 1 ? "document" : "documents"}`;

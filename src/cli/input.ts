@@ -6,7 +6,7 @@ import { Failure } from "../base/failure.ts";
 import { systemReason } from "../base/system-error.ts";
 import { decodeText, decodingWarnings, sniffPageType } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
-import { type Io, untilAborted } from "./io.ts";
+import { type Io, readAtMost, untilAborted } from "./io.ts";
 import { pathBytes } from "./words.ts";
 
 /** The limits of reading. */
@@ -33,10 +33,7 @@ export async function readDocument(path: string, options: ReadOptions): Promise<
 }
 
 /** Reads a page from standard input; throws as `readDocument`. */
-export async function readStdin(
-  io: Io,
-  { url, maxBytes }: Omit<ReadOptions, "signal">,
-): Promise<LocalDocument> {
+export async function readStdin(io: Io, { url, maxBytes }: ReadOptions): Promise<LocalDocument> {
   const name = "standard input";
   const bytes = await io.stdin.read(maxBytes + 1);
   requireSize(name, bytes.length, maxBytes);
@@ -79,27 +76,14 @@ async function readBytes(path: string, maxBytes: number): Promise<Uint8Array> {
     const stat = await file.stat();
     if (stat.isDirectory()) throw new Failure("unreadable_input", `${path} is a directory, not a file`);
     requireSize(path, stat.size, maxBytes);
-    const bytes = await readAtMost(file, maxBytes + 1);
+    // The file is read as a stream, because pipes and devices have no reliable size.
+    const bytes = await readAtMost(file.createReadStream(), maxBytes + 1);
     requireSize(path, bytes.length, maxBytes);
     return bytes;
   } catch (cause) {
     if (cause instanceof Failure) throw cause;
     throw new Failure("unreadable_input", `${path} cannot be read: ${systemReason(cause)}`, { cause });
   }
-}
-
-type Readable = { createReadStream(): AsyncIterable<Uint8Array> };
-
-// The file is read as a stream, because pipes and devices have no reliable size.
-async function readAtMost(file: Readable, limit: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of file.createReadStream()) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length >= limit) break;
-  }
-  return Buffer.concat(chunks);
 }
 
 function requireSize(name: string, bytes: number, maxBytes: number): void {

@@ -72,3 +72,15 @@ export const untilAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<
 /** What was typed wrongly, in words for the person. */
 export const wrongUsage = (message: string, options?: ErrorOptions): Failure =>
   new Failure("invalid_usage", message, options);
+
+/** Reads a stream to its end, or until it has given this many bytes or more. */
+export async function readAtMost(stream: AsyncIterable<Uint8Array>, bytes: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length >= bytes) break;
+  }
+  return Buffer.concat(chunks);
+}

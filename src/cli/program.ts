@@ -61,7 +61,7 @@ function readEgress(typed: Typed): string | null {
 }
 
 /** The application as a command sees it; dispose of `app` after use. */
-export type CommandApp = { readonly app: App; readonly program: Program; readonly log: Log };
+type CommandApp = { readonly app: App; readonly program: Program; readonly log: Log };
 
 /**
  * Opens the application for the person who runs the program.

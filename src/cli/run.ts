@@ -1,9 +1,10 @@
+import { cac } from "cac";
 import { FAILURE_OUTCOMES, Failure } from "../base/failure.ts";
 import { VERSION } from "../base/version.ts";
 import { parseArguments, type Typed } from "./arguments.ts";
 import type { CommandName } from "./commands.ts";
 import { type Io, OutputClosed, wrongUsage } from "./io.ts";
-import { type Run, type Shell, serverPartsOf } from "./shell.ts";
+import type { Run, ServerParts, Shell } from "./shell.ts";
 import { createNotices, createPaint, createServerNotices, type Notices } from "./terminal/notices.ts";
 
 const INTERRUPTED = 130;
@@ -25,6 +26,7 @@ export async function runCli(words: readonly string[], io: Io): Promise<number> 
       typed,
       io,
       isBare: words.length === 0 && io.stdin.isTerminal,
+      notices: openNotices(typed.has("quiet")),
       openNotices: (at) => openNotices(typed.has("quiet"), at),
       openServerNotices: () => {
         const notices = createServerNotices(openNotices(typed.has("quiet")), typed.has("quiet"));
@@ -69,10 +71,12 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<Run>>> = {
   index: async () => (await import("./commands/documents/commands.ts")).index,
   search: async () => (await import("./commands/documents/commands.ts")).search,
   fetch: async () => (await import("./commands/documents/commands.ts")).fetchDocument,
-  serve: async () => async (shell) =>
-    shell.typed.positionals[0] === "extractor"
-      ? (await import("./commands/serve/extractor.ts")).serveExtractor(serverPartsOf(shell))
-      : (await import("./commands/serve/search.ts")).serveSearch(serverPartsOf(shell)),
+  serve: async () => async (shell) => {
+    const parts: ServerParts = { ...shell, notices: shell.openServerNotices() };
+    return shell.typed.positionals[0] === "extractor"
+      ? (await import("./commands/serve/extractor.ts")).serveExtractor(parts)
+      : (await import("./commands/serve/search.ts")).serveSearch(parts);
+  },
   mcp: async () => (await import("./commands/serve/mcp.ts")).mcp,
   tenants: async () => (await import("./commands/tenants/tenants.ts")).tenants,
   keys: async () => (await import("./commands/serve/keys.ts")).keys,
@@ -109,6 +113,9 @@ async function dispatch(shell: Shell): Promise<number> {
   if (isAboutUs) return (await import("./commands/about.ts")).printHelp(isBare ? null : typed.command, shell);
   // Before the command is loaded: the program may begin again.
   if (asksForOnePage(typed)) io.compileLess();
-  const run = await COMMANDS[typed.command.name]();
-  return await run(shell);
+  const program = cac("article-extractor");
+  for (const [name, load] of Object.entries(COMMANDS))
+    program.command(name).action(async () => await (await load())(shell));
+  program.parse(["", "", typed.command.name], { run: false });
+  return await program.runMatchedCommand();
 }

@@ -4,10 +4,8 @@ import type { CommandParts } from "./program.ts";
 import type { Notices, Paint, ServerNotices } from "./terminal/notices.ts";
 
 /** The parts that a command runs with. */
-export type Shell = {
-  readonly typed: Typed;
-  readonly io: Io;
-  /** Opens notices on the stderr of this `Io`. */
+export type Shell = CommandParts & {
+  /** Opens notices on the stderr of this `Io`, above a progress line for example. */
   readonly openNotices: (at: Io) => Notices;
   /** Opens the notices of a server. */
   readonly openServerNotices: () => ServerNotices;
@@ -20,22 +18,8 @@ export type Shell = {
 /** Runs a command; returns the exit code. */
 export type Run = (shell: Shell) => Promise<number>;
 
-/** Returns the parts for a command without a progress line. */
-export const partsOf = ({ typed, io, openNotices }: Shell): CommandParts => ({
-  typed,
-  io,
-  notices: openNotices(io),
-});
-
 /** The parts that a server gets. */
 export type ServerParts = CommandParts & { readonly notices: ServerNotices };
-
-/** Returns the parts for a server. */
-export const serverPartsOf = ({ typed, io, openServerNotices }: Shell): ServerParts => ({
-  typed,
-  io,
-  notices: openServerNotices(),
-});
 
 /** Tells whether a line may be redrawn: not in a log, nor on a terminal that cannot erase. */
 export const canRedraw = ({ typed, io }: Shell): boolean =>

@@ -8,10 +8,11 @@ import type { PageUrl } from "../urls/index.ts";
 import type { FrontierCounts } from "./frontier/frontier.ts";
 import type { HostPaces } from "./host-paces.ts";
 import type { HostSlots } from "./host-slots.ts";
+import type { CrawlPlan } from "./plan.ts";
 import { Politeness } from "./politeness.ts";
 import { createScope } from "./scope.ts";
 import { seed } from "./seeding.ts";
-import type { CrawlNotice, CrawlPlan, CrawlProgress, PageOutcome, ReadSitemaps } from "./types.ts";
+import type { CrawlNotice, CrawlProgress, PageOutcome, ReadSitemaps } from "./types.ts";
 import { PagesUnderway } from "./underway.ts";
 import type { VisitParts } from "./verdict.ts";
 
@@ -59,7 +60,7 @@ const LOOK_MS = 500;
 const GATHER_MS = 500;
 
 /** The news of a crawl: outcomes, each once, and notices. */
-export type CrawlNews =
+type CrawlNews =
   | {
       readonly kind: "page";
       readonly outcome: PageOutcome;
@@ -232,7 +233,7 @@ export class CrawlRun {
   async #crawlOn(): Promise<boolean> {
     const { waitMs, isOver } = await this.#underway.claim();
     if (isOver && this.#underway.size === 0) return true;
-    // What others recorded is told also while the pages of this process take long.
+    // Outcomes of other processes are reported even while the pages of this one take long.
     await this.#wait(
       this.#deps.frontier.isShared && this.#hasBegun ? Math.min(waitMs ?? GATHER_MS, GATHER_MS) : waitMs,
     );

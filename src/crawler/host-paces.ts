@@ -1,7 +1,7 @@
 import { backOffDelayMs, type Clock } from "../fetching/index.ts";
 import type { HostSlots } from "./host-slots.ts";
 
-/** What a host's answers say about how often it wants to be asked. */
+/** How often a host wants to be asked, learned from its answers. */
 export type HostPace = {
   /** The delay derived from the host's response times, in ms. */
   readonly adaptiveDelayMs: number;
@@ -38,9 +38,7 @@ export interface HostPaces {
   noteRefusal(host: string, refusal: HostRefusal, signal: AbortSignal): Promise<number>;
   /** Notes that the host has answered a request well, so that its next pause is short again. */
   noteSuccess(host: string, signal: AbortSignal): Promise<void>;
-  /**
-   * Sets the adaptive delay, and lets the host rest for that long. The turns that are released after the call see it.
-   */
+  /** Sets the adaptive delay and lets the host rest that long; turns released after the call see it. */
   adapt(host: string, delayMs: number, signal: AbortSignal): Promise<void>;
 }
 
@@ -51,8 +49,8 @@ const MAX_PAUSE_MS = 60 * 60 * 1000;
 /** A host that refuses this often in a row, with pauses of up to a minute in between, is closed as well. */
 const MAX_PAUSES = 10;
 
-/** What is known of a host when it refuses a request; times are in ms. */
-export type PaceBefore = Pick<HostPace, "pauses" | "closedMs"> & { readonly pausedMsAgo: number };
+/** State of a host when it refuses a request; times are in ms. */
+type PaceBefore = Pick<HostPace, "pauses" | "closedMs"> & { readonly pausedMsAgo: number };
 
 /**
  * Says how a host is left alone after a refusal: until the time that it names or, without one, for a back-off that

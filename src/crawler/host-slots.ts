@@ -10,10 +10,7 @@ export type HostTurn = {
 };
 
 type TurnOptions = {
-  /**
-   * The least time since the start of the last request to the host, in ms; above 0, only one request is out at a
-   * time.
-   */
+  /** The least time between the host's requests, in ms, by their starts; above 0, one is out at a time. */
   readonly delayMs: number;
   readonly signal: AbortSignal;
 };
@@ -58,30 +55,18 @@ type Slot = {
 const MAX_IDLE_HOSTS = 10_000;
 
 /** Creates slots in this process's memory. */
-export function createHostSlots(clock: Pick<Clock, "now" | "sleep">): HostSlots {
-  const slots = new Map<string, Slot>();
-  const slotOf = (host: string): Slot => {
-    let slot = slots.get(host);
-    if (!slot) {
-      if (slots.size >= MAX_IDLE_HOSTS) forgetIdle(slots, clock.now());
-      slot = { lastStart: 0, lastDelayMs: 0, pausedUntil: 0, tail: Promise.resolve(), inLine: 0 };
-      slots.set(host, slot);
-    }
-    return slot;
-  };
-  const readyAt = (slot: Slot, delayMs: number): number =>
-    Math.max(slot.pausedUntil, slot.lastStart === 0 ? 0 : slot.lastStart + delayMs);
+export const createHostSlots = (clock: Pick<Clock, "now" | "sleep">): HostSlots => new LocalSlots(clock);
 
-  /** Waits until the host is ready, and again when a pause is added meanwhile. */
-  const waitUntilReady = async (slot: Slot, { delayMs, signal }: TurnOptions): Promise<void> => {
-    for (let wait = readyAt(slot, delayMs) - clock.now(); wait > 0; ) {
-      await clock.sleep(Math.min(wait, MAX_TIMER_MS), signal);
-      wait = readyAt(slot, delayMs) - clock.now();
-    }
-  };
+class LocalSlots implements HostSlots {
+  readonly #clock: Pick<Clock, "now" | "sleep">;
+  readonly #slots = new Map<string, Slot>();
 
-  const take = async (host: string, options: TurnOptions): Promise<HostTurn> => {
-    const slot = slotOf(host);
+  constructor(clock: Pick<Clock, "now" | "sleep">) {
+    this.#clock = clock;
+  }
+
+  async take(host: string, options: TurnOptions): Promise<HostTurn> {
+    const slot = this.#slotOf(host);
     slot.inLine++;
     const { promise, resolve } = Promise.withResolvers<void>();
     const leave = once(() => {
@@ -94,31 +79,52 @@ export function createHostSlots(clock: Pick<Clock, "now" | "sleep">): HostSlots 
         slot.tail = Promise.all([before, promise]).then(() => {});
         await orAborted(before, options.signal, calledOff);
       }
-      await waitUntilReady(slot, options);
+      await this.#waitUntilReady(slot, options);
       if (options.signal.aborted) throw calledOff();
     } catch (error) {
       leave();
       throw error;
     }
-    slot.lastStart = clock.now();
+    slot.lastStart = this.#clock.now();
     slot.lastDelayMs = options.delayMs;
     return { release: leave };
-  };
+  }
 
-  return {
-    take,
-    takeSoon: take,
-    async pause(host, ms) {
-      const slot = slotOf(host);
-      slot.pausedUntil = Math.max(slot.pausedUntil, clock.now() + ms);
-      return slot.pausedUntil - clock.now();
-    },
-    async restMs(host, delayMs) {
-      const slot = slots.get(host);
-      return slot ? Math.max(0, readyAt(slot, delayMs) - clock.now()) : 0;
-    },
-  };
+  takeSoon(host: string, options: TurnOptions): Promise<HostTurn> {
+    return this.take(host, options);
+  }
+
+  async pause(host: string, ms: number): Promise<number> {
+    const slot = this.#slotOf(host);
+    slot.pausedUntil = Math.max(slot.pausedUntil, this.#clock.now() + ms);
+    return slot.pausedUntil - this.#clock.now();
+  }
+
+  async restMs(host: string, delayMs: number): Promise<number> {
+    const slot = this.#slots.get(host);
+    return slot ? Math.max(0, readyAt(slot, delayMs) - this.#clock.now()) : 0;
+  }
+
+  #slotOf(host: string): Slot {
+    let slot = this.#slots.get(host);
+    if (!slot) {
+      if (this.#slots.size >= MAX_IDLE_HOSTS) forgetIdle(this.#slots, this.#clock.now());
+      slot = { lastStart: 0, lastDelayMs: 0, pausedUntil: 0, tail: Promise.resolve(), inLine: 0 };
+      this.#slots.set(host, slot);
+    }
+    return slot;
+  }
+
+  /** Waits until the host is ready, and again when a pause is added meanwhile. */
+  async #waitUntilReady(slot: Slot, { delayMs, signal }: TurnOptions): Promise<void> {
+    const waitMs = (): number => readyAt(slot, delayMs) - this.#clock.now();
+    for (let wait = waitMs(); wait > 0; wait = waitMs())
+      await this.#clock.sleep(Math.min(wait, MAX_TIMER_MS), signal);
+  }
 }
+
+const readyAt = (slot: Slot, delayMs: number): number =>
+  Math.max(slot.pausedUntil, slot.lastStart === 0 ? 0 : slot.lastStart + delayMs);
 
 /** Longer timers overflow and fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -169,48 +175,40 @@ const NO_ROW: HostRow = { last_start: 0, paused_until: 0, holder: null, held_unt
  * Creates slots that the processes of a server share: jobs of two processes together are as polite to a host as those
  * of one. Turns in this process go in order; between processes, the first to ask when the time has come is next.
  */
-export function createSharedHostSlots({ local, database, clock }: SharedHostSlotsOptions): HostSlots {
-  const self = crypto.randomUUID();
-  database.run(
-    `CREATE TABLE IF NOT EXISTS host_slots (host TEXT PRIMARY KEY, last_start REAL NOT NULL,
-     paused_until REAL NOT NULL, holder TEXT, held_until REAL NOT NULL) STRICT`,
-  );
-  database
-    .prepare<never, [number, number]>("DELETE FROM host_slots WHERE last_start < ? AND paused_until < ?")
-    .run(clock.now() - KEEP_MS, clock.now());
-  const read = database.prepare<HostRow, [string]>("SELECT * FROM host_slots WHERE host = ?");
-  const hold = database.prepare<never, [string, number, string, number]>(
-    `INSERT INTO host_slots VALUES (?1, ?2, 0, ?3, ?4)
-     ON CONFLICT (host) DO UPDATE SET last_start = ?2, holder = ?3, held_until = ?4`,
-  );
-  const free = database.prepare<never, [string, string]>(
-    "UPDATE host_slots SET holder = NULL, held_until = 0 WHERE host = ? AND holder = ?",
-  );
-  const pause = database.prepare<never, [string, number]>(
-    `INSERT INTO host_slots VALUES (?1, 0, ?2, NULL, 0)
-     ON CONFLICT (host) DO UPDATE SET paused_until = max(paused_until, ?2)`,
-  );
-  const rowOf = (host: string): HostRow => read.get(host) ?? NO_ROW;
+export const createSharedHostSlots = (options: SharedHostSlotsOptions): HostSlots => new FileSlots(options);
 
-  /** Takes the host for this turn, or returns how long to wait. */
-  const tryTake = (host: string, delayMs: number, turn: string): number =>
-    database.transaction(() => {
-      const row = rowOf(host);
-      const now = clock.now();
-      const wait = Math.max(row.paused_until, row.last_start + delayMs) - now;
-      if (wait > 0) return wait;
-      if (row.holder !== null && row.held_until > now) return POLL_MS;
-      hold.run(host, now, turn, now + TURN_MS);
-      return 0;
-    });
+class FileSlots implements HostSlots {
+  readonly #options: SharedHostSlotsOptions;
+  readonly #self = crypto.randomUUID();
+  readonly #sql: ReturnType<typeof prepare>;
 
-  const takeSoon: HostSlots["takeSoon"] = async (host, options) => {
+  constructor(options: SharedHostSlotsOptions) {
+    const { database, clock } = options;
+    this.#options = options;
+    database.run(
+      `CREATE TABLE IF NOT EXISTS host_slots (host TEXT PRIMARY KEY, last_start REAL NOT NULL,
+       paused_until REAL NOT NULL, holder TEXT, held_until REAL NOT NULL) STRICT`,
+    );
+    this.#sql = prepare(database);
+    this.#sql.forget.run(clock.now() - KEEP_MS, clock.now());
+  }
+
+  async take(host: string, options: TurnOptions): Promise<HostTurn> {
+    // Unlimited patience always ends with a turn.
+    return (await this.takeSoon(host, { ...options, patienceMs: Number.POSITIVE_INFINITY })) as HostTurn;
+  }
+
+  async takeSoon(
+    host: string,
+    options: TurnOptions & { readonly patienceMs: number },
+  ): Promise<HostTurn | number> {
+    const { local, clock } = this.#options;
     const mine = await local.take(host, options);
-    const turn = `${self} ${crypto.randomUUID()}`;
+    const turn = `${this.#self} ${crypto.randomUUID()}`;
     // Without a delay requests overlap, and only pauses are shared.
     const isShared = options.delayMs > 0;
     const look = (): number =>
-      isShared ? tryTake(host, options.delayMs, turn) : rowOf(host).paused_until - clock.now();
+      isShared ? this.#tryTake(host, options.delayMs, turn) : this.#rowOf(host).paused_until - clock.now();
     try {
       for (let wait = look(); wait > 0; wait = look()) {
         if (wait > options.patienceMs) {
@@ -223,22 +221,55 @@ export function createSharedHostSlots({ local, database, clock }: SharedHostSlot
       mine.release();
       throw error;
     }
-    return isShared ? { release: () => releaseBoth(mine, () => free.run(host, turn)) } : mine;
-  };
+    return isShared ? { release: () => releaseBoth(mine, () => this.#sql.free.run(host, turn)) } : mine;
+  }
 
-  return {
-    take: async (host, options) =>
-      // Unlimited patience always ends with a turn.
-      (await takeSoon(host, { ...options, patienceMs: Number.POSITIVE_INFINITY })) as HostTurn,
-    takeSoon,
-    async pause(host, ms) {
-      await local.pause(host, ms);
-      pause.run(host, clock.now() + ms);
-      return rowOf(host).paused_until - clock.now();
-    },
-    restMs: (host, delayMs) => local.restMs(host, delayMs),
-  };
+  async pause(host: string, ms: number): Promise<number> {
+    const { local, clock } = this.#options;
+    await local.pause(host, ms);
+    this.#sql.pause.run(host, clock.now() + ms);
+    return this.#rowOf(host).paused_until - clock.now();
+  }
+
+  restMs(host: string, delayMs: number): Promise<number> {
+    return this.#options.local.restMs(host, delayMs);
+  }
+
+  #rowOf(host: string): HostRow {
+    return this.#sql.read.get(host) ?? NO_ROW;
+  }
+
+  /** Takes the host for this turn, or returns how long to wait. */
+  #tryTake(host: string, delayMs: number, turn: string): number {
+    return this.#options.database.transaction(() => {
+      const row = this.#rowOf(host);
+      const now = this.#options.clock.now();
+      const wait = Math.max(row.paused_until, row.last_start + delayMs) - now;
+      if (wait > 0) return wait;
+      if (row.holder !== null && row.held_until > now) return POLL_MS;
+      this.#sql.hold.run(host, now, turn, now + TURN_MS);
+      return 0;
+    });
+  }
 }
+
+const prepare = (database: Database) => ({
+  forget: database.prepare<never, [number, number]>(
+    "DELETE FROM host_slots WHERE last_start < ? AND paused_until < ?",
+  ),
+  read: database.prepare<HostRow, [string]>("SELECT * FROM host_slots WHERE host = ?"),
+  hold: database.prepare<never, [string, number, string, number]>(
+    `INSERT INTO host_slots VALUES (?1, ?2, 0, ?3, ?4)
+     ON CONFLICT (host) DO UPDATE SET last_start = ?2, holder = ?3, held_until = ?4`,
+  ),
+  free: database.prepare<never, [string, string]>(
+    "UPDATE host_slots SET holder = NULL, held_until = 0 WHERE host = ? AND holder = ?",
+  ),
+  pause: database.prepare<never, [string, number]>(
+    `INSERT INTO host_slots VALUES (?1, 0, ?2, NULL, 0)
+     ON CONFLICT (host) DO UPDATE SET paused_until = max(paused_until, ?2)`,
+  ),
+});
 
 /** Another process may lengthen a pause, so a wait is checked again after this time. */
 const MAX_WAIT_MS = 60_000;

@@ -1,18 +1,50 @@
-export { createHostSlots, createSharedHostSlots, type HostSlots } from "./host-slots.ts";
-export { openSharedHosts, type SharedHosts } from "./host-slots-postgres.ts";
-export { CRAWL_RANGES, type CrawlJobParts, createCrawlPlan, previewCrawl, runCrawlJob } from "./job.ts";
-export { type ManifestEntry, manifestEntry, warningOf } from "./manifest.ts";
+export type {
+  ClaimedPage,
+  ClaimOptions,
+  Claims,
+  CrawlRecord,
+  CrawlState,
+  Frontier,
+  FrontierCounts,
+  FrontierEntry,
+  FrontierTallies,
+  KnownPage,
+  NextTry,
+  RecordedOutcome,
+  Settlement,
+} from "./frontier/frontier.ts";
+export { keptLinks, packLinks, unpackLinks, wasTransient } from "./frontier/memory.ts";
+export { FRONTIER_FILE, removeFrontier } from "./frontier/open.ts";
+export { type OutcomeRow, toPageOutcome } from "./frontier/outcomes.ts";
+export {
+  comparePlans,
+  countedBy,
+  isCounted,
+  otherScope,
+  type PlanChanges,
+  planDifferences,
+  planText,
+  type SharedFrontierOptions,
+} from "./frontier/plan.ts";
+export { SOURCES, STATUSES } from "./frontier/schema.ts";
+export { type HostPace, type HostPaces, type HostRefusal, paceAfterRefusal } from "./host-paces.ts";
+export { createHostSlots, createSharedHostSlots, type HostSlots, type HostTurn } from "./host-slots.ts";
+export { type CrawlJobParts, previewCrawl, runCrawlJob } from "./job.ts";
+export { MANIFEST_START, type ManifestEntry, manifestEntry, warningOf } from "./manifest.ts";
 export { isInStateDirectory, STATE_DIRECTORY } from "./output.ts";
+export { CRAWL_RANGES, type CrawlPlan, createCrawlPlan } from "./plan.ts";
 export {
   type ClaimedJob,
   JOB_STATES,
   type JobEvent,
   type JobQueue,
+  type JobQueueLimits,
   type JobRecord,
   type JobReport,
+  PRESENCE_MS,
   type StoredEvent,
 } from "./queue/jobs.ts";
-export { openPostgresJobQueue } from "./queue/postgres.ts";
+export { type QueueEngine, type QueueWords, SqlJobQueue } from "./queue/queue.ts";
 export { openSqliteJobQueue } from "./queue/sqlite.ts";
 export { DEFAULT_SITEMAP_LIMITS, parseSitemapSource, sitemapsOfRobots } from "./sitemap/open.ts";
 export { createSitemapReader } from "./sitemap/read-sitemaps.ts";
@@ -22,10 +54,11 @@ export type {
   CrawlJobOptions,
   CrawlNotice,
   CrawlOutput,
-  CrawlPlan,
   CrawlProgress,
   CrawlSummary,
   FallbackExtractor,
+  OutputOptions,
+  OutputPlace,
   PageOutcome,
   PageSink,
   PlannedPage,

@@ -1,12 +1,12 @@
 import { onAbort } from "../base/abort.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
-import type { Postgres } from "../base/postgres/index.ts";
-import { notPageUrl, type PageUrl, parsePageUrl, parseUrlPrefix } from "../urls/index.ts";
 import { type CrawlDeps, CrawlRun } from "./crawl.ts";
 import type { Frontier, FrontierTallies } from "./frontier/frontier.ts";
 import { openSqliteFrontier } from "./frontier/open.ts";
+import type { SharedFrontierOptions } from "./frontier/plan.ts";
 import { configEcho, logNotice, manifestOf, warningOf, writeChanges } from "./manifest.ts";
 import { type OpenOutput, openOutput, watchDisk } from "./output.ts";
+import type { CrawlPlan } from "./plan.ts";
 import { Politeness } from "./politeness.ts";
 import { createScope } from "./scope.ts";
 import { readStarts } from "./seeding.ts";
@@ -15,9 +15,7 @@ import type {
   CrawlEvent,
   CrawlJobOptions,
   CrawlNotice,
-  CrawlPlan,
   CrawlProgress,
-  CrawlRequest,
   CrawlSummary,
   PlannedPage,
   PreviewOptions,
@@ -27,8 +25,8 @@ import type {
 export type CrawlJobParts = Omit<CrawlDeps, "frontier" | "sink" | "authorizations" | "keepTold"> & {
   /** The network options without secrets, for the manifest. */
   readonly network: Readonly<Record<string, unknown>>;
-  /** Where several processes share a crawl; null where none does. */
-  readonly database: Postgres | null;
+  /** Opens the frontier of a crawl that several processes share; null where none does. */
+  readonly openShared: ((options: SharedFrontierOptions) => Promise<Frontier>) | null;
 };
 
 /**
@@ -127,9 +125,8 @@ async function openFrontier(plan: CrawlPlan, { options, parts, output }: Opening
     const now = (): Date => new Date(parts.clock.now());
     return openSqliteFrontier({ ...common, now, directory: output.stateDirectory });
   }
-  if (parts.database === null) throw new Failure("internal", "a shared crawl needs a database");
-  const { openPostgresFrontier } = await import("./frontier/postgres.ts");
-  return openPostgresFrontier({ ...common, db: parts.database, canLead: shared.canLead });
+  if (parts.openShared === null) throw new Failure("internal", "a shared crawl needs a database");
+  return parts.openShared({ ...common, canLead: shared.canLead });
 }
 
 type Job = {
@@ -180,40 +177,46 @@ async function* tellPages({ run, notice, disk }: Job): AsyncGenerator<CrawlEvent
  * @returns null when the crawl is complete but not over: the lead was lost, and another process finishes it
  */
 async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary | null> {
-  const { config, changes, parts, output, frontier, caller } = job;
-  const state = error === null ? "completed" : error.code === "cancelled" ? "cancelled" : "failed";
+  const { parts, output, frontier, caller } = job;
   const { jobId, startedAt } = frontier.crawl;
   if (error !== null && caller.aborted) await frontier.stop(error);
-  const summary = {
+  const summary: CrawlSummary = {
     jobId,
-    state,
+    state: error === null ? "completed" : error.code === "cancelled" ? "cancelled" : "failed",
     error,
     startedAt,
     completedAt: new Date(parts.clock.now()).toISOString(),
     ...(await countAll(job)),
-  } as const;
-  const manifestPath = output.manifest?.path ?? null;
-  // It would be waited for once more, in vain.
-  if (error?.code === "store_unavailable") return { ...summary, manifestPath: null };
-  if (frontier.isShared && !endsForAll(frontier, error))
-    return error === null && frontier.state().end === null
-      ? null
-      : { ...summary, manifestPath: error === null ? manifestPath : null };
-  let isWritten = false;
+    manifestPath: null,
+  };
+  // The store would be waited for once more, in vain.
+  if (error?.code === "store_unavailable") return summary;
+  if (frontier.isShared && !endsForAll(frontier, error)) {
+    if (error !== null) return summary;
+    const manifestPath = output.manifest?.path ?? null;
+    return frontier.state().end === null ? null : { ...summary, manifestPath };
+  }
+  const ended = await writeEnd(job, summary);
+  return ended.state === "completed" && frontier.state().end === null ? null : ended;
+}
+
+async function writeEnd(job: Job, summary: CrawlSummary): Promise<CrawlSummary> {
+  const { config, changes, output, frontier } = job;
+  const isComplete = summary.state === "completed";
+  let manifestPath: string | null = null;
   try {
     await output.manifest?.write(manifestOf(frontier, { config, summary }));
-    isWritten = true;
-    if (state === "completed" && changes !== null) await writeChanges(frontier, changes);
-    if (state === "completed") await frontier.finish();
+    manifestPath = output.manifest?.path ?? null;
+    if (isComplete && changes !== null) await writeChanges(frontier, changes);
+    if (isComplete) await frontier.finish();
     await output.save(frontier);
+    return { ...summary, manifestPath };
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
-    const written = { ...summary, manifestPath: isWritten ? manifestPath : null };
     // A failed crawl reports its own failure; the disk may be the cause.
-    return error === null ? { ...written, state: "failed", error: cause.toRecord() } : written;
+    if (!isComplete) return { ...summary, manifestPath };
+    return { ...summary, manifestPath, state: "failed", error: cause.toRecord() };
   }
-  if (state === "completed" && frontier.state().end === null) return null;
-  return { ...summary, manifestPath };
 }
 
 async function countAll({ frontier, run, leave }: Job): Promise<Counted> {
@@ -276,53 +279,4 @@ export async function* previewCrawl(
       yield { url, source, refusal: refusal ?? closed };
     }
   }
-}
-
-/** The ranges of the numbers in a plan. */
-export const CRAWL_RANGES = {
-  maxPages: { min: 1, max: 1_000_000 },
-  maxDepth: { min: 0, max: 100 },
-  concurrency: { min: 1, max: 256 },
-} as const;
-
-/** A longer delay is a typing mistake. */
-const MAX_HOST_DELAY_MS = 24 * 60 * 60 * 1000;
-
-/**
- * Checks a request and canonicalises its URLs.
- * @throws Failure `invalid_usage` for a number out of its range, a prefix that is no URL, and a plan with
- *   neither seed nor sitemap; `invalid_url` for a seed that is no http or https URL
- */
-export function createCrawlPlan(request: CrawlRequest): CrawlPlan {
-  if (request.seeds.length === 0 && request.sitemaps.length === 0)
-    throw new Failure("invalid_usage", "a crawl needs at least one seed or sitemap");
-  for (const [name, { min, max }] of Object.entries(CRAWL_RANGES)) {
-    const value = request[name as keyof typeof CRAWL_RANGES]; // keys of the table are fields of the request
-    if (!Number.isInteger(value) || value < min || value > max)
-      throw new Failure("invalid_usage", `${name} is ${value}, not a whole number from ${min} to ${max}`);
-  }
-  if (!(request.hostDelayMs >= 0 && request.hostDelayMs <= MAX_HOST_DELAY_MS))
-    throw new Failure(
-      "invalid_usage",
-      `the delay between requests to a host is ${request.hostDelayMs} ms, not from 0 to ${MAX_HOST_DELAY_MS}`,
-    );
-  return {
-    ...request,
-    seeds: [...new Set(request.seeds.map(parseSeed))],
-    sitemaps: [...new Set(request.sitemaps)],
-    allowPrefixes: request.allowPrefixes.map(parsePrefix),
-    denyPrefixes: request.denyPrefixes.map(parsePrefix),
-  };
-}
-
-function parseSeed(written: string): PageUrl {
-  const url = parsePageUrl(written);
-  if (url) return url;
-  throw new Failure("invalid_url", `the seed ${notPageUrl(written)}`);
-}
-
-function parsePrefix(written: string): string {
-  const prefix = parseUrlPrefix(written);
-  if (prefix !== null) return prefix;
-  throw new Failure("invalid_usage", `the prefix ${notPageUrl(written)}`);
 }

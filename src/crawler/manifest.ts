@@ -1,24 +1,16 @@
-import type { FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
 import type { Frontier } from "./frontier/frontier.ts";
+import type { CrawlPlan } from "./plan.ts";
 import type {
   ChangesOutput,
   CrawlJobOptions,
   CrawlNotice,
   CrawlOutput,
-  CrawlPlan,
   CrawlSummary,
   PageOutcome,
 } from "./types.ts";
 import { textHash } from "./verdict.ts";
-
-/** Where a manifest is written: a reader finds the old one or the complete new one. */
-export type ManifestPlace = {
-  readonly path: string;
-  /** @throws Failure `unwritable_output`, `store_unavailable` */
-  readonly write: (pieces: AsyncIterable<string>) => Promise<void>;
-};
 
 type ManifestOptions = {
   /** The settings of the crawl without secrets; see `configEcho`. */
@@ -165,7 +157,7 @@ function shown<Settings extends object>(settings: Settings, echo: Echo<Settings>
 }
 
 function directoryOf(output: CrawlOutput): string | null {
-  if (output.kind === "store") return output.store.url;
+  if (output.kind === "store") return output.url;
   return output.kind === "directory" ? output.path : null;
 }
 
@@ -201,24 +193,17 @@ export function manifestEntry(outcome: PageOutcome) {
 export const isTransient404 = ({ status, httpStatus }: Pick<PageOutcome, "status" | "httpStatus">): boolean =>
   status === "success" && (httpStatus === 404 || httpStatus === 410);
 
-const LOW_DISK = "Less than 100 MB are free in the output directory";
-
-/**
- * Returns the sentence that a crawl's manifest and job keep of a notice; null for a notice that is outdated as soon
- * as it was given.
- */
+/** The sentence that manifest and job keep of a notice; null for one that is outdated at once. */
 export function warningOf(notice: CrawlNotice): string | null {
-  if (notice.kind === "low_disk") return LOW_DISK;
+  if (notice.kind === "low_disk") return "Less than 100 MB are free in the output directory";
   return notice.kind === "sitemap_failed" ? sitemapWarning(notice) : null;
 }
 
 export const sitemapWarning = ({
   sitemap,
   failure,
-}: {
-  readonly sitemap: string;
-  readonly failure: FailureRecord;
-}): string => `The sitemap ${sitemap} could not be read: ${failure.message}`;
+}: Extract<CrawlNotice, { kind: "sitemap_failed" }>): string =>
+  `The sitemap ${sitemap} could not be read: ${failure.message}`;
 
 export function logNotice(notice: CrawlNotice, log: Log): void {
   const { kind } = notice;

@@ -5,29 +5,22 @@ import { join, resolve } from "node:path";
 import { replaceFile } from "../base/atomic-file.ts";
 import { makePrivateDirectory } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
-import { isStoreUrl } from "../base/objects/index.ts";
+import { isStoreUrl } from "../base/objects.ts";
 import { systemFailure } from "../base/system-error.ts";
 import type { Clock } from "../fetching/index.ts";
 import { createFileStore } from "../pages/index.ts";
-import type { Frontier } from "./frontier/frontier.ts";
-import { MANIFEST_START, type ManifestPlace } from "./manifest.ts";
-import { openStoreOutput, type StoreOutputOptions } from "./store-output.ts";
-import type { CrawlNotice, CrawlOutput, PageSink } from "./types.ts";
+import { MANIFEST_START } from "./manifest.ts";
+import type {
+  CrawlNotice,
+  CrawlOutput,
+  ManifestPlace,
+  OutputOptions,
+  OutputPlace,
+  PageSink,
+} from "./types.ts";
 
 /** The place for a crawl's pages, memory and manifest. */
-export type OpenOutput = AsyncDisposable & {
-  readonly sink: PageSink;
-  readonly stateDirectory: string;
-  /** Null when no manifest is wanted. */
-  readonly manifest: ManifestPlace | null;
-  /** The name of the place in messages. */
-  readonly place: string;
-  /**
-   * Keeps the frontier where the next crawl finds it, if it is not there already; called when it has its last state.
-   * @throws Failure `unwritable_output`, `store_unavailable`
-   */
-  readonly save: (frontier: Frontier) => Promise<void>;
-};
+export type OpenOutput = AsyncDisposable & OutputPlace & { readonly stateDirectory: string };
 
 /** The state directory below the output directory; scanners of pages skip it. */
 export const STATE_DIRECTORY = ".article-extractor";
@@ -35,10 +28,7 @@ export const STATE_DIRECTORY = ".article-extractor";
 /** The directory below the state directory for files whose pages are gone. */
 const GONE_DIRECTORY = "gone";
 
-/**
- * Creates a sink that stores each page as a Markdown file in one flat directory, and moves gone pages below the state
- * directory.
- */
+/** Stores pages as Markdown files in one flat directory, and moves gone ones below the state directory. */
 export function createFileSink(directory: string): PageSink {
   const store = createFileStore(directory);
   return {
@@ -51,14 +41,8 @@ export function createFileSink(directory: string): PageSink {
   };
 }
 
-/**
- * @throws Failure `invalid_usage` for a place with a `manifest.json` of somebody else; of a store, also what its calls
- *   throw
- */
-export async function openOutput(
-  output: CrawlOutput,
-  options: Omit<StoreOutputOptions, "directory">,
-): Promise<OpenOutput> {
+/** @throws Failure `invalid_usage` beside a foreign `manifest.json`; of a store, also what its calls throw */
+export async function openOutput(output: CrawlOutput, options: OutputOptions): Promise<OpenOutput> {
   if (output.kind === "directory") {
     refuseStateDirectory(output.path, resolve(output.path));
     await refuseForeignManifest(output.path);
@@ -72,7 +56,7 @@ export async function openOutput(
       [Symbol.asyncDispose]: async () => {},
     };
   }
-  if (output.kind === "store") refuseStateDirectory(output.store.url);
+  if (output.kind === "store") refuseStateDirectory(output.url);
   const { stateDirectory } = output;
   const temporary = stateDirectory === null ? await mkdtemp(join(tmpdir(), "article-extractor-")) : null;
   const directory = stateDirectory ?? temporary ?? "";
@@ -84,7 +68,7 @@ export async function openOutput(
   if (output.kind === "store") {
     await using stack = new AsyncDisposableStack();
     stack.use(close);
-    const opened = await openStoreOutput(output.store, { ...options, directory });
+    const opened = await output.open({ ...options, directory });
     stack.move();
     return { ...opened, stateDirectory: directory, ...close };
   }

@@ -10,8 +10,9 @@ import { hostOf, originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
 import { createHostPaces, type HostPaces } from "./host-paces.ts";
 import type { HostSlots, HostTurn } from "./host-slots.ts";
+import type { CrawlPlan } from "./plan.ts";
 import type { Scope } from "./scope.ts";
-import type { CrawlPlan, SkipReason } from "./types.ts";
+import type { SkipReason } from "./types.ts";
 
 export type PolitenessParts = {
   readonly slots: HostSlots;
@@ -168,9 +169,7 @@ type GateParts = {
   readonly clock: Pick<Clock, "now">;
 };
 
-/**
- * Checks each request for one page: it waits for the host's turn, and stops redirects that leave the crawl.
- */
+/** Checks each request for one page: waits for the host's turn, and stops redirects that leave the crawl. */
 export class PageGate {
   /** The reason why a redirect was not followed; null while none was refused. */
   refusal: { readonly reason: SkipReason; readonly target: PageUrl } | null = null;

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import type { Link } from "../extraction/index.ts";
 import { compileUrlRules, originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
-import type { CrawlPlan, LinkRefusal, SkipReason } from "./types.ts";
+import type { CrawlPlan } from "./plan.ts";
+import type { LinkRefusal, SkipReason } from "./types.ts";
 
 /** Decides which URLs belong to a crawl (docs/crawl.md, "Which pages"). */
 export interface Scope {
@@ -16,19 +17,16 @@ export interface Scope {
   noteStored(url: PageUrl, text: string): void;
   /** Tells whether the site has answered pages of this pattern with one and the same text. */
   isEcho(url: PageUrl): boolean;
-  /**
-   * Splits the links of a page into those that belong to the crawl, however deep, and the reasons for refusing the
-   * others.
-   */
+  /** Splits a page's links into the crawl's, however deep, and the reasons for refusing the others. */
   chooseLinks(links: readonly Link[], page: LinkContext): ChosenLinks;
 }
 
-export type LinkContext = {
+type LinkContext = {
   /** Whether the page asks crawlers not to follow any of its links. */
   readonly isNofollow: boolean;
 };
 
-export type ChosenLinks = {
+type ChosenLinks = {
   readonly links: readonly PageUrl[];
   readonly refused: ReadonlyMap<LinkRefusal, number>;
 };
@@ -100,9 +98,7 @@ const MAX_EMPTY_SEGMENTS = 1;
 /** Matches text that was escaped once too often, and again on each page: `&amp;amp;`, `%2525`. */
 const GROWING_ESCAPE = /(?:amp(?:;|%3b)){2}|%25(?:25)+/i;
 const ESCAPED_AMPERSAND = /(?:&|%26)amp(?:;|%3b)/gi;
-/**
- * Calendars lead from month to month forever, and a page about a date years from now has not been written.
- */
+/** Calendars lead from month to month forever, and pages about dates years from now are not written yet. */
 const MAX_CALENDAR_MONTHS = 12;
 const MAX_FUTURE_MONTHS = 24;
 
@@ -255,21 +251,13 @@ const MAX_ECHOES = 3;
 const SESSION_WORD = /^(?:s|sid|sess|sessid|session|session_?id)$/i;
 /** Matches path segments whose random part is a session, whatever the texts. */
 const SESSION_SEGMENT = /\/(?:s|sid|sess|sessid|session_?id)[/=:_-]?\*\//i;
-/**
- * The maximum number of patterns that are kept. A resumed crawl starts without any, and requests a few more pages.
- */
+/** The maximum number of patterns kept. A resumed crawl starts without any, and requests a few pages more. */
 const MAX_PATTERNS = 10_000;
 
-type Pattern = { readonly hash: string; count: number; isMixed: boolean };
-
-/**
- * Recognises pages that a site serves again and again under addresses that differ in a random part, by the texts of
- * the stored ones.
- */
+/** Recognises pages served again and again under addresses with a random part, by the stored texts. */
 export class EchoedPages {
-  readonly #patterns = new Map<string, Pattern>();
+  readonly #patterns = new Map<string, { readonly hash: string; count: number; isMixed: boolean }>();
 
-  /** Notes a stored page, with its text. */
   note(url: PageUrl, text: string): void {
     const { key, parts } = patternOf(url);
     if (parts.length === 0) return;
@@ -290,10 +278,7 @@ export class EchoedPages {
   }
 }
 
-/**
- * Replaces what looks random in an address by `*` and numbers that may be a session's by `#`, and returns the
- * replaced parts.
- */
+/** Replaces random parts of an address by `*`, numbers that may be a session's by `#`, and returns them. */
 function patternOf(url: PageUrl): { readonly key: string; readonly parts: readonly string[] } {
   const parts: string[] = [];
   let previous = "";

@@ -3,12 +3,13 @@ import type { RobotsCache } from "../fetching/index.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { Frontier, FrontierEntry } from "./frontier/frontier.ts";
 import { sitemapWarning } from "./manifest.ts";
+import type { CrawlPlan } from "./plan.ts";
 import type { Politeness } from "./politeness.ts";
 import type { Scope } from "./scope.ts";
 import { sitemapsOfRobots } from "./sitemap/open.ts";
-import type { CrawlNotice, CrawlPlan, ReadSitemaps, SitemapNews } from "./types.ts";
+import type { CrawlNotice, ReadSitemaps, SitemapNews } from "./types.ts";
 
-export type SeedingParts = {
+type SeedingParts = {
   readonly plan: CrawlPlan;
   readonly scope: Scope;
   readonly politeness: Politeness;
@@ -21,14 +22,12 @@ export type SeedingParts = {
 const MAX_SITEMAP_URLS = 2_000_000;
 
 /** A batch of start URLs, or news of a sitemap. */
-export type SeedNews =
+type SeedNews =
   | { readonly kind: "entries"; readonly entries: readonly FrontierEntry[] }
   | Exclude<SitemapNews, { kind: "pages" }>
   | { readonly kind: "stopped"; readonly limit: number };
 
-/**
- * Yields the seeds, then the URLs of the sitemaps as they are read, each with the reason why it is refused, if any.
- */
+/** Yields the seeds, then the sitemaps' URLs as they are read, each with the reason for a refusal, if any. */
 export async function* readStarts(parts: SeedingParts, signal: AbortSignal): AsyncGenerator<SeedNews> {
   const { plan, scope, politeness, readSitemaps, authorizations } = parts;
   const entry = (
@@ -67,9 +66,7 @@ async function discoverSitemaps(parts: SeedingParts, signal: AbortSignal): Promi
   return [...found].filter((sitemap) => !plan.sitemaps.includes(sitemap));
 }
 
-/**
- * Adds the start URLs to the frontier, and yields after each batch, so that recorded outcomes can be passed on.
- */
+/** Adds the start URLs to the frontier, and yields after each batch, so that outcomes can be passed on. */
 export async function* seed(
   frontier: Frontier,
   parts: SeedingParts,
@@ -88,8 +85,9 @@ export async function* seed(
       if (warning !== null) await frontier.addWarning(warning);
     } else {
       failure = news.failure;
-      onNotice({ kind: "sitemap_failed", sitemap: news.sitemap, failure });
-      await frontier.addWarning(sitemapWarning(news));
+      const notice = { ...news, kind: "sitemap_failed" } as const;
+      onNotice(notice);
+      await frontier.addWarning(sitemapWarning(notice));
     }
     yield;
   }

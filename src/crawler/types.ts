@@ -1,56 +1,8 @@
-import type { FetchedArticle, FetcherPreference } from "../articles/index.ts";
+import type { FetchedArticle } from "../articles/index.ts";
 import type { FailureCode, FailureRecord } from "../base/failure.ts";
-import type { ObjectStore } from "../base/objects/index.ts";
-import type { Article, ExtractionOptions } from "../extraction/index.ts";
+import type { Article } from "../extraction/index.ts";
 import type { Page } from "../pages/index.ts";
 import type { PageUrl } from "../urls/index.ts";
-
-/**
- * What to crawl and how, checked by `createCrawlPlan`. It contains no secret, because it is stored beside the pages
- * and shown in the manifest.
- */
-export type CrawlPlan = {
-  /** The start URLs, at depth 0, each once. */
-  readonly seeds: readonly PageUrl[];
-  /** URLs without credentials, or absolute paths. */
-  readonly sitemaps: readonly string[];
-  /**
-   * Prefixes in the form of `parseUrlPrefix`; an empty list admits the origins of the seeds, and sitemap URLs of any
-   * origin.
-   */
-  readonly allowPrefixes: readonly string[];
-  readonly denyPrefixes: readonly string[];
-  /** The maximum number of fetched pages, 1–1 000 000; pages skipped without a request do not count. */
-  readonly maxPages: number;
-  /** The maximum number of links away from a seed or sitemap URL, 0–100. */
-  readonly maxDepth: number;
-  /**
-   * The maximum number of pages under way, 1–256. With a delay, only one of them at a time is on the same host.
-   */
-  readonly concurrency: number;
-  /** The delay between the starts of two requests to one host, in ms; robots.txt may ask for more. */
-  readonly hostDelayMs: number;
-  /** Lengthens a host's delay while it answers slowly, up to a minute. */
-  readonly hasAdaptiveDelay: boolean;
-  readonly followsLinks: boolean;
-  readonly obeysRobots: boolean;
-  /** Whether `noindex`, `nofollow` of pages (also of X-Robots-Tag) and of links count. */
-  readonly respectsMetaRobots: boolean;
-  /** Reads the sitemaps that the robots.txt of the seeds' origins name. */
-  readonly discoversSitemaps: boolean;
-  /** Does not request a stored page when its sitemap's lastmod is the same as in the last crawl. */
-  readonly trustsLastModified: boolean;
-  readonly preference: FetcherPreference;
-  readonly extraction: ExtractionOptions;
-};
-
-/** A plan as a shell reads it, before it is checked. */
-export type CrawlRequest = Omit<CrawlPlan, "seeds" | "allowPrefixes" | "denyPrefixes"> & {
-  /** URLs without credentials. */
-  readonly seeds: readonly string[];
-  readonly allowPrefixes: readonly string[];
-  readonly denyPrefixes: readonly string[];
-};
 
 /** Why a page was skipped (docs/crawl.md, "Outcomes"). */
 export type SkipReason =
@@ -97,20 +49,16 @@ export type PageOutcome = {
   readonly depth: number;
   /** The page whose link led here; null for seeds and sitemap URLs. */
   readonly parent: PageUrl | null;
-  /**
-   * The time for fetching (without waits for the host's turn) and extraction, in all tries together, in ms.
-   */
+  /** The time for fetching (without waits for the host's turn) and extraction, over all tries, in ms. */
   readonly durationMs: number | null;
   /** `sha256:` and the hexadecimal digest of title and Markdown; null unless the page was extracted. */
   readonly contentHash: string | null;
   readonly warnings: readonly string[];
-  /** The failure of a failed page. */
   readonly error: FailureRecord | null;
-  /** The reason of a skipped page. */
   readonly reason: SkipReason | null;
   /** The change of an extracted page, or of a page that is gone. */
   readonly change: PageChange | null;
-  /** What got the page's content, or its last answer; null when there was none. */
+  /** The fetcher that got the page's content, or its last answer; null when no answer came. */
   readonly fetcher: "http" | "browser" | null;
 };
 
@@ -186,9 +134,8 @@ export type CrawlEvent =
       readonly outcomes: () => AsyncIterable<PageOutcome>;
     };
 
-/** What a person should know while a crawl runs. */
+/** Something that a person should know while a crawl runs. */
 export type CrawlNotice =
-  /** Free disk space is low. */
   | { readonly kind: "low_disk"; readonly directory: string; readonly freeBytes: number }
   /** The plan ignores robots.txt. */
   | { readonly kind: "robots_ignored" }
@@ -246,20 +193,50 @@ export type CrawlOutput =
    */
   | {
       readonly kind: "store";
-      readonly store: ObjectStore;
+      readonly url: string;
+      readonly open: (options: OutputOptions & { readonly directory: string }) => Promise<OutputPlace>;
       /** The local directory for the frontier; null keeps it in the store alone, between crawls. */
       readonly stateDirectory: string | null;
     }
   | {
       readonly kind: "sink";
       readonly sink: PageSink;
-      /**
-       * The directory for the frontier, for resuming and for requesting only what changed; null keeps nothing.
-       */
+      /** The directory of the frontier, for resuming and asking only for changes; null keeps nothing. */
       readonly stateDirectory: string | null;
       /** The path of the manifest; null writes none. */
       readonly manifestPath: string | null;
     };
+
+/** How a crawl uses the place for its pages. */
+export type OutputOptions = {
+  /** Whether nothing is wanted that is remembered of earlier crawls. */
+  readonly isFresh: boolean;
+  /** Whether several processes share the frontier, which then is in no file. */
+  readonly isShared: boolean;
+  /** Calls off what the sink waits for. */
+  readonly signal: AbortSignal;
+};
+
+/** An opened place for a crawl's pages and manifest. */
+export type OutputPlace = {
+  readonly sink: PageSink;
+  /** Null when no manifest is wanted. */
+  readonly manifest: ManifestPlace | null;
+  /** The name of the place in messages. */
+  readonly place: string;
+  /**
+   * Keeps the frontier where the next crawl finds it, if it is not there already; called when it has its last state.
+   * @throws Failure `unwritable_output`, `store_unavailable`
+   */
+  readonly save: (frontier: { copyTo?(path: string): Promise<void> }) => Promise<void>;
+};
+
+/** Where a manifest is written: a reader finds the old one or the complete new one. */
+export type ManifestPlace = {
+  readonly path: string;
+  /** @throws Failure `unwritable_output`, `store_unavailable` */
+  readonly write: (pieces: AsyncIterable<string>) => Promise<void>;
+};
 
 /** The options that a shell adds to a plan. */
 export type CrawlJobOptions = {
@@ -288,18 +265,12 @@ export type CrawlJobOptions = {
 };
 
 /** This process's part in a crawl that several processes share through a database. */
-export type SharedCrawl = {
+type SharedCrawl = {
   /** Whether this process may lead the crawl; otherwise it only helps. */
   readonly canLead: boolean;
-  /**
-   * Ends this process's part: its pages go back at once, and the others go on. The signal of the crawl, however, cancels
-   * it for all.
-   */
+  /** Ends this process's part: its pages go back, and others go on; the crawl's signal ends it for all. */
   readonly leave: AbortSignal;
-  /**
-   * Resolves once the outcomes that were told are kept for good, if this process leads. Until then another leader tells
-   * them again.
-   */
+  /** If this process leads, resolves once told outcomes are kept; another leader would tell them again. */
   readonly keepTold?: () => Promise<void>;
 };
 

@@ -7,7 +7,7 @@ import type { PageOutcome } from "./types.ts";
 import type { Verdict, VisitParts } from "./verdict.ts";
 import { tryPage } from "./visit.ts";
 
-export type UnderwayOptions = {
+type UnderwayOptions = {
   /** See `CrawlDeps`. */
   readonly extractionBacklog: number;
   /** Told of each outcome that this process has recorded of a shared crawl. */

@@ -9,11 +9,11 @@ import { type Clock, type FetchedPage, PRODUCT_TOKEN } from "../fetching/index.t
 import type { Page } from "../pages/index.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { ClaimedPage, Frontier, KnownPage, NextTry, Settlement } from "./frontier/frontier.ts";
+import type { CrawlPlan } from "./plan.ts";
 import type { PageGate, Politeness } from "./politeness.ts";
 import type { Scope } from "./scope.ts";
 import type {
   CrawlNotice,
-  CrawlPlan,
   FallbackExtractor,
   PageChange,
   PageOutcome,
@@ -67,9 +67,7 @@ export type Attempt = {
   readonly isStored: () => Promise<boolean>;
 };
 
-/**
- * Returns the page's other URLs: those of redirects, the final one, and the canonical one of the same origin.
- */
+/** Returns the page's other URLs: of redirects, the final one, and the canonical one of the same origin. */
 export function otherUrls(url: PageUrl, { page, extraction }: PageVisit): PageUrl[] {
   const others = new Set<PageUrl>([...page.redirects, page.finalUrl]);
   const canonical = extraction?.canonical ?? null;
@@ -93,10 +91,7 @@ const NOTHING = {
   fetcher: null,
 } as const;
 
-/**
- * Settles a page as unchanged: what the last crawl stored is still valid, and the page's links are those of that
- * crawl.
- */
+/** Settles a page as unchanged: what the last crawl stored is still valid, as are the links it found. */
 export function unchanged(attempt: Attempt, answer: FetchedPage | null): Verdict {
   const { known } = attempt.page;
   if (!known) {
@@ -225,13 +220,11 @@ export function withRobotsHeader(page: MetaRobots, header: string | undefined): 
   return { noindex, nofollow };
 }
 
-type StoredOutcome = Pick<PageOutcome, "status"> & Partial<PageOutcome>;
-
 /** Stores a page's article in the sink, unless the sink already has the same text. */
 export async function storeArticle(
   { page, parts, signal, storing, isStored }: Attempt,
   fetched: FetchedArticle,
-): Promise<StoredOutcome> {
+): Promise<Judged["outcome"]> {
   const { article, warnings, finalUrl, statusCode } = fetched;
   const { wordCount, language, publishedDate: date } = article;
   const title = article.title ?? "";
@@ -305,10 +298,7 @@ type FailedPage = {
   readonly answer: FetchedPage | null;
 };
 
-/**
- * Asks the fallback extractor for a page that failed here; null when there is no such extractor or it has no page
- * either.
- */
+/** Asks the fallback extractor for a page that failed here; null when there is none or it has no page. */
 export async function tryFallback(
   attempt: Attempt,
   { failure, status, answer }: FailedPage,

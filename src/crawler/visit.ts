@@ -115,57 +115,42 @@ const closedHost = ({ url, host }: ClaimedPage, until: number): FailureRecord =>
 
 async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit | Failure> {
   const { page, parts, gate } = attempt;
-  const { plan, fetchers, extractor, politeness, metrics } = parts;
+  const { plan, fetchers, extractor, metrics } = parts;
   const request = hooks.onDiagnosed ? { request_id: crypto.randomUUID() } : {};
   hooks.onDiagnosed?.(request);
   using deadline = startDeadline(attempt.signal, PAGE_DEADLINE_MS - page.spentMs);
   const isStored = await attempt.isStored();
+  const validators = isStored && mayBeUnmodified(attempt) ? page.known?.validators : undefined;
+  let isFetching = true;
   let noted: Promise<void> = Promise.resolve();
   const finishFetch = (answer: FetchedPage | null): void => {
-    if (answer) {
-      const fetcher = answer.fetchedBy;
-      metrics.count("fetches", { fetcher });
-      metrics.time("fetch_duration", { fetcher }, answer.durationMs);
-      parts.onBytes(answer.bodyBytes);
-      const latencyMs = performance.now() - attempt.startedAt - gate.waitedMs;
-      const isGood = !isRetryableStatus(answer.status);
-      noted = politeness.noteAnswer(page.host, { latencyMs, isGood }, attempt.signal);
-      noted.catch(() => {}); // awaited below; until then it must not count as unhandled
-    }
+    isFetching = false;
+    if (answer) noted = noteFetch(answer, attempt);
     gate.release();
     hooks.onFetched();
   };
-  let isFetching = true;
+  const visiting: Parameters<typeof visitPage>[1] = {
+    preference: plan.preference,
+    options: plan.extraction,
+    failsWhenGone: wasThere(attempt),
+    errorPages: parts.errorPages,
+    renderings: parts.renderings,
+    onWaited: (ms) => {
+      gate.waitedMs += ms;
+    },
+    fetch: {
+      signal: deadline.signal,
+      tries: 1,
+      deadlineMs: PAGE_DEADLINE_MS,
+      logFields: request,
+      beforeRequest: gate.beforeRequest,
+      authorization: parts.authorizations.get(originOf(page.url)) ?? null,
+      ...(validators && { validators }),
+    },
+    onFetched: finishFetch,
+  };
   try {
-    const visit = await visitPage(
-      page.url,
-      {
-        preference: plan.preference,
-        options: plan.extraction,
-        failsWhenGone: wasThere(attempt),
-        errorPages: parts.errorPages,
-        renderings: parts.renderings,
-        onWaited: (ms) => {
-          gate.waitedMs += ms;
-        },
-        fetch: {
-          signal: deadline.signal,
-          tries: 1,
-          deadlineMs: PAGE_DEADLINE_MS,
-          logFields: request,
-          beforeRequest: gate.beforeRequest,
-          authorization: parts.authorizations.get(originOf(page.url)) ?? null,
-          ...(isStored && page.known && mayBeUnmodified(attempt)
-            ? { validators: page.known.validators }
-            : {}),
-        },
-        onFetched: (answer) => {
-          isFetching = false;
-          finishFetch(answer);
-        },
-      },
-      { fetchers, extractor },
-    );
+    const visit = await visitPage(page.url, visiting, { fetchers, extractor });
     await noted;
     if (visit.extraction) metrics.time("extraction_duration", {}, visit.extractionMs);
     hooks.onDiagnosed?.({ ...request, ...diagnosticsOf(visit) });
@@ -178,6 +163,19 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
     if (!deadline.isOver()) return error;
     return new Failure("timeout", `${page.url} took longer than the ${PAGE_DEADLINE_MS} ms that a page has`);
   }
+}
+
+/** Counts an answer and tells the host's pace of it. */
+function noteFetch(answer: FetchedPage, { page, parts, gate, startedAt, signal }: Attempt): Promise<void> {
+  const fetcher = answer.fetchedBy;
+  parts.metrics.count("fetches", { fetcher });
+  parts.metrics.time("fetch_duration", { fetcher }, answer.durationMs);
+  parts.onBytes(answer.bodyBytes);
+  const latencyMs = performance.now() - startedAt - gate.waitedMs;
+  const isGood = !isRetryableStatus(answer.status);
+  const noted = parts.politeness.noteAnswer(page.host, { latencyMs, isGood }, signal);
+  noted.catch(() => {}); // the caller awaits it; until then it must not count as unhandled
+  return noted;
 }
 
 /** Where a browser is to render a page, its document alone does not tell whether the page is as it was. */

@@ -198,7 +198,6 @@ const LETTERS = /[0-9A-Za-z\u00c0-\u1fff\u2070-\uffff]+/g;
 /** The letters and digits of a text. */
 const lettersIn = (text: string): string => text.match(LETTERS)?.join("") ?? "";
 
-/** The offset of each of them. */
 function offsetsIn(text: string): Uint32Array {
   const offsets = new Uint32Array(text.length);
   let count = 0;

@@ -1,25 +1,35 @@
 import type { PageUrl } from "../urls/index.ts";
 import { anchorsOf } from "./anchors.ts";
-import { treeOfContent } from "./assembly/content-walk.ts";
-import { treeOfHtml } from "./assembly/tree-builder.ts";
-import { WholeElements, withNotes } from "./assembly/whole-elements.ts";
-import { withWholeStructures, withWholeTables } from "./assembly/whole-structures.ts";
-import type { Choice } from "./classification/choose.ts";
+import type { BlockVerdict, Choice } from "./classification/choose.ts";
+import {
+  WholeElements,
+  withNotes,
+  withWholeStructures,
+  withWholeTables,
+} from "./classification/whole-structures.ts";
 import {
   type RenderedContent as ContentRenderings,
   readContent,
   renderHtml,
   writeContent,
 } from "./content.ts";
+import { treeOfContent, treeOfHtml } from "./document/build-tree.ts";
 import type { ContentElement } from "./document/tree.ts";
 import { toText } from "./document/write/text.ts";
-import type { JsonLdObject } from "./metadata/declared.ts";
-import { ElementFlag, type PageModel, type ScannedPage, Tag } from "./page/page-model.ts";
+import type { JsonLdObject } from "./metadata/metadata-page.ts";
+import {
+  ElementFlag,
+  FIRST_UNKNOWN_TAG,
+  type PageModel,
+  type ScannedPage,
+  Tag,
+  tagName,
+  tagsNamed,
+} from "./page/page-model.ts";
 import { statOf, TextStat } from "./page/word-stats.ts";
-import { listBlocks } from "./page-blocks.ts";
 import { type Recovered, recoverContent } from "./recovery.ts";
 import { foldForComparison } from "./text.ts";
-import type { ContentAnchor, ExtractionOptions, PageBlock, PageType } from "./types.ts";
+import type { BlockReason, ContentAnchor, ExtractionOptions, PageBlock, PageType } from "./types.ts";
 
 /** The renderings of a page's content, with what the classifier says about it. */
 export type RenderedContent = ContentRenderings & {
@@ -46,7 +56,6 @@ export type RenderingContext = {
   readonly options: ExtractionOptions;
 };
 
-/** Finds a page's content and renders it. */
 export function renderPage(
   page: ScannedPage,
   choice: Choice,
@@ -140,10 +149,7 @@ function drawsTex({ html, elementCount, tag, openStart, openEnd, closeEnd }: Pag
   return false;
 }
 
-/**
- * Adds captions and code that stand between two chosen blocks when nothing else stands there, or when all three are
- * siblings.
- */
+/** Adds captions and code that stand alone between two chosen blocks, or beside both as their sibling. */
 function withCaptionsAndCode(model: PageModel, chosen: Int32Array): Int32Array {
   const kept: number[] = [];
   for (const block of chosen) {
@@ -200,17 +206,17 @@ function findLongerTitle(model: PageModel, title: string | null): number {
   return findTop(model, (text) => folded !== "" && text.startsWith(`${folded} `));
 }
 
-function findTop({ blocks, ...model }: PageModel, isWanted: (folded: string) => boolean): number {
+function findTop(model: PageModel, isWanted: (folded: string) => boolean): number {
+  const { blocks } = model;
   for (let block = 0; block < blocks.count; block++)
     if (isTopHeading(model, blocks.element[block]!) && isWanted(foldForComparison(blocks.text[block]!)))
       return block;
   return -1;
 }
 
-function isTopHeading({ tag, parent }: Pick<PageModel, "tag" | "parent">, element: number): boolean {
-  for (let step = 0, at = element; step < 3 && at >= 0; step++, at = parent[at]!) {
+function isTopHeading({ tag, parent }: PageModel, element: number): boolean {
+  for (let step = 0, at = element; step < 3 && at >= 0; step++, at = parent[at]!)
     if (tag[at] === Tag.h1 || tag[at] === Tag.h2) return true;
-  }
   return false;
 }
 
@@ -228,3 +234,110 @@ function firstParagraph(model: PageModel, chosen: Int32Array): string | null {
 }
 
 const NO_PROSE = ElementFlag.heading | ElementFlag.preformatted | ElementFlag.cell;
+
+/** The most blocks that are listed; a longer page has its first ones, and a warning. */
+const MAX_BLOCKS = 10_000;
+const MAX_TEXT = 300;
+
+const LANDMARKS = tagsNamed("header nav main article aside footer form dialog");
+/** Reasons of blocks that the choice itself keeps. */
+const KEEPING: ReadonlySet<BlockReason> = new Set(["likely", "code", "context", "whole"]);
+
+/** How a page's choice became its content. */
+type ContentOfBlocks = {
+  readonly verdicts: readonly BlockVerdict[];
+  /** The blocks of the content, ascending. */
+  readonly blocks: Int32Array;
+  /** The block of the title, which the content leaves out; -1 for none. */
+  readonly titleBlock: number;
+  readonly includesCode: boolean;
+  /** Whether the page's data took the place of all blocks. */
+  readonly isReplaced: boolean;
+};
+
+/** Lists the blocks of a page that have words, in its order, with what became of each and why. */
+function listBlocks(
+  model: PageModel,
+  content: ContentOfBlocks,
+): { readonly blocks: readonly PageBlock[]; readonly omissions: readonly string[] } {
+  const isInContent = new Uint8Array(model.blocks.count);
+  for (const block of content.blocks) isInContent[block] = 1;
+  const landmarks = landmarksOf(model);
+  const listed: PageBlock[] = [];
+  let count = 0;
+  for (let block = 0; block < model.blocks.count; block++) {
+    const wordCount = statOf(model, block, TextStat.words);
+    if (wordCount === 0 || count++ >= MAX_BLOCKS) continue;
+    const element = model.blocks.element[block]!;
+    const landmark = landmarks[element] ?? -1;
+    listed.push({
+      text: model.blocks.text[block]!.slice(0, MAX_TEXT),
+      wordCount,
+      tag: element < 0 ? "body" : tagName(model.tag[element]!),
+      landmark: landmark < 0 ? null : tagName(model.tag[landmark]!),
+      selector: selectorOf(model, element),
+      isHidden: (model.blocks.flags[block]! & ElementFlag.hidden) !== 0,
+      ...outcomeOf(model, block, { ...content, isInContent: isInContent[block] === 1 }),
+    });
+  }
+  const omissions = count > MAX_BLOCKS ? [`blocks: the first ${MAX_BLOCKS} of ${count} are listed`] : [];
+  return { blocks: listed, omissions };
+}
+
+function outcomeOf(
+  model: PageModel,
+  block: number,
+  content: ContentOfBlocks & { readonly isInContent: boolean },
+): Pick<PageBlock, "isKept" | "isUnsure" | "probability" | "reason"> {
+  const { probability, reason, isUnsure } = content.verdicts[block]!;
+  const outcome = { isKept: false, isUnsure, probability };
+  if (block === content.titleBlock) return { ...outcome, isKept: true, isUnsure: false, reason: "title" };
+  // What was chosen, and is missing all the same, was taken out with something that the page says twice.
+  if (!content.isInContent) return { ...outcome, reason: KEEPING.has(reason) ? "repeated" : reason };
+  if (content.isReplaced) return { ...outcome, isUnsure: false, reason: "data" };
+  const isCode = (model.blocks.flags[block]! & ElementFlag.preformatted) !== 0;
+  if (isCode && !content.includesCode) return { ...outcome, isUnsure: false, reason: "option" };
+  return { ...outcome, isKept: true, reason: KEEPING.has(reason) ? reason : "context" };
+}
+
+/** Finds for each element the innermost landmark, itself included; -1 for none. */
+function landmarksOf({ elementCount, parent, tag }: PageModel): Int32Array {
+  const landmarks = new Int32Array(elementCount);
+  for (let element = 0; element < elementCount; element++) {
+    const around = parent[element]!;
+    landmarks[element] = LANDMARKS.has(tag[element]!) ? element : around < 0 ? -1 : landmarks[around]!;
+  }
+  return landmarks;
+}
+
+/** How far above an element another one with a name is looked for. */
+const MAX_LEVELS = 8;
+const ROOTS: ReadonlySet<number> = new Set([Tag.html, Tag.body]);
+
+/** A selector out of the element's own name, or out of its tag and the nearest name above. */
+function selectorOf(model: PageModel, element: number): string {
+  const { parent, tag } = model;
+  if (element < 0) return "body";
+  const own = tag[element]! > 0 && tag[element]! < FIRST_UNKNOWN_TAG ? tagName(tag[element]!) : "";
+  const name = nameOf(model, element);
+  if (name !== "") return own + name;
+  for (let level = 0, at = parent[element]!; level < MAX_LEVELS && at >= 0; level++, at = parent[at]!) {
+    const isKnown = tag[at]! > 0 && tag[at]! < FIRST_UNKNOWN_TAG;
+    const above = ROOTS.has(tag[at]!) ? "" : nameOf(model, at);
+    if (above !== "" || LANDMARKS.has(tag[at]!))
+      return `${isKnown ? tagName(tag[at]!) : ""}${above} ${own || "*"}`;
+  }
+  return own || "*";
+}
+
+/** Names that selectors take as they are; others would have to be escaped, and are rarely an author's. */
+const PLAIN_NAME = /^[A-Za-z][\w-]{0,60}$/;
+
+/** `#id` or `.class` of an element, where one is plain; else an empty text. */
+function nameOf({ names, idId, classId }: PageModel, element: number): string {
+  const id = names[idId[element]!] ?? "";
+  if (PLAIN_NAME.test(id)) return `#${id}`;
+  const classes = (names[classId[element]!] ?? "").slice(0, 300).split(/\s+/);
+  const plain = classes.find((name) => PLAIN_NAME.test(name));
+  return plain === undefined ? "" : `.${plain}`;
+}

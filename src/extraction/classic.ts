@@ -4,7 +4,7 @@ import { Failure } from "../base/failure.ts";
 import { parseDocument } from "./parse.ts";
 
 /** The content that Readability finds on a page. */
-export type ClassicContent = {
+type ClassicContent = {
   /** This HTML is not sanitised. */
   readonly html: string;
   readonly excerpt: string | null;

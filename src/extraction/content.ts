@@ -1,5 +1,5 @@
 import type { PageUrl } from "../urls/index.ts";
-import { treeOfHtml } from "./assembly/tree-builder.ts";
+import { treeOfHtml } from "./document/build-tree.ts";
 import {
   canonicalAdmonition,
   canonicalMedia,
@@ -10,8 +10,17 @@ import {
 import { canonicalCode } from "./document/canonical/code.ts";
 import { canonicalFootnotes } from "./document/canonical/footnotes.ts";
 import { canonicalDelimiters, canonicalMath } from "./document/canonical/math.ts";
-import { type Block, type ContentDocument, type Image, type Inline, inlineText } from "./document/model.ts";
-import { omit, withoutSkippedLevels, withoutTitle } from "./document/normalise.ts";
+import {
+  type Block,
+  type ContentDocument,
+  type Image,
+  type Inline,
+  inlineText,
+  mapBlock,
+  omit,
+  withoutSkippedLevels,
+  withoutTitle,
+} from "./document/model.ts";
 import { readDocument } from "./document/read.ts";
 import { type ContentElement, type ContentNode, following, nextNode } from "./document/tree.ts";
 import { toHtml } from "./document/write/html.ts";
@@ -25,10 +34,13 @@ import type { ContentImage, ContentLink, ExtractionOptions, Rendering } from "./
  * The renderings of a page's content. All hold the same things in the same order; those that were not requested are
  * null.
  */
-export type RenderedContent = {
+export type RenderedContent = ListedContent & {
   readonly text: string;
   readonly content: string | null;
   readonly markdown: string | null;
+};
+
+export type ListedContent = {
   readonly links: readonly ContentLink[] | null;
   readonly images: readonly ContentImage[] | null;
   /** Says what the renderings leave out because there is too much of it. */
@@ -77,10 +89,7 @@ export function writeContent(
 
 const LISTS = ["links", "images"] as const;
 
-function listLinked(
-  document: ContentDocument,
-  renderings: readonly Rendering[],
-): Pick<RenderedContent, "links" | "images" | "omissions"> {
+function listLinked(document: ContentDocument, renderings: readonly Rendering[]): ListedContent {
   const asked = LISTS.filter((name) => renderings.includes(name));
   if (asked.length === 0) return { links: null, images: null, omissions: [] };
   const walk = new LinkWalk();
@@ -156,47 +165,19 @@ class LinkWalk {
   /** The number of links, including those beyond the limit. */
   linkCount = 0;
   imageCount = 0;
+  readonly #parts = {
+    blocks: (blocks: readonly Block[]): readonly Block[] => {
+      this.blocks(blocks);
+      return blocks;
+    },
+    phrases: (inlines: readonly Inline[]): readonly Inline[] => {
+      this.#phrases(inlines);
+      return inlines;
+    },
+  };
 
   blocks(blocks: readonly Block[]): void {
-    for (const block of blocks) this.#block(block);
-  }
-
-  #block(block: Block): void {
-    switch (block.kind) {
-      case "paragraph":
-      case "heading":
-        this.#phrases(block.children);
-        break;
-      case "list":
-        for (const item of block.items) this.blocks(item.blocks);
-        break;
-      case "quote":
-        this.blocks(block.blocks);
-        break;
-      case "admonition":
-        this.#phrases(block.title);
-        this.blocks(block.blocks);
-        break;
-      case "details":
-        this.#phrases(block.summary);
-        this.blocks(block.blocks);
-        break;
-      case "figure":
-        this.blocks(block.blocks);
-        this.blocks(block.caption);
-        break;
-      case "table":
-        this.#phrases(block.caption);
-        for (const cell of block.rows.flat()) this.blocks(cell.blocks);
-        break;
-      case "definitions":
-        for (const { terms, definitions } of block.groups) {
-          for (const term of terms) this.#phrases(term);
-          for (const definition of definitions) this.blocks(definition);
-        }
-        break;
-      default: // code, formulas and rules hold no links
-    }
+    for (const block of blocks) mapBlock(block, this.#parts);
   }
 
   #phrases(inlines: readonly Inline[]): void {

@@ -1,6 +1,5 @@
 import { Failure } from "../base/failure.ts";
 import type { PageUrl } from "../urls/index.ts";
-import { MAX_NOTICE_WORDS, sayMissing } from "./absence.ts";
 import {
   findTitle,
   type RenderedContent,
@@ -9,14 +8,13 @@ import {
   renderPage,
 } from "./article-content.ts";
 import { type Choice, type ChoiceOptions, chooseBlocks } from "./classification/choose.ts";
-import { firstHeading, linksUnder } from "./link-pages.ts";
 import { baseOf, canonicalOf, linksOf, refreshOf, robotsOf } from "./links.ts";
 import { makeOf } from "./make.ts";
-import { type JsonLdObject, readJsonLd } from "./metadata/declared.ts";
+import { type JsonLdObject, readJsonLd } from "./metadata/metadata-page.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
+import { firstHeading, linksUnder, MAX_NOTICE_WORDS, sayMissing } from "./no-article.ts";
 import { ElementFlag, type ScannedPage } from "./page/page-model.ts";
-import { htmlOfXhtml, readPage } from "./page/read-page.ts";
-import { scanPage } from "./page/scan.ts";
+import { htmlOfXhtml, readPage, scanPage } from "./page/scan.ts";
 import { countWords, tidyValue, unmatchedExclusion, warningsFor } from "./text.ts";
 import { extractMarkdown, extractPlainText } from "./text-body.ts";
 import type { Article, Extraction, ExtractionOptions, ExtractionTask, MetadataSource } from "./types.ts";
@@ -49,9 +47,8 @@ async function withinPage(extract: () => Extraction | Promise<Extraction>): Prom
     return await withLanguage(await extract());
   } catch (error) {
     if (error instanceof Failure) throw error;
-    if (error instanceof RangeError) {
+    if (error instanceof RangeError)
       throw new Failure("too_large", "the page is nested too deeply to extract", { cause: error });
-    }
     const what = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
     throw new Failure("internal", `extraction stopped with ${what.slice(0, 300)}`, { cause: error });
   }
@@ -111,17 +108,17 @@ type ArticleContext = {
 
 async function extractArticle(
   page: ScannedPage,
-  { metadata, choice, ...context }: ArticleContext,
+  context: ArticleContext,
 ): Promise<Pick<Extraction, "article" | "emptySelection" | "linkPage">> {
+  const { choice, metadata, options } = context;
   const rendering = { ...context, title: metadata.title, image: metadata.image };
-  const { rendered, elements, unmatched } = await (context.options.engine === "readability"
+  const { rendered, elements, unmatched } = await (options.engine === "readability"
     ? renderClassic(page, rendering)
     : renderContent(page, choice, rendering));
-  const articleOf = (content: RenderedContent) =>
-    composeArticle(page, content, { metadata, options: context.options, unmatched });
+  const articleOf = (content: RenderedContent) => composeArticle(page, content, context, unmatched);
   if (rendered !== null && countWords(rendered.text) > 0)
     return { article: await articleOf(rendered), emptySelection: null, linkPage: null };
-  const { select: selector } = context.options;
+  const { select: selector } = options;
   if (selector !== null) return { article: null, emptySelection: { selector, elements }, linkPage: null };
   const titled = findTitle(page.model, metadata.title);
   const heading = titled < 0 ? firstHeading(page.model) : titled;
@@ -133,11 +130,8 @@ async function extractArticle(
 async function composeArticle(
   page: ScannedPage,
   { firstParagraph, mainPart, omissions, ...content }: RenderedContent,
-  {
-    metadata,
-    options,
-    unmatched,
-  }: Pick<ArticleContext, "metadata" | "options"> & Pick<PageContent, "unmatched">,
+  { metadata, options }: ArticleContext,
+  unmatched: PageContent["unmatched"],
 ): Promise<Article> {
   const wordCount = countWords(content.text);
   const structured = options.renderings.includes("structuredData") ? await readStructured(page) : null;
@@ -177,9 +171,7 @@ const renderContent = (page: ScannedPage, choice: Choice, context: RenderingCont
     return renderPage(rest, chosen, context);
   });
 
-/**
- * Works like `renderContent`, but with the content that the classic engine finds and the Markdown that it writes.
- */
+/** Works like `renderContent`, but with the classic engine's content and the Markdown that it writes. */
 async function renderClassic(page: ScannedPage, context: RenderingContext): Promise<PageContent> {
   const { findClassicContent, writeClassicMarkdown } = await loadClassic();
   const asked = context.options.renderings;
@@ -198,9 +190,7 @@ async function renderClassic(page: ScannedPage, context: RenderingContext): Prom
   return { rendered: { ...rendered, content, markdown }, ...selected };
 }
 
-/**
- * Loads the engine only when it is requested: its packages cost time, and users of the library need not install them.
- */
+/** Loads the engine only when asked for: its packages cost time, and users of the library may lack them. */
 async function loadClassic(): Promise<typeof import("./classic.ts")> {
   try {
     return await import("./classic.ts");

@@ -13,10 +13,7 @@ export function baseOf(facts: PageFacts, url: PageUrl | null): PageUrl | null {
   return parsePageUrl(facts.baseHref, url ?? undefined) ?? url;
 }
 
-/**
- * Lists the page's http and https links in page order, each target once. Links after the first 20 million characters
- * of addresses are left out.
- */
+/** Lists the http and https links in page order, each once, out of 20 million characters of addresses. */
 export function linksOf(facts: PageFacts, base: PageUrl | null): Link[] {
   const resolver = new LinkResolver(base);
   const numbers = new Map<PageUrl, number>();
@@ -69,9 +66,8 @@ class LinkResolver {
   #canonical(reference: string): PageUrl | null {
     if (reference.length > MAX_PLAIN_LENGTH) return null;
     // This equals what `parsePageUrl` would return; a test compares the two.
-    if (this.#origin !== null && reference.charCodeAt(0) === SLASH && reference.charCodeAt(1) !== SLASH) {
+    if (this.#origin !== null && reference.charCodeAt(0) === SLASH && reference.charCodeAt(1) !== SLASH)
       return isPlainPath(reference, 0) ? ((this.#origin + reference) as PageUrl) : null;
-    }
     const host = PLAIN_HOST.exec(reference);
     return host && isPlainPath(reference, host[0].length - 1) ? (reference as PageUrl) : null;
   }
@@ -80,16 +76,12 @@ class LinkResolver {
 const MAX_PLAIN_LENGTH = 2000;
 const SLASH = 47;
 const DOT = 46;
-/**
- * Matches a host name that a URL parser would leave unchanged. Its last label consists of letters, so it is not an IP
- * address.
- */
+/** Matches a host name that a URL parser leaves unchanged; with letters at its end it is no IP address. */
 const PLAIN_HOST = /^https?:\/\/(?![^/]{0,300}--)[a-z0-9][a-z0-9.-]{0,252}\.[a-z]{2,30}\//;
 
 const PLAIN = new Uint8Array(128);
-for (const character of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~/+,=:;&") {
+for (const character of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~/+,=:;&")
   PLAIN[character.charCodeAt(0)] = 1;
-}
 
 /** Tells whether a path has no query, no dot segments and nothing that a URL parser would rewrite. */
 function isPlainPath(reference: string, start: number): boolean {
@@ -219,9 +211,8 @@ function pictureSources(image: ContentElement): ContentElement[] {
   if (image.parent?.name !== "PICTURE") return [];
   const sources: ContentElement[] = [];
   let element = image.parent.firstElementChild;
-  for (let seen = 0; element && seen < MAX_PICTURE_SOURCES; seen++, element = element.nextElementSibling) {
+  for (let seen = 0; element && seen < MAX_PICTURE_SOURCES; seen++, element = element.nextElementSibling)
     if (element.name === "SOURCE") sources.push(element);
-  }
   return sources;
 }
 
@@ -251,9 +242,7 @@ function lastNonComma(text: string): number {
   return last;
 }
 
-/**
- * Reads a length as pages write it (`1200`, `"1200"`, `"1200px"`, a QuantitativeValue); null for anything else.
- */
+/** Reads a length as pages write it (`1200`, `"1200"`, `"1200px"`, a QuantitativeValue); otherwise null. */
 export function pixels(written: unknown): number | null {
   const value = isRecord(written) ? written.value : written;
   const text = typeof value === "number" || typeof value === "string" ? String(value) : "";

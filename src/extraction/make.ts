@@ -29,13 +29,9 @@ export function makeOf({ model, facts }: ScannedPage, base: PageUrl | null, url:
   for (let element = 0; element < model.elementCount; element++) {
     const tag = model.tag[element]!;
     if (isInsideTemplate(model, element)) continue;
-    const isShut = isHiddenRoot(model, element);
-    const isHollow =
-      isContainer(model, element) && (filled[element] === 0 || holdsPlaceholder(model, element));
-    // The texts of what is hidden are not among the page's texts.
-    awaits ||= isHollow && (!isShut || contentOf(model, element).trim() === "");
-    if (isHollow || isShut || tag >= FIRST_UNKNOWN_TAG)
-      parts.add(`${isHollow ? "empty" : isShut ? "hidden" : "element"} ${neutral(nameOf(model, element))}`);
+    const place = placeOf(model, element, filled);
+    awaits ||= place === "empty" && isEmpty(model, element);
+    if (place !== null) parts.add(`${place} ${neutral(nameOf(model, element))}`);
     if (tag === Tag.script) {
       const script = scriptOf(model, element, base);
       runs ||= script !== null;
@@ -50,6 +46,18 @@ export function makeOf({ model, facts }: ScannedPage, base: PageUrl | null, url:
     .digest("base64url");
   return { name: name.slice(0, 22), runs, awaits, words: wordsOf(model) };
 }
+
+/** Tells what a script could do with an element: fill it, show it, or give a meaning to it; null for nothing. */
+function placeOf(model: PageModel, element: number, filled: Uint8Array) {
+  if (isContainer(model, element) && (filled[element] === 0 || holdsPlaceholder(model, element)))
+    return "empty";
+  if (isHiddenRoot(model, element)) return "hidden";
+  return model.tag[element]! >= FIRST_UNKNOWN_TAG ? "element" : null;
+}
+
+// The texts of what is hidden are not among the page's texts.
+const isEmpty = (model: PageModel, element: number): boolean =>
+  !isHiddenRoot(model, element) || contentOf(model, element).trim() === "";
 
 /** A digest of all words that the page shows, wherever its blocks begin. */
 const wordsOf = ({ blocks }: PageModel): string =>

@@ -2,25 +2,38 @@ import { isRecord } from "../base/json.ts";
 import { type PageUrl, resolveHref } from "../urls/index.ts";
 import { loadTrees, predict, type Trees } from "./classification/trees.ts";
 import { pixels } from "./links.ts";
-import { BYLINE_FEATURES, computeBylineFeatures, groupByName } from "./metadata/byline-features.ts";
-import { findBylineMentions } from "./metadata/byline-mentions.ts";
+import {
+  BYLINE_FEATURES,
+  computeBylineFeatures,
+  findBylineMentions,
+  groupByName,
+} from "./metadata/byline.ts";
 import {
   computeDateFeatures,
   DATE_FEATURES,
+  type DateMention,
+  findDateMentions,
   groupByDay,
   MODIFIED_KINDS,
   mayBePublication,
-} from "./metadata/date-features.ts";
-import { type DateMention, findDateMentions, saysModified, sourceOfKind } from "./metadata/date-mentions.ts";
-import { firstOf, type Sourced, textOf } from "./metadata/declared.ts";
-import { type MetadataInput, type MetadataPage, viewPage } from "./metadata/metadata-page.ts";
+  saysModified,
+  sourceOfKind,
+} from "./metadata/date.ts";
+import {
+  firstOf,
+  type MetadataInput,
+  type MetadataPage,
+  type Sourced,
+  textOf,
+  viewPage,
+} from "./metadata/metadata-page.ts";
 import { BYLINE_TREES, DATE_TREES, TITLE_TREES } from "./metadata/metadata-trees.ts";
 import {
   computeTitleFeatures,
   findTitleCandidates,
   TITLE_FEATURES,
   type TitleCandidate,
-} from "./metadata/title-features.ts";
+} from "./metadata/title.ts";
 import type { PageFacts } from "./page/page-model.ts";
 import { detached, foldedWords, foldForComparison, shareIn, tidyValue } from "./text.ts";
 import type { Article, MetadataSource } from "./types.ts";
@@ -49,7 +62,7 @@ export function readMetadata(input: MetadataInput, base: PageUrl | null): Metada
   const page = viewPage(input);
   const { facts, meta, siteName, lang } = page;
   const titles = describeTitles(page);
-  const title = chooseTitle(titles);
+  const title = titles.candidates[pickTitle(titles.rows)] ?? null;
   const byline = chooseByline(describeBylines(page, titles.block));
   const { published, modified } = chooseDates(describeDates(page, titles.block));
   const keywords = readKeywords(page);
@@ -91,10 +104,7 @@ type Offered = { readonly url: string | null; readonly width: number | null; rea
 
 const NO_IMAGE: LeadImage = { image: null, imageWidth: null, imageHeight: null };
 
-/**
- * Reads the image that the page offers for link previews: its absolute URL, and its size in pixels where the page
- * states it.
- */
+/** Reads the image offered for link previews: its absolute URL, and its size in pixels where stated. */
 function readLeadImage(page: MetadataPage, base: PageUrl | null): LeadImage {
   const offered = [...offeredByMeta(page), ...page.jsonLd.flatMap(({ image }) => offeredByJsonLd(image))];
   const absolute = ({ url }: Offered): string | null => (url ? resolveHref(url, base) : null);
@@ -156,10 +166,7 @@ const MAX_KEYWORDS = 100;
 /** Longer entries are sentences in the wrong place. */
 const MAX_KEYWORD_CHARS = 100;
 
-/**
- * Reads the keywords from the first source that has any: JSON-LD, `article:tag`, `<meta name="keywords">` and similar
- * names.
- */
+/** Reads the first source with keywords: JSON-LD, `article:tag`, `<meta name="keywords">` and the like. */
 function readKeywords({ jsonLd, facts, meta }: MetadataPage): Keywords {
   const places: readonly (readonly [MetadataSource, readonly string[]])[] = [
     ["json-ld", jsonLd.flatMap(({ keywords }) => termsOf(keywords))],
@@ -217,10 +224,7 @@ function readSection({ jsonLd, meta }: MetadataPage): Sourced | null {
  */
 const pickDate = picker(DATE_TREES, DATE_FEATURES.length, 0.28);
 
-/**
- * The days on which a page may have been published, with a row of `DATE_FEATURES` for each, and every date that the
- * page mentions.
- */
+/** Days on which a page may have been published, a row of `DATE_FEATURES` for each, and all its dates. */
 export function describeDates(page: MetadataPage, titleBlock: number) {
   const mentions = findDateMentions(page, titleBlock);
   const all = groupByDay(mentions);
@@ -275,10 +279,6 @@ export function describeTitles(page: MetadataPage) {
   return { candidates, rows: computeTitleFeatures(candidates, page), block: titleBlock(page, candidates) };
 }
 
-/** Chooses the likeliest title; null when the page has no candidate. */
-const chooseTitle = ({ candidates, rows }: ReturnType<typeof describeTitles>): TitleCandidate | null =>
-  candidates[pickTitle(rows)] ?? null;
-
 // A rule finds this block, not the trees, so that features measured from it do not depend on the trees.
 function titleBlock({ facts, places }: MetadataPage, candidates: readonly TitleCandidate[]): number {
   const said = foldedWords(facts.title);
@@ -288,9 +288,8 @@ function titleBlock({ facts, places }: MetadataPage, candidates: readonly TitleC
   const folded = candidates[0]?.folded;
   const { text, count } = places.model.blocks;
   const end = Math.min(Math.max(places.first, 0) + 10, count);
-  for (let block = Math.max(0, places.first - 40); block < end; block++) {
+  for (let block = Math.max(0, places.first - 40); block < end; block++)
     if (text[block]!.length < 400 && foldForComparison(text[block]!) === folded) return block;
-  }
   return -1;
 }
 

@@ -25,7 +25,7 @@ export function parseDocument(html: string): Document {
 }
 
 /** Parses a CSS selector against a document; throws `Failure` `invalid_usage` when it is none. */
-export function selectAll(document: Document, selector: string, option: string): Element[] {
+function selectAll(document: Document, selector: string, option: string): Element[] {
   try {
     if (selector.trim() === "") throw new SyntaxError("an empty selector");
     return [...document.querySelectorAll(selector)];
@@ -42,9 +42,8 @@ function wrapFragment(html: string): Document {
   // A page may write `<html>` after its first content; browsers then keep only its attributes.
   for (const late of [...document.querySelectorAll("body html, body head, body body")]) {
     const early = late.tagName === "HTML" ? document.documentElement : document.body;
-    for (const { name, value } of late.tagName === "HEAD" ? [] : late.attributes) {
+    for (const { name, value } of late.tagName === "HEAD" ? [] : late.attributes)
       if (!early.hasAttribute(name)) early.setAttribute(name, value);
-    }
     while (late.firstChild) late.parentNode?.insertBefore(late.firstChild, late);
     late.remove();
   }
@@ -60,9 +59,8 @@ function normaliseTree(document: Document): void {
     const child: Node | null = node.firstChild;
     if (child) {
       depth++;
-      if (depth > MAX_DEPTH) {
+      if (depth > MAX_DEPTH)
         throw new Failure("too_large", `the page nests elements deeper than ${MAX_DEPTH} levels`);
-      }
       node = child;
       continue;
     }
@@ -106,9 +104,8 @@ function strayNodes(head: Element): Node[] {
 }
 
 function childNamed(parent: Element, tagName: string): Element | null {
-  for (let child = parent.firstElementChild; child; child = child.nextElementSibling) {
+  for (let child = parent.firstElementChild; child; child = child.nextElementSibling)
     if (child.tagName === tagName) return child;
-  }
   return null;
 }
 
@@ -126,9 +123,7 @@ function requireFewElements(html: string): void {
 
 /** The rest of a page after selectors were applied. */
 type Selected = {
-  /**
-   * The elements that `select` matches, or the page without its excluded elements; null when nothing is left.
-   */
+  /** The elements that `select` matches, or the page without what is excluded; null when none is left. */
   readonly html: string | null;
   /** The number of elements that `select` matches. */
   readonly elements: number;
@@ -140,10 +135,7 @@ type Selected = {
  * Applies CSS selectors to a page.
  * @throws Failure `invalid_usage` for a text that is no selector, `too_large` and `too_complex` as `parseDocument`
  */
-export function applySelectors(
-  html: string,
-  { select, exclude }: Pick<ExtractionOptions, "select" | "exclude">,
-): Selected {
+export function applySelectors(html: string, { select, exclude }: ExtractionOptions): Selected {
   const document = parseDocument(html);
   const unmatched = removeExcluded(document, exclude);
   // An exclusion may have removed the whole page.
@@ -165,9 +157,7 @@ function outermost(selected: readonly Element[]): readonly Element[] {
   });
 }
 
-/**
- * Serialises an element so that it parses to the same tree again; linkedom leaves ampersands in attributes unescaped.
- */
+/** Serialises an element so that it parses to the same tree; linkedom leaves attributes' & unescaped. */
 function sourceOf(root: Element): string {
   for (const element of [root, ...root.querySelectorAll("*")]) {
     for (const { name, value } of element.attributes)

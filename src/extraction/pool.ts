@@ -15,10 +15,7 @@ export type ExtractorOptions = {
    * that exceeds it is terminated and replaced.
    */
   readonly timeLimitMs: number;
-  /**
-   * The time limit for a worker to load its code, in milliseconds. When it is exceeded, the page that waits for the
-   * worker fails.
-   */
+  /** The time limit for a worker to load its code, in ms; beyond it, the page that waits for it fails. */
   readonly startLimitMs: number;
   /** Starts threads; the default starts web workers. */
   readonly startThread?: StartThread;
@@ -26,10 +23,7 @@ export type ExtractorOptions = {
 
 /** Extracts pages on worker threads. Each thread works on one page at a time. */
 export interface Extractor extends AsyncDisposable {
-  /**
-   * The maximum number of worker threads, apart from the one that small pages get while large pages occupy all
-   * others.
-   */
+  /** The maximum number of threads, besides one for small pages while large ones occupy all others. */
   readonly workers: number;
   /**
    * @param client whose page it is: turns go round among clients
@@ -162,10 +156,7 @@ class WorkerPool implements Extractor {
   }
 }
 
-/**
- * The maximum length of a small body in characters. Longer ones may take so long that others should not wait for
- * them.
- */
+/** The maximum characters of a small body; others should not wait for longer ones, which may take long. */
 const SMALL_CHARACTERS = 256 * 1024;
 
 const isSmall = ({ task }: Job): boolean => task.body.length <= SMALL_CHARACTERS;
@@ -225,9 +216,7 @@ class PageWorker {
     this.#onIdle();
   }
 
-  /**
-   * Starts the time limit of the page. Loading the code is over, so only the page itself counts against the limit.
-   */
+  /** Starts the page's time limit. The code is loaded, so only the page itself counts against it. */
   #begin(job: Job): void {
     const limit = this.#options.timeLimitMs;
     this.#thread.startClock(limit, () =>

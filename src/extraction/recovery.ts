@@ -1,6 +1,6 @@
 import { isRecord, parseJson } from "../base/json.ts";
 import { wordsOf } from "../base/text.ts";
-import { type JsonLdObject, textOf } from "./metadata/declared.ts";
+import { type JsonLdObject, textOf } from "./metadata/metadata-page.ts";
 import type { PageFacts } from "./page/page-model.ts";
 import type { PageType } from "./types.ts";
 
@@ -13,7 +13,7 @@ export type Recovered = {
 };
 
 /** The content found in the markup, and the other places to look at. */
-export type RecoveryContext = {
+type RecoveryContext = {
   readonly facts: PageFacts;
   readonly jsonLd: readonly JsonLdObject[];
   readonly text: string;

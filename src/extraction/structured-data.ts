@@ -1,6 +1,6 @@
 import { Failure } from "../base/failure.ts";
 import { meaningsIn } from "../base/text.ts";
-import { nestingOf, parseLeniently } from "./metadata/declared.ts";
+import { nestingOf, parseLeniently } from "./metadata/metadata-page.ts";
 import type { PageFacts, ScannedPage } from "./page/page-model.ts";
 import { parseDocument } from "./parse.ts";
 import { collapseSpace } from "./text.ts";
@@ -12,10 +12,7 @@ const MAX_PROPERTIES = 2_000;
 /** Data nested deeper describes nothing, and recursive programs could not write it. */
 const MAX_NESTING = 64;
 
-/**
- * Reads what a page says about itself for machines, unchanged. Parts that are too large or broken are left out and
- * named.
- */
+/** Reads what a page tells machines about itself, unchanged; parts too large or broken are named instead. */
 export function readStructuredData({ facts, model }: ScannedPage): {
   readonly data: StructuredData;
   readonly warnings: readonly string[];
@@ -99,13 +96,10 @@ class MicrodataReader {
   }
 
   #collect(root: Element, items: OpenItem[]): string | null {
-    /** The items around a node, the innermost last, each with the first node after its element. */
-    const around: { readonly item: OpenItem; readonly behind: Node | null }[] = [];
+    /** The items around an element, the innermost last. */
+    const around: HeldItem[] = [];
     let omitted: string | null = null;
-    for (let node: Node | null = root; node; node = nextNode(node, root)) {
-      while (around.length > 0 && around.at(-1)!.behind === node) around.pop();
-      if (node.nodeType !== 1) continue;
-      const element = node as Element; // its type says so
+    for (const element of elementsWithin(root, around)) {
       const holder = around.at(-1);
       const isItem = element.hasAttribute("itemscope");
       const names = holder ? tokens(element.getAttribute("itemprop")) : [];
@@ -120,16 +114,20 @@ class MicrodataReader {
       this.#charsLeft -= ITEM_CHARS;
       if (holder && names.length > 0) this.#add(holder.item, names, value);
       else if (item) items.push(item);
-      if (this.#charsLeft < 0 || this.#nodesLeft < 0) return "in part (too much of it)";
+      if (this.#isSpent) return "in part (too much of it)";
     }
     return omitted;
+  }
+
+  get #isSpent(): boolean {
+    return this.#charsLeft < 0 || this.#nodesLeft < 0;
   }
 
   /** A value that exceeds the rest of the budget was not read to its end, so it is left out. */
   #add({ properties }: OpenItem, names: readonly string[], value: string | OpenItem): void {
     for (const name of names) {
       this.#charsLeft -= name.length + (typeof value === "string" ? value.length : 0);
-      if (this.#charsLeft < 0 || this.#nodesLeft < 0) return;
+      if (this.#isSpent) return;
       const values = properties.get(name);
       if (values) values.push(value);
       else properties.set(name, [value]);
@@ -151,6 +149,17 @@ class MicrodataReader {
       if (node.nodeType === 3 && !isScript(node.parentNode)) text += node.nodeValue ?? "";
     }
     return collapseSpace(text);
+  }
+}
+
+/** An item whose element is open, with the first node after that. */
+type HeldItem = { readonly item: OpenItem; readonly behind: Node | null };
+
+/** Yields the elements from `root` on, and takes away the items that end before each. */
+function* elementsWithin(root: Element, around: HeldItem[]): Generator<Element> {
+  for (let node: Node | null = root; node; node = nextNode(node, root)) {
+    while (around.length > 0 && around.at(-1)!.behind === node) around.pop();
+    if (node.nodeType === 1) yield node as Element; // its type says so
   }
 }
 

@@ -1,7 +1,7 @@
 import { marked } from "marked";
 import { escapeHtml } from "../base/text.ts";
 import type { PageUrl } from "../urls/index.ts";
-import { type RenderedContent, renderHtml } from "./content.ts";
+import { type ListedContent, renderHtml } from "./content.ts";
 import type { Block, ContentDocument } from "./document/model.ts";
 import { toMarkdown } from "./document/write/markdown.ts";
 import { linksOf } from "./links.ts";
@@ -43,10 +43,7 @@ export function extractMarkdown(body: string, url: PageUrl | null, options: Extr
 /** Markdown keeps the levels of its headings, and its dollars are formulas only where they look like TeX. */
 const SOURCE = { title: null, drawsFormulas: () => false, keepsLevels: true } as const;
 
-/**
- * The maximum nesting of quotations and lists in Markdown that people write; a renderer reads the text again at each
- * level.
- */
+/** The maximum nesting of quotations and lists that people write; a renderer reads the text at each level. */
 const MAX_LEVELS = 12;
 const MARKERS = /^(?:[ \t]*(?:>|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t])))+/gm;
 
@@ -55,9 +52,8 @@ const DEEP_ITEM = /^[ \t]{60,}(?:[-*+]|\d{1,9}[.)])[ \t]/m;
 /** Tells whether a line opens more levels than any real document; such a body is read as plain text. */
 function nestsTooDeeply(body: string): boolean {
   if (DEEP_ITEM.test(body)) return true;
-  for (const [markers] of body.matchAll(MARKERS)) {
+  for (const [markers] of body.matchAll(MARKERS))
     if (markers.length > MAX_LEVELS && (markers.match(/>|[-*+]|\d+/g)?.length ?? 0) > MAX_LEVELS) return true;
-  }
   return false;
 }
 
@@ -115,7 +111,7 @@ type TextParts = {
   readonly text: string;
   readonly markdown: () => string;
   readonly content: () => string;
-  readonly linked: Pick<RenderedContent, "links" | "images" | "omissions">;
+  readonly linked: ListedContent;
   readonly options: ExtractionOptions;
 };
 

@@ -4,17 +4,13 @@ import type { ExtractionOptions } from "./types.ts";
 /** Collapses white space as a browser does: one space between words, none at the ends. */
 export const collapseSpace = (text: string): string => withSingleSpaces(text).trim();
 
-/** Replaces each run of white space with one space. */
 export const withSingleSpaces = (text: string): string => (hasRuns(text) ? text.replace(/\s+/g, " ") : text);
 
 const SPACE = 32;
 const NO_BREAK_SPACE = 160;
 const OGHAM_SPACE = 0x1680;
 
-/**
- * Returns false for texts whose only white space is single spaces, as most are. It takes a third of the time of a
- * regular expression.
- */
+/** False where all white space is single spaces, as mostly; a third of a regular expression's time. */
 function hasRuns(text: string): boolean {
   let before = 0;
   for (let at = 0; at < text.length; at++) {
@@ -29,10 +25,7 @@ function hasRuns(text: string): boolean {
   return false;
 }
 
-/**
- * Folds a text for comparison: texts that differ only in case, white space, punctuation or compatibility forms become
- * equal.
- */
+/** Folds a text: case, white space, punctuation and compatibility forms make no difference in comparisons. */
 export const foldForComparison = (text: string): string =>
   text
     .normalize("NFKC")
@@ -50,9 +43,7 @@ export const removeInvisible = (text: string): string =>
     ? text.replace(INVISIBLE, "").replace(SHAPERS_WITH_BASE, keepShapers)
     : text;
 
-/**
- * Tells whether a text consists only of characters of European and East Asian scripts, which are all visible.
- */
+/** Tells whether a text has only characters of European and East Asian scripts, which are all visible. */
 function isPlain(text: string): boolean {
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -158,9 +149,7 @@ export function unescapeTwice(text: string): string {
 
 const MAX_VALUE_LENGTH = 1000;
 
-/**
- * Reduces a value to one visible line of at most 1000 characters. The result may share memory with the page.
- */
+/** Reduces a value to one visible line of at most 1000 characters, which may share memory with the page. */
 export const visibleLine = (text: string): string =>
   cut(collapseSpace(removeInvisible(text)), MAX_VALUE_LENGTH);
 
@@ -264,10 +253,7 @@ function countSegments(piece: string): number {
   return count;
 }
 
-/**
- * A warning is given when less than this share of the page's main part is kept and at least this many of its words
- * are left out.
- */
+/** Below this share of the page's main part, with at least this many words left out, a warning is given. */
 const LEAST_SHARE = 0.5;
 const MANY_WORDS = 100;
 

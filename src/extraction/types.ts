@@ -280,7 +280,6 @@ export type PageMake = {
 /** The format of a body, which decides how it is read. XHTML differs from HTML in its empty elements. */
 export type BodyKind = "html" | "xhtml" | "markdown" | "plain";
 
-/** One page to extract. */
 export type ExtractionTask = {
   readonly kind: BodyKind;
   readonly body: string;

@@ -4,12 +4,11 @@ import type { PageUrl } from "../urls/index.ts";
 /** Response headers by lower-case name. Repeated headers are joined by `, `, and `set-cookie` is left out. */
 export type FetchedHeaders = Readonly<Record<string, string | undefined>>;
 
-/** What an earlier answer said about its version, so that the page is sent only when it has changed. */
+/** Validators of an earlier answer, so that the server sends the page only when it has changed. */
 export type Validators = { readonly etag?: string | null; readonly lastModified?: string | null };
 
 /** An answer to a request for a page, whatever its status. */
 export type FetchedPage = {
-  /** The requested URL. */
   readonly url: PageUrl;
   /** The URL that answered, after redirects. */
   readonly finalUrl: PageUrl;
@@ -18,10 +17,7 @@ export type FetchedPage = {
   readonly status: number;
   /** The body's type without parameters, in lower case; guessed from the body when the server sent none. */
   readonly contentType: string;
-  /**
-   * The decoded body, also for plain text and Markdown. Empty for 304 and for an error whose body has another
-   * type.
-   */
+  /** The decoded body, also of plain text and Markdown; empty for 304 and for errors of another type. */
   readonly html: string;
   /** The encoding of the body, as the Encoding Standard names it. */
   readonly encoding: string;
@@ -35,10 +31,7 @@ export type FetchedPage = {
   readonly tries: number;
   /** The time from the first try to the end of the body, waits included, in ms. */
   readonly durationMs: number;
-  /**
-   * The addresses from which the page's scripts read data while it was rendered, sorted, each once; absent for a page
-   * that no browser rendered.
-   */
+  /** Where the page's scripts read data from in the browser, sorted, each once; absent without one. */
   readonly asked?: readonly string[];
 };
 
@@ -51,10 +44,7 @@ export type FetchOptions = {
   readonly logFields?: LogFields;
   /** The value of an Authorization header, which is sent only to the origin of the URL. */
   readonly authorization?: string | null;
-  /**
-   * Whether another origin led here; then neither Authorization nor other headers that may hold secrets are
-   * sent.
-   */
+  /** Whether another origin led here; then Authorization and other headers with secrets stay unsent. */
   readonly isForeign?: boolean;
   /** The time limit of the whole fetch, retries and waits included, in ms. */
   readonly deadlineMs?: number;
@@ -62,10 +52,7 @@ export type FetchOptions = {
   readonly spentMs?: number;
   /** The most tries; 1 never retries, which suits a caller that schedules retries itself. */
   readonly tries?: number;
-  /**
-   * Awaited before each outgoing request, retries and redirects included; crawls wait for their host slots
-   * here.
-   */
+  /** Awaited before each request, retry and redirect; crawls wait for their host slots here. */
   readonly beforeRequest?: (url: URL, signal: AbortSignal) => Promise<void>;
   /** The answer that the plain client got: a browser renders its document instead of requesting one. */
   readonly received?: FetchedPage;
@@ -132,10 +119,7 @@ export type FetchLimits = {
   readonly sitemapBytes: number;
   readonly feedBytes: number;
   readonly redirects: number;
-  /**
-   * The time limit of one request with its headers and, for a page, its body; for a stream, of the wait for
-   * each piece.
-   */
+  /** The time limit of a request with headers and a page's body; for a stream, of the wait for a piece. */
   readonly requestTimeoutMs: number;
   /** The time limit of one fetch with its redirects, retries and waits. */
   readonly deadlineMs: number;

@@ -34,9 +34,7 @@ const TEXTS: Check = {
 
 const INCLUDED: NonNullable<ExtractOptions["include"]> = ["links", "images", "structuredData"];
 
-/**
- * The allowed values of the options of an extraction, because callers in JavaScript have no types that tell them.
- */
+/** The values that an extraction's options may have: callers in JavaScript have no types that tell them. */
 const EXTRACTION: Readonly<Record<keyof ExtractOptions, Check>> = {
   minWordCount: { holds: isWhole, expected: "a whole number from 0" },
   favor: oneOf(FAVORS),

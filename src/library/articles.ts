@@ -45,10 +45,8 @@ async function* extractInOrder<Page extends PageSource>(
   yield* mapInOrder(pages, work, { ahead: 2 * workers, signal: options.signal });
 }
 
-type Turn<Page> = { readonly page: Page; readonly index: number };
-
 async function extractOne<Page extends PageSource>(
-  turn: Turn<Page>,
+  turn: { readonly page: Page; readonly index: number },
   options: ExtractArticlesOptions,
   extractor: Extractor,
 ): Promise<PageResult<Page>> {

@@ -2,8 +2,6 @@ import { type Container, cellsOf } from "./lines.ts";
 import type { Alignment, Block, ListBlock, MarkdownDocument } from "./model.ts";
 import { type Leaf, scanBlocks } from "./scan.ts";
 
-type Frame = { readonly container: Container; readonly blocks: Block[] };
-
 /** Reads a document whole, for who shows it; any text is one. Takes time linear in the text. */
 export function readMarkdown(markdown: string): MarkdownDocument {
   return new DocumentBuilder(markdown).build();
@@ -13,7 +11,7 @@ class DocumentBuilder {
   readonly #text: string;
   readonly #footnotes = new Map<string, readonly Block[]>();
   readonly #references = new Map<string, string>();
-  readonly #frames: Frame[] = [];
+  readonly #frames: { readonly container: Container; readonly blocks: Block[] }[] = [];
   #blocks: Block[] = [];
   readonly #lists = new WeakMap<Block, { readonly sign: string; readonly items: Item[] }>();
   #leaf: Leaf = { kind: "paragraph" };

@@ -29,15 +29,15 @@ export type Leaf =
   | { readonly kind: "code"; readonly info: string };
 
 /** Receives a document's blocks in their order. Places are UTF-16 code units of the Markdown, ends exclusive. */
-export type BlockSink = {
-  readonly open: (container: Container) => void;
-  readonly close: () => void;
+type BlockSink = {
+  readonly open?: (container: Container) => void;
+  readonly close?: () => void;
   readonly begin: (leaf: Leaf) => void;
   /** @param outerStart where the marks of the containers begin that stand before the line's text */
   readonly line: (start: number, end: number, outerStart: number) => void;
-  readonly end: () => void;
-  readonly rule: () => void;
-  readonly reference: (label: string, address: string) => void;
+  readonly end?: () => void;
+  readonly rule?: () => void;
+  readonly reference?: (label: string, address: string) => void;
 };
 
 /** Containers inside containers so deep; marks of deeper ones are text. */
@@ -157,7 +157,7 @@ class BlockScanner {
       }
       this.#closeTo(depth);
       this.#containers.push({ kind: opened.container.kind, width: opened.width });
-      this.#sink.open(opened.container);
+      this.#sink.open?.(opened.container);
       const next = skipBlanks(this.#text, opened.inside, end);
       if (next === end) return;
       line = { outerStart, at: opened.inside, first: next, end, depth: this.#containers.length };
@@ -193,11 +193,11 @@ class BlockScanner {
       case "<":
         return this.#readMarkup(line) || this.#readTable(line);
       case "[":
-        return (!isInText && this.#readReference(line)) || this.#readTable(line);
+        return this.#readReference(line, isInText) || this.#readTable(line);
     }
     if (matchAt(RULE, text, first) === null) return this.#readTable(line);
     this.#closeTo(depth);
-    this.#sink.rule();
+    this.#sink.rule?.();
     return true;
   }
 
@@ -226,7 +226,7 @@ class BlockScanner {
   #addLeaf(leaf: Leaf, lines: readonly number[]): void {
     this.#sink.begin(leaf);
     for (let at = 0; at < lines.length; at += 3) this.#sink.line(lines[at]!, lines[at + 1]!, lines[at + 2]!);
-    this.#sink.end();
+    this.#sink.end?.();
   }
 
   #readFence({ at, first, depth }: Line): boolean {
@@ -280,11 +280,11 @@ class BlockScanner {
     return known;
   }
 
-  #readReference({ first, depth }: Line): boolean {
+  #readReference({ first, depth }: Line, isInText: boolean): boolean {
     const [, label, address] = matchAt(REFERENCE, this.#text, first) ?? [];
-    if (label === undefined || address === undefined) return false;
+    if (isInText || label === undefined || address === undefined) return false;
     this.#closeTo(depth);
-    this.#sink.reference(label, address);
+    this.#sink.reference?.(label, address);
     return true;
   }
 
@@ -330,7 +330,7 @@ class BlockScanner {
     this.#blanks = [];
     if (lines.length > 0) this.#addLeaf({ kind: "paragraph" }, lines);
     const isVerbatim = this.#verbatim !== null && this.#verbatim.kind !== "hidden";
-    if (this.#isTable || this.#isCode || isVerbatim) this.#sink.end();
+    if (this.#isTable || this.#isCode || isVerbatim) this.#sink.end?.();
     this.#isTable = false;
     this.#isCode = false;
     this.#verbatim = null;
@@ -339,6 +339,6 @@ class BlockScanner {
   /** Ends the open leaf and the containers from a depth on. */
   #closeTo(depth: number): void {
     this.#closeLeaf();
-    for (; this.#containers.length > depth; this.#containers.pop()) this.#sink.close();
+    for (; this.#containers.length > depth; this.#containers.pop()) this.#sink.close?.();
   }
 }

@@ -83,9 +83,8 @@ export class Catalog {
   async #readDirectory(): Promise<void> {
     await removeStaleFiles(this.#directory);
     for (const name of await listNames(this.#directory)) this.#takenKeys.add(numberOf(fileNameKey(name)));
-    for await (const { name, page } of readPages(this.#directory, "head")) {
+    for await (const { name, page } of readPages(this.#directory, "head"))
       if (this.#nameOf(page.url) === undefined) this.#remember(page.url, name);
-    }
   }
 
   #reserve(url: DocumentUrl): string {
@@ -134,9 +133,7 @@ export async function* readPages(directory: string, part: "head" | "whole"): Asy
   for (let start = 0; start < names.length; start += READ_AHEAD) {
     const batch = names.slice(start, start + READ_AHEAD);
     const read = async (name: string) => ({ name, page: await readPage(join(directory, name), part) });
-    for (const { name, page } of await Promise.all(batch.map(read))) {
-      if (page) yield { name, page };
-    }
+    for (const { name, page } of await Promise.all(batch.map(read))) if (page) yield { name, page };
   }
 }
 
@@ -150,10 +147,7 @@ async function listNames(directory: string): Promise<string[]> {
   }
 }
 
-/**
- * Reads a page, or null when the file is none of ours. The head decides that, so a foreign file of gigabytes
- * is never read.
- */
+/** Reads a page; null for a file that is none of ours, which its head tells however large the file is. */
 async function readPage(path: string, part: "head" | "whole"): Promise<Page | null> {
   try {
     if (!(await lstat(path)).isFile()) return null;
@@ -298,9 +292,6 @@ function splitOnce(text: string, separator: string): [string, string | undefined
 function cutToBytes(text: string, maxBytes: number): string {
   const bytes = Buffer.from(text);
   let end = Math.min(bytes.length, maxBytes);
-  while (end < bytes.length && isContinuationByte(bytes[end])) end--;
+  while (end < bytes.length && (bytes[end]! & 0xc0) === 0x80) end--;
   return bytes.toString("utf8", 0, end).replace(/[. ]$/, "_");
 }
-
-const isContinuationByte = (byte: number | undefined): boolean =>
-  byte !== undefined && (byte & 0xc0) === 0x80;

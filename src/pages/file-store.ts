@@ -7,7 +7,7 @@ import { Catalog, readPages } from "./catalog.ts";
 import { formatPage, type Page } from "./page.ts";
 
 /** A store whose pages can be moved out of it. */
-export type FileStore = PageStore & {
+type FileStore = PageStore & {
   /**
    * Moves a page's file unchanged to another directory on the same disk, which is created if needed.
    * Repeating the call after a crash is safe.
@@ -99,10 +99,7 @@ export type PageStore = {
   put(page: Page): Promise<string>;
   /** @throws Failure `unreadable_input` when the page exists but cannot be read */
   get(url: DocumentUrl): Promise<Page | null>;
-  /**
-   * Yields every page once, in the order of file names; pages that are stored or deleted meanwhile may be
-   * missing.
-   */
+  /** Yields every page once, by file name; pages stored or deleted meanwhile may be missing. */
   list(): AsyncIterable<Page>;
   /**
    * Deletes a page; does nothing when there is none.

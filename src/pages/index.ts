@@ -1,3 +1,11 @@
+export { hashedPageFileName } from "./catalog.ts";
 export { createFileStore, type PageStore } from "./file-store.ts";
-export { createObjectPageStore } from "./object-store.ts";
-export { anchorsInText, formatFrontMatter, type Page, pageText, parseFrontMatter } from "./page.ts";
+export {
+  anchorsInText,
+  formatFrontMatter,
+  formatPage,
+  type Page,
+  pageText,
+  parseFrontMatter,
+  parsePage,
+} from "./page.ts";

@@ -38,12 +38,10 @@ const UTC_TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|\+
  * back
  */
 export function formatPage(page: Page): string {
-  if (!isTimestamp(page.extractedAt)) {
+  if (!isTimestamp(page.extractedAt))
     throw new Failure("internal", `page ${page.url}: extractedAt is no UTC timestamp: ${page.extractedAt}`);
-  }
-  if (!isWordCount(page.wordCount)) {
+  if (!isWordCount(page.wordCount))
     throw new Failure("internal", `page ${page.url}: wordCount is no count: ${page.wordCount}`);
-  }
   const { text, anchors } = pageText(page);
   const frontMatter = formatFrontMatter({
     url: page.url,
@@ -334,9 +332,9 @@ const quote = (text: string): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 
-type Block = { readonly start: number; readonly end: number; readonly bodyStart: number };
-
-function findBlock(text: string): Block | null {
+function findBlock(
+  text: string,
+): { readonly start: number; readonly end: number; readonly bodyStart: number } | null {
   const opening = /^\ufeff?---[ \t]*\r?\n/.exec(text.slice(0, 200));
   if (!opening) return null;
   const start = opening[0].length;

@@ -3,25 +3,33 @@ import { join } from "node:path";
 import { Failure } from "../base/failure.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { Analyser, analyserFingerprint } from "./analysis/analyser.ts";
-import { requireKnownValues } from "./attributes/filter.ts";
-import type { MatchCounts } from "./counts.ts";
+import { requireKnownValues } from "./attributes.ts";
+import { type Corpus, corpusOf } from "./corpus.ts";
+import type { RankedDocument } from "./ranking/rescore.ts";
 import {
+  addCounts,
+  candidateLimit,
   countIn,
+  type MatchCounts,
+  type Prepared,
+  pageOf,
+  prepare,
+  rankTiers,
+  rescorePrepared,
   type SearcherParts,
   type SearchHit,
   type SearchOptions,
   type SearchSettings,
   searchIndex,
+  showHit,
 } from "./searcher.ts";
+import { MAGIC } from "./segment/file.ts";
 import { findCandidates } from "./segment/find-candidates.ts";
-import { MAGIC } from "./segment/layout.ts";
 import { Segment } from "./segment/segment.ts";
 import { ANALYZER_PROFILES, LANGUAGES, type StoredDocument } from "./types.ts";
 
 /** Settings that may differ each time that an index is opened; profile and language are fixed when it is built. */
-export type OpenSettings = Omit<SearchSettings, keyof Analysis>;
-
-type Analysis = Pick<SearchSettings, "profile" | "language">;
+export type OpenSettings = Omit<SearchSettings, "profile" | "language">;
 
 /** A document as lists show it. */
 export type DocumentEntry = Pick<StoredDocument, "url" | "title">;
@@ -79,10 +87,7 @@ export class SearchIndex implements Disposable {
     return searchIndex(this.searcher(), query, options);
   }
 
-  /**
-   * Counts what a query finds.
-   * @throws Failure as `search`
-   */
+  /** Counts what a query finds. @throws Failure as `search` */
   count(query: string, options: SearchOptions): MatchCounts {
     this.#requireKnownValues(options);
     return countIn(this.searcher(), query, options, null);
@@ -102,20 +107,14 @@ export class SearchIndex implements Disposable {
     return this.#segment;
   }
 
-  /**
-   * The parts of a search that is about to begin.
-   * @throws Failure `index_corrupt`
-   */
+  /** The parts of a search that is about to begin. @throws Failure `index_corrupt` */
   searcher(): SearcherParts<Segment> {
     this.#segment.requireWhole();
     if (this.#analyser.size > MAX_WORDS) this.#analyser.clear();
     return { reader: this.#segment, findCandidates, settings: this.#settings, analyser: this.#analyser };
   }
 
-  /**
-   * The document with this address; null when the index has none.
-   * @throws Failure `index_corrupt`
-   */
+  /** The document with this address; null when the index has none. @throws Failure `index_corrupt` */
   fetch(url: DocumentUrl): StoredDocument | null {
     this.#segment.requireWhole();
     const document = this.#segment.findDocument(url);
@@ -142,16 +141,10 @@ export class SearchIndex implements Disposable {
   }
 }
 
-/**
- * The index of a folder of documents, kept in a hidden folder in it, which is left out when documents are
- * read.
- */
+/** The index of a folder of documents, in a hidden folder that is left out when documents are read. */
 export const indexFileOf = (folder: string): string => join(folder, ".article-extractor", "search.index");
 
-/**
- * Refuses to overwrite a file that is no index.
- * @throws Failure `invalid_usage` when the path is somebody else's file
- */
+/** Refuses to overwrite a file that is no index. @throws Failure `invalid_usage` */
 export async function refuseForeignFile(path: string): Promise<void> {
   const file = await open(path).catch(() => null);
   if (file === null) return;
@@ -170,7 +163,7 @@ export function ownerOfIndex(path: string): string | null {
   return segment?.owner ?? null;
 }
 
-function analysisOf({ analyserFingerprint: fingerprint, path }: Segment): Analysis {
+function analysisOf({ analyserFingerprint: fingerprint, path }: Segment) {
   for (const profile of ANALYZER_PROFILES) {
     const language = LANGUAGES.find((candidate) => analyserFingerprint(profile, candidate) === fingerprint);
     if (language) return { profile, language };
@@ -179,4 +172,133 @@ function analysisOf({ analyserFingerprint: fingerprint, path }: Segment): Analys
     "index_outdated",
     `the search index ${path} was built for the analysis ${fingerprint}, which this version does not have; build it again`,
   );
+}
+
+/** A hit in one of several indexes. */
+type GroupHit = SearchHit & {
+  /** The place of its index in the group. */
+  readonly index: number;
+};
+
+type Member = { readonly index: number; readonly search: SearchIndex; readonly corpus: Corpus };
+
+type Started = Member & {
+  readonly prepared: Prepared<Segment>;
+  /** Makes scores from different corpora comparable; 1 within one. */
+  readonly scale: number;
+};
+
+/**
+ * Several open indexes that are searched as if their documents were in one: document frequencies and mean
+ * lengths are those of all together, so that a document has the same score as in one index of all. Indexes
+ * with another analyser profile or language have other terms; they form a corpus of their own, whose scores are scaled by
+ * what a document that has all words would get. Ranking settings of an index apply to its documents.
+ */
+export class IndexGroup {
+  readonly indexes: readonly SearchIndex[];
+  readonly #members: readonly Member[];
+
+  constructor(indexes: readonly SearchIndex[]) {
+    this.indexes = indexes;
+    const corpora = new Map(
+      Map.groupBy(indexes, ({ reader }) => reader.analyserFingerprint)
+        .entries()
+        .map(([fingerprint, members]) => [fingerprint, corpusOf(members.map(({ reader }) => reader))]),
+    );
+    this.#members = indexes.map((search, index) => {
+      const corpus = corpora.get(search.reader.analyserFingerprint)!;
+      return { index, search, corpus };
+    });
+  }
+
+  /**
+   * Returns the best documents of all indexes, best first; ties are in the order of their URLs.
+   * @throws Failure `timeout`, `index_corrupt`; `invalid_usage` for a value of a filter that no document has
+   */
+  search(text: string, options: SearchOptions): GroupHit[] {
+    const started = this.#start(text, options);
+    const candidates = started.flatMap((one): Placed[] =>
+      one.prepared.candidates.map(({ document, score }) => ({ one, document, score: score * one.scale })),
+    );
+    const { perIndex } = options;
+    candidates.sort(byScore);
+    // In one index no more than these would go on to the second phase.
+    const best =
+      perIndex === undefined
+        ? candidates.slice(0, candidateLimit(options))
+        : fewOfEach(candidates, perIndex * RESCORED_FOR_ONE).slice(0, MAX_RESCORED);
+    const ranked = rankTiers(best, (tier) =>
+      started
+        .flatMap((one) => {
+          const own = tier.filter((candidate) => candidate.one === one);
+          const unscaled = own.map(({ document, score }) => ({ document, score: score / one.scale }));
+          if (own.length === 0) return [];
+          return rescorePrepared({ ...one.prepared, candidates: unscaled }, options, one.corpus).map(
+            (hit): Hit => ({ one, hit, document: hit.document, score: hit.score * one.scale }),
+          );
+        })
+        .sort(byScore),
+    );
+    const shown = perIndex === undefined ? ranked : fewOfEach(ranked, perIndex);
+    return pageOf(shown, options).map(({ one, hit, score }) => ({
+      ...showHit(one.prepared, { ...hit, score }, options),
+      index: one.index,
+    }));
+  }
+
+  /** Counts what a query finds in all indexes, and in each. @throws Failure as `search` */
+  count(text: string, options: SearchOptions): MatchCounts {
+    this.#requireKnownValues(options);
+    return addCounts(
+      this.#members.map(({ search, corpus }) => countIn(search.searcher(), text, options, corpus)),
+    );
+  }
+
+  #requireKnownValues({ filter }: SearchOptions): void {
+    if (filter)
+      requireKnownValues(
+        this.indexes.map(({ known }) => known),
+        filter,
+      );
+  }
+
+  #start(text: string, options: SearchOptions): Started[] {
+    this.#requireKnownValues(options);
+    const started = this.#members.map((member) => ({
+      ...member,
+      prepared: prepare(member.search.searcher(), text, options, member.corpus),
+    }));
+    const reference = started[0]?.prepared.query.leafWeight ?? 0;
+    return started.map((one) => {
+      const { leafWeight } = one.prepared.query;
+      const isComparable = one.corpus === started[0]?.corpus || leafWeight === 0;
+      return { ...one, scale: isComparable ? 1 : reference / leafWeight };
+    });
+  }
+}
+
+/** How many candidates the second phase chooses each hit of an index from, where hits of each are limited. */
+const RESCORED_FOR_ONE = 4;
+/** The most candidates of all indexes then. */
+const MAX_RESCORED = 1500;
+
+/** The first ones of each index, in their order. */
+function fewOfEach<One extends Placed>(all: readonly One[], most: number): One[] {
+  const counts = new Map<Started, number>();
+  return all.filter(({ one }) => {
+    const count = (counts.get(one) ?? 0) + 1;
+    counts.set(one, count);
+    return count <= most;
+  });
+}
+
+type Placed = { readonly one: Started; readonly document: number; readonly score: number };
+
+type Hit = Placed & { readonly hit: RankedDocument };
+
+const byScore = (a: Placed, b: Placed): number => b.score - a.score || compareUrls(a, b);
+
+function compareUrls(a: Placed, b: Placed): number {
+  const [first, second] = [a, b].map(({ one, document }) => one.search.reader.url(document));
+  return first! < second! ? -1 : first! > second! ? 1 : a.one.index - b.one.index;
 }

@@ -1,24 +1,25 @@
 import { Failure } from "../base/failure.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { Analyser, analyserFingerprint } from "./analysis/analyser.ts";
-import { type DocumentAttributes, KINDS } from "./attributes/attributes.ts";
 import {
   type AppliedFilter,
   type AssumedAttributes,
   allowedBits,
   applyFilter,
+  type DocumentAttributes,
+  type DocumentBits,
   hasBit,
+  KINDS,
   NO_FILTER,
   type SearchFilter,
-} from "./attributes/filter.ts";
+} from "./attributes.ts";
 import type { Corpus } from "./corpus.ts";
-import { countMatches, type MatchCounts } from "./counts.ts";
 import { checkDeadline } from "./deadline.ts";
-import { fragmentOf } from "./fragment.ts";
+import { fragmentOf } from "./document/sections.ts";
 import { type CompiledQuery, compileQuery } from "./query/compile.ts";
+import type { SynonymSettings } from "./query/derived-terms.ts";
 import { documentsWithPhrases, scoreDocuments } from "./query/phrases.ts";
-import type { SynonymSettings } from "./query/synonyms.ts";
-import { RANKING } from "./ranking/constants.ts";
+import { RANKING } from "./ranking/formula.ts";
 import { type RankedDocument, rescore, type ScoreExplanation } from "./ranking/rescore.ts";
 import {
   type Factors,
@@ -27,15 +28,16 @@ import {
   type PathPreferences,
   standingAlone,
 } from "./ranking/standing.ts";
-import { makeSnippet, type SnippetSettings, type SnippetStyle } from "./snippet/snippet.ts";
-import type {
-  AnalyzerProfile,
-  FindCandidates,
-  IndexReader,
-  Language,
-  RankingSettings,
-  ScoredDocument,
-  Section,
+import { makeSnippet, type SnippetSettings, type SnippetStyle } from "./snippet.ts";
+import {
+  type AnalyzerProfile,
+  type FindCandidates,
+  type IndexReader,
+  type Language,
+  NO_DOCUMENT,
+  type RankingSettings,
+  type ScoredDocument,
+  type Section,
 } from "./types.ts";
 
 /** A tenant's settings for its searches. */
@@ -53,29 +55,33 @@ export type SearchSettings = {
   readonly assumed: AssumedAttributes;
 };
 
-export type SearchOptions = {
+/** What is asked for besides a query. */
+export type SearchWish = {
   /** The most hits to return, 1–100. */
   readonly size: number;
   /** How many of the best hits are left out, as they were on the pages before; by default none. */
   readonly offset?: number | undefined;
-  /** The most hits of each of several indexes; by default any number. */
-  readonly perIndex?: number | undefined;
   /** What documents must meet; by default nothing. */
   readonly filter?: SearchFilter | undefined;
   /** Whether to search only for words as typed: no stems, synonyms or corrections. */
   readonly wordMatch: boolean;
   /** Whether hits name all the sections with the best passages. */
   readonly withSections?: boolean | undefined;
-  /** Whether hits explain how their scores came about. */
-  readonly explain: boolean;
   /** The style of snippets; it replaces the one in the settings. */
   readonly snippetStyle?: SnippetStyle | undefined;
+};
+
+export type SearchOptions = SearchWish & {
+  /** The most hits of each of several indexes; by default any number. */
+  readonly perIndex?: number | undefined;
+  /** Whether hits explain how their scores came about. */
+  readonly explain: boolean;
   /** When to give up, in the time of performance.now(), ms. */
   readonly deadline: number;
 };
 
 /** A section of a document as a hit shows it. */
-export type HitSection = {
+type HitSection = {
   readonly snippet: string;
   /** The anchor of the section, or of the nearest around it that has one; null before the first heading. */
   readonly anchor: string | null;
@@ -143,10 +149,7 @@ export function prepare<Reader extends IndexReader>(
   return { ...prepared, candidates };
 }
 
-/**
- * Counts what a query finds in an index.
- * @throws Failure as `prepare`
- */
+/** Counts what a query finds in an index, without ranking it. @throws Failure as `prepare` */
 export function countIn<Reader extends IndexReader>(
   parts: SearcherParts<Reader>,
   text: string,
@@ -155,9 +158,36 @@ export function countIn<Reader extends IndexReader>(
 ): MatchCounts {
   const { query } = compile(parts, text, options, corpus);
   const { assumed } = parts.settings;
+  const { reader } = parts;
   const { deadline, filter = NO_FILTER } = options;
-  const applied = applyFilter(parts.reader, filter, { assumed, deadline });
-  return countMatches(parts.reader, query, { applied, assumed, deadline });
+  const applied = applyFilter(reader, filter, { assumed, deadline });
+  const matched = matchedBits(reader, query, deadline);
+  const { kinds, languages, versions, languageNames, versionNames } = reader.attributes;
+  const valuesOf = (
+    name: CountedName,
+    numbers: Uint16Array,
+    names: readonly string[],
+    assumedName: string,
+  ) => {
+    const counts = countNumbers(both(matched, allowedBits(applied, name)), numbers, names.length);
+    const values = new Map<string, number>();
+    counts.forEach((count, number) => {
+      const value = names[number] || assumedName;
+      if (count > 0 && value !== "") values.set(value, (values.get(value) ?? 0) + count);
+    });
+    return values;
+  };
+  const total = countBits(both(matched, allowedBits(applied)));
+  return {
+    total,
+    totals: [total],
+    isExact: query.terms.every(({ entry, forms }) => forms === null || forms.size === entry.forms.length),
+    values: {
+      kind: valuesOf("kind", kinds, KINDS, ""),
+      language: valuesOf("language", languages, languageNames, assumed.language),
+      version: valuesOf("version", versions, versionNames, assumed.version),
+    },
+  };
 }
 
 function compile<Reader extends IndexReader>(
@@ -307,11 +337,7 @@ export function headingPath({ title, headings }: Pick<SearchHit, "title" | "head
   return text.length > MAX_PATH ? `${text.slice(0, MAX_PATH).toWellFormed()}…` : text;
 }
 
-function placeOf(
-  sections: readonly Section[],
-  parents: Uint32Array,
-  section: number,
-): Omit<HitSection, "snippet"> {
+function placeOf(sections: readonly Section[], parents: Uint32Array, section: number) {
   const headings: string[] = [];
   let anchor: string | null = null;
   for (let at = section; at > 0; at = parents[at] ?? 0) {
@@ -319,4 +345,83 @@ function placeOf(
     anchor ??= fragmentOf(sections[at]?.anchor ?? "") || null;
   }
   return { anchor, headings };
+}
+
+/** The attributes of documents whose values are counted. */
+type CountedName = "kind" | "language" | "version";
+
+/** How many documents a query finds, and how many of them have each value. */
+export type MatchCounts = {
+  readonly total: number;
+  /** The same in each index. */
+  readonly totals: readonly number[];
+  /** False when `total` may be too high, because not every place of a word was looked at. */
+  readonly isExact: boolean;
+  /** Each name is counted over what the other names of the filter allow. */
+  readonly values: Readonly<Record<CountedName, ReadonlyMap<string, number>>>;
+};
+
+function matchedBits(reader: IndexReader, query: CompiledQuery, deadline: number): DocumentBits {
+  const bits = new Uint32Array(Math.ceil(reader.documentCount / 32));
+  const set = (document: number): void => {
+    bits[document >>> 5]! |= 1 << (document & 31);
+  };
+  if (query.phrases.length > 0) {
+    for (const document of documentsWithPhrases(reader, query.phrases, deadline)) set(document);
+    return bits;
+  }
+  for (const { entry } of query.terms) {
+    const postings = reader.postings(entry);
+    for (let count = 1; postings.next() !== NO_DOCUMENT; count++) {
+      if ((count & 0xfff) === 0) checkDeadline(deadline);
+      set(postings.document);
+    }
+  }
+  return bits;
+}
+
+const both = (bits: DocumentBits, allowed: DocumentBits | null): DocumentBits =>
+  allowed === null ? bits : bits.map((word, index) => word & allowed[index]!);
+
+function countBits(bits: DocumentBits): number {
+  let count = 0;
+  for (const word of bits) for (let left = word; left !== 0; left &= left - 1) count++;
+  return count;
+}
+
+function countNumbers(bits: DocumentBits, numbers: Uint16Array, size: number): Uint32Array {
+  const counts = new Uint32Array(size);
+  for (let place = 0; place < bits.length; place++) {
+    for (let left = bits[place]!; left !== 0; left &= left - 1)
+      counts[numbers[place * 32 + 31 - Math.clz32(left & -left)]!]!++;
+  }
+  return counts;
+}
+
+/** The counts of several indexes together. */
+export function addCounts(all: readonly MatchCounts[]): MatchCounts {
+  const valuesOf = (name: CountedName): ReadonlyMap<string, number> => {
+    const sums = new Map<string, number>();
+    for (const { values } of all)
+      for (const [value, count] of values[name]) sums.set(value, (sums.get(value) ?? 0) + count);
+    return sums;
+  };
+  return {
+    total: all.reduce((sum, { total }) => sum + total, 0),
+    totals: all.flatMap(({ totals }) => totals),
+    isExact: all.every(({ isExact }) => isExact),
+    values: { kind: valuesOf("kind"), language: valuesOf("language"), version: valuesOf("version") },
+  };
+}
+
+/** The most values that one name is shown with. */
+const MAX_VALUES = 100;
+
+/** Counts by name and value as they are shown: the most frequent values first. */
+export function facetsOf(values: Readonly<Record<string, ReadonlyMap<string, number>>>) {
+  const shown = (counts: ReadonlyMap<string, number>): Readonly<Record<string, number>> => {
+    const sorted = [...counts].sort(([a, countA], [b, countB]) => countB - countA || (a < b ? -1 : 1));
+    return Object.fromEntries(sorted.slice(0, MAX_VALUES));
+  };
+  return Object.fromEntries(Object.entries(values).map(([name, counts]) => [name, shown(counts)]));
 }

@@ -1,19 +1,13 @@
+import { wordsIn } from "../base/text.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 
 /**
  * The fields in which terms are counted. Their order gives their numbers (0–7) everywhere: in boosts, in
  * `Postings.frequencies`, in field lengths. `headings` are those of level 3 and deeper.
  */
-export const FIELDS = [
-  "title",
-  "headings_h1",
-  "headings_h2",
-  "headings",
-  "body",
-  "code",
-  "path",
-  "url",
-] as const;
+export const FIELDS = wordsIn("title headings_h1 headings_h2 headings body code path url");
+
+export const FIELD_COUNT = FIELDS.length;
 
 export type FieldName = (typeof FIELDS)[number];
 
@@ -59,7 +53,7 @@ export type SourceDocument = {
 };
 
 /** What a document says of itself, in front matter or in HTML. */
-export type DeclaredAttributes = {
+type DeclaredAttributes = {
   /** A BCP 47 tag. */
   readonly language?: string | undefined;
   /** Any form that begins with `YYYY-MM-DD`. */
@@ -94,10 +88,7 @@ export type DocumentLayout = {
    * first is `contentStart`. Empty for a document without content.
    */
   readonly passageStarts: Uint32Array;
-  /**
-   * The first position of each section with its heading, ascending; section 0 is the text before the first
-   * heading.
-   */
+  /** The first position of each section with its heading, ascending; section 0 comes before all headings. */
   readonly sectionStarts: Uint32Array;
   /** The position after the last token of each section's heading; its start when it has no heading. */
   readonly headingEnds: Uint32Array;
@@ -118,10 +109,7 @@ export type Section = {
   readonly anchor: string;
   /** Whether the document or its page says the anchor, so that no generator makes it. */
   readonly isAnchorWritten: boolean;
-  /**
-   * The range in `markdown` (UTF-16 code units, end exclusive), with the heading line but without
-   * subsections.
-   */
+  /** The range in `markdown` (UTF-16 code units, end exclusive), with the heading but without subsections. */
   readonly start: number;
   readonly end: number;
 };
@@ -186,10 +174,7 @@ export interface Postings {
   next(): number;
   /** Moves to the first document at or after `target`, which must not be before the current one. */
   advance(target: number): number;
-  /**
-   * How often the term occurs in each field of the current document, by field number. The array is reused on
-   * each move.
-   */
+  /** How often the term occurs in each field of the document, by its number; each move reuses the array. */
   readonly frequencies: Uint32Array;
   /**
    * Reads the term's positions in the current document in ascending order, each once per form.
@@ -233,10 +218,7 @@ export type StoredDocument = {
 
 /** A document as a hit shows it; parts of its Markdown are read without the rest. */
 export type DocumentParts = Omit<StoredDocument, "markdown" | "anchors"> & {
-  /**
-   * A range of the Markdown, such as that of a `Section`; shorter when the Markdown ends.
-   * @throws Failure `timeout`
-   */
+  /** A range of the Markdown, such as that of a `Section`; shorter at its end. @throws Failure `timeout` */
   markdownOf(start: number, end: number): string;
 };
 
@@ -271,10 +253,7 @@ export interface IndexReader {
   fieldLength(document: number, field: FieldNumber): number;
   find(term: string): TermEntry | null;
   postings(entry: TermEntry): Postings;
-  /**
-   * All terms with a prefix, in code unit order, for correcting typing mistakes.
-   * @param limit the most terms to return
-   */
+  /** At most `limit` terms with a prefix, in code unit order, for correcting typing mistakes. */
   termsWithPrefix(prefix: string, limit: number): readonly TermEntry[];
   /** The terms with a prefix, in code unit order. */
   walk(prefix: string): TermWalk;

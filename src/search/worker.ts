@@ -1,10 +1,10 @@
 import { Failure } from "../base/failure.ts";
 import { failureRecordOf, serveRequests, type WorkerScope } from "../base/worker-thread.ts";
 import { Analyser } from "./analysis/analyser.ts";
-import type { BuildReply, BuildRequest, BuildTask } from "./builder/build-protocol.ts";
+import type { BuildReply, BuildRequest, BuildTask } from "./builder/build-index.ts";
 import { type BuildCounts, buildSegment } from "./builder/build-segment.ts";
 import { DocumentAnalyser } from "./document/analyse.ts";
-import type { LeftOutReason } from "./folder/left-out.ts";
+import type { LeftOutReason } from "./folder/read-files.ts";
 import { nameOf, readDocuments, type UnreadDocument } from "./reading/read-document.ts";
 import { Segment } from "./segment/segment.ts";
 import { LANGUAGES, type Language, type SourceDocument } from "./types.ts";
@@ -158,10 +158,7 @@ const ENGLISH = /\b(?:the|of|and|to|is|for|that|with|this|are|you|from|by)\b/gi;
 /** In English prose one word in four is one of these. */
 const CHARS_PER_WORD = 100;
 
-/**
- * The language of most of some documents, by a sample of their prose; English when it shows none that has terms
- * of its own.
- */
+/** The language of most documents, by a sample of their prose; English when none with its own terms shows. */
 async function languageOf(texts: readonly string[]): Promise<Language> {
   const step = Math.max(1, texts.length / MAX_DOCUMENTS);
   const votes = new Map<Language, number>();

@@ -1,6 +1,6 @@
-export { openJobNews } from "./api/extractor/jobs/news.ts";
+export { JobNews } from "./api/extractor/jobs/news.ts";
 export { directoryPlaces, type OwnCrawls, storePlaces } from "./api/extractor/jobs/places.ts";
-export { startJobRunner } from "./api/extractor/jobs/runner.ts";
+export { JobRunner } from "./api/extractor/jobs/runner.ts";
 export type { CrawlSpec } from "./api/extractor/jobs/spec.ts";
 export { type ExtractorServerOptions, startExtractorServer } from "./api/extractor/serve.ts";
 export { clientConfiguration, MCP_CLIENTS, type McpClient } from "./api/mcp/clients.ts";

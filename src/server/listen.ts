@@ -7,7 +7,7 @@ import type { AddressSet } from "../fetching/index.ts";
 import { clientOf, forwardedPrefix } from "./middleware/client.ts";
 import type { Exchange, Handler } from "./middleware/exchange.ts";
 
-export type ListenOptions = {
+type ListenOptions = {
   readonly host: string;
   /** The port; 0 takes any free one. */
   readonly port: number;
@@ -44,10 +44,7 @@ const LAST_ANSWERS_MS = 500;
 /** Far above the limit of the handlers, whose own answer says more than the runtime's. */
 const MAX_REQUEST_BYTES = 32 * 1024 * 1024;
 
-/**
- * Binds the address and passes each request to the handler as an exchange.
- * @throws Failure `invalid_usage` when the address cannot be bound
- */
+/** Passes requests to the handler as exchanges. @throws Failure `invalid_usage` when the address cannot be bound */
 export function listen(options: ListenOptions): Listener {
   const { host, port, sharesPort } = options;
   let isLeaving = false;

@@ -40,7 +40,7 @@ export type Service = Pick<OriginRules, "corsOrigins" | "guardedMethods"> & {
   readonly metrics: Metrics;
 };
 
-export type ServerState = {
+type ServerState = {
   readonly access: Access;
   /** False during the shutdown. */
   readonly isReady: () => boolean;
@@ -69,11 +69,11 @@ export function serve(place: ServerPlace, service: Service): RunningServer {
   const underWay = trackRequests();
   const handler = inLayers(
     [
-      observe({ metrics: service.metrics, quietPaths: PROBE_PATHS }),
+      observe(service.metrics, PROBE_PATHS),
       guardOrigin({ ...service, boundHost: place.host, allowedHosts: place.allowedHosts }),
       ...(service.pages ? [servePages(service.pages), serveSwagger] : []),
       ...(access.resource ? [serveResourceMetadata(access.resource)] : []),
-      requireGrant({ access, openPaths: PROBE_PATHS }),
+      requireGrant(access, PROBE_PATHS),
       refuseWhileDraining(() => draining.signal.aborted, PROBE_PATHS),
       underWay.layer,
       ...service.limits,
@@ -91,16 +91,9 @@ export function serve(place: ServerPlace, service: Service): RunningServer {
   };
 }
 
-type UnderWay = {
-  /** Notes each request that passes, and how to cancel it. */
-  readonly layer: Layer;
-  readonly count: () => number;
-  /** Answers all requests under way with 503 and aborts their work; returns how many they were. */
-  readonly callOff: () => number;
-};
-
-function trackRequests(): UnderWay {
+function trackRequests() {
   const running = new Set<() => void>();
+  /** Notes each request that passes, and how to cancel it. */
   const layer: Layer = (next) => async (exchange) => {
     const cut = Promise.withResolvers<never>();
     let work: AbortController | null = null;
@@ -125,7 +118,8 @@ function trackRequests(): UnderWay {
   return {
     layer,
     count: () => running.size,
-    callOff: () => {
+    /** Answers all requests under way with 503 and aborts their work; returns how many they were. */
+    callOff: (): number => {
       const all = [...running];
       for (const callOff of all) callOff();
       return all.length;

@@ -74,8 +74,6 @@ export const GARBAGE_COLLECTION = {
 export const INDEX_BUILD = {
   /** The memory for postings and their words, in bytes; larger builds spill to the disk. */
   memoryBytes: 160 * 1024 * 1024,
-  /**
-   * A worker that takes longer for one document counts as hanging: it is ended and the document is left out.
-   */
+  /** A worker that takes longer for one document counts as hanging: it is ended and the document is left out. */
   documentLimitMs: 120_000,
 } as const;

@@ -7,7 +7,7 @@ import { editDistance } from "../base/nearest.ts";
 import { systemCode, systemReason } from "../base/system-error.ts";
 import { type Environment, VARIABLES } from "./environment.ts";
 
-export type DotenvPlaces = {
+type DotenvPlaces = {
   /** The path of the program itself; an `.env` file beside it is read. */
   readonly executablePath: string;
   /** A file that the user named. It must exist, and is read instead of the one beside the program. */
@@ -24,33 +24,20 @@ export async function withDotenv(
   environment: Environment,
   { executablePath, envFile }: DotenvPlaces,
 ): Promise<Environment> {
-  const contents = await (envFile === null ? readBeside(executablePath) : readNamed(envFile));
+  const path = envFile ?? join(dirname(executablePath), ".env");
+  const contents = await readText(path).catch((cause: unknown) => {
+    if (envFile === null && IS_NONE.has(systemCode(cause) ?? "")) return null;
+    const name = envFile === null ? path : `--env-file ${path}`;
+    throw new Failure("invalid_settings", `${name} cannot be read: ${systemReason(cause)}`, { cause });
+  });
   if (contents === null) return environment;
   const set = Object.entries(environment).filter(([, value]) => value !== undefined);
   return { ...parseEnv(contents), ...Object.fromEntries(set) };
 }
 
-// The file is optional, and a directory of that name is somebody's virtual environment. But settings that
+// The file beside the program is optional, and a directory of that name is somebody's virtual environment. But settings that
 // exist and cannot be read must not be ignored: they may name the proxy or the egress policy.
 const IS_NONE: ReadonlySet<string> = new Set(["ENOENT", "ENOTDIR", "EISDIR"]);
-
-async function readBeside(executablePath: string): Promise<string | null> {
-  const path = join(dirname(executablePath), ".env");
-  try {
-    return await readText(path);
-  } catch (cause) {
-    if (IS_NONE.has(systemCode(cause) ?? "")) return null;
-    throw unreadable(path, cause);
-  }
-}
-
-async function readNamed(path: string): Promise<string> {
-  try {
-    return await readText(path);
-  } catch (cause) {
-    throw unreadable(`--env-file ${path}`, cause);
-  }
-}
 
 const MAX_BYTES = 2 ** 20;
 
@@ -63,13 +50,6 @@ async function readText(path: string): Promise<string> {
   return bytes.toString("utf8");
 }
 
-function unreadable(name: string, cause: unknown): Failure {
-  return new Failure("invalid_settings", `${name} cannot be read: ${systemReason(cause)}`, { cause });
-}
-
-/** A variable that nobody reads, and the setting that was probably meant. */
-type MisspeltVariable = { readonly name: string; readonly meant: string };
-
 // Only names like these are compared; other programs' variables do not concern us.
 const LIKE_OURS = /^(?:ARTICLES?_?EXTRACT(?:OR|ER|ION)?S?|DOCS?_?SEARCH)_?(.+)$/i;
 
@@ -81,7 +61,7 @@ const LIKE_OURS = /^(?:ARTICLES?_?EXTRACT(?:OR|ER|ION)?S?|DOCS?_?SEARCH)_?(.+)$/
 export function misspeltVariables(
   environment: Environment,
   named: ReadonlySet<string> = new Set(),
-): readonly MisspeltVariable[] {
+): readonly { readonly name: string; readonly meant: string }[] {
   return Object.entries(environment).flatMap(([name, value]) => {
     const rest = LIKE_OURS.exec(name)?.[1];
     if (rest === undefined || KNOWN.has(name) || named.has(name) || !value?.trim()) return [];
@@ -104,10 +84,7 @@ function nearestSetting(name: string, rest: string): string | null {
   return near[0]?.variable ?? null;
 }
 
-/**
- * The number of letters in which two names differ, at most a third of them; words left out at an end count as
- * one.
- */
+/** The number of letters in which two names differ, at most a third of them; words left out at an end count as one. */
 function distanceOf(written: string, name: string): number | null {
   const distance = editDistance(written, name);
   if (distance <= Math.floor(Math.max(written.length, name.length) / 3)) return distance;

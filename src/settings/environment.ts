@@ -1,9 +1,8 @@
 import { EARLIER_VARIABLES } from "../base/earlier-names.ts";
 import { Failure } from "../base/failure.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../base/log.ts";
+import type { S3Encryption } from "../base/objects.ts";
 import type { Engine, Favor } from "../extraction/index.ts";
-import { SHARED_STATE } from "./shared-state.ts";
-import { TRACING } from "./tracing.ts";
 import {
   boolean,
   byteCount,
@@ -16,9 +15,13 @@ import {
   integer,
   optional,
   optionalText,
+  s3Encryption,
   setting,
   text,
 } from "./values.ts";
+
+/** The part that one of several servers with the same jobs takes. */
+export const SERVER_ROLES = ["all", "api", "worker"] as const;
 
 /** Variables by name, from the process or a `.env` file. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -142,7 +145,37 @@ export const VARIABLES = {
     "article_extractor",
     "prefix of metric names",
   ),
-  ...TRACING,
+  // OpenTelemetry's own variables. They are read as text, because a machine may have them for other programs: what is
+  // wrong with them is a warning when traces are asked for, and no reason not to run.
+  otelDisabled: optionalText("OTEL_SDK_DISABLED", "true: no traces, whatever else is set"),
+  otelEndpoint: optionalText(
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "collector that gets traces over HTTP, such as http://127.0.0.1:4318; unset: no traces",
+  ),
+  otelHeaders: optionalText(
+    "OTEL_EXPORTER_OTLP_HEADERS",
+    "headers for it, as NAME=VALUE with commas between, values percent-encoded",
+  ),
+  otelProtocol: optionalText(
+    "OTEL_EXPORTER_OTLP_PROTOCOL",
+    "http/protobuf or http/json; unset: http/protobuf",
+  ),
+  otelServiceName: optionalText(
+    "OTEL_SERVICE_NAME",
+    "name of the service in traces; unset: service.name of the next variable, else article-extractor",
+  ),
+  otelResourceAttributes: optionalText(
+    "OTEL_RESOURCE_ATTRIBUTES",
+    "more about the service, as NAME=VALUE with commas between, values percent-encoded",
+  ),
+  otelSampler: optionalText(
+    "OTEL_TRACES_SAMPLER",
+    "always_on, always_off, traceidratio, or one of them after parentbased_; unset: parentbased_always_on",
+  ),
+  otelSamplerArg: optionalText(
+    "OTEL_TRACES_SAMPLER_ARG",
+    "share of the traces with traceidratio, from 0 to 1; unset: 1",
+  ),
   crawlerConcurrency: setting(
     "ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY",
     integer(1, 256),
@@ -190,7 +223,45 @@ export const VARIABLES = {
     "ARTICLE_EXTRACTOR_STATE_DIR",
     "where serve extractor and mcp keep their jobs, and crawls of models their pages; unset: the XDG state directory",
   ),
-  ...SHARED_STATE,
+  // The state that several processes share; without these each process keeps its own.
+  role: setting<(typeof SERVER_ROLES)[number]>(
+    "ARTICLE_EXTRACTOR_ROLE",
+    choice(SERVER_ROLES),
+    "all",
+    "part of a server of pages: all, api (takes jobs and runs none) or worker (only runs them)",
+  ),
+  databaseUrl: optionalText(
+    "ARTICLE_EXTRACTOR_DATABASE_URL",
+    "PostgreSQL that several processes share: postgres://user:password@host:5432/database; unset: each process keeps its state on its own disk",
+  ),
+  databaseSchema: setting(
+    "ARTICLE_EXTRACTOR_DATABASE_SCHEMA",
+    text,
+    "article_extractor",
+    "schema in that database which holds our tables",
+  ),
+  storeUrl: optionalText(
+    "ARTICLE_EXTRACTOR_STORE_URL",
+    "where servers on several machines keep pages: s3://bucket/prefix, or file:///path of a shared directory",
+  ),
+  s3Endpoint: optionalText(
+    "ARTICLE_EXTRACTOR_S3_ENDPOINT",
+    "server of buckets other than Amazon's, such as https://minio.example:9000",
+  ),
+  s3Region: optionalText(
+    "ARTICLE_EXTRACTOR_S3_REGION",
+    "region of buckets; unset: AWS_REGION or the profile's, and us-east-1 with an endpoint",
+  ),
+  s3Addressing: optional<"path" | "virtual">(
+    "ARTICLE_EXTRACTOR_S3_ADDRESSING",
+    choice(["path", "virtual"]),
+    "where requests name the bucket: in the path, or in the host's name; unset: path with an endpoint, else virtual",
+  ),
+  s3Encryption: optional<S3Encryption>(
+    "ARTICLE_EXTRACTOR_S3_ENCRYPTION",
+    s3Encryption,
+    "encryption that is asked of buckets: AES256, aws:kms or aws:kms:KEY; unset: the bucket's own",
+  ),
   maxConcurrentRequests: setting(
     "ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS",
     integer(1, 100_000),
@@ -290,9 +361,7 @@ export const VARIABLES = {
 /** The settings by their names inside the program. */
 export type Settings = { readonly [K in keyof typeof VARIABLES]: (typeof VARIABLES)[K]["fallback"] };
 
-/**
- * Checks that only other modules can make, by the setting's name; each throws a `Failure` for a wrong value.
- */
+/** Checks that only other modules can make, by the setting's name; each throws a `Failure` for a wrong value. */
 export type SettingChecks = Partial<Readonly<Record<keyof Settings, (value: string) => void>>>;
 
 /**

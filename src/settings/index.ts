@@ -20,11 +20,11 @@ export { misspeltVariables, withDotenv } from "./dotenv.ts";
 export {
   type Environment,
   readSettings,
+  SERVER_ROLES,
   type SettingChecks,
   type Settings,
   VARIABLES,
 } from "./environment.ts";
-export { SERVER_ROLES } from "./shared-state.ts";
 export {
   byteCount,
   choice,

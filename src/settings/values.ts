@@ -1,4 +1,4 @@
-import type { S3Encryption } from "../base/objects/index.ts";
+import type { S3Encryption } from "../base/objects.ts";
 import type { Engine, Favor } from "../extraction/index.ts";
 
 /** The words of options that take one of a few. */
@@ -70,17 +70,12 @@ const MAX_BYTE_COUNT = 4 * 1024 ** 3;
 
 /** Reads a number of bytes with an optional unit (`k`, `M`, `G`, powers of 1024), from 1 byte to 4 GiB. */
 export const byteCount: ValueParser<number> = parser("be a size such as 500k, 20M or 1G", (written) => {
-  const size = written.toLowerCase();
-  const bytes = /^\d+(?:\.\d+)?(?:[kmg]i?b?|b)?$/.test(size) ? toBytes(size) : 0;
+  const [, size, unit = ""] = /^(\d+(?:\.\d+)?)(?:([kmg])i?b?|b)?$/.exec(written.toLowerCase()) ?? [];
+  const bytes = Math.round(Number(size) * (UNIT_BYTES[unit] ?? 1)); // NaN where the text is no size
   return bytes >= 1 && bytes <= MAX_BYTE_COUNT ? bytes : undefined;
 });
 
 const UNIT_BYTES: Readonly<Record<string, number>> = { k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
-
-function toBytes(size: string): number {
-  const unit = /[kmg]/.exec(size)?.[0] ?? "";
-  return Math.round(Number.parseFloat(size) * (UNIT_BYTES[unit] ?? 1));
-}
 
 /**
  * Says what was expected and what was written instead; it follows the name of the option or variable.

@@ -2,11 +2,8 @@ import createEngine from "wink-bm25-text-search";
 import { editDistance } from "../base/nearest.ts";
 import type { TenantDetail } from "./describe.ts";
 
-/** Finds the tenants that a topic is about. */
-export type TenantFinder = {
-  /** At most 10 tenants, the best first; none for a query without words. */
-  find(query: string): readonly TenantDetail[];
-};
+/** Finds the tenants that a topic is about: at most 10, the best first; none for a query without words. */
+export type TenantFinder = (query: string) => readonly TenantDetail[];
 
 /** The most tenants that are found. */
 export const MAX_FOUND = 10;
@@ -49,17 +46,15 @@ export function createTenantFinder(tenants: readonly TenantDetail[]): TenantFind
     }
     return best;
   };
-  return {
-    find(query) {
-      const totals = new Map<number, number>();
-      for (const word of queryWords(query, vocabulary)) {
-        for (const [index, score] of scoresOf(word)) totals.set(index, (totals.get(index) ?? 0) + score);
-      }
-      return [...totals]
-        .sort(([a, scoreOfA], [b, scoreOfB]) => scoreOfB - scoreOfA || a - b)
-        .slice(0, MAX_FOUND)
-        .flatMap(([index]) => tenants[index] ?? []);
-    },
+  return (query) => {
+    const totals = new Map<number, number>();
+    for (const word of queryWords(query, vocabulary)) {
+      for (const [index, score] of scoresOf(word)) totals.set(index, (totals.get(index) ?? 0) + score);
+    }
+    return [...totals]
+      .sort(([a, scoreOfA], [b, scoreOfB]) => scoreOfB - scoreOfA || a - b)
+      .slice(0, MAX_FOUND)
+      .flatMap(([index]) => tenants[index] ?? []);
   };
 }
 
@@ -103,9 +98,7 @@ const topicWords = (text: string): string[] =>
     .toLowerCase()
     .match(/[\p{L}\p{N}]+[+#]*/gu) ?? [];
 
-type Candidate = { readonly candidate: string; readonly factor: number };
-
-function candidatesOf(word: string, vocabulary: ReadonlySet<string>): Candidate[] {
+function candidatesOf(word: string, vocabulary: ReadonlySet<string>) {
   if (vocabulary.has(word)) return [{ candidate: word, factor: 1 }];
   const begun = word.length >= 3 ? [...vocabulary].filter((known) => known.startsWith(word)) : [];
   if (begun.length > 0) return begun.map((candidate) => ({ candidate, factor: BEGINS }));

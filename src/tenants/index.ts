@@ -1,13 +1,12 @@
 export type { TenantDetail } from "./describe.ts";
 export { type GitAccess, type GitPermissions, requireAllowedUrl } from "./git/access.ts";
-export { lookAtRepository } from "./git/working-copy.ts";
 export { describeReasons } from "./left-out.ts";
 export type { LockedPackage } from "./library.ts";
-export { lookAtWebsite } from "./online/look.ts";
 export { type RemoteExtractor, requireReachable, type WebAccess } from "./online/plan.ts";
 export { deploymentKey, folderOwner, Place, requireFolderIndex } from "./place.ts";
 export { createTenantRegistry, type TenantRegistry } from "./registry.ts";
 export type { TenantSearch, TenantSettings } from "./settings.ts";
 export { realPathOf } from "./source/identity.ts";
+export { lookAtRepository, lookAtWebsite } from "./source/look.ts";
 export { openSyncBook } from "./sync-book.ts";
 export type { TenantStatus } from "./types.ts";

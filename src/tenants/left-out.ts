@@ -72,11 +72,10 @@ export const countTroubles = (files: readonly LeftOut[]): number =>
 /** Counts files by reason. */
 export function countByReason(files: readonly LeftOut[]): LeftOutCounts {
   const groups = [...Map.groupBy(files, ({ reason }) => reason)];
-  const exampleOf = ({ path }: LeftOut): string => path;
   return Object.fromEntries(
     groups.map(([reason, group]) => [
       reason,
-      { count: group.length, examples: group.slice(0, MAX_EXAMPLES).map(exampleOf) },
+      { count: group.length, examples: group.slice(0, MAX_EXAMPLES).map(({ path }) => path) },
     ]),
   );
 }

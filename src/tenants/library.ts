@@ -1,9 +1,8 @@
-import { compareBuild, SemVer } from "semver";
 import { Failure } from "../base/failure.ts";
 import { didYouMeanAny } from "../base/nearest.ts";
 
 /** What a tenant documents; null for documentation of no library, or of no version in particular. */
-export type Documented = {
+type Documented = {
   readonly codename: string;
   readonly library: string | null;
   readonly version: string | null;
@@ -37,7 +36,7 @@ export function chooseVersion(
     version === null || version.trim().toLowerCase() === "latest" ? null : requireVersion(version);
   const ordered = found
     .flatMap((tenant) => (tenant.version === null ? [] : { tenant, ...requireVersion(tenant.version) }))
-    .sort((a, b) => compareBuild(a.first, b.first));
+    .sort((a, b) => compare(a.first, b.first));
   const unversioned = found.filter((tenant) => tenant.version === null);
   if (ordered.length === 0 || (wanted === null && unversioned.length > 0))
     return {
@@ -45,7 +44,7 @@ export function chooseVersion(
       resolved: `${found[0]!.library}, of no version in particular`,
     };
   const { best, why } = nearestOf(ordered, wanted);
-  const equal = ordered.filter(({ first }) => compareBuild(first, best.first) === 0);
+  const equal = ordered.filter(({ first }) => compare(first, best.first) === 0);
   return {
     codenames: codenamesOf(equal.map(({ tenant }) => tenant)),
     resolved: `${best.tenant.library} ${best.tenant.version}${why}`,
@@ -82,7 +81,7 @@ export function chooseLocked(
     const version = libraries.has(key) ? readVersion(locked.version.trim()) : null;
     if (version === null) continue;
     const best = nearest.get(key);
-    if (!best || (locked.rank - best.rank || compareBuild(best.first, version.first)) < 0)
+    if (!best || (locked.rank - best.rank || compare(best.first, version.first)) < 0)
       nearest.set(key, { ...locked, ...version });
   }
   return [...libraries].flatMap(([key, name]) => {
@@ -98,9 +97,15 @@ const codenamesOf = (tenants: readonly Documented[]): string[] => tenants.map(({
 type Version = {
   readonly text: string;
   /** The lowest that the text can mean, and the highest. */
-  readonly first: SemVer;
-  readonly last: SemVer;
+  readonly first: Release;
+  readonly last: Release;
 };
+
+/** `build` orders what is equal to SemVer; it is a pre-release of 0.0.0, because the runtime compares no build metadata. */
+type Release = { readonly semver: string; readonly build: string };
+
+const compare = (a: Release, b: Release): number =>
+  Bun.semver.order(a.semver, b.semver) || Bun.semver.order(a.build, b.build);
 
 /** @param ordered by `first`, with at least one */
 function nearestOf<Known extends Version>(
@@ -108,17 +113,21 @@ function nearestOf<Known extends Version>(
   wanted: Version | null,
 ): { readonly best: Known; readonly why: string } {
   if (wanted === null) {
-    const released = ordered.findLast(({ last }) => last.prerelease.length === 0);
+    const released = ordered.findLast(({ last }) => !last.semver.includes("-"));
     return { best: released ?? ordered.at(-1)!, why: ", the newest" };
   }
-  const same = ordered.findLast(({ first }) => compareBuild(first, wanted.first) === 0);
+  const same = ordered.findLast(({ first }) => compare(first, wanted.first) === 0);
   if (same) return { best: same, why: "" };
-  const below = ordered.findLast(({ first }) => compareBuild(first, wanted.last) <= 0);
+  const below = ordered.findLast(({ first }) => compare(first, wanted.last) <= 0);
   if (below) return { best: below, why: `, the nearest not above ${wanted.text}` };
   return { best: ordered[0]!, why: `, the lowest: all are above ${wanted.text}` };
 }
 
 const MAX_SHOWN = 100;
+const MAX_QUERY = 1000;
+/** The most characters of a version; some of Go's have 80. */
+const MAX_VERSION = 100;
+const HIGHEST = Number.MAX_SAFE_INTEGER;
 
 /** Those that document a library; those of its full name alone, if there are any. */
 function documentationOf(tenants: readonly Documented[], library: string): readonly Documented[] {
@@ -156,8 +165,6 @@ export function chooseMentioned(tenants: readonly Documented[], query: string): 
     : chooseVersion(tenants, library, version.replace("@", ""));
 }
 
-const MAX_QUERY = 1000;
-
 // The rule of PEP 503.
 const fullKey = (library: string): string =>
   library
@@ -170,9 +177,6 @@ const GO_MAJOR = /\/v\d+$/;
 /** Without npm's scope, the path of a Go module and its major version. */
 const shortKey = (library: string): string => fullKey(library).replace(GO_MAJOR, "").replace(/^.*\//, "");
 
-/** The most characters of a version; some of Go's have 80. */
-const MAX_VERSION = 100;
-
 /** @throws Failure `invalid_usage` */
 function requireVersion(text: string): Version {
   const version = readVersion(text.trim());
@@ -184,11 +188,9 @@ function requireVersion(text: string): Version {
   );
 }
 
-const HIGHEST = Number.MAX_SAFE_INTEGER;
-
 /**
  * Reads what npm, PyPI, Cargo and Go call a version, and the lower end of a range (`^18.2`). The fourth number and
- * `.post1` of PEP 440 become build metadata, by which equal versions are ordered; `1!` and `+local` are dropped.
+ * `.post1` of PEP 440 order what is equal to SemVer; `1!` and `+local` are dropped.
  */
 function readVersion(text: string): Version | null {
   if (text.length > MAX_VERSION) return null;
@@ -199,16 +201,14 @@ function readVersion(text: string): Version | null {
   const [suffix = ""] = rest.split("+");
   const isOpen = numbers.length < 3 && /^(?:\.[x*])*$/i.test(suffix);
   const [, post] = /^[-._]?(?:post|rev|r)[-._]?(\d*)$/i.exec(suffix) ?? [];
-  const build = post === undefined ? more : [...more, 0, "post", Number(post)];
+  const parts = post === undefined ? more : [...more, 0, "post", Number(post)];
+  const build = `0.0.0-${[0, ...parts].join(".")}`;
   const before = isOpen ? [0] : post === undefined ? preRelease(suffix) : [];
-  const first = new SemVer(`${major}.${minor}.${patch}${joined("-", before)}${joined("+", build)}`);
+  const semver = `${major}.${minor}.${patch}${before.length > 0 ? "-" : ""}${before.join(".")}`;
+  const first = { semver, build };
   if (!isOpen) return { text, first, last: first };
-  const last = [...numbers, HIGHEST, HIGHEST].slice(0, 3);
-  return { text, first, last: new SemVer(last.join(".")) };
+  return { text, first, last: { semver: [...numbers, HIGHEST, HIGHEST].slice(0, 3).join("."), build } };
 }
-
-const joined = (sign: string, parts: readonly (string | number)[]): string =>
-  parts.length === 0 ? "" : `${sign}${parts.join(".")}`;
 
 /** `rc1` and `-rc.1` are equal; `.dev1` comes before `a1`, as in PEP 440. */
 function preRelease(suffix: string): (string | number)[] {

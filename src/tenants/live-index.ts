@@ -3,18 +3,14 @@ import { createYieldWhenDue } from "../base/event-loop.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { type OpenSettings, SearchIndex } from "../search/index.ts";
+import type { Place } from "./place.ts";
 import type { SyncRecord } from "./sync-book.ts";
 
 /** How often a search checks for a newer file, in ms. */
 const CHECK_EVERY_MS = 1000;
 
-export type LiveIndexOptions = {
-  /** Where the file is, and whether it may be used; see `Place`. */
-  readonly place: {
-    readonly indexPath: string;
-    refusal(): Failure | null;
-    refusalOf(owner: string | null): Failure | null;
-  };
+type LiveIndexOptions = {
+  readonly place: Place;
   readonly settings: OpenSettings;
   readonly log: Log;
   /** Called once for each file that turns out to be damaged or of another version. */
@@ -28,8 +24,7 @@ export type LiveIndexOptions = {
  * stays in use.
  */
 export class LiveIndex implements Disposable, Resting {
-  readonly #place: LiveIndexOptions["place"];
-  readonly #path: string;
+  readonly #place: Place;
   readonly #options: LiveIndexOptions;
   #open: SearchIndex | null = null;
   #documentCount: number | null = null;
@@ -41,7 +36,6 @@ export class LiveIndex implements Disposable, Resting {
 
   constructor(options: LiveIndexOptions) {
     this.#place = options.place;
-    this.#path = options.place.indexPath;
     this.#options = options;
   }
 
@@ -55,7 +49,9 @@ export class LiveIndex implements Disposable, Resting {
       this.#options.openIndexes.use(this);
       return this.#open;
     }
-    throw this.failure ?? new Failure("index_missing", `there is no search index at ${this.#path}`);
+    throw (
+      this.failure ?? new Failure("index_missing", `there is no search index at ${this.#place.indexPath}`)
+    );
   }
 
   /** Why the newest file cannot be used; null when it can. */
@@ -121,7 +117,7 @@ export class LiveIndex implements Disposable, Resting {
     } catch (error) {
       if (!(error instanceof Failure)) throw error;
       this.#failure = error;
-      const fields = { path: this.#path, code: error.code, error: error.message };
+      const fields = { path: this.#place.indexPath, code: error.code, error: error.message };
       this.#options.log.warning("search index not used", fields);
       if (error.code !== "foreign_state") this.#options.onUnusable();
     }
@@ -129,11 +125,16 @@ export class LiveIndex implements Disposable, Resting {
 
   /** The file, unless it belongs to another deployment or source. */
   #stat(): Stats | null {
-    return this.#place.refusal() === null ? statOf(this.#path) : null;
+    if (this.#place.refusal() !== null) return null;
+    try {
+      return statSync(this.#place.indexPath, { throwIfNoEntry: false }) ?? null;
+    } catch {
+      return null; // it cannot be reached
+    }
   }
 
   #openOwn(): SearchIndex {
-    const index = SearchIndex.open(this.#path, this.#options.settings);
+    const index = SearchIndex.open(this.#place.indexPath, this.#options.settings);
     const refusal = this.#place.refusalOf(index.owner);
     if (refusal === null) return index;
     index[Symbol.dispose]();
@@ -169,17 +170,8 @@ export class LiveIndex implements Disposable, Resting {
 const signatureOf = (found: Stats | null): string =>
   found ? `${found.ino} ${found.size} ${found.mtimeMs}` : "";
 
-/** Returns null when the file does not exist or cannot be reached. */
-function statOf(path: string): Stats | null {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return null;
-  }
-}
-
 /** Something that can be closed while nobody uses it; the next use opens it again. */
-export interface Resting {
+interface Resting {
   /** @returns false when it must stay open */
   rest(): boolean;
 }
@@ -225,15 +217,14 @@ export function createOpenIndexes(max: number): OpenIndexes {
   };
 }
 
-type TestQueryOptions = { readonly countHits: (query: string) => number; readonly log: Log };
-
 /**
  * Runs a tenant's example queries after a build. A failing query counts as one without hits, since the index
  * is complete.
  */
 export async function runTestQueries(
   queries: readonly string[],
-  { countHits, log }: TestQueryOptions,
+  countHits: (query: string) => number,
+  log: Log,
 ): Promise<SyncRecord["testQueries"]> {
   const results: { readonly query: string; readonly hits: number }[] = [];
   const yieldWhenDue = createYieldWhenDue();

@@ -79,7 +79,11 @@ export class Place {
     const owner = parseOwner(written);
     if (owner !== null) return relationOf(owner, this.#owner) === "other" ? this.#foreign(written) : null;
     // What 0.1.0 left names no owner, but its source.
-    this.#unclaimed ??= { refusal: this.#refusalOfFormer(this.directory) };
+    if (this.#unclaimed === null) {
+      const found = formerStateOf(this.directory);
+      const isOwn = found.some(({ source }) => isSameSource(source, this.#owner.source));
+      this.#unclaimed = { refusal: found.length === 0 || isOwn ? null : this.#foreign(null) };
+    }
     return this.#unclaimed.refusal;
   }
 
@@ -129,7 +133,10 @@ export class Place {
     const isFormer = kind === "filesystem" ? await isIndexOf(join(from, INDEX), documents()) : state;
     if (!isFormer) return;
     await book.inherit(codename, this.key, state?.writtenAt ?? null);
-    if (isMoved) await rename(from, this.directory).catch(ignoreMissing);
+    if (isMoved)
+      await rename(from, this.directory).catch((error: unknown) => {
+        if (!isMissing(error)) throw error;
+      });
     await this.claim();
     log.info("earlier state taken over", { path: from });
   }
@@ -155,12 +162,6 @@ export class Place {
     } finally {
       await rm(aside, { force: true });
     }
-  }
-
-  #refusalOfFormer(directory: string): Failure | null {
-    const found = formerStateOf(directory);
-    const isOwn = found.some(({ source }) => isSameSource(source, this.#owner.source));
-    return found.length === 0 || isOwn ? null : this.#foreign(null);
   }
 
   #foreign(written: string | null): Failure {
@@ -255,10 +256,8 @@ function whose(written: string | null, directory: string): string {
   return `tenant '${owner.codename}' (${owner.source.join(" ")}) of the deployment ${name}${resolve(directory, owner.file)}`;
 }
 
-type FormerState = { readonly source: readonly string[]; readonly writtenAt: number };
-
 /** What a directory without an owner shows of the sources that were synced into it. */
-function formerStateOf(directory: string): readonly FormerState[] {
+function formerStateOf(directory: string) {
   return Object.entries(FORMER).flatMap(([name, placesIn]) => {
     const path = join(directory, `${name === "git" ? name : "website"}.json`);
     const state = parseJson(readText(path) ?? "");
@@ -293,8 +292,4 @@ function isWritable(directory: string): boolean {
     // The first sync creates a missing directory.
     return isMissing(error);
   }
-}
-
-function ignoreMissing(error: unknown): void {
-  if (!isMissing(error)) throw error;
 }

@@ -1,11 +1,12 @@
 import { CronExpressionParser } from "cron-parser";
 import { pause } from "../base/abort.ts";
-import { type HeldLease, holdLease, type Leases } from "../base/database/index.ts";
+import { type HeldLease, holdLease } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { TenantSettings } from "./settings.ts";
-import type { SyncRecord } from "./sync-book.ts";
+import type { LeaseHolder, SyncRecord } from "./sync-book.ts";
 
 const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
 /** The longest wait between two tries of a failing sync; it doubles from one minute to an hour. */
 const MAX_BACK_OFF_MS = 60 * MINUTE_MS;
 
@@ -66,9 +67,7 @@ export function nextRunAt(expression: string, after: number): number | null {
 type Fields = Readonly<Record<"minute" | "hour" | "dayOfMonth" | "month" | "dayOfWeek", string>>;
 
 /** A leap day on a given day of the week comes within 40 years (the 28-year cycle breaks at 2100). */
-const FARTHEST_MS = 41 * 366 * 24 * 60 * 60 * 1000;
-
-const DAY_MS = 24 * 60 * 60 * 1000;
+const FARTHEST_MS = 41 * 366 * DAY_MS;
 
 /**
  * Finds a time at which both day fields match. The package would accept either, so the day of the week is
@@ -108,15 +107,6 @@ function daysOfWeek(field: string): ReadonlySet<number> {
   return days;
 }
 
-type SlotOptions = {
-  readonly leases: Leases;
-  /** The owner name of this process. */
-  readonly owner: string;
-  readonly signal: AbortSignal;
-  /** Called when the lease could not be renewed just now. */
-  readonly onError: (error: unknown) => void;
-};
-
 /** The most simultaneous syncs, over all processes that share the state. */
 const SLOTS = 2;
 const LEASE_MS = 15_000;
@@ -126,7 +116,10 @@ const LOOK_EVERY_MS = 250;
  * Waits for one of the slots for syncs.
  * @throws Failure `cancelled` when the signal aborts
  */
-export async function takeSyncSlot({ leases, owner, signal, onError }: SlotOptions): Promise<HeldLease> {
+export async function takeSyncSlot(
+  { leases, owner, onLeaseError: onError }: LeaseHolder,
+  signal: AbortSignal,
+): Promise<HeldLease> {
   // The holder has a name of its own, because one process may hold both slots.
   const holder = `${owner}:${crypto.randomUUID()}`;
   for (;;) {

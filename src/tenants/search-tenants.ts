@@ -1,13 +1,11 @@
 import { contendForLead } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
-import type { Log } from "../base/log.ts";
 import { IndexGroup, type SearchIndex, type StoredDocument } from "../search/index.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../urls/index.ts";
 import type { OpenIndexes } from "./live-index.ts";
 import type { DeploymentId } from "./place.ts";
-import type { SyncBook } from "./sync-book.ts";
 import type { Tenant } from "./tenant.ts";
-import type { SearchAnswer, TenantSearchOptions } from "./types.ts";
+import type { SearchAnswer, TenantParts, TenantSearchOptions } from "./types.ts";
 
 type Usable = { readonly tenant: Tenant; readonly index: SearchIndex };
 
@@ -146,7 +144,7 @@ const TAILS = [
   "/index.md",
   "/index.mdx",
   "/README.md",
-] as const;
+];
 
 /**
  * The addresses under which an index may hold the document of an address, the likeliest first: as it is, and
@@ -186,96 +184,98 @@ const REQUESTS_EVERY_MS = 250;
 /** How often the schedules are checked, in ms. */
 const SCHEDULES_EVERY_MS = 1000;
 
-type LeadParts = {
-  readonly book: SyncBook;
-  readonly deployment: DeploymentId;
-  readonly isOffline: boolean;
-  readonly log: Log;
-};
-
 /** The name of the lease of whoever leads. */
 export const leadOf = ({ name, file }: DeploymentId): string =>
   `scheduler:${name === null ? "" : `${name} `}${file}`;
 
-/** The tenants that this process looks after while it leads. */
-export type Lead = AsyncDisposable & {
-  /** @param isNew whether its documents have to be fetched soon, whatever its schedule says */
-  take(tenant: Tenant, isNew: boolean): void;
-  dismiss(tenant: Tenant): void;
-};
-
 /** Runs watches, schedules and builds of the tenants while this process leads. */
-export function leadTenants(first: readonly Tenant[], { book, deployment, log, isOffline }: LeadParts): Lead {
-  const tenants = new Map(first.map((tenant) => [tenant.key, tenant]));
-  let isLeading = false;
-  let timer: ReturnType<typeof setInterval> | undefined;
-  let lookedAt = Number.NEGATIVE_INFINITY;
-  const lookAfter = async (): Promise<void> => {
+export class Lead implements AsyncDisposable {
+  readonly #tenants: Map<string, Tenant>;
+  readonly #parts: TenantParts;
+  readonly #contention: AsyncDisposable;
+  #isLeading = false;
+  #isTroubled = false;
+  #timer: ReturnType<typeof setInterval> | undefined;
+  #lookedAt = Number.NEGATIVE_INFINITY;
+  #looking: Promise<void> | null = null;
+
+  constructor(first: readonly Tenant[], parts: TenantParts) {
+    this.#tenants = new Map(first.map((tenant) => [tenant.key, tenant]));
+    this.#parts = parts;
+    const { book, deployment, log } = parts;
+    this.#contention = contendForLead({
+      leases: book.leases,
+      name: leadOf(deployment),
+      owner: book.owner,
+      ttlMs: LEAD_MS,
+      onGained: () => {
+        this.#isLeading = true;
+        log.info("this process builds and syncs");
+        this.#timer = setInterval(() => this.#lookAgain(), REQUESTS_EVERY_MS);
+        this.#timer.unref?.();
+        for (const tenant of this.#tenants.values()) void this.#guarded(() => tenant.lead());
+      },
+      onLost: () => {
+        log.warning("another process builds and syncs now");
+        this.#follow();
+      },
+      onError: book.onLeaseError,
+    });
+  }
+
+  /** @param isNew whether its documents have to be fetched soon, whatever its schedule says */
+  take(tenant: Tenant, isNew: boolean): void {
+    this.#tenants.set(tenant.key, tenant);
+    if (!this.#isLeading) return;
+    void this.#guarded(async () => {
+      await tenant.lead();
+      if (isNew && !this.#parts.isOffline && tenant.settings.source !== "filesystem") await tenant.syncSoon();
+    });
+  }
+
+  dismiss(tenant: Tenant): void {
+    if (this.#tenants.get(tenant.key) === tenant) this.#tenants.delete(tenant.key);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#follow();
+    await this.#looking;
+    await this.#contention[Symbol.asyncDispose]();
+  }
+
+  #lookAgain(): void {
+    this.#looking ??= this.#guarded(() => this.#lookAfter()).finally(() => {
+      this.#looking = null;
+    });
+  }
+
+  async #lookAfter(): Promise<void> {
+    const { book, isOffline } = this.#parts;
+    const tenants = this.#tenants;
     await Promise.all([...tenants.values()].map((tenant) => tenant.settle()));
     const keys = [...tenants.keys()];
     for (const key of await book.takeRequests(keys)) await tenants.get(key)?.syncSoon();
-    if (isOffline || performance.now() - lookedAt < SCHEDULES_EVERY_MS) return;
-    lookedAt = performance.now();
+    if (isOffline || performance.now() - this.#lookedAt < SCHEDULES_EVERY_MS) return;
+    this.#lookedAt = performance.now();
     for (const [place, record] of (await book.read(keys)).entries())
-      if (isLeading) await tenants.get(keys[place]!)?.syncWhenDue(record, Date.now());
-  };
-  let isTroubled = false;
+      if (this.#isLeading) await tenants.get(keys[place]!)?.syncWhenDue(record, Date.now());
+  }
+
   // State that cannot be read or written just now (a full disk, another process's long write) must not end a
   // server that can still answer.
-  const guarded = async (work: () => Promise<void>): Promise<void> => {
+  async #guarded(work: () => Promise<void>): Promise<void> {
     try {
       await work();
-      isTroubled = false;
+      this.#isTroubled = false;
     } catch (error) {
-      if (!isTroubled) log.error("syncs are not looked after", { error: String(error) });
-      isTroubled = true;
+      if (!this.#isTroubled) this.#parts.log.error("syncs are not looked after", { error: String(error) });
+      this.#isTroubled = true;
     }
-  };
-  let looking: Promise<void> | null = null;
-  const lookAgain = (): void => {
-    looking ??= guarded(lookAfter).finally(() => {
-      looking = null;
-    });
-  };
-  const follow = (): void => {
-    isLeading = false;
-    clearInterval(timer);
-    for (const tenant of tenants.values()) tenant.follow();
-  };
-  const contention = contendForLead({
-    leases: book.leases,
-    name: leadOf(deployment),
-    owner: book.owner,
-    ttlMs: LEAD_MS,
-    onGained: () => {
-      isLeading = true;
-      log.info("this process builds and syncs");
-      timer = setInterval(lookAgain, REQUESTS_EVERY_MS);
-      timer.unref?.();
-      for (const tenant of tenants.values()) void guarded(() => tenant.lead());
-    },
-    onLost: () => {
-      log.warning("another process builds and syncs now");
-      follow();
-    },
-    onError: book.onLeaseError,
-  });
-  return {
-    take(tenant, isNew) {
-      tenants.set(tenant.key, tenant);
-      if (!isLeading) return;
-      void guarded(async () => {
-        await tenant.lead();
-        if (isNew && !isOffline && tenant.settings.source !== "filesystem") await tenant.syncSoon();
-      });
-    },
-    dismiss(tenant) {
-      if (tenants.get(tenant.key) === tenant) tenants.delete(tenant.key);
-    },
-    async [Symbol.asyncDispose]() {
-      follow();
-      await looking;
-      await contention[Symbol.asyncDispose]();
-    },
-  };
+  }
+
+  #follow(): void {
+    this.#isLeading = false;
+    clearInterval(this.#timer);
+    for (const tenant of this.#tenants.values()) tenant.follow();
+  }
 }

@@ -36,7 +36,7 @@ export type SyncRecord = {
 };
 
 /** A finished sync. */
-export type PastSync = {
+type PastSync = {
   readonly startedAt: number;
   readonly endedAt: number;
   /** Null for a failed sync. */
@@ -66,7 +66,7 @@ export type TenantRecord = SyncRecord & {
  * time works on a tenant, and holds its lease. Tenants are named by `Place.key`, since deployments that know nothing
  * of each other may share a book.
  */
-export interface SyncBook {
+export interface SyncBook extends LeaseHolder {
   /** Reads the records of tenants, in the order of their keys. */
   read(keys: readonly string[]): Promise<readonly TenantRecord[]>;
   /** Writes some fields and keeps the others. */
@@ -82,6 +82,10 @@ export interface SyncBook {
    * @param writtenAt when the tenant's last sync wrote its state: the record has to have that sync; null takes any
    */
   inherit(codename: string, key: string, writtenAt: number | null): Promise<void>;
+}
+
+/** This process as one that takes leases. */
+export interface LeaseHolder {
   /** Leases for work that one process at a time does. */
   readonly leases: Leases;
   /** The owner name of this process in leases. */
@@ -173,7 +177,7 @@ export function openSyncBook(database: Database, log: Log): SyncBook {
         forget.run(codename);
       }),
     begin: (codename) =>
-      beginWork(codename, { leases, owner: self.name, onLeaseError }, async (change, { fence }) =>
+      beginWork(codename, { leases, owner: self.name, onLeaseError }, async (change, fence) =>
         database.transaction(() => {
           if (isHeld.get(leaseOf(codename), fence)) merge(codename, change);
         }),
@@ -193,29 +197,26 @@ export function recordOf(
 }
 
 /** Logs that a lease could not be renewed. */
-export const warnsOf =
+const warnsOf =
   (log: Log) =>
   (error: unknown): void =>
     log.warning("lease not renewed", { error: error instanceof Error ? error.message : String(error) });
 
-type Holding = { readonly fence: number; readonly lost: AbortSignal };
-
 /** Begins work under the lease of a tenant; its changes are written one after the other. */
-export async function beginWork(
+async function beginWork(
   codename: string,
-  { leases, owner, onLeaseError: onError }: Pick<SyncBook, "leases" | "owner" | "onLeaseError">,
-  write: (change: Partial<SyncRecord>, holding: Holding) => Promise<void>,
+  { leases, owner, onLeaseError: onError }: LeaseHolder,
+  write: (change: Partial<SyncRecord>, fence: number) => Promise<void>,
 ): Promise<TenantWork | null> {
   const lost = new AbortController();
   const lease = { leases, name: leaseOf(codename), owner, ttlMs: WORK_LEASE_MS, onError };
   const held = await holdLease({ ...lease, onLost: () => lost.abort() });
   if (!held) return null;
-  const holding = { fence: held.fence, lost: lost.signal };
   let last = Promise.resolve();
   return {
     lost: lost.signal,
     write(change) {
-      const written = last.then(() => write(change, holding));
+      const written = last.then(() => write(change, held.fence));
       last = written.catch(() => {}); // the next is written all the same
       return written;
     },
@@ -247,16 +248,15 @@ const FAULTS: Readonly<Record<string, string>> = {
   index_outdated: "it was built by another version",
 };
 
-type IndexWork = Pick<TenantRecord, "state" | "lastError" | "isTaken"> & {
-  /** Whether some process, a server, builds indexes by itself. */
-  readonly isLed: boolean;
-};
-
-/** Says what keeps a tenant from being searched, and what to do about it. */
+/**
+ * Says what keeps a tenant from being searched, and what to do about it.
+ * @param isLed whether some process, a server, builds indexes by itself
+ */
 export function describeIndexFailure(
   error: Failure,
   { codename, allowIndexBuilds }: TenantSettings,
-  { state, lastError, isTaken, isLed }: IndexWork,
+  { state, lastError, isTaken }: TenantRecord,
+  isLed: boolean,
 ): Failure {
   const what = `Tenant '${codename}' has no search index`;
   const isBuiltByItself = isLed && allowIndexBuilds;

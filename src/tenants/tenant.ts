@@ -9,7 +9,7 @@ import {
   type StoredDocument,
 } from "../search/index.ts";
 import type { DocumentUrl } from "../urls/index.ts";
-import { describeTenant, statusOf, type TenantDetail } from "./describe.ts";
+import { describeTenant, type TenantDetail } from "./describe.ts";
 import { LeftOutFiles, readLeftOut } from "./left-out.ts";
 import { LiveIndex, type OpenIndexes, runTestQueries } from "./live-index.ts";
 import { Place } from "./place.ts";
@@ -25,12 +25,20 @@ import {
   type TenantRecord,
   withPast,
 } from "./sync-book.ts";
-import type { OnSynced, TenantParts } from "./tenant-parts.ts";
-import type { SearchAnswer, TenantSearchOptions, TenantStatus, Work } from "./types.ts";
+import type {
+  OnSynced,
+  SearchAnswer,
+  TenantParts,
+  TenantSearchOptions,
+  TenantStatus,
+  Work,
+} from "./types.ts";
 
 type TenantOptions = TenantParts & { readonly openIndexes: OpenIndexes };
 
 const TEST_QUERY_MS = 5_000;
+
+const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
 
 const asFailure = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure("internal", String(error), { cause: error });
@@ -81,7 +89,7 @@ export class Tenant implements AsyncDisposable {
 
   /** See `Place.settle`; everything that reads its index or record waits for it. */
   settle(): Promise<void> {
-    const documents = () => this.#source.documents({ onLeftOut: () => {} });
+    const documents = () => this.#source.documents(() => {});
     return this.#place.settle({ book: this.#book, documents, log: this.#log });
   }
 
@@ -91,10 +99,32 @@ export class Tenant implements AsyncDisposable {
    */
   statusFrom(record: TenantRecord, isLed: boolean): TenantStatus {
     const { builtAt, bytes, documentCount, failure } = this.#index;
+    const { codename, source, search } = this.settings;
     const none = new Failure("index_missing", "there is no search index");
-    const isMissing = this.settings.search.isEnabled && builtAt === null && failure === null;
-    const missing = isMissing ? this.explain(none, record, isLed) : null;
-    return statusOf(this.settings, this.detail, record, { builtAt, bytes, documentCount, failure, missing });
+    const isMissing = search.isEnabled && builtAt === null && failure === null;
+    const lastError = record.lastError ?? failure?.toRecord() ?? null;
+    return {
+      codename,
+      displayName: this.detail.displayName,
+      description: this.detail.description,
+      source,
+      state: record.state,
+      lastStartedAt: dateOf(record.lastStartedAt),
+      lastCompletedAt: dateOf(record.lastCompletedAt),
+      nextRunAt: dateOf(record.nextRunAt),
+      lastError,
+      problem: lastError ?? (isMissing ? this.explain(none, record, isLed).toRecord() : null),
+      counts: record.counts,
+      history: record.history,
+      documentCount: documentCount ?? record.documents,
+      builtAt,
+      indexBytes: bytes,
+      isSearchEnabled: search.isEnabled,
+      isBuilding: record.state === "running" && record.isBuilding,
+      skippedFiles: record.skippedFiles,
+      leftOut: record.leftOut,
+      testQueries: record.testQueries,
+    };
   }
 
   /**
@@ -102,7 +132,7 @@ export class Tenant implements AsyncDisposable {
    * @param isLed whether some process builds and syncs the tenants: beside a mere command nobody builds anything
    */
   explain(error: Failure, record: TenantRecord, isLed: boolean): Failure {
-    return describeIndexFailure(error, this.settings, { ...record, isLed });
+    return describeIndexFailure(error, this.settings, record, isLed);
   }
 
   search(query: string, options: TenantSearchOptions): SearchAnswer {
@@ -300,10 +330,9 @@ export class Tenant implements AsyncDisposable {
   /** @returns whether the index has to be built */
   async #syncDocuments({ signal, onRunning, write }: Work): Promise<boolean> {
     const { codename } = this.settings;
-    const { leases, owner, onLeaseError: onError } = this.#book;
     if (this.#options.isOffline)
       throw new Failure("egress_refused", `Tenant '${codename}' is not synced: operation_mode is offline`);
-    await using _ = await takeSyncSlot({ leases, owner, signal, onError });
+    await using _ = await takeSyncSlot(this.#book, signal);
     await onRunning();
     const startedAt = Date.now();
     const before = await this.#readRecord();
@@ -367,7 +396,7 @@ export class Tenant implements AsyncDisposable {
     const { indexPath: path, owner } = this.#place;
     await this.#place.claim();
     const files = new LeftOutFiles(this.#log);
-    const counts = await buildIndex(() => this.#source.documents({ onLeftOut: files.begin() }), {
+    const counts = await buildIndex(() => this.#source.documents(files.begin()), {
       ...this.#options.building,
       path,
       owner,
@@ -380,14 +409,11 @@ export class Tenant implements AsyncDisposable {
     this.#index.refresh(true);
     const leftOut = await files.save(path);
     this.#log.info("index built", { ...counts, skipped_files: leftOut.skippedFiles });
-    const testQueries = search.isEnabled ? await this.#runTestQueries() : [];
-    await write({ documents: counts.documents, ...leftOut, needsBuild: false, testQueries });
-    return counts;
-  }
-
-  #runTestQueries(): Promise<SyncRecord["testQueries"]> {
     const options = { size: 10, wordMatch: false, timeoutMs: TEST_QUERY_MS };
     const countHits = (query: string): number => this.search(query, options).hits.length;
-    return runTestQueries(this.detail.testQueries, { countHits, log: this.#log });
+    const queries = search.isEnabled ? this.detail.testQueries : [];
+    const testQueries = await runTestQueries(queries, countHits, this.#log);
+    await write({ documents: counts.documents, ...leftOut, needsBuild: false, testQueries });
+    return counts;
   }
 }

@@ -1,12 +1,15 @@
 import type { Failure, FailureRecord } from "../base/failure.ts";
-import type { MatchCounts, SearchFilter, SearchHit, SnippetStyle } from "../search/index.ts";
+import type { Log } from "../base/log.ts";
+import type { MatchCounts, SearchHit, SearchWish } from "../search/index.ts";
 import type { LeftOutCounts } from "./left-out.ts";
+import type { DeploymentId } from "./place.ts";
 import type { TenantSettings } from "./settings.ts";
+import type { SourceParts } from "./source/open-source.ts";
 import type { SyncCounts } from "./source/source.ts";
-import type { SyncRecord } from "./sync-book.ts";
+import type { SyncBook, SyncRecord } from "./sync-book.ts";
 
 /** How indexes are built. */
-export type IndexBuilding = {
+type IndexBuilding = {
   /** The URL of the worker's module. */
   readonly workerUrl: string | URL;
   readonly memoryBytes: number;
@@ -24,24 +27,12 @@ export type Work = {
   readonly write: (change: Partial<SyncRecord>) => Promise<void>;
 };
 
-export type TenantSearchOptions = {
-  /** The most results, 1 to 100. */
-  readonly size: number;
-  /** How many of the best results are left out; by default none. */
-  readonly offset?: number;
+export type TenantSearchOptions = SearchWish & {
   /** The most results of each tenant, where several are searched; by default any number. */
   readonly perTenant?: number | undefined;
-  /** What documents must meet; by default nothing. */
-  readonly filter?: SearchFilter | undefined;
-  /** Whether results name all the sections with the best passages. */
-  readonly withSections?: boolean;
   /** Whether to count all that the query finds. */
   readonly isCounted?: boolean;
-  /** Whether only words as typed match. */
-  readonly wordMatch: boolean;
   readonly timeoutMs: number;
-  /** Replaces the tenant's style. */
-  readonly snippetStyle?: SnippetStyle | undefined;
 };
 
 export type SearchAnswer = {
@@ -68,10 +59,7 @@ export type TenantStatus = {
   readonly lastCompletedAt: Date | null;
   readonly nextRunAt: Date | null;
   readonly lastError: FailureRecord | null;
-  /**
-   * Why the tenant is not up to date: the last error, or why there is no index to search; null when all is
-   * well.
-   */
+  /** Why the tenant is not up to date: the last error, or why there is no index to search; null when all is well. */
   readonly problem: FailureRecord | null;
   /** Null before the index was opened. */
   readonly documentCount: number | null;
@@ -90,5 +78,23 @@ export type TenantStatus = {
   /** All files that the last build left out. */
   readonly leftOut: LeftOutCounts;
   /** Hits of the example queries after the last build. */
-  readonly testQueries: readonly { readonly query: string; readonly hits: number }[];
+  readonly testQueries: SyncRecord["testQueries"];
 };
+
+/** What all tenants of a deployment work with. */
+export type TenantParts = SourceParts & {
+  /** An absolute path; indexes without a place beside their documents are kept there. */
+  readonly stateDirectory: string;
+  /** The records that all processes which serve the same tenants share. */
+  readonly book: SyncBook;
+  /** Of all processes of one deployment, one builds and syncs. */
+  readonly deployment: DeploymentId;
+  readonly building: IndexBuilding;
+  /** Whether there are no schedules and no outbound connections. */
+  readonly isOffline: boolean;
+  readonly onSynced: OnSynced;
+  readonly log: Log;
+};
+
+/** Is told of each sync that ended, cancelled ones left out. */
+export type OnSynced = (codename: string, outcome: "success" | "failure") => void;

@@ -5,6 +5,7 @@ export {
   originOf,
   type PageUrl,
   parsePageUrl,
+  parseServiceUrl,
   resolveHref,
   splitCredentials,
   withoutCredentials,

@@ -98,6 +98,13 @@ export function parseHttpUrl(text: string, base?: PageUrl): URL | null {
   return url;
 }
 
+/** The base of a service's addresses: an http or https URL without credentials, query and fragment; else null. */
+export function parseServiceUrl(text: string): URL | null {
+  const url = URL.parse(text);
+  const isPlain = url && /^https?:$/.test(url.protocol) && !url.username && !url.password;
+  return isPlain && !url.search && !url.hash ? url : null;
+}
+
 function removeTrackingParameters(url: URL): void {
   const kept = url.search
     .slice(1)

@@ -1,9 +1,9 @@
 import { isTrackingPair, originOf, type PageUrl, parseHttpUrl } from "./page-url.ts";
 
 /** Why the rules refuse a URL. */
-export type UrlRefusal = "not_allowed" | "denied" | "foreign_origin";
+type UrlRefusal = "not_allowed" | "denied" | "foreign_origin";
 
-export type UrlRules = {
+type UrlRules = {
   /** When not empty, a URL must start with one of these, each in the form of `parseUrlPrefix`. */
   readonly allowPrefixes: readonly string[];
   /** URLs that start with one of these, in the same form, are refused. */

@@ -18,7 +18,7 @@ function browserPath(): string {
   const found = [named, ...commands.map((name) => Bun.which(name)), ...places].find(
     (path) => path && existsSync(path),
   );
-  if (!found) throw new Error("no Chromium was found: run scripts/ensure-chromium.sh");
+  if (!found) throw new Error("no Chromium was found: run sh scripts/ensure.sh fast");
   return found;
 }
 

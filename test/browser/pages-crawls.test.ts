@@ -134,7 +134,7 @@ describe("the page of serve extractor, for crawls", () => {
     const before = await topOf(".outcomes");
     // What a person holds stays the same element while pages come.
     await link.evaluate((element) => element.focus());
-    await page.locator(".chart-told", { hasText: "extracted" }).waitFor();
+    await page.locator(".speed .told", { hasText: "extracted" }).waitFor();
     expect(await topOf(".outcomes")).toBe(before);
     await page.locator(".pages li a").nth(3).waitFor();
     expect(await page.evaluate(() => document.activeElement?.isConnected)).toBe(true);
@@ -143,27 +143,6 @@ describe("the page of serve extractor, for crawls", () => {
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.locator(".job-head .tag", { hasText: "cancelled" }).waitFor();
     held.resolve();
-    expect(tab.complaints).toEqual([]);
-  });
-
-  test.each([
-    ["cannot be had", "chartless"],
-    ["is cut off after its head", "chart-cut"],
-  ])("goes on without its chart while the file of it %s", async (_, directory) => {
-    await using tab = await visit({ expected: /ERR_/ });
-    const { page } = tab;
-    const asked = Promise.withResolvers<void>();
-    await page.route("**/*chart.js", async (route) => {
-      if (directory === "chartless") await route.abort();
-      else await route.fulfill({ contentType: "text/javascript", body: "" });
-      asked.resolve();
-    });
-    await page.goto(`${server.url}/#crawls`);
-    await page.getByText("More options").click();
-    const fields = { output_dir: directory, rate_limit_delay: "0.7", max_pages: "4" };
-    await submitCrawl(page, { seeds: `${site.origin}/one`, ...fields });
-    await asked.promise;
-    await page.getByRole("button", { name: "Manifest" }).waitFor();
     expect(tab.complaints).toEqual([]);
   });
 

@@ -1,6 +1,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { serveLocal } from "../support/local.ts";
 import {
   accessibilityFaults,
   firefoxPath,
@@ -16,21 +17,17 @@ setDefaultTimeout(120_000);
 type Site = AsyncDisposable & { readonly url: string; readonly paths: string[] };
 function serveSite(page: () => { readonly html: string; readonly policy: string }): Site {
   const paths: string[] = [];
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: (request) => {
-      const { pathname } = new URL(request.url);
-      paths.push(pathname);
-      if (pathname === "/favicon.ico") return new Response(null, { status: 204 });
-      const { html, policy } = page();
-      return new Response(
-        `<!doctype html><html lang="en"><title>A site</title><main><h1>A site</h1>${html}</main>`,
-        {
-          headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": policy },
-        },
-      );
-    },
+  const server = serveLocal((request) => {
+    const { pathname } = new URL(request.url);
+    paths.push(pathname);
+    if (pathname === "/favicon.ico") return new Response(null, { status: 204 });
+    const { html, policy } = page();
+    return new Response(
+      `<!doctype html><html lang="en"><title>A site</title><main><h1>A site</h1>${html}</main>`,
+      {
+        headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": policy },
+      },
+    );
   });
   return { url: `http://127.0.0.1:${server.port}`, paths, [Symbol.asyncDispose]: () => server.stop(true) };
 }
@@ -362,14 +359,10 @@ describe("the page that makes the line for the search box", () => {
 
 /** A server that answers searches of every site in its own way. */
 function serveSearch(answer: () => Response): AsyncDisposable & { readonly url: string } {
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: () => {
-      const response = answer();
-      response.headers.set("access-control-allow-origin", "*");
-      return response;
-    },
+  const server = serveLocal(() => {
+    const response = answer();
+    response.headers.set("access-control-allow-origin", "*");
+    return response;
   });
   return { url: `http://127.0.0.1:${server.port}`, [Symbol.asyncDispose]: () => server.stop(true) };
 }

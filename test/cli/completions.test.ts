@@ -4,7 +4,6 @@ import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { COMMANDS, type Command, CRAWL_COMMAND, EXTRACT_COMMAND } from "../../src/cli/commands.ts";
 import { runBinary, runShell } from "../support/binary.ts";
-import { bashOffers } from "../support/completion.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const offeredBy = ({ flags }: Command) => flags;
@@ -19,6 +18,27 @@ const deploymentOf = (...codenames: string[]): string =>
       docs_root_dir: codename,
     })),
   });
+
+/**
+ * What bash offers after the words, once the program's completion script is loaded.
+ * @param words as typed, the last one being the one at the cursor ("" for a new one)
+ * @param cwd where files are offered from
+ */
+async function bashOffers(words: readonly string[], cwd: string): Promise<string[]> {
+  const quoted = ["article-extractor", ...words].map((word) => `'${word}'`).join(" ");
+  const run = await runShell(
+    `set -eu
+     source <(article-extractor completions bash)
+     complete -p article-extractor > /dev/null
+     COMP_WORDS=(${quoted})
+     COMP_CWORD=${words.length}
+     _article_extractor || true
+     printf '%s\\n' "\${COMPREPLY[@]}"`,
+    { shell: "bash", cwd },
+  );
+  if (run.stderr !== "") throw new Error(run.stderr);
+  return run.stdout.split("\n").filter((offer) => offer !== "");
+}
 
 describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
   const ROWS: readonly (readonly [words: readonly string[], offers: readonly string[]])[] = [

@@ -2,7 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BINARY, cleanEnvironment, runShell } from "../support/binary.ts";
-import { crawlDirectory, crawlOnce, type Manifest, pathsOf, readCrawl } from "../support/crawl-run.ts";
+import { crawlDirectory, crawlOnce, pathsOf, readCrawl } from "../support/crawl-run.ts";
+import type { ManifestFile } from "../support/crawling.ts";
 import { crawlPage, type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { untilTrue } from "../support/until.ts";
@@ -23,7 +24,7 @@ function startCrawl(words: readonly string[], cwd: string) {
 const untilVisits = (site: NumberedSite, count: number): Promise<void> =>
   untilTrue(() => site.visits.length >= count);
 
-function expectWhole(manifest: Manifest | null): void {
+function expectWhole(manifest: ManifestFile | null): void {
   if (!manifest) throw new Error("there is no manifest");
   const { total_pages, successful, failed, skipped, results } = manifest;
   expect(successful + failed + skipped).toBe(total_pages);

@@ -1,7 +1,8 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { BINARY, cleanEnvironment, requireBinary, runBinary } from "../support/binary.ts";
-import { type Manifest, readCrawl } from "../support/crawl-run.ts";
+import { readCrawl } from "../support/crawl-run.ts";
+import type { ManifestFile } from "../support/crawling.ts";
 import { outputOf } from "../support/local.ts";
 import { type NumberedSite, type NumberedSiteOptions, serveNumberedSite } from "../support/numbered-site.ts";
 import { testDatabase } from "../support/postgres.ts";
@@ -47,7 +48,13 @@ async function joinedCrawl(site: NumberedSite, words: readonly string[] = []) {
 }
 
 /** Checks that each URL has one outcome and each stored page its file; returns how many pages were stored. */
-function expectWhole({ manifest, files }: { manifest: Manifest | null; files: readonly string[] }): number {
+function expectWhole({
+  manifest,
+  files,
+}: {
+  manifest: ManifestFile | null;
+  files: readonly string[];
+}): number {
   if (!manifest) throw new Error("there is no manifest");
   const { total_pages, successful, failed, skipped, results } = manifest;
   expect([successful + failed + skipped, results.length]).toEqual([total_pages, total_pages]);

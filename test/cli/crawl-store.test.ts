@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { type ObjectStore, openObjectStore } from "../../src/base/objects/index.ts";
+import type { ObjectStore } from "../../src/base/objects.ts";
+import { openObjectStore } from "../../src/scale/objects/open.ts";
 import { BINARY, type BinaryResult, cleanEnvironment, runBinary } from "../support/binary.ts";
 import { environmentFor, makeBucket } from "../support/bucket.ts";
-import type { Manifest } from "../support/crawl-run.ts";
+import type { ManifestFile } from "../support/crawling.ts";
 import { type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { untilTrue } from "../support/until.ts";
@@ -45,7 +46,7 @@ async function openPlace(prefix = "docs") {
   };
 }
 
-const manifestOf = async (store: ObjectStore): Promise<Manifest> =>
+const manifestOf = async (store: ObjectStore): Promise<ManifestFile> =>
   JSON.parse(new TextDecoder().decode((await store.read("manifest.json")) ?? undefined));
 
 async function keysOf(store: ObjectStore): Promise<string[]> {
@@ -55,7 +56,7 @@ async function keysOf(store: ObjectStore): Promise<string[]> {
 }
 
 /** Every success of the manifest has its object, and there is no other page. */
-async function expectWhole(store: ObjectStore, pages: number): Promise<Manifest> {
+async function expectWhole(store: ObjectStore, pages: number): Promise<ManifestFile> {
   const manifest = await manifestOf(store);
   const files = manifest.results.flatMap(({ status, file_path }) =>
     status === "success" ? [file_path] : [],

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { checkReady, migrate, WANTED_VERSION } from "../../src/base/postgres/index.ts";
-import { schemaVersion } from "../../src/base/postgres/schema.ts";
+import { checkReady, migrate, schemaVersion, WANTED_VERSION } from "../../src/scale/postgres/schema.ts";
 import { reservePort } from "../../src/server/listen.ts";
 import { BINARY, cleanEnvironment, runBinary } from "../support/binary.ts";
 import { KILLS } from "../support/kills.ts";

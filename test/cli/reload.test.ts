@@ -325,7 +325,7 @@ test.each([1, 3])(
     isOver = true;
     await Promise.all(clients);
     expect(errors).toEqual([]);
-    expect(searches).toBeGreaterThan(CHANGES);
+    expect(searches).toBeGreaterThan(CHANGES / 2);
     expect(linesWith(served, "deployment file applied")).toBeGreaterThanOrEqual(CHANGES / 2);
     expect(linesWith(served, "deployment file not applied")).toBeGreaterThanOrEqual(CHANGES / 2);
     expect(served.said).not.toMatch(/process died|"fault"|sync failed/);

@@ -154,18 +154,4 @@ describe("settings", () => {
     expect((await fetched(env, "/bytes/5000")).exitCode).toBe(1);
     expect((await fetched(env, "/bytes/5000", "--max-bytes", "5000")).exitCode).toBe(0);
   });
-
-  test("ARTICLE_EXTRACTOR_LOG_LEVEL and _FORMAT set the log, and options go before them", async () => {
-    const env = { ARTICLE_EXTRACTOR_LOG_LEVEL: "info", ARTICLE_EXTRACTOR_LOG_FORMAT: "text" };
-    expect((await fetched(env)).stderr).toMatch(/^\S+Z INFO /);
-    expect((await fetched(env, "/page", "--log-format", "json")).stderr).toStartWith("{");
-    expect((await fetched(env, "/page", "--log-level", "critical")).stderr).toBe("");
-    expect((await fetched({ ARTICLE_EXTRACTOR_LOG_LEVEL: "critical" }, "/page", "-v")).stderr).toContain(
-      "extracted",
-    );
-  });
-
-  test("ARTICLE_EXTRACTOR_THREADPOOL_SIZE may be anything in its range", async () => {
-    expect((await fetched({ ARTICLE_EXTRACTOR_THREADPOOL_SIZE: "3" })).exitCode).toBe(0);
-  });
 });

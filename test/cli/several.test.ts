@@ -3,6 +3,7 @@ import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BINARY, cleanEnvironment, requireBinary, runBinary } from "../support/binary.ts";
 import { runCommand } from "../support/command.ts";
+import { serveLocal } from "../support/local.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { untilTrue } from "../support/until.ts";
 
@@ -28,16 +29,11 @@ const nameOf = ({ file, url }: Line): string => file ?? new URL(url ?? "").pathn
 function openSite() {
   const held = Promise.withResolvers<void>();
   const seen: string[] = [];
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    idleTimeout: 0,
-    async fetch(request) {
-      const { pathname } = new URL(request.url);
-      seen.push(pathname);
-      if (pathname === "/held") await held.promise;
-      return new Response(page(pathname), { headers: { "content-type": "text/html" } });
-    },
+  const server = serveLocal(async (request) => {
+    const { pathname } = new URL(request.url);
+    seen.push(pathname);
+    if (pathname === "/held") await held.promise;
+    return new Response(page(pathname), { headers: { "content-type": "text/html" } });
   });
   return {
     urls: (...names: readonly string[]) => names.map((name) => `${server.url}${name}`),

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BINARY, cleanEnvironment, requireBinary, runShell } from "../support/binary.ts";
+import { serveLocal } from "../support/local.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const WORDS = ["tide", "mill", "wheel", "gate", "pond", "water", "stone", "timber", "quay", "morning"];
@@ -98,14 +99,9 @@ describe("interrupted", () => {
   /** A server that takes requests and never answers. */
   function silentServer() {
     let requests = 0;
-    const server = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      idleTimeout: 0,
-      fetch: () => {
-        requests++;
-        return new Promise<Response>(() => {});
-      },
+    const server = serveLocal(() => {
+      requests++;
+      return new Promise<Response>(() => {});
     });
     return {
       url: server.url.href,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import type { ObjectStore } from "../../src/base/objects/index.ts";
-import { folderOf } from "../../src/base/objects/store.ts";
+import type { ObjectStore } from "../../src/base/objects.ts";
+import { folderOf } from "../../src/base/objects.ts";
 
 /** One empty place for objects, and stores on it. */
 export type ObjectStorePlace = AsyncDisposable & {

@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { openObjectStore } from "../../src/base/objects/index.ts";
-import { folderOf } from "../../src/base/objects/store.ts";
-import { makeBucket, optionsFor } from "../support/bucket.ts";
+import { folderOf } from "../../src/base/objects.ts";
+import { openObjectStore } from "../../src/scale/objects/open.ts";
+import { optionsFor } from "../support/bucket.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { describeObjectStore } from "./object-store.contract.ts";
 
@@ -14,14 +14,6 @@ describeObjectStore("a directory", async () => {
   const path = join(directory.path, "made later");
   return { ...directory, open: () => openObjectStore({ kind: "directory", path }, optionsFor("")) };
 });
-
-for (const prefix of ["", "with blank/é"]) {
-  describeObjectStore(prefix === "" ? "a bucket" : "a prefix of a bucket", async () => {
-    const { name: bucket, options } = await makeBucket();
-    const location = { kind: "s3", bucket, prefix } as const;
-    return { open: () => openObjectStore(location, options), [Symbol.asyncDispose]: async () => {} };
-  });
-}
 
 test("symbolic links in a directory lead nowhere", async () => {
   const path = await mkdtemp(join(tmpdir(), "object-store-"));

@@ -2,10 +2,11 @@ import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { openObjectStore } from "../../src/base/objects/index.ts";
-import { createFileStore, createObjectPageStore } from "../../src/pages/index.ts";
+import { createFileStore } from "../../src/pages/index.ts";
+import { openObjectStore } from "../../src/scale/objects/open.ts";
+import { createObjectPageStore } from "../../src/scale/page-store.ts";
 import type { DocumentUrl } from "../../src/urls/index.ts";
-import { makeBucket, optionsFor } from "../support/bucket.ts";
+import { optionsFor } from "../support/bucket.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { describePageStore } from "./page-store.contract.ts";
 
@@ -18,15 +19,6 @@ describePageStore("objects in a directory", async () => {
   const directory = temporaryDirectory();
   const store = await openObjectStore({ kind: "directory", path: directory.path }, optionsFor(""));
   return { ...directory, open: () => createObjectPageStore(store) };
-});
-
-describePageStore("objects in a folder of a bucket", async () => {
-  const { name: bucket, options } = await makeBucket();
-  const store = await openObjectStore({ kind: "s3", bucket, prefix: "a b" }, options);
-  return {
-    open: () => createObjectPageStore(store, { folder: "pages/" }),
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
-  };
 });
 
 test("objects that are no pages, and pages of folders below, are passed over", async () => {

@@ -14,21 +14,13 @@ const serve = (port: number | string) =>
     detached: true,
   });
 
-/** The first line that the command says. */
-async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
-  const decoder = new TextDecoder();
-  let said = "";
-  for await (const bytes of stream) {
-    said += decoder.decode(bytes, { stream: true });
-    if (said.includes("\n")) break;
-  }
-  return said.split("\n")[0] ?? "";
-}
-
 test("make sample-site serves the examples' site on loopback, says where, and ends when it is told to", async () => {
   const port = freePorts();
   const made = serve(port);
-  expect(await firstLine(made.stdout)).toBe(`The sample site is at http://localhost:${port}/ until Ctrl-C.`);
+  const { value: said } = await made.stdout.getReader().read();
+  expect(String(Buffer.from(said ?? []))).toStartWith(
+    `The sample site is at http://localhost:${port}/ until Ctrl-C.\n`,
+  );
   expect(await (await fetch(`http://localhost:${port}/`)).text()).toContain("Weirside Works");
   const secure = fetch(`https://localhost:${port + 1}/`, { tls: { rejectUnauthorized: false } });
   expect((await secure).status).toBe(200);

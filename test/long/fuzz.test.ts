@@ -2,11 +2,11 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { Glob } from "bun";
 import fc from "fast-check";
-import { damagePage, seededRandom } from "../../scripts/bench/damage-pages.ts";
 import { Failure } from "../../src/base/failure.ts";
 import { createExtractor } from "../../src/extraction/index.ts";
 import { extractHtml } from "../../src/extraction/pool.ts";
 import { DEFAULT_EXTRACTION, EXTRACTION_LIMITS } from "../../src/settings/index.ts";
+import { damagePage, seededRandom } from "../support/damage-pages.ts";
 
 const SITE = join(import.meta.dir, "../site");
 const names = await Array.fromAsync(new Glob("**/*.html").scan({ cwd: SITE }));

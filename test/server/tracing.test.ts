@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { runBinary } from "../support/binary.ts";
 import { isOver, startExtractor, submitJob, untilJob } from "../support/extractor-server.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { serveLocal } from "../support/local.ts";
 import { serveNumberedSite } from "../support/numbered-site.ts";
 import { Served, writeDeployment } from "../support/served.ts";
 import { untilTrue } from "../support/until.ts";
@@ -20,15 +21,11 @@ function startCollector(status = 200) {
   const spans: SentSpan[] = [];
   const resources: Record<string, unknown>[] = [];
   const requests: { readonly path: string; readonly headers: Headers; readonly body: Buffer }[] = [];
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    async fetch(request) {
-      const body = Buffer.from(await request.arrayBuffer());
-      requests.push({ path: new URL(request.url).pathname, headers: request.headers, body });
-      if (request.headers.get("content-type") === "application/json") read(JSON.parse(body.toString()));
-      return new Response("{}", { status });
-    },
+  const server = serveLocal(async (request) => {
+    const body = Buffer.from(await request.arrayBuffer());
+    requests.push({ path: new URL(request.url).pathname, headers: request.headers, body });
+    if (request.headers.get("content-type") === "application/json") read(JSON.parse(body.toString()));
+    return new Response("{}", { status });
   });
   type Attribute = { readonly key: string; readonly value: Readonly<Record<string, unknown>> };
   const valuesOf = (attributes: readonly Attribute[] = []) =>

@@ -62,9 +62,13 @@ export async function runShell(
  */
 export function cleanEnvironment(env: Readonly<Record<string, string>> = {}): Record<string, string> {
   const path = [join(BINARY, ".."), process.env.PATH ?? "/usr/bin:/bin"].join(":");
+  const browser = process.env.ARTICLE_EXTRACTOR_BROWSER_PATH;
   return {
     PATH: path,
-    HOME: "/nonexistent",
+    // Whoever names a browser, or "none", has the tests run with it.
+    ...(browser && { ARTICLE_EXTRACTOR_BROWSER_PATH: browser }),
+    // Nobody has it, and the program can make it: at the root of the disk only root can.
+    HOME: IS_ROOT ? "/nonexistent" : join(tmpdir(), "article-extractor-nobody"),
     TMPDIR: tmpdir(),
     ARTICLE_EXTRACTOR_PREFER_BROWSER: "false",
     ...env,

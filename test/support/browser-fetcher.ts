@@ -27,7 +27,7 @@ export function browserPath(): string {
     platform: process.platform,
     home: process.env.HOME ?? "/",
   });
-  if (found === null) throw new Error("no Chromium was found: run scripts/ensure-chromium.sh");
+  if (found === null) throw new Error("no Chromium was found: run sh scripts/ensure.sh fast");
   return found;
 }
 
@@ -78,7 +78,7 @@ export function openTestHost(
     log: silentLog,
   });
   return {
-    take: host.take,
+    take: () => host.take(),
     base,
     async [Symbol.asyncDispose]() {
       await host[Symbol.asyncDispose]();

@@ -3,10 +3,11 @@ import { existsSync, mkdirSync, openSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { noMetrics } from "../../src/base/metrics.ts";
-import { DEFAULT_S3_LIMITS } from "../../src/base/objects/index.ts";
-import type { S3Options } from "../../src/base/objects/store.ts";
 import { silentLog } from "../../src/base/silent-log.ts";
 import { isMissing, systemCode } from "../../src/base/system-error.ts";
+import { DEFAULT_S3_LIMITS } from "../../src/scale/objects/open.ts";
+import type { S3Options } from "../../src/scale/objects/s3.ts";
+import { serveLocal } from "./local.ts";
 import { until } from "./until.ts";
 
 const SERVER = join(import.meta.dir, "../../build/moto/bin/moto_server");
@@ -56,7 +57,7 @@ export const environmentFor = ({ endpoint, region, credentials }: S3Options): Re
 
 /** @returns the server's URL; every file of a run gets the same */
 async function startMoto(): Promise<string> {
-  if (!existsSync(SERVER)) throw new Error("moto is missing: run sh scripts/ensure-moto.sh");
+  if (!existsSync(SERVER)) throw new Error("moto is missing: run sh scripts/ensure.sh slow");
   // In a parallel run files are loaded by workers, whose parent is the run.
   const run = process.env.BUN_TEST_WORKER_ID === undefined ? process.pid : process.ppid;
   const directory = join(tmpdir(), `article-extractor-moto-${run}`);
@@ -103,18 +104,13 @@ export type FaultyBucket = AsyncDisposable & {
 };
 
 export function standBefore(options: S3Options, changes: Partial<S3Options> = {}): FaultyBucket {
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    idleTimeout: 0,
-    async fetch(request) {
-      const own = await faulty.fault(request);
-      if (own !== null) return own;
-      const { pathname, search } = new URL(request.url);
-      const body = await request.arrayBuffer();
-      const { method, headers } = request;
-      return fetch(`${options.endpoint}${pathname}${search}`, { method, headers, body, redirect: "manual" });
-    },
+  const server = serveLocal(async (request) => {
+    const own = await faulty.fault(request);
+    if (own !== null) return own;
+    const { pathname, search } = new URL(request.url);
+    const body = await request.arrayBuffer();
+    const { method, headers } = request;
+    return fetch(`${options.endpoint}${pathname}${search}`, { method, headers, body, redirect: "manual" });
   });
   const faulty: FaultyBucket = {
     options: { ...options, ...changes, endpoint: server.url.origin },

@@ -2,25 +2,12 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { ManifestEntry } from "../../src/crawler/manifest.ts";
 import { type BinaryResult, type RunOptions, runBinary } from "./binary.ts";
+import type { ManifestFile } from "./crawling.ts";
 import { temporaryDirectory } from "./temporary.ts";
-
-/** These fields of a manifest are what tests read. */
-export type Manifest = {
-  readonly job_id: string;
-  readonly started_at: string;
-  readonly completed_at: string;
-  readonly config: Readonly<Record<string, unknown>>;
-  readonly total_pages: number;
-  readonly successful: number;
-  readonly failed: number;
-  readonly skipped: number;
-  readonly duration_seconds: number;
-  readonly results: readonly ManifestEntry[];
-};
 
 export type CrawlRun = BinaryResult & {
   /** Null when none was written. */
-  readonly manifest: Manifest | null;
+  readonly manifest: ManifestFile | null;
   /** Names of the Markdown files, sorted. */
   readonly files: readonly string[];
   /** The text of a Markdown file. */

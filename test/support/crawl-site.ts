@@ -1,3 +1,5 @@
+import { serveLocal } from "./local.ts";
+
 /** A request as the site saw it. */
 export type CrawlVisit = {
   /** Path and query. */
@@ -47,31 +49,25 @@ export function serveCrawlSite(
   const visits: CrawlVisit[] = [];
   let open = 0;
   let peak = 0;
-  const server = Bun.serve({
-    hostname,
-    port: 0,
-    idleTimeout: 0,
-    development: false,
-    async fetch(request) {
-      const { pathname, search, origin } = new URL(request.url);
-      const visit = {
-        path: pathname + search,
-        headers: Object.fromEntries(request.headers),
-        at: performance.now(),
-      };
-      visits.push(visit);
-      const route = routes[visit.path] ?? routes[pathname] ?? routes["*"];
-      if (route === undefined) return new Response(null, { status: 404 });
-      if (typeof route === "string") return html(route.replaceAll("{origin}", origin));
-      open++;
-      peak = Math.max(peak, open);
-      try {
-        return await route(visit, visits.filter(({ path }) => path === visit.path).length);
-      } finally {
-        open--;
-      }
-    },
-  });
+  const server = serveLocal(async (request) => {
+    const { pathname, search, origin } = new URL(request.url);
+    const visit = {
+      path: pathname + search,
+      headers: Object.fromEntries(request.headers),
+      at: performance.now(),
+    };
+    visits.push(visit);
+    const route = routes[visit.path] ?? routes[pathname] ?? routes["*"];
+    if (route === undefined) return new Response(null, { status: 404 });
+    if (typeof route === "string") return html(route.replaceAll("{origin}", origin));
+    open++;
+    peak = Math.max(peak, open);
+    try {
+      return await route(visit, visits.filter(({ path }) => path === visit.path).length);
+    } finally {
+      open--;
+    }
+  }, hostname);
   return {
     origin: `http://${hostname}:${server.port}`,
     visits,

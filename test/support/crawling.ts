@@ -12,7 +12,7 @@ import {
   type PageOutcome,
 } from "../../src/crawler/index.ts";
 import type { ManifestEntry } from "../../src/crawler/manifest.ts";
-import type { CrawlRequest } from "../../src/crawler/types.ts";
+import type { CrawlRequest } from "../../src/crawler/plan.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { testProgram } from "./program.ts";
 import { temporaryDirectory } from "./temporary.ts";
@@ -44,11 +44,14 @@ export function crawlPlan(changes: Partial<CrawlRequest>): CrawlPlan {
 export type ManifestFile = {
   readonly job_id: string;
   readonly status: string;
+  readonly started_at: string;
+  readonly completed_at: string;
   readonly config: Readonly<Record<string, unknown>>;
   readonly total_pages: number;
   readonly successful: number;
   readonly failed: number;
   readonly skipped: number;
+  readonly duration_seconds: number;
   readonly skipped_links: Readonly<Record<string, number>>;
   readonly error: { readonly code: string } | null;
   readonly results: readonly ManifestEntry[];

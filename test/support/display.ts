@@ -4,10 +4,10 @@ export type Display = AsyncDisposable & {
   readonly env: Readonly<Record<string, string>>;
 };
 
-/** @throws where there is no Xvfb: scripts/ensure-xvfb.sh installs it */
+/** Without Xvfb it is the machine's, if it has one; tests that open windows stand in test/wants.json. */
 export async function openDisplay(): Promise<Display> {
-  if (process.platform === "darwin") return { env: {}, [Symbol.asyncDispose]: async () => {} };
-  if (!Bun.which("Xvfb")) throw new Error("no Xvfb was found: run scripts/ensure-xvfb.sh");
+  if (process.platform === "darwin" || !Bun.which("Xvfb"))
+    return { env: {}, [Symbol.asyncDispose]: async () => {} };
   // It tells the number of the display that it has taken on its standard output.
   const server = Bun.spawn(["Xvfb", "-displayfd", "1", "-screen", "0", "1280x800x24", "-nolisten", "tcp"], {
     stdout: "pipe",

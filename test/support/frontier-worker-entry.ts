@@ -1,10 +1,10 @@
 // A process that works on a shared crawl until it is over: a site of so many pages, each with links to three others.
 // It prints a line for each page that it settled or was refused.
 import { noMetrics } from "../../src/base/metrics.ts";
-import { openPostgres } from "../../src/base/postgres/index.ts";
 import { silentLog } from "../../src/base/silent-log.ts";
 import type { ClaimedPage } from "../../src/crawler/frontier/frontier.ts";
-import { openPostgresFrontier } from "../../src/crawler/frontier/postgres.ts";
+import { openPostgresFrontier } from "../../src/scale/frontier/open.ts";
+import { openPostgres } from "../../src/scale/postgres/postgres.ts";
 import { crawlPlan } from "./crawling.ts";
 import { seed, settle, url } from "./frontier-steps.ts";
 

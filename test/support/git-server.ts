@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { deflateSync } from "node:zlib";
-import { outputOf } from "./local.ts";
+import { outputOf, serveLocal } from "./local.ts";
 
 /** A file of a commit as a test writes it. */
 export type CommittedFile =
@@ -140,21 +140,16 @@ export async function serveGit(): Promise<GitServer> {
   let credentials: string | null = null;
   let sent = 0;
   let intercept: ((request: Request) => Response | null) | null = null;
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    idleTimeout: 60,
-    async fetch(request) {
-      const url = new URL(request.url);
-      requests.push(`${request.method} ${url.pathname}${url.search}`);
-      const other = intercept?.(request);
-      if (other) return other;
-      if (credentials !== null && request.headers.get("authorization") !== `Basic ${btoa(credentials)}`)
-        return new Response("no", { status: 401, headers: { "www-authenticate": 'Basic realm="git"' } });
-      const answer = await runBackend(backend, root, request);
-      sent += answer.body.length;
-      return new Response(answer.body, answer);
-    },
+  const server = serveLocal(async (request) => {
+    const url = new URL(request.url);
+    requests.push(`${request.method} ${url.pathname}${url.search}`);
+    const other = intercept?.(request);
+    if (other) return other;
+    if (credentials !== null && request.headers.get("authorization") !== `Basic ${btoa(credentials)}`)
+      return new Response("no", { status: 401, headers: { "www-authenticate": 'Basic realm="git"' } });
+    const answer = await runBackend(backend, root, request);
+    sent += answer.body.length;
+    return new Response(answer.body, answer);
   });
   return {
     origin: server.url.origin,

@@ -108,7 +108,7 @@ export async function documentsOf(
   skipped: string[] = [],
 ): Promise<Map<string, SourceDocument>> {
   const documents = new Map<string, SourceDocument>();
-  for await (const document of source.documents({ onLeftOut: ({ path }) => void skipped.push(path) }))
+  for await (const document of source.documents(({ path }) => void skipped.push(path)))
     for (const read of readDocuments(document)) documents.set(read.url, read);
   return documents;
 }

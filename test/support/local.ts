@@ -1,6 +1,11 @@
-/** Serves on a free port of loopback; stop the server, or dispose of it, after use. */
-export const serveLocal = (fetch: (request: Request) => Response | Promise<Response>) =>
-  Bun.serve({ hostname: "127.0.0.1", port: 0, development: false, fetch });
+/**
+ * Serves on a free port of loopback; stop the server, or dispose of it, after use. By default Bun closes a connection
+ * that is silent for 10 s, as any answer is on a busy machine.
+ */
+export const serveLocal = (
+  fetch: (request: Request) => Response | Promise<Response>,
+  hostname = "127.0.0.1",
+) => Bun.serve({ hostname, port: 0, development: false, idleTimeout: 0, fetch });
 
 /** Waits until a server answers that does not say where it is, because of its log's level. @returns its origin */
 export async function untilReady(port: number): Promise<string> {

@@ -1,3 +1,4 @@
+import { serveLocal } from "./local.ts";
 /** A site of loopback with the kinds of pages that a model may ask for; dispose of it to close it. */
 export type McpSite = AsyncDisposable & {
   readonly origin: string;
@@ -39,27 +40,21 @@ const html = { headers: { "content-type": "text/html; charset=utf-8" } };
 export function startMcpSite(): McpSite {
   const counts = new Map<string, number>();
   let waiting = 0;
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    development: false,
-    idleTimeout: 0,
-    async fetch(request) {
-      const { pathname } = new URL(request.url);
-      counts.set(pathname, (counts.get(pathname) ?? 0) + 1);
-      const body = PAGES[pathname];
-      if (body !== undefined) return new Response(body, html);
-      if (pathname === "/robots.txt") return new Response("User-agent: *\nDisallow: /private/\n");
-      if (pathname === "/moved") return Response.redirect("/short", 301);
-      if (pathname === "/paper.pdf")
-        return new Response("%PDF-1.7 \0\u0001", { headers: { "content-type": "application/pdf" } });
-      if (pathname === "/empty") return new Response(page("", ""), html);
-      if (!pathname.startsWith("/slow")) return new Response("no such page", { ...html, status: 404 });
-      waiting++;
-      await new Promise<void>((resolve) => request.signal.addEventListener("abort", () => resolve()));
-      waiting--;
-      return new Response();
-    },
+  const server = serveLocal(async (request) => {
+    const { pathname } = new URL(request.url);
+    counts.set(pathname, (counts.get(pathname) ?? 0) + 1);
+    const body = PAGES[pathname];
+    if (body !== undefined) return new Response(body, html);
+    if (pathname === "/robots.txt") return new Response("User-agent: *\nDisallow: /private/\n");
+    if (pathname === "/moved") return Response.redirect("/short", 301);
+    if (pathname === "/paper.pdf")
+      return new Response("%PDF-1.7 \0\u0001", { headers: { "content-type": "application/pdf" } });
+    if (pathname === "/empty") return new Response(page("", ""), html);
+    if (!pathname.startsWith("/slow")) return new Response("no such page", { ...html, status: 404 });
+    waiting++;
+    await new Promise<void>((resolve) => request.signal.addEventListener("abort", () => resolve()));
+    waiting--;
+    return new Response();
   });
   return {
     origin: server.url.origin,

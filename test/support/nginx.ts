@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { reservePort } from "../../src/server/listen.ts";
 
-/** Where nginx is, which Debian keeps out of the path of ordinary users; see scripts/ensure-server.sh. */
+/** Where nginx is, which Debian keeps out of the path of ordinary users; see scripts/ensure.sh. */
 export const NGINX = Bun.which("nginx", { PATH: `${process.env.PATH}:/usr/sbin:/usr/local/sbin` });
 
 export type Nginx = AsyncDisposable & { readonly url: string };
@@ -11,10 +11,10 @@ export type Nginx = AsyncDisposable & { readonly url: string };
 /**
  * Starts an nginx on a free port of loopback.
  * @param locations what stands in its `server`
- * @throws when there is none, see scripts/ensure-server.sh
+ * @throws when there is none, see scripts/ensure.sh
  */
 export async function startNginx(locations: string): Promise<Nginx> {
-  if (NGINX === null) throw new Error("nginx is missing: run sh scripts/ensure-server.sh nginx nginx-light");
+  if (NGINX === null) throw new Error("nginx is missing: run sh scripts/ensure.sh slow");
   const directory = mkdtempSync(join(tmpdir(), "nginx-"));
   const port = await reservePort("127.0.0.1", 0);
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(

@@ -1,3 +1,4 @@
+import { serveLocal } from "./local.ts";
 /** A request as the site saw it. */
 export type SiteVisit = {
   readonly path: string;
@@ -56,25 +57,19 @@ export function serveNumberedSite(options: NumberedSiteOptions): NumberedSite {
   const visits: SiteVisit[] = [];
   let open = 0;
   let peak = 0;
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    idleTimeout: 0,
-    development: false,
-    async fetch(request) {
-      const at = performance.now();
-      const { pathname, search, origin } = new URL(request.url);
-      open++;
-      peak = Math.max(peak, open);
-      const path = pathname + search;
-      if (answerMs > 0) await Bun.sleep(answerMs);
-      await until?.(path, visits.length);
-      open--;
-      visits.push({ path, headers: Object.fromEntries(request.headers), at, until: performance.now() });
-      const answer = answers[path] ?? numberedPage(pathname, pages, fanOut);
-      const { body = "", status = 200, headers = HTML } = answer;
-      return new Response(body.replaceAll("{origin}", origin), { status, headers: { ...headers } });
-    },
+  const server = serveLocal(async (request) => {
+    const at = performance.now();
+    const { pathname, search, origin } = new URL(request.url);
+    open++;
+    peak = Math.max(peak, open);
+    const path = pathname + search;
+    if (answerMs > 0) await Bun.sleep(answerMs);
+    await until?.(path, visits.length);
+    open--;
+    visits.push({ path, headers: Object.fromEntries(request.headers), at, until: performance.now() });
+    const answer = answers[path] ?? numberedPage(pathname, pages, fanOut);
+    const { body = "", status = 200, headers = HTML } = answer;
+    return new Response(body.replaceAll("{origin}", origin), { status, headers: { ...headers } });
   });
   return {
     origin: server.url.origin,

@@ -68,7 +68,7 @@ export const firefoxPath = (): string | null => Bun.which("firefox-esr") ?? Bun.
 
 function launchFirefox(directory: string, isDark: boolean): Promise<Browser> {
   const path = firefoxPath();
-  if (path === null) throw new Error("no Firefox was found: run scripts/ensure-firefox.sh");
+  if (path === null) throw new Error("no Firefox was found: run sh scripts/ensure.sh slow");
   const bridge = join(directory, "firefox");
   const words = [process.execPath, join(import.meta.dir, "firefox-bridge-entry.ts"), path];
   writeFileSync(bridge, `#!/bin/sh\nexec ${words.map((word) => `'${word}'`).join(" ")} "$@"\n`);

@@ -3,12 +3,13 @@ import { join } from "node:path";
 import { Glob } from "bun";
 import type { Log } from "../../src/base/log.ts";
 import { type Metrics, noMetrics } from "../../src/base/metrics.ts";
-import { migrate, openPostgres, type Postgres } from "../../src/base/postgres/index.ts";
 import { silentLog } from "../../src/base/silent-log.ts";
+import { openPostgres, type Postgres } from "../../src/scale/postgres/postgres.ts";
+import { migrate } from "../../src/scale/postgres/schema.ts";
 import { reservePort } from "../../src/server/listen.ts";
 import { untilTrue } from "./until.ts";
 
-// Debian keeps PostgreSQL's programs out of the path; see scripts/ensure-server.sh.
+// Debian keeps PostgreSQL's programs out of the path; see scripts/ensure.sh.
 const DEBIAN = [...new Glob("/usr/lib/postgresql/*/bin").scanSync({ onlyFiles: false })].join(":");
 const PATH = `${process.env.PATH}:${DEBIAN}:/usr/sbin`;
 // PostgreSQL refuses to run as root.
@@ -203,7 +204,7 @@ const stopping = (data: string): string =>
 function run(command: readonly string[], input = ""): string {
   const program = command[command[0] === "setpriv" ? AS_OWNER.length : 0] ?? "";
   if (Bun.which(program, { PATH }) === null)
-    throw new Error(`${program} is missing: run sh scripts/ensure-server.sh postgres postgresql`);
+    throw new Error(`${program} is missing: run sh scripts/ensure.sh slow`);
   const { success, stdout, stderr } = Bun.spawnSync([...command], {
     stdin: Buffer.from(input),
     stdout: "pipe",

@@ -1,3 +1,4 @@
+import { serveLocal } from "./local.ts";
 /** A request as the site saw it. */
 export type SeenRequest = { readonly path: string; readonly headers: Readonly<Record<string, string>> };
 
@@ -16,21 +17,15 @@ const PAGE = `<html><head><title>Tide tables</title></head><body><article><p>${"
  */
 export function serveRecordingSite(): RecordingSite {
   const seen: SeenRequest[] = [];
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    idleTimeout: 0,
-    development: false,
-    fetch(request) {
-      const url = new URL(request.url);
-      seen.push({ path: url.pathname + url.search, headers: Object.fromEntries(request.headers) });
-      const [, kind, argument = ""] = url.pathname.split("/");
-      if (kind === "silent") return new Promise<Response>(() => {});
-      if (kind === "to") return Response.redirect(url.searchParams.get("url") ?? "/", 302);
-      const body = kind === "bytes" ? PAGE.padEnd(Number(argument)) : PAGE;
-      const status = kind === "status" ? Number(argument) : 200;
-      return new Response(body, { status, headers: { "content-type": "text/html; charset=utf-8" } });
-    },
+  const server = serveLocal((request) => {
+    const url = new URL(request.url);
+    seen.push({ path: url.pathname + url.search, headers: Object.fromEntries(request.headers) });
+    const [, kind, argument = ""] = url.pathname.split("/");
+    if (kind === "silent") return new Promise<Response>(() => {});
+    if (kind === "to") return Response.redirect(url.searchParams.get("url") ?? "/", 302);
+    const body = kind === "bytes" ? PAGE.padEnd(Number(argument)) : PAGE;
+    const status = kind === "status" ? Number(argument) : 200;
+    return new Response(body, { status, headers: { "content-type": "text/html; charset=utf-8" } });
   });
   return { origin: server.url.origin, seen, [Symbol.asyncDispose]: () => server.stop(true) };
 }

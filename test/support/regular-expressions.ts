@@ -78,8 +78,8 @@ export const attackText = ({ start, piece }: Attack, length: number): string =>
 
 /** Characters of the longest text that slow expressions see, by their file, or by file and beginning. */
 const BOUNDED: Readonly<Record<string, number>> = {
-  "src/extraction/metadata/byline-mentions.ts /^(?:(?:jan|feb|": 200,
-  "src/search/document/definitions.ts": 180,
+  "src/extraction/metadata/byline.ts /^(?:(?:jan|feb|": 200,
+  "src/search/document/lines.ts": 180,
 };
 
 type Tried = {

@@ -1,6 +1,6 @@
-import type { Postgres } from "../../src/base/postgres/index.ts";
 import type { Frontier } from "../../src/crawler/frontier/frontier.ts";
-import { openPostgresFrontier, type PostgresFrontierOptions } from "../../src/crawler/frontier/postgres.ts";
+import { openPostgresFrontier, type PostgresFrontierOptions } from "../../src/scale/frontier/open.ts";
+import type { Postgres } from "../../src/scale/postgres/postgres.ts";
 import { crawlPlan } from "./crawling.ts";
 import type { FrontierPlace } from "./frontier-steps.ts";
 import type { TestDatabase } from "./postgres.ts";

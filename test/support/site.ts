@@ -50,6 +50,7 @@ export async function serveSite(options: SiteOptions = {}): Promise<ServedSite> 
     port: options.port ?? 0,
     development: false,
     reusePort: false,
+    idleTimeout: 0,
     ...(options.tls && { tls: options.tls }),
     fetch(request) {
       const url = new URL(request.url);

@@ -25,10 +25,10 @@ export type SshServer = AsyncDisposable & {
 
 /**
  * Starts an OpenSSH server on a free port of loopback, for this user and keys that `makeKey` makes.
- * @throws when there is none, see scripts/ensure-server.sh
+ * @throws when there is none, see scripts/ensure.sh
  */
 export async function serveSsh(): Promise<SshServer> {
-  if (SSHD === null) throw new Error("sshd is missing: run sh scripts/ensure-server.sh sshd openssh-server");
+  if (SSHD === null) throw new Error("sshd is missing: run sh scripts/ensure.sh slow");
   // As root it wants this directory, which the service's script makes elsewhere.
   if (process.getuid?.() === 0) mkdirSync("/run/sshd", { recursive: true });
   const directory = mkdtempSync(join(tmpdir(), "sshd-"));

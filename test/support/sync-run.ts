@@ -3,6 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { BINARY, cleanEnvironment, requireBinary } from "./binary.ts";
+import { outputOf } from "./local.ts";
 
 export type SyncDeployment = {
   readonly infrastructure?: object;
@@ -55,12 +56,7 @@ export function startSync(
     env: cleanEnvironment({ DOCS_SEARCH_STATE_DIR: join(root, "state"), ...SYNC_ENVIRONMENT, ...env }),
     stdio: ["ignore", "pipe", "pipe"],
   });
-  const done = Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ]).then(([exitCode, stdout, stderr]) => ({ exitCode, stdout, stderr }));
-  return { child, done };
+  return { child, done: outputOf(child) };
 }
 
 export const gitTenant = (url: string, fields: object = {}): object => ({

@@ -1,3 +1,5 @@
+import { join } from "node:path";
+
 const INLINE = new Set(
   "a abbr b bdi bdo cite code data dfn del em font i ins kbd label mark q s samp small span strong sub sup time u var wbr".split(
     " ",
@@ -28,4 +30,15 @@ function pushChildren(element: Node, waiting: (Node | "\n")[], parts: string[]):
     waiting.push("\n");
   }
   for (let child = element.lastChild; child !== null; child = child.previousSibling) waiting.push(child);
+}
+
+/** The part of the DOM that the peers need. */
+export type ParseHtml = (html: string) => { readonly document: Document };
+
+/**
+ * Imports a module from the scratch folder in which the bench installed the peers. The caller says what the
+ * module exports, because its declarations are not installed here.
+ */
+export async function loadPeer<Module>(scratch: string, modulePath: string): Promise<Module> {
+  return (await import(join(scratch, "node_modules", modulePath))) as Module;
 }

@@ -1,7 +1,6 @@
 /** Runs Defuddle on linkedom as a contender: JOB SCRATCH. */
 import { measurePages, readJob } from "../measure-pages.ts";
-import { readBlockText } from "./block-text.ts";
-import { loadPeer, type ParseHtml } from "./load.ts";
+import { loadPeer, type ParseHtml, readBlockText } from "./block-text.ts";
 
 type DefuddleResult = {
   readonly content: string;

@@ -6,7 +6,7 @@ import { Readability } from "@mozilla/readability";
 import { parseHTML } from "linkedom";
 import { NodeHtmlMarkdown } from "node-html-markdown";
 import { composeMarkdown } from "../../../src/extraction/index.ts";
-import { loadPeer, type ParseHtml } from "./load.ts";
+import { loadPeer, type ParseHtml } from "./block-text.ts";
 
 type Request = { readonly path: string; readonly url: string; readonly out: string };
 type Writer = (html: string, url: string) => Promise<string>;

@@ -2,11 +2,12 @@ import { Database } from "bun:sqlite";
 import { existsSync, rmSync } from "node:fs";
 import MiniSearch from "minisearch";
 import createWink from "wink-bm25-text-search";
+import { wordsIn } from "../../../src/base/text.ts";
 import { Analyser } from "../../../src/search/analysis/analyser.ts";
 import { buildSegment } from "../../../src/search/builder/build-segment.ts";
 import { DocumentAnalyser } from "../../../src/search/document/analyse.ts";
 import { SearchIndex, type SourceDocument } from "../../../src/search/index.ts";
-import { Segment } from "../../../src/search/segment/segment.ts";
+import { SegmentFile } from "../../../src/search/segment/file.ts";
 import { DEFAULT_SEARCH, INDEX_BUILD } from "../../../src/settings/index.ts";
 
 /** An engine of the bench. It searches what it has built; engines with a file open it again. */
@@ -51,9 +52,9 @@ function createOurs(): Contender {
         deadline: Number.POSITIVE_INFINITY,
       }) ?? [],
     indexBytes(path) {
-      using segment = Segment.open(path);
-      const { postings, dictionary, lengths } = segment.sizes();
-      return postings + dictionary + lengths;
+      using file = SegmentFile.open(path);
+      const parts = wordsIn("postings signatures terms termBlocks termEnds termEndBlocks lengths");
+      return parts.reduce((sum, part) => sum + file.section(part).end - file.section(part).start, 0);
     },
   };
 }

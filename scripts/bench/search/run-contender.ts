@@ -7,7 +7,7 @@
  * one JSON object.
  */
 import { readFileSync } from "node:fs";
-import { percentile } from "../statistics.ts";
+import { percentile } from "../bench.ts";
 import { CONTENDERS, type Contender } from "./contenders.ts";
 import { type BenchQuery, cutSections, mixQueries } from "./sections.ts";
 

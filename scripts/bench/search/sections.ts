@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SourceDocument } from "../../../src/search/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
-import { spread } from "../statistics.ts";
+import { spread } from "../bench.ts";
 
 /** The collections from which the bench cuts its sections, in this order, until there are enough. */
 const COLLECTIONS = ["cppdocs", "manhowto", "psdocs", "pgdocs", "pydocs", "faq"];

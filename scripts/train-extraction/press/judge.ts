@@ -6,7 +6,7 @@
  * One line a system: pages of which every block is there, last blocks lost, pages that lose a code block, words lost
  * and words beside the content as shares; then the shares of the source's facts that the Markdown keeps (fidelity.ts).
  * `--show` lists what is lost of one kind: blocks, beside, or one of the facts. `--texts` judges the texts DIR/ID.txt
- * (of write-texts.ts, by trees that have not seen the page) instead of the product's; these keep no facts.
+ * (of `dump.ts texts`, by trees that have not seen the page) instead of the product's; these keep no facts.
  */
 import { join } from "node:path";
 import { wordsOf } from "../../../src/base/text.ts";

@@ -53,7 +53,7 @@ const SHARED_BUSY_MS = 5_000;
  * Opens or creates the file. The lock of an exclusive one belongs to the system, so it ends with the process,
  * however the process ends.
  * @throws Failure `invalid_usage` when another process has it open exclusively, or keeps it locked for more
- * than 5 s; `unreadable_input` when it is no database; `unwritable_output`
+ * than 5 s; `unreadable_input` when it is not a database; `unwritable_output`
  */
 export function openDatabase(options: DatabaseOptions): Database {
   const translated = <T>(work: () => T): T => {
@@ -100,15 +100,19 @@ export function openDatabase(options: DatabaseOptions): Database {
   };
 }
 
-function ensurePrivate(options: DatabaseOptions): void {
+/**
+ * Creates the file for its user alone before SQLite opens it, and closes an older one and its companions to others.
+ * SQLite gives new companions the mode of the file.
+ */
+function ensurePrivate({ path, name }: DatabaseOptions): void {
+  // An existing file must not be opened here: closing it would lift the locks that this process has on it.
   try {
-    makePrivateDatabase(options.path);
-  } catch (error) {
-    const why = systemReason(error);
-    throw new Failure("unwritable_output", `could not write ${options.name} ${options.path}: ${why}`, {
-      cause: error,
-    });
+    closeSync(openSync(path, "wx", PRIVATE_FILE_MODE));
+  } catch (cause) {
+    const message = `could not write ${name} ${path}: ${systemReason(cause)}`;
+    if (systemCode(cause) !== "EEXIST") throw new Failure("unwritable_output", message, { cause });
   }
+  for (const suffix of ["", "-wal", "-shm", "-journal"]) tighten(path + suffix, PRIVATE_FILE_MODE);
 }
 
 function prepareFile(db: Sqlite, access: "exclusive" | "shared"): void {
@@ -213,9 +217,7 @@ function requireKnown(database: Database, path: string): Database {
   throw new Failure("invalid_settings", `${path} holds the state of a newer version of this program`);
 }
 
-/**
- * The mode of files that hold state: only the program's user may read them, whatever the directory allows.
- */
+/** The mode of files that hold state: only the program's user may read them, whatever the directory allows. */
 export const PRIVATE_FILE_MODE = 0o600;
 const PRIVATE_DIRECTORY_MODE = 0o700;
 
@@ -228,21 +230,6 @@ export function makePrivateDirectory(path: string): void {
   mkdirSync(dirname(path), { recursive: true });
   mkdirSync(path, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
   tighten(path, PRIVATE_DIRECTORY_MODE);
-}
-
-/**
- * Creates a SQLite file for its user alone before SQLite opens it, and closes an older one and its companions
- * to others. SQLite gives new companions the mode of the file.
- * @throws Error of the file system when it cannot be made
- */
-function makePrivateDatabase(path: string): void {
-  // An existing file must not be opened here: closing it would lift the locks that this process has on it.
-  try {
-    closeSync(openSync(path, "wx", PRIVATE_FILE_MODE));
-  } catch (error) {
-    if (systemCode(error) !== "EEXIST") throw error;
-  }
-  for (const suffix of ["", "-wal", "-shm", "-journal"]) tighten(path + suffix, PRIVATE_FILE_MODE);
 }
 
 function tighten(path: string, mode: number): void {

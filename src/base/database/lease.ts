@@ -22,7 +22,7 @@ export interface Leases {
 }
 
 /** Leases in a SQLite file, which all processes that share the work have open. */
-export interface FileLeases extends Leases {
+interface FileLeases extends Leases {
   /** As `holder`, at once. */
   holderNow(name: string): string | null;
 }
@@ -116,13 +116,7 @@ export async function holdLease(options: HoldOptions): Promise<HeldLease | null>
     void renewing.stop();
     onLost();
   });
-  return {
-    fence: first,
-    async [Symbol.asyncDispose]() {
-      await renewing.stop();
-      await giveBack(options);
-    },
-  };
+  return { fence: first, [Symbol.asyncDispose]: () => renewing[Symbol.asyncDispose]() };
 }
 
 /**
@@ -131,19 +125,13 @@ export async function holdLease(options: HoldOptions): Promise<HeldLease | null>
  */
 export function contendForLead(options: LeadershipOptions): AsyncDisposable {
   let leadingWith: number | null = null;
-  const asking = keepAsking({ ...options, held: null }, (fence) => {
+  return keepAsking({ ...options, held: null }, (fence) => {
     if (fence === leadingWith) return;
     const before = leadingWith;
     leadingWith = fence;
     if (before !== null) options.onLost();
     if (fence !== null) options.onGained(fence);
   });
-  return {
-    async [Symbol.asyncDispose]() {
-      await asking.stop();
-      await giveBack(options);
-    },
-  };
 }
 
 /** A holding; `until` is when it ends unless it is renewed, as `performance.now()`. */
@@ -151,12 +139,12 @@ type Holding = { readonly fence: number; readonly until: number };
 
 /**
  * Requests the lease again and again, the first time at once unless it is held already, and tells after each
- * request with which fence it is held now, null when it is not.
+ * request with which fence it is held now, null when it is not. Disposing of it stops and gives the lease back.
  */
 function keepAsking(
   { leases, name, owner, ttlMs, onError, ...options }: HoldOptions & { readonly held: Holding | null },
   tell: (fence: number | null) => void,
-): { stop(): Promise<void> } {
+): AsyncDisposable & { stop(): Promise<void> } {
   let { held } = options;
   let hasEnded = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -188,23 +176,19 @@ function keepAsking(
   };
   if (held === null) asking = ask();
   else askLater(ttlMs / RENEWALS);
+  const stop = (): Promise<void> => {
+    hasEnded = true;
+    clearTimeout(timer);
+    // A request under way would take the lease again after it was given back.
+    return asking;
+  };
   return {
-    stop() {
-      hasEnded = true;
-      clearTimeout(timer);
-      // A request under way would take the lease again after it was given back.
-      return asking;
+    stop,
+    async [Symbol.asyncDispose]() {
+      await stop();
+      await leases.release(name, owner).catch(onError); // if this fails, the lease runs out by itself
     },
   };
-}
-
-async function giveBack({ leases, name, owner, onError }: HoldOptions): Promise<void> {
-  try {
-    await leases.release(name, owner);
-  } catch (error) {
-    // If this fails, the lease runs out by itself.
-    onError(error);
-  }
 }
 
 /** This process as a holder of leases, until it ends or this object is disposed of. */
@@ -223,10 +207,7 @@ export interface LeaseOwner extends Disposable {
 }
 
 const NAME = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/;
-/**
- * The locks of this process. If one were collected as garbage, it would be lifted while its owner holds
- * leases.
- */
+/** The locks of this process. If one were collected as garbage, it would be lifted while its owner holds leases. */
 const held = new Set<Sqlite>();
 /** A file without a lock is removed at this age in ms; the lock of a younger one may be about to be taken. */
 const SWEEP_AGE_MS = 60_000;

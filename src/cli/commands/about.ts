@@ -2,7 +2,7 @@ import { Failure } from "../../base/failure.ts";
 import { VERSION } from "../../base/version.ts";
 import { type Command, EXTRACT_COMMAND, requireCommand } from "../commands.ts";
 import { wrongUsage } from "../io.ts";
-import { partsOf, type Run, requireNoArguments, type Shell } from "../shell.ts";
+import { type Run, requireNoArguments, type Shell } from "../shell.ts";
 
 const MAX_HELP_WIDTH = 100;
 
@@ -30,7 +30,7 @@ export const man: Run = (shell) => print(shell, async () => (await import("../ma
 /** Runs `schema`. */
 export const schema: Run = (shell) =>
   print(shell, async () => {
-    const { deploymentJsonSchema } = await import("../../settings/index.ts");
+    const { deploymentJsonSchema } = await import("./deployment-schema.ts");
     return `${JSON.stringify(deploymentJsonSchema(), null, 2)}\n`;
   });
 
@@ -66,7 +66,7 @@ export const completions: Run = async (shell) => {
 
 async function tenants(shell: Shell): Promise<number> {
   const { openDeployment } = await import("../deployment.ts");
-  const { deployment } = await openDeployment(partsOf(shell), null);
+  const { deployment } = await openDeployment(shell);
   await shell.io.stdout.write(deployment.tenants.map(({ codename }) => `${codename}\n`).join(""));
   return 0;
 }

@@ -1,11 +1,10 @@
-import { openDatabase } from "../../app/index.ts";
+import { inspectDatabase, migrateDatabase, openDatabase, type Postgres } from "../../app/index.ts";
 import { noMetrics } from "../../base/metrics.ts";
 import { didYouMean } from "../../base/nearest.ts";
-import { inspect, migrate, type Postgres, WANTED_VERSION } from "../../base/postgres/index.ts";
 import { DATABASE_ACTIONS } from "../commands.ts";
 import { wrongUsage } from "../io.ts";
 import { openProgram } from "../program.ts";
-import { partsOf, type Run, type Shell } from "../shell.ts";
+import type { Run, Shell } from "../shell.ts";
 
 /**
  * Runs `database`; returns the exit code: `status` returns 1 when the schema is of another version.
@@ -15,7 +14,7 @@ export const database: Run = async (shell) => {
   const [action = "", ...more] = shell.typed.positionals;
   if (!DATABASE_ACTIONS.some((one) => one === action) || more.length > 0)
     throw wrongUsage(`database takes: migrate, or status${didYouMean(action, DATABASE_ACTIONS)}`);
-  const program = await openProgram(partsOf(shell));
+  const program = await openProgram(shell);
   const log = program.openLog("critical");
   await using opened = await openDatabase({ settings: program.settings, log, metrics: noMetrics });
   return await (action === "migrate" ? bringUpToDate : show)(opened, shell);
@@ -24,14 +23,14 @@ export const database: Run = async (shell) => {
 async function bringUpToDate(opened: Postgres, shell: Shell): Promise<number> {
   const { typed, io } = shell;
   const { schema, place } = opened;
-  const before = await migrate(opened);
-  const record = { database: place, schema, version_before: before, version: WANTED_VERSION };
+  const { before, version } = await migrateDatabase(opened);
+  const record = { database: place, schema, version_before: before, version };
   if (typed.has("json")) await io.stdout.write(`${JSON.stringify(record)}\n`);
   else
-    partsOf(shell).notices.tell(
-      before === WANTED_VERSION
-        ? `the schema ${schema} of ${place} is up to date (version ${WANTED_VERSION})`
-        : `the schema ${schema} of ${place} went from version ${before} to ${WANTED_VERSION}`,
+    shell.notices.tell(
+      before === version
+        ? `the schema ${schema} of ${place} is up to date (version ${version})`
+        : `the schema ${schema} of ${place} went from version ${before} to ${version}`,
     );
   return 0;
 }
@@ -39,24 +38,25 @@ async function bringUpToDate(opened: Postgres, shell: Shell): Promise<number> {
 async function show(opened: Postgres, shell: Shell): Promise<number> {
   const { typed, io } = shell;
   const { schema, place } = opened;
-  const { version, serverVersion } = await inspect(opened.patient({ waitMs: 0, isStart: true }));
-  const isCurrent = version === WANTED_VERSION;
+  const patient = opened.patient({ waitMs: 0, isStart: true });
+  const { version, serverVersion, wantedVersion } = await inspectDatabase(patient);
+  const isCurrent = version === wantedVersion;
   const record = {
     database: place,
     server_version: serverVersion,
     schema,
     version,
-    wanted_version: WANTED_VERSION,
+    wanted_version: wantedVersion,
     is_current: isCurrent,
   };
   await io.stdout.write(
     typed.has("json")
       ? `${JSON.stringify(record, null, 2)}\n`
-      : `database  ${place}\nserver    PostgreSQL ${serverVersion}\nschema    ${schema}\nversion   ${version} of ${WANTED_VERSION}\n`,
+      : `database  ${place}\nserver    PostgreSQL ${serverVersion}\nschema    ${schema}\nversion   ${version} of ${wantedVersion}\n`,
   );
   if (!isCurrent)
-    partsOf(shell).notices.tell(
-      version > WANTED_VERSION
+    shell.notices.tell(
+      version > wantedVersion
         ? "a newer program has set this schema up: use that one"
         : "run article-extractor database migrate",
     );

@@ -5,7 +5,10 @@ import { tmpdir } from "node:os";
 import { dirname, resolve } from "node:path";
 import {
   type App,
+  checkDatabase,
+  type DatabaseReport,
   hasDisplay,
+  inspectDatabase,
   openDatabase,
   openStore,
   openTenants,
@@ -14,22 +17,16 @@ import {
 } from "../../app/index.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
-import { type ObjectStore, parseStoreUrl } from "../../base/objects/index.ts";
-import { checkReady, type DatabaseReport, inspect } from "../../base/postgres/index.ts";
+import { type ObjectStore, parseStoreUrl } from "../../base/objects.ts";
 import { VERSION } from "../../base/version.ts";
 import type { TenantStatus } from "../../tenants/index.ts";
-import {
-  chooseDeployment,
-  countedDocuments,
-  DEFAULT_CONFIG,
-  describeCut,
-  describeLeftOut,
-} from "../deployment.ts";
+import { chooseDeployment, DEFAULT_CONFIG } from "../deployment.ts";
 import { readText } from "../input.ts";
 import type { Io } from "../io.ts";
 import { openCommandApp } from "../program.ts";
-import { partsOf, type Run, requireNoArguments } from "../shell.ts";
-import type { Paint } from "../terminal/notices.ts";
+import { type Run, requireNoArguments } from "../shell.ts";
+import { describeCut, describeLeftOut } from "../tenants.ts";
+import { countedDocuments, type Paint } from "../terminal/notices.ts";
 
 /** The result of a check: a `note` affects nothing that is asked for, a `problem` does. */
 type Finding = {
@@ -53,7 +50,7 @@ type DoctorParts = {
 export const doctor: Run = async (shell) => {
   const { typed, io } = shell;
   requireNoArguments(typed);
-  const { app, program, log } = await openCommandApp(partsOf(shell));
+  const { app, program, log } = await openCommandApp(shell);
   await using _ = app;
   const config = typed.one("config") ?? null;
   return await look({ app, program, log, io, paint: shell.paint(), isJson: typed.has("json"), config });
@@ -218,13 +215,14 @@ async function lookAtDatabase({ app, program, log }: DoctorParts): Promise<Findi
   if (settings.databaseUrl === null) return [];
   await using opened = await openDatabase({ settings, log, metrics: app.metrics });
   const database = opened.patient({ waitMs: 0, statementMs: DATABASE_PATIENCE_MS, isStart: true });
-  const { connections, serverVersion, version, clockAheadMs, oldestSnapshot } = await inspect(database);
+  const { connections, serverVersion, version, clockAheadMs, oldestSnapshot } =
+    await inspectDatabase(database);
   const pooler = POOLERS[await database.pooler()];
   const server = `${database.place}, PostgreSQL ${serverVersion}, ${connections.used} of ${connections.max} connections in use${pooler}`;
   const seconds = (Math.abs(clockAheadMs) / 1000).toFixed(1);
   const clock = `${seconds} s ${clockAheadMs < 0 ? "behind" : "ahead of"} this machine's; only the database's counts`;
   const schema = await findingsOf("database schema", async () => {
-    await checkReady(database, 0);
+    await checkDatabase(database, 0);
     return [ok("database schema", `${database.schema}, version ${version}`)];
   });
   return [ok("database", server), ...schema, ok("database clock", clock), ...snapshot(oldestSnapshot)];

@@ -26,10 +26,7 @@ export function createNotices({ io, paint, isQuiet }: NoticeOptions): Notices {
     tell: (message) => {
       if (!isQuiet) io.stderr.write(`${printable(message)}\n`);
     },
-    error: (message) => {
-      io.stderr.write(`${paint().red("error:")} ${printable(message)}
-`);
-    },
+    error: (message) => io.stderr.write(`${paint().red("error:")} ${printable(message)}\n`),
   };
 }
 
@@ -65,6 +62,13 @@ export function createServerNotices(plain: Notices, isQuiet: boolean): ServerNot
 /** A text in one line without control characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
 export const printable = (text: string): string => text.replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
+
+/** Formats a count: `1 page`, `2 pages`. */
+export const pageCount = (count: number): string => `${count} ${count === 1 ? "page" : "pages"}`;
+
+/** Formats a count: `1 document`, `2 documents`. */
+export const countedDocuments = (count: number): string =>
+  `${count} ${count === 1 ? "document" : "documents"}`;
 
 /** Colours for the terminal; functions that change nothing where there are none. */
 export type Paint = {

@@ -34,13 +34,13 @@ export type ClaimedPage = {
   readonly tries: number;
   /** The time that the tries so far took, in ms. */
   readonly spentMs: number;
-  /** What the last crawl stored for it; null when it stored nothing. */
+  /** The last crawl's copy of the page; null when it stored none. */
   readonly known: KnownPage | null;
   /** Whether an earlier crawl stored it and a later one found that it is gone. */
   readonly wasGone: boolean;
 };
 
-/** What an earlier crawl remembers of a page that it stored. */
+/** An earlier crawl's record of a page that it stored. */
 export type KnownPage = {
   readonly validators: Validators;
   readonly lastModified: string | null;
@@ -69,9 +69,7 @@ export type Claims = {
   readonly pages: readonly ClaimedPage[];
   /** How long it is worth waiting for more, in ms; null: until this process has settled or given back a page. */
   readonly waitMs: number | null;
-  /**
-   * Whether the crawl has nothing left: no page is under way in any process, and none waits that `maxPages` admits.
-   */
+  /** Whether nothing is left: no process has a page under way, and `maxPages` admits none that waits. */
   readonly isOver: boolean;
   /** The origins that other processes have added since this one opened the frontier or claimed last. */
   readonly origins: readonly string[];
@@ -92,7 +90,6 @@ export type NextTry = {
 export type Settlement = {
   readonly page: ClaimedPage;
   readonly outcome: Omit<PageOutcome, "url" | "depth" | "parent">;
-  /** Whether it counts as fetched. */
   readonly isFetched: boolean;
   readonly validators: Validators | null;
   /** The links within the scope, one level deeper than the page. */
@@ -140,7 +137,6 @@ export type CrawlState = {
   readonly end: "finished" | FailureRecord | null;
 };
 
-/** An outcome as it is told. */
 export type RecordedOutcome = {
   readonly outcome: PageOutcome;
   /** Whether the process that settled the page has logged and counted it. */

@@ -24,7 +24,7 @@ type StoredRow = {
 };
 
 /** A page whose links were not followed because they are too deep. */
-export type DeepPage = { readonly id: number; readonly depth: number; readonly links: readonly PageUrl[] };
+type DeepPage = { readonly id: number; readonly depth: number; readonly links: readonly PageUrl[] };
 
 /** Keeps what is stored of each page, and the links of pages, from run to run. */
 export class PageMemory {
@@ -76,10 +76,7 @@ export class PageMemory {
     this.#keepLinks(pageId, settlement);
   }
 
-  /**
-   * Returns the pages of this run whose links were too deep and no longer are, in the order in which they were
-   * settled.
-   */
+  /** Returns this run's pages whose links were too deep and no longer are, in the order of settling. */
   deepPages(maxDepth: number): number[] {
     return this.#sql.deepPages.all(this.#run, maxDepth).map(({ page }) => page);
   }

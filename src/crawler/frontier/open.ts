@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Database, makePrivateDirectory, openDatabase as openFile } from "../../base/database/index.ts";
 import { Failure } from "../../base/failure.ts";
 import { systemReason } from "../../base/system-error.ts";
-import type { CrawlPlan } from "../types.ts";
+import type { CrawlPlan } from "../plan.ts";
 import type { Frontier } from "./frontier.ts";
 import { comparePlans, type FrontierOptions, otherScope, type PlanChanges, planText } from "./plan.ts";
 import {
@@ -69,7 +69,7 @@ export function removeFrontier(path: string): void {
 /**
  * Opens or creates the file, and locks it for as long as it is open.
  * @throws Failure `invalid_usage` where another process (or crawl of this one) has it open,
- *   `unreadable_input` where it is no database, `unwritable_output`
+ *   `unreadable_input` when it is not a database, `unwritable_output`
  */
 const openDatabase = (path: string): Database =>
   openFile({
@@ -101,7 +101,11 @@ type CrawlRow = {
  */
 function takeUp(db: Database, options: SqliteFrontierOptions): OpenCrawl {
   const version = db.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
-  if (version === 0) return create(db, options);
+  if (version === 0) {
+    db.run(SCHEMA);
+    db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+    return begin(db, options);
+  }
   if (version > SCHEMA_VERSION) throw otherVersion(options);
   migrate(db, version);
   const row = db.prepare<CrawlRow>("SELECT * FROM crawl").get();
@@ -116,12 +120,6 @@ function takeUp(db: Database, options: SqliteFrontierOptions): OpenCrawl {
   if (changes.contents || isRepeated(db, row, { changes, plan: options.plan }))
     return repeat(db, row, { options, asksAnew: changes.contents || changes.reading || changes.ids });
   return goOn(db, row, { options, changes });
-}
-
-function create(db: Database, options: SqliteFrontierOptions): OpenCrawl {
-  db.run(SCHEMA);
-  db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-  return begin(db, options);
 }
 
 function migrate(db: Database, version: number): void {

@@ -6,12 +6,11 @@ import type { PageChange, PageOutcome, SkipReason } from "../types.ts";
 import type { FrontierTallies, Settlement } from "./frontier.ts";
 import { STATE, STATUSES } from "./schema.ts";
 
-type OutcomeRow = {
+/** An outcome with its page, as both engines keep it. */
+export type OutcomeRow = {
   readonly url: string;
   readonly depth: number;
   readonly parent: string | null;
-  readonly seq: number;
-  readonly page: number;
   readonly status: number;
   readonly reason: string | null;
   readonly error_code: string | null;
@@ -27,6 +26,8 @@ type OutcomeRow = {
   readonly change: string | null;
   readonly fetcher: string | null;
 };
+
+type ListedRow = OutcomeRow & { readonly seq: number; readonly page: number };
 
 const SUCCESS = STATUSES.indexOf("success");
 const SKIPPED = STATUSES.indexOf("skipped");
@@ -108,10 +109,7 @@ export class OutcomeTable {
     return { entries, links: all - entries, takenOver };
   }
 
-  /**
-   * Counts for a summary. It yields in between, because counting 200 000 outcomes at once blocks the thread for 0.3
-   * s.
-   */
+  /** Counts for a summary. It yields in between: counting 200 000 outcomes blocks the thread for 0.3 s. */
   async tallies(): Promise<Omit<FrontierTallies, "skippedLinks">> {
     const failures: Counts<FailureCode> = {};
     const skips: Counts<SkipReason> = {};
@@ -163,7 +161,7 @@ export class OutcomeTable {
  */
 async function* listed(
   start: number,
-  read: (last: number) => readonly OutcomeRow[],
+  read: (last: number) => readonly ListedRow[],
   key: "page" | "seq",
 ): AsyncGenerator<PageOutcome> {
   for (let last = start; ; ) {
@@ -175,7 +173,7 @@ async function* listed(
 }
 
 // The table's texts have these types, because nothing else writes it.
-const toPageOutcome = (row: OutcomeRow): PageOutcome => ({
+export const toPageOutcome = (row: OutcomeRow): PageOutcome => ({
   url: row.url as PageUrl,
   depth: row.depth,
   parent: row.parent as PageUrl | null,
@@ -248,15 +246,15 @@ function prepare(db: Database) {
         WHERE run = ?1 AND page >= ?2 AND page < ?3 GROUP BY status, error_code, reason, change, is_gone`,
     ),
     lastSeq: db.prepare<{ seq: number }>("SELECT ifnull(max(seq), 0) AS seq FROM outcome"),
-    recorded: db.prepare<OutcomeRow, [number, number]>(
+    recorded: db.prepare<ListedRow, [number, number]>(
       `${LISTED} WHERE outcome.seq > ?1 ORDER BY outcome.seq LIMIT ?2`,
     ),
-    list: db.prepare<OutcomeRow, [number, number, number]>(
+    list: db.prepare<ListedRow, [number, number, number]>(
       `${LISTED} WHERE outcome.page > ?1 AND outcome.run = ?2 AND page.run = ?2 ORDER BY outcome.page LIMIT ?3`,
     ),
     toldSeq: db.prepare<{ seq: number }>("SELECT told_seq AS seq FROM crawl"),
     setToldSeq: db.prepare<unknown, [number]>("UPDATE crawl SET told_seq = ?1"),
-    listChanges: db.prepare<OutcomeRow, [number, number, number]>(
+    listChanges: db.prepare<ListedRow, [number, number, number]>(
       `${LISTED} WHERE outcome.seq > ?1 AND outcome.run = ?2 AND change IN ('new', 'changed', 'gone')
         ORDER BY outcome.seq LIMIT ?3`,
     ),

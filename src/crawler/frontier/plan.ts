@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../../base/failure.ts";
 import type { ExtractionOptions } from "../../extraction/index.ts";
-import type { CrawlPlan } from "../types.ts";
+import type { CrawlPlan } from "../plan.ts";
 import type { ClaimedPage } from "./frontier.ts";
 
-/** What a frontier is opened with, whatever it is made of. */
+/** Options that open any kind of frontier. */
 export type FrontierOptions = {
   /** The name of the place in messages: the output directory. */
   readonly place: string;
@@ -14,9 +14,14 @@ export type FrontierOptions = {
   /** The job's id; null generates one for a new crawl. */
   readonly jobId: string | null;
   readonly isFresh: boolean;
-  /** The name of `isFresh` in messages. */
   readonly freshName: string;
   readonly now: () => Date;
+};
+
+/** Options that open the frontier of a crawl which several processes share. */
+export type SharedFrontierOptions = Omit<FrontierOptions, "now"> & {
+  /** Whether this process may lead the crawl; one that may not only helps where others are at work. */
+  readonly canLead: boolean;
 };
 
 /** The failure for a place that holds pages of another scope. */
@@ -32,7 +37,7 @@ export function otherScope(
   );
 }
 
-/** What decides how a crawl's memory is taken up: the plan, and the number of requests for a page. */
+/** Decisive for continuing a crawl's memory: the plan, and the number of requests for a page. */
 type MemorisedPlan = { readonly plan: CrawlPlan; readonly tries: number };
 
 /** How the current plan differs from the one that a memory was made with. */
@@ -66,7 +71,6 @@ const SCOPE = {
 
 type Memorised = Partial<CrawlPlan & { readonly tries: number }>;
 
-/** Serialises the plan for the memory. */
 export function planText({ plan, tries }: MemorisedPlan): string {
   const names = [
     ...Object.keys(SCOPE),
@@ -140,7 +144,7 @@ export function comparePlans(text: string, now: MemorisedPlan): PlanChanges {
  */
 export const isCounted = ({ tries, isTakenOver }: ClaimedPage): boolean => tries > 0 || isTakenOver;
 
-/** What a settlement adds to the pages that count towards `maxPages`. */
+/** Number of pages towards `maxPages` that a settlement adds. */
 export const countedBy = (page: ClaimedPage, isFetched: boolean): number => {
   if (isFetched) return isCounted(page) ? 0 : 1;
   return page.tries === 0 && page.isTakenOver ? -1 : 0;

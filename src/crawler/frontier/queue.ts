@@ -18,10 +18,8 @@ type PageRow = {
   readonly ready_at: number;
 };
 
-type WaitingRow = PageRow & { readonly host: number; readonly host_name: string };
-
 /** A claim at a time, in ms since 1970, of at most so many pages without a try. */
-export type QueueClaim = {
+type QueueClaim = {
   readonly now: number;
   readonly count: number;
   readonly untried: number;
@@ -79,9 +77,7 @@ export class PageQueue {
     if (added) added.queued--;
   }
 
-  /**
-   * Notes that a page leaves the queue other than by a claim; its row changes afterwards in this transaction.
-   */
+  /** Notes that a page leaves the queue without a claim; its row changes later in this transaction. */
   noteTaken(pageId: number): void {
     const host = this.#sql.hostOfPage.get(pageId)?.host;
     this.#sql.setState.run(pageId, STATE.settled);
@@ -130,7 +126,7 @@ export class PageQueue {
     const count = Math.min(options.count, retried + options.untried);
     let depth = this.#sql.nextDepth.get(-1)?.depth ?? null;
     while (depth !== null && claimed.length < count) {
-      // Hosts that wait for shallower pages under way are skipped; there are no more of them than such pages.
+      // Hosts that wait for shallower pages under way are skipped; there are at most as many of them as pages under way.
       const hosts = this.#sql.readyHosts.all(depth, options.now, count + MAX_BLOCKED);
       this.#claimFrom(hosts, depth, { options: { ...options, count }, claimed });
       depth = this.#sql.nextDepth.get(depth)?.depth ?? null;
@@ -253,7 +249,7 @@ function prepare(db: Database) {
         FROM page WHERE state = 0 AND host = ?1 AND depth = ?2 ORDER BY id LIMIT ?3`,
     ),
     claim: db.prepare<unknown, [number]>("UPDATE page SET state = 1 WHERE id = ?1"),
-    waiting: db.prepare<WaitingRow, [number, number]>(
+    waiting: db.prepare<PageRow & { readonly host: number; readonly host_name: string }, [number, number]>(
       `SELECT page.id, page.url, page.depth, (SELECT url FROM page AS p WHERE p.id = page.parent) AS parent,
         source, last_modified, tries, spent_ms, ready_at, page.host, host.name AS host_name
         FROM page JOIN host ON host.id = page.host

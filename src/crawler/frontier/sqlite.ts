@@ -70,7 +70,7 @@ export class SqliteFrontier implements Frontier {
     this.#sql = prepare(db);
     this.#origins = new Set(this.#sql.origins.all().map(({ name }) => name));
     const row = this.#sql.counts.get() ?? { successful: 0, failed: 0, skipped: 0, fetched: 0, queued: 0 };
-    // What a process that is gone had claimed is queued again.
+    // Claims of a process that is gone are queued again.
     this.#counts = { ...row, underway: 0, untried: 0 };
   }
 
@@ -389,7 +389,7 @@ export class SqliteFrontier implements Frontier {
   }
 }
 
-/** What a restart does not find at zero. */
+/** Counters that a restart does not begin at zero. */
 const KEPT = ["successful", "failed", "skipped", "fetched", "queued"] as const;
 const LINK = SOURCES.indexOf("link");
 const MEMORY = SOURCES.indexOf("memory");

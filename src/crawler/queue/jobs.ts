@@ -3,7 +3,7 @@ import type { CrawlProgress } from "../types.ts";
 
 /** The states of a crawl job (docs/server.md, "Jobs"). */
 export const JOB_STATES = ["queued", "running", "completed", "failed"] as const;
-export type JobState = (typeof JOB_STATES)[number];
+type JobState = (typeof JOB_STATES)[number];
 
 /** The public data of a job. */
 export type JobRecord = {
@@ -30,28 +30,33 @@ export type JobRecord = {
   readonly lastEvent: number;
 };
 
-export type JobCounts = Pick<CrawlProgress, "progress" | "total" | "successful" | "failed" | "skipped">;
+type JobCounts = Pick<CrawlProgress, "progress" | "total" | "successful" | "failed" | "skipped">;
+
+/** A time as an engine gives it; texts are ISO 8601, UTC. */
+type Time = string | Date;
 
 /** A job as a queue keeps it, with JSON as text. */
 export type JobRow = Pick<JobRecord, "id" | "state" | "place"> & {
   readonly shown: string;
-  readonly created_at: string;
-  readonly started_at: string | null;
-  readonly completed_at: string | null;
+  readonly created_at: Time;
+  readonly started_at: Time | null;
+  readonly completed_at: Time | null;
   readonly error: string | null;
   readonly warnings: string | null;
-  readonly is_cancelled: boolean;
+  readonly is_cancelled: boolean | number;
   readonly last_event: number;
 } & JobCounts;
+
+const isoTime = (time: Time): string => (typeof time === "string" ? time : time.toISOString());
 
 export const toRecord = (row: JobRow): JobRecord => ({
   id: row.id,
   state: row.state,
   place: row.place,
   shown: JSON.parse(row.shown),
-  createdAt: row.created_at,
-  startedAt: row.started_at,
-  completedAt: row.completed_at,
+  createdAt: isoTime(row.created_at),
+  startedAt: row.started_at && isoTime(row.started_at),
+  completedAt: row.completed_at && isoTime(row.completed_at),
   counts: {
     progress: row.progress,
     total: row.total,
@@ -61,7 +66,7 @@ export const toRecord = (row: JobRow): JobRecord => ({
   },
   error: row.error === null ? null : JSON.parse(row.error),
   warnings: row.warnings === null ? [] : JSON.parse(row.warnings),
-  isCancelled: row.is_cancelled,
+  isCancelled: Boolean(row.is_cancelled),
   lastEvent: row.last_event,
 });
 
@@ -71,9 +76,7 @@ export type JobLease = { readonly id: string; readonly fence: number };
 /** A job that this process has taken. */
 export type ClaimedJob<Spec> = JobLease & {
   readonly spec: Spec;
-  /**
-   * Whether an earlier run got as far as its first event; then the job continues and does not start afresh.
-   */
+  /** Whether an earlier run got as far as its first event; then the job continues where that ended. */
   readonly hasBegun: boolean;
   /** The number of the last event of earlier runs; the holder numbers its own behind it. */
   readonly lastEvent: number;
@@ -156,7 +159,6 @@ export type NewJob<Spec> = {
   readonly spec: Spec;
 };
 
-/** The limits of a queue. */
 export type JobQueueLimits = {
   readonly maxQueued: number;
   /** The maximum number of running jobs in all processes together. */

@@ -15,9 +15,7 @@ import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
 
 /** A sitemap whose bytes are ready to be read. */
 export type OpenSitemap = {
-  /**
-   * The decompressed bytes. Iterating throws a `Failure` when the input ends too early; call `return` to stop early.
-   */
+  /** The decompressed bytes. Iterating throws a `Failure` when they end early; call `return` to stop. */
   readonly bytes: AsyncIterable<Uint8Array>;
   /** The charset that its server declares. */
   readonly charset: string | null;
@@ -34,10 +32,7 @@ type OpenOptions = {
   readonly authorizations: ReadonlyMap<string, string>;
 };
 
-/**
- * @throws Failure as a Fetcher; `http_status`, and `unreadable_input` for a file that is missing, unreadable
- * or a directory
- */
+/** @throws Failure as a Fetcher; `http_status`; `unreadable_input` for what is no readable file */
 export const openSitemap = (source: SitemapSource, options: OpenOptions): Promise<OpenSitemap> =>
   source.kind === "url" ? openUrl(source.url, options) : openFile(source.path, options);
 
@@ -174,14 +169,20 @@ function decoderFor(label: string | null): TextDecoder | null {
   }
 }
 
+/**
+ * How a text in Unicode begins, in hexadecimal: a mark, or "<?" and "<u" with two bytes a character, which prove UTF-16
+ * whatever the declaration says.
+ */
+const BEGINNINGS: readonly (readonly [RegExp, string])[] = [
+  [/^efbbbf/, "utf-8"],
+  [/^feff|^003c00(?!00)/, "utf-16be"],
+  [/^fffe|^3c00(?!00)..00/, "utf-16le"],
+];
+
 function findEncoding(head: Uint8Array, charset: string | null): string | null {
-  const [a, b, c, d] = head;
-  if (a === 0xef && b === 0xbb && c === 0xbf) return "utf-8";
-  if (a === 0xfe && b === 0xff) return "utf-16be";
-  if (a === 0xff && b === 0xfe) return "utf-16le";
-  // "<?" or "<u" with two bytes a character proves UTF-16, whatever the declaration says.
-  if (a === 0x3c && b === 0 && c !== 0 && d === 0) return "utf-16le";
-  if (a === 0 && b === 0x3c && c === 0 && d !== 0) return "utf-16be";
+  const first = head.subarray(0, 4).toHex();
+  const proven = BEGINNINGS.find(([beginning]) => beginning.test(first));
+  if (proven) return proven[1];
   if (decoderFor(charset) !== null && !isUtf16(charset)) return charset;
   const text = new TextDecoder("windows-1252").decode(head.subarray(0, HEAD_BYTES));
   const declared = /^\s*<\?xml\s[^>]*?encoding\s*=\s*["']([^"']{1,64})["']/i.exec(text)?.[1] ?? null;
@@ -197,7 +198,6 @@ export type SitemapSource =
   | { readonly kind: "url"; readonly url: PageUrl }
   | { readonly kind: "file"; readonly path: string };
 
-/** The limits of reading sitemaps. */
 export type SitemapLimits = {
   /** The maximum decompressed size of a local sitemap; the fetcher limits those of the web. */
   readonly fileBytes: number;
@@ -229,7 +229,7 @@ export type SitemapRecord = {
 
 /** Reads a sitemap's text piece by piece. */
 export interface RecordReader {
-  /** @throws Failure `unsupported_content` for what is no sitemap, or is made to harm */
+  /** @throws Failure `unsupported_content` when the file is not a sitemap, or is made to do harm */
   read(piece: string): void;
   /** Ends the text. */
   finish(): void;
@@ -262,10 +262,7 @@ export function parseSitemapSource(written: string, directory: string): SitemapS
   return { kind: "file", path: resolve(directory, text) };
 }
 
-/**
- * Lists the sitemaps in a robots.txt, without repetitions and only those of the web: a site must not be able to name
- * a path of this machine.
- */
+/** Lists a robots.txt's sitemaps of the web, each once: a site must not name a path of this machine. */
 export const sitemapsOfRobots = (rules: RobotsRules): readonly PageUrl[] => [
   ...new Set(rules.sitemaps.map((line) => parsePageUrl(line)).filter((url) => url !== null)),
 ];

@@ -17,7 +17,7 @@ import {
 } from "./open.ts";
 import { createXmlReader } from "./xml.ts";
 
-export type SitemapReaderParts = {
+type SitemapReaderParts = {
   readonly fetcher: StreamFetcher;
   readonly limits: SitemapLimits;
 };
@@ -40,7 +40,7 @@ function notASitemap(written: string): SitemapNews {
   return { kind: "failed", sitemap, failure: { code: "invalid_url", message } };
 }
 
-export type ReadSitemapsOptions = SitemapReaderParts & {
+type ReadSitemapsOptions = SitemapReaderParts & {
   /** The options for fetching sitemaps of the web; the signal cancels the reading. */
   readonly fetch?: FetchOptions;
   readonly authorizations?: ReadonlyMap<string, string>;
@@ -58,9 +58,8 @@ export async function* readSitemaps(
 ): AsyncGenerator<SitemapNews> {
   const queue = new SitemapQueue(options.limits);
   for (const source of sources) queue.add({ source, depth: 0 });
-  for (let next = queue.take(); next; next = queue.take()) {
+  for (let next = queue.take(); next; next = queue.take())
     yield* readOne(next, queue, { fetch: {}, authorizations: new Map(), ...options });
-  }
   const { refusedCount } = queue;
   if (refusedCount > 0) {
     const message = `${refusedCount} sitemaps are not read: the limit is ${options.limits.sitemaps} sitemaps`;

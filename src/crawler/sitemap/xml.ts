@@ -77,17 +77,14 @@ const FORMATS: Readonly<Record<string, Format>> = {
 const MAX_DEPTH = 200;
 
 type Name = { readonly prefix: string; readonly local: string };
-type Entry = { readonly prefix: string; loc: string; lastModified: string | null };
-type Field = { readonly isLoc: boolean; readonly depth: number; text: string };
-
 /** Turns the elements of a sitemap, a sitemap index, RSS or Atom into records, in their order. */
 class SitemapElements {
   private readonly sitemap: string;
   private readonly openElements: Name[] = [];
   private records: SitemapRecord[] = [];
   private format: Format | null = null;
-  private entry: Entry | null = null;
-  private field: Field | null = null;
+  private entry: { readonly prefix: string; loc: string; lastModified: string | null } | null = null;
+  private field: { readonly isLoc: boolean; readonly depth: number; text: string } | null = null;
 
   /** @param sitemap its name, for messages */
   constructor(sitemap: string) {

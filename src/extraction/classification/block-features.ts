@@ -1,18 +1,19 @@
-import { type Features, features, given, joined, numbered } from "../features.ts";
-import { GROUP_COUNT } from "../page/attributes.ts";
-import { ElementFlag, FIRST_UNKNOWN_TAG, type PageFacts, Tag } from "../page/page-model.ts";
-import { statOf, TextStat } from "../page/word-stats.ts";
+import { wordsIn } from "../../base/text.ts";
+import { GROUP_COUNT, isCapital, isLower } from "../page/attributes.ts";
+import { ElementFlag, FIRST_UNKNOWN_TAG, type PageFacts, type PageModel, Tag } from "../page/page-model.ts";
+import { statOf, TextStat, WORD_BUCKETS } from "../page/word-stats.ts";
 import {
   COUNT_LIMITS,
   markPageWords,
   PAGE_SIGNS,
   PATTERN_COUNT,
+  type PageTree,
   patternsOf,
   readPageSigns,
+  STRUCTURE_COUNT,
   WordMark,
-} from "./page-signs.ts";
-import { type PageTree, STRUCTURE_COUNT } from "./page-tree.ts";
-import type { FeatureHints } from "./trees.ts";
+} from "./page-tree.ts";
+import { type FeatureHints, type Features, features, given, joined, numbered } from "./trees.ts";
 
 /** The number of levels above a block whose size and links are features. */
 const SIZE_LEVELS = 5;
@@ -151,10 +152,8 @@ const PLACE = features<BlockCursor>({
     firstH1 < 0 ? 0 : Math.max(-100, Math.min(100, index - firstH1)),
 });
 
-type Level = { readonly page: Page; readonly element: number };
-
 /** The features of an element around a block. */
-const LEVEL: Features<Level> = features({
+const LEVEL: Features<{ readonly page: Page; readonly element: number }> = features({
   blocks: ({ page: { tree }, element }) => Math.min(tree.blockCount[element]!, COUNT_LIMITS.blocks),
   words: ({ page: { tree }, element }) => Math.min(tree.words[element]!, COUNT_LIMITS.words),
   linkDensity: ({ page: { tree }, element }) => tree.linkChars[element]! / Math.max(tree.chars[element]!, 1),
@@ -185,9 +184,7 @@ const AROUND = joined<BlockCursor>(
 /** The names of a block's features, in their order; a change of either needs new trees. */
 export const BLOCK_FEATURES: readonly string[] = [...OWN.names, ...AROUND.names];
 
-/**
- * Hints for the trees: the signs are the same in all rows of a page, and most blocks are in few named elements.
- */
+/** Hints for the trees: a page's rows have the same signs, and most blocks are in few named elements. */
 export const BLOCK_HINTS: FeatureHints = {
   shared: columnsOf(/^page/),
   great: columnsOf(/^(?:group|structure)\d|^(?:wordsAfter|sinceFirstH1|capitalised)$/),
@@ -280,9 +277,8 @@ function prepare(tree: PageTree, facts: PageFacts) {
     if (level > 0) heading = index;
     if (level === 1 && firstH1 < 0) firstH1 = index;
   }
-  for (let index = 0; index < count; index++) {
+  for (let index = 0; index < count; index++)
     copies[index] = seen.get(statOf(model, candidates[index]!, TextStat.hashLow))!;
-  }
   return {
     tree,
     marks: markPageWords(tree, facts),
@@ -366,8 +362,211 @@ function inlineGroups({ model }: PageTree, block: number): number {
   const owner = model.blocks.element[block]!;
   let element = model.textParent[model.blocks.firstText[block]!]!;
   let groups = 0;
-  for (let step = 0; step < 8 && element > owner; step++, element = model.parent[element]!) {
+  for (let step = 0; step < 8 && element > owner; step++, element = model.parent[element]!)
     groups |= model.groups[element]!;
-  }
   return groups;
+}
+
+/** The names of a block's word sums, in their order; a change needs new weights. */
+export const WORD_SUMS = wordsIn("textWords headingWords ownNames nearNames farNames allWords");
+export const WORD_SUM_COUNT = WORD_SUMS.length;
+
+/** Words of class names and ids fall into this many buckets. */
+const NAME_BUCKETS = 1 << 13;
+/** The sizes of the weight tables: words of a text and its heading; names of the element, near and far. */
+const TABLE_SIZES = [WORD_BUCKETS, WORD_BUCKETS, NAME_BUCKETS, NAME_BUCKETS, NAME_BUCKETS] as const;
+const TABLE_COUNT = TABLE_SIZES.length;
+const NAME_TABLES = 3;
+/** At most this many words of a text, and of a heading, are read; further ones add no information. */
+const TEXT_WORDS = 64;
+const HEADING_WORDS = 16;
+/** The number of ancestors whose names count as near. */
+const NEAR_LEVELS = 3;
+/** The maximum number of inline elements between a block's element and its first text. */
+const INLINE_LEVELS = 8;
+/** Longer values are data, not names. */
+const MAX_NAME = 300;
+
+/**
+ * The weights of one table, a byte for each bucket. They are scaled when they are read: a page reads a few thousand
+ * of the 57 344, and scaling all of them delayed the first page by 30 ms.
+ */
+type WeightTable = { readonly bytes: Int8Array; readonly scale: number };
+
+type WordWeights = readonly WeightTable[];
+
+/** Reads the weights that the training writes: each table's scale (float32), then a byte for each weight. */
+export function decodeWordWeights(base64: string): WordWeights {
+  // The bytes are copied to the start of a new buffer, so that the scales are aligned.
+  const { buffer } = new Uint8Array(Buffer.from(base64, "base64"));
+  const scales = new Float32Array(buffer, 0, TABLE_COUNT);
+  let at = TABLE_COUNT * 4;
+  return TABLE_SIZES.map((size, table) => {
+    const bytes = new Int8Array(buffer, at, size);
+    at += size;
+    return { bytes, scale: scales[table]! };
+  });
+}
+
+/** Returns the weight of a bucket, exactly as the training's 32 bits have it. */
+export const weightOf = ({ bytes, scale }: WeightTable, bucket: number): number =>
+  Math.fround(bytes[bucket]! * scale);
+
+/**
+ * Sums up the learned weights of a block's words: those of its text, of the heading above, and of the class names and
+ * ids of its own element, of three around it and of all around it. Each sum is divided by the root of its number of
+ * words; the last column is the sum of all.
+ */
+export function computeWordSums(tree: PageTree, weights: WordWeights): Float32Array {
+  const { model, candidates } = tree;
+  const [textWeights, headingWeights] = weights;
+  const names = sumNames(model, weights);
+  const rows = new Float32Array(candidates.length * WORD_SUM_COUNT);
+  let headingSum = 0;
+  for (let index = 0, at = 0; index < candidates.length; index++, at += WORD_SUM_COUNT) {
+    const block = candidates[index]!;
+    rows[at] = sumOfWords(model, block, TEXT_WORDS, textWeights!);
+    rows[at + 1] = headingSum;
+    writeNameSums(rows, at + 2, model, block, names);
+    for (let table = 0; table < TABLE_COUNT; table++) rows[at + TABLE_COUNT]! += rows[at + table]!;
+    if (headingLevel(tree, block) > 0) headingSum = sumOfWords(model, block, HEADING_WORDS, headingWeights!);
+  }
+  return rows;
+}
+
+function sumOfWords({ blocks }: PageModel, block: number, most: number, weights: WeightTable): number {
+  const first = blocks.firstWord[block]!;
+  const end = Math.min(blocks.endWord[block]!, first + most);
+  let sum = 0;
+  for (let word = first; word < end; word++) sum += weightOf(weights, blocks.words[word]!);
+  return end > first ? sum / Math.sqrt(end - first) : 0;
+}
+
+function sumNames(model: PageModel, weights: WordWeights) {
+  const { elementCount, names, classId, idId, parent } = model;
+  const [, , ownWeights, nearWeights, farWeights] = weights;
+  const byName = new Float32Array(names.length * NAME_TABLES);
+  const counts = new Float32Array(names.length);
+  for (let name = 0, at = 0; name < names.length; name++, at += NAME_TABLES) {
+    eachNameWord(names[name]!, (bucket) => {
+      counts[name]!++;
+      byName[at]! += weightOf(ownWeights!, bucket);
+      byName[at + 1]! += weightOf(nearWeights!, bucket);
+      byName[at + 2]! += weightOf(farWeights!, bucket);
+    });
+  }
+  // For each element the sums of its own names, a column for each table of names, and their number.
+  const own = new Float32Array(elementCount * NAME_TABLES);
+  const count = new Float32Array(elementCount);
+  // The sums of the element and everything around it, by the table for far names.
+  const far = new Float32Array(elementCount);
+  const farCount = new Float32Array(elementCount);
+  for (let element = 0, at = 0; element < elementCount; element++, at += NAME_TABLES) {
+    const outer = parent[element]!;
+    if (outer >= 0) {
+      far[element] = far[outer]!;
+      farCount[element] = farCount[outer]!;
+    }
+    const ofClass = classId[element]!;
+    const ofId = idId[element]!;
+    const found = counts[ofClass]! + counts[ofId]!;
+    // Most elements have no name.
+    if (found === 0) continue;
+    count[element] = found;
+    farCount[element]! += found;
+    for (let table = 0; table < NAME_TABLES; table++)
+      own[at + table] = byName[ofClass * NAME_TABLES + table]! + byName[ofId * NAME_TABLES + table]!;
+    far[element]! += own[at + NAME_TABLES - 1]!;
+  }
+  return { own, count, far, farCount };
+}
+
+function writeNameSums(
+  rows: Float32Array,
+  at: number,
+  model: PageModel,
+  block: number,
+  sums: ReturnType<typeof sumNames>,
+): void {
+  const element = model.blocks.element[block]!;
+  let sum = sums.own[element * NAME_TABLES]!;
+  let count = sums.count[element]!;
+  let inner = model.textParent[model.blocks.firstText[block]!]!;
+  for (let step = 0; step < INLINE_LEVELS && inner > element; step++, inner = model.parent[inner]!) {
+    sum += sums.own[inner * NAME_TABLES]!;
+    count += sums.count[inner]!;
+  }
+  rows[at] = count > 0 ? sum / Math.sqrt(count) : 0;
+  const outer = model.parent[element]!;
+  sum = 0;
+  count = 0;
+  for (let level = 0, near = outer; level < NEAR_LEVELS && near >= 0; level++, near = model.parent[near]!) {
+    sum += sums.own[near * NAME_TABLES + 1]!;
+    count += sums.count[near]!;
+  }
+  rows[at + 1] = count > 0 ? sum / Math.sqrt(count) : 0;
+  rows[at + 2] =
+    outer >= 0 && sums.farCount[outer]! > 0 ? sums.far[outer]! / Math.sqrt(sums.farCount[outer]!) : 0;
+}
+
+/** Returns the buckets that make up a block's sums, for the training: those of each table in turn. */
+export function wordsOfBlock(tree: PageTree, block: number, heading: number): readonly (readonly number[])[] {
+  const { model } = tree;
+  const wordsOf = (of: number, most: number): number[] => {
+    const first = model.blocks.firstWord[of]!;
+    return Array.from(model.blocks.words.subarray(first, Math.min(model.blocks.endWord[of]!, first + most)));
+  };
+  const namesOf = (element: number): number[] => {
+    const found: number[] = [];
+    for (const name of [model.classId[element]!, model.idId[element]!])
+      eachNameWord(model.names[name]!, (bucket) => found.push(bucket));
+    return found;
+  };
+  const element = model.blocks.element[block]!;
+  const own = namesOf(element);
+  let inner = model.textParent[model.blocks.firstText[block]!]!;
+  for (let step = 0; step < INLINE_LEVELS && inner > element; step++, inner = model.parent[inner]!)
+    own.push(...namesOf(inner));
+  const near: number[] = [];
+  const far: number[] = [];
+  for (let level = 0, outer = model.parent[element]!; outer >= 0; level++, outer = model.parent[outer]!) {
+    const names = namesOf(outer);
+    far.push(...names);
+    if (level < NEAR_LEVELS) near.push(...names);
+  }
+  return [wordsOf(block, TEXT_WORDS), heading < 0 ? [] : wordsOf(heading, HEADING_WORDS), own, near, far];
+}
+
+/**
+ * Visits the buckets of the words of a class attribute or id: runs of ASCII letters, split where a capital starts a
+ * word, and pairs of words in one name ("post-body").
+ */
+function eachNameWord(name: string, visit: (bucket: number) => void): void {
+  const length = Math.min(name.length, MAX_NAME);
+  let before = 0;
+  for (let at = 0; at < length; ) {
+    const code = name.charCodeAt(at);
+    if (!isLower(code) && !isCapital(code)) {
+      if (code === 32 || (code >= 9 && code <= 13)) before = 0;
+      at++;
+      continue;
+    }
+    const start = at;
+    let hash = 0;
+    for (let last = 0; at < length; at++) {
+      const next = name.charCodeAt(at);
+      if (isLower(last) && isCapital(next)) break;
+      if (!isLower(next) && !isCapital(next)) break;
+      hash = (Math.imul(hash, 31) + (next | 32)) | 0;
+      last = next;
+    }
+    if (at - start > 1) visit(bucketOf(hash));
+    if (before !== 0) visit(bucketOf(Math.imul(before, 17) ^ hash));
+    before = hash;
+  }
+}
+
+function bucketOf(hash: number): number {
+  const mixed = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  return (mixed ^ (mixed >>> 12)) & (NAME_BUCKETS - 1);
 }

@@ -1,20 +1,25 @@
-import { features, given, joined, rowsOf } from "../features.ts";
 import { ElementFlag, type PageModel, type ScannedPage, Tag, tagsNamed } from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
 import { type BlockReason, type Favor, PAGE_TYPES, type PageType } from "../types.ts";
-import { BLOCK_FEATURES, BLOCK_HINTS, computeBlockFeatures } from "./block-features.ts";
+import {
+  BLOCK_FEATURES,
+  BLOCK_HINTS,
+  computeBlockFeatures,
+  computeWordSums,
+  decodeWordWeights,
+} from "./block-features.ts";
 import { BLOCK_TREES, CONFIDENCE_TREES, CONTEXT_TREES, TYPE_TREES } from "./block-trees.ts";
 import {
   CONTEXT_FEATURES,
   CONTEXT_HINTS,
   computeContextFeatures,
+  computePageFeatures,
+  PAGE_FEATURES,
   withPageTypes,
 } from "./context-features.ts";
 import { type ChoiceObserver, type Judgement, keepBlocks, type MainPart } from "./keep-blocks.ts";
-import { computePageFeatures, PAGE_FEATURES } from "./page-features.ts";
 import { buildPageTree, type PageTree } from "./page-tree.ts";
-import { loadTrees, plateauOf, predict, type Trees } from "./trees.ts";
-import { computeWordSums, decodeWordWeights } from "./word-sums.ts";
+import { features, given, joined, loadTrees, plateauOf, predict, rowsOf, type Trees } from "./trees.ts";
 import { WORD_WEIGHTS } from "./word-weights.ts";
 
 /** The result of classifying a page's blocks. */
@@ -23,10 +28,7 @@ export type Choice = {
   readonly blocks: Int32Array;
   /** Null for a page without words, and for one that is all content. */
   readonly pageType: PageType | null;
-  /**
-   * 0–1: the probability that the result is mostly right (F1 of at least 0.8 in training); null when nothing had to
-   * be classified.
-   */
+  /** 0–1: how likely the result is mostly right (F1 ≥ 0.8 in training); null where nothing was classified. */
   readonly confidence: number | null;
   /** How many words of the page's main part are in `blocks`; null when no part of the page is the main one. */
   readonly mainPart: MainPart | null;
@@ -160,14 +162,10 @@ type ChoiceEvidence = {
   readonly p: Float32Array;
   /** The probability of each page type. */
   readonly typeP: Float32Array;
-  /** The blocks that were kept. */
   readonly blocks: Int32Array;
 };
 
-/** The words of a page, summed by whether they were chosen. */
-type Sums = ReturnType<typeof sumsOf>;
-
-const FEATURES = joined<Sums>(
+const FEATURES = joined<ReturnType<typeof sumsOf>>(
   features({
     plateau: ({ plateau }) => plateau,
     keptP: ({ kept, keptMass }) => (kept === 0 ? 0 : keptMass / kept),
@@ -212,10 +210,7 @@ function sumsOf({ tree, p, typeP, blocks }: ChoiceEvidence) {
   return { ...sums, ...plateauOf(p, words), keptBlocks: blocks.length, typeP };
 }
 
-/**
- * Matches the names that pages give to the beginning of a text and to the full text when a script shows one of the
- * two.
- */
+/** Matches names of a text's beginning and of the full text, of which a script shows one. */
 const SHORT_NAME = /short|brief|teaser|truncat|excerpt|preview|collapsed|summary/i;
 const FULL_NAME = /full|long|complete|expanded|detail/i;
 /** Such names are on the text's own element, or on a box close around it. */

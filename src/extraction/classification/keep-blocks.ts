@@ -2,10 +2,9 @@ import { ElementFlag, type PageModel, Tag, tagsNamed } from "../page/page-model.
 import { statOf, TextStat } from "../page/word-stats.ts";
 import { type BlockReason, type Favor, PAGE_TYPES } from "../types.ts";
 import { headingLevel } from "./block-features.ts";
-import { addIntroduced, completeCards } from "./cards.ts";
 import { placeOf } from "./context-features.ts";
-import type { PageTree } from "./page-tree.ts";
-import { findRegion, NOT_SHOWN, type Region } from "./region.ts";
+import { type PageTree, twinsKey } from "./page-tree.ts";
+import { besideContent, findRegion, NOT_SHOWN, type Region } from "./region.ts";
 import { plateauOf } from "./trees.ts";
 
 /** A block is kept from this share of the page's own plateau on, but never below the least probability. */
@@ -32,9 +31,7 @@ const REPEAT_WORDS = 6;
  */
 const REPEATING_TAGS = tagsNamed("li td th dd pre");
 
-/**
- * Reference pages say the same about many things. When this page type is as likely as the limit, every text counts.
- */
+/** Reference pages repeat themselves. When this page type is as likely as the limit, every text counts. */
 const DOCUMENTATION = PAGE_TYPES.indexOf("documentation");
 const SURELY_DOCUMENTATION = 0.5;
 const ARTICLE = PAGE_TYPES.indexOf("article");
@@ -104,7 +101,7 @@ export function keepBlocks(
   observe(isChosen, "code");
   if (favor !== "precision") {
     addIntroduced(tree, { words, p, typeP }, isChosen);
-    completeCards(tree, { words, typeP }, isChosen);
+    completeCards(tree, { words, p, typeP }, isChosen);
   }
   observe(isChosen, "context");
   dropTemplates(tree, words, isChosen);
@@ -119,9 +116,7 @@ export function keepBlocks(
   return { blocks, mainPart: region && measure(tree, region, blocks) };
 }
 
-/**
- * A page that scripts build from templates has its content there; beside visible content, templates are spare parts.
- */
+/** Pages built by scripts have their content in templates; beside visible content, those are spare parts. */
 function dropTemplates({ model, candidates }: PageTree, words: Float32Array, isChosen: Uint8Array): void {
   const isSpare = (index: number): boolean =>
     isChosen[index] === 1 && (model.blocks.flags[candidates[index]!]! & ElementFlag.template) !== 0;
@@ -169,30 +164,28 @@ function addFromRegion(tree: PageTree, { region, p, typeP, favor, isChosen }: Ev
   const leastOfAuthors = isArticle ? DOUBTFUL_IN_ARTICLES : SURELY_NOT_CONTENT;
   const keepsNearlyAll = favor === "recall" || typeP[DOCUMENTATION]! > LIKELY_DOCUMENTATION;
   const places = keepsNearlyAll ? placesOf(tree, isChosen) : new Set<number>();
+  const isDocumented = (index: number): boolean =>
+    keepsNearlyAll &&
+    (p[index]! >= LEAST_OF_DOCUMENTATION ||
+      (p[index]! >= LEAST_OF_LIKE_PLACES && places.has(placeOf(tree, index))));
   // The loop starts at the end, so that a heading knows whether its section stays.
   for (let index = candidates.length - 1, next = -1; index >= 0; index--) {
     const element = model.blocks.element[candidates[index]!]!;
     const isShown = (model.blocks.flags[candidates[index]!]! & NOT_SHOWN) === 0;
     if (region.isInside[element] === 0 || !isShown) continue;
-    const isAuthored =
-      region.isPlain[element] === 1 &&
-      p[index]! >= leastOfAuthors &&
-      (isAuthorsBlock(tree, index) || followsText(tree, isChosen, index)) &&
-      (headingLevel(tree, candidates[index]!) === 0 || opensSection(tree, isChosen, index, next));
-    const isDocumented =
-      keepsNearlyAll &&
-      (p[index]! >= LEAST_OF_DOCUMENTATION ||
-        (p[index]! >= LEAST_OF_LIKE_PLACES && places.has(placeOf(tree, index))));
+    const isByAuthor =
+      region.isPlain[element] === 1 && p[index]! >= leastOfAuthors && isAuthored(tree, isChosen, index, next);
     const isCode = p[index]! >= SURELY_NOT_CONTENT && isCodeBlock(tree, candidates[index]!);
-    if (isAuthored || isDocumented || isCode) isChosen[index] = 1;
+    if (isByAuthor || isDocumented(index) || isCode) isChosen[index] = 1;
     next = index;
   }
 }
 
-/**
- * Tells whether a block is code and not a column of line numbers. Templates contain no code, whatever they wrap
- * around it.
- */
+const isAuthored = (tree: PageTree, isChosen: Uint8Array, index: number, next: number): boolean =>
+  (isAuthorsBlock(tree, index) || followsText(tree, isChosen, index)) &&
+  (headingLevel(tree, tree.candidates[index]!) === 0 || opensSection(tree, isChosen, index, next));
+
+/** Tells whether a block is code, not line numbers. Templates have none, whatever they wrap around it. */
 const isCodeBlock = ({ model }: PageTree, block: number): boolean =>
   (model.blocks.flags[block]! & ElementFlag.preformatted) !== 0 &&
   !LINE_NUMBERS.test(model.blocks.text[block]!);
@@ -241,9 +234,8 @@ function opensSection(tree: PageTree, isChosen: Uint8Array, heading: number, nex
 /** Numbers the places of chosen blocks: equal numbers for equal tags and classes. */
 function placesOf(tree: PageTree, isChosen: Uint8Array): ReadonlySet<number> {
   const places = new Set<number>();
-  for (let index = 0; index < isChosen.length; index++) {
+  for (let index = 0; index < isChosen.length; index++)
     if (isChosen[index] === 1) places.add(placeOf(tree, index));
-  }
   return places;
 }
 
@@ -328,4 +320,121 @@ function isEditLink(model: PageModel, block: number): boolean {
 function isInRow({ blocks, parent, classId }: PageModel, isRow: readonly boolean[], block: number): boolean {
   for (let at = blocks.element[block]!; at >= 0; at = parent[at]!) if (isRow[classId[at]!]) return true;
   return false;
+}
+
+const FORUM = PAGE_TYPES.indexOf("forum");
+
+/** News sites announce other stories in cards, and in a thread each post is judged by itself. */
+const LIKELY_OTHER_TYPE = 0.3;
+const FEWEST_CARDS = 4;
+const FEWEST_TEXTS = 2;
+/** An element with more words is not a card but a section of the page. */
+const MAX_CARD_WORDS = 150;
+/** The cards of a list are content when this share of their words is chosen. */
+const CHOSEN_SHARE = 0.15;
+
+/** Fewer chosen words only introduce the page, if the next likely blocks have this much more text. */
+const FEW_CHOSEN = 30;
+const INTRODUCED_SHARE = 1;
+/** The third best of the other blocks represents them: one or two may be a slogan or a button. */
+const RANK = 2;
+const LEAST_INTRODUCED = 0.1;
+const SHARE_OF_INTRODUCED = 0.5;
+const LIKELY_ARTICLE = 0.5;
+
+type Judged = {
+  /** The number of words of each candidate. */
+  readonly words: Float32Array;
+  readonly p: Float32Array;
+  /** The probability of each page type. */
+  readonly typeP: Float32Array;
+};
+
+/**
+ * Chooses what a few chosen words introduce. A page with only a sure heading and first sentence is an index, and its
+ * entries are its content.
+ * @param isChosen 1 for each candidate that is chosen; the additions are written here
+ */
+function addIntroduced(tree: PageTree, { words, p, typeP }: Judged, isChosen: Uint8Array): void {
+  const chosenWords = words.reduce((sum, count, index) => sum + count * isChosen[index]!, 0);
+  if (chosenWords >= FEW_CHOSEN || typeP[ARTICLE]! >= LIKELY_ARTICLE) return;
+  const isBeside = besideContent(tree.model);
+  const { blocks } = tree.model;
+  const others = Array.from(tree.candidates.keys()).filter((index) => {
+    const block = tree.candidates[index]!;
+    return (
+      isChosen[index] === 0 && (blocks.flags[block]! & NOT_SHOWN) === 0 && !isBeside(blocks.element[block]!)
+    );
+  });
+  const [third = 0] = others
+    .map((index) => p[index]!)
+    .sort((a, b) => b - a)
+    .slice(RANK);
+  if (third < LEAST_INTRODUCED) return;
+  const entries = others.filter((index) => p[index]! >= SHARE_OF_INTRODUCED * third);
+  const entryWords = entries.reduce((sum, index) => sum + words[index]!, 0);
+  if (entryWords > INTRODUCED_SHARE * chosenWords) for (const index of entries) isChosen[index] = 1;
+}
+
+/**
+ * Keeps the cards of a list whole (products, recipes, jobs): when parts of them are chosen, the rest of all of them
+ * is chosen too. If each text were judged by itself, one card would keep its price and the next one its name.
+ * @param isChosen 1 for each candidate that is chosen; the additions are written here
+ */
+function completeCards(tree: PageTree, { words, typeP }: Judged, isChosen: Uint8Array): void {
+  if (typeP[ARTICLE]! >= LIKELY_OTHER_TYPE || typeP[FORUM]! >= LIKELY_OTHER_TYPE) return;
+  const { model, candidates } = tree;
+  const { parent, blocks } = model;
+  const { count, listOf, cardOf } = findLists(tree);
+  if (count === 0) return;
+  const shown = new Float64Array(count);
+  const chosen = new Float64Array(count);
+  const isShown = (index: number): boolean => (blocks.flags[candidates[index]!]! & NOT_SHOWN) === 0;
+  /** Returns the innermost card around a candidate; `cardOf` then leads to the cards around that. */
+  const firstCard = (index: number): number => cardOf[blocks.element[candidates[index]!]!]!;
+  const nextCard = (card: number): number => (parent[card]! < 0 ? -1 : cardOf[parent[card]!]!);
+  for (let index = 0; index < candidates.length; index++) {
+    if (!isShown(index)) continue;
+    for (let card = firstCard(index); card >= 0; card = nextCard(card)) {
+      shown[listOf[card]!]! += words[index]!;
+      chosen[listOf[card]!]! += words[index]! * isChosen[index]!;
+    }
+  }
+  const isContent = (list: number): boolean => chosen[list]! >= CHOSEN_SHARE * shown[list]!;
+  for (let index = 0; index < candidates.length; index++) {
+    if (!isShown(index)) continue;
+    for (let card = firstCard(index); card >= 0 && isChosen[index] === 0; card = nextCard(card))
+      if (isContent(listOf[card]!)) isChosen[index] = 1;
+  }
+}
+
+/** Finds runs of equal siblings that hold a few texts each. */
+function findLists(tree: PageTree) {
+  const { model, twins, blockCount, words } = tree;
+  const isCard = (element: number): boolean =>
+    twins[element]! >= FEWEST_CARDS &&
+    blockCount[element]! >= FEWEST_TEXTS &&
+    words[element]! <= MAX_CARD_WORDS;
+  const sizes = new Map<number, number>();
+  for (let element = 0; element < model.elementCount; element++) {
+    if (isCard(element)) {
+      const key = twinsKey(model, element);
+      sizes.set(key, (sizes.get(key) ?? 0) + 1);
+    }
+  }
+  const numbers = new Map<number, number>();
+  /** For each card, the number of its list. */
+  const listOf = new Int32Array(model.elementCount);
+  /** For each element, the innermost card at or around it; -1 for none. */
+  const cardOf = new Int32Array(model.elementCount).fill(-1);
+  for (let element = 0; element < model.elementCount; element++) {
+    const outer = model.parent[element]!;
+    cardOf[element] = outer < 0 ? -1 : cardOf[outer]!;
+    const key = isCard(element) ? twinsKey(model, element) : -1;
+    if (key < 0 || sizes.get(key)! < FEWEST_CARDS) continue;
+    if (!numbers.has(key)) numbers.set(key, numbers.size);
+    listOf[element] = numbers.get(key)!;
+    cardOf[element] = element;
+  }
+  return { count: numbers.size, listOf, cardOf };
 }

@@ -1,8 +1,7 @@
-import { features, flag } from "../features.ts";
 import { ElementFlag, type PageModel, Tag, tagsNamed } from "../page/page-model.ts";
 import { headingLevel } from "./block-features.ts";
 import type { PageTree } from "./page-tree.ts";
-import { plateauOf } from "./trees.ts";
+import { features, flag, plateauOf } from "./trees.ts";
 
 /** The smallest element with this share of the chosen words is the core of the content. */
 const CORE_SHARE = 0.9;
@@ -14,9 +13,7 @@ const MAIN_TAGS = tagsNamed("main article");
 
 /** These elements are beside the content even when they are inside its container. */
 const ASIDE_TAGS = tagsNamed("nav aside footer form dialog button");
-/**
- * Matches the names that publishing systems give to an author's admonitions, code, tables, tasks and formulas.
- */
+/** Matches publishing systems' names for an author's admonitions, code, tables, tasks and formulas. */
 const AUTHORS_CLASS =
   /(?:^|[\s_-])(?:admonition|markdown-alert|alert|custom-block|callout|note|tip|important|warning|caution|danger|info|hint|attention|deprecated|seealso|versionadded|versionchanged|highlight|codehilite|sourceCode|literal-block|(?:language|lang)-\w+|prism|hljs|shiki|code-block|codeblock|contains-task-list|task-list-item|docutils|simple|arabic|loweralpha|field-list|option-list|glossary|[uod]list|blockList|tsd-alert|sect\d|sectionbody|(?:admonition|listing|literal|quote|example|image|open|table)block|fragment|table-wrapper|table-responsive|math)(?:[\s_-]|$)/i;
 /**
@@ -76,7 +73,7 @@ export function findRegion(
   isChosen: Uint8Array,
   fewWords = 0,
 ): Region | null {
-  const { elementCount, elementEnd, parent, tag, classId, idId, names } = tree.model;
+  const { elementCount, tag } = tree.model;
   const chosenWords = sumChosen(tree, words, isChosen);
   const all = words.reduce((sum, count, index) => sum + count * isChosen[index]!, 0);
   const isContainer = (element: number): boolean =>
@@ -86,25 +83,33 @@ export function findRegion(
   // A page may leave out its body's tags: what it begins with stands in the body all the same.
   const isBodyless = region < 0 && all > 0 && !tag.subarray(0, elementCount).includes(Tag.body);
   if (region < 0 && !isBodyless) return null;
+  const isHolder = (element: number): boolean =>
+    isContainer(element) && chosenWords[element]! >= HOLDING_SHARE * all;
+  return markRegion(tree.model, region, isHolder);
+}
+
+/** @param region the outermost container; -1 for the whole of a page without a body */
+function markRegion(model: PageModel, region: number, isHolder: (element: number) => boolean): Region {
+  const { elementCount, elementEnd, parent, tag, classId, idId } = model;
   const isInside = new Uint8Array(elementCount);
   const isPlain = new Uint8Array(elementCount);
-  const { isAuthors, isRemark } = judgeNames(names);
+  const { isAuthors, isRemark } = judgeNames(model.names);
   const isInRemark = new Uint8Array(elementCount);
-  const end = isBodyless ? elementCount : elementEnd[region]!;
+  // The id of a heading or section is an anchor; the id of a box is a name.
+  const isNamed = (element: number, outer: number): boolean =>
+    classId[element] === 0
+      ? idId[element] !== 0 && tag[element] === Tag.div
+      : !isAuthors[classId[element]!] && isInRemark[outer] !== 1 && !UNNAMED_TAGS.has(tag[element]!);
+  const end = region < 0 ? elementCount : elementEnd[region]!;
   for (let element = Math.max(region, 0); element < end; element++) {
     const outer = parent[element]!;
-    const isInPlain = outer < 0 ? isBodyless : isPlain[outer] === 1;
+    const isInPlain = outer < 0 ? region < 0 : isPlain[outer] === 1;
     const isBeside =
       element !== region &&
       (isInside[outer] === 0 || (ASIDE_TAGS.has(tag[element]!) && !isRemark[classId[element]!]));
     isInside[element] = isBeside ? 0 : 1;
-    const isHolder = isContainer(element) && chosenWords[element]! >= HOLDING_SHARE * all;
-    // The id of a heading or section is an anchor; the id of a box is a name.
-    const isNamed =
-      classId[element] === 0
-        ? idId[element] !== 0 && tag[element] === Tag.div
-        : !isAuthors[classId[element]!] && isInRemark[outer] !== 1 && !UNNAMED_TAGS.has(tag[element]!);
-    isPlain[element] = !isBeside && (isHolder || (isInPlain && !isNamed)) ? 1 : 0;
+    const isPlainInside = isHolder(element) || (isInPlain && !isNamed(element, outer));
+    isPlain[element] = !isBeside && isPlainInside ? 1 : 0;
     isInRemark[element] = isRemark[classId[element]!] || isInRemark[outer] === 1 ? 1 : 0;
   }
   return { isInside, isPlain, isAuthors };
@@ -132,9 +137,8 @@ function judgeNames(names: readonly string[]): Names {
 /** Counts the chosen words inside each element. */
 function sumChosen({ model, candidates }: PageTree, words: Float32Array, isChosen: Uint8Array): Float64Array {
   const sums = new Float64Array(model.elementCount);
-  for (let index = 0; index < candidates.length; index++) {
+  for (let index = 0; index < candidates.length; index++)
     if (isChosen[index] === 1) sums[model.blocks.element[candidates[index]!]!]! += words[index]!;
-  }
   for (let child = model.elementCount - 1; child > 0; child--) {
     const parent = model.parent[child]!;
     if (parent >= 0) sums[parent]! += sums[child]!;
@@ -168,9 +172,7 @@ function outermostContainer(
   return region;
 }
 
-/**
- * The first stage alone would keep blocks from this share of the page's own plateau on, and from this probability.
- */
+/** Alone, the first stage would keep blocks from this share of the page's plateau and this probability on. */
 const PLATEAU_SHARE = 0.6;
 const LEAST_CHOSEN = 0.3;
 /** Levels and distances are limited to these numbers. */
@@ -244,10 +246,7 @@ export function computeRegionFeatures(tree: PageTree, p: Float32Array, weight: F
   return rows;
 }
 
-/**
- * Counts for each element inside the region the levels below the container, and how many of them have a template's
- * name.
- */
+/** Counts for each element of the region its levels below the container, and those with a template's name. */
 function levelsOf(
   { model: { elementCount, parent, classId, tag } }: PageTree,
   { isInside, isAuthors }: Region,
@@ -292,9 +291,7 @@ function signsOf(
   };
 }
 
-/**
- * Returns for a heading the mean probability of what follows it up to the next heading of its level; otherwise -1.
- */
+/** A heading's mean probability of what follows up to the next heading of its level; -1 for other blocks. */
 function sectionP({ tree, p, weight, index }: Place): number {
   const level = headingLevel(tree, tree.candidates[index]!);
   if (level === 0) return -1;

@@ -24,10 +24,7 @@ type SortedTrees = {
   /** The tests of features that all rows share. */
   readonly shared: Tests;
   readonly rising: Tests;
-  /**
-   * The tests of features that are mostly greater than their thresholds; the thresholds descend, and greater values
-   * pass.
-   */
+  /** The tests of mostly greater features, by descending threshold; greater values pass. */
   readonly falling: Tests;
   /** The values of the leaves, `MAX_LEAVES` for each tree, from left to right. */
   readonly leafValues: Float64Array;
@@ -197,9 +194,8 @@ function sortedNodes(feature: Uint8Array, threshold: Float32Array): Int32Array {
     const order = (own < 0 ? ~own : own | 0x80000000) >>> 0;
     keys[next[feature[node]!]!++] = order * NODE_LIMIT + node;
   }
-  for (let column = 0; column < FEATURES; column++) {
+  for (let column = 0; column < FEATURES; column++)
     if (end[column + 1]! - end[column]! > 1) keys.subarray(end[column], end[column + 1]).sort();
-  }
   const nodes = new Int32Array(count);
   for (let at = 0; at < count; at++) nodes[at] = keys[at]! % NODE_LIMIT;
   return nodes;
@@ -253,9 +249,7 @@ function walk(stored: StoredTrees, rows: Float32Array, base: number): number {
   let sum = 0;
   for (let tree = 0; tree < roots.length; tree++) {
     let node = roots[tree]!;
-    while (node >= 0) {
-      node = rows[base + feature[node]!]! <= threshold[node]! ? left[node]! : right[node]!;
-    }
+    while (node >= 0) node = rows[base + feature[node]!]! <= threshold[node]! ? left[node]! : right[node]!;
     sum += value[-node - 1]!;
   }
   return sum;
@@ -291,9 +285,8 @@ function closeRising(tests: Tests, rows: Float32Array, base: number, open: Int32
   for (let index = 0; index < columns.length; index++) {
     const value = rows[base + columns[index]!]!;
     const end = firstTest[index + 1]!;
-    for (let test = firstTest[index]!; test < end && !(value <= thresholds[test]!); test++) {
+    for (let test = firstTest[index]!; test < end && !(value <= thresholds[test]!); test++)
       open[testTrees[test]!]! &= masks[test]!;
-    }
   }
 }
 
@@ -302,9 +295,8 @@ function closeFalling(tests: Tests, rows: Float32Array, base: number, open: Int3
   for (let index = 0; index < columns.length; index++) {
     const value = rows[base + columns[index]!]!;
     const end = firstTest[index + 1]!;
-    for (let test = firstTest[index]!; test < end && value <= thresholds[test]!; test++) {
+    for (let test = firstTest[index]!; test < end && value <= thresholds[test]!; test++)
       open[testTrees[test]!]! &= masks[test]!;
-    }
   }
 }
 
@@ -324,3 +316,94 @@ export function plateauOf(
   }
   return { plateau: above === 0 ? 0 : mass / above, shareAboveHalf: total === 0 ? 0 : above / total };
 }
+
+/**
+ * Features of a kind of thing: the numbers that trees judge it by. Each is declared once, with its name and the
+ * function that computes it. Their order is that of the columns that the trees were trained on, so a change of it
+ * needs new trees.
+ */
+export type Features<Subject> = {
+  readonly names: readonly string[];
+  /** Writes one number for each name, starting at this column. */
+  readonly write: (rows: Float32Array, at: number, subject: Subject) => void;
+};
+
+/** Declares features by their names. */
+export function features<Subject>(
+  readers: Readonly<Record<string, (subject: Subject) => number>>,
+): Features<Subject> {
+  const columns = Object.values(readers);
+  return {
+    names: Object.keys(readers),
+    write: (rows, at, subject) => {
+      for (let column = 0; column < columns.length; column++) rows[at + column] = columns[column]!(subject);
+    },
+  };
+}
+
+/** Declares the same feature for each of several things: `is.article`, `is.forum`. */
+export const each = <Key extends string | number, Subject>(
+  keys: readonly Key[],
+  name: string,
+  read: (subject: Subject, key: Key) => number,
+): Features<Subject> =>
+  features(
+    Object.fromEntries(
+      keys.map((key) => [`${name}${key}`, (subject: Subject) => read(subject, key)] as const),
+    ),
+  );
+
+export function joined<Subject>(...parts: readonly Features<Subject>[]): Features<Subject> {
+  const names = parts.flatMap((part) => part.names);
+  return {
+    names,
+    write: (rows, start, subject) => {
+      let at = start;
+      for (const part of parts) {
+        part.write(rows, at, subject);
+        at += part.names.length;
+      }
+    },
+  };
+}
+
+/**
+ * Declares the features of a part that a thing may have.
+ * @param missing the number that stands in each column of a thing without the part
+ */
+export const ofPart = <Subject, Part>(
+  find: (subject: Subject) => Part | null,
+  missing: number,
+  part: Features<Part>,
+): Features<Subject> => ({
+  names: part.names,
+  write: (rows, at, subject) => {
+    const found = find(subject);
+    if (found === null) rows.fill(missing, at, at + part.names.length);
+    else part.write(rows, at, found);
+  },
+});
+
+/** Declares features that were computed earlier, all at once. */
+export const given = <Subject>(
+  names: readonly string[],
+  find: (subject: Subject) => ArrayLike<number>,
+): Features<Subject> => ({ names, write: (rows, at, subject) => rows.set(find(subject), at) });
+
+/** Computes a row of numbers for each thing. */
+export function rowsOf<Subject>(
+  { names, write }: Features<Subject>,
+  subjects: readonly Subject[],
+): Float32Array {
+  const rows = new Float32Array(subjects.length * names.length);
+  subjects.forEach((subject, index) => {
+    write(rows, index * names.length, subject);
+  });
+  return rows;
+}
+
+/** Numbers names: `group0`, `group1`, … */
+export const numbered = (name: string, count: number): string[] =>
+  Array.from({ length: count }, (_, index) => `${name}${index}`);
+
+export const flag = (value: boolean): number => (value ? 1 : 0);

@@ -1,19 +1,12 @@
+import { FIRST_UNKNOWN_TAG, type PageModel, tagName } from "../page/page-model.ts";
+import { decodeAttribute } from "../page/source-text.ts";
+
 /**
  * The tree that a page's content is turned into before it is read: elements and texts, linked both ways so that the
  * output of generators can be rewritten in place. An element of a page remembers its place there, and its attributes
  * are only read when needed.
  */
 export type ContentNode = ContentElement | ContentText;
-
-/** Reads the attributes of a page's elements, see `PageElements`. */
-export interface AttributeSource {
-  classOf(element: number): string;
-  /** Returns the words of the class, see `wordsOfClass`. */
-  classesOf(element: number): readonly string[];
-  idOf(element: number): string;
-  /** Returns the value of an attribute, named in lower case; null when the element has none. */
-  attributeOf(element: number, name: string): string | null;
-}
 
 export class ContentText {
   readonly kind = "text";
@@ -43,13 +36,13 @@ export class ContentElement {
   readonly name: string;
   /** Whether there is a block somewhere inside, see `noteBlocks`. */
   holdsBlocks = false;
-  readonly #source: AttributeSource | null;
+  readonly #source: PageElements | null;
   readonly #number: number;
   /** The attributes that were set since the page was read. */
   #own: Map<string, string> | null = null;
 
   /** @param number of the element in its source; without a source the element has no attributes yet */
-  constructor(name: string, source: AttributeSource | null = null, number = -1) {
+  constructor(name: string, source: PageElements | null = null, number = -1) {
     this.name = name;
     this.#source = source;
     this.#number = number;
@@ -97,7 +90,6 @@ export class ContentElement {
     return at;
   }
 
-  /** The child elements. */
   get children(): ContentElement[] {
     const children: ContentElement[] = [];
     for (let at = this.firstElementChild; at; at = at.nextElementSibling) children.push(at);
@@ -151,6 +143,90 @@ export class ContentElement {
   }
 }
 
+const UPPER_NAMES: readonly string[] = Array.from({ length: FIRST_UNKNOWN_TAG }, (_, tag) =>
+  tagName(tag).toUpperCase(),
+);
+
+// Matches a start tag after its name, piece by piece. The first character of an attribute's name may be any.
+const ATTRIBUTE =
+  /([^ \t\n\r\f/>][^ \t\n\r\f/>=]*)(?:[ \t\n\r\f]*=[ \t\n\r\f]*(?:"([^"]*)"|'([^']*)'|([^ \t\n\r\f>]*)))?/g;
+
+const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map();
+
+/** Gives the elements of a page to a content tree, and reads their attributes. */
+export class PageElements {
+  readonly #model: PageModel;
+  /** The words of each class by its number, for those that were asked for. */
+  readonly #classes: (readonly string[] | undefined)[] = [];
+
+  /** The attributes of the element that was read last. */
+  #attributes = NO_ATTRIBUTES;
+  #last = -1;
+
+  constructor(model: PageModel) {
+    this.#model = model;
+  }
+
+  element(number: number): ContentElement {
+    return new ContentElement(this.#nameOf(number), this, number);
+  }
+
+  classOf(number: number): string {
+    return this.#model.names[this.#model.classId[number]!] ?? "";
+  }
+
+  idOf(number: number): string {
+    return this.#model.names[this.#model.idId[number]!] ?? "";
+  }
+
+  classesOf(number: number): readonly string[] {
+    const id = this.#model.classId[number]!;
+    this.#classes[id] ??= wordsOfClass(this.#model.names[id] ?? "");
+    return this.#classes[id];
+  }
+
+  /** Returns the value of an attribute, named in lower case; null when the element has none. */
+  attributeOf(number: number, name: string): string | null {
+    // Readers ask one element several things in a row; keeping all attributes took 100 MB for 120 000 links.
+    if (number !== this.#last) {
+      this.#attributes = this.#read(number);
+      this.#last = number;
+    }
+    const written = this.#attributes.get(name);
+    if (written === undefined) return null;
+    return written.includes("&") ? decodeAttribute(written) : written;
+  }
+
+  /** Reads the attributes of a start tag as the page wrote them. */
+  #read(number: number): ReadonlyMap<string, string> {
+    const { html, openStart, openEnd } = this.#model;
+    const tag = html.slice(openStart[number]! + 1, openEnd[number]);
+    const start = nameLength(tag);
+    if (start + 1 >= tag.length) return NO_ATTRIBUTES;
+    const attributes = new Map<string, string>();
+    ATTRIBUTE.lastIndex = start;
+    for (let match = ATTRIBUTE.exec(tag); match; match = ATTRIBUTE.exec(tag)) {
+      const name = match[1]!.toLowerCase();
+      // The first of two attributes with the same name counts, as in browsers.
+      if (!attributes.has(name)) attributes.set(name, match[2] ?? match[3] ?? match[4] ?? "");
+    }
+    return attributes;
+  }
+
+  #nameOf(number: number): string {
+    const { tag, html, openStart, openEnd } = this.#model;
+    const known = tag[number]!;
+    if (known > 0 && known < FIRST_UNKNOWN_TAG) return UPPER_NAMES[known]!;
+    const source = html.slice(openStart[number]! + 1, openEnd[number]);
+    return source.slice(0, nameLength(source)).toUpperCase();
+  }
+}
+
+function nameLength(tag: string): number {
+  const end = tag.search(/[ \t\n\r\f/>]/);
+  return end < 0 ? tag.length : end;
+}
+
 function unlink(node: ContentNode): void {
   const { parent, previousSibling, nextSibling } = node;
   if (parent === null) return;
@@ -175,7 +251,7 @@ export const isElement = (node: ContentNode | null | undefined): node is Content
 export const isText = (node: ContentNode | null | undefined): node is ContentText => node?.kind === "text";
 
 /** Splits a class into words in lower case; a hostile class is truncated. */
-export const wordsOfClass = (classes: string): readonly string[] =>
+const wordsOfClass = (classes: string): readonly string[] =>
   classes === "" ? NO_WORDS : classes.slice(0, 1000).toLowerCase().split(/\s+/).filter(Boolean);
 
 const NO_WORDS: readonly string[] = [];
@@ -194,9 +270,7 @@ export function following(node: ContentNode, root: ContentNode): ContentNode | n
 export const nextNode = (node: ContentNode, root: ContentNode): ContentNode | null =>
   (node.kind === "element" ? node.firstChild : null) ?? following(node, root);
 
-/**
- * Visits the elements below `root` in document order; an element for which `visit` returns true is not entered.
- */
+/** Visits the elements below `root` in document order; where `visit` returns true, it does not enter. */
 export function walkElements(root: ContentElement, visit: (element: ContentElement) => boolean): void {
   let node = root.firstChild;
   while (node) {
@@ -209,18 +283,16 @@ type Test = (element: ContentElement) => boolean;
 
 /** Returns the first element below `root`, in document order, that passes the test. */
 export function find(root: ContentElement, test: Test): ContentElement | null {
-  for (let node = root.firstChild; node; node = nextNode(node, root)) {
+  for (let node = root.firstChild; node; node = nextNode(node, root))
     if (node.kind === "element" && test(node)) return node;
-  }
   return null;
 }
 
 /** Returns all elements below `root` that pass the test, in document order. */
 export function findAll(root: ContentElement, test: Test): ContentElement[] {
   const found: ContentElement[] = [];
-  for (let node = root.firstChild; node; node = nextNode(node, root)) {
+  for (let node = root.firstChild; node; node = nextNode(node, root))
     if (node.kind === "element" && test(node)) found.push(node);
-  }
   return found;
 }
 
@@ -261,7 +333,6 @@ export function moveChildren(from: ContentElement, to: ContentElement): void {
   for (let child = from.firstChild; child; child = from.firstChild) to.append(child);
 }
 
-/** Returns all text in a node. */
 export function textOf(root: ContentNode): string {
   if (root.kind === "text") return root.text;
   let text = "";

@@ -85,10 +85,7 @@ export class StartTagAttributes {
     return value.includes("&") ? this.#entities.attribute(start, end) : value;
   }
 
-  /**
-   * The offsets of the value in the page: its first character, and the character after it. The tag must have the
-   * attribute.
-   */
+  /** The value's first character in the page and the one after it. The tag must have the attribute. */
   startOf(field: number): number {
     return this.#start[field]!;
   }
@@ -171,9 +168,7 @@ export function groupsAt(codes: Uint16Array, start: number, end: number): number
 export const isLower = (code: number): boolean => (code - 97) >>> 0 < 26;
 export const isCapital = (code: number): boolean => (code - 65) >>> 0 < 26;
 
-/**
- * Finds the groups of a name's parts: runs of letters, split where a capital starts a word ("navBar", "HTMLBody").
- */
+/** Finds the groups of a name's parts: letters, split where a capital starts one ("navBar", "HTMLBody"). */
 function groupsOfParts(codes: Uint16Array, start: number, end: number): number {
   let mask = 0;
   for (let at = start; at < end; ) {

@@ -1,10 +1,7 @@
 import { Failure } from "../../base/failure.ts";
 import { TAG_LIMIT, Tag, TagTrait, tagsNamed, traitsOf } from "./page-model.ts";
 
-/**
- * The maximum number of elements grows with the page's length, as in real pages: an element that is a block takes 900
- * bytes with its text.
- */
+/** The most elements grow with a page, as in real ones: one that is a block takes 900 bytes and its text. */
 const elementLimit = (length: number): number =>
   Math.floor(Math.min(600_000, Math.max(200_000, length / 20)));
 
@@ -157,10 +154,7 @@ const SECTION_PARTS = [...ROW_PARTS, Tag.tbody, Tag.thead, Tag.tfoot];
 const ITEMS_OF_LIST = { items: [Tag.li], lists: [Tag.ul, Tag.ol, Tag.menu] };
 const ITEMS_OF_DEFINITION = { items: [Tag.dt, Tag.dd], lists: [Tag.dl] };
 
-/**
- * Returns the position of an open element that ends because this tag starts, or -1 when none does. Call it again
- * after that element has ended.
- */
+/** Returns where an open element ends because this tag starts, or -1; call it again after that has ended. */
 export function impliedEnd(open: OpenElements, tag: number): number {
   const traits = traitsOf(tag);
   const head = open.innermost(Tag.head);
@@ -203,9 +197,7 @@ function innermostOf(open: OpenElements, tags: readonly number[], limit: number)
 const TABLE_PARTS = tagsNamed("tr tbody thead tfoot");
 const FORMATTING = tagsNamed("a b big code em font i nobr s small strike strong tt u");
 
-/**
- * Returns the position of the element that an end tag closes, with everything inside it, or -1 when it closes none.
- */
+/** Returns the position of the element that an end tag closes, with all inside it; -1 when it closes none. */
 export function endTagPosition(open: OpenElements, tag: number): number {
   const position = open.innermost(tag);
   if (position < 0 || tag === Tag.body || tag === Tag.html) return -1;

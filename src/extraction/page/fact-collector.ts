@@ -11,7 +11,7 @@ import {
 import { hasToken } from "./source-text.ts";
 
 /** The text that is gathered between an element's start and end. */
-export type Capture = {
+type Capture = {
   readonly kind: "title" | "h1" | "author" | "time" | "json-ld" | "style" | "link" | "state";
   /** The position of the element on the stack of open elements. */
   readonly position: number;
@@ -60,7 +60,6 @@ export class FactCollector {
   canonicalHref: string | null = null;
   refresh: string | null = null;
 
-  /** Notes the attributes of a `<meta>`. */
   addMeta(names: readonly (string | null)[], content: string | null, name: string | null): void {
     if (content === null) return;
     const value = content.slice(0, MAX_VALUE);
@@ -97,10 +96,7 @@ export class FactCollector {
     return this.#open.length > 0;
   }
 
-  /**
-   * Adds a text to the open captures: text inside scripts reaches only the captures of scripts, all other text only
-   * the others.
-   */
+  /** Adds a text to the open captures: those of scripts take the text in scripts, the others all else. */
   text(text: string, isTextless: boolean, isAfterGap = false): void {
     for (const capture of this.#open) {
       if (isTextless && !TEXTLESS_KINDS.has(capture.kind)) continue;
@@ -201,9 +197,8 @@ export function noteElement(tag: number, attributes: StartTagAttributes, facts: 
       facts.links.push({ href, text: "", isNofollow: hasToken(rel, "nofollow") });
     } else if (href?.trim() && hasToken(rel, "canonical")) facts.canonicalHref ??= href;
   }
-  if (attributes.has(Field.state) && facts.states.length < MAX_PRELOADED) {
+  if (attributes.has(Field.state) && facts.states.length < MAX_PRELOADED)
     facts.states.push(attributes.get(Field.state)!);
-  }
 }
 
 function noteMeta(attributes: StartTagAttributes, facts: FactCollector): void {

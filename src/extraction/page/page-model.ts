@@ -35,9 +35,7 @@ const LISTED_NAMES = new CodeWords(LISTED);
 export const tagAt = (codes: Uint16Array, start: number, end: number): number =>
   LISTED_NAMES.find(codes, start, end) + 1;
 
-/**
- * Returns the name of a listed element; `div` for any other, because an unknown element is a box to a reader.
- */
+/** Returns a listed element's name; `div` for any other: to a reader, an unknown element is a box. */
 export const tagName = (id: number): string => LISTED[id - 1] ?? "div";
 
 /** One bit per property of a tag that the scanner asks for on each element. */
@@ -46,9 +44,7 @@ export const TagTrait = {
   void: 1,
   /** The element starts a new block of text. */
   block: 2,
-  /**
-   * The element is "special" in the sense of the HTML standard: an inline end tag does not close through it.
-   */
+  /** The element is "special" in the HTML standard's sense: no inline end tag closes through it. */
   special: 4,
   /** End tags outside of the element do not reach through it (table cells and similar). */
   scope: 8,
@@ -231,7 +227,6 @@ export type PageFacts = {
   readonly states: readonly string[];
 };
 
-/** An element's number and its text. */
 export type PageText = { readonly element: number; readonly text: string };
 
 /** The meaning of an element's date, as the element states it. */
@@ -262,7 +257,7 @@ export function valueIn(startTag: string, attribute: RegExp): string | undefined
 
 /** Returns the nearest element with one of these tags, within so many levels from the element itself up; -1 for none. */
 export function nearestOf(
-  { tag, parent }: Pick<PageModel, "tag" | "parent">,
+  { tag, parent }: PageModel,
   element: number,
   levels: number,
   tags: ReadonlySet<number>,
@@ -290,21 +285,6 @@ export const flagsOfTag = (tag: number): number => FLAGS_OF_TAG[tag]!;
 export const traitsOfElement = (tag: number, flags: number): number =>
   tag === Tag.button && (flags & ElementFlag.button) === 0 ? 0 : traitsOf(tag);
 
-const NAME_AND_REST = /[^<>]{1,80}<\/button\s*>\s?([^\s<][^<]{0,20})/iy;
-/** From as much text on, a button that begins a block is the first word of a sentence; a count behind one is shorter. */
-const SENTENCE_LENGTH = 15;
-
-/**
- * Whether a button is a word of a sentence, as in "Press [Save] to keep it.": text stands right behind it, and before it,
- * or the text behind goes on for a while.
- * @param start right behind its start tag
- */
-export function isWordOfSentence(html: string, start: number, isBehindText: boolean): boolean {
-  NAME_AND_REST.lastIndex = start;
-  const rest = NAME_AND_REST.exec(html)?.[1];
-  return rest !== undefined && (isBehindText || rest.length >= SENTENCE_LENGTH);
-}
-
 const FLAGS_OF_TAG = bitsOfTags(ElementFlag, {
   preformatted: "pre listing xmp textarea",
   noscript: "noscript",
@@ -316,9 +296,8 @@ const FLAGS_OF_TAG = bitsOfTags(ElementFlag, {
   button: "button",
   toggle: "button summary",
 });
-for (let tag = 0; tag < TAG_LIMIT; tag++) {
+for (let tag = 0; tag < TAG_LIMIT; tag++)
   if ((traitsOf(tag) & TagTrait.textless) !== 0) FLAGS_OF_TAG[tag]! |= ElementFlag.textless;
-}
 
 /**
  * Returns the `Break` between the texts on both sides of a tag. Inside a cell every block is a line, so that a

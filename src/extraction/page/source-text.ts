@@ -155,10 +155,7 @@ export function decodeAttribute(value: string): string {
   return new EntityText(source, () => {}).attribute(quote.length, quote.length + value.length);
 }
 
-/**
- * A fixed list of short ASCII words in lower case that is searched by the UTF-16 units of a text, so that a lookup
- * needs no substring.
- */
+/** A fixed list of short lower-case ASCII words, searched by UTF-16 units: a lookup needs no substring. */
 export class CodeWords {
   /** The words concatenated, and the offset of each; one more entry ends the last. */
   readonly #codes: Uint16Array;
@@ -187,9 +184,7 @@ export class CodeWords {
     });
   }
 
-  /**
-   * Returns the position in the list of the word at these units, in any case; -1 when the word is not listed.
-   */
+  /** Returns the position in the list of the word at these units, in any case; -1 for one not listed. */
   find(codes: Uint16Array, start: number, end: number): number {
     if (end - start > this.#longest || end <= start) return -1;
     const starts = this.#starts;
@@ -243,10 +238,7 @@ function hashOf(codes: Uint16Array, start: number, end: number): number {
   return hash ^ (hash >>> 9);
 }
 
-/**
- * The maximum number of slots tried for a text before it goes to the map: a page must not make all of its texts
- * collide.
- */
+/** The maximum slots tried before a text goes to the map: a page must not make all of its texts collide. */
 const MAX_PROBES = 16;
 const FIRST_SIZE = 512;
 /** Longer texts are rare, and the map hashes them. */
@@ -291,7 +283,6 @@ export class TextTable {
     return number;
   }
 
-  /** Returns the number of any text. */
   numberOf(text: string): number {
     if (text === "") return 0;
     let number = this.#others.get(text) ?? this.#placedNumber(text);
@@ -334,9 +325,8 @@ export class TextTable {
     const codes = this.#codes;
     const other = this.#starts[number]!;
     if (this.texts[number]!.length !== end - start) return false;
-    for (let index = end - start - 1; index >= 0; index--) {
+    for (let index = end - start - 1; index >= 0; index--)
       if (codes[other + index]! !== codes[start + index]!) return false;
-    }
     return true;
   }
 
@@ -355,9 +345,7 @@ export class TextTable {
   #grow(): void {
     this.#slots = new Int32Array(this.#slots.length * 2);
     for (let number = 1; number < this.texts.length; number++) {
-      if (this.#starts[number]! >= 0 && !this.#place(number)) {
-        this.#others.set(this.texts[number]!, number);
-      }
+      if (this.#starts[number]! >= 0 && !this.#place(number)) this.#others.set(this.texts[number]!, number);
     }
   }
 }

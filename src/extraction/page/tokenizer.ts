@@ -42,10 +42,7 @@ const RAW_NAMES: ReadonlyMap<number, string> = new Map([
   [Tag.xmp, "xmp"],
 ]);
 
-/**
- * Splits a page into tags and texts. Comments, declarations and tags that are cut off at the end are skipped. Each
- * character is read once.
- */
+/** Splits a page into tags and texts in one pass; skips comments, declarations and tags that are cut off. */
 export class Tokenizer {
   readonly #html: string;
   readonly #codes: Uint16Array;
@@ -91,10 +88,7 @@ export class Tokenizer {
     if (at > start) this.#sink.text(start, at, hasEntity);
   }
 
-  /**
-   * Reads the markup that starts with the "<" at `open`; returns false when it is text, and then moves to its next
-   * character.
-   */
+  /** Reads the markup from the "<" at `open`; returns false for text, and moves to the next character. */
   #markup(open: number): boolean {
     const code = open + 1 < this.#length ? this.#codes[open + 1]! : 0;
     this.#at = open + 1;
@@ -125,10 +119,7 @@ export class Tokenizer {
     return at;
   }
 
-  /**
-   * Reads up to the end of the tag; returns true when the tag opens an element, false when it closes itself or is cut
-   * off.
-   */
+  /** Reads the tag to its end; returns true when it opens an element, false when closed or cut off. */
   #attributes(): boolean {
     const codes = this.#codes;
     const length = this.#length;
@@ -210,9 +201,8 @@ export class Tokenizer {
     const codes = this.#codes;
     const end = open + 2 + name.length;
     if (end >= this.#length || codes[open + 1]! !== SLASH) return false;
-    for (let index = 0; index < name.length; index++) {
+    for (let index = 0; index < name.length; index++)
       if ((codes[open + 2 + index]! | 32) !== name.charCodeAt(index)) return false;
-    }
     return codes[end]! === GREATER || isSpace(codes[end]!);
   }
 

@@ -10,7 +10,7 @@ const MAX_CONTROLS = 2000;
 const STREAMED_ID = /^S:[0-9a-f]+$/;
 
 /** The names of an element, as numbers of the page. */
-export type NamedElement = {
+type NamedElement = {
   readonly classes: string;
   readonly classId: number;
   /** The groups of its class, id and role, see `groupsOf`. */
@@ -65,13 +65,16 @@ export class Visibility {
       this.#names.hidesClass(classes, classId) ||
       (this.#names.hidesIds && attributes.has(Field.id) && this.#names.hidesId(attributes.get(Field.id)!));
     if (!isHidden) return 0;
-    const isPanel =
-      isAfterToggle ||
-      (groups & PANEL_GROUPS) !== 0 ||
+    const isPanel = isAfterToggle || (groups & PANEL_GROUPS) !== 0 || this.#canBeOpened(attributes);
+    return isPanel ? ElementFlag.panel : ElementFlag.hidden;
+  }
+
+  #canBeOpened(attributes: StartTagAttributes): boolean {
+    return (
       attributes.get(Field.role) === "tabpanel" ||
       attributes.get(Field.hidden) === "until-found" ||
-      this.#controlled.has(attributes.get(Field.id) ?? "");
-    return isPanel ? ElementFlag.panel : ElementFlag.hidden;
+      this.#controlled.has(attributes.get(Field.id) ?? "")
+    );
   }
 
   // Pages repeat their styles, and a lookup is cheaper than three regular expressions.

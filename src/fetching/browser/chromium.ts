@@ -141,9 +141,7 @@ export async function within(ms: number, work: Promise<unknown>): Promise<boolea
 
 const DOWNLOAD = "BROWSER_DOWNLOAD";
 
-/**
- * Whether a failure means that the browser would download the answer; a plain client may be able to read it.
- */
+/** Whether it failed because the browser would download the answer; a plain client may be able to read it. */
 export const isDownload = (error: unknown): boolean =>
   error instanceof Failure && errorCode(error.cause) === DOWNLOAD;
 
@@ -153,10 +151,9 @@ export const unusable = (message: string, error: unknown): Failure =>
   new Failure("internal", message, { cause: { code: UNUSABLE, error } });
 
 /** Whether a failure means that no browser can be started on this machine. */
-export const isUnusable = (error: unknown): boolean =>
+export const isUnusable = (error: unknown): error is Failure =>
   error instanceof Failure && errorCode(error.cause) === UNUSABLE;
 
-/** Translates a navigation error into a Failure. */
 export function navigationFailure(
   error: unknown,
   context: {

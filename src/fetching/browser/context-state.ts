@@ -17,18 +17,12 @@ import { type BrowserContext, type Page, within } from "./chromium.ts";
 export type ContextState = {
   /** Copies into the context the cookies that others have set in the session meanwhile. */
   refresh(): Promise<void>;
-  /**
-   * Copies into the session what the context changed, and the local storage of the page's origin; see
-   * `BrowsingSession.take`.
-   */
+  /** Copies the context's changes and the origin's local storage to the session: `BrowsingSession.take`. */
   keep(page: Page, options?: KeepOptions): Promise<void>;
 };
 
 export type KeepOptions = {
-  /**
-   * Whether to save local storage and databases of every origin that the context has visited, which takes
-   * longer.
-   */
+  /** Whether to save, more slowly, local storage and databases of every origin that was visited. */
   readonly isWhole: boolean;
 };
 

@@ -19,7 +19,7 @@ import type { BrowserHost, BrowserLease } from "./host.ts";
 import { intercept, type Session } from "./intercept.ts";
 import { RestingTabs } from "./resting-tabs.ts";
 
-export type ContextOptions = {
+type ContextOptions = {
   readonly host: BrowserHost;
   readonly proxy: PinningProxy;
   /** Supplies the cookies and local storage of the contexts. */
@@ -60,10 +60,7 @@ export type Tab = {
   close(): Promise<void>;
 };
 
-/**
- * The browser contexts of one fetcher, used one after another: each takes over the cookies of the one before
- * and starts with empty memory.
- */
+/** A fetcher's contexts, one after another: each takes the cookies of the one before, with empty memory. */
 export interface BrowserContexts extends AsyncDisposable {
   openTab(options: TabOptions): Promise<Tab>;
 }
@@ -185,11 +182,10 @@ async function openContext(options: ContextOptions): Promise<OpenContext> {
         : {}),
     });
     const context = await answered(lease.browser, opening);
-    const contextState = createContextState(context, session, state);
     return {
       context,
       lease,
-      state: contextState,
+      state: createContextState(context, session, state),
       pages: 0,
       openPages: 0,
       isRetired: false,

@@ -63,13 +63,21 @@ const TUNNEL_IDLE_MS = 60_000;
  * to the session.
  */
 export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
-  const session = openSession(options);
+  const session: Session = {
+    options: { ...options, userAgent: checkUserAgent(options.userAgent) },
+    clock: options.clock ?? systemClock,
+    headers: checkCustomHeaders(options.headers ?? {}),
+    open: null,
+    pause: null,
+  };
   return {
     async fetch(url, fetchOptions = {}) {
       try {
         return await fetchPage(session, url, fetchOptions);
       } catch (error) {
-        throw requiring(options, error);
+        if (!options.isRequired || !isUnusable(error)) throw error;
+        // When the caller needs the browser, the failure must not lead to the plain client.
+        throw new Failure("internal", error.message);
       }
     },
     async [Symbol.asyncDispose]() {
@@ -92,14 +100,6 @@ type Session = {
 
 type OpenSession = { readonly proxy: PinningProxy; readonly contexts: BrowserContexts };
 
-const openSession = (options: BrowserFetcherOptions): Session => ({
-  options: { ...options, userAgent: checkUserAgent(options.userAgent) },
-  clock: options.clock ?? systemClock,
-  headers: checkCustomHeaders(options.headers ?? {}),
-  open: null,
-  pause: null,
-});
-
 async function openParts({ options, headers }: Session): Promise<OpenSession> {
   const proxy = await openPinningProxy({
     ...options,
@@ -121,16 +121,11 @@ async function openParts({ options, headers }: Session): Promise<OpenSession> {
   return { proxy, contexts };
 }
 
-// When the caller needs the browser, the failure must not lead to the plain client.
-function requiring({ isRequired }: BrowserFetcherOptions, error: unknown): unknown {
-  return isRequired && isUnusable(error) ? new Failure("internal", (error as Failure).message) : error; // as `isUnusable` says
-}
-
 async function fetchPage(session: Session, url: PageUrl, options: FetchOptions): Promise<FetchedPage> {
   const { clock } = session;
   const { limits, log } = session.options;
   session.open ??= openParts(session).catch((error: unknown) => {
-    // What failed now, such as a free file descriptor or port, may work for the next page.
+    // A shortage, such as of file descriptors or ports, may be over for the next page.
     session.open = null;
     throw unusable(`the browser's proxy cannot be opened: ${errorCode(error)}`, error);
   });
@@ -147,20 +142,7 @@ async function fetchPage(session: Session, url: PageUrl, options: FetchOptions):
   });
   const startedAt = clock.now();
   const { answer, tries } = await tryRepeatedly(
-    {
-      url,
-      tries: options.tries ?? limits.tries,
-      watch,
-      clock,
-      onWait: ({ failedTries, waitMs, why }) =>
-        log.info("trying again", {
-          url,
-          failed_tries: failedTries,
-          wait_ms: waitMs,
-          reason: why,
-          ...options.logFields,
-        }),
-    },
+    { url, tries: options.tries ?? limits.tries, watch, clock, log, logFields: options.logFields },
     () => visit({ session, open, url, options, watch }),
   );
   return { ...answer, url, tries, durationMs: clock.now() - startedAt };

@@ -17,10 +17,7 @@ export type BrowserHostOptions = {
   /** This process's environment; the browser gets the part that `browserEnvironment` lets through. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly pid: number;
-  /**
-   * Pages after which a browser is replaced by a new one and ends with its last page, so that memory stays
-   * flat.
-   */
+  /** Pages after which a new browser takes over to keep memory flat; the old one ends with its last page. */
   readonly maxPages: number;
   /** The memory in MB above which a page is ended; see `MemoryWatch`. */
   readonly maxPageMb: number;
@@ -61,81 +58,91 @@ type Running = {
 };
 
 /** Makes a host. Nothing is started before the first lease. */
-export function createBrowserHost(options: BrowserHostOptions): BrowserHost {
-  let directory: string | null = null;
-  let current: Promise<Running> | null = null;
-  let failed: { readonly error: unknown; readonly at: number } | null = null;
-  let isClosed = false;
-  // This includes replaced browsers that still have pages open.
-  const all = new Set<Browser>();
-  // Leases are handed out one at a time, in the order of calls, so that two at once do not start two browsers.
-  const inTurn = createTurns();
+export const createBrowserHost = (options: BrowserHostOptions): BrowserHost => new Host(options);
 
-  const launch = async (): Promise<Running> => {
-    if (directory === null) {
-      directory = ownDirectory(options);
-      options.useTemporaryDirectory(directory);
+class Host implements BrowserHost {
+  readonly #options: BrowserHostOptions;
+  #directory: string | null = null;
+  #current: Promise<Running> | null = null;
+  #failed: { readonly error: unknown; readonly at: number } | null = null;
+  #isClosed = false;
+  /** Every browser that runs, replaced ones that still have pages open among them. */
+  readonly #all = new Set<Browser>();
+  /** Hands leases out one at a time, in the order of calls, so that two at once do not start two browsers. */
+  readonly #inTurn = createTurns();
+
+  constructor(options: BrowserHostOptions) {
+    this.#options = options;
+  }
+
+  async take(): Promise<BrowserLease> {
+    const used = await this.#inTurn(() => this.#running());
+    if (used.leases++ === 0) used.memory.start();
+    let isBack = false;
+    return {
+      browser: used.browser,
+      countPage: () => {
+        if (++used.pages >= this.#options.maxPages) used.isRetired = true;
+      },
+      isWorn: () => used.isRetired,
+      hasEndedGreedyPage: used.memory.hasJustEnded,
+      giveBack: async (isBroken) => {
+        if (!isBack) {
+          isBack = true;
+          await giveBack(used, isBroken);
+        }
+      },
+    };
+  }
+
+  async #running(): Promise<Running> {
+    if (this.#isClosed) throw new Failure("cancelled", "the browser is shut down");
+    const known = this.#current && (await this.#current.catch(() => null));
+    if (known && !known.isRetired && known.browser.isConnected()) return known;
+    if (this.#failed && performance.now() - this.#failed.at < FAILURE_TTL_MS) throw this.#failed.error;
+    this.#current = this.#launch();
+    try {
+      return await this.#current;
+    } catch (error) {
+      this.#failed = { error, at: performance.now() };
+      this.#current = null;
+      throw error;
+    }
+  }
+
+  async #launch(): Promise<Running> {
+    const options = this.#options;
+    if (this.#directory === null) {
+      this.#directory = ownDirectory(options);
+      options.useTemporaryDirectory(this.#directory);
     }
     const browser = await launchChromium({
       ...options,
-      environment: browserEnvironment(options.environment, directory),
+      environment: browserEnvironment(options.environment, this.#directory),
       timeoutMs: LAUNCH_TIMEOUT_MS,
     });
     options.log.info("browser started", { version: browser.version(), headed: options.isHeaded });
-    all.add(browser);
-    browser.once("disconnected", () => all.delete(browser));
+    this.#all.add(browser);
+    browser.once("disconnected", () => this.#all.delete(browser));
     const memory = createMemoryWatch(browser, options.maxPageMb);
     return { browser, memory, pages: 0, leases: 0, isRetired: false };
-  };
-  const running = async (): Promise<Running> => {
-    if (isClosed) throw new Failure("cancelled", "the browser is shut down");
-    const known = current && (await current.catch(() => null));
-    if (known && !known.isRetired && known.browser.isConnected()) return known;
-    if (failed && performance.now() - failed.at < FAILURE_TTL_MS) throw failed.error;
-    current = launch();
-    try {
-      return await current;
-    } catch (error) {
-      failed = { error, at: performance.now() };
-      current = null;
-      throw error;
-    }
-  };
-  const giveBack = async (used: Running, isBroken: boolean): Promise<void> => {
-    used.leases--;
-    if (used.leases === 0) used.memory.stop();
-    if (isBroken) used.isRetired = true;
-    if (isBroken || (used.isRetired && used.leases === 0)) await closeBrowser(used.browser);
-  };
+  }
 
-  return {
-    async take() {
-      const used = await inTurn(running);
-      if (used.leases++ === 0) used.memory.start();
-      let isBack = false;
-      return {
-        browser: used.browser,
-        countPage: () => {
-          if (++used.pages >= options.maxPages) used.isRetired = true;
-        },
-        isWorn: () => used.isRetired,
-        hasEndedGreedyPage: used.memory.hasJustEnded,
-        giveBack: async (isBroken) => {
-          if (isBack) return;
-          isBack = true;
-          await giveBack(used, isBroken);
-        },
-      };
-    },
-    async [Symbol.asyncDispose]() {
-      isClosed = true;
-      await inTurn(async () => {});
-      await Promise.all([...all].map(closeBrowser));
-      // A browser that is just ending may still write into it.
-      if (directory !== null)
-        rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
-    },
-  };
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    await this.#inTurn(async () => {});
+    await Promise.all([...this.#all].map(closeBrowser));
+    // A browser that is just ending may still write into it.
+    if (this.#directory !== null)
+      rmSync(this.#directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  }
+}
+
+async function giveBack(used: Running, isBroken: boolean): Promise<void> {
+  used.leases--;
+  if (used.leases === 0) used.memory.stop();
+  if (isBroken) used.isRetired = true;
+  if (isBroken || (used.isRetired && used.leases === 0)) await closeBrowser(used.browser);
 }
 
 function ownDirectory({ temporaryBase, pid }: BrowserHostOptions): string {
@@ -288,10 +295,7 @@ function end(pid: number): void {
   } catch {} // The process has ended by itself.
 }
 
-/**
- * Returns 0 when no page's process has this id: a browser in its own container numbers its processes
- * differently.
- */
+/** Returns 0 when no page's process has this id: a browser in its own container has ids of its own. */
 function residentMb(pid: number): number {
   try {
     if (!readFileSync(`/proc/${pid}/cmdline`, "latin1").includes("--type=renderer")) return 0;

@@ -3,7 +3,7 @@ import { delimiter, isAbsolute, join } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { type BrowserHost, type BrowserHostOptions, createBrowserHost } from "./host.ts";
 
-export type BrowserHostsOptions = Omit<BrowserHostOptions, "executablePath" | "isHeaded"> & {
+type BrowserHostsOptions = Omit<BrowserHostOptions, "executablePath" | "isHeaded"> & {
   readonly find: FindBrowserOptions;
   /** Whether this machine can show a window. */
   readonly hasDisplay: boolean;
@@ -62,12 +62,8 @@ const NO_BROWSER =
   "no Chromium, Chrome or Edge was found: install one, or name it in ARTICLE_EXTRACTOR_BROWSER_PATH";
 
 export type FindBrowserOptions = {
-  /**
-   * The operator's choice (`ARTICLE_EXTRACTOR_BROWSER_PATH`), or null without one; `none` switches the search
-   * off.
-   */
+  /** The operator's choice (`ARTICLE_EXTRACTOR_BROWSER_PATH`) or null; `none` switches the search off. */
   readonly explicit: string | null;
-  /** The value of PATH. */
   readonly searchPath: string;
   /** The platform in the words of `process.platform`. */
   readonly platform: string;

@@ -22,10 +22,7 @@ export type InterceptOptions = {
   readonly received: FetchedPage | null;
   /** Whether a person is using the tab. */
   readonly opensWindows: boolean;
-  /**
-   * Called when the page must end: its document or everything that it loads is too large, or it moves on too
-   * often.
-   */
+  /** Called when the page must end: it, or all that it loads, is too large, or it moves on too often. */
   readonly onRefused: (failure: Failure) => void;
 };
 
@@ -70,9 +67,7 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
         ? session.send("Fetch.failRequest", { requestId, errorReason: "BlockedByClient" })
         : session.send("Fetch.continueRequest", {
             requestId,
-            ...(hasSecrets && isOwn
-              ? { headers: entriesOf({ ...request.headers, ...options.headers }) }
-              : {}),
+            ...(hasSecrets && isOwn && { headers: entriesOf({ ...request.headers, ...options.headers }) }),
           });
     // The page may be gone by now.
     answer.catch(() => {});
@@ -122,10 +117,7 @@ type PausedRequest = {
   readonly redirectedRequestId?: string | undefined;
 };
 
-/**
- * Documents after the first one that a page may move on to. Scripts that log in or choose a language need a
- * few.
- */
+/** Documents a page may move on to after the first; scripts that log in or choose a language need a few. */
 const MAX_NAVIGATIONS = 20;
 
 /**
@@ -165,8 +157,7 @@ function countBytes(session: Session, { what, maxBytes, onRefused }: InterceptOp
   let documentBytes = 0;
   let allBytes = 0;
   session.on("Network.requestWillBeSent", ({ requestId, loaderId, type }) => {
-    if (type !== "Document" || requestId !== loaderId || document === requestId) return;
-    document ??= requestId;
+    if (type === "Document" && requestId === loaderId) document ??= requestId;
   });
   session.on("Network.dataReceived", ({ requestId, dataLength }) => {
     allBytes += dataLength;

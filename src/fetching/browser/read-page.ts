@@ -95,14 +95,12 @@ async function answerOf(page: Page, response: Response, { url, proxy }: ReadOpti
   };
 }
 
-type Captured = Capture & { readonly warnings: readonly string[] };
-
 /** @param options.navigations the number of documents that were left for another one while reading this page */
 async function capture(
   page: Page,
   traffic: Traffic,
   options: ReadOptions & { readonly navigations: number },
-): Promise<Captured | null> {
+): Promise<(Capture & { readonly warnings: readonly string[] }) | null> {
   const { url, what, limits, behaviour, log, signal, navigations } = options;
   const rest = {
     quietMs: QUIET_MS,
@@ -143,10 +141,7 @@ type Navigation = {
   readonly latest: () => Response | null;
 };
 
-/**
- * Opens a URL. For a status of 400 or more without a body the browser shows its own error page; the status
- * still counts as an answer.
- */
+/** Opens a URL. For 4xx and 5xx without a body the browser shows its own error page; the status counts. */
 async function navigate(page: Page, { url, limits, onAnswer }: ReadOptions): Promise<Navigation> {
   let answer: Response | null = null;
   page.on("response", (response) => {
@@ -212,10 +207,7 @@ const bodyOf = (html: string, contentType: string) => ({
   warnings: [],
 });
 
-/**
- * Returns where the page came from. Scripts may have moved on, so the tab's own URL counts when it is
- * http(s).
- */
+/** Returns where the page came from: where scripts moved on to, the tab's own URL if it is http(s). */
 async function whereFrom(
   response: Response,
   page: Page,
@@ -245,16 +237,12 @@ async function waitFor(
   try {
     await page.waitForSelector(`css=${selector}`, { state: "attached", timeout: limit.timeoutMs });
   } catch (error) {
-    const isTimeout = error instanceof Error && error.name === "TimeoutError";
-    if (!isTimeout) {
-      if (error instanceof Error && /not a valid selector|while parsing/i.test(error.message))
-        throw new Failure("invalid_usage", `${JSON.stringify(selector)} is no CSS selector to wait for`);
-      throw error;
-    }
-    throw new Failure(
-      "timeout",
-      `${limit.what}: nothing matched ${JSON.stringify(selector)} within ${limit.timeoutMs} ms`,
-    );
+    if (!(error instanceof Error)) throw error;
+    const shown = JSON.stringify(selector);
+    if (error.name === "TimeoutError")
+      throw new Failure("timeout", `${limit.what}: nothing matched ${shown} within ${limit.timeoutMs} ms`);
+    if (!/not a valid selector|while parsing/i.test(error.message)) throw error;
+    throw new Failure("invalid_usage", `${shown} is no CSS selector to wait for`);
   }
 }
 
@@ -272,15 +260,15 @@ type Capture = {
  * @param maxChars a longer document gives null
  */
 function captureDocument(maxChars: number): Capture | null {
-  const framesOf = (root: Document | ShadowRoot): Document[] =>
-    [...root.querySelectorAll("iframe, frame")].flatMap((frame) => {
-      try {
-        const inner = (frame as HTMLIFrameElement).contentDocument;
-        return inner?.body && (inner.URL !== "about:blank" || inner.body.hasChildNodes()) ? [inner] : [];
-      } catch {
-        return [];
-      }
-    });
+  // A frame of another origin cannot be read. One without a document of its own may have been filled by a script.
+  const documentOf = (frame: HTMLIFrameElement): Document | null => {
+    try {
+      const inner = frame.contentDocument;
+      return inner?.body && (inner.URL !== "about:blank" || inner.body.hasChildNodes()) ? inner : null;
+    } catch {
+      return null;
+    }
+  };
   const hasShadow = (root: Document): boolean => {
     for (const element of root.querySelectorAll("*")) if (element.shadowRoot) return true;
     return false;
@@ -303,24 +291,21 @@ function captureDocument(maxChars: number): Capture | null {
   };
   const write = (node: Node, depth: number): void => {
     if (length > maxChars || depth > maxDepth) return;
-    if (node.nodeType === 3) {
-      const text = node.nodeValue ?? "";
-      const isRaw = rawTags.test((node.parentNode as Element | null)?.localName ?? "");
-      add(isRaw ? text : text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;"));
-      return;
-    }
-    if (node.nodeType !== 1) return;
-    const element = node as HTMLElement;
+    if (node.nodeType === 3) writeText(node);
+    if (node.nodeType === 1) writeElement(node as HTMLElement, depth);
+  };
+  const writeText = ({ nodeValue, parentNode }: Node): void => {
+    const text = nodeValue ?? "";
+    const isRaw = rawTags.test((parentNode as Element | null)?.localName ?? "");
+    add(isRaw ? text : text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;"));
+  };
+  const writeElement = (element: HTMLElement, depth: number): void => {
     const tag = element.localName;
     if (tag === "slot" && element.getRootNode() instanceof ShadowRoot) {
       const assigned = (element as HTMLSlotElement).assignedNodes();
-      writeAll(assigned.length > 0 ? assigned : element.childNodes, depth + 1);
-      return;
+      return void writeAll(assigned.length > 0 ? assigned : element.childNodes, depth + 1);
     }
-    if (tag === "iframe" || tag === "frame") {
-      writeFrame(element as HTMLIFrameElement, depth);
-      return;
-    }
+    if (tag === "iframe" || tag === "frame") return void writeFrame(element as HTMLIFrameElement, depth);
     add(`<${tag}${attributesOf(element)}>`);
     if (voidTags.test(tag)) return;
     if (element.shadowRoot) writeAll(element.shadowRoot.childNodes, depth + 1);
@@ -330,17 +315,8 @@ function captureDocument(maxChars: number): Capture | null {
     add(`</${tag}>`);
   };
   const writeFrame = (frame: HTMLIFrameElement, depth: number): void => {
-    let inner: Document | null = null;
-    try {
-      inner = frame.contentDocument;
-    } catch {
-      // A frame of another origin cannot be read and stays a link.
-    }
-    // A frame without a document of its own may still have been filled by a script.
-    if (!inner?.body || (inner.URL === "about:blank" && !inner.body.hasChildNodes())) {
-      add(`<iframe${attributesOf(frame)}></iframe>`);
-      return;
-    }
+    const inner = documentOf(frame);
+    if (!inner) return void add(`<iframe${attributesOf(frame)}></iframe>`);
     add(`<div data-frame-src="${inner.URL.replace(/&/g, "&amp;").replace(/"/g, "&quot;")}">`);
     writeAll(inner.body.childNodes, depth + 1);
     add("</div>");
@@ -349,7 +325,8 @@ function captureDocument(maxChars: number): Capture | null {
   const root = document.documentElement;
   const contentType = document.contentType;
   if (!root) return { html: "", contentType };
-  const isWhole = framesOf(document).length === 0 && !hasShadow(document);
+  const frames = [...document.querySelectorAll<HTMLIFrameElement>("iframe, frame")];
+  const isWhole = !frames.some(documentOf) && !hasShadow(document);
   if (!isWhole) write(root, 0);
   // The page's scripts may have replaced any method, so the length is read from a string built here.
   const html = `<!DOCTYPE html>${isWhole ? root.outerHTML : parts.join("")}`;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { type Page, type Request, within } from "./chromium.ts";
 
 type SettleOptions = {
@@ -59,37 +60,31 @@ export async function settle(page: Page, traffic: Traffic, options: SettleOption
   let lookedAt = performance.now();
   for (;;) {
     const now = performance.now();
-    const quietMs = Math.max(options.quietMs, activity.longestPauseMs);
     const isGrowing = now - activity.grewAt < GROWING_MS;
-    if (now - startedAt >= (isGrowing ? options.maxGrowingMs : options.maxMs))
-      return isGrowing ? "growing" : "restless";
+    const isOver = now - startedAt >= (isGrowing ? options.maxGrowingMs : options.maxMs);
+    if (isOver) return isGrowing ? "growing" : "restless";
     if (options.signal.aborted) return "restless";
     // While requests are under way, nothing in the document can end the wait.
     if (traffic.inFlight() > 0 && now - lookedAt < LOADING_LOOK_MS) {
       activity.noteLoading(now);
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      await sleep(POLL_MS);
       continue;
     }
-    const isBusy = traffic.inFlight() > 0;
+    const quietMs = Math.max(options.quietMs, activity.longestPauseMs);
     const leftMs = quietMs - activity.silenceMs(now);
     const next = await watch(page, {
       size: state.size,
       forMs: leftMs > 0 ? leftMs : MIN_WATCH_MS,
-      looks: isBusy ? 0 : MIN_LOOKS,
+      looks: traffic.inFlight() > 0 ? 0 : MIN_LOOKS,
     });
     lookedAt = performance.now();
-    // The request for a frame's document is announced a moment after the element appears.
-    const isAwaited = next.awaitedFrames > 0 && lookedAt - startedAt < MAX_FRAME_START_MS;
-    const isChanging = next.size !== state.size || next.isLoading || isAwaited;
+    const isChanging = next.size !== state.size || isOpening(next, lookedAt - startedAt);
     state = next;
     activity.note(state, { isChanging, at: lookedAt });
-    const isEmpty = options.awaitsWords && !state.hasWords;
-    const isLeaving = options.awaitsRefresh && isRefreshing(state, lookedAt - startedAt);
-    const isQuiet = traffic.inFlight() === 0 && activity.silenceMs(lookedAt) >= quietMs;
-    if (isQuiet && !isEmpty && !isLeaving) return "rested";
+    const isQuiet = activity.isQuiet(lookedAt, quietMs);
+    if (isQuiet && !isAwaited(state, lookedAt - startedAt, options)) return "rested";
     // A document that takes long to measure is measured less often.
-    const pauseMs = isChanging ? Math.max(CHANGE_POLL_MS, 4 * state.lookMs) : POLL_MS;
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    await sleep(isChanging ? Math.max(CHANGE_POLL_MS, 4 * state.lookMs) : POLL_MS);
   }
 }
 
@@ -111,6 +106,11 @@ class Activity {
   constructor(traffic: Traffic, textLength: number) {
     this.#traffic = traffic;
     this.#textLength = textLength;
+  }
+
+  /** Whether no request is under way and nothing has happened for this long. */
+  isQuiet(now: number, quietMs: number): boolean {
+    return this.#traffic.inFlight() === 0 && this.silenceMs(now) >= quietMs;
   }
 
   /** How long nothing has happened, without the time in which the page could not run. */
@@ -156,10 +156,17 @@ class Activity {
   }
 }
 
-const isRefreshing = ({ refreshAfterMs }: DocumentState, waitedMs: number): boolean =>
-  refreshAfterMs !== null &&
-  refreshAfterMs <= MAX_REFRESH_MS &&
-  waitedMs < refreshAfterMs + MAX_REFRESH_START_MS;
+/** Whether a frame's document is still to come; its request is announced a moment after the element appears. */
+const isOpening = ({ isLoading, awaitedFrames }: DocumentState, waitedMs: number): boolean =>
+  isLoading || (awaitedFrames > 0 && waitedMs < MAX_FRAME_START_MS);
+
+/** Whether the page, quiet as it is, has no words yet or is about to lead to another page. */
+function isAwaited(state: DocumentState, waitedMs: number, options: SettleOptions): boolean {
+  if (options.awaitsWords && !state.hasWords) return true;
+  const { refreshAfterMs } = state;
+  if (!options.awaitsRefresh || refreshAfterMs === null || refreshAfterMs > MAX_REFRESH_MS) return false;
+  return waitedMs < refreshAfterMs + MAX_REFRESH_START_MS;
+}
 
 // The page watches itself, because each look from outside costs both sides 1 to 2 ms.
 async function watch(page: Page, wait: Wait): Promise<DocumentState> {
@@ -237,10 +244,7 @@ type Wait = {
   readonly looks: number;
 };
 
-/**
- * Looks at the document until it changes or the wait is over. Runs inside the page, so it may use nothing
- * from outside this function.
- */
+/** Looks at the document until it changes or the wait ends. Runs inside the page: nothing from outside. */
 async function watchDocument(wait: Wait): Promise<DocumentState> {
   const isNoContent = /^(?:script|style|noscript|template|title|textarea|select|svg|nav|footer|aside)$/;
   /** Matches a placeholder such as "Loading…", in any language. */
@@ -274,7 +278,7 @@ async function watchDocument(wait: Wait): Promise<DocumentState> {
     if (isNoContent.test(element.localName)) return false;
     return element.localName !== "header" || element.closest("main, article") !== null;
   };
-  // It stops at the first words that are no placeholder, which most pages have at once. A tree walker's
+  // It stops at the first words that are not a placeholder, which most pages have at once. A tree walker's
   // callback may be "no longer runnable" while the page opens windows, so there is none.
   const gatherWords = (root: Node): void => {
     let node: Node | null = root;

@@ -28,7 +28,7 @@ export function isPageType(type: ContentType | null): boolean | null {
   return PAGE_TYPES.has(type.essence);
 }
 
-/** What the standard names, and the other elements that a part of a page begins with. */
+/** Elements that mark HTML: those of the standard, and others that a part of a page may begin with. */
 const HTML_START =
   /^<(?:!doctype html|!--|html|head|script|iframe|h[1-6]|div|font|table|a|style|title|b|body|br|p|meta|link|article|main|section|header|hgroup|nav|aside|footer|span|ul|ol|dl|blockquote|figure|picture|img|svg|video|audio|details|form|em|strong|i|code|template|noscript|base|center|hr|button|dialog)[\s>/!]/i;
 
@@ -119,10 +119,7 @@ export function binaryBody(bytes: Uint8Array): string | null {
 export const binaryText = (text: string): string | null =>
   binaryBody(Uint8Array.from(text.slice(0, HEAD_BYTES), (char) => Math.min(char.charCodeAt(0), 0xff)));
 
-/**
- * The "binary data bytes" of the MIME Sniffing standard: control characters that no text encoding without a
- * byte order mark uses.
- */
+/** MIME Sniffing's "binary data bytes": controls that no text encoding without a byte order mark uses. */
 const isBinaryByte = (byte: number): boolean =>
   byte <= 0x08 || byte === 0x0b || (byte >= 0x0e && byte <= 0x1a) || (byte >= 0x1c && byte <= 0x1f);
 

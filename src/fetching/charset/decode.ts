@@ -31,16 +31,10 @@ function sniffEncoding(bytes: Uint8Array): SniffedEncoding {
 
 const ESCAPE = 0x1b;
 
-/**
- * Single-byte encodings whose upper half is a script of its own, so that most letters of a text are upper
- * bytes.
- */
+/** Single-byte encodings whose upper half is another script: most letters of a text are upper bytes. */
 const OTHER_SCRIPTS = /^(?:windows-125[1356]|koi8-|iso-8859-[5678])/;
 const MULTIBYTE = /^(?:shift_jis|euc-|big5|gb|iso-2022)/;
-/**
- * Pairs of encodings of one script that differ in few letters; the statistics decide between them by other
- * signs.
- */
+/** Pairs of encodings of one script that differ in few letters; statistics decide by other signs. */
 const SIBLINGS: ReadonlyMap<string, string> = new Map([
   ["iso-8859-2", "windows-1250"],
   ["windows-1250", "iso-8859-2"],
@@ -51,10 +45,7 @@ const SIBLINGS: ReadonlyMap<string, string> = new Map([
 
 /** With fewer bytes outside ASCII than this, the statistics guess Russian for "é è". */
 const MIN_UPPER_BYTES = 4;
-/**
- * The lowest confidence (0–100) of the library that is accepted. Long plain Russian reaches 19, a line of
- * multibyte text over 50.
- */
+/** The least confidence (0–100) accepted: long plain Russian reaches 19, a line of multibyte text over 50. */
 const MIN_CONFIDENCE = 10;
 const MIN_MULTIBYTE_CONFIDENCE = 25;
 /** The library takes Thai for a multibyte encoding with a confidence of 29 to 61, and gives real ones 100. */
@@ -62,25 +53,30 @@ const SURE_CONFIDENCE = 80;
 /** A guess from fewer letters may be wrong. */
 const SURE_LETTERS = 200;
 
+const isTelling = (sample: Uint8Array, upper: number): boolean =>
+  upper >= MIN_UPPER_BYTES || sample.includes(ESCAPE);
+
 function guessOf(sample: Uint8Array): SniffedEncoding | null {
   const letters = countOf(sample, isAsciiLetter);
   const upper = countOf(sample, (byte) => byte >= 0x80);
-  if (upper < MIN_UPPER_BYTES && !sample.includes(ESCAPE)) return null;
+  if (!isTelling(sample, upper)) return null;
   const isShort = letters + upper < SURE_LETTERS;
   const matches = analyse(sample);
-  const isSure = matches[0] !== undefined && matches[0].confidence >= SURE_CONFIDENCE;
+  const isSure = matches.some(({ confidence }) => confidence >= SURE_CONFIDENCE);
   if (!isSure && isThai(sample)) return { encoding: "windows-874", doubtful: isShort };
-  for (const match of matches) {
-    const encoding = encodingNamed(match.name);
+  for (const { name, confidence } of matches) {
+    const encoding = encodingNamed(name);
     // The bytes have been tried as UTF-8 already, so a guess of UTF-8 is wrong.
     if (encoding === null || encoding.startsWith("utf-")) continue;
-    if (OTHER_SCRIPTS.test(encoding) && upper < letters) continue;
-    const isOtherScript = OTHER_SCRIPTS.test(encoding) || MULTIBYTE.test(encoding);
+    const isMultibyte = MULTIBYTE.test(encoding);
+    const isOtherScript = OTHER_SCRIPTS.test(encoding);
+    if (isOtherScript && upper < letters) continue;
+    if (confidence < (isMultibyte ? MIN_MULTIBYTE_CONFIDENCE : MIN_CONFIDENCE)) continue;
+    const plausible = morePlausible(sample, encoding);
+    if (plausible === null) continue;
     // Text in Latin letters is mostly ASCII, but text in IBM866, which the library does not know, is not.
-    const doubtful = isShort || (!isOtherScript && upper > letters);
-    const enough = MULTIBYTE.test(encoding) ? MIN_MULTIBYTE_CONFIDENCE : MIN_CONFIDENCE;
-    const plausible = match.confidence >= enough ? morePlausible(sample, encoding) : null;
-    if (plausible !== null) return { encoding: plausible, doubtful };
+    const mayBeOther = upper > letters && !isOtherScript && !isMultibyte;
+    return { encoding: plausible, doubtful: isShort || mayBeOther };
   }
   return null;
 }
@@ -127,10 +123,7 @@ const isLeadingVowel = (byte: number): boolean => byte >= 0xe0 && byte <= 0xe4;
 const MIN_THAI_BYTES = 20;
 const MIN_THAI_SHARE = 0.98;
 
-/**
- * Whether vowels and tones stand where Thai (TIS-620, windows-874) writes them; the library does not know
- * Thai.
- */
+/** Whether vowels and tones stand as Thai (TIS-620, windows-874) has them, which the library cannot tell. */
 function isThai(sample: Uint8Array): boolean {
   let fitting = 0;
   let signs = 0;

@@ -23,14 +23,14 @@ import {
 import type { ChooseProxy, ChosenProxy } from "./proxy.ts";
 
 /** A target that passed the policy: connect to one of `addresses` and to nothing else. */
-export type AdmittedTarget = {
+type AdmittedTarget = {
   /** The name or address that the certificate must match, without brackets and trailing dot. */
   readonly host: string;
   /** At least one checked address, in the resolver's order, IPv6 without brackets. */
   readonly addresses: readonly string[];
 };
 
-export type EgressOptions = {
+type EgressOptions = {
   readonly policy: EgressPolicy;
   /** Finds all addresses of a name; the product uses `systemResolve`. */
   readonly resolve: Resolve;
@@ -60,11 +60,7 @@ export interface Egress {
 /** Makes the decision for one policy. Share the instance, because it keeps the resolver's answers. */
 export function createEgress(options: EgressOptions): Egress {
   const { policy } = options;
-  const resolve = createResolverCache({
-    resolve: options.resolve,
-    ttlMs: options.resolverTtlMs,
-    now: options.now ?? Date.now,
-  });
+  const resolve = createResolverCache(options);
   const check = (target: Target, address: IpAddress, resolved: boolean): string => {
     const reach = addressReach(address);
     const allowed =
@@ -139,10 +135,7 @@ const refusal = ({ url }: Pick<Target, "url">, why: string): Failure =>
     cause: { refusedHost: url.host, why } satisfies Refused,
   });
 
-/**
- * Rewords a refusal for a URL of the same host. A refusal of another host, such as the proxy's, is returned
- * unchanged.
- */
+/** Rewords a refusal for a URL of the same host; another host's, such as the proxy's, stays as it is. */
 export function refusalOf(error: Failure, url: URL): Failure {
   const { refusedHost, why } = (error.cause ?? {}) as Partial<Refused>; // `refusal` sets this cause
   return refusedHost === url.host && why !== undefined ? refusal({ url }, why) : error;
@@ -151,10 +144,7 @@ export function refusalOf(error: Failure, url: URL): Failure {
 /** Finds all addresses of a host name, in the order to try them; rejects with a `code` like Node's resolver. */
 export type Resolve = (host: string) => Promise<readonly string[]>;
 
-/**
- * Asks the operating system's resolver, which knows the hosts file, search domains and DNS like any other
- * program.
- */
+/** Asks the system's resolver, which knows the hosts file, search domains and DNS like any other program. */
 export const systemResolve: Resolve = async (host) => {
   const answers = await lookup(host, { all: true, verbatim: true });
   return answers.map((answer) => answer.address);
@@ -166,12 +156,7 @@ const MAX_KEPT_ANSWERS = 2048;
  * A resolver that keeps answers for a while and combines lookups that overlap. It does not keep failed
  * lookups. Keeping answers is safe, because connections use the very addresses that were checked.
  */
-function createResolverCache(options: {
-  readonly resolve: Resolve;
-  readonly ttlMs: number;
-  readonly now: () => number;
-}): (host: string, signal?: AbortSignal) => Promise<readonly string[]> {
-  const { resolve, ttlMs, now } = options;
+function createResolverCache({ resolve, resolverTtlMs: ttlMs, now = Date.now }: EgressOptions) {
   const kept = new Map<string, { readonly answer: Promise<readonly string[]>; readonly expiresAt: number }>();
 
   const ask = (host: string): Promise<readonly string[]> => {
@@ -190,7 +175,8 @@ function createResolverCache(options: {
     return answer;
   };
 
-  return (host, signal) => (signal ? orAborted(ask(host), signal, () => signal.reason) : ask(host));
+  return (host: string, signal?: AbortSignal) =>
+    signal ? orAborted(ask(host), signal, () => signal.reason) : ask(host);
 }
 
 function lookupFailure(host: string, error: unknown): Failure {

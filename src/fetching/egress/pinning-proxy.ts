@@ -260,10 +260,7 @@ function joinSockets(client: net.Socket, upstream: net.Socket, options: JoinOpti
     socket.once("close", end);
   }
   upstream.pipe(client);
-  if (options.bodyBytes === null) {
-    client.pipe(upstream);
-    return;
-  }
+  if (options.bodyBytes === null) return void client.pipe(upstream);
   // A second request on the connection might be for another host, which must not get this host's cookies.
   let left = options.bodyBytes;
   client.on("data", (piece) => {
@@ -327,7 +324,7 @@ function readHead(
   return promise;
 }
 
-/** @returns null when the text is no request to a proxy */
+/** @returns null when the text is not a request to a proxy */
 function parseProxyHead(head: string): ProxyHead | null {
   const [first = "", ...lines] = head.split("\r\n");
   const match = /^([A-Z]{1,20}) (\S+) (HTTP\/1\.[01])$/.exec(first);
@@ -363,15 +360,10 @@ function tunnelUrl(target: string): URL | null {
  * Writes the head of a plain request as it is sent on, for one request per connection: a second one could be
  * meant for a host that was not checked.
  */
-function rewriteHead(
-  head: ProxyHead,
-  { proxy }: { readonly proxy: { readonly authorization: string | null } | null },
-): string {
+function rewriteHead(head: ProxyHead, { proxy }: Upstream): string {
   const { url, method, version } = head;
-  const target =
-    proxy === null
-      ? `${url.pathname}${url.search}`
-      : `${url.protocol}//${url.host}${url.pathname}${url.search}`;
+  const path = `${url.pathname}${url.search}`;
+  const target = proxy === null ? path : `${url.protocol}//${url.host}${path}`;
   const credentials = proxy?.authorization ? [`Proxy-Authorization: ${proxy.authorization}`] : [];
   const lines = head.headerLines.map((line) => (/^host:/i.test(line) ? `Host: ${url.host}` : line));
   return `${[`${method} ${target} ${version}`, ...lines, ...credentials, "Connection: close"].join("\r\n")}\r\n\r\n`;

@@ -19,7 +19,7 @@ export type EgressCaller =
   | { readonly kind: "cli" | "loopback_request" | "remote_request" | "operator" }
   | { readonly kind: "configured_source"; readonly hosts: readonly string[] };
 
-/** What a server knows about the connection that a request came over. */
+/** The connection that a request to a server came over. */
 type RequestOrigin = {
   /** The address of the TCP peer, never one from a header. */
   readonly peerAddress: string;
@@ -174,9 +174,8 @@ export function unmapIpv4(address: IpAddress): IpAddress {
 
 /** Writes an address in its usual form; IPv6 is neither compressed nor bracketed. */
 export function formatIpAddress(address: IpAddress): string {
-  if (address.version === 4) {
+  if (address.version === 4)
     return [24n, 16n, 8n, 0n].map((shift) => String((address.value >> shift) & 255n)).join(".");
-  }
   const groups: string[] = [];
   for (let shift = 112n; shift >= 0n; shift -= 16n)
     groups.push(((address.value >> shift) & 0xffffn).toString(16));

@@ -2,7 +2,7 @@ import { Failure } from "../../base/failure.ts";
 import { decodeLoosely } from "../../base/text.ts";
 import { networkHolds, normalizeHost, parseIpAddress, parseIpNetwork } from "./policy.ts";
 
-/** Who named a proxy, which decides whether it may stand in an inner network. */
+/** The source of a proxy's address. It decides whether the proxy may be in an inner network. */
 export type ProxySource = "caller" | "operator";
 
 /** A proxy to use. Only `authorization` holds the credentials. */
@@ -25,7 +25,7 @@ export type ProxyEnvironment = {
 /**
  * Reads `HTTP_PROXY`, `HTTPS_PROXY`, `ALL_PROXY` and `NO_PROXY`, preferring lower case, and DELETES all eight
  * from `env`: Bun's fetch reads them at every request, and its NO_PROXY would override an explicit proxy.
- * @throws Failure `invalid_settings` with a line for every variable whose value is no proxy address
+ * @throws Failure `invalid_settings` with a line for every variable whose value is not a proxy address
  */
 export function readProxyEnvironment(env: Record<string, string | undefined>): ProxyEnvironment {
   const take = (name: string): { readonly name: string; readonly value: string } | null => {
@@ -63,7 +63,7 @@ const NOT_A_PROXY = "not the address of an http or https proxy (http://[user:pas
 export const parseProxyBypass = (text: string): string[] =>
   text.split(/[\s,]+/).filter((entry) => entry !== "");
 
-export type ProxyOptions = {
+type ProxyOptions = {
   /** The proxy that a request, flag or setting names; it takes precedence over the environment's. */
   readonly explicit: string | null;
   readonly explicitSource: ProxySource;
@@ -78,7 +78,7 @@ export type ChooseProxy = (url: URL) => ChosenProxy | null;
 /**
  * Returns the rule for choosing a proxy: the explicit one, else the environment's for the URL's scheme. The
  * bypass list applies to both, NO_PROXY only to the environment's proxies.
- * @throws Failure `invalid_usage` when the explicit proxy is no proxy address; the message does not repeat
+ * @throws Failure `invalid_usage` when the explicit proxy is not a proxy address; the message does not repeat
  * it, because it may hold a password
  */
 export function chooseProxy(options: ProxyOptions): ChooseProxy {
@@ -111,8 +111,6 @@ function parseProxyUrl(text: string, source: ProxySource): ChosenProxy | null {
   };
 }
 
-type Matches = (target: { readonly host: string; readonly port: string }) => boolean;
-
 /**
  * Compiles bypass entries: `*` is every host, `host` that host, `.suffix` (or `*.suffix`) every name below
  * it, and an address or CIDR network covers the literal addresses in it; each may end in `:port`. Other
@@ -127,7 +125,7 @@ export function compileBypass(entries: readonly string[]): (url: URL) => boolean
   };
 }
 
-function compileEntry(entry: string): Matches {
+function compileEntry(entry: string): (target: { readonly host: string; readonly port: string }) => boolean {
   if (entry === "*") return () => true;
   const [hostText, port] = splitPort(entry.toLowerCase());
   const network = parseIpNetwork(hostText);

@@ -9,10 +9,7 @@ const CONNECT_TIMEOUT_MS = 30_000;
 const MAX_KEPT_NAMES = 4096;
 const MAX_KEPT_PROXIES = 32;
 
-/**
- * Sends requests with undici on Node, whose own `fetch` cannot pin an address: the connection's lookup
- * function knows only the checked address.
- */
+/** Sends by undici: Node's `fetch` cannot pin an address; here the lookup knows only the checked one. */
 export function createNodeConnect(options: ConnectOptions): Connect {
   const extra = options.extraCertificates.length > 0 ? { ca: [...options.extraCertificates] } : {};
   const checked = new Map<string, string>();
@@ -86,7 +83,7 @@ function toWireResponse(answer: Dispatcher.ResponseData): WireResponse {
   const headers = new Headers();
   for (const [name, value] of Object.entries(answer.headers))
     for (const one of [value].flat()) if (one !== undefined) headers.append(name, one);
-  // Whoever reads an aborted body reports it; without a listener Node would end the process.
+  // The reader of an aborted body reports the error; without a listener Node would end the process.
   answer.body.on("error", () => {});
   return {
     status: answer.statusCode,

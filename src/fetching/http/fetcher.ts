@@ -26,7 +26,6 @@ import { type FinalResponse, followRedirects, type HopHeaders } from "./redirect
 import { checkCustomHeaders, checkUserAgent, conditionalHeaders } from "./request-headers.ts";
 import {
   type Clock,
-  displayUrl,
   retryAdvice,
   startWatch,
   systemClock,
@@ -248,16 +247,8 @@ async function tryWithin<T>(
     }
   };
   const tries = options.tries ?? session.limits.tries;
-  const onWait: Parameters<typeof tryRepeatedly>[0]["onWait"] = (wait) =>
-    log.info("trying again", {
-      url: displayUrl(url),
-      failed_tries: wait.failedTries,
-      wait_ms: wait.waitMs,
-      reason: wait.why,
-      ...options.logFields,
-    });
   try {
-    return await tryRepeatedly({ url, tries, watch, clock, onWait }, attempt);
+    return await tryRepeatedly({ url, tries, watch, clock, log, logFields: options.logFields }, attempt);
   } catch (error) {
     // An interrupted wait does not know the reason; the watch does.
     if (error instanceof Failure && error.code === "cancelled") throw watch.failure(url) ?? error;

@@ -11,7 +11,7 @@ export type HopHeaders = {
   readonly sameOrigin: Readonly<Record<string, string>>;
 };
 
-export type FollowOptions = {
+type FollowOptions = {
   readonly start: URL;
   readonly headers: HopHeaders;
   readonly maxRedirects: number;
@@ -43,7 +43,7 @@ export async function followRedirects(options: FollowOptions): Promise<FinalResp
   let hasLeftOrigin = false;
   for (;;) {
     const wire = await sendOnce(options, url, hasLeftOrigin);
-    const location = isRedirect(wire.status) ? wire.headers.get("location") : null;
+    const location = [301, 302, 303, 307, 308].includes(wire.status) ? wire.headers.get("location") : null;
     if (location === null) return { url, redirects, wire };
     await discard(wire);
     watch.endRequest();
@@ -60,12 +60,8 @@ export async function followRedirects(options: FollowOptions): Promise<FinalResp
   }
 }
 
-/** The Failure for a redirect loop. */
 export const tooManyRedirects = (what: string, maxRedirects: number): Failure =>
   new Failure("network", `${what}: more than ${maxRedirects} redirects`);
-
-const isRedirect = (status: number): boolean =>
-  status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 
 const MAX_LOCATION_LENGTH = 8192;
 
@@ -108,7 +104,8 @@ async function sendOnce(options: FollowOptions, url: URL, hasLeftOrigin: boolean
       }),
     );
     cookies.store(url, wire.headers.getSetCookie());
-    if (wire.status === 407) throw proxyAuthentication(watch.describe(url));
+    if (wire.status === 407)
+      throw new Failure("network", `${watch.describe(url)}: the proxy asks for other credentials (407)`);
     return wire;
   } catch (error) {
     throw watch.failure(url) ?? wireFailure(`${watch.describe(url)}${throughProxy(route)}`, error);
@@ -135,6 +132,3 @@ function headersFor(options: FollowOptions, url: URL, hasLeftOrigin: boolean): R
   if (cookie !== null) headers.cookie = headers.cookie ? `${headers.cookie}; ${cookie}` : cookie;
   return headers;
 }
-
-const proxyAuthentication = (what: string): Failure =>
-  new Failure("network", `${what}: the proxy asks for other credentials (407)`);

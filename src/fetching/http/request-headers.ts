@@ -15,7 +15,7 @@ const HARMLESS =
   /^(?:accept|accept-language|cache-control|pragma|referer|user-agent|dnt|sec-[a-z-]+|upgrade-insecure-requests)$/;
 
 /** A caller's headers, checked and sorted by whether they may be sent to another origin. */
-export type CustomHeaders = {
+type CustomHeaders = {
   readonly anywhere: Readonly<Record<string, string>>;
   readonly sameOrigin: Readonly<Record<string, string>>;
 };

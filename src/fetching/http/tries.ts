@@ -1,5 +1,6 @@
 import { onAbort, pause } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
+import type { Log, LogFields } from "../../base/log.ts";
 import { meaningsIn } from "../../base/text.ts";
 
 /** Time and random numbers, so that tests can control both. */
@@ -36,12 +37,8 @@ type TriesOptions = {
   readonly tries: number;
   readonly watch: Watch;
   readonly clock: Clock;
-  /** Called for each wait, for the log. */
-  readonly onWait: (wait: {
-    readonly failedTries: number;
-    readonly waitMs: number;
-    readonly why: string;
-  }) => void;
+  readonly log: Log;
+  readonly logFields: LogFields | undefined;
 };
 
 /**
@@ -67,11 +64,18 @@ export async function tryRepeatedly<T>(
       if (outcome.kind === "failed") throw outcome.error;
       if (asked === null) return { answer: outcome.result.answer, tries: made };
       await outcome.result.discard();
-      throw rateLimited(options, { askedMs: asked, status: outcome.result.status });
+      const wait = `the target asks to wait ${Math.ceil(asked / 1000)} s, which is past the deadline`;
+      const { status } = outcome.result;
+      throw new Failure("rate_limited", `${watch.describe(options.url)}: ${wait}`, { targetStatus: status });
     }
     if (outcome.kind === "answered") await outcome.result.discard();
-    const why = outcome.kind === "failed" ? outcome.error.message : "the status asks for another try";
-    options.onWait({ failedTries: made, waitMs, why });
+    options.log.info("trying again", {
+      url: displayUrl(options.url),
+      failed_tries: made,
+      wait_ms: waitMs,
+      reason: outcome.kind === "failed" ? outcome.error.message : "the status asks for another try",
+      ...options.logFields,
+    });
     await clock.sleep(waitMs, watch.signal);
   }
 }
@@ -88,16 +92,6 @@ async function settle<T>(attempt: () => Promise<Try<T>>): Promise<Outcome<T>> {
     throw error;
   }
 }
-
-const rateLimited = (
-  options: TriesOptions,
-  { askedMs, status }: { readonly askedMs: number; readonly status: number },
-): Failure =>
-  new Failure(
-    "rate_limited",
-    `${options.watch.describe(options.url)}: the target asks to wait ${Math.ceil(askedMs / 1000)} s, which is past the deadline`,
-    { targetStatus: status },
-  );
 
 /** The system's clock and random numbers. */
 export const systemClock: Clock = {
@@ -161,10 +155,7 @@ type WatchOptions = {
   readonly now: () => number;
 };
 
-/**
- * Starts the deadline. Dispose of the watch, otherwise its timers and its listener on the caller's signal
- * live on.
- */
+/** Starts the deadline. Dispose of the watch, or else its timers and its listener on the caller live on. */
 export function startWatch(options: WatchOptions): Watch {
   const { caller, deadlineMs, requestTimeoutMs } = options;
   const describe = (url: URL | string): string => `${options.method} ${displayUrl(url)}`;

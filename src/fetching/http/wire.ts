@@ -209,17 +209,8 @@ async function collect(
   }
 }
 
-function concat(pieces: readonly Uint8Array[], total: number): Uint8Array {
-  const [only] = pieces;
-  if (pieces.length === 1 && only) return only;
-  const whole = new Uint8Array(total);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
-}
+const concat = (pieces: readonly Uint8Array[], total: number): Uint8Array =>
+  pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces, total);
 
 /** A body this short is read to its end, because cancelling it would close a connection worth keeping. */
 const WORTH_READING_BYTES = 16_384;
@@ -289,12 +280,10 @@ async function inflate(
       later(bytes, bounds, (error, result) => (error ? reject(error) : resolve(result))),
     );
   } catch (error) {
-    if (isTooLarge(error)) return null;
+    if (systemCode(error) === "ERR_BUFFER_TOO_LARGE") return null;
     throw error;
   }
 }
-
-const isTooLarge = (error: unknown): boolean => systemCode(error) === "ERR_BUFFER_TOO_LARGE";
 
 type Bounds = { readonly maxOutputLength: number };
 
@@ -350,13 +339,9 @@ export async function takeFirst(
   const iterator = source[Symbol.asyncIterator]();
   for (;;) {
     const piece = await iterator.next();
-    if (piece.done) return [null, iterate([])];
+    if (piece.done) return [null, Readable.from([])];
     if (piece.value.length > 0) return [piece.value, prepend(piece.value, iterator)];
   }
-}
-
-async function* iterate(pieces: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
-  yield* pieces;
 }
 
 async function* prepend(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -3,7 +3,7 @@ import { Failure, type FailureRecord } from "../../base/failure.ts";
 import { parsePageUrl } from "../../urls/index.ts";
 import type { FetchedStream, FetchOptions, StreamFetcher } from "../types.ts";
 
-export type RobotsCacheOptions = {
+type RobotsCacheOptions = {
   readonly fetcher: StreamFetcher;
   readonly now?: () => number;
   /** How long a site's rules are used, in ms; the default is 24 h. */
@@ -147,9 +147,7 @@ async function readText(answer: FetchedStream): Promise<string> {
   return pieces.join("");
 }
 
-/**
- * The content of a robots.txt (RFC 9309). Make it with `parseRobots` and read it with the functions below.
- */
+/** The content of a robots.txt (RFC 9309); `parseRobots` makes it, and the functions below read it. */
 export type RobotsRules = {
   /** Groups by product token in lower case; `*` is for all other agents. Groups of one token are merged. */
   readonly groups: ReadonlyMap<string, RobotsGroup>;
@@ -285,10 +283,7 @@ function compileRule(isAllow: boolean, pattern: string): RobotsRule {
   return { isAllow, parts, isAnchoredAtEnd, length: normal.length };
 }
 
-/**
- * Whether the pattern matches the path from its start. Each part is searched once, after the one before it,
- * so no pattern can cause backtracking.
- */
+/** Whether the pattern matches from the path's start; each part is searched once, so nothing backtracks. */
 function matches(rule: RobotsRule, path: string): boolean {
   const { parts, isAnchoredAtEnd } = rule;
   const first = parts[0] ?? "";

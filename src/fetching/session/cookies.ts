@@ -15,10 +15,7 @@ export interface CookieSession {
 /** Longer cookies are not kept, as in browsers. */
 const MAX_COOKIE_LENGTH = 4096;
 const MAX_COOKIES_AN_ANSWER = 50;
-/**
- * Limits for one site and for all; beyond them the oldest cookies are dropped, as in browsers. A site can
- * push out only its own cookies.
- */
+/** Limits of a site and of all; beyond them the oldest go, as in browsers. A site pushes out only its own. */
 const MAX_COOKIES_A_SITE = 180;
 const MAX_COOKIES = 3000;
 
@@ -74,15 +71,8 @@ export function createCookieSession(
 /** A cookie that was stored, and the key of the cookie that was dropped for it. */
 type Put = { readonly stored: Cookie; readonly evicted: string | null };
 
-type KeptCookies = {
-  /** @returns the key of the cookie that must be dropped for it, or null */
-  readonly add: (domain: string, change: CookieChange) => string | null;
-  readonly remove: (key: string) => void;
-  readonly size: () => number;
-};
-
 /** Keeps the cookies of each site in order, the oldest first. */
-function createKeptCookies(): KeptCookies {
+function createKeptCookies() {
   const siteOfKey = new Map<string, string>();
   const keysOfSite = new Map<string, Set<string>>();
   const remove = (key: string): void => {
@@ -93,6 +83,7 @@ function createKeptCookies(): KeptCookies {
     keys?.delete(key);
     if (keys?.size === 0) keysOfSite.delete(site);
   };
+  /** @returns the key of the cookie that must be dropped for it, or null */
   const add = (domain: string, { key, cookie }: CookieChange): string | null => {
     remove(key);
     if (cookie === null) return null;
@@ -247,7 +238,7 @@ export function applyChanges(
   }
   return {
     ...state,
-    cookies: [...cookies.values()].filter((cookie) => !isExpired(cookie, nowMs)),
+    cookies: [...cookies.values()].filter(({ expires }) => !(expires >= 0 && expires * 1000 <= nowMs)),
     origins: [...storage].map(([origin, entries]) => ({
       ...known.get(origin),
       origin,
@@ -256,7 +247,6 @@ export function applyChanges(
   };
 }
 
-/** Maps the entries of local storage by name. */
 export const entriesOf = (entries: OriginState["localStorage"]): Map<string, string> =>
   new Map(entries.map(({ name, value }) => [name, value]));
 
@@ -276,7 +266,6 @@ export type StoredCookie = {
   readonly partitionKey?: string;
 };
 
-/** A change of one cookie. */
 export type CookieChange = {
   /** The key that `cookieKey` computes. */
   readonly key: string;
@@ -287,9 +276,6 @@ export type CookieChange = {
 /** Two cookies with the same key are the same cookie (RFC 6265, 5.3); partitions keep them apart (CHIPS). */
 export const cookieKey = (cookie: StoredCookie): string =>
   JSON.stringify([cookie.name, cookie.domain.toLowerCase(), cookie.path, cookie.partitionKey ?? null]);
-
-const isExpired = ({ expires }: StoredCookie, nowMs: number): boolean =>
-  expires >= 0 && expires * 1000 <= nowMs;
 
 /** Whether two cookies have the same contents. */
 export const isSameCookie = (a: StoredCookie, b: StoredCookie): boolean =>

@@ -80,7 +80,7 @@ function listed(directory: string): string[] {
   }
 }
 
-/** @returns null when the file is no entry, or somebody else has merged it meanwhile */
+/** @returns null when the file is not an entry, or another process has merged it meanwhile */
 export function readEntry(directory: string, name: string): QueuedChange | null {
   try {
     const changes = parseChanges(readFileSync(join(directory, name), "utf8"));
@@ -115,10 +115,7 @@ function parseChanges(text: string): SessionChanges | null {
   };
 }
 
-/**
- * Marks entries as merged, the oldest first. After a crash the newest may still wait, and merging those once
- * more changes nothing.
- */
+/** Marks entries as merged, the oldest first: what a crash leaves to be merged again changes nothing. */
 export async function markDone(directory: string, names: readonly string[], nowMs: number): Promise<void> {
   await mkdir(join(directory, DONE), { recursive: true, mode: 0o700 });
   for (const name of names) {
@@ -154,7 +151,7 @@ export const EMPTY_STATE: StorageState = { cookies: [], origins: [] };
 /**
  * Reads a storage state in Playwright's form.
  * @returns an empty state when there is no file yet
- * @throws Failure `unreadable_input` when it cannot be read or is no storage state
+ * @throws Failure `unreadable_input` when it cannot be read or is not a storage state
  */
 export function readStateFile(path: string): StorageState {
   let text: string;
@@ -179,7 +176,7 @@ export function readStateFile(path: string): StorageState {
   return state;
 }
 
-/** @returns null when the text is no storage state */
+/** @returns null when the text is not a storage state */
 function parseState(text: string): StorageState | null {
   const value = parseJson(text);
   // Playwright writes both fields; a file with neither belongs to somebody else and must not be overwritten.

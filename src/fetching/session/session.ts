@@ -14,10 +14,7 @@ import {
 import { EMPTY_STATE } from "./queue.ts";
 import type { Storage } from "./storage.ts";
 
-/**
- * Cookies and local storage of one caller, for both fetchers. They are kept in a file or forgotten at the
- * end.
- */
+/** One caller's cookies and local storage for both fetchers, kept in a file or forgotten at the end. */
 export interface BrowsingSession extends AsyncDisposable {
   /** The cookies in the form that the plain HTTP client uses. */
   readonly cookies: CookieSession;

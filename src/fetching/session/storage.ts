@@ -21,15 +21,9 @@ import {
 export type StorageOptions = {
   /** The state file; it need not exist yet. */
   readonly file: string;
-  /**
-   * The directory of waiting changes, which other state files may share; null means `<file>.changes`. It must
-   * be on the same mount as the file.
-   */
+  /** The directory of waiting changes, perhaps shared, on the file's mount; null means `<file>.changes`. */
   readonly queueDirectory: string | null;
-  /**
-   * Whether changes in the directory that name no owner belong to this file; only one file of a directory may
-   * say so.
-   */
+  /** Whether changes that name no owner belong to this file; only one of a directory may say so. */
   readonly takesUnowned: boolean;
   /** The number of waiting changes above which to warn. */
   readonly maxEntries: number;
@@ -63,72 +57,90 @@ const FINAL_PATIENCE_MS = 5_000;
 const PRUNE_EVERY_MS = 10_000;
 
 /** Opens a storage; nothing is written before the first change. */
-export function openStorage(options: StorageOptions): Storage {
-  const file = realPathOf(options.file);
-  const directory = options.queueDirectory ?? `${file}.changes`;
-  const isShared = options.queueDirectory !== null;
-  const queue = {
-    directory,
-    owner: isShared ? ownerOf(file) : null,
-    takesUnowned: !isShared || options.takesUnowned,
-  };
-  const warn = createWarnings(options, queue);
-  let merging: Promise<void> | null = null;
-  let prunedAt = Number.NEGATIVE_INFINITY;
-  let isAskedAgain = false;
+export const openStorage = (options: StorageOptions): Storage => new QueuedStorage(options);
 
-  const merge = async (patienceMs: number): Promise<void> => {
-    const isMerged = await withLock(join(directory, "lock"), patienceMs, async () => {
-      await mergePending({ ...options, file, queue });
-      const nowMs = options.now();
-      if (nowMs - prunedAt < PRUNE_EVERY_MS) return;
-      prunedAt = nowMs;
-      await prune(directory, { nowMs, retentionMs: options.retentionMs });
-    });
-    if (!isMerged) options.log.debug("another process holds the storage state", { file });
-    warn();
-  };
-  // Nothing is lost: the changes stay queued, and whoever opens the storage next reads them.
-  const mergeOrWarn = (patienceMs: number): Promise<void> =>
-    merge(patienceMs).catch((error: unknown) => {
-      const reason = error instanceof Failure ? error.message : systemReason(error);
-      options.log.warning("the storage state cannot be written", { file, reason });
-    });
-  // Changes that are pushed while a merge runs share the next one.
-  const mergeSoon = (): void => {
-    if (merging) {
-      isAskedAgain = true;
+class QueuedStorage implements Storage {
+  readonly #options: StorageOptions;
+  readonly #queue: Queue;
+  readonly #warn: () => void;
+  #merging: Promise<void> | null = null;
+  #isAskedAgain = false;
+  #prunedAt = Number.NEGATIVE_INFINITY;
+
+  constructor(options: StorageOptions) {
+    const file = realPathOf(options.file);
+    const isShared = options.queueDirectory !== null;
+    this.#options = { ...options, file };
+    this.#queue = {
+      directory: options.queueDirectory ?? `${file}.changes`,
+      owner: isShared ? ownerOf(file) : null,
+      takesUnowned: !isShared || options.takesUnowned,
+    };
+    this.#warn = createWarnings(options, this.#queue);
+  }
+
+  read(): StorageState {
+    const { directory } = this.#queue;
+    const waiting = listPending(this.#queue).flatMap((name) => readEntry(directory, name)?.changes ?? []);
+    return applyChanges(readStateFile(this.#options.file), waiting, this.#options.now());
+  }
+
+  async push(changes: SessionChanges): Promise<void> {
+    try {
+      await mkdir(dirname(this.#options.file), { recursive: true });
+      await pushChanges(this.#queue, changes, this.#options.now());
+    } catch (error) {
+      const why = `a change of the session cannot be kept in ${this.#queue.directory}: ${systemReason(error)}`;
+      throw new Failure("unwritable_output", why, { cause: error });
+    }
+    this.#warn();
+    this.#mergeSoon();
+  }
+
+  pendingEntries(): number {
+    return listPending(this.#queue).length;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    while (this.#merging) await this.#merging;
+    if (this.pendingEntries() > 0) await this.#mergeOrWarn(FINAL_PATIENCE_MS);
+  }
+
+  /** Changes that are pushed while a merge runs share the next one. */
+  #mergeSoon(): void {
+    if (this.#merging) {
+      this.#isAskedAgain = true;
       return;
     }
-    merging = mergeOrWarn(MERGE_PATIENCE_MS).finally(() => {
-      merging = null;
-      if (!isAskedAgain) return;
-      isAskedAgain = false;
-      mergeSoon();
+    this.#merging = this.#mergeOrWarn(MERGE_PATIENCE_MS).finally(() => {
+      this.#merging = null;
+      if (!this.#isAskedAgain) return;
+      this.#isAskedAgain = false;
+      this.#mergeSoon();
     });
-  };
-  return {
-    read: () => {
-      const waiting = listPending(queue).flatMap((name) => readEntry(directory, name)?.changes ?? []);
-      return applyChanges(readStateFile(file), waiting, options.now());
-    },
-    async push(changes) {
-      try {
-        await mkdir(dirname(file), { recursive: true });
-        await pushChanges(queue, changes, options.now());
-      } catch (error) {
-        const why = `a change of the session cannot be kept in ${directory}: ${systemReason(error)}`;
-        throw new Failure("unwritable_output", why, { cause: error });
-      }
-      warn();
-      mergeSoon();
-    },
-    pendingEntries: () => listPending(queue).length,
-    async [Symbol.asyncDispose]() {
-      while (merging) await merging;
-      if (listPending(queue).length > 0) await mergeOrWarn(FINAL_PATIENCE_MS);
-    },
-  };
+  }
+
+  /** Loses nothing when it fails: the changes stay queued, and whoever opens the storage next reads them. */
+  async #mergeOrWarn(patienceMs: number): Promise<void> {
+    const { file, log } = this.#options;
+    try {
+      const lock = join(this.#queue.directory, "lock");
+      const isMerged = await withLock(lock, patienceMs, () => this.#merge());
+      if (!isMerged) log.debug("another process holds the storage state", { file });
+      this.#warn();
+    } catch (error) {
+      const reason = error instanceof Failure ? error.message : systemReason(error);
+      log.warning("the storage state cannot be written", { file, reason });
+    }
+  }
+
+  async #merge(): Promise<void> {
+    await mergePending({ ...this.#options, queue: this.#queue });
+    const nowMs = this.#options.now();
+    if (nowMs - this.#prunedAt < PRUNE_EVERY_MS) return;
+    this.#prunedAt = nowMs;
+    await prune(this.#queue.directory, { nowMs, retentionMs: this.#options.retentionMs });
+  }
 }
 
 // A symbolic link is kept; the file that it points to is replaced.

@@ -1,18 +1,17 @@
-import { stemmer as danish } from "@orama/stemmers/danish";
-import { stemmer as dutch } from "@orama/stemmers/dutch";
-import { stemmer as finnish } from "@orama/stemmers/finnish";
-import { stemmer as french } from "@orama/stemmers/french";
-import { stemmer as german } from "@orama/stemmers/german";
-import { stemmer as italian } from "@orama/stemmers/italian";
-import { stemmer as norwegian } from "@orama/stemmers/norwegian";
-import { stemmer as portuguese } from "@orama/stemmers/portuguese";
-import { stemmer as russian } from "@orama/stemmers/russian";
-import { stemmer as spanish } from "@orama/stemmers/spanish";
-import { stemmer as swedish } from "@orama/stemmers/swedish";
+import { stemmer as da } from "@orama/stemmers/danish";
+import { stemmer as nl } from "@orama/stemmers/dutch";
+import { stemmer as fi } from "@orama/stemmers/finnish";
+import { stemmer as fr } from "@orama/stemmers/french";
+import { stemmer as de } from "@orama/stemmers/german";
+import { stemmer as it } from "@orama/stemmers/italian";
+import { stemmer as no } from "@orama/stemmers/norwegian";
+import { stemmer as pt } from "@orama/stemmers/portuguese";
+import { stemmer as ru } from "@orama/stemmers/russian";
+import { stemmer as es } from "@orama/stemmers/spanish";
+import { stemmer as sv } from "@orama/stemmers/swedish";
 import { NumberList } from "../number-list.ts";
 import type { AnalyzerProfile, Language, Vocabulary } from "../types.ts";
-import { RunTable, UNKNOWN_RUN } from "./run-table.ts";
-import { RunWords, type Shape } from "./run-words.ts";
+import { RunTable, RunWords, type Shape, UNKNOWN_RUN } from "./run-words.ts";
 import { stemEnglish, stemFurther } from "./stemmer.ts";
 
 /** Whether text is prose or code: `code-friendly` stems only prose. */
@@ -44,8 +43,7 @@ export class Analyser implements Vocabulary {
   readonly #numbers = new RunTable();
   /** Strings that the table has no room for. */
   readonly #strays = new Map<string, number>();
-  // Maps a string to the word that has it as its form, or to NONE. A form has one term, or two when code is
-  // not stemmed.
+  // Maps a string to the word with it as form, or to NONE. A form has two terms where code is not stemmed.
   readonly #stemmedWords = new NumberList();
   readonly #writtenWords = new NumberList();
   // Maps a word to the number of its term.
@@ -136,10 +134,7 @@ export class Analyser implements Vocabulary {
     return known === NONE ? this.#makeWord(string, string, this.#writtenWords, this.#stemmedWords) : known;
   }
 
-  /**
-   * @param others the list in which the form may already have a word; that word is reused if its term is the
-   * same
-   */
+  /** @param others the list in which the form may have a word already, reused if its term is the same */
   #makeWord(form: number, term: number, own: NumberList, others: NumberList): number {
     const twin = others.values[form]!;
     const isSame = twin !== NONE && this.#terms.values[twin] === term;
@@ -163,19 +158,7 @@ export class Analyser implements Vocabulary {
 }
 
 // Snowball's algorithms, over folded words: a vowel has no accent here, which their rules for plurals do not need.
-const STEMMERS: Readonly<Record<Exclude<Language, "en">, (word: string) => string>> = {
-  da: danish,
-  de: german,
-  es: spanish,
-  fi: finnish,
-  fr: french,
-  it: italian,
-  nl: dutch,
-  no: norwegian,
-  pt: portuguese,
-  ru: russian,
-  sv: swedish,
-};
+const STEMMERS = { da, de, es, fi, fr, it, nl, no, pt, ru, sv };
 
 /** Languages that write compounds as one word. */
 const COMPOUNDING: readonly Language[] = ["da", "de", "fi", "nl", "no", "sv"];

@@ -1,8 +1,7 @@
 /**
  * The English stemmer of the Snowball project, known as Porter2
  * (https://snowballstem.org/algorithms/english/stemmer.html, as of Snowball 3.0). It is implemented here
- * because the npm packages for it follow earlier states of the algorithm and differ from its reference
- * vocabulary.
+ * because the npm packages follow earlier states of the algorithm and differ from its reference vocabulary.
  * @param word folded to lower case; a word with letters outside a–z and `'` is returned unchanged
  */
 export function stemEnglish(word: string): string {
@@ -26,8 +25,7 @@ const SPECIAL_WORDS: ReadonlyMap<string, string> = new Map(
 const LONG_R1_PREFIX = /^(?:arsen|commun|emerg|gener|inter|later|organ|past|univers)/;
 const UNSTEMMED_AFTER_1A = /^(?:inning|outing|canning|herring|earring|evening)$/;
 
-// The longest suffixes come first, because the algorithm takes the longest one and then checks whether it
-// applies.
+// The longest suffixes come first: the algorithm takes the longest one and then checks whether it applies.
 const STEP_2 = replacements(
   `ational>ate ization>ize fulness>ful ousness>ous iveness>ive tional>tion biliti>ble lessli>less entli>ent
   ation>ate alism>al aliti>al fulli>ful ousli>ous iviti>ive ogist>og enci>ence anci>ance abli>able izer>ize

@@ -1,4 +1,4 @@
-import { classAt, DIGIT, LOWER, UNSPACED, UPPER } from "./characters.ts";
+import { classAt, DIGIT, LOWER, UNSPACED, UPPER } from "./tokenizer.ts";
 
 /** A piece of a written word: the whole word or a part of it. */
 export type WordPiece = {
@@ -10,7 +10,7 @@ export type WordPiece = {
   readonly isLeaf: boolean;
 };
 
-export type WordParts = {
+type WordParts = {
   /** The whole word comes before its parts, and each piece once per offset. */
   readonly pieces: readonly WordPiece[];
   /** How many positions the word takes. */
@@ -25,8 +25,7 @@ export const MAX_LEAVES = 32;
 /**
  * Splits a written word into the whole and its parts, at each level of its joints: `xml.etree.ElementTree`
  * gives itself, `xml`, `etree`, `elementtree`, `element`, `tree`. Versions give themselves and their first
- * two numbers. A sign before (`--no-cache`, `.NET`, `$HOME`, `/GT`) or after (`C++`, `C#`) makes another
- * piece.
+ * two numbers. A sign before (`--no-cache`, `.NET`, `$HOME`) or after (`C++`, `C#`) makes another piece.
  * @param written a run of the tokenizer: word characters with joiners between them, signs at its ends
  */
 export function wordParts(written: string): WordParts {
@@ -47,10 +46,7 @@ export function wordParts(written: string): WordParts {
 /** A path without the sign before it, and its two or more parts between the slashes. */
 export type PathParts = { readonly bare: string; readonly parts: readonly string[] };
 
-/**
- * The parts of a path, each of which is split as it would be alone; null when the word is no path, or when a
- * sign changes its meaning.
- */
+/** The parts of a path, each split as if alone; null for no path, or when a sign changes its meaning. */
 export function pathParts(written: string): PathParts | null {
   if (!written.includes("/") || isUnspaced(written) || bareEnd(written) < written.length) return null;
   const bare = written.slice(bareStart(written, written.length));
@@ -59,8 +55,7 @@ export function pathParts(written: string): PathParts | null {
   return parts.length > 1 && isPlain ? { bare, parts } : null;
 }
 
-// The levels run from the weakest joint to the strongest: `/`, `.` and `::`, `-` and `@`, `_`, and last
-// camelCase.
+// From the weakest joint to the strongest: `/`, `.` and `::`, `-` and `@`, `_`, and last camelCase.
 const JOINTS = ["/", ".", "-@", "_"] as const;
 const DOTS = 1;
 const CAMEL = 4;

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { onAbort } from "../../base/abort.ts";
-import { Failure } from "../../base/failure.ts";
+import { Failure, type FailureRecord } from "../../base/failure.ts";
 import { WorkerThread } from "../../base/worker-thread.ts";
+import type { LeftOutReason } from "../folder/read-files.ts";
 import { nameOf, type UnreadDocument } from "../reading/read-document.ts";
-import type { BuildReply, BuildRequest, BuildTask, DocumentNotice } from "./build-protocol.ts";
-import type { BuildCounts } from "./build-segment.ts";
+import type { AnalyzerProfile, Language } from "../types.ts";
+import type { BuildCounts, BuildOptions } from "./build-segment.ts";
 import { buildDirectory } from "./temporary-file.ts";
 
 /** The most documents that are posted together, and the most of their characters. */
@@ -22,10 +23,7 @@ const MAX_FATAL_DOCUMENTS = 20;
 export type IndexBuildOptions = Omit<BuildTask, "buildName" | "place"> & {
   /** The URL of the worker's module (`bin/index-worker.ts`) for `new Worker`. */
   readonly workerUrl: string | URL;
-  /**
-   * How long the worker may take for one document before it counts as hung, in ms; it may be noticed only
-   * after twice that time.
-   */
+  /** How long the worker may take for one document, in ms; it may be noticed only after twice that time. */
   readonly documentLimitMs: number;
   readonly signal?: AbortSignal;
   /** Called after each batch of documents. */
@@ -34,18 +32,16 @@ export type IndexBuildOptions = Omit<BuildTask, "buildName" | "place"> & {
   readonly onNotice?: (notice: DocumentNotice) => void;
 };
 
-/** Yields all documents, from the first one, each time that it is called. */
-export type DocumentsToIndex = () => AsyncIterable<UnreadDocument> | Iterable<UnreadDocument>;
-
 /**
  * Builds an index file on a worker thread, which reads, cleans and analyses the documents (see
  * `readDocument`, `buildSegment`). Unchanged documents are carried over from the existing file, which stays
  * in place until the new one is complete. A document on which the worker fails, hangs or dies is left out.
+ * @param documents yields all of them, from the first one, each time that it is called
  * @throws Failure `unwritable_output`; `timeout` or `internal` when the worker hangs or crashes outside any
  * document, or does so again and again; `cancelled`; and what the documents throw
  */
 export async function buildIndex(
-  documents: DocumentsToIndex,
+  documents: () => AsyncIterable<UnreadDocument> | Iterable<UnreadDocument>,
   options: IndexBuildOptions,
 ): Promise<BuildCounts> {
   const fatal = new Set<string>();
@@ -204,3 +200,36 @@ class IndexWorker implements AsyncDisposable {
     });
   }
 }
+
+/** The order to a worker. Unchanged documents are carried over from the index file at `path`. */
+export type BuildTask = Pick<BuildOptions, "path" | "memoryBytes" | "slugStyle" | "owner"> & {
+  readonly profile: AnalyzerProfile;
+  /** The documents' language; by default their text tells. */
+  readonly language?: Language | undefined;
+  /** Part of the name of the directory for temporary files. */
+  readonly buildName: string;
+  /** A shared number that the worker sets to that of the document it begins; the first is 1. */
+  readonly place: Int32Array;
+};
+
+export type BuildRequest =
+  | { readonly kind: "start"; readonly task: BuildTask }
+  | { readonly kind: "documents"; readonly documents: readonly UnreadDocument[] }
+  | { readonly kind: "end" };
+
+/** A message about one document. */
+export type DocumentNotice = {
+  /** The path of its file; without one, its address. */
+  readonly path: string;
+  readonly detail: string;
+  /** Why it is missing from the index; null when only part of it was changed or cut. */
+  readonly reason: LeftOutReason | null;
+};
+
+/** The worker's answers. A failure is sent as a record, because a posted Error keeps only its message. */
+export type BuildReply =
+  /** All documents of one message are indexed or left out. */
+  | { readonly kind: "taken"; readonly counts: BuildCounts }
+  | { readonly kind: "notice"; readonly notice: DocumentNotice }
+  | { readonly kind: "built"; readonly counts: BuildCounts }
+  | { readonly kind: "failed"; readonly failure: FailureRecord };

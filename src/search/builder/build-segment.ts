@@ -1,27 +1,48 @@
 import { randomUUID } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { attributesOf } from "../attributes/attributes.ts";
-import { SlugBallot, type SlugStyle } from "../document/slugs.ts";
+import { createYieldWhenDue } from "../../base/event-loop.ts";
+import { Failure } from "../../base/failure.ts";
+import type { DocumentUrl } from "../../urls/index.ts";
+import { attributesOf, attributeTable, type DocumentAttributes, encodeAttributes } from "../attributes.ts";
+import { SlugBallot, type SlugStyle, styleAt, withSlugs } from "../document/sections.ts";
+import { NumberList } from "../number-list.ts";
+import { readDocuments, type UnreadDocument } from "../reading/read-document.ts";
 import { ByteReader, ByteWriter } from "../segment/bytes.ts";
-import { SegmentFileWriter } from "../segment/file-writer.ts";
-import { encodePositions } from "../segment/positions-codec.ts";
-import type { PostingList } from "../segment/posting-reader.ts";
-import { writeFrequencies } from "../segment/posting-writer.ts";
-import type { Segment } from "../segment/segment.ts";
-import { NO_SIGNATURE } from "../segment/signatures.ts";
-import { encodeLayout, encodeStored, openStored, writeUtf8 } from "../segment/stored-codec.ts";
-import { type AnalysedDocument, NO_DOCUMENT, type SourceDocument, type Vocabulary } from "../types.ts";
-import { DocumentTable } from "./document-table.ts";
+import { SegmentFileWriter } from "../segment/file.ts";
+import { encodePositions, NO_SIGNATURE, writeFrequencies } from "../segment/postings.ts";
+import { encodeLengths, Segment, type SegmentMeta, totalsOf } from "../segment/segment.ts";
+import {
+  encodeLayout,
+  encodeReadStored,
+  encodeStored,
+  openStored,
+  StoredBlockWriter,
+  writeUtf8,
+} from "../segment/stored.ts";
+import { byCodeUnits, StringTableWriter, TermEndWriter, TermWriter } from "../segment/terms.ts";
+import {
+  type AnalysedDocument,
+  type AttributeTable,
+  FIELDS,
+  NO_DOCUMENT,
+  type SourceDocument,
+  type Vocabulary,
+} from "../types.ts";
 import { Inverter } from "./inverter.ts";
-import { type MemoryRun, RunSignatures } from "./memory-run.ts";
-import { RunReader, RunWriter } from "./run-file.ts";
-import type { RunPlace, RunSource } from "./run-format.ts";
+import { mergeSignatures, RunMerger } from "./merge.ts";
+import {
+  type MemoryRun,
+  type RunPlace,
+  RunReader,
+  RunSignatures,
+  type RunSource,
+  RunWriter,
+} from "./runs.ts";
 import { makeBuildDirectory, TemporaryFile } from "./temporary-file.ts";
-import { writeSegment } from "./write-segment.ts";
 
 /** The functions that turn documents into words. */
-export type BuildAnalysis = {
+type BuildAnalysis = {
   readonly fingerprint: string;
   readonly vocabulary: Vocabulary;
   analyse(source: SourceDocument): AnalysedDocument;
@@ -31,10 +52,7 @@ export type BuildOptions = {
   /** The index file. Its directory is created; an existing file is replaced when the new one is complete. */
   readonly path: string;
   readonly analysis: BuildAnalysis;
-  /**
-   * An index whose unchanged documents are carried over without analysis, if it was built with the same
-   * analysis.
-   */
+  /** An index whose unchanged documents are carried over, unless it was built with another analysis. */
   readonly previous: Segment | null;
   /** The memory for postings and their words, in bytes; beyond it they are spilled to the disk. */
   readonly memoryBytes: number;
@@ -46,9 +64,7 @@ export type BuildOptions = {
   readonly buildName?: string;
   /** Called after every document. */
   readonly onProgress?: (counts: BuildCounts) => void;
-  /**
-   * Called for each document whose analysis fails, which is then left out; without it the failure is thrown.
-   */
+  /** Called for each document whose analysis fails, which is left out; without it the failure is thrown. */
   readonly onFailed?: (document: SourceDocument, error: unknown) => void;
   /** Called for each document that is left out because an earlier one has its address. */
   readonly onRepeated?: (document: SourceDocument) => void;
@@ -244,22 +260,6 @@ function findUnchanged(index: Segment, { url }: SourceDocument, [low, high]: Con
   return oldLow === low && oldHigh === high ? document : -1;
 }
 
-/** Whether an index is of exactly these documents. */
-export async function holdsExactly(
-  index: Segment,
-  documents: AsyncIterable<SourceDocument>,
-): Promise<boolean> {
-  const bytes = new ByteWriter(64 * 1024);
-  const met = new Set<number>();
-  for await (const source of documents) {
-    const now = findUnchanged(index, source, hashOf(source, bytes));
-    const document = now < 0 ? findUnchanged(index, source, earlierHashOf(source, bytes)) : now;
-    if (document < 0) return false;
-    met.add(document);
-  }
-  return met.size === index.documentCount && met.size > 0;
-}
-
 function hashOf(source: SourceDocument, scratch: ByteWriter): ContentHash {
   const { url, anchors } = source;
   // 0.1.0 gave some of these documents the anchors of another generator, and they are read again.
@@ -304,7 +304,16 @@ async function writeCarriedRun(segment: Segment, rows: Uint32Array, writer: RunW
     while (list.next() !== NO_DOCUMENT) {
       const row = rows[list.document]!;
       if (row === NOT_CARRIED) continue;
-      copyPosting(list, row, { signatures, formCounts, out: postings });
+      const { frequencies } = list;
+      const count = list.readPositions();
+      const signature = signatures.note(frequencies, count);
+      postings.varint(row);
+      const start = postings.beginPrefixed();
+      postings.varint(signature);
+      if (signature === NO_SIGNATURE) writeFrequencies(frequencies, count, postings);
+      encodePositions(list, { count, hasForms: true }, postings);
+      postings.endPrefixed(start);
+      for (let place = 0; place < count; place++) formCounts[list.forms[place]!]!++;
       postingCount++;
     }
     // All forms are kept in their order, because the numbers in the positions refer to it. Merging the runs drops
@@ -315,21 +324,272 @@ async function writeCarriedRun(segment: Segment, rows: Uint32Array, writer: RunW
   return await writer.finish(signatures.head());
 }
 
-type CopyTarget = {
-  readonly signatures: RunSignatures;
-  readonly formCounts: number[];
-  readonly out: ByteWriter;
+/** Whether a file is the index of exactly these documents; those that cannot be read count as none. */
+export async function isIndexOf(path: string, documents: AsyncIterable<UnreadDocument>): Promise<boolean> {
+  try {
+    using segment = Segment.open(path);
+    const bytes = new ByteWriter(64 * 1024);
+    const met = new Set<number>();
+    for await (const source of readAll(documents)) {
+      const now = findUnchanged(segment, source, hashOf(source, bytes));
+      const document = now < 0 ? findUnchanged(segment, source, earlierHashOf(source, bytes)) : now;
+      if (document < 0) return false;
+      met.add(document);
+    }
+    return met.size === segment.documentCount && met.size > 0;
+  } catch (error) {
+    if (error instanceof Failure) return false;
+    throw error;
+  }
+}
+
+async function* readAll(documents: AsyncIterable<UnreadDocument>): AsyncGenerator<SourceDocument> {
+  const yieldWhenDue = createYieldWhenDue();
+  for await (const unread of documents) {
+    await yieldWhenDue();
+    let read: readonly SourceDocument[] = [];
+    try {
+      read = [...readDocuments(unread)];
+    } catch {
+      // A document can cause any exception; the index that was built of it does without it.
+    }
+    yield* read;
+  }
+}
+
+type SegmentParts = {
+  readonly table: DocumentTable;
+  /** Runs that together hold the postings of all documents. */
+  readonly runs: readonly RunSource[];
+  /** The records of all documents, in the order in which they came. */
+  readonly stored: Uint8Array;
+  readonly layouts: Uint8Array;
+  readonly analyserFingerprint: string;
+  /** Whether the ends of terms are looked for; see `Vocabulary`. */
+  readonly hasCompounds: boolean;
+  /** How the collection's generator makes the anchors of headings; analysis takes it to be GitHub's. */
+  readonly slugStyle: SlugStyle;
+  readonly owner: string | undefined;
+  /** How it did for the records that are carried over. */
+  readonly carriedStyle: SlugStyle;
 };
 
-function copyPosting(list: PostingList, row: number, { signatures, formCounts, out }: CopyTarget): void {
-  const { frequencies } = list;
-  const count = list.readPositions();
-  const signature = signatures.note(frequencies, count);
-  out.varint(row);
-  const start = out.beginPrefixed();
-  out.varint(signature);
-  if (signature === NO_SIGNATURE) writeFrequencies(frequencies, count, out);
-  encodePositions(list, { count, hasForms: true }, out);
-  out.endPrefixed(start);
-  for (let place = 0; place < count; place++) formCounts[list.forms[place]!]!++;
+/** Writes all sections of an index from the results of a build, and finishes the file. */
+async function writeSegment(file: SegmentFileWriter, parts: SegmentParts): Promise<void> {
+  const order = parts.table.sorted();
+  const lengths = parts.table.lengths(order);
+  await writeStored(file, parts, order);
+  await writeUrls(file, parts, order);
+  await file.section("hashes", () => file.write(bytesOf(parts.table.hashes(order))));
+  await writeLayouts(file, parts, order);
+  await file.section("lengths", () => file.write(encodeLengths(lengths)));
+  await writeTerms(file, parts, { order, lengths });
+  const { columns, names } = encodeAttributes(parts.table.attributes(order));
+  await file.section("attributes", () => file.write(columns));
+  await file.section("attributeNames", () => file.write(names));
+  const meta: SegmentMeta = {
+    documentCount: order.length,
+    analyserFingerprint: parts.analyserFingerprint,
+    fieldTotals: [...totalsOf(lengths)],
+    slugStyle: parts.slugStyle,
+    owner: parts.owner,
+  };
+  await file.section("meta", () => file.write(new TextEncoder().encode(JSON.stringify(meta))));
+  await file.finish();
+}
+
+async function writeStored(
+  file: SegmentFileWriter,
+  { table, stored, slugStyle, carriedStyle }: SegmentParts,
+  order: Uint32Array,
+): Promise<void> {
+  const styled = new ByteWriter();
+  const blocks = new StoredBlockWriter((bytes) => file.write(bytes));
+  let index: Uint8Array = new Uint8Array(0);
+  await file.section("stored", async () => {
+    for (const row of order) {
+      const { storedStart, storedEnd } = table.place(row);
+      const record = stored.subarray(storedStart, storedEnd);
+      const url = table.urls[row]!;
+      const style = styleAt(url, slugStyle);
+      const isStyled = style === styleAt(url, "github") && style === styleAt(url, carriedStyle);
+      await blocks.add(isStyled ? record : withSlugsOf(style, record, styled));
+    }
+    index = await blocks.finish();
+  });
+  await file.section("storedOffsets", () => file.write(index));
+}
+
+/** The record with the anchors that a generator gives its headings. */
+function withSlugsOf(style: SlugStyle, bytes: Uint8Array, writer: ByteWriter): Uint8Array {
+  const record = openStored(new ByteReader(bytes));
+  writer.clear();
+  encodeReadStored(record, withSlugs(record.sections, style), writer);
+  return writer.written();
+}
+
+async function writeUrls(
+  file: SegmentFileWriter,
+  { table }: SegmentParts,
+  order: Uint32Array,
+): Promise<void> {
+  const urls = new StringTableWriter();
+  const nothing = new ByteWriter(0);
+  for (const row of order) urls.add(table.urls[row]!, 0, nothing);
+  await file.section("urls", () => file.write(urls.entries()));
+  await file.section("urlBlocks", () => file.write(urls.blocks()));
+}
+
+async function writeLayouts(
+  file: SegmentFileWriter,
+  { table, layouts }: SegmentParts,
+  order: Uint32Array,
+): Promise<void> {
+  const offsets = new Uint32Array(order.length + 1);
+  await file.section("layouts", async () => {
+    let offset = 0;
+    for (let number = 0; number < order.length; number++) {
+      const { layoutStart, layoutEnd } = table.place(order[number]!);
+      await file.write(layouts.subarray(layoutStart, layoutEnd));
+      offset += layoutEnd - layoutStart;
+      offsets[number + 1] = offset;
+    }
+  });
+  await file.section("layoutOffsets", () => file.write(bytesOf(offsets)));
+}
+
+async function writeTerms(
+  file: SegmentFileWriter,
+  { table, runs, hasCompounds }: SegmentParts,
+  { order, lengths }: { readonly order: Uint32Array; readonly lengths: readonly Uint32Array[] },
+): Promise<void> {
+  const signatures = mergeSignatures(runs);
+  const dictionary = new TermWriter();
+  const ends = hasCompounds ? new TermEndWriter() : null;
+  const merger = new RunMerger({ runs, signatures, finalNumbers: table.finalNumbers(order), lengths });
+  await file.section("signatures", () => file.write(signatures.encode()));
+  await file.section("postings", async () => {
+    let start = 0;
+    for (const { term, documentFrequency, forms, postings } of merger.terms()) {
+      dictionary.add({ term, documentFrequency, forms, postingBytes: postings.length }, start);
+      ends?.add({ term, documentFrequency });
+      const writing = file.writeFrom(postings);
+      if (writing !== null) await writing;
+      start += postings.length;
+    }
+  });
+  await file.section("terms", () => file.write(dictionary.table.entries()));
+  await file.section("termBlocks", () => file.write(dictionary.table.blocks()));
+  const endTable = ends?.finish();
+  if (!endTable) return;
+  await file.section("termEnds", () => file.write(endTable.entries()));
+  await file.section("termEndBlocks", () => file.write(endTable.blocks()));
+}
+
+const bytesOf = (values: Uint32Array): Uint8Array =>
+  new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+
+/** The position of a document's bytes in the temporary files. */
+type DocumentPlace = {
+  readonly storedStart: number;
+  readonly storedEnd: number;
+  readonly layoutStart: number;
+  readonly layoutEnd: number;
+};
+
+type DocumentRow = {
+  readonly url: DocumentUrl;
+  readonly contentHash: readonly [low: number, high: number];
+  /** The number of tokens by field number. */
+  readonly fieldLengths: ArrayLike<number>;
+  readonly place: DocumentPlace;
+  readonly attributes: DocumentAttributes;
+};
+
+/**
+ * What a build keeps in memory about every document until its end: address, hash, field lengths and
+ * positions, about 400 bytes. Rows are numbered in the order in which the documents come.
+ */
+class DocumentTable {
+  readonly urls: DocumentUrl[] = [];
+  readonly #known = new Set<DocumentUrl>();
+  readonly #hashes = new NumberList();
+  readonly #lengths = new NumberList();
+  readonly #places: number[] = [];
+  readonly #attributes: DocumentAttributes[] = [];
+
+  get length(): number {
+    return this.urls.length;
+  }
+
+  has(url: DocumentUrl): boolean {
+    return this.#known.has(url);
+  }
+
+  /** @param row a row whose address the table does not have yet */
+  add(row: DocumentRow): number {
+    this.#known.add(row.url);
+    this.#hashes.push(row.contentHash[0]);
+    this.#hashes.push(row.contentHash[1]);
+    for (let field = 0; field < FIELDS.length; field++) this.#lengths.push(row.fieldLengths[field]!);
+    const { storedStart, storedEnd, layoutStart, layoutEnd } = row.place;
+    this.#places.push(storedStart, storedEnd, layoutStart, layoutEnd);
+    this.#attributes.push(row.attributes);
+    return this.urls.push(row.url) - 1;
+  }
+
+  place(row: number): DocumentPlace {
+    const places = this.#places;
+    return {
+      storedStart: places[row * 4]!,
+      storedEnd: places[row * 4 + 1]!,
+      layoutStart: places[row * 4 + 2]!,
+      layoutEnd: places[row * 4 + 3]!,
+    };
+  }
+
+  /** The rows in the order of their addresses. */
+  sorted(): Uint32Array {
+    return this.orderOf(Uint32Array.from(this.urls.keys()));
+  }
+
+  /** Indexes into a list of rows, in the order of the rows' addresses. */
+  orderOf(rows: Uint32Array): Uint32Array {
+    const { urls } = this;
+    const places = Uint32Array.from(rows.keys());
+    const byUrl = (a: number, b: number): number => byCodeUnits(urls[rows[a]!]!, urls[rows[b]!]!);
+    // Stores often list their pages in this order already.
+    const isSorted = places.every((place) => place === 0 || byUrl(place - 1, place) <= 0);
+    return isSorted ? places : places.sort(byUrl);
+  }
+
+  /** The document number in the index of each row; `order` has the rows in the order of the index. */
+  finalNumbers(order: Uint32Array): Uint32Array {
+    const numbers = new Uint32Array(this.length);
+    order.forEach((row, number) => {
+      numbers[row] = number;
+    });
+    return numbers;
+  }
+
+  /** Field lengths by field, then by document number. */
+  lengths(order: Uint32Array): Uint32Array[] {
+    const values = this.#lengths.values;
+    return FIELDS.map((_, field) => Uint32Array.from(order, (row) => values[row * FIELDS.length + field]!));
+  }
+
+  /** Attributes by document number. */
+  attributes(order: Uint32Array): AttributeTable {
+    return attributeTable(Array.from(order, (row) => this.#attributes[row]!));
+  }
+
+  /** Hashes by document number, two halves each. */
+  hashes(order: Uint32Array): Uint32Array {
+    const hashes = new Uint32Array(order.length * 2);
+    order.forEach((row, number) => {
+      hashes[number * 2] = this.#hashes.values[row * 2]!;
+      hashes[number * 2 + 1] = this.#hashes.values[row * 2 + 1]!;
+    });
+    return hashes;
+  }
 }

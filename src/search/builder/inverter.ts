@@ -1,13 +1,8 @@
 import { NumberList, withRoom } from "../number-list.ts";
-import { encodePositions } from "../segment/positions-codec.ts";
-import { writeFrequencies } from "../segment/posting-writer.ts";
-import { NO_SIGNATURE } from "../segment/signatures.ts";
-import { type AnalysedDocument, FIELDS, type Vocabulary } from "../types.ts";
-import { MemoryRun, RunSignatures } from "./memory-run.ts";
-import { PostingBuffer } from "./posting-buffer.ts";
-import { FORM, TERM, USES, WORD, WordTable } from "./word-table.ts";
+import { encodePositions, NO_SIGNATURE, writeFrequencies } from "../segment/postings.ts";
+import { type AnalysedDocument, FIELD_COUNT, type Vocabulary } from "../types.ts";
+import { FORM, MemoryRun, PostingBuffer, RunSignatures, TERM, USES, WORD, WordTable } from "./runs.ts";
 
-const FIELD_COUNT = FIELDS.length;
 const NONE = 0xffff_ffff;
 
 /** The size of a posting with one position: the length of the rest, signature, position and form. */
@@ -64,12 +59,8 @@ export class Inverter {
    * @param order returns indexes into the run's documents, in the order of their addresses
    */
   run(order: (documents: Uint32Array) => Uint32Array): MemoryRun {
-    return new MemoryRun({
-      words: this.#words,
-      postings: this.#postings,
-      signatures: this.#signatures,
-      order: order(this.#postings.documents.used()),
-    });
+    const ordered = order(this.#postings.documents.used());
+    return new MemoryRun(this.#words, this.#postings, this.#signatures, ordered);
   }
 
   /** Forgets what was added, and the vocabulary with it. */
@@ -150,10 +141,7 @@ export class Inverter {
     out.endPrefixed(start);
   }
 
-  /**
-   * Reads the frequencies and positions of linked tokens.
-   * @returns the number of positions
-   */
+  /** Reads the frequencies and positions of linked tokens; returns the number of positions. */
   #readChain({ words, fields, positions }: AnalysedDocument, first: number): number {
     const frequencies = this.#frequencies;
     // For so few values a loop is faster than `fill`.

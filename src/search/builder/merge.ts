@@ -1,15 +1,19 @@
 import type { ByteReader, ByteWriter } from "../segment/bytes.ts";
-import { fieldMaskOf, PostingWriter } from "../segment/posting-writer.ts";
-import { NO_SIGNATURE, readSignatureKey, SignatureNumbers } from "../segment/signatures.ts";
-import { byCodeUnits } from "../segment/term-dictionary.ts";
-import { FIELDS } from "../types.ts";
-import type { RunSource } from "./run-format.ts";
+import {
+  fieldMaskOf,
+  NO_SIGNATURE,
+  PostingWriter,
+  readSignatureKey,
+  SignatureNumbers,
+} from "../segment/postings.ts";
+import { byCodeUnits } from "../segment/terms.ts";
+import { FIELD_COUNT } from "../types.ts";
+import type { RunSource } from "./runs.ts";
 
-const FIELD_COUNT = FIELDS.length;
 const MAX_FORM = 0xffff;
 
 /** A term with its postings from all runs. */
-export type MergedTerm = {
+type MergedTerm = {
   readonly term: string;
   readonly documentFrequency: number;
   /** The forms, the most frequent first. */
@@ -151,7 +155,7 @@ export class RunMerger {
     this.#input.number = numbers[local]!;
     this.#input.positionCount = positionCount;
     const out = this.#writer.add(this.#input);
-    if (hasForms) copyPlaces(reader, { count: positionCount, formRanks }, out);
+    if (hasForms) copyPlaces(reader, positionCount, formRanks, out);
     // A term with one form may have had several in the older index from which it is carried over.
     else if (formRanks.length > 1) copyPositions(reader, positionCount, out);
     else for (let place = 0; place < positionCount; place++) out.varint(reader.varint() >>> 1);
@@ -182,11 +186,7 @@ type Source = {
 };
 
 /** Copies positions whose forms have other numbers in the index than in the run. */
-function copyPlaces(
-  reader: ByteReader,
-  { count, formRanks }: { readonly count: number; readonly formRanks: Uint16Array },
-  out: ByteWriter,
-): void {
+function copyPlaces(reader: ByteReader, count: number, formRanks: Uint16Array, out: ByteWriter): void {
   let rank = formRanks[0]!;
   let rankBefore = 0;
   for (let place = 0; place < count; place++) {

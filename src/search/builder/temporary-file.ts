@@ -1,8 +1,6 @@
 import { type FileHandle, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { mapFile } from "../segment/file-reader.ts";
-import { writeAll } from "../segment/file-writer.ts";
-import { asWriteFailure } from "../segment/layout.ts";
+import { asWriteFailure, mapFile, writeAll } from "../segment/file.ts";
 
 const BUFFER_BYTES = 256 * 1024;
 

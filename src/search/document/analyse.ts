@@ -10,8 +10,7 @@ import {
   type FieldNumber,
   type SourceDocument,
 } from "../types.ts";
-import { scanLines } from "./blocks.ts";
-import { definedRuns } from "./definitions.ts";
+import { definedRuns, scanLines } from "./lines.ts";
 import { linkedFragments, MAX_SECTIONS, SectionBuilder, writtenId } from "./sections.ts";
 
 const TITLE = 0;
@@ -45,10 +44,7 @@ export class DocumentAnalyser {
     this.#analyser = analyser;
   }
 
-  /**
-   * @param onCut called with the reason when part of the document is cut or changed
-   * @returns values that are valid until the next call
-   */
+  /** The result is valid until the next call; `onCut` is told why part of the document is cut or changed. */
   analyse(source: SourceDocument, onCut: (reason: string) => void = () => {}): AnalysedDocument {
     const { markdown } = source;
     this.#count = 0;
@@ -93,7 +89,7 @@ export class DocumentAnalyser {
     let previousEnd = 0;
     scanLines(markdown, (kind, start, end, level, textStart) => {
       if (kind === "heading" && sections.mayOpen()) {
-        this.#addHeading(markdown, { start, end, level }, sections);
+        this.#addHeading(markdown, start, end, level, sections);
         previousEnd = end;
         return;
       }
@@ -110,11 +106,7 @@ export class DocumentAnalyser {
     });
   }
 
-  #addHeading(
-    markdown: string,
-    { start, end, level }: { readonly start: number; readonly end: number; readonly level: number },
-    sections: SectionBuilder,
-  ): void {
+  #addHeading(markdown: string, start: number, end: number, level: number, sections: SectionBuilder): void {
     const written = writtenId(markdown, start, end);
     this.#position += HEADING_GAP;
     this.#layout.openSection(level, this.#position);
@@ -238,9 +230,7 @@ class LayoutBuilder {
     this.#headingEnds.push(position);
   }
 
-  /**
-   * @param characters the length of the line as written; a long line is cut into passages in proportion to it
-   */
+  /** @param characters the line's length as written; a long line is cut into passages in proportion */
   addLine(start: number, end: number, characters: number): void {
     if (this.#passageCharacters + characters > PASSAGE_CHARACTERS && this.#passageCharacters > 0) {
       this.#startPassage(start);

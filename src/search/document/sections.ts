@@ -1,8 +1,8 @@
 import { decodeLoosely } from "../../base/text.ts";
 import { inlineText, readInline } from "../../markdown/index.ts";
 import type { DocumentUrl } from "../../urls/index.ts";
-import type { DocumentAnchor, Section, SourceDocument } from "../types.ts";
-import { forgeSlug, fragmentHash, styleAt, withSlugs } from "./slugs.ts";
+import { PLAIN_LETTERS } from "../analysis/tokenizer.ts";
+import type { DocumentAnchor, Section, SourceDocument, StoredDocument } from "../types.ts";
 
 /**
  * A section takes about 600 bytes during analysis, so 20 MB of `# a` would take 3 GB. The longest references
@@ -10,17 +10,14 @@ import { forgeSlug, fragmentHash, styleAt, withSlugs } from "./slugs.ts";
  */
 export const MAX_SECTIONS = 20_000;
 
-/**
- * The most characters of a heading, and so of its anchor, that are kept. Every hit of the document reads all
- * headings.
- */
+/** The most characters of a heading, and so of its anchor, that are kept: every hit reads all headings. */
 const MAX_HEADING = 1000;
 
 /** A page may give each line an id; only the first of these are kept. */
 const MAX_ANCHORS = 20_000;
 
 /** A heading's range in the Markdown without its marks; `textEnd` is before the id that it gives itself. */
-export type HeadingRange = {
+type HeadingRange = {
   readonly level: number;
   readonly start: number;
   readonly end: number;
@@ -143,10 +140,7 @@ const TAG_ID =
 
 const CLOSING_BRACE = 0x7d;
 
-/**
- * The id that a heading gives itself.
- * @returns where the heading's text ends, and the id; null for none
- */
+/** The id that a heading gives itself, null for none, and where the heading's text ends. */
 export function writtenId(
   markdown: string,
   start: number,
@@ -185,4 +179,267 @@ export function linkedFragments(markdown: string): Uint32Array {
     if (hashes.size === MAX_FRAGMENTS) break;
   }
   return Uint32Array.from(hashes).sort();
+}
+
+/**
+ * How a generator makes the anchor of a heading from its text. Docusaurus, Nextra, Starlight and many others
+ * use GitHub's rules; MkDocs those of Python-Markdown, Sphinx those of Docutils. GitLab has its own.
+ */
+export const SLUG_STYLES = ["github", "vitepress", "mkdocs", "docutils", "gitlab"] as const;
+
+export type SlugStyle = (typeof SLUG_STYLES)[number];
+
+const SLUG_OF: Readonly<Record<SlugStyle, (heading: string) => string>> = {
+  // github-slugger: letters, decimal digits, `_` and `-` stay, each blank becomes `-`; `½` and `²` go.
+  github: (heading) =>
+    heading
+      .toLowerCase()
+      .trim()
+      .replace(/[^\p{Alphabetic}\p{M}\p{Nd}\p{Pc} -]/gu, "")
+      .replaceAll(" ", "-"),
+  // @mdit-vue/shared: no accents, runs of signs become one `-`, and no digit comes first.
+  vitepress: (heading) =>
+    heading
+      .normalize("NFKD")
+      .replace(/[\u0300-\u036f\p{Cc}]/gu, "")
+      .replace(/[\s~`!@#$%^&*()\-_+=[\]{}|\\;:"'“”‘’<>,.?/]+/g, "-")
+      .replace(/^-|-$/g, "")
+      .replace(/^(?=\d)/, "_")
+      .toLowerCase(),
+  // markdown.extensions.toc: ASCII only, runs of spaces and `-` become one `-`.
+  mkdocs: (heading) =>
+    heading
+      .normalize("NFKD")
+      .replace(/[^\w\s-]/g, "")
+      .trim()
+      .toLowerCase()
+      .replace(/[-\s]+/g, "-"),
+  // docutils.nodes.make_id: ASCII letters and digits, runs of others become one `-`, and no digit comes first.
+  docutils: (heading) =>
+    heading
+      .toLowerCase()
+      .replace(/[ßæœøđħıłŧ]/g, (letter) => WITHOUT_STROKE[letter] ?? "")
+      .normalize("NFKD")
+      .replace(/[^\p{ASCII}]/gu, "")
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^[-0-9]+|-+$/g, ""),
+  // gitlab: lib/gitlab/utils/markdown.rb: as GitHub's, but runs of `-` become one, and a number gets a word.
+  gitlab: (heading) => SLUG_OF.github(heading).replace(/-+/g, "-").replace(/^\d+$/, "anchor-$&"),
+};
+
+const FORGE = /^https?:\/\/[^/]+\/[^?#]+?(\/-)?\/blob\//;
+
+/** How the anchors of headings are made where a document is read: a forge shows it by its own rules. */
+export function styleAt(url: DocumentUrl, style: SlugStyle): SlugStyle {
+  const forge = FORGE.exec(url);
+  if (!forge) return style;
+  return forge[1] === undefined ? "github" : "gitlab";
+}
+
+/** What a forge makes of a Markdown heading with an id in braces, of which it knows nothing; null elsewhere. */
+function forgeSlug(url: DocumentUrl, written: string): string | null {
+  return /\.(?:md|markdown|mdx)$/i.test(url) && FORGE.test(url)
+    ? SLUG_OF[styleAt(url, "github")](written)
+    : null;
+}
+
+/** What Docutils makes of letters that have no decomposition. */
+const WITHOUT_STROKE: Readonly<Record<string, string>> = { ...PLAIN_LETTERS, ß: "sz", ħ: "h", ŧ: "t" };
+
+const SEPARATOR = { github: "-", vitepress: "-", mkdocs: "_", gitlab: "-" } as const;
+
+/**
+ * The anchors of a document's headings, each once: the second `usage` is `usage-1`, or `usage_1` in MkDocs;
+ * Docutils numbers all headings of a page that have no anchor of their own, `id1`, `id2`.
+ */
+export class Slugs {
+  readonly #style: SlugStyle;
+  readonly #taken = new Set<string>();
+  /** The last number after each stem. */
+  readonly #numbers = new Map<string, number>();
+
+  constructor(style: SlugStyle = "github") {
+    this.#style = style;
+  }
+
+  /** Keeps an anchor that the document itself names from being given to a heading. */
+  reserve(anchor: string): void {
+    this.#taken.add(anchor);
+  }
+
+  next(heading: string): string {
+    const style = this.#style;
+    const slug = SLUG_OF[style](heading);
+    const isMissing = slug === "" && (style === "mkdocs" || style === "docutils");
+    if (!isMissing && !this.#taken.has(slug)) {
+      this.#taken.add(slug);
+      return slug;
+    }
+    const stem = style === "docutils" ? "id" : slug + SEPARATOR[style];
+    let count = this.#numbers.get(stem) ?? 0;
+    let candidate = slug;
+    do candidate = `${stem}${++count}`;
+    while (this.#taken.has(candidate));
+    this.#numbers.set(stem, count);
+    this.#taken.add(candidate);
+    return candidate;
+  }
+}
+
+/** The sections with the anchors that a generator gives them; those that the document names itself stay. */
+export function withSlugs(sections: readonly Section[], style: SlugStyle): Section[] {
+  const slugs = new Slugs(style);
+  for (const { anchor, isAnchorWritten } of sections) if (isAnchorWritten) slugs.reserve(anchor);
+  return sections.map((section) =>
+    section.level === 0 || section.isAnchorWritten
+      ? section
+      : { ...section, anchor: slugs.next(section.heading) },
+  );
+}
+
+const PLAIN = /^[A-Za-z][A-Za-z0-9]*(?: [A-Za-z0-9]+)*$/;
+
+/** Whether all styles make the same anchor; a repeated one, which has a number, is longer than its heading. */
+const isAlike = ({ level, heading, anchor, isAnchorWritten }: Section): boolean =>
+  level === 0 || isAnchorWritten || (anchor.length === heading.length && PLAIN.test(heading));
+
+/**
+ * Finds the style of a collection: the one that explains most of the fragments in its own links. Only
+ * headings whose anchors differ between the styles can tell.
+ */
+export class SlugBallot {
+  /** A bit for each style that makes this anchor, by the anchor's hash. */
+  readonly #styles = new Map<number, number>();
+  readonly #fragments = new Set<number>();
+
+  /** @param fragments hashes of the fragments that a document links to, see `fragmentHash` */
+  add(sections: readonly Section[], fragments: Iterable<number>): void {
+    for (const fragment of fragments) this.#fragments.add(fragment);
+    if (sections.every(isAlike)) return;
+    const bySlug = SLUG_STYLES.map((style) => withSlugs(sections, style));
+    for (let at = 1; at < sections.length; at++) {
+      const first = bySlug[0]![at]!.anchor;
+      if (bySlug.every((styled) => styled[at]!.anchor === first)) continue;
+      bySlug.forEach((styled, style) => {
+        const hash = fragmentHash(styled[at]!.anchor);
+        this.#styles.set(hash, (this.#styles.get(hash) ?? 0) | (1 << style));
+      });
+    }
+  }
+
+  winner(): SlugStyle {
+    const votes = SLUG_STYLES.map(() => 0);
+    for (const fragment of this.#fragments) {
+      const styles = this.#styles.get(fragment) ?? 0;
+      for (let style = 0; style < votes.length; style++) if (styles & (1 << style)) votes[style]!++;
+    }
+    return SLUG_STYLES[votes.indexOf(Math.max(...votes))]!;
+  }
+}
+
+const fragmentHash = (fragment: string): number => Bun.hash.xxHash32(fragment);
+
+/** A part of a document's Markdown, UTF-16 code units, end exclusive. */
+type TextRange = { readonly start: number; readonly end: number };
+
+/**
+ * Finds what the fragment of an address leads to: a section from its heading to the next of its level; for an
+ * id inside a section the text from its line to the next such id that is indented no deeper, or to the
+ * section's end.
+ * @param fragment without `#`, in any case, percent-encoded or not: browsers, people and models write it
+ * differently. What a generator makes of a heading finds the heading too, even where that has another id.
+ */
+export function rangeOfFragment(document: StoredDocument, fragment: string): TextRange | null {
+  const wanted = decodeLoosely(fragment);
+  return (
+    rangeWhere(document, (anchor) => anchor === fragment) ??
+    rangeWhere(document, (anchor) => anchor === wanted) ??
+    rangeWhere(document, (anchor) => anchor.toLowerCase() === wanted.toLowerCase()) ??
+    rangeOfSlug(document, wanted.toLowerCase())
+  );
+}
+
+// What stands in a fragment as it is (WHATWG URL, "fragment percent-encode set").
+const PLAIN_FRAGMENT = /^[!#-;=?-_a-z{|}~]*$/;
+
+/**
+ * An id as it is written after the `#` of an address. Browsers look for an id that is equal to the fragment first, and
+ * then for the decoded one, so that an id is encoded only where it has to be.
+ */
+export const fragmentOf = (id: string): string =>
+  PLAIN_FRAGMENT.test(id) ? id : id.replace(/[%\s"<>`\p{Cc}]/gu, encodeURIComponent);
+
+function rangeWhere(document: StoredDocument, isWanted: (anchor: string) => boolean): TextRange | null {
+  const { sections, anchors } = document;
+  const section = sections.findIndex(({ anchor }) => anchor !== "" && isWanted(anchor));
+  if (section >= 0) return wholeSection(document, section);
+  const inner = anchors.findIndex(({ id }) => isWanted(id));
+  return inner < 0 ? null : rangeOfAnchor(document, inner);
+}
+
+function rangeOfSlug(document: StoredDocument, wanted: string): TextRange | null {
+  const unnamed = document.sections.map((section) => ({ ...section, isAnchorWritten: false }));
+  for (const style of SLUG_STYLES) {
+    const at = withSlugs(unnamed, style).findIndex(({ anchor, level }) => level > 0 && anchor === wanted);
+    if (at >= 0) return wholeSection(document, at);
+  }
+  return null;
+}
+
+/** The range of a section with its subsections, without the blank lines at its end. */
+function wholeSection({ sections, markdown }: StoredDocument, index: number): TextRange {
+  const { start, level } = sections[index]!;
+  const next = sections.slice(index + 1).find((other) => other.level <= level);
+  return withoutBlankEnd(markdown, { start, end: next?.start ?? markdown.length });
+}
+
+function rangeOfAnchor(document: StoredDocument, index: number): TextRange {
+  const { sections, anchors, markdown } = document;
+  const { start } = anchors[index]!;
+  const holder = sections.findLastIndex((section) => section.start <= start);
+  if (sections[holder]!.level > 0 && sections[holder]!.start === start) return wholeSection(document, holder);
+  const indent = indentAt(markdown, start);
+  const next = anchors
+    .slice(index + 1)
+    .find((other) => other.start > start && indentAt(markdown, other.start) <= indent);
+  const end = Math.min(sections[holder]!.end, next?.start ?? markdown.length);
+  return withoutBlankEnd(markdown, { start, end });
+}
+
+function indentAt(markdown: string, start: number): number {
+  let at = start;
+  while (markdown[at] === " " || markdown[at] === "\t") at++;
+  return at - start;
+}
+
+function withoutBlankEnd(markdown: string, { start, end }: TextRange): TextRange {
+  let at = end;
+  while (at > start && /\s/.test(markdown[at - 1]!)) at--;
+  return { start, end: at };
+}
+
+/** An entry of a document's table of contents. */
+type OutlineEntry = {
+  readonly level: number;
+  readonly heading: string;
+  /** The fragment that leads to it; null when the page has none. */
+  readonly anchor: string | null;
+  /** The length of the section with its subsections. */
+  readonly characters: number;
+};
+
+/** The headings of a document in their order; without the deepest levels when there are more than `most`. */
+export function outlineOf(document: StoredDocument, most: number): OutlineEntry[] {
+  const { sections } = document;
+  let deepest = 6;
+  const isShown = ({ level }: Section): boolean => level > 0 && level <= deepest;
+  while (deepest > 1 && sections.filter(isShown).length > most) deepest--;
+  const entries: OutlineEntry[] = [];
+  sections.forEach((section, index) => {
+    if (!isShown(section) || entries.length >= most) return;
+    const { level, heading, anchor } = section;
+    const { start, end } = wholeSection(document, index);
+    entries.push({ level, heading, anchor: fragmentOf(anchor) || null, characters: end - start });
+  });
+  return entries;
 }

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { SlugStyle } from "../document/slugs.ts";
+import type { SlugStyle } from "../document/sections.ts";
 
 type Generator = {
   /** What its configuration is called: a file or a folder. */

@@ -6,10 +6,16 @@ import { systemReason } from "../../base/system-error.ts";
 import { docsUrl } from "../../urls/index.ts";
 import { mayBeDocument } from "../reading/kinds.ts";
 import type { UnreadDocument } from "../reading/read-document.ts";
-import type { LeftOut, LeftOutReason } from "./left-out.ts";
-import { type DocumentExtractor, type Refusal, readFiles, tooLarge } from "./read-files.ts";
+import {
+  type DocumentExtractor,
+  type LeftOut,
+  type LeftOutReason,
+  type Refusal,
+  readFiles,
+  tooLarge,
+} from "./read-files.ts";
 
-export type WalkOptions = {
+type WalkOptions = {
   /** Null leaves out hidden names only. */
   readonly rules: PathRules | null;
   /** Called with each file that is left out, and once for a folder that is. */

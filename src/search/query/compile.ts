@@ -2,21 +2,17 @@ import type { Analyser, TextKind } from "../analysis/analyser.ts";
 import { foldWord } from "../analysis/run-words.ts";
 import { Tokenizer } from "../analysis/tokenizer.ts";
 import { type Corpus, corpusOf } from "../corpus.ts";
-import { inverseDocumentFrequency } from "../field-score.ts";
-import { RANKING } from "../ranking/constants.ts";
+import { inverseDocumentFrequency, RANKING } from "../ranking/formula.ts";
 import type { IndexReader, TermEntry, WeightedTerm } from "../types.ts";
-import { deriveTerms, type TypedTerm } from "./derived-terms.ts";
+import { deriveTerms, type SynonymSettings, synonymsFor, type TypedTerm } from "./derived-terms.ts";
 import type { Phrase, PhraseTerm } from "./phrases.ts";
-import { type SynonymSettings, synonymsFor } from "./synonyms.ts";
 import { isQuestion, QUESTION_WORDS } from "./word-lists.ts";
 
 /** A query's term with the data for the second phase. */
 export type QueryTerm = WeightedTerm & {
   /** Its position in the query; a whole identifier shares the position of its first part. */
   readonly position: number;
-  /**
-   * Whether it is a plain word or a part, as typed: only such terms count for phrases, distances and titles.
-   */
+  /** Whether it is a plain word or a part, as typed: only these count for phrases, distances and titles. */
   readonly isLeaf: boolean;
   /** The typed form, an index into `entry.forms`; -1 when the index has only other forms. */
   readonly typedForm: number;
@@ -37,7 +33,7 @@ export type CompiledQuery = {
   readonly phrases: readonly Phrase[];
 };
 
-export type QueryOptions = {
+type QueryOptions = {
   /** Whether only words as typed count: no stems, synonyms or corrections. */
   readonly wordMatch: boolean;
   readonly synonyms: SynonymSettings;
@@ -52,8 +48,7 @@ const QUOTE_FIRST = /^\s*["\u201c\u201e\u00ab]/;
 type Leaf = { readonly run: string; readonly isDropped: boolean; readonly isUnfinished: boolean };
 
 /**
- * Looks up the words of a query in an index. Its last word also stands for those that it is the beginning of,
- * unless it is quoted.
+ * Looks up the words of a query in an index. Its last word also stands for longer ones unless it is quoted.
  * @throws Failure `timeout`
  */
 export function compileQuery(

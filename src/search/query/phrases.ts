@@ -1,5 +1,5 @@
 import { checkDeadline, checkDeadlineAt } from "../deadline.ts";
-import { FieldScorer } from "../field-score.ts";
+import { FieldScorer } from "../ranking/formula.ts";
 import {
   type CandidateOptions,
   FIELDS,

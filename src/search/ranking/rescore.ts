@@ -1,5 +1,4 @@
 import { checkDeadline } from "../deadline.ts";
-import { FieldScorer } from "../field-score.ts";
 import type { CompiledQuery } from "../query/compile.ts";
 import {
   FIELDS,
@@ -10,8 +9,6 @@ import {
   type RankingSettings,
   type ScoredDocument,
 } from "../types.ts";
-import { CLOSE_POSITIONS, type PhaseTwoWeights, weightsFor } from "./constants.ts";
-import { PassageScorer } from "./passages.ts";
 import {
   brevity,
   closeness,
@@ -21,10 +18,12 @@ import {
   isWholeTitle,
   leavesOf,
   openings,
+  PassageScorer,
   partedLeaves,
   proximity,
   TermPositions,
-} from "./proximity.ts";
+} from "./evidence.ts";
+import { CLOSE_POSITIONS, FieldScorer, type PhaseTwoWeights, weightsFor } from "./formula.ts";
 
 /** How a score came about; its parts add up to the score. */
 export type ScoreExplanation = Readonly<Record<keyof PhaseTwoWeights, number>> & {
@@ -44,7 +43,7 @@ export type RankedDocument = ScoredDocument & {
   readonly explanation: ScoreExplanation | null;
 };
 
-export type RescoreOptions = {
+type RescoreOptions = {
   readonly ranking: RankingSettings;
   /** What the mean lengths of fields are taken from. */
   readonly corpus: LengthTotals;

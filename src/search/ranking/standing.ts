@@ -1,5 +1,4 @@
-import { type DocumentKind, KINDS, pathOf, versionRank } from "../attributes/attributes.ts";
-import { compileGlob, isWithin } from "../attributes/filter.ts";
+import { compileGlob, type DocumentKind, isWithin, KINDS, pathOf, versionRank } from "../attributes.ts";
 import type { AttributeTable, IndexReader } from "../types.ts";
 
 /**
@@ -112,7 +111,7 @@ export function standingAlone(table: AttributeTable): Standing {
   return known;
 }
 
-export type FactorOptions = {
+type FactorOptions = {
   readonly standing: Standing;
   readonly preferences: PathPreferences;
   readonly intent: Intent;

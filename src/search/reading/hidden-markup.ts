@@ -36,10 +36,7 @@ function codeBlocksOf(markdown: string): readonly Range[] {
   let isCode = false;
   let from = -1;
   let to = -1;
-  const ignore = (): void => {};
   scanBlocks(markdown, {
-    open: ignore,
-    close: ignore,
     begin: ({ kind }) => {
       isCode = kind === "code";
       from = -1;
@@ -51,8 +48,6 @@ function codeBlocksOf(markdown: string): readonly Range[] {
     end: () => {
       if (isCode && from >= 0) blocks.push(withFences(markdown, from, to));
     },
-    rule: ignore,
-    reference: ignore,
   });
   return blocks;
 }
@@ -144,10 +139,7 @@ function endOfElement(text: string, from: number, name: string): number {
   return text.length;
 }
 
-/**
- * The position after the `>` of a tag whose name has just ended; -1 when a `<` or the end of the text comes
- * first.
- */
+/** The position behind a tag whose name has just ended; -1 when a `<` or the end of the text comes first. */
 function endOfTag(text: string, from: number): number {
   for (let at = from; at < text.length; at++) {
     if (text[at] === ">") return at + 1;
@@ -170,10 +162,7 @@ function runEnd(text: string, start: number, unit: number, limit = text.length):
 
 const MAX_CODE_SPAN = 2000;
 
-/**
- * The end of the code span that begins at a backtick, or the position after the backticks when there is no
- * code span.
- */
+/** Where the code span that begins at a backtick ends; without one, the position after the backticks. */
 function endOfCodeSpan(text: string, at: number): number {
   const after = runEnd(text, at, BACKTICK);
   const limit = Math.min(text.length, after + MAX_CODE_SPAN);

@@ -1,9 +1,6 @@
 import { extname } from "node:path";
 
-/**
- * The kinds of files that are read while the index is built. An API is a description in OpenAPI, Swagger or
- * AsyncAPI.
- */
+/** The kinds of files that are read while an index is built; `api` is OpenAPI, Swagger or AsyncAPI. */
 export type TextKind = "markdown" | "mdx" | "rst" | "asciidoc" | "notebook" | "api" | "man" | "plain";
 
 /** The kinds of files that become documents. Pages of HTML are extracted before. */

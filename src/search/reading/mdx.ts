@@ -1,6 +1,7 @@
-import { image, literal } from "./phrases.ts";
+import { byWord } from "../../base/text.ts";
+import { image, literal } from "./markdown-writer.ts";
 
-const FENCE = /^[ \t]*(`{3,}|~{3,})(.*)$/;
+const FENCE = /^[ \t]*(`{3,}(?!.*`)|~{3,})(.*)$/;
 const ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]/;
 const MODULE =
   /^(?:import[ \t]+(?:["'{*]|[\w$]+(?:,|[ \t]+from[ \t]))|export[ \t]+(?:const|let|var|function|default|async|class|type|interface|[{*]))/;
@@ -20,25 +21,27 @@ export function mdxToMarkdown(lines: readonly string[]): string {
   let base = 0;
   /** The column of the list that is open; -1 without one. */
   let list = -1;
+  const enter = (line: string, indent: number): void => {
+    if (list < 0 || indent < list || (indent < list + 2 && !ITEM.test(line))) {
+      base = indent;
+      list = -1;
+    }
+    if (list < 0 && ITEM.test(line)) list = indent;
+  };
   for (const line of lines) {
     const indent = line.search(/\S/);
     const [, marks = "", info = ""] = FENCE.exec(line) ?? [];
-    if (fence === "" && indent >= 0) {
-      if (list < 0 || indent < list || (indent < list + 2 && !ITEM.test(line))) {
-        base = indent;
-        list = -1;
-      }
-      if (list < 0 && ITEM.test(line)) list = indent;
-    }
+    if (fence === "" && indent >= 0) enter(line, indent);
     const shown = indent < 0 ? "" : line.slice(Math.min(base, indent));
-    if (fence !== "") {
-      out.push(shown);
-      if (marks.startsWith(fence) && info.trim() === "") fence = "";
-    } else if (marks !== "" && !(marks.startsWith("`") && info.includes("`"))) {
+    if (fence === "" && marks === "") {
+      prose.push(shown);
+      continue;
+    }
+    if (fence === "") {
       end();
       fence = marks;
-      out.push(shown);
-    } else prose.push(shown);
+    } else if (marks.startsWith(fence) && info.trim() === "") fence = "";
+    out.push(shown);
   }
   end();
   return out.join("\n");
@@ -72,8 +75,6 @@ function endOfModule(lines: readonly string[], start: number): number {
   return open <= 0 || firstBlank < 0 ? end : firstBlank;
 }
 
-/** Elements of phrases that Markdown keeps; of others only the content stays. */
-const KEPT = /^(?:br|kbd|sub|sup|code|b|i|em|strong|del|s|u|mark|details|summary)$/;
 /** Attributes of components that their readers see. */
 const SHOWN = /^(?:title|label|heading|header|summary|description|alt|caption|subtitle)$/;
 
@@ -196,20 +197,31 @@ function readTag(text: string, start: number, closing: ReadonlyMap<number, numbe
   }
 }
 
-function markdownOf({ name, isClosing, attributes }: Tag, before: string): string {
-  const slash = isClosing ? "/" : "";
-  if (KEPT.test(name)) return `<${slash}${name}>`;
-  if (name === "a")
-    return isClosing ? "</a>" : `<a href="${attributes.get("href")?.replace(/["<>]/g, "") ?? ""}">`;
-  if (isClosing) return "";
-  if (name === "img" || name === "Image")
-    return image(attributes.get("alt") ?? "", attributes.get("src") ?? "");
+function markdownOf(tag: Tag, before: string): string {
   const isBlock = lastLine(before).trim() === "";
-  if (/^h[1-6]$/.test(name)) return isBlock ? `${"#".repeat(Number(name[1]))} ` : "";
-  if (name === "li") return isBlock ? "- " : "";
-  if (!/^\p{Lu}/u.test(name)) return "";
-  const shown = [...attributes].filter(([key, value]) => SHOWN.test(key) && value.trim() !== "");
+  const write = ELEMENTS.get(tag.name) ?? (/^\p{Lu}/u.test(tag.name) ? component : null);
+  return write?.(tag, isBlock) ?? "";
+}
+
+function component({ isClosing, attributes }: Tag, isBlock: boolean): string {
+  const shown = isClosing
+    ? []
+    : [...attributes].filter(([key, value]) => SHOWN.test(key) && /\S/.test(value));
   if (shown.length === 0) return "";
   const phrases = shown.map(([, value]) => literal(value.replace(/\s+/g, " ").trim()));
   return isBlock ? `${phrases.map((one) => `**${one}**`).join("\n\n")}\n\n` : `${phrases.join(" ")} `;
 }
+
+/** What becomes of elements; of others only the content stays. */
+const ELEMENTS = byWord<(tag: Tag, isBlock: boolean) => string>({
+  // Phrases that Markdown keeps.
+  "br kbd sub sup code b i em strong del s u mark details summary": ({ name, isClosing }) =>
+    `<${isClosing ? "/" : ""}${name}>`,
+  a: ({ isClosing, attributes }) =>
+    isClosing ? "</a>" : `<a href="${attributes.get("href")?.replace(/["<>]/g, "") ?? ""}">`,
+  "img Image": ({ isClosing, attributes }) =>
+    isClosing ? "" : image(attributes.get("alt") ?? "", attributes.get("src") ?? ""),
+  "h1 h2 h3 h4 h5 h6": ({ name, isClosing }, isBlock) =>
+    isBlock && !isClosing ? `${"#".repeat(Number(name[1]))} ` : "",
+  li: ({ isClosing }, isBlock) => (isBlock && !isClosing ? "- " : ""),
+});

@@ -3,19 +3,19 @@ import { Failure } from "../../base/failure.ts";
 import { inlineText, readInline } from "../../markdown/index.ts";
 import { anchorsInText, parseFrontMatter } from "../../pages/index.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../../urls/index.ts";
-import { scanLines } from "../document/blocks.ts";
+import { scanLines } from "../document/lines.ts";
 import type { DocumentAnchor, SourceDocument } from "../types.ts";
-import { readApi } from "./api/read-api.ts";
-import { asciidocToMarkdown } from "./asciidoc/asciidoc.ts";
+import { readApi } from "./api.ts";
+import { asciidocToMarkdown } from "./asciidoc.ts";
 import { withoutHiddenMarkup } from "./hidden-markup.ts";
 import type { TextKind } from "./kinds.ts";
-import { manToMarkdown } from "./man/man.ts";
+import { manToMarkdown } from "./man.ts";
 import { mdxToMarkdown } from "./mdx.ts";
 import { notebookToMarkdown } from "./notebook.ts";
-import { rstToMarkdown } from "./rst/rst.ts";
+import { rstToMarkdown } from "./rst.ts";
 
 /** A file of documentation. Nobody has read it yet, except to check that it is text. */
-export type DocumentFile = {
+type DocumentFile = {
   /** The document's address, unless its front matter names another one. */
   readonly url: DocumentUrl;
   /** A document without a title is named after the last part of the path. */
@@ -34,8 +34,7 @@ export const nameOf = ({ path, url }: UnreadDocument): string => path ?? url;
 
 /**
  * Reads and cleans the documents of a file, in time linear in its text; most files are one.
- * @throws Failure `too_large` for a text of over a million lines that has to be converted, `unreadable_input`
- * for one that cannot be
+ * @throws Failure `too_large` for over a million lines to convert, `unreadable_input` where it cannot be
  */
 export function* readDocuments(document: UnreadDocument): Generator<SourceDocument> {
   if (!("text" in document)) yield cleanDocument(document);
@@ -122,8 +121,7 @@ const MAX_TITLE = 300;
 /**
  * Removes from a document what its readers do not see but a language model would read: comments and hidden
  * elements of HTML, and characters that are invisible or reverse the order of the text. In code it removes
- * only such characters. It shortens the title to one line of at most 300 characters. Takes time linear in the
- * text.
+ * only such characters. It shortens the title to one line of at most 300 characters. Takes linear time.
  */
 export function cleanDocument(document: SourceDocument): SourceDocument {
   const { markdown, anchors, ...named } = withVisibleCharacters(document);
@@ -167,28 +165,10 @@ const HIDDEN = /[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u206f\ufeff\u00ad\ufff9
 
 const withoutHiddenCharacters = (text: string): string => withoutTagCharacters(text.replace(HIDDEN, ""));
 
-// U+E0000 to U+E007F in UTF-16 begin with this unit.
-const TAG_LEAD = "\udb40";
-const isTagTrail = (unit: number): boolean => unit >= 0xdc00 && unit <= 0xdc7f;
 const FLAG = "\u{1f3f4}";
 
 /** Removes tag characters except in flags (UTS #51, 1.4.6), because everywhere else they hide text. */
-function withoutTagCharacters(text: string): string {
-  const kept: string[] = [];
-  let from = 0;
-  for (let at = text.indexOf(TAG_LEAD); at >= 0; at = text.indexOf(TAG_LEAD, at)) {
-    const end = tagRunEnd(text, at);
-    if (end > at && !text.startsWith(FLAG, at - FLAG.length)) {
-      kept.push(text.slice(from, at));
-      from = end;
-    }
-    at = Math.max(end, at + 1);
-  }
-  return from === 0 ? text : kept.join("") + text.slice(from);
-}
-
-function tagRunEnd(text: string, at: number): number {
-  let end = at;
-  while (text[end] === TAG_LEAD && isTagTrail(text.charCodeAt(end + 1))) end += 2;
-  return end;
-}
+const withoutTagCharacters = (text: string): string =>
+  text.replace(/[\u{e0000}-\u{e007f}]+/gu, (run, at: number) =>
+    text.startsWith(FLAG, at - FLAG.length) ? run : "",
+  );

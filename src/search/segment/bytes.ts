@@ -1,13 +1,9 @@
 import { withRoom } from "../number-list.ts";
-import { bitWidth } from "./bit-packing.ts";
 
 /** Below this many bytes, copying one by one is cheaper than making a view of an array. */
 export const FEW_BYTES = 64;
 
-/**
- * A growing array of bytes. Integers are written as little-endian base-128 varints unless a method says
- * otherwise.
- */
+/** A growing array of bytes. Integers are little-endian base-128 varints unless a method says otherwise. */
 export class ByteWriter {
   bytes: Uint8Array<ArrayBuffer>;
   length = 0;
@@ -64,10 +60,7 @@ export class ByteWriter {
     for (let at = start; at < other.length; at++) this.bytes[this.length++] = from[at]!;
   }
 
-  /**
-   * Begins a stretch that is preceded by its length.
-   * @returns the argument for `endPrefixed`
-   */
+  /** Begins a stretch that is preceded by its length; returns the argument for `endPrefixed`. */
   beginPrefixed(): number {
     this.byte(0); // most stretches are short and need one byte
     return this.length;
@@ -135,4 +128,172 @@ export class ByteReader {
     this.offset += length;
     return bytes;
   }
+}
+
+/** The number of bits for every value from 0 to `max`: at most 32, and 0 when all are 0. */
+export const bitWidth = (max: number): number => 32 - Math.clz32(max);
+
+/** The number of bytes for `count` values of this width. */
+export const packedLength = (count: number, width: number): number => (count * width + 7) >>> 3;
+
+/**
+ * Writes values one after another in `width` bits each, the lowest bit first.
+ * @param target must have `packedLength` bytes from `offset` on
+ * @returns the offset after the last byte
+ */
+export function packBits(
+  values: Uint32Array,
+  { count, width }: { readonly count: number; readonly width: number },
+  target: Uint8Array,
+  offset: number,
+): number {
+  let at = offset;
+  let pending = 0;
+  let pendingBits = 0;
+  for (let index = 0; index < count; index++) {
+    const value = values[index]!;
+    let bit = 0;
+    while (bit < width) {
+      const taken = Math.min(8 - pendingBits, width - bit);
+      pending |= ((value >>> bit) & ((1 << taken) - 1)) << pendingBits;
+      bit += taken;
+      pendingBits += taken;
+      if (pendingBits === 8) {
+        target[at++] = pending;
+        pending = 0;
+        pendingBits = 0;
+      }
+    }
+  }
+  if (pendingBits > 0) target[at++] = pending;
+  return at;
+}
+
+/** The inverse of `packBits`; `values` must have `count` places. */
+export function unpackBits(
+  source: Uint8Array,
+  offset: number,
+  { count, width }: { readonly count: number; readonly width: number },
+  values: Uint32Array | Int32Array,
+): void {
+  if (width === 0) {
+    for (let index = 0; index < count; index++) values[index] = 0;
+    return;
+  }
+  if (width === 8) {
+    for (let index = 0; index < count; index++) values[index] = source[offset + index]!;
+    return;
+  }
+  if (width > 24) {
+    unpackWide(source, offset, { count, width }, values);
+    return;
+  }
+  const mask = (1 << width) - 1;
+  let at = offset;
+  let pending = 0;
+  let pendingBits = 0;
+  if (width < 8) {
+    // One more byte is always enough for the next value, without an inner loop; most blocks are like this.
+    for (let index = 0; index < count; index++) {
+      if (pendingBits < width) {
+        pending |= source[at++]! << pendingBits;
+        pendingBits += 8;
+      }
+      values[index] = pending & mask;
+      pending >>>= width;
+      pendingBits -= width;
+    }
+    return;
+  }
+  for (let index = 0; index < count; index++) {
+    // At most 23 bits are left over, so that another byte stays within 31.
+    while (pendingBits < width) {
+      pending |= source[at++]! << pendingBits;
+      pendingBits += 8;
+    }
+    values[index] = pending & mask;
+    pending >>>= width;
+    pendingBits -= width;
+  }
+}
+
+function unpackWide(
+  source: Uint8Array,
+  offset: number,
+  { count, width }: { readonly count: number; readonly width: number },
+  values: Uint32Array | Int32Array,
+): void {
+  for (let index = 0; index < count; index++) {
+    let value = 0;
+    for (let bit = 0; bit < width; bit++) {
+      const place = index * width + bit;
+      value |= ((source[offset + (place >>> 3)]! >>> (place & 7)) & 1) << bit;
+    }
+    values[index] = value >>> 0;
+  }
+}
+
+/**
+ * Writes a string as bytes that sort in the order of its UTF-16 code units, as JavaScript's strings do: each
+ * code unit is encoded alone like in UTF-8 (CESU-8). Lone surrogates are kept.
+ */
+function encodeCodeUnits(text: string, target: Uint8Array, start: number): number {
+  let end = start;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit < 0x80) target[end++] = unit;
+    else if (unit < 0x800) {
+      target[end++] = 0xc0 | (unit >> 6);
+      target[end++] = 0x80 | (unit & 63);
+    } else {
+      target[end++] = 0xe0 | (unit >> 12);
+      target[end++] = 0x80 | ((unit >> 6) & 63);
+      target[end++] = 0x80 | (unit & 63);
+    }
+  }
+  return end;
+}
+
+/** Appends the string's bytes, and returns how many they are. */
+export function writeCodeUnits(text: string, writer: ByteWriter): number {
+  const start = writer.length;
+  writer.reserve(text.length * 3); // the most that the code units can take
+  writer.length = encodeCodeUnits(text, writer.bytes, start);
+  return writer.length - start;
+}
+
+/** The number of bytes of the string in this encoding. */
+export function encodedLength(text: string): number {
+  let length = text.length;
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    if (unit >= 0x80) length += unit < 0x800 ? 1 : 2;
+  }
+  return length;
+}
+
+/** The string's bytes in an array of their own. */
+export function codeUnitBytes(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(encodedLength(text));
+  encodeCodeUnits(text, bytes, 0);
+  return bytes;
+}
+
+const ascii = new TextDecoder("latin1");
+
+export function decodeCodeUnits(bytes: Uint8Array, start: number, end: number): string {
+  let asciiEnd = start;
+  while (asciiEnd < end && bytes[asciiEnd]! < 0x80) asciiEnd++;
+  if (asciiEnd === end) return ascii.decode(bytes.subarray(start, end));
+  let text = "";
+  for (let at = start; at < end; ) {
+    const first = bytes[at++]!;
+    if (first < 0x80) text += String.fromCharCode(first);
+    else if (first < 0xe0) text += String.fromCharCode(((first & 31) << 6) | (bytes[at++]! & 63));
+    else {
+      const middle = bytes[at++]! & 63;
+      text += String.fromCharCode(((first & 15) << 12) | (middle << 6) | (bytes[at++]! & 63));
+    }
+  }
+  return text;
 }

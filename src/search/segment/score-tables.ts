@@ -1,14 +1,12 @@
-import { FieldScorer } from "../field-score.ts";
+import { FieldScorer } from "../ranking/formula.ts";
 import {
-  FIELDS,
+  FIELD_COUNT,
   type FieldNumber,
   type IndexReader,
   type LengthTotals,
   type RankingSettings,
 } from "../types.ts";
-import type { Signatures } from "./signatures.ts";
-
-const FIELD_COUNT = FIELDS.length;
+import type { Signatures } from "./postings.ts";
 
 /** The table has scores for field lengths below this. */
 export const TABLE_LENGTHS = 256;
@@ -22,7 +20,7 @@ const MAX_LENGTH = 0xffff;
 const MAX_CACHED_BLOCKS = 500_000;
 
 /** The parts of an index that the tables are computed from. */
-export type ScoredIndex = Pick<IndexReader, "fieldLength"> & {
+type ScoredIndex = Pick<IndexReader, "fieldLength"> & {
   readonly signatures: Signatures;
   readonly lengthsByDocument: Uint16Array;
 };
@@ -30,17 +28,13 @@ export type ScoredIndex = Pick<IndexReader, "fieldLength"> & {
 /**
  * What the first phase needs from an index for one ranking, computed once: the score of every field,
  * frequency and small length (exactly `FieldScorer.part`), the signatures without fields that count nothing,
- * and each document's field lengths side by side. Computing these three for every posting took half of the
- * time of a search.
+ * and each document's field lengths side by side. Computing them for every posting took half of a search.
  */
 export class ScoreTables {
   readonly scorer: FieldScorer;
   /** Scores by frequency × fields + field, then by length. */
   readonly parts: Float64Array;
-  /**
-   * Entries of signature n: `entries[starts[n]]` up to `entries[starts[n + 1]]`, each frequency × fields +
-   * field.
-   */
+  /** Signature n has `entries[starts[n]]` up to `entries[starts[n + 1]]`, each frequency × fields + field. */
   readonly starts: Uint32Array;
   readonly entries: Uint8Array;
   /** Lengths by document × fields + field. 65 535 stands for any longer length too. */
@@ -98,10 +92,7 @@ export class ScoreTables {
   }
 }
 
-/**
- * Puts the lengths of each document side by side.
- * @param columns a column of lengths for each field
- */
+/** Puts the lengths of each document side by side; `columns` has those of each field. */
 export function interleaveLengths(columns: readonly ArrayLike<number>[], documentCount: number): Uint16Array {
   const lengths = new Uint16Array(documentCount * FIELD_COUNT);
   columns.forEach((column, field) => {

@@ -1,7 +1,7 @@
 import { Failure } from "../../base/failure.ts";
 import type { DocumentUrl } from "../../urls/index.ts";
-import { openAttributes } from "../attributes/attributes.ts";
-import type { SlugStyle } from "../document/slugs.ts";
+import { openAttributes } from "../attributes.ts";
+import type { SlugStyle } from "../document/sections.ts";
 import {
   type AttributeTable,
   type DocumentLayout,
@@ -16,20 +16,13 @@ import {
   type TermWalk,
 } from "../types.ts";
 import { ByteReader } from "./bytes.ts";
-import { type LengthColumn, openLengths } from "./field-lengths.ts";
-import { SegmentFile } from "./file-reader.ts";
-import { corrupt } from "./layout.ts";
-import { type Blocks, PostingList } from "./posting-reader.ts";
+import { corrupt, SegmentFile } from "./file.ts";
+import { type Blocks, PostingList, Signatures } from "./postings.ts";
 import { BlockCache, interleaveLengths, ScoreTables } from "./score-tables.ts";
-import { Signatures } from "./signatures.ts";
-import { StoredBlockReader } from "./stored-blocks.ts";
-import { decodeLayout, decodeStored, MarkdownBytes, openStored } from "./stored-codec.ts";
-import { StringTableCursor } from "./string-table.ts";
-import { type LocatedTerm, TermDictionary } from "./term-dictionary.ts";
+import { decodeLayout, decodeStored, MarkdownBytes, openStored, StoredBlockReader } from "./stored.ts";
+import { type LocatedTerm, StringTableCursor, TermDictionary } from "./terms.ts";
 
-/**
- * The most blocks whose places and bounds are kept, at 84 bytes each; common words come in every other query.
- */
+/** The most blocks whose places and bounds are kept, at 84 bytes; common words come in every other query. */
 const MAX_CACHED_BLOCKS = 100_000;
 
 /** An index's description of itself. */
@@ -85,11 +78,7 @@ export class Segment implements IndexReader, Disposable {
     this.#urls = new StringTableCursor(file, { entries: "urls", blocks: "urlBlocks" });
   }
 
-  /**
-   * Opens an index file; dispose it after use.
-   * @throws Failure `index_missing`, `index_outdated` (another version's format), `index_corrupt`,
-   * `unreadable_input`
-   */
+  /** Opens an index file; dispose it after use. @throws Failure as `SegmentFile.open` */
   static open(path: string): Segment {
     const file = SegmentFile.open(path);
     try {
@@ -114,30 +103,19 @@ export class Segment implements IndexReader, Disposable {
     return this.#file.path;
   }
 
-  /** The size of the file in bytes. */
-  get byteLength(): number {
-    return this.#file.bytes.length;
-  }
-
   /** Field lengths by field, then by document. */
   get lengths(): readonly LengthColumn[] {
     this.#lengths ??= openLengths(this.#file.whole("lengths"), this.documentCount);
     return this.#lengths;
   }
 
-  /**
-   * Lengths by document × fields + field, at most 65 535, for scoring, which reads a document's lengths
-   * together.
-   */
+  /** Lengths by document × fields + field, at most 65 535: scoring reads a document's lengths together. */
   get lengthsByDocument(): Uint16Array {
     this.#lengthsByDocument ??= interleaveLengths(this.lengths, this.documentCount);
     return this.#lengthsByDocument;
   }
 
-  /**
-   * The tables for scoring with a ranking. The last ones of two corpora are kept: the index is searched alone
-   * and together with others.
-   */
+  /** The tables of a ranking. Those of two corpora are kept: an index is searched alone and with others. */
   scoreTables(ranking: RankingSettings, corpus: LengthTotals): ScoreTables {
     const kept = this.#tables.find((one) => one.ranking === ranking && one.corpus === corpus);
     if (kept) return kept.tables;
@@ -171,7 +149,7 @@ export class Segment implements IndexReader, Disposable {
     if (located === null) throw corrupt(this.path, "a term that is not there any more");
     const { id, range } = located;
     const known = this.#blocks.get(id);
-    const list = new PostingList(this.#file, this.signatures, { range, blocks: known });
+    const list = new PostingList(this.#file, this.signatures, range, known);
     const { blocks } = list;
     if (blocks.count > 1 && known === undefined) this.#blocks.set(id, blocks, blocks.count);
     return list;
@@ -265,20 +243,6 @@ export class Segment implements IndexReader, Disposable {
     return [low, high];
   }
 
-  /** The sizes of the file's parts in bytes, for reports. */
-  sizes(): Readonly<Record<"postings" | "dictionary" | "lengths" | "layouts" | "stored" | "all", number>> {
-    const size = (...names: Parameters<SegmentFile["section"]>[0][]): number =>
-      names.reduce((total, name) => total + this.#file.section(name).end - this.#file.section(name).start, 0);
-    return {
-      postings: size("postings", "signatures"),
-      dictionary: size("terms", "termBlocks", "termEnds", "termEndBlocks"),
-      lengths: size("lengths"),
-      layouts: size("layouts", "layoutOffsets"),
-      stored: size("stored", "storedOffsets", "urls", "urlBlocks", "hashes", "attributes", "attributeNames"),
-      all: this.byteLength,
-    };
-  }
-
   /** Call this before a search; see `SegmentFile.requireWhole`. */
   requireWhole(): void {
     this.#file.requireWhole();
@@ -298,4 +262,61 @@ function readMeta(file: SegmentFile): SegmentMeta {
   const meta: SegmentMeta = JSON.parse(new TextDecoder().decode(file.whole("meta")));
   if (meta.fieldTotals.length !== FIELDS.length) throw corrupt(file.path, "its fields");
   return meta;
+}
+
+/** A column of numbers in the smallest width that holds them all. */
+type LengthColumn = Uint8Array | Uint16Array | Uint32Array;
+
+const WIDTHS = [1, 2, 4] as const;
+
+/**
+ * Writes exact field lengths, one column per field: eight bytes with the width of each column, then the
+ * columns, each starting at a multiple of 4.
+ */
+export function encodeLengths(columns: readonly Uint32Array[]): Uint8Array {
+  const widths = columns.map(widthOf);
+  const size = columns.reduce((total, column, field) => total + aligned(column.length * widths[field]!), 0);
+  const bytes = new Uint8Array(8 + size);
+  bytes.set(widths);
+  let offset = 8;
+  columns.forEach((column, field) => {
+    const width = widths[field]!;
+    viewOf(bytes, offset, column.length, width).set(column);
+    offset += aligned(column.length * width);
+  });
+  return bytes;
+}
+
+/** Opens in place the columns that `encodeLengths` wrote, at a multiple of 4. */
+export function openLengths(bytes: Uint8Array<ArrayBuffer>, documentCount: number): readonly LengthColumn[] {
+  let offset = 8;
+  return FIELDS.map((_, field) => {
+    const width = bytes[field]!;
+    const column = viewOf(bytes, offset, documentCount, width);
+    offset += aligned(documentCount * width);
+    return column;
+  });
+}
+
+/** The sum of each column, by field. */
+export const totalsOf = (columns: readonly ArrayLike<number>[]): Float64Array =>
+  Float64Array.from(columns, (column) => {
+    let total = 0;
+    for (let document = 0; document < column.length; document++) total += column[document]!;
+    return total;
+  });
+
+const aligned = (length: number): number => Math.ceil(length / 4) * 4;
+
+function widthOf(column: Uint32Array): number {
+  let all = 0;
+  for (let document = 0; document < column.length; document++) all |= column[document]!;
+  return WIDTHS.find((width) => width === 4 || all >>> (width * 8) === 0) ?? 4;
+}
+
+function viewOf(bytes: Uint8Array<ArrayBuffer>, offset: number, count: number, width: number): LengthColumn {
+  const start = bytes.byteOffset + offset;
+  if (width === 1) return new Uint8Array(bytes.buffer, start, count);
+  if (width === 2) return new Uint16Array(bytes.buffer, start, count);
+  return new Uint32Array(bytes.buffer, start, count);
 }

@@ -4,10 +4,7 @@ import { didYouMean } from "../../base/nearest.ts";
 import type { Exchange } from "../middleware/exchange.ts";
 import { type InvalidField, ProblemError } from "../middleware/problem.ts";
 
-/**
- * This is the only file that knows the framework; everything else consists of handlers of exchanges, and
- * schemas.
- */
+/** This is the only file that knows the framework; everything else consists of handlers of exchanges, and schemas. */
 export { z };
 
 type ApiEnvironment = { readonly Bindings: { readonly exchange: Exchange } };
@@ -52,7 +49,7 @@ export type ApiCall = {
   readonly query: Readonly<Record<string, string>>;
 };
 
-export type ApiOptions = {
+type ApiOptions = {
   readonly title: string;
   readonly version: string;
   readonly description: string;
@@ -183,10 +180,7 @@ function unknownRoute(app: OpenAPIHono<ApiEnvironment>, { path, request }: Excha
 /** The most fields of a body that an answer names. */
 const MAX_NAMED_FIELDS = 50;
 
-/**
- * Parses a value with a schema.
- * @throws ProblemError 422 that names every wrong field, unknown ones included
- */
+/** Parses a value with a schema. @throws ProblemError 422 that names every wrong field, unknown ones included */
 export function parseWith<S extends Schema>(schema: S, value: unknown, what: string): z.output<S> {
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
@@ -243,6 +237,12 @@ const Problem = z
       .openapi({ description: "The fields that are wrong" }),
   })
   .openapi("Problem", { description: "RFC 9457" });
+
+/** Describes an answer that is JSON. */
+export const answerOf = (description: string, schema: Schema): ApiAnswer => ({
+  description,
+  content: { "application/json": schema },
+});
 
 /** Describes an answer that is a problem. */
 export const problem = (description: string, headers?: ApiAnswer["headers"]): ApiAnswer => ({

@@ -2,7 +2,7 @@ import { type Gauge, gaugeOf } from "../../base/metrics.ts";
 import { requireAllTenants } from "../middleware/access.ts";
 import { docsPage } from "../web/api-docs.ts";
 import { answer } from "../web/assets.ts";
-import { type Api, type ApiOperation, type ApiOptions, createApi, LIMITED, z } from "./openapi.ts";
+import { type Api, type ApiOperation, answerOf, createApi, LIMITED, z } from "./openapi.ts";
 
 /** Probes of load balancers and supervisors, which are answered without a key and under any load. */
 export const PROBE_PATHS: readonly string[] = ["/health", "/ready"];
@@ -19,7 +19,7 @@ export type SiteParts = {
 };
 
 /** The differences between the two servers. */
-export type SiteAnswers = {
+type SiteAnswers = {
   /** The answer of `GET /` to programs; null: this server has nothing to show to people. */
   readonly about: ((basePath: string) => object) | null;
   readonly aboutSchema: z.ZodType;
@@ -27,13 +27,12 @@ export type SiteAnswers = {
   readonly healthSchema: z.ZodType;
   /** What is read whenever somebody asks for the metrics. */
   readonly gauges: () => Promise<readonly Gauge[]>;
+  readonly description: string;
+  readonly operations: readonly ApiOperation[];
 };
 
 /** Mounts the operations of a server and those that both have: the pages, the probes, the metrics. */
-export function createSite(
-  parts: SiteParts,
-  site: SiteAnswers & Pick<ApiOptions, "description" | "operations">,
-): Api {
+export function createSite(parts: SiteParts, site: SiteAnswers): Api {
   const api: Api = createApi({
     title: parts.name,
     version: parts.version,
@@ -59,7 +58,7 @@ const probeOperations = (parts: SiteParts, site: SiteAnswers): ApiOperation[] =>
     tag: "operation",
     summary: "Whether the server is alive, and what it has",
     isOpen: true,
-    answers: { 200: { description: "It is", content: { "application/json": site.healthSchema } } },
+    answers: { 200: answerOf("It is", site.healthSchema) },
     handle: site.health,
   },
   {
@@ -69,8 +68,8 @@ const probeOperations = (parts: SiteParts, site: SiteAnswers): ApiOperation[] =>
     summary: "Whether requests should be sent here",
     isOpen: true,
     answers: {
-      200: { description: "Yes", content: { "application/json": Ready } },
-      503: { description: "No: it is starting or ending", content: { "application/json": Ready } },
+      200: answerOf("Yes", Ready),
+      503: answerOf("No: it is starting or ending", Ready),
     },
     handle: async () => Response.json({ ready: parts.isReady() }, { status: parts.isReady() ? 200 : 503 }),
   },
@@ -133,12 +132,7 @@ const pageOperations = (
     path: "/openapi.json",
     tag: "pages",
     summary: "This API as an OpenAPI 3.1 document",
-    answers: {
-      200: {
-        description: "The document",
-        content: { "application/json": z.record(z.string(), z.unknown()) },
-      },
-    },
+    answers: { 200: answerOf("The document", z.record(z.string(), z.unknown())) },
     handle: async ({ exchange }) => Response.json(describe(exchange.basePath)),
   },
 ];

@@ -42,15 +42,8 @@ export function createAccess({ apiKey, keys = null, tokens = null }: AccessOptio
   };
 }
 
-/**
- * Lets requests through that are granted something, with the grant.
- * @param options.openPaths paths that need none, for load balancers and supervisors
- */
-export function requireGrant(options: {
-  readonly access: Access;
-  readonly openPaths: readonly string[];
-}): Layer {
-  const { access, openPaths } = options;
+/** Lets granted requests through, with the grant. @param openPaths that need none, for balancers and supervisors */
+export function requireGrant(access: Access, openPaths: readonly string[]): Layer {
   if (access.isOpen) return (next) => next;
   return (next) => async (exchange) => {
     if (openPaths.includes(exchange.path)) return next(exchange);
@@ -76,12 +69,14 @@ export function requireAllTenants({ grant }: Exchange): void {
 }
 
 function refusal(exchange: Exchange, resource: ProtectedResource | null): ProblemError {
-  const isMissing = tokenOf(exchange.request) === undefined;
+  const { request, client, basePath } = exchange;
+  const isMissing = tokenOf(request) === undefined;
   const what = resource === null ? "API key" : "API key or token";
   const challenge = ['realm="article-extractor"'];
   // RFC 6750 (3.1) defines the error, and RFC 9728 (5.1) the address of the metadata.
   if (resource !== null && !isMissing) challenge.push('error="invalid_token"');
-  if (resource !== null) challenge.push(`resource_metadata="${metadataUrl(exchange)}"`);
+  if (resource !== null)
+    challenge.push(`resource_metadata="${client.scheme}://${client.host}${basePath}${WELL_KNOWN}/mcp"`);
   return new ProblemError({
     status: 401,
     code: "unauthorized",
@@ -105,7 +100,7 @@ const tokenOf = ({ headers }: Request): string | undefined =>
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
 /** What is said of a server that takes tokens (RFC 9728, section 2). */
-export type ProtectedResource = {
+type ProtectedResource = {
   /** The server's address as clients see it, which is the audience of tokens for it. */
   readonly audience: string;
   readonly issuer: string;
@@ -132,7 +127,3 @@ export const serveResourceMetadata =
       resource_name: "article-extractor",
     });
   };
-
-/** Where clients find the document, as they see the server. */
-const metadataUrl = ({ client, basePath }: Exchange): string =>
-  `${client.scheme}://${client.host}${basePath}${WELL_KNOWN}/mcp`;

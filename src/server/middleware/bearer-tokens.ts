@@ -111,7 +111,13 @@ function createIssuerKeys(settings: TokenSettings, { read, now, log }: TokenPart
   };
   return async (header, token) => {
     await refresh(keys === null ? AGAIN_MS : FRESH_MS);
-    if (keys === null) throw unavailable();
+    if (keys === null)
+      throw new ProblemError({
+        status: 503,
+        code: "issuer_unavailable",
+        detail: "the keys of the tokens' issuer cannot be read; try again",
+        headers: { "retry-after": "30" },
+      });
     try {
       return await keys(header, token);
     } catch (error) {
@@ -122,18 +128,7 @@ function createIssuerKeys(settings: TokenSettings, { read, now, log }: TokenPart
   };
 }
 
-const unavailable = (): ProblemError =>
-  new ProblemError({
-    status: 503,
-    code: "issuer_unavailable",
-    detail: "the keys of the tokens' issuer cannot be read; try again",
-    headers: { "retry-after": "30" },
-  });
-
-/**
- * Asks the issuer where its keys are: RFC 8414, section 3.1, then OpenID Connect Discovery, section 4.
- * @throws Error when neither says so
- */
+/** Asks the issuer where its keys are (RFC 8414, 3.1; OpenID Connect Discovery, 4). @throws when neither says so */
 async function findJwksUrl(issuer: string, read: TokenParts["read"]): Promise<string> {
   const { origin, pathname } = new URL(issuer);
   const path = pathname.replace(/\/$/, "");

@@ -2,7 +2,6 @@ import type { Client, Exchange, Layer } from "./exchange.ts";
 import { ClientCounts } from "./limits.ts";
 import { ProblemError } from "./problem.ts";
 
-/** The largest body of a request. */
 export const MAX_BODY_BYTES = 2 * 1024 * 1024;
 
 export type BodyLimits = {
@@ -16,13 +15,9 @@ export type BodyLimits = {
   readonly maxLargePerClient: number;
 };
 
-/** The longest time that a body may take to arrive, in ms. */
 export const MAX_BODY_MS = 10_000;
 
-/**
- * With these limits, a thousand slow senders of small bodies and all allowed large bodies hold less than 100
- * MiB.
- */
+/** With these limits, a thousand slow senders of small bodies and all allowed large bodies hold less than 100 MiB. */
 const BODY_LIMITS: BodyLimits = {
   maxBytes: MAX_BODY_BYTES,
   maxMs: MAX_BODY_MS,
@@ -47,10 +42,7 @@ export function receiveBodies(overrides: Partial<BodyLimits> = {}): Layer {
   };
 }
 
-/**
- * Parses the JSON of a request's body.
- * @throws ProblemError 415 for another type, 400 for invalid JSON
- */
+/** Parses the JSON of a request's body. @throws ProblemError 415 for another type, 400 for invalid JSON */
 export function readJsonBody({ request, body }: Exchange): unknown {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json")

@@ -49,9 +49,7 @@ function firstUntrusted(chain: readonly string[], trusted: AddressSet): string |
   return null;
 }
 
-/**
- * Proxies append to what they received, so only the last part of a list comes from the trusted proxy itself.
- */
+/** Proxies append to what they received, so only the last part of a list comes from the trusted proxy itself. */
 const lastOf = (list: string | null): string | undefined => list?.split(",").at(-1)?.trim() || undefined;
 
 /**
@@ -98,10 +96,7 @@ const FORWARDING_NAME = new RegExp(
 const CLIENTS_OWN =
   /^(?:host|origin|referer|user-agent|authorization|cookie|x-request-id|(?:sec|accept|content|if)-.+)$/;
 
-/**
- * Whether a request was forwarded by a proxy that shows it: it has a forwarding header, or any other header
- * with an address that is not this machine's.
- */
+/** Whether a request shows a proxy: a forwarding header, or a foreign address in any header but a client's own. */
 function isForwarded(headers: Headers): boolean {
   for (const [name, value] of headers)
     if (FORWARDING_NAME.test(name) || (!CLIENTS_OWN.test(name) && namesForeignAddress(value))) return true;

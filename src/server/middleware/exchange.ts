@@ -17,10 +17,7 @@ export type Exchange = {
   readonly grant: Grant | null;
   /** What inner layers add to the request's line in the log. */
   readonly notes: Record<string, string>;
-  /**
-   * Aborts when the client leaves or the shutdown cancels the request. It is made on demand, because a signal
-   * costs 15 µs, which a search should not pay.
-   */
+  /** Aborts when the client leaves or the shutdown cancels the request. Made on demand, because it costs 15 µs. */
   readonly signal: () => AbortSignal;
   /** Lets the connection be silent for longer than usual, for slow work and event streams. */
   readonly keepOpen: () => void;
@@ -58,14 +55,11 @@ export type Layer = (next: Handler) => Handler;
 export const inLayers = (layers: readonly Layer[], handler: Handler): Handler =>
   layers.reduceRight<Handler>((next, layer) => layer(next), handler);
 
-/** A type that an Accept header names, in lower case: `text/html`, `text/*`. */
-type AcceptedType = { readonly type: string; readonly weight: number };
-
 /** The rest of a longer header is ignored. */
 const MAX_ACCEPT = 1000;
 
-/** Reads an Accept header (RFC 9110, section 12.5.1) in its own order; refused types have the weight 0. */
-export const acceptedTypes = (accept: string | null): AcceptedType[] =>
+/** The types of an Accept header (RFC 9110, section 12.5.1), lower-case, in its order; refused ones have the weight 0. */
+export const acceptedTypes = (accept: string | null) =>
   (accept ?? "")
     .slice(0, MAX_ACCEPT)
     .split(",")

@@ -12,7 +12,7 @@ import { hashOf, type Keys } from "./access.ts";
 import type { Grant } from "./exchange.ts";
 
 /** A key as the file has it, which is without the key itself. */
-export type StoredKey = Grant & {
+type StoredKey = Grant & {
   readonly hash: string;
   readonly createdAt: string;
 };
@@ -59,10 +59,7 @@ function signatureOf(path: string): string {
   return found ? `${found.ino} ${found.size} ${found.mtimeMs}` : "";
 }
 
-/**
- * The keys of a file.
- * @throws Failure `invalid_settings`
- */
+/** The keys of a file. @throws Failure `invalid_settings` */
 export function readKeys(path: string): readonly StoredKey[] {
   let text: string;
   try {
@@ -116,7 +113,12 @@ export async function addKey(
   { name, tenants, now }: { readonly name: string; readonly tenants: Grant["tenants"]; readonly now: Date },
 ): Promise<string> {
   if (!NAME.test(name)) throw new Failure("invalid_usage", `a name has ${NAME_FORM}`);
-  makeDirectory(dirname(path));
+  const directory = dirname(path);
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    throw unwritable(directory, cause);
+  }
   const key = `ae_${randomBytes(32).toString("base64url")}`;
   await changeKeys(path, (keys) => {
     if (keys.some((one) => one.name === name))
@@ -137,14 +139,6 @@ export async function removeKey(path: string, name: string): Promise<void> {
       throw new Failure("invalid_usage", `there is no key '${name.slice(0, 100)}'${didYouMean(name, names)}`);
     return keys.filter((key) => key.name !== name);
   });
-}
-
-function makeDirectory(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-  } catch (cause) {
-    throw unwritable(path, cause);
-  }
 }
 
 async function changeKeys(

@@ -5,7 +5,7 @@ import { subscriberNetwork } from "../../fetching/index.ts";
 import type { Client, Exchange, Layer } from "./exchange.ts";
 import { ProblemError, type RequestProblem } from "./problem.ts";
 
-export type ConcurrencyLimit = {
+type ConcurrencyLimit = {
   /** The most requests under way. */
   readonly max: number;
   /** How long other requests wait for their turn, in ms; 0 does not let them wait. */
@@ -75,15 +75,8 @@ export const afterArrivals: Layer = (next) => async (exchange) => {
   return next(exchange);
 };
 
-export type ClientLimit = {
-  /** The most simultaneous requests from one client, including those that wait for their turn. */
-  readonly max: number;
-  /** Which requests count. */
-  readonly counts: (exchange: Exchange) => boolean;
-};
-
-/** Answers 429 to a client with too many simultaneous requests, however much room there is for others. */
-export function limitClients({ max, counts }: ClientLimit): Layer {
+/** Answers 429 to a client with more than `max` requests at once, waiting ones included, however much room there is. */
+export function limitClients(max: number, counts: ConcurrencyLimit["counts"]): Layer {
   const here = new ClientCounts();
   return (next) => async (exchange) => {
     if (!counts(exchange)) return next(exchange);
@@ -125,10 +118,7 @@ export const drainingProblem: RequestProblem = {
   headers: { "retry-after": "5", connection: "close" },
 };
 
-/**
- * Counts how much of a scarce resource each client uses. A client is an IPv4 address, or the network of an
- * IPv6 address.
- */
+/** Counts how much of a scarce resource each client (an IPv4 address, or the network of an IPv6 address) uses. */
 export class ClientCounts {
   readonly #held = new Map<string, number>();
   #total = 0;

@@ -4,18 +4,13 @@ import { withoutCredentials } from "../../urls/index.ts";
 import type { Exchange, Handler, Layer } from "./exchange.ts";
 import { logFault, problemResponse, toProblem } from "./problem.ts";
 
-export type ObserveOptions = {
-  readonly metrics: Metrics;
-  /** Paths whose requests are logged at debug level, because probes would fill the log. */
-  readonly quietPaths: readonly string[];
-};
-
 /**
  * The outermost layer. It turns errors into answers, adds the request id and the headers that protect
  * browsers to every answer, and logs and counts each request.
+ * @param quietPaths whose requests are logged at debug level, because probes would fill the log
  */
 export const observe =
-  ({ metrics, quietPaths }: ObserveOptions): Layer =>
+  (metrics: Metrics, quietPaths: readonly string[]): Layer =>
   (next) =>
   async (exchange) => {
     const { request, log, client, path, requestId } = exchange;
@@ -114,16 +109,12 @@ function setOwnHeaders(headers: Headers, requestId: string): void {
 }
 
 /** Returns the answer of a handler, even when it throws. */
-export async function answered(next: Handler, exchange: Parameters<Handler>[0]): Promise<Response> {
+export async function answered(next: Handler, exchange: Exchange): Promise<Response> {
   try {
     return await next(exchange);
   } catch (error) {
-    return answerProblem(error, exchange);
+    const problem = toProblem(error);
+    if (problem.code === "internal") logFault(exchange.log, error);
+    return problemResponse(problem, exchange.requestId);
   }
-}
-
-function answerProblem(error: unknown, exchange: Parameters<Handler>[0]): Response {
-  const problem = toProblem(error);
-  if (problem.code === "internal") logFault(exchange.log, error);
-  return problemResponse(problem, exchange.requestId);
 }

@@ -6,15 +6,9 @@ import { ProblemError } from "./problem.ts";
 export type OriginRules = {
   /** The address that the server is bound to. */
   readonly boundHost: string;
-  /**
-   * Names that a Host header may contain besides those of this machine; null allows any name unless bound to
-   * loopback.
-   */
+  /** Names that Host may contain besides those of this machine; null allows any unless bound to loopback. */
   readonly allowedHosts: readonly string[] | null;
-  /**
-   * Origins (`https://app.example`) of foreign pages that may send requests and read the answers; `*` means
-   * every origin.
-   */
+  /** Origins (`https://app.example`) whose pages may send requests and read the answers; `*` means every origin. */
   readonly corsOrigins: readonly string[];
   /** Methods that are refused for foreign origins; reading does no harm when the answer stays unreadable. */
   readonly guardedMethods: readonly string[];
@@ -59,15 +53,6 @@ function hostRule({ boundHost, allowedHosts }: OriginRules): (host: string) => b
   };
 }
 
-/**
- * Whether a Host header names this machine: `localhost`, a name below it, or a loopback address, with any
- * port.
- */
-function isLoopbackHost(host: string): boolean {
-  const name = hostName(host);
-  return name !== null && isLoopbackName(name);
-}
-
 const isLoopbackName = (name: string): boolean =>
   name === "localhost" || name.endsWith(".localhost") || isLoopbackAddress(name);
 
@@ -106,7 +91,8 @@ function withCors(response: Response, { request }: Exchange, origin: string): Re
 export function callerOf({ client, request }: Exchange, hasApiKey: boolean): EgressCaller {
   const site = request.headers.get("sec-fetch-site");
   const isForeignPage = site !== null && site !== "same-origin" && site !== "none";
-  if (isForeignPage || !isLoopbackHost(request.headers.get("host") ?? "")) return { kind: "remote_request" };
+  const name = hostName(request.headers.get("host") ?? "");
+  if (isForeignPage || name === null || !isLoopbackName(name)) return { kind: "remote_request" };
   return requestCaller({
     peerAddress: client.peerAddress,
     wasForwarded: client.wasForwarded,

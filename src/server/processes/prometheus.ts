@@ -20,19 +20,8 @@ export type MetricsSnapshot = {
 /** The metrics of another process on the port. A dead one's totals go on counting, so that none ever falls. */
 export type OtherMetrics = { readonly snapshot: MetricsSnapshot; readonly isAlive: boolean };
 
-export type PrometheusSink = {
-  readonly sink: MetricsSink;
-  snapshot(): MetricsSnapshot;
-  /**
-   * Renders Prometheus's text format 0.0.4, durations in seconds.
-   * @param others the metrics of other processes, which are added
-   * @param gauges what all processes would read alike
-   */
-  render(others?: readonly OtherMetrics[], gauges?: readonly Gauge[]): string;
-};
-
 /** Keeps the totals of this process in memory. */
-export function createPrometheusSink(namespace: string): PrometheusSink {
+export function createPrometheusSink(namespace: string) {
   const counters = new Map<string, number>();
   const histograms = new Map<string, Histogram>();
   const sink: MetricsSink = ({ kind, name, labels, value }) => {
@@ -48,6 +37,11 @@ export function createPrometheusSink(namespace: string): PrometheusSink {
     histograms: [...histograms],
     process: readProcessFigures(),
   });
+  /**
+   * Renders Prometheus's text format 0.0.4, durations in seconds.
+   * @param others the metrics of other processes, which are added
+   * @param gauges what all processes would read alike
+   */
   const render = (others: readonly OtherMetrics[] = [], gauges: readonly Gauge[] = []): string => {
     const all: OtherMetrics[] = [{ snapshot: snapshot(), isAlive: true }, ...others];
     const samples = samplesOf(all, gauges);
@@ -140,7 +134,7 @@ function histogramLines(name: string, labels: string, histogram: BoundedHistogra
 const round = (value: number): number => Math.round(value * 1e6) / 1e6;
 
 /** What the operating system says of a process; null where it says nothing. */
-export type ProcessFigures = {
+type ProcessFigures = {
   readonly cpuSeconds: number;
   readonly startSeconds: number;
   readonly residentBytes: number;

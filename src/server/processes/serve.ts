@@ -30,17 +30,14 @@ export type ServingProcess = {
 };
 
 /** A server that runs in one process, or in several on one port. */
-export type ServedProgram = {
+type ServedProgram = {
   readonly host: string;
   readonly port: number;
   /** The number of serving processes. */
   readonly count: number;
   readonly metricsNamespace: string;
   readonly log: Log;
-  /**
-   * Called once it answers, in the process that the person has started.
-   * @param processes how many serve
-   */
+  /** Called once it answers, in the process that the person has started. @param processes how many serve */
   readonly announce: (url: string, processes: number) => void;
   /** Runs once before several processes start, so that an error is reported once and ends the program. */
   readonly prepare: () => Promise<void>;
@@ -59,16 +56,13 @@ export type ServingPart = Pick<ServerPlace, "port" | "sharesPort"> & {
 };
 
 /** This process among those on the port; dispose of it at the end. */
-export type JoinedProcess = Disposable & {
+type JoinedProcess = Disposable & {
   readonly processes: { readonly configured: number; readonly alive: () => number };
   /** The metrics of all processes in Prometheus's text format, with what is read now. */
   readonly renderMetrics: (gauges: readonly Gauge[]) => string;
 };
 
-/**
- * Serves until the signal aborts; returns the exit code.
- * @throws what `prepare` and `run` throw
- */
+/** Serves until the signal aborts; returns the exit code. @throws what `prepare` and `run` throw */
 export async function serveProcesses(program: ServedProgram, around: ServingProcess): Promise<number> {
   const { host, port, count, log } = program;
   const { supervisor, signal } = around;
@@ -104,13 +98,11 @@ export async function serveProcesses(program: ServedProgram, around: ServingProc
     async untilEnd(url) {
       if (supervisor === null) announce(url);
       else supervisor.announceReady();
-      await aborted(signal);
+      await new Promise<void>((done) => void onAbort(signal, done));
     },
   });
   return 0;
 }
-
-const aborted = (signal: AbortSignal): Promise<void> => new Promise((done) => void onAbort(signal, done));
 
 type BoardOptions = {
   /** The database that all processes share. */
@@ -128,8 +120,7 @@ const SILENCE_MS = 5_000;
 const KEEP_MS = 24 * 60 * 60 * 1000;
 
 /** Registers this process, and publishes its metrics every second. */
-function openProcessBoard(options: BoardOptions) {
-  const { database, run, snapshot, log } = options;
+function openProcessBoard({ database, run, snapshot, log }: BoardOptions) {
   // The last sign of a killed process is some seconds old, but its lock is gone at once.
   const owner = openLeaseOwner(database);
   const id = owner.name;

@@ -2,7 +2,7 @@ import { onAbort, pause } from "../../base/abort.ts";
 import type { Log } from "../../base/log.ts";
 
 /** A copy of the program that runs beside others. */
-export type ProcessCopy = {
+type ProcessCopy = {
   readonly pid: number;
   readonly exited: Promise<{ readonly code: number | null; readonly signal: string | null }>;
   /** Asks it to read its settings again. */

@@ -4,12 +4,10 @@ import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
 import docsStyle from "./page/docs/docs.css" with { type: "text" };
 import docsHtml from "./page/docs/docs.html" with { type: "text" };
 
-const docsScript = bundlePageScript("docs/main.ts");
-
 /** The page of the API in Swagger UI, whose half a megabyte comes after the first paint. */
 export const docsPage = createWebPage(
   docsHtml,
-  { "docs.css": docsStyle, "docs.js": docsScript },
+  { "docs.css": docsStyle, "docs.js": bundlePageScript("docs/main.ts") },
   { writesMarkup: true },
 );
 

@@ -40,9 +40,9 @@ const HEAD = `<!doctype html>
 `;
 
 /**
- * Assembles a page of its title, styles, scripts and content: `{{name}}` in the HTML becomes the asset's relative address, `assets/HASH.name`. A script that others
- * import comes before them. `{{style name}}` and `{{script name}}` become the file itself in its element, so that the
- * first picture waits for no second request.
+ * Assembles a page of its title, styles, scripts and content: `{{name}}` in the HTML becomes the asset's relative
+ * address, `assets/HASH.name`. `{{style name}}` and `{{script name}}` become the file itself in its element, so that
+ * the first picture waits for no second request.
  * @throws Error for a placeholder that names no asset
  */
 export function createWebPage(
@@ -56,14 +56,9 @@ export function createWebPage(
   const paths = new Map<string, string>();
   for (const [name, source] of Object.entries({ "icon.svg": icon, ...files })) {
     if (html.includes(` ${name}}}`)) continue;
-    // A script imports another one by the path that it has in the tree; here both are in one folder.
-    const body = source.replaceAll(/(["'])\.\.\/([\w-]+)\.ts\1/g, (written, _, module: string) => {
-      const found = paths.get(`${module}.js`);
-      return found === undefined ? written : JSON.stringify(found.replace("assets/", "./"));
-    });
-    const path = `assets/${hashOf(body)}.${name}`;
+    const path = `assets/${hashOf(source)}.${name}`;
     paths.set(name, path);
-    assets.set(path, assetOf(name, body));
+    assets.set(path, assetOf(name, source));
   }
   const inlined: string[] = [];
   const filled = html.replace(

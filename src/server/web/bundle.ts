@@ -1,11 +1,9 @@
 import { join } from "node:path";
 
-/** How scripts import the charts, which are a file of their own: pages load it when they have something to draw. */
-const CHARTS = "*/chart.ts";
-
 /**
  * Bundles a page's script with everything that it imports into one script for browsers. It runs while the
- * program is built (as a macro of the bundler), so that the binary contains the result and needs no compiler.
+ * program is built (as a macro of the bundler), so that the binary contains the result and needs no compiler. A macro's
+ * arguments are taken as they are written, so each call names its script in full.
  * @param entry a path below `page/`
  * @param format `esm` for a module; `iife` for a classic script, which pages of other sites load with one line
  * @throws Error when it does not compile; the reasons go to stderr
@@ -17,7 +15,6 @@ export function bundlePageScript(entry: string, format: "esm" | "iife" = "esm"):
     "build",
     join(import.meta.dir, "page", entry),
     "--target=browser",
-    `--external=${CHARTS}`,
     `--format=${format}`,
     "--minify",
   ]);

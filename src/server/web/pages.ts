@@ -3,7 +3,6 @@ import { docsPage } from "./api-docs.ts";
 import { answer, assetOf, createWebPage, type WebAsset, type WebPage } from "./assets.ts";
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
 import baseStyle from "./page/base.css" with { type: "text" };
-import chartStyle from "./page/chart.css" with { type: "text" };
 import embedStyle from "./page/embed/embed.css" with { type: "text" };
 import embedHtml from "./page/embed/embed.html" with { type: "text" };
 import extractStyle from "./page/extractor/extract.css" with { type: "text" };
@@ -15,23 +14,12 @@ import searchHtml from "./page/search/search.html" with { type: "text" };
 import statusStyle from "./page/status/status.css" with { type: "text" };
 import statusHtml from "./page/status/status.html" with { type: "text" };
 
-// A macro's arguments are taken as they are written, so each bundle is named here in full.
-const extractorScript = bundlePageScript("extractor/main.ts");
-const extractorPart = bundlePageScript("extractor/part.ts", "iife");
-const chartScript = bundlePageScript("chart.ts");
-const searchScript = bundlePageScript("search/main.ts");
-const searchView = bundlePageScript("search/view.ts", "iife");
-const embedScript = bundlePageScript("embed/main.ts");
-const boxScript = bundlePageScript("box/main.ts", "iife");
-const statusScript = bundlePageScript("status/main.ts");
-
 /** The page of `serve extractor`: articles of addresses, and crawls. */
 export const extractorPages = (): WebPages => ({
   "/": createWebPage(extractorHtml, {
-    "extractor.css": baseStyle + proseStyle + extractStyle + chartStyle + extractorStyle,
-    "part.js": extractorPart,
-    "chart.js": chartScript,
-    "extractor.js": extractorScript,
+    "extractor.css": baseStyle + proseStyle + extractStyle + extractorStyle,
+    "part.js": bundlePageScript("extractor/part.ts", "iife"),
+    "extractor.js": bundlePageScript("extractor/main.ts"),
   }),
   "/docs": docsPage,
 });
@@ -40,31 +28,30 @@ export const extractorPages = (): WebPages => ({
 export const searchPages = (): WebPages => ({
   "/": createWebPage(searchHtml, {
     "search.css": baseStyle + proseStyle + searchStyle,
-    "view.js": searchView,
-    "search.js": searchScript,
+    "view.js": bundlePageScript("search/view.ts", "iife"),
+    "search.js": bundlePageScript("search/main.ts"),
   }),
   "/status": createWebPage(statusHtml, {
     "status.css": baseStyle + statusStyle,
-    "status.js": statusScript,
+    "status.js": bundlePageScript("status/main.ts"),
   }),
   "/embed": createWebPage(embedHtml, {
     "embed.css": baseStyle + proseStyle + embedStyle,
-    "embed.js": embedScript,
+    "embed.js": bundlePageScript("embed/main.ts"),
   }),
   "/docs": docsPage,
-  "/docs-search.js": { file: assetOf("docs-search.js", boxScript) },
+  "/docs-search.js": { file: assetOf("docs-search.js", bundlePageScript("box/main.ts", "iife")) },
   // Its address of earlier versions; programs are answered with JSON there.
   "/analytics": { movedTo: "status#queries" },
 });
 
-/** Pages by their paths. */
-export type WebPages = Readonly<Record<string, WebPage | MovedPage | SharedFile>>;
-
-/** A file that pages of other sites load by its path, which stays the same while the file changes. */
-type SharedFile = { readonly file: WebAsset };
-
-/** Where a page is now, relative to where it was. */
-type MovedPage = { readonly movedTo: string };
+/**
+ * Pages by their paths. `file` is loaded by pages of other sites, so its path stays while it changes; `movedTo` is where
+ * a page is now, relative to where it was.
+ */
+export type WebPages = Readonly<
+  Record<string, WebPage | { readonly file: WebAsset } | { readonly movedTo: string }>
+>;
 
 /**
  * Answers the paths of pages with them when a browser asks for HTML, and serves the files that they load. It comes

@@ -11,17 +11,10 @@ export function parseJsonc(text: string, name: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    // Most files have neither, and this is slower.
-    return parsePlain(withoutLastCommas(withoutComments(json)), { json, name });
+    // Most files have neither, and what follows is slower.
   }
-}
-
-function parsePlain(
-  plain: string,
-  { json, name }: { readonly json: string; readonly name: string },
-): unknown {
   try {
-    return JSON.parse(plain);
+    return JSON.parse(withoutLastCommas(withoutComments(json)));
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^JSON Parse error: /, "") : "";
     throw new Failure("invalid_settings", `${name}: ${placeOfError(json)}not JSON: ${why.slice(0, 200)}`);
@@ -43,7 +36,7 @@ function placeOfError(json: string): string {
   return place;
 }
 
-// What is taken away becomes blanks, so that offsets stay.
+// Removed text becomes blanks, so that offsets stay.
 
 function withoutComments(json: string): string {
   const pieces: string[] = [];
@@ -103,16 +96,19 @@ export function withElement(text: string, list: string, value: object): string {
     const gap = last !== undefined && /, /.test(bare) ? " " : "";
     return put(`${gap}${JSON.stringify(value)}${hasLastComma ? "," : ""}`);
   }
+  const isClosedBelow = inner.slice(inner.trimEnd().length).includes("\n");
+  const { lines, end: closing } = linesOf(value, text, open, first?.start ?? null);
+  return put(`${lines}${hasLastComma ? "," : ""}${isClosedBelow ? "" : closing}`);
+}
+
+/** A value on lines of its own, in the style of the text, and the line break before the end of its list. */
+function linesOf(value: object, text: string, open: number, first: number | null) {
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
   const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
   const outside = indentationAt(text, open);
-  const inside =
-    first && isFirstOfLine(text, first.start) ? indentationAt(text, first.start) : outside + unit;
+  const inside = first !== null && isFirstOfLine(text, first) ? indentationAt(text, first) : outside + unit;
   const lines = JSON.stringify(value, null, unit).split("\n");
-  const isClosedBelow = inner.slice(inner.trimEnd().length).includes("\n");
-  return put(
-    `${lines.map((line) => `${eol}${inside}${line}`).join("")}${hasLastComma ? "," : ""}${isClosedBelow ? "" : `${eol}${outside}`}`,
-  );
+  return { lines: lines.map((line) => `${eol}${inside}${line}`).join(""), end: `${eol}${outside}` };
 }
 
 /**

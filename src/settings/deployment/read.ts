@@ -24,10 +24,13 @@ export function readDeployment(text: string, options: ReadOptions): Deployment {
   const json = parseJsonc(text, options.name);
   const checked = checkDeployment(json);
   // Rules between fields are checked on the raw JSON, so that they are reported together with the rest.
-  const lines = problemLines("problems" in checked ? checked.problems : [], json as RawDeployment);
+  const raw = json as RawDeployment;
+  const problems = "problems" in checked ? checked.problems : [];
+  const ofFields = problems.map((problem) => lineOf(problem, raw));
+  const lines = [...ofFields, ...fallbackLines(raw), ...tenantLines(raw)];
   if (lines.length > 0 || !("file" in checked))
     throw new Failure("invalid_settings", lines.map((line) => `${options.name}: ${line}`).join("\n"));
-  const prefersBrowser = (json as RawDeployment).infrastructure?.crawler_browser_first !== undefined;
+  const prefersBrowser = raw.infrastructure?.crawler_browser_first !== undefined;
   return translateDeployment(checked.file, { directory: options.directory, prefersBrowser });
 }
 
@@ -42,29 +45,20 @@ type RawDeployment = {
 
 type Path = readonly (string | number)[];
 
-/**
- * Writes every problem as one line: the JSON path, then what is wrong. The order is that of the file's
- * tenants.
- */
-function problemLines(problems: readonly SchemaProblem[], json: RawDeployment): string[] {
-  const lines = problems.map((problem) => lineOf(problem, json));
-  return [...lines, ...fallbackLines(json), ...tenantLines(json)];
-}
-
-function lineOf(problem: SchemaProblem, json: RawDeployment): string {
-  const { path, kind, expected, written } = problem;
+/** Writes a problem as one line: the JSON path, then what is wrong. */
+function lineOf({ path, kind, expected, written }: SchemaProblem, json: RawDeployment): string {
   const where = showPath(path);
   const field = String(path.at(-1) ?? "");
   const tenant = tenantAt(json, path);
-  const earlier = EARLIER_FIELDS[path.filter((step) => typeof step === "string").join(".")];
-  if (kind === "unknown" && earlier && "say" in earlier) return `${where}: unknown field; ${earlier.say}`;
-  if (kind === "unknown")
+  if (kind === "unknown") {
+    const earlier = EARLIER_FIELDS[path.filter((step) => typeof step === "string").join(".")];
+    if (earlier && "say" in earlier) return `${where}: unknown field; ${earlier.say}`;
     return `${where}: unknown field${didYouMean(field, knownFields(path.slice(0, -1), tenant?.source_type))}`;
+  }
   if (tenant && path.length === 3) {
     const name = `Tenant '${codenameOf(tenant)}'`;
     const isAsked = OWN_FIELDS[String(tenant.source_type)]?.includes(field);
-    const isEmpty = kind === "missing" || written === "" || (Array.isArray(written) && written.length === 0);
-    if (isAsked && isEmpty) return `${where}: ${name} must specify ${field}`;
+    if (isAsked && (kind === "missing" || isEmpty(written))) return `${where}: ${name} must specify ${field}`;
     if (field === "refresh_schedule" && typeof written === "string")
       return `${where}: ${name} has an invalid refresh_schedule: ${expected}`;
   }
@@ -72,6 +66,9 @@ function lineOf(problem: SchemaProblem, json: RawDeployment): string {
   // Where a variable's name belongs, people write the secret itself.
   return `${where}: must ${expected}${field.endsWith("_env") ? "" : showWritten(written)}`;
 }
+
+const isEmpty = (written: unknown): boolean =>
+  written === "" || (Array.isArray(written) && written.length === 0);
 
 /** The fields that belong to one kind of tenant only. */
 const OWN_FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -144,21 +141,16 @@ function tenantLines(json: RawDeployment): string[] {
       lines.push(
         `tenants[${index}].refresh_schedule: Tenant '${name}' is a folder, which needs no schedule: it is rescanned when it changes`,
       );
-    lines.push(...sharedDirectoryLines(tenant, { index, name, firstSync }));
+    lines.push(...sharedDirectoryLines(tenant, index, firstSync));
     return lines;
   });
 }
 
-type SharedOptions = {
-  readonly index: number;
-  readonly name: string;
-  readonly firstSync: Map<string, string>;
-};
-
 // Two tenants in one directory would each take the other's documents for deleted ones of its own.
-function sharedDirectoryLines(tenant: RawTenant, { index, name, firstSync }: SharedOptions): string[] {
+function sharedDirectoryLines(tenant: RawTenant, index: number, firstSync: Map<string, string>): string[] {
   if (tenant.source_type === "filesystem" || typeof tenant.docs_root_dir !== "string") return [];
   const directory = normalize(`${tenant.docs_root_dir.trim()}/`);
+  const name = codenameOf(tenant);
   const other = firstSync.get(directory);
   if (other === undefined) firstSync.set(directory, name);
   const where = `tenants[${index}].docs_root_dir`;
@@ -175,7 +167,7 @@ const TENANTS = "tenants";
 
 /**
  * Adds a tenant to the text of a `deployment.json`, after the others and in their style; comments stay.
- * @throws Failure `invalid_settings` when the text is no deployment, or would be none with the tenant
+ * @throws Failure `invalid_settings` when the text is not a deployment, or would not be one with the tenant
  */
 export function withTenant(text: string, tenant: TenantFields, options: ReadOptions): string {
   const { tenants } = readDeployment(text, options);
@@ -190,7 +182,7 @@ export function withTenant(text: string, tenant: TenantFields, options: ReadOpti
 
 /**
  * Takes a tenant out of the text of a `deployment.json`; all else stays, comments beside the tenant included.
- * @throws Failure `invalid_settings` when the text is no deployment; `unknown_tenant` that names the nearest
+ * @throws Failure `invalid_settings` when the text is not a deployment; `unknown_tenant` that names the nearest
  */
 export function withoutTenant(text: string, codename: string, options: ReadOptions): string {
   const codenames = readDeployment(text, options).tenants.map((tenant) => tenant.codename);

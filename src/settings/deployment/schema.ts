@@ -239,8 +239,7 @@ const subpath = v.pipe(
 );
 
 const REVISION = "be the name of a branch or tag, or a commit";
-// These are the rules of git check-ref-format. `@` and `@{…}` are refused because they refer to a local
-// history.
+// The rules of git check-ref-format. `@` and `@{…}` are refused because they refer to a local history.
 const isRevision = (text: string): boolean =>
   /^(?!-)[^\s\p{Cc}~^:?*[\\]+$/u.test(text) &&
   !text.includes("..") &&
@@ -251,7 +250,7 @@ const isRevision = (text: string): boolean =>
 const MAX_PATTERNS = 200;
 const MAX_PATTERN_CHARS = 500;
 
-/** What a pattern of `include` or `exclude` must do; null when it does. */
+/** The rule that a pattern of `include` or `exclude` breaks, as words after "must"; null when it breaks none. */
 function patternProblem(pattern: string): string | null {
   const bare = pattern.replace(/^!/, "");
   if (bare.replaceAll("/", "").trim() === "") return "be a pattern such as drafts/ or *.draft.md";

@@ -63,9 +63,7 @@ function toInfrastructure(file: DeploymentFile["infrastructure"], { directory, p
   };
 }
 
-function toFallback(
-  file: DeploymentFile["infrastructure"]["article_extractor_fallback"],
-): FallbackSettings | null {
+function toFallback(file: DeploymentFile["infrastructure"]["article_extractor_fallback"]) {
   const endpoint = file.endpoint === null ? null : parsePageUrl(file.endpoint);
   if (!file.enabled || endpoint === null) return null;
   return {
@@ -73,6 +71,7 @@ function toFallback(
     timeoutMs: file.timeout_seconds * 1000,
     batchSize: file.batch_size,
     maxRetries: file.max_retries,
+    /** The name of the environment variable that holds the bearer token. */
     apiKeyVariable: file.api_key_env,
   };
 }
@@ -146,50 +145,53 @@ function toSearch({ search: file, boost, deboost, version, language }: TenantFil
   };
 }
 
-function warningsOf(file: DeploymentFile): string[] {
-  const { allow_page_fetches: allowsPages, operation_mode: mode, oauth } = file.infrastructure;
-  const warnings = file.tenants.length === 0 ? ["tenants: there are none, so nothing can be searched"] : [];
+const warningsOf = ({ infrastructure, tenants }: DeploymentFile): string[] => [
+  ...(tenants.length === 0 ? ["tenants: there are none, so nothing can be searched"] : []),
+  ...infrastructureWarnings(infrastructure).map((warning) => `infrastructure.${warning}`),
+  ...tenants.flatMap((tenant, index) =>
+    tenantWarnings(tenant).map((warning) => `tenants[${index}]${warning}`),
+  ),
+];
+
+function infrastructureWarnings({
+  allow_page_fetches: allowsPages,
+  operation_mode: mode,
+  oauth,
+}: DeploymentFile["infrastructure"]): string[] {
+  const warnings: string[] = [];
   if (allowsPages && mode === "offline")
-    warnings.push("infrastructure.allow_page_fetches: no page is fetched in offline mode");
+    warnings.push("allow_page_fetches: no page is fetched in offline mode");
   if (oauth && mode === "offline")
     warnings.push(
-      "infrastructure.oauth: the issuer's keys cannot be read in offline mode, so no token is taken (503); use keys_file",
+      "oauth: the issuer's keys cannot be read in offline mode, so no token is taken (503); use keys_file",
     );
   if (oauth && oauth.tenants_claim === null)
     warnings.push(
-      "infrastructure.oauth: without tenants_claim every token of the issuer for this audience opens all tenants",
+      "oauth: without tenants_claim every token of the issuer for this audience opens all tenants",
     );
-  for (const [index, tenant] of file.tenants.entries()) {
-    const where = `tenants[${index}]`;
-    if (tenant.version !== null && tenant.library === null)
-      warnings.push(`${where}.version: without library nothing asks for it`);
-    if (
-      tenant.source_type === "online" &&
-      !tenant.enable_crawler &&
-      partsOf(tenant.docs_sitemap_url).length === 0
-    )
+  return warnings;
+}
+
+function tenantWarnings(tenant: TenantFile): string[] {
+  const name = `Tenant '${tenant.codename}'`;
+  const warnings =
+    tenant.version !== null && tenant.library === null
+      ? [".version: without library nothing asks for it"]
+      : [];
+  if (tenant.source_type === "online") {
+    if (!tenant.enable_crawler && partsOf(tenant.docs_sitemap_url).length === 0)
+      warnings.push(`: ${name} has neither a sitemap nor enable_crawler: only its entry pages are fetched`);
+    for (const entry of excludedEntries(tenant))
+      warnings.push(`.docs_entry_url: ${name} excludes ${entry} by its own prefixes: it is not fetched`);
+    if (listsOnlyExcluded(tenant))
       warnings.push(
-        `${where}: Tenant '${tenant.codename}' has neither a sitemap nor enable_crawler: only its entry pages are fetched`,
+        `.url_whitelist_prefixes: ${name} allows no page of a sitemap's site: a sitemap lists pages of its own site`,
       );
-    if (tenant.source_type === "online")
-      for (const entry of excludedEntries(tenant))
-        warnings.push(
-          `${where}.docs_entry_url: Tenant '${tenant.codename}' excludes ${entry} by its own prefixes: it is not fetched`,
-        );
-    if (tenant.source_type === "online" && listsOnlyExcluded(tenant))
-      warnings.push(
-        `${where}.url_whitelist_prefixes: Tenant '${tenant.codename}' allows no page of a sitemap's site: a sitemap lists pages of its own site`,
-      );
-    if (tenant.source_type === "git")
-      for (const problem of subpathProblems(tenant)) warnings.push(`${where}.${problem}`);
-    if (
-      tenant.source_type === "git" &&
-      tenant.refresh_schedule !== null &&
-      tenant.git_sync_interval_minutes !== null
-    )
-      warnings.push(
-        `${where}.refresh_schedule: Tenant '${tenant.codename}' has git_sync_interval_minutes, which replaces it`,
-      );
+  }
+  if (tenant.source_type === "git") {
+    warnings.push(...subpathProblems(tenant).map((problem) => `.${problem}`));
+    if (tenant.refresh_schedule !== null && tenant.git_sync_interval_minutes !== null)
+      warnings.push(`.refresh_schedule: ${name} has git_sync_interval_minutes, which replaces it`);
   }
   return warnings;
 }
@@ -204,7 +206,7 @@ function listsOnlyExcluded(tenant: Extract<TenantFile, { source_type: "online" }
 /** A host without `www.`, since many sites list pages of the one in a sitemap of the other. */
 const siteOf = (url: string): string => new URL(url).hostname.replace(/^www\./, "");
 
-/** What is probably wrong with the subpaths of a repository, as far as it shows without the repository. */
+/** Likely mistakes in the subpaths of a repository, found without reading the repository. */
 function subpathProblems(tenant: Extract<TenantFile, { source_type: "git" }>): string[] {
   const { codename, git_subpaths: subpaths, git_branch: branch, git_strip_prefix: prefix } = tenant;
   const name = `Tenant '${codename}'`;
@@ -248,9 +250,10 @@ function excludedEntries(tenant: Extract<TenantFile, { source_type: "online" }>)
 
 /** A checked `deployment.json` (docs/tenants.md). */
 export type Deployment = {
-  /** What tells it from other deployments; null leaves that to the path of its file. */
+  /** Name that distinguishes it from other deployments; null: the path of its file does. */
   readonly name: string | null;
-  readonly infrastructure: InfrastructureSettings;
+  /** The server's part of the file, in the program's own terms. */
+  readonly infrastructure: Readonly<ReturnType<typeof toInfrastructure>>;
   /** The same fields as the file names them, with the defaults of those that it leaves out. */
   readonly infrastructureFields: DeploymentFile["infrastructure"];
   readonly tenants: readonly TenantSettings[];
@@ -258,14 +261,4 @@ export type Deployment = {
   readonly warnings: readonly string[];
 };
 
-/** What the file says about the server, in the program's own terms. */
-type InfrastructureSettings = Readonly<ReturnType<typeof toInfrastructure>>;
-
-export type FallbackSettings = {
-  readonly endpoint: PageUrl;
-  readonly timeoutMs: number;
-  readonly batchSize: number;
-  readonly maxRetries: number;
-  /** The name of the environment variable that holds the bearer token. */
-  readonly apiKeyVariable: string | null;
-};
+export type FallbackSettings = Readonly<NonNullable<ReturnType<typeof toFallback>>>;

@@ -1,10 +1,12 @@
+import { access, constants } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure } from "../../base/failure.ts";
+import { systemReason } from "../../base/system-error.ts";
+import { quoteForShell } from "../../base/text.ts";
 import type { PinningProxy } from "../../fetching/index.ts";
 import type { GitTenant } from "../settings.ts";
 import { writeWhole } from "../state-file.ts";
-import type { GitCredentials, GitOptions } from "./git.ts";
-import { openSsh, sshUrlProblem } from "./ssh.ts";
+import type { GitCredentials, GitOptions, GitSetup, SshAccess } from "./git.ts";
 
 /** What the operator allows git tenants. */
 export type GitPermissions = {
@@ -15,22 +17,15 @@ export type GitPermissions = {
 };
 
 /** What all git tenants share for reaching their repositories. */
-export type GitAccess = GitPermissions & {
-  /** The variables that git needs: PATH, and where the system keeps its certificates. */
-  readonly environment: Readonly<Record<string, string>>;
-  /** Opens a proxy that admits connections to this host, and to others as the egress policy decides. */
-  readonly openProxy: (host: string) => Promise<PinningProxy>;
-  /** Finds an address of a host that the egress policy admits, for programs that use no proxy. */
-  readonly resolveHost: (host: string) => Promise<string>;
-  /** Reads the variable that a tenant names; null when it is not set. */
-  readonly readVariable: (name: string) => string | null;
-  /** A PEM file of trusted certificates; null means the system's. */
-  readonly certificateFile: string | null;
-  /** Git is ended when it receives nothing for this long, in ms. */
-  readonly silenceLimitMs: number;
-};
-
-type AccessOptions = { readonly tenant: GitTenant; readonly home: string };
+export type GitAccess = GitPermissions &
+  GitSetup & {
+    /** Opens a proxy that admits connections to this host, and to others as the egress policy decides. */
+    readonly openProxy: (host: string) => Promise<PinningProxy>;
+    /** Finds an address of a host that the egress policy admits, for programs that use no proxy. */
+    readonly resolveHost: (host: string) => Promise<string>;
+    /** Reads the variable that a tenant names; null when it is not set. */
+    readonly readVariable: (name: string) => string | null;
+  };
 
 type OpenAccess = AsyncDisposable & {
   readonly git: Omit<GitOptions, "directory" | "home" | "url" | "signal">;
@@ -42,11 +37,11 @@ type OpenAccess = AsyncDisposable & {
  * @throws Failure `invalid_settings` for a URL that is not allowed, a token's variable that is not set, or a
  * key that cannot be read; `egress_refused`
  */
-export async function openAccess(access: GitAccess, { tenant, home }: AccessOptions): Promise<OpenAccess> {
+export async function openAccess(access: GitAccess, tenant: GitTenant, home: string): Promise<OpenAccess> {
   const { environment, certificateFile, silenceLimitMs } = access;
   const url = requireAllowedUrl(tenant, access);
   const token = readToken(tenant, access);
-  const credentials = token === null ? null : await writeAskpass(home, { url, token });
+  const credentials = token === null ? null : await writeAskpass(home, url, token);
   const { knownHostsFile } = access;
   const isSsh = url.protocol === "ssh:" && knownHostsFile !== null;
   const ssh = isSsh
@@ -108,10 +103,7 @@ function readToken({ codename, tokenVariable }: GitTenant, { readVariable }: Git
  * Writes the script that git asks for user name and password. It answers from its environment and only for
  * the repository's own host, so it contains no secret and gives none to another server.
  */
-async function writeAskpass(
-  home: string,
-  { url, token }: { url: URL; token: string },
-): Promise<GitCredentials> {
+async function writeAskpass(home: string, url: URL, token: string): Promise<GitCredentials> {
   const askpassPath = join(home, "askpass.sh");
   const script = `#!/bin/sh
 case "$1" in
@@ -133,4 +125,114 @@ function proxyAddress({ url, username, password }: PinningProxy): string {
   address.username = username;
   address.password = password;
   return address.href;
+}
+
+// Git and ssh take names that begin with a hyphen for options, and decode what a URL has escaped.
+const HOST = /^(?:[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?|\[[\da-f:.]{2,45}\])$/i;
+const USER = /^[a-z\d_][\w.-]{0,63}$/i;
+
+/** What is wrong with the URL of a repository that is reached over ssh; null when nothing is. */
+function sshUrlProblem(repositoryUrl: string): string | null {
+  const url = URL.parse(repositoryUrl);
+  if (url?.protocol !== "ssh:")
+    return "must be written as ssh://user@host/path, not in the short form user@host:path";
+  if (!HOST.test(url.hostname)) return "must name a host by letters, digits, dots and hyphens";
+  if (!USER.test(url.username) || url.password !== "")
+    return "must name a user by letters, digits, dots and hyphens, as in ssh://git@host/path";
+  if (url.search !== "" || url.hash !== "" || !/^\/[^-]/.test(url.pathname))
+    return "must name the path of a repository, as in ssh://git@host/path";
+  return null;
+}
+
+type SshOptions = {
+  readonly tenant: GitTenant;
+  /** A checked address of the repository's host; ssh connects to no other one. */
+  readonly address: string;
+  /** The file with the keys of hosts that the operator trusts. */
+  readonly knownHostsFile: string;
+};
+
+/**
+ * Prepares ssh without configuration, agent or keys of the user: it may only use the tenant's key, and only
+ * talks to a host whose key is known.
+ * @throws Failure `invalid_settings` when the key cannot be read
+ */
+async function openSsh({ tenant, address, knownHostsFile }: SshOptions): Promise<SshAccess> {
+  const { codename, repositoryUrl, sshKeyFile } = tenant;
+  const { hostname, port } = new URL(repositoryUrl);
+  const host = hostname.replace(/^\[|\]$/g, "").toLowerCase();
+  // This is how known_hosts names a host.
+  const alias = port === "" || port === "22" ? host : `[${host}]:${port}`;
+  await requireReadable(codename, "git_ssh_key_file", sshKeyFile ?? "");
+  await requireReadable(codename, "DOCS_SEARCH_GIT_KNOWN_HOSTS", knownHostsFile);
+  const options = {
+    ...ISOLATED,
+    HostName: address,
+    HostKeyAlias: alias,
+    IdentityFile: quotedForSsh(sshKeyFile ?? ""),
+    UserKnownHostsFile: quotedForSsh(knownHostsFile),
+  };
+  const given = Object.entries(options).flatMap(([name, value]) => ["-o", `${name}=${value}`]);
+  const words = ["ssh", "-F", "none", ...given];
+  return {
+    command: words.map(quoteForShell).join(" "),
+    explain: (said) => explain(said, { codename, host: alias, port, knownHostsFile }),
+  };
+}
+
+/** Options that keep ssh from asking, from forwarding and from using anything of the user's. */
+const ISOLATED: Readonly<Record<string, string>> = {
+  BatchMode: "yes",
+  StrictHostKeyChecking: "yes",
+  GlobalKnownHostsFile: "none",
+  UpdateHostKeys: "no",
+  VerifyHostKeyDNS: "no",
+  CheckHostIP: "no",
+  IdentitiesOnly: "yes",
+  IdentityAgent: "none",
+  PreferredAuthentications: "publickey",
+  ClearAllForwardings: "yes",
+  ForwardAgent: "no",
+  ForwardX11: "no",
+  PermitLocalCommand: "no",
+  ControlPath: "none",
+  ConnectTimeout: "30",
+  ServerAliveInterval: "15",
+  LogLevel: "ERROR",
+};
+
+/** @throws Failure `invalid_settings` */
+async function requireReadable(codename: string, setting: string, path: string): Promise<void> {
+  try {
+    await access(path, constants.R_OK);
+  } catch (cause) {
+    const what = `Tenant '${codename}': ${setting}: ${path} cannot be read: ${systemReason(cause)}`;
+    throw new Failure("invalid_settings", what, { cause });
+  }
+}
+
+// In values of options ssh expands %-tokens and environment variables, and splits at blanks.
+const quotedForSsh = (path: string): string =>
+  `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`;
+
+type Explained = {
+  readonly codename: string;
+  readonly host: string;
+  readonly port: string;
+  readonly knownHostsFile: string;
+};
+
+function explain(said: string, { codename, host, port, knownHostsFile }: Explained): string | null {
+  if (/REMOTE HOST IDENTIFICATION HAS CHANGED/.test(said))
+    return `Tenant '${codename}': the key of ${host} is another one than ${knownHostsFile} has; if the host has changed it, remove the old one: ssh-keygen -R '${host}' -f ${knownHostsFile}`;
+  if (/Host key verification failed|No \S+ host key is known/.test(said)) {
+    const name = host.replace(/^\[|\](?::\d+)?$/g, "");
+    const scan = `ssh-keyscan ${port === "" ? "" : `-p ${port} `}${name}`;
+    return `Tenant '${codename}': the key of ${host} is not in ${knownHostsFile}; add it when its fingerprint is the one that the host's operator names: ${scan} >> ${knownHostsFile}`;
+  }
+  if (/UNPROTECTED PRIVATE KEY FILE/.test(said))
+    return `Tenant '${codename}': others may read git_ssh_key_file; ssh takes it with mode 600 only`;
+  if (/Permission denied \(/.test(said))
+    return `Tenant '${codename}': the host does not take the key in git_ssh_key_file for this repository; it must be a deploy key there, without a passphrase`;
+  return null;
 }

@@ -1,17 +1,24 @@
-import { GitError, type SimpleGit, simpleGit } from "simple-git";
+import { type SimpleGit, simpleGit } from "simple-git";
 import { Failure } from "../../base/failure.ts";
-import type { SshAccess } from "./ssh.ts";
+
+/** What git needs, whatever the repository. */
+export type GitSetup = {
+  /** The variables that git needs: PATH, and where the system keeps its certificates. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** A PEM file of trusted certificates; null means the system's. */
+  readonly certificateFile: string | null;
+  /** Git is ended when it receives nothing for this long, in ms. */
+  readonly silenceLimitMs: number;
+};
 
 /** How git is run, without any configuration of the machine or the user. */
-export type GitOptions = {
+export type GitOptions = GitSetup & {
   /** The bare repository, which `init` creates. */
   readonly directory: string;
   /** The repository's URL without credentials. */
   readonly url: string;
   /** An empty directory that serves as git's home. */
   readonly home: string;
-  /** The variables that git needs: PATH, and where the system keeps its certificates. */
-  readonly environment: Readonly<Record<string, string>>;
   /** The allowed schemes. */
   readonly protocols: readonly string[];
   /** `http://user:password@127.0.0.1:PORT`, the proxy for every connection; null for local repositories. */
@@ -19,10 +26,6 @@ export type GitOptions = {
   readonly credentials: GitCredentials | null;
   /** Null for repositories that are not reached over ssh. */
   readonly ssh: SshAccess | null;
-  /** A PEM file of trusted certificates; null means the system's. */
-  readonly certificateFile: string | null;
-  /** Git is ended when it receives nothing for this long, in ms. */
-  readonly silenceLimitMs: number;
   readonly signal: AbortSignal;
 };
 
@@ -31,6 +34,14 @@ export type GitCredentials = {
   readonly askpassPath: string;
   readonly username: string;
   readonly token: string;
+};
+
+/** How git reaches a repository over ssh. */
+export type SshAccess = {
+  /** The command that git runs instead of `ssh`, for a shell. */
+  readonly command: string;
+  /** Says what a person can do about a failure of ssh; null for others. */
+  readonly explain: (said: string) => string | null;
 };
 
 /** Runs git commands on one bare repository. */
@@ -55,8 +66,7 @@ export function openGit(options: GitOptions): Git {
       maxConcurrentProcesses: 1,
       timeout: { block: options.silenceLimitMs },
       allowEnvironment: Object.keys(environment),
-      // All of these come from `gitEnvironment`, which makes git safer, and never from a repository or its
-      // URL.
+      // All of these come from `gitEnvironment`, which makes git safer, never from a repository or its URL.
       unsafe: {
         allowUnsafeAskPass: true,
         allowUnsafeConfigEnvCount: true,
@@ -116,10 +126,7 @@ function gitEnvironment(options: GitOptions): Record<string, string> {
 
 const NOWHERE = process.platform === "win32" ? "NUL" : "/dev/null";
 
-/**
- * Configuration that overrides the repository's own file. It is passed in variables, which no process list
- * shows.
- */
+/** Configuration that overrides the repository's own file. It is passed in variables, which no process list shows. */
 function gitConfiguration({ url, proxyUrl, certificateFile }: GitOptions): Record<string, string> {
   return {
     "remote.origin.url": url,
@@ -135,8 +142,7 @@ function gitConfiguration({ url, proxyUrl, certificateFile }: GitOptions): Recor
     "maintenance.auto": "false",
     "init.templateDir": "",
     "protocol.version": "2",
-    // The operator must change the address of a repository that has moved; the token must not follow a
-    // redirect.
+    // The operator must change the address of a repository that has moved; tokens must not follow redirects.
     "http.followRedirects": "false",
     ...(proxyUrl && { "http.proxy": proxyUrl, "http.proxyAuthMethod": "basic" }),
     ...(certificateFile && { "http.sslCAInfo": certificateFile }),
@@ -146,7 +152,7 @@ function gitConfiguration({ url, proxyUrl, certificateFile }: GitOptions): Recor
 const MAX_SHOWN = 500;
 
 function gitFailure(words: readonly string[], error: unknown, options: GitOptions): Failure {
-  const said = error instanceof GitError || error instanceof Error ? error.message : String(error);
+  const said = error instanceof Error ? error.message : String(error);
   if (/ENOENT/.test(said) && /spawn/.test(said))
     return new Failure("invalid_settings", "git tenants need the program git, which was not found on PATH");
   const explained = options.ssh?.explain(said) ?? null;

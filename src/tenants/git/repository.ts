@@ -4,6 +4,7 @@ import { mkdir, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { didYouMeanAny } from "../../base/nearest.ts";
+import { wordsIn } from "../../base/text.ts";
 import { type Git, type GitOptions, openGit } from "./git.ts";
 
 /** A file of a commit. */
@@ -21,7 +22,7 @@ export type Tip = { readonly commit: string; readonly refspec: string };
 /** A blob that has been fetched. */
 export type Blob = { readonly oid: string; readonly size: number };
 
-export type RepositoryOptions = GitOptions & {
+type RepositoryOptions = GitOptions & {
   /** The most disk space that the clone may take, in bytes. */
   readonly maxBytes: number;
 };
@@ -94,13 +95,7 @@ export function openRepository(options: RepositoryOptions): Repository {
 
 /** A reference that keeps git from collecting the commit that is being read. */
 const TIP = "refs/sync/tip";
-const FETCH = [
-  "--quiet",
-  "--no-tags",
-  "--no-recurse-submodules",
-  "--no-write-fetch-head",
-  "--filter=blob:none",
-] as const;
+const FETCH = wordsIn("--quiet --no-tags --no-recurse-submodules --no-write-fetch-head --filter=blob:none");
 
 const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 

@@ -21,13 +21,20 @@ import { type DocumentUrl, docsUrl, parsePageUrl } from "../../urls/index.ts";
 import { forgeTree } from "../describe.ts";
 import { countByReason, countTroubles, describeReasons } from "../left-out.ts";
 import type { GitTenant } from "../settings.ts";
-import type { DocumentsContext, Source, SyncContext, SyncCounts } from "../source/source.ts";
+import type { Source, SyncContext, SyncCounts } from "../source/source.ts";
 import { makeStateDirectory, readState, writeState } from "../state-file.ts";
 import { type GitAccess, openAccess } from "./access.ts";
 import { type Blob, openRepository, type Repository, type Tip, type TreeEntry } from "./repository.ts";
-import { type Choice, type ChosenFile, chooseFiles, normalSubpath, WorkingCopy } from "./working-copy.ts";
+import {
+  type Choice,
+  type ChosenFile,
+  chooseFiles,
+  foldersAbove,
+  normalSubpath,
+  WorkingCopy,
+} from "./working-copy.ts";
 
-export type GitSourceOptions = {
+type GitSourceOptions = {
   readonly access: GitAccess;
   /** An absolute path; the directory holds the clone and the source's memory. */
   readonly stateDirectory: string;
@@ -40,9 +47,7 @@ const MAX_FILES = 100_000;
 const MAX_CLONE_BYTES = 4 * 1024 * 1024 * 1024;
 const PROGRESS_EVERY = 100;
 
-/**
- * The state after the last complete sync. It defines the documents, whatever a later, interrupted sync began.
- */
+/** The state after the last complete sync. It defines the documents, whatever a later, interrupted sync began. */
 type GitState = {
   readonly version: 1;
   /** The settings that chose the files; other settings mean other files. */
@@ -68,7 +73,7 @@ export function gitSource(tenant: GitTenant, options: GitSourceOptions): Source 
   const parts: GitParts = { tenant, options, statePath, copy };
   return {
     sync: (context) => syncRepository(parts, context),
-    documents: (context) => readDocuments(parts, context),
+    documents: (onLeftOut) => readDocuments(parts, onLeftOut),
     slugStyle: async () => (await readState(statePath, isGitState))?.slugStyle,
     watch: () => null,
   };
@@ -92,7 +97,7 @@ async function syncRepository(parts: GitParts, context: SyncContext): Promise<Sy
   const { tenant, options, statePath } = parts;
   makeStateDirectory(options.stateDirectory);
   const places = repositoryOptions(parts);
-  await using opened = await openAccess(options.access, { tenant, ...places });
+  await using opened = await openAccess(options.access, tenant, places.home);
   const open = (directory: string): Repository =>
     openRepository({ ...places, ...opened.git, directory, signal: context.signal });
   const before = await readState(statePath, isGitState);
@@ -179,8 +184,44 @@ type TakeOver = {
 /** Copies the new files, then makes the commit the current one, then removes the old files. */
 async function takeOver(parts: GitParts, step: TakeOver): Promise<SyncCounts> {
   const { copy, statePath, options } = parts;
-  const { before, choice, repository, context } = step;
-  const oldByFrom = new Map(before?.files.map((file) => [file.from, file]));
+  const { before, choice, context } = step;
+  const oldFiles = before?.files ?? [];
+  const oldByFrom = new Map(oldFiles.map((file) => [file.from, file]));
+  const { blobs, left, leftOut } = await fetchStale(parts, step);
+  const files = choice.files.filter((file) => !left.has(file));
+  const isChanged = (file: ChosenFile): boolean => oldByFrom.get(file.from)?.oid !== file.oid;
+  const now = new Set(files.map(({ from }) => from));
+  const counts = {
+    fetched: 0,
+    unchanged: files.filter((file) => !isChanged(file)).length,
+    removed: oldFiles.filter(({ from }) => !now.has(from)).length,
+    failed: countTroubles(leftOut),
+  };
+  // Some old files may be below a path that is a file now; until the end their text is read from the clone.
+  const targets = new Set(blobs.map(({ file }) => file.path));
+  const oldPaths = oldFiles.map(({ path }) => path);
+  await copy.remove(oldPaths.filter((path) => foldersAbove(path).some((folder) => targets.has(folder))));
+  let index = 0;
+  for await (const bytes of step.repository.read(blobs)) {
+    const { file } = blobs[index++]!; // both lists have the same length
+    await copy.write(file.path, bytes);
+    if (isChanged(file)) counts.fetched++;
+    if (index % PROGRESS_EVERY === 0) context.onProgress({ ...counts });
+    if (context.signal.aborted) throw new Failure("cancelled", "the sync was called off");
+  }
+  counts.fetched = files.filter(isChanged).length;
+  const paths = new Set(files.map(({ path }) => path));
+  const garbage = [...(before?.garbage ?? []), ...oldPaths].filter((path) => !paths.has(path));
+  const { wish, commit, slugStyle } = step;
+  const state: GitState = { version: 1, wish, commit, slugStyle, files, leftOut, garbage };
+  await writeState(statePath, state);
+  await removeGarbage(parts, state);
+  options.log.info("repository synced", { commit: step.commit, ...counts });
+  return counts;
+}
+
+/** Fetches the files whose copies differ; those that are too large, or were not sent, are left. */
+async function fetchStale({ copy }: GitParts, { choice, repository }: TakeOver) {
   const stale: ChosenFile[] = [];
   for (const file of choice.files) if ((await copy.read(file)) === null) stale.push(file);
   await repository.fetchBlobs([...new Set(stale.map(({ oid }) => oid))]);
@@ -196,48 +237,10 @@ async function takeOver(parts: GitParts, step: TakeOver): Promise<SyncCounts> {
       left.add(file);
     } else blobs.push({ oid: file.oid, size, file });
   }
-  const files = choice.files.filter((file) => !left.has(file));
-  const isChanged = (file: ChosenFile): boolean => oldByFrom.get(file.from)?.oid !== file.oid;
-  const now = new Set(files.map(({ from }) => from));
-  const counts = {
-    fetched: 0,
-    unchanged: files.filter((file) => !isChanged(file)).length,
-    removed: (before?.files ?? []).filter(({ from }) => !now.has(from)).length,
-    failed: countTroubles(leftOut),
-  };
-  // Some old files may be below a path that is a file now; until the end their text is read from the clone.
-  const targets = new Set(blobs.map(({ file }) => file.path));
-  await copy.remove(
-    (before?.files ?? []).map(({ path }) => path).filter((path) => isBelowAny(path, targets)),
-  );
-  let index = 0;
-  for await (const bytes of repository.read(blobs)) {
-    const { file } = blobs[index++]!; // both lists have the same length
-    await copy.write(file.path, bytes);
-    if (isChanged(file)) counts.fetched++;
-    if (index % PROGRESS_EVERY === 0) context.onProgress({ ...counts });
-    if (context.signal.aborted) throw new Failure("cancelled", "the sync was called off");
-  }
-  counts.fetched = files.filter(isChanged).length;
-  const paths = new Set(files.map(({ path }) => path));
-  const garbage = [...(before?.garbage ?? []), ...(before?.files ?? []).map(({ path }) => path)].filter(
-    (path) => !paths.has(path),
-  );
-  const { wish, commit, slugStyle } = step;
-  const state: GitState = { version: 1, wish, commit, slugStyle, files, leftOut, garbage };
-  await writeState(statePath, state);
-  await removeGarbage(parts, state);
-  options.log.info("repository synced", { commit: step.commit, ...counts });
-  return counts;
+  return { blobs, left, leftOut };
 }
 
 const NOT_SENT: Omit<LeftOut, "path"> = { reason: "unreadable", detail: "the server did not send it" };
-
-function isBelowAny(path: string, targets: ReadonlySet<string>): boolean {
-  for (let folder = posix.dirname(path); folder !== "."; folder = posix.dirname(folder))
-    if (targets.has(folder)) return true;
-  return false;
-}
 
 async function removeGarbage({ copy, statePath }: GitParts, state: GitState): Promise<void> {
   if (state.garbage.length === 0) return;
@@ -252,7 +255,7 @@ async function hasAllCopies({ copy }: GitParts, { files }: GitState): Promise<bo
 
 async function* readDocuments(
   parts: GitParts,
-  { onLeftOut }: DocumentsContext,
+  onLeftOut: (file: LeftOut) => void,
 ): AsyncGenerator<UnreadDocument> {
   const { tenant, options, statePath, copy } = parts;
   const state = await readState(statePath, isGitState);
@@ -269,8 +272,7 @@ async function* readDocuments(
   const readCopy = async (file: ChosenFile): Promise<Uint8Array | null> => {
     const bytes = await copy.read(file);
     if (bytes !== null) return bytes;
-    // The copy may be from a later, interrupted sync, or somebody has edited it; the clone still has the
-    // original.
+    // The copy may be from a later, interrupted sync, or edited by somebody; the clone still has the original.
     sizes ??= repository.sizes();
     return await readBlob(repository, file.oid, (await sizes).get(file.oid) ?? null);
   };
@@ -290,9 +292,7 @@ const DAMAGED: Omit<LeftOut, "path"> = {
   detail: "its copy is damaged; the next sync makes it again",
 };
 
-type Reader = Pick<Repository, "fetchBlobs" | "sizes" | "read">;
-
-async function readBlob(from: Reader, oid: string, size: number | null): Promise<Uint8Array | null> {
+async function readBlob(from: Repository, oid: string, size: number | null): Promise<Uint8Array | null> {
   if (size === null) return null;
   for await (const bytes of from.read([{ oid, size }])) return bytes;
   return null;
@@ -331,7 +331,7 @@ const MAX_CONFIGURATION_BYTES = 1024 * 1024;
 async function slugStyleOfTree(
   entries: readonly TreeEntry[],
   subpaths: readonly string[],
-  repository: Reader,
+  repository: Repository,
 ): Promise<SlugStyle | undefined> {
   const look = lookAt(entries, repository);
   for (const subpath of subpaths) {
@@ -341,7 +341,7 @@ async function slugStyleOfTree(
   return undefined;
 }
 
-function lookAt(entries: readonly TreeEntry[], repository: Reader): FolderLook {
+function lookAt(entries: readonly TreeEntry[], repository: Repository): FolderLook {
   const names = new Map<string, Set<string>>();
   const oids = new Map<string, string>();
   for (const { mode, oid, path } of entries) {

@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { lstat, mkdtemp, readFile, rm, rmdir, unlink } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { lstat, readFile, rmdir, unlink } from "node:fs/promises";
 import { extname, join, posix } from "node:path";
 import { Failure } from "../../base/failure.ts";
 import { systemCode } from "../../base/system-error.ts";
@@ -12,10 +11,8 @@ import {
   type PathFilter,
   type PathRules,
 } from "../../search/index.ts";
-import type { GitTenant } from "../settings.ts";
 import { writeWhole } from "../state-file.ts";
-import { type GitAccess, openAccess } from "./access.ts";
-import { blobName, openRepository, type TreeEntry } from "./repository.ts";
+import { blobName, type TreeEntry } from "./repository.ts";
 
 /** Copies of a commit's documents in the tenant's directory; other files there are not touched. */
 export class WorkingCopy {
@@ -56,8 +53,7 @@ export class WorkingCopy {
       // A folder that has the name of a removed file contains files that still exist.
       if (found && !found.isDirectory() && !(await this.#isBelowLink(path)))
         await unlink(join(this.#directory, path)).catch(ignoreMissing);
-      for (let folder = posix.dirname(path); folder !== "."; folder = posix.dirname(folder))
-        folders.add(folder);
+      for (const folder of foldersAbove(path)) folders.add(folder);
     }
     const deepestFirst = [...folders].sort((a, b) => b.length - a.length);
     for (const folder of deepestFirst) await rmdir(join(this.#directory, folder)).catch(() => {});
@@ -75,11 +71,15 @@ export class WorkingCopy {
   }
 
   async #isBelowLink(path: string): Promise<boolean> {
-    for (let folder = posix.dirname(path); folder !== "."; folder = posix.dirname(folder)) {
+    for (const folder of foldersAbove(path))
       if ((await lstat(join(this.#directory, folder)).catch(() => null))?.isSymbolicLink()) return true;
-    }
     return false;
   }
+}
+
+/** The folders above a path, the nearest first. */
+export function* foldersAbove(path: string): Generator<string> {
+  for (let folder = posix.dirname(path); folder !== "."; folder = posix.dirname(folder)) yield folder;
 }
 
 function ignoreMissing(error: unknown): void {
@@ -130,7 +130,7 @@ export function chooseFiles(entries: readonly TreeEntry[], options: ChooseOption
     const below = subpaths.filter((subpath) => isBelow(path, subpath));
     for (const subpath of below) met.add(subpath);
     if (below[0] === undefined) continue;
-    const refused = refusedPart(path, mode, { filter, subpath: below[0] });
+    const refused = refusedPart(path, mode, filter, below[0]);
     const reason = chosen.length < maxFiles ? refusalOf(mode, path) : "too_many";
     if (refused?.path.endsWith("/")) {
       if (!leftOutFolders.has(refused.path)) leftOut.push(refused);
@@ -147,11 +147,7 @@ export function chooseFiles(entries: readonly TreeEntry[], options: ChooseOption
 }
 
 /** The file, or the first folder above it, that the rules leave out; null when they leave out neither. */
-function refusedPart(
-  path: string,
-  mode: string,
-  { filter, subpath }: { readonly filter: PathFilter; readonly subpath: string },
-): LeftOut | null {
+function refusedPart(path: string, mode: string, filter: PathFilter, subpath: string): LeftOut | null {
   if (path === subpath) return null;
   const start = subpath === "" ? 0 : subpath.length + 1;
   for (let end = path.indexOf("/", start); end >= 0; end = path.indexOf("/", end + 1)) {
@@ -208,9 +204,7 @@ function isSafeName(name: string): boolean {
 /** Adds a hash to all but the first of paths that are the same on some disks, or that are also a folder. */
 function withoutClashes(files: readonly ChosenFile[]): ChosenFile[] {
   const taken = new Set<string>();
-  for (const { path } of files)
-    for (let folder = posix.dirname(path); folder !== "."; folder = posix.dirname(folder))
-      taken.add(keyOf(folder));
+  for (const { path } of files) for (const folder of foldersAbove(path)) taken.add(keyOf(folder));
   const sorted = [...files].sort((a, b) => (a.from < b.from ? -1 : 1));
   return sorted.map((file) => {
     const path = taken.has(keyOf(file.path)) ? withHash(file) : file.path;
@@ -225,54 +219,4 @@ function withHash({ from, path }: ChosenFile): string {
   const ending = extname(path);
   const hash = createHash("sha256").update(from).digest("hex").slice(0, 12);
   return `${path.slice(0, path.length - ending.length)}~${hash}${ending}`;
-}
-
-/** What reading a repository needs. */
-type FoundRepository = {
-  readonly revision: string;
-  /** Where its documentation is: a folder for it and the introduction at the top, else `.` for all of it. */
-  readonly subpaths: readonly string[];
-  /** Paths of the documents below the subpaths, which are at least one. */
-  readonly documents: readonly string[];
-};
-
-/** The folders in which projects keep their documentation, the likeliest first. */
-const FOLDERS = ["docs", "doc", "documentation", "website/docs", "site/docs", "docs-site", "guide", "guides"];
-
-/** A project with a larger tree is added by hand. */
-const MAX_BYTES = 512 * 1024 * 1024;
-const MAX_FILES = 100_000;
-
-/**
- * Looks at the files of a repository's default branch, without their contents where the server can leave them out.
- * @throws Failure of `openAccess` and of git; `unreadable_input` for a repository without documents
- */
-export async function lookAtRepository(
-  tenant: GitTenant,
-  { access, signal }: { readonly access: GitAccess; readonly signal: AbortSignal },
-): Promise<FoundRepository> {
-  const directory = await mkdtemp(join(tmpdir(), "article-extractor-git-"));
-  try {
-    const home = join(directory, "home");
-    await using opened = await openAccess(access, { tenant, home });
-    const url = tenant.repositoryUrl;
-    const clone = { directory: join(directory, "git"), home, url, maxBytes: MAX_BYTES };
-    const repository = openRepository({ ...opened.git, ...clone, signal });
-    const revision = (await repository.defaultBranch()) ?? tenant.revision;
-    const tip = await repository.resolve(revision);
-    await repository.fetchCommit(tip);
-    const entries = await repository.list(tip.commit);
-    const choosing = { stripPrefix: null, rules: tenant.rules, maxFiles: MAX_FILES };
-    const chosenFrom = (subpaths: readonly string[]): readonly string[] =>
-      chooseFiles(entries, { ...choosing, subpaths }).files.map(({ from }) => from);
-    const all = chosenFrom(["."]);
-    if (all.length === 0)
-      throw new Failure("unreadable_input", `${url} has no documents in the branch ${revision}`);
-    const folder = FOLDERS.find((one) => all.some((path) => path.startsWith(`${one}/`)));
-    const introductions = all.filter((path) => /^readme\.[a-z]{1,10}$/i.test(path));
-    const subpaths = folder === undefined ? ["."] : [folder, ...introductions];
-    return { revision, subpaths, documents: chosenFrom(subpaths) };
-  } finally {
-    await rm(directory, { recursive: true, force: true });
-  }
 }

@@ -17,7 +17,7 @@ import { compileUrlRules, originOf, type PageUrl } from "../../urls/index.ts";
 import type { OnlineTenant } from "../settings.ts";
 
 /** How pages are crawled, the same for every tenant. */
-export type CrawlPoliteness = {
+type CrawlPoliteness = {
   readonly concurrency: number;
   readonly hostDelayMs: number;
   /** Null learns where rendering changes something. */
@@ -49,8 +49,18 @@ export const planOf = (
     followsLinks: tenant.followLinks,
     discoversSitemaps: false,
     trustsLastModified,
-    ...pacedBy(politeness),
+    maxDepth: MAX_DEPTH,
+    concurrency: politeness.concurrency,
+    hostDelayMs: politeness.hostDelayMs,
+    hasAdaptiveDelay: false,
+    obeysRobots: true,
+    respectsMetaRobots: true,
+    preference: preferenceOf(politeness),
+    extraction: { ...politeness.extraction, renderings: STORED_RENDERINGS },
   });
+
+const preferenceOf = ({ preferBrowser }: CrawlPoliteness): CrawlPlan["preference"] =>
+  preferBrowser === null ? "learned" : preferBrowser ? "browser" : "http";
 
 /** The plan of a crawl of exactly these pages, whatever they link to. */
 export const checkPlanOf = (
@@ -58,29 +68,11 @@ export const checkPlanOf = (
   politeness: CrawlPoliteness,
   seeds: readonly PageUrl[],
 ): CrawlPlan =>
-  createCrawlPlan({
-    seeds,
-    sitemaps: [],
-    allowPrefixes: tenant.allowPrefixes,
-    denyPrefixes: tenant.denyPrefixes,
-    maxPages: seeds.length,
-    followsLinks: false,
-    discoversSitemaps: false,
-    trustsLastModified: false,
-    ...pacedBy(politeness),
-  });
-
-const pacedBy = ({ concurrency, hostDelayMs, preferBrowser, extraction }: CrawlPoliteness) => ({
-  maxDepth: MAX_DEPTH,
-  concurrency,
-  hostDelayMs,
-  hasAdaptiveDelay: false,
-  obeysRobots: true,
-  respectsMetaRobots: true,
-  preference:
-    preferBrowser === null ? ("learned" as const) : preferBrowser ? ("browser" as const) : ("http" as const),
-  extraction: { ...extraction, renderings: STORED_RENDERINGS },
-});
+  planOf(
+    { ...tenant, entryUrls: seeds, sitemapUrls: [], maxPages: seeds.length, followLinks: false },
+    politeness,
+    false,
+  );
 
 /** Makes a function that tells whether the tenant's settings include a page. */
 export function createIsWanted(tenant: OnlineTenant): (url: PageUrl) => boolean {
@@ -132,9 +124,7 @@ export type WebAccess = {
 
 export type OnlineSourceOptions = {
   readonly access: WebAccess;
-  /**
-   * An absolute path; the directory holds the crawl's memory, pages that wait to be judged, and the ledger.
-   */
+  /** An absolute path; the directory holds the crawl's memory, pages that wait to be judged, and the ledger. */
   readonly stateDirectory: string;
   readonly log: Log;
   /** The time in milliseconds since 1970. */
@@ -162,13 +152,12 @@ export type RemoteExtractor = {
   readonly poster: Poster;
 };
 
-type ReadAnswer = {
-  readonly extractor: Pick<Extractor, "extract">;
-  readonly options: ExtractionOptions;
-};
-
 /** Makes an extractor that requests one page at a time, whatever the service accepts at once. */
-export function createFallbackExtractor(remote: RemoteExtractor, reading: ReadAnswer): FallbackExtractor {
+export function createFallbackExtractor(
+  remote: RemoteExtractor,
+  extractor: Pick<Extractor, "extract">,
+  options: ExtractionOptions,
+): FallbackExtractor {
   return async (url, signal) => {
     const answer = await post(remote, { url }, signal);
     if (answer.status < 200 || answer.status > 299)
@@ -177,8 +166,8 @@ export function createFallbackExtractor(remote: RemoteExtractor, reading: ReadAn
     const body = markdown ?? content;
     if (body === null) return null;
     const kind = markdown === null ? ("html" as const) : ("markdown" as const);
-    const task = { kind, body, url, options: reading.options };
-    const { article } = await reading.extractor.extract(task, signal);
+    const task = { kind, body, url, options };
+    const { article } = await extractor.extract(task, signal);
     return article && { ...article, title: title ?? article.title };
   };
 }
@@ -217,9 +206,7 @@ const post = (
 /** The longest wait between two tries. */
 const MAX_BACK_OFF_MS = 8_000;
 
-type Answer = Readonly<Record<"title" | "markdown" | "content", string | null>>;
-
-function readAnswer(endpoint: PageUrl, { text }: PostResponse): Answer {
+function readAnswer(endpoint: PageUrl, { text }: PostResponse) {
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -5,13 +5,10 @@ import { isRecord } from "../../base/json.ts";
 import { contentHashOf, type PageSink } from "../../crawler/index.ts";
 import { createFileStore, type Page, type PageStore } from "../../pages/index.ts";
 import { type DocumentUrl, type PageUrl, parsePageUrl } from "../../urls/index.ts";
-import type { OnlineTenant } from "../settings.ts";
 import { isSameSource, sitesOf, sourceOf } from "../source/identity.ts";
 import { readState, writeState } from "../state-file.ts";
-import type { KnownDocument } from "./judge.ts";
-import { fingerprintOf } from "./soft-404.ts";
-
-type StagingParts = { readonly published: PageStore; readonly ledger: Ledger };
+import { fingerprintOf, type KnownDocument } from "./judge.ts";
+import type { OnlineParts } from "./plan.ts";
 
 /** Crawled pages that have not been judged yet; they survive an interrupted sync. */
 export class Staging {
@@ -21,7 +18,7 @@ export class Staging {
   readonly #fingerprints = new Map<PageUrl, PageFingerprint>();
   #staged: PageStore;
 
-  private constructor(directory: string, { published, ledger }: StagingParts) {
+  private constructor(directory: string, published: PageStore, ledger: Ledger) {
     this.#directory = directory;
     this.#published = published;
     this.#ledger = ledger;
@@ -29,8 +26,8 @@ export class Staging {
   }
 
   /** Opens the directory, and reads what an interrupted sync has left there. */
-  static async open(directory: string, parts: StagingParts): Promise<Staging> {
-    const staging = new Staging(directory, parts);
+  static async open(directory: string, published: PageStore, ledger: Ledger): Promise<Staging> {
+    const staging = new Staging(directory, published, ledger);
     const yieldWhenDue = createYieldWhenDue();
     for await (const page of staging.#staged.list()) {
       staging.#note(page);
@@ -98,17 +95,11 @@ type LedgerFile = {
   readonly garbage: readonly PageUrl[];
 };
 
-type LedgerParts = {
-  readonly tenant: OnlineTenant;
-  readonly published: PageStore;
-  readonly ledgerPath: string;
-};
-
 /**
  * Opens the ledger, or makes one from the pages when it is lost. Documents of sites that the tenant no longer has, and
  * pages of sites that it never had, are none of its documents.
  */
-export async function openLedger({ tenant, published, ledgerPath }: LedgerParts): Promise<Ledger> {
+export async function openLedger({ tenant, published, ledgerPath }: OnlineParts): Promise<Ledger> {
   const file = await readState(ledgerPath, isLedgerFile);
   const source = sourceOf(tenant);
   const isOwn = (other: readonly string[]): boolean => isSameSource(other, source);
@@ -126,7 +117,7 @@ export async function openLedger({ tenant, published, ledgerPath }: LedgerParts)
 }
 
 /** @throws Failure `unwritable_output` */
-export function writeLedger({ tenant, ledgerPath }: LedgerParts, ledger: Ledger): Promise<void> {
+export function writeLedger({ tenant, ledgerPath }: OnlineParts, ledger: Ledger): Promise<void> {
   const file: LedgerFile = {
     version: 1,
     source: sourceOf(tenant),

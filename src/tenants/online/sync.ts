@@ -9,7 +9,14 @@ import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
 import type { OnlineTenant } from "../settings.ts";
 import type { SyncContext, SyncCounts } from "../source/source.ts";
 import { makeStateDirectory } from "../state-file.ts";
-import { type CrawledOutcome, type Judgement, judge, type KnownDocument } from "./judge.ts";
+import {
+  type CrawledOutcome,
+  type ErrorPage,
+  fingerprintOf,
+  type Judgement,
+  judge,
+  type KnownDocument,
+} from "./judge.ts";
 import { MarkdownAlternates, preferMarkdown, revalidateFirst, withLlmsTxt } from "./markdown-alternates.ts";
 import {
   checkPlanOf,
@@ -20,7 +27,6 @@ import {
   probesOf,
   type TenantCrawler,
 } from "./plan.ts";
-import { type ErrorPage, fingerprintOf } from "./soft-404.ts";
 import { type Ledger, openLedger, Staging, writeLedger } from "./staging.ts";
 
 /** A sitemap's dates are trusted for this long; then every page is requested once. */
@@ -28,9 +34,7 @@ const TRUST_DATES_MS = 7 * 24 * 60 * 60 * 1000;
 /** The most documents that the crawl did not reach and that are requested one by one. */
 const MAX_CHECKS = 1000;
 
-/**
- * How many files are written and flushed at once; one by one, most of the time is spent waiting for the disk.
- */
+/** How many files are written and flushed at once; one by one, most of the time is spent waiting for the disk. */
 const PUBLISHED_AT_ONCE = 16;
 
 /** One sync of a website; see `onlineSource`. */
@@ -38,7 +42,7 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
   const { tenant, options, published } = parts;
   makeStateDirectory(options.stateDirectory);
   const ledger = await openLedger(parts);
-  const staging = await Staging.open(join(options.stateDirectory, "staged"), { published, ledger });
+  const staging = await Staging.open(join(options.stateDirectory, "staged"), published, ledger);
   const hosts = [...tenant.entryUrls, ...tenant.sitemapUrls, ...tenant.allowPrefixes].map(
     (url) => new URL(url).hostname,
   );
@@ -55,7 +59,7 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
   const staged = [...staging.fingerprints].filter(({ url }) => outcomes.get(url)?.status === "success");
   const isWhole = isWholeCrawl(summary, tenant.followLinks);
   const unmet = [...ledger.documents.keys()].filter((url) => !outcomes.has(url));
-  const { checks, errorPages } = await checkSite(sync, { staged, unmet: isWhole ? unmet : [] });
+  const { checks, errorPages } = await checkSite(sync, staged, isWhole ? unmet : []);
   const judgement = judge({
     known: ledger.documents,
     outcomes,
@@ -70,11 +74,8 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
   const cut = left === 0 ? [] : [`max_crawl_pages (${tenant.maxPages}) left ${left} known pages unfetched`];
   for (const warning of [...summary.warnings, ...judgement.warnings, ...cut])
     options.log.warning("sync", { warning });
-  const counts = await publish(sync, {
-    judgement,
-    outcomes,
-    verifiedAt: trustsDates ? ledger.verifiedAt : startedAt,
-  });
+  const verifiedAt = trustsDates ? ledger.verifiedAt : startedAt;
+  const counts = await publish(sync, judgement, outcomes, verifiedAt);
   return left === 0 ? counts : { ...counts, left };
 }
 
@@ -135,17 +136,16 @@ async function crawlOnce(sync: Sync, plan: CrawlPlan, isFresh: boolean): Promise
         addsPages: tenant.followLinks,
       }),
       ...(options.access.fallback && {
-        fallback: createFallbackExtractor(options.access.fallback, {
-          extractor: parts.extractor,
-          options: plan.extraction,
-        }),
+        fallback: createFallbackExtractor(options.access.fallback, parts.extractor, plan.extraction),
       }),
     }),
   );
   const counts = { fetched: 0, unchanged: 0, removed: 0, failed: 0 };
   for await (const event of events) {
     if (event.kind === "page") {
-      countOutcome(counts, event.outcome);
+      const { status, change } = event.outcome;
+      if (status === "failed") counts.failed++;
+      else if (status === "success") counts[change === "unchanged" ? "unchanged" : "fetched"]++;
       context.onProgress({ ...counts });
     } else if (event.kind === "finished") {
       const { error } = event.summary;
@@ -182,13 +182,6 @@ function fetchersOf(fetchers: Fetchers, { http, alternates, tenant }: FetchersOp
   return { http: preferred(fetchers.http), browser: browser && preferred(browser) };
 }
 
-type Counts = { -readonly [K in keyof SyncCounts]: number };
-
-function countOutcome(counts: Counts, { status, change }: PageOutcome): void {
-  if (status === "failed") counts.failed++;
-  else if (status === "success") counts[change === "unchanged" ? "unchanged" : "fetched"]++;
-}
-
 /** A sync without any page must change nothing. */
 function requireSomeSuccess(codename: string, { summary, outcomes, firstError }: CrawledSite): void {
   if (summary.progress.successful > 0) return;
@@ -206,16 +199,8 @@ function isWholeCrawl(
   return !followsLinks || progress.failed === gone;
 }
 
-type Checks = {
-  readonly checks: ReadonlyMap<PageUrl, CrawledOutcome>;
-  readonly errorPages: readonly ErrorPage[];
-};
-
 /** Requests documents that were not reached and, when there are new texts, an address that does not exist. */
-async function checkSite(
-  sync: Sync,
-  { staged, unmet }: { readonly staged: readonly PageFingerprint[]; readonly unmet: readonly PageUrl[] },
-): Promise<Checks> {
+async function checkSite(sync: Sync, staged: readonly PageFingerprint[], unmet: readonly PageUrl[]) {
   const { tenant, options, crawler, context } = sync;
   const urls = staged.map(({ url }) => url);
   const probes = new Set(probesOf(tenant, urls, inventedName()));
@@ -261,14 +246,13 @@ function withoutProbes(log: Log, probes: ReadonlySet<string>): Log {
   };
 }
 
-type Verdict = {
-  readonly judgement: Judgement;
-  readonly outcomes: ReadonlyMap<PageUrl, MetOutcome>;
-  readonly verifiedAt: number;
-};
-
 /** Publishes the accepted pages; the ledger is written before anything is removed. */
-async function publish(sync: Sync, { judgement, outcomes, verifiedAt }: Verdict): Promise<SyncCounts> {
+async function publish(
+  sync: Sync,
+  judgement: Judgement,
+  outcomes: CrawledSite["outcomes"],
+  verifiedAt: number,
+): Promise<SyncCounts> {
   const { published, ledger, staging } = sync;
   const documents = new Map<PageUrl, KnownDocument>();
   for (const [url, misses] of judgement.misses) {

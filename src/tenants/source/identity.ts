@@ -12,7 +12,7 @@ export function sourceOf(settings: TenantSettings): readonly string[] {
   ];
 }
 
-/** A repository by its address. */
+/** A repository by its address or path. */
 export const repositoryOf = (url: string): string => url.replace(/(?<!\/)\/+$/, "").replace(/\.git$/, "");
 
 /** The sites of addresses, whatever their schemes. */

@@ -19,11 +19,6 @@ export type SyncContext = {
   readonly onProgress: (counts: SyncCounts) => void;
 };
 
-export type DocumentsContext = {
-  /** Called with each file that is left out. */
-  readonly onLeftOut: (file: LeftOut) => void;
-};
-
 /**
  * The source of a tenant's documents. A sync updates the local copy, and an index is built from that copy.
  * One process at a time does either. A source keeps its memory (validators, a clone) in its state directory.
@@ -37,9 +32,10 @@ export interface Source {
   sync(context: SyncContext): Promise<SyncCounts>;
   /**
    * Yields the present documents.
+   * @param onLeftOut called with each file that is left out
    * @throws Failure `unreadable_input`
    */
-  documents(context: DocumentsContext): AsyncIterable<UnreadDocument>;
+  documents(onLeftOut: (file: LeftOut) => void): AsyncIterable<UnreadDocument>;
   /** How the documents' generator makes anchors, where its configuration tells. */
   slugStyle(): Promise<SlugStyle | undefined>;
   /**

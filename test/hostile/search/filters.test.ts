@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { NO_FILTER } from "../../../src/search/attributes/filter.ts";
+import { NO_FILTER } from "../../../src/search/attributes.ts";
 import { parseFilter } from "../../../src/search/index.ts";
 import { countIn } from "../../../src/search/searcher.ts";
 import { findCandidates } from "../../../src/search/segment/find-candidates.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Failure } from "../../../src/base/failure.ts";
-import { FieldScorer, inverseDocumentFrequency } from "../../../src/search/field-score.ts";
+import { FieldScorer, inverseDocumentFrequency } from "../../../src/search/ranking/formula.ts";
 import { findCandidates } from "../../../src/search/segment/find-candidates.ts";
 import type { Segment } from "../../../src/search/segment/segment.ts";
 import {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
-import { buildMemoryIndex } from "../../../scripts/docs/memory-index.ts";
 import type { SourceDocument } from "../../../src/search/index.ts";
 import { FIELDS, type FieldNumber, type IndexReader, NO_DOCUMENT } from "../../../src/search/types.ts";
+import { buildMemoryIndex } from "../../support/search/memory-index.ts";
 import { manyDocuments, openFixture, sourceDocuments } from "../../support/search/segment-fixture.ts";
 
 const FIELD_NUMBERS = FIELDS.map((_, field) => field as FieldNumber); // one for each field

@@ -14,6 +14,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { runCommand } from "../../support/command.ts";
 import { TestRepository } from "../../support/git-server.ts";
+import { serveLocal } from "../../support/local.ts";
 import { FIXTURES } from "../../support/old-state.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
@@ -56,14 +57,11 @@ beforeAll(async () => {
     await repository.commit({ "docs/guide.md": textOf(word) });
     repositories.push(`file://${repository.path}`);
     const body = `<title>Guide</title><main><h1>Guide</h1>${`<p>The word of this site is ${word}, and no other one.</p>`.repeat(20)}</main>`;
-    const site = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: (request) =>
-        new URL(request.url).pathname === "/guide"
-          ? new Response(`<!doctype html>${body}`, { headers: { "content-type": "text/html" } })
-          : new Response("none", { status: 404 }),
-    });
+    const site = serveLocal((request) =>
+      new URL(request.url).pathname === "/guide"
+        ? new Response(`<!doctype html>${body}`, { headers: { "content-type": "text/html" } })
+        : new Response("none", { status: 404 }),
+    );
     sites.push({ url: site.url.href, stop: (force) => site.stop(force) });
   }
 });

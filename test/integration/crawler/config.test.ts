@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import type { CrawlRequest } from "../../../src/crawler/types.ts";
+import type { CrawlRequest } from "../../../src/crawler/plan.ts";
 import { page, serveCrawlSite } from "../../support/crawl-site.ts";
 import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { html, page, serveCrawlSite } from "../../support/crawl-site.ts";
 import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
+import { serveLocal } from "../../support/local.ts";
 
 const app = forAllTests(openTestApp());
 
@@ -35,23 +36,19 @@ for (const [name, linksOf] of Object.entries(MAZES)) {
   test(`a maze of ${name} ends within 16 pages`, async () => {
     let count = 0;
     await using maze = (() => {
-      const server = Bun.serve({
-        hostname: "127.0.0.1",
-        port: 0,
-        fetch(request) {
-          const url = new URL(request.url);
-          if (url.pathname === "/robots.txt") return new Response(null, { status: 404 });
-          count++;
-          const uuid = crypto.randomUUID();
-          const md5 = createHash("md5").update(uuid).digest("hex");
-          const links = linksOf(url.pathname + url.search, { uuid, md5, count });
-          return html(
-            page(
-              `The gate of ${url.pathname}`,
-              links.map((link) => link.replaceAll("{origin}", url.origin)),
-            ),
-          );
-        },
+      const server = serveLocal((request) => {
+        const url = new URL(request.url);
+        if (url.pathname === "/robots.txt") return new Response(null, { status: 404 });
+        count++;
+        const uuid = crypto.randomUUID();
+        const md5 = createHash("md5").update(uuid).digest("hex");
+        const links = linksOf(url.pathname + url.search, { uuid, md5, count });
+        return html(
+          page(
+            `The gate of ${url.pathname}`,
+            links.map((link) => link.replaceAll("{origin}", url.origin)),
+          ),
+        );
       });
       return { origin: `http://127.0.0.1:${server.port}`, [Symbol.asyncDispose]: () => server.stop(true) };
     })();

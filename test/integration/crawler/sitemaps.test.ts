@@ -13,6 +13,7 @@ import { readSitemaps } from "../../../src/crawler/sitemap/read-sitemaps.ts";
 import { parseLastModified } from "../../../src/crawler/sitemap/xml.ts";
 import { parseRobots } from "../../../src/fetching/robots/robots.ts";
 import { startFaultySite } from "../../support/faulty-site.ts";
+import { serveLocal } from "../../support/local.ts";
 import { readAll, readServed, serveSitemaps } from "../../support/sitemaps.ts";
 import { failureOf, testFetcher } from "../../support/test-fetcher.ts";
 
@@ -196,8 +197,8 @@ describe("reading sitemaps", () => {
           : page("/a"),
       );
     };
-    const other = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
-    const site = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: answer });
+    const other = serveLocal(answer);
+    const site = serveLocal(answer);
     const { events } = await readAll([`http://user:s3cret@127.0.0.1:${site.port}/i.xml`], {
       authorizations: new Map([[site.url.origin, "Basic dXNlcjpzM2NyZXQ="]]),
     });
@@ -328,14 +329,10 @@ test("a million pages take no more memory than a hundred thousand", async () => 
     );
     return `<urlset>${lines.join("")}</urlset>`;
   };
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: ({ url }) => {
-      const { pathname } = new URL(url);
-      const names = Array.from({ length: 20 }, (_, n) => `/${n}`);
-      return new Response(pathname === "/index" ? index(...names) : sitemap(Number(pathname.slice(1))));
-    },
+  const server = serveLocal(({ url }) => {
+    const { pathname } = new URL(url);
+    const names = Array.from({ length: 20 }, (_, n) => `/${n}`);
+    return new Response(pathname === "/index" ? index(...names) : sitemap(Number(pathname.slice(1))));
   });
   const source = parseSitemapSource(`${server.url.origin}/index`, "/");
   let pages = 0;

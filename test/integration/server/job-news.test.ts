@@ -5,7 +5,7 @@ import {
   type JobRecord,
   openSqliteJobQueue,
 } from "../../../src/crawler/index.ts";
-import { type CrawlSpec, openJobNews } from "../../../src/server/index.ts";
+import { type CrawlSpec, JobNews } from "../../../src/server/index.ts";
 import { directoryForEachTest } from "../../support/for-all-tests.ts";
 import { until, untilTrue } from "../../support/until.ts";
 
@@ -43,7 +43,7 @@ async function submit(name: string): Promise<JobRecord> {
 }
 
 test("a thousand watchers of a job ask as much as one", async () => {
-  using news = openJobNews(queue);
+  using news = new JobNews(queue);
   const found = await submit("/a");
   const watches = Array.from({ length: 1000 }, () => news.watch(found));
   const claimed = await queue.claim();
@@ -66,7 +66,7 @@ test("a thousand watchers of a job ask as much as one", async () => {
 });
 
 test("watchers of many jobs share one query a beat, and each hears of its own job only", async () => {
-  using news = openJobNews(queue);
+  using news = new JobNews(queue);
   const jobs: JobRecord[] = [];
   for (let number = 0; number < 20; number++) jobs.push(await submit(`/${number}`));
   const watches = jobs.map((job) => news.watch(job));
@@ -81,7 +81,7 @@ test("watchers of many jobs share one query a beat, and each hears of its own jo
 });
 
 test("a watch ends its wait when its time is over, its signal aborts, or the job is forgotten", async () => {
-  using news = openJobNews(queue);
+  using news = new JobNews(queue);
   const job = await submit("/a");
   using watch = news.watch(job);
   await watch.change(watch.latest(), 1, NEVER);

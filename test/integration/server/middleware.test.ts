@@ -36,7 +36,7 @@ function serve(handler: Handler, { layers = [], basePath = "", trusted = "" }: O
     port: 0,
     basePath,
     trustedProxies: parseAddressSet(trusted),
-    handler: inLayers([observe({ metrics, quietPaths: ["/health"] }), ...layers], handler),
+    handler: inLayers([observe(metrics, ["/health"]), ...layers], handler),
     log,
     sharesPort: false,
   });
@@ -244,7 +244,7 @@ describe("origins", () => {
 });
 
 describe("the API key", () => {
-  const layers = [requireGrant({ access: createAccess({ apiKey: "s3cret" }), openPaths: ["/health"] })];
+  const layers = [requireGrant(createAccess({ apiKey: "s3cret" }), ["/health"])];
   const statusWith = async (authorization: string | null, path = "/"): Promise<number> => {
     const headers = authorization === null ? {} : { authorization };
     return (await fetch(`${serve(ok, { layers })}${path}`, { headers })).status;

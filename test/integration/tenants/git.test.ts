@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { serveGit, type TestRepository } from "../../support/git-server.ts";
 import { documentsOf, gitTenantSource, runSync } from "../../support/git-tenant.ts";
+import { serveLocal } from "../../support/local.ts";
 
 let repository: TestRepository;
 let rootDir: string;
@@ -363,13 +364,9 @@ describe("a private repository", () => {
 
   test("gives its token to no server that it redirects to", async () => {
     const asked: (string | null)[] = [];
-    await using other = Bun.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      fetch(request) {
-        asked.push(request.headers.get("authorization"));
-        return new Response(null, { status: 401, headers: { "www-authenticate": 'Basic realm="x"' } });
-      },
+    await using other = serveLocal((request) => {
+      asked.push(request.headers.get("authorization"));
+      return new Response(null, { status: 401, headers: { "www-authenticate": 'Basic realm="x"' } });
     });
     server.intercept(({ url: from }) =>
       Response.redirect(from.replace(server.origin, other.url.origin), 301),

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { type DocsSite, proseOf } from "../../support/docs-site.ts";
 import { documentsOf, runSync } from "../../support/git-tenant.ts";
+import { serveLocal } from "../../support/local.ts";
 import { openWebBench, titlesOf, type WebBench } from "../../support/web-bench.ts";
 import type { WebTenant } from "../../support/web-tenant.ts";
 
@@ -83,14 +84,10 @@ describe("the fallback extractor", () => {
         title: "Rescued",
         markdown: `# Rescued\n\nText of ${new URL(url).pathname}. ${proseOf(url)}`,
       });
-    remote = Bun.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      async fetch(request) {
-        const { url = "" } = (await request.json()) as { url?: string };
-        asked.push({ url, authorization: request.headers.get("authorization") });
-        return url === "" ? new Response("no", { status: 422 }) : answer(url);
-      },
+    remote = serveLocal(async (request) => {
+      const { url = "" } = (await request.json()) as { url?: string };
+      asked.push({ url, authorization: request.headers.get("authorization") });
+      return url === "" ? new Response("no", { status: 422 }) : answer(url);
     });
     site.fill(3);
     site.pages.set("/docs/p1", { body: "<html><body></body></html>" });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { readDeployment } from "../../../src/settings/index.ts";
 import type { TenantSettings } from "../../../src/tenants/index.ts";
+import { serveLocal } from "../../support/local.ts";
 import { openRegistry, type TestRegistry, writeTree } from "../../support/search-server.ts";
 import { indexIn } from "../../support/state-place.ts";
 import { until, untilTrue } from "../../support/until.ts";
@@ -43,22 +44,18 @@ function openSlowSite() {
   const cut: string[] = [];
   const page = (name: string): string =>
     `<html><head><title>${name}</title></head><body><main><h1>${name}</h1><p>${`Apples of ${name}. `.repeat(60)}</p></main></body></html>`;
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    async fetch(request) {
-      const { pathname, origin } = new URL(request.url);
-      requests.push(pathname);
-      request.signal.addEventListener("abort", () => cut.push(pathname));
-      if (pathname === "/sitemap.xml")
-        return new Response(
-          `<urlset>${["one", "two", "three"].map((name) => `<url><loc>${origin}/${name}</loc></url>`).join("")}</urlset>`,
-          { headers: { "content-type": "application/xml" } },
-        );
-      if (!["/one", "/two", "/three"].includes(pathname)) return new Response("no", { status: 404 });
-      if (pathname === "/two") await gate.promise;
-      return new Response(page(pathname.slice(1)), { headers: { "content-type": "text/html" } });
-    },
+  const server = serveLocal(async (request) => {
+    const { pathname, origin } = new URL(request.url);
+    requests.push(pathname);
+    request.signal.addEventListener("abort", () => cut.push(pathname));
+    if (pathname === "/sitemap.xml")
+      return new Response(
+        `<urlset>${["one", "two", "three"].map((name) => `<url><loc>${origin}/${name}</loc></url>`).join("")}</urlset>`,
+        { headers: { "content-type": "application/xml" } },
+      );
+    if (!["/one", "/two", "/three"].includes(pathname)) return new Response("no", { status: 404 });
+    if (pathname === "/two") await gate.promise;
+    return new Response(page(pathname.slice(1)), { headers: { "content-type": "text/html" } });
   });
   return {
     requests,

@@ -23,6 +23,9 @@ const faulty = forAllTests(
   }),
 );
 
+/** For tests that leave nothing behind in a server. */
+const server = forAllTests(await startExtractor());
+
 /** Sends bytes over a connection of its own; resolves with all that comes back before it is closed. */
 function converse(url: string, bytes: string | Uint8Array): Promise<string> {
   const { hostname, port } = new URL(url);
@@ -103,7 +106,6 @@ describe("a client that leaves", () => {
 });
 
 test("HEAD of a stream of events takes no place of a stream", async () => {
-  await using server = await startExtractor();
   const id = await submitJob(server, { output_dir: "x", seeds: [`${site.origin}/`], max_pages: 1 });
   // As many as there are places, and one more.
   for (let request = 0; request <= 1000; request++) {
@@ -164,7 +166,6 @@ describe("requests that are none", () => {
       `POST / HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\ntransfer-encoding: chunked\r\n\r\n${`10000\r\n${"x".repeat(65_536)}\r\n`.repeat(50)}`,
     ],
   ])("%s end that connection with %i, and nothing else", async (_, status, bytes) => {
-    await using server = await startExtractor();
     expect((await converse(server.url, bytes)).slice(0, 12)).toBe(`HTTP/1.1 ${status}`);
     expect((await server.get("/health")).status).toBe(200);
     expect(
@@ -183,7 +184,6 @@ describe("requests that are none", () => {
     // The runtime ends the connection of one that it does not know.
     ["BREW", ""],
   ])("the method %s is refused", async (method, start) => {
-    await using server = await startExtractor();
     const head = `${method} / HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n`;
     expect((await converse(server.url, head)).slice(0, 12)).toBe(start);
     expect((await server.get("/health")).status).toBe(200);

@@ -1,5 +1,13 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import {
   codeOf,
@@ -165,6 +173,7 @@ describe("requests for jobs", () => {
     for (const id of busy) await untilJob(server, id, ({ status }) => status === "running");
     const id = await submitJob(server, { output_dir: "swapped", seeds: [`${site.origin}/`] });
     mkdirSync(join(server.directory, "elsewhere"));
+    rmSync(join(server.directory, "swapped"), { recursive: true });
     symlinkSync(join(server.directory, "elsewhere"), join(server.directory, "swapped"));
     for (const other of busy) await server.get(`/crawl/${other}`, { method: "DELETE" });
     expect(await untilJob(server, id, isOver)).toMatchObject({

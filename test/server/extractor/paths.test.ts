@@ -126,7 +126,10 @@ describe("an output root", () => {
     [
       "of the output directory",
       { output_dir: "later/below" },
-      ({ root: from, outside: to }) => symlinkSync(to, join(from, "later")),
+      ({ root: from, outside: to }) => {
+        rmSync(join(from, "later"), { recursive: true });
+        symlinkSync(to, join(from, "later"));
+      },
     ],
     [
       "of the storage state",

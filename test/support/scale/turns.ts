@@ -1,7 +1,7 @@
 import { expect } from "bun:test";
 import { noMetrics } from "../../../src/base/metrics.ts";
-import { openPostgres } from "../../../src/base/postgres/index.ts";
 import { silentLog } from "../../../src/base/silent-log.ts";
+import { openPostgres } from "../../../src/scale/postgres/postgres.ts";
 import type { Visit } from "./site.ts";
 
 /** A process's turn at a host, in ms since 1970 by the database's clock. */

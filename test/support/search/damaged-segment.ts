@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { inverseDocumentFrequency } from "../../../src/search/field-score.ts";
+import { inverseDocumentFrequency } from "../../../src/search/ranking/formula.ts";
 import { findCandidates } from "../../../src/search/segment/find-candidates.ts";
 import { Segment } from "../../../src/search/segment/segment.ts";
 import { temporaryDirectory } from "../temporary.ts";

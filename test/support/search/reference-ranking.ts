@@ -7,7 +7,7 @@ import {
   RANKING,
   SHORT_PAGE,
   weightsFor,
-} from "../../../src/search/ranking/constants.ts";
+} from "../../../src/search/ranking/formula.ts";
 import { FIELDS } from "../../../src/search/types.ts";
 
 /** A document as the list of its tokens, by position. */

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-const FOLDER = join(import.meta.dir, "../../../src/base/postgres/migrations");
+const FOLDER = join(import.meta.dir, "../../../src/scale/migrations");
 
 /** SHA-256, the first 16 digits. A file that has landed never changes: databases that went through it would differ. */
 const LANDED: Readonly<Record<string, string>> = {

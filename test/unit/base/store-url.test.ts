@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { parseStoreUrl } from "../../../src/base/objects/index.ts";
-import { folderOf } from "../../../src/base/objects/store.ts";
+import { folderOf, parseStoreUrl } from "../../../src/base/objects.ts";
 
 describe("the URL of a store", () => {
   test.each([

@@ -98,7 +98,9 @@ describe("wrong usage of crawl exits with 2, one line, and nothing on the disk:"
   for (const [args, message] of WRONG) {
     test(args.map((arg) => arg || "''").join(" "), async () => {
       using directory = temporaryDirectory();
-      const run = await runCommand(["crawl", ...args], { cwd: directory.path });
+      // A machine's own browser, or its want of one, is no matter of words.
+      const env = { ARTICLE_EXTRACTOR_BROWSER_PATH: process.execPath };
+      const run = await runCommand(["crawl", ...args], { cwd: directory.path, env });
       expect(run).toEqual({ exitCode: 2, stdout: "", stderr: `error: ${message}\n` });
       expect(await readdir(directory.path)).toEqual([]);
     });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { parseArguments } from "../../../src/cli/arguments.ts";
 import { readCrawlCommand } from "../../../src/cli/commands/pages/crawl.ts";
-import { isWithin } from "../../../src/cli/commands/pages/crawl-exit.ts";
+import { isWithin } from "../../../src/cli/commands/pages/crawl-report.ts";
 import { testProgram } from "../../support/program.ts";
 
 const { settings } = testProgram();

@@ -95,3 +95,13 @@ function changesOf(before: object, after: object): object {
     ]),
   );
 }
+
+test("an option of a crawl goes before its setting", () => {
+  const words = ["crawl", URL, "--output-dir", "out", "--max-pages", "3", "--concurrency", "4"];
+  const place = { directory: "/", hasPerson: () => false };
+  const own = { ...settings, crawlerMaxPages: 2, crawlerConcurrency: 7, crawlerRateLimit: 0.25 };
+  const planOf = (...more: string[]) =>
+    readCrawlCommand(parseArguments([...words, ...more]), own, place).plan;
+  expect(planOf()).toMatchObject({ maxPages: 3, concurrency: 4, hostDelayMs: 250 });
+  expect(planOf("--rate-limit", "2").hostDelayMs).toBe(2000);
+});

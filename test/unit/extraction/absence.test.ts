@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { sayMissing } from "../../../src/extraction/absence.ts";
 import { extractBody } from "../../../src/extraction/index.ts";
+import { sayMissing } from "../../../src/extraction/no-article.ts";
 import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
 
 /** What sites write above their error pages. */

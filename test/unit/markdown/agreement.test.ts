@@ -10,7 +10,7 @@ import {
 } from "../../../src/markdown/index.ts";
 import { Analyser } from "../../../src/search/analysis/analyser.ts";
 import { DocumentAnalyser } from "../../../src/search/document/analyse.ts";
-import { plainText } from "../../../src/search/snippet/snippet.ts";
+import { plainText } from "../../../src/search/snippet.ts";
 import { FIELDS } from "../../../src/search/types.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 

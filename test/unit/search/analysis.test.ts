@@ -1,9 +1,9 @@
 import { expect, test } from "bun:test";
-import { buildMemoryIndex } from "../../../scripts/docs/memory-index.ts";
 import { Analyser } from "../../../src/search/analysis/analyser.ts";
 import { DocumentAnalyser } from "../../../src/search/document/analyse.ts";
 import type { AnalyzerProfile } from "../../../src/search/index.ts";
 import { parseDocumentUrl } from "../../../src/urls/index.ts";
+import { buildMemoryIndex } from "../../support/search/memory-index.ts";
 
 /** Writes the tokens of a title as `term@position`. */
 function terms(title: string, profile: AnalyzerProfile = "default"): string[] {

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { Analyser } from "../../../src/search/analysis/analyser.ts";
 import { buildSegment } from "../../../src/search/builder/build-segment.ts";
 import { DocumentAnalyser } from "../../../src/search/document/analyse.ts";
-import { SLUG_STYLES, Slugs } from "../../../src/search/document/slugs.ts";
+import { SLUG_STYLES, Slugs } from "../../../src/search/document/sections.ts";
 import {
   outlineOf,
   rangeOfFragment,

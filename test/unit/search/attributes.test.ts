@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { attributesOf } from "../../../src/search/attributes/attributes.ts";
-import { compileGlob, NO_FILTER } from "../../../src/search/attributes/filter.ts";
+import { attributesOf, compileGlob, NO_FILTER } from "../../../src/search/attributes.ts";
 import { parseFilter, type SourceDocument } from "../../../src/search/index.ts";
 
 const document = (path: string, title = "", declared: SourceDocument["declared"] = {}): SourceDocument => ({

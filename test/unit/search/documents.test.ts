@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { Analyser } from "../../../src/search/analysis/analyser.ts";
 import { stemEnglish } from "../../../src/search/analysis/stemmer.ts";
 import { DocumentAnalyser } from "../../../src/search/document/analyse.ts";
-import { scanLines } from "../../../src/search/document/blocks.ts";
+import { scanLines } from "../../../src/search/document/lines.ts";
 import { FIELDS, type FieldName } from "../../../src/search/types.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { attributesOf } from "../../../src/search/attributes/attributes.ts";
-import { compileGlob } from "../../../src/search/attributes/filter.ts";
+import { attributesOf, compileGlob } from "../../../src/search/attributes.ts";
 import { parseFilter, type SearchSettings, type SourceDocument } from "../../../src/search/index.ts";
 import { countIn } from "../../../src/search/searcher.ts";
 import { findCandidates } from "../../../src/search/segment/find-candidates.ts";

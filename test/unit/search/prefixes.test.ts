@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { buildMemoryIndex } from "../../../scripts/docs/memory-index.ts";
 import type { TermWalk } from "../../../src/search/types.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
+import { buildMemoryIndex } from "../../support/search/memory-index.ts";
 import { rankIn, searchIn } from "../../support/search/searching.ts";
 import { buildAnalysis, openFixture, sourceDocuments } from "../../support/search/segment-fixture.ts";
 

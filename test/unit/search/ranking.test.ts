@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { Failure } from "../../../src/base/failure.ts";
 import { stemEnglish } from "../../../src/search/analysis/stemmer.ts";
 import type { AnalyzerProfile, SourceDocument } from "../../../src/search/index.ts";
-import { weightsFor } from "../../../src/search/ranking/constants.ts";
+import { weightsFor } from "../../../src/search/ranking/formula.ts";
 import { FIELDS } from "../../../src/search/types.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { RunTable, UNKNOWN_RUN } from "../../../src/search/analysis/run-table.ts";
+import { RunTable, UNKNOWN_RUN } from "../../../src/search/analysis/run-words.ts";
 
 test("a table of runs answers like a Map of their strings", () => {
   const word = fc.string({ unit: fc.constantFrom("a", "b", "é", "\ud83d"), maxLength: 4 });

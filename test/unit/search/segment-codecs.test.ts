@@ -1,26 +1,33 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
-import { bitWidth, packBits, packedLength, unpackBits } from "../../../src/search/segment/bit-packing.ts";
-import { ByteReader, ByteWriter } from "../../../src/search/segment/bytes.ts";
-import { codeUnitBytes, decodeCodeUnits } from "../../../src/search/segment/code-units.ts";
-import { encodeLengths, openLengths } from "../../../src/search/segment/field-lengths.ts";
-import { SegmentFile } from "../../../src/search/segment/file-reader.ts";
-import { SegmentFileWriter } from "../../../src/search/segment/file-writer.ts";
-import { decodePositions, encodePositions } from "../../../src/search/segment/positions-codec.ts";
 import {
+  ByteReader,
+  ByteWriter,
+  bitWidth,
+  codeUnitBytes,
+  decodeCodeUnits,
+  packBits,
+  packedLength,
+  unpackBits,
+} from "../../../src/search/segment/bytes.ts";
+import { SegmentFile, SegmentFileWriter } from "../../../src/search/segment/file.ts";
+import {
+  decodePositions,
+  encodePositions,
   readSignatureKey,
   SignatureNumbers,
   Signatures,
   signatureKey,
-} from "../../../src/search/segment/signatures.ts";
+} from "../../../src/search/segment/postings.ts";
+import { encodeLengths, openLengths } from "../../../src/search/segment/segment.ts";
 import {
   decodeLayout,
   decodeStored,
   encodeLayout,
   encodeStored,
-} from "../../../src/search/segment/stored-codec.ts";
-import { StringTableCursor, StringTableWriter } from "../../../src/search/segment/string-table.ts";
+} from "../../../src/search/segment/stored.ts";
+import { StringTableCursor, StringTableWriter } from "../../../src/search/segment/terms.ts";
 import { FIELDS } from "../../../src/search/types.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 

@@ -1,8 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { headingPath } from "../../../src/search/index.ts";
-import { chooseFragments } from "../../../src/search/snippet/fragments.ts";
-import { plainText } from "../../../src/search/snippet/snippet.ts";
+import { chooseFragments, plainText } from "../../../src/search/snippet.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { cpuMs } from "../../support/cpu.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { SynonymSettings } from "../../../src/search/query/synonyms.ts";
+import type { SynonymSettings } from "../../../src/search/query/derived-terms.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";

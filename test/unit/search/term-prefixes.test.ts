@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { Analyser } from "../../../src/search/analysis/analyser.ts";
 import { ANALYZER_PROFILES } from "../../../src/search/index.ts";
-import { TermPrefixes } from "../../../src/search/snippet/fragments.ts";
+import { TermPrefixes } from "../../../src/search/snippet.ts";
 
 test("the prefix of a term is found in every run from which analysis takes the term", () => {
   const letters = "abdeghiklmnorstuyzABEGISUY".split("");

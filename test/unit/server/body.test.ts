@@ -48,7 +48,7 @@ function serve(
     port: 0,
     basePath: "",
     trustedProxies: parseAddressSet("127.0.0.1"),
-    handler: inLayers([observe({ metrics: createMetrics([]), quietPaths: [] }), ...layers], handler),
+    handler: inLayers([observe(createMetrics([]), []), ...layers], handler),
     log: silentLog,
     sharesPort: false,
   });

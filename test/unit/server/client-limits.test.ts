@@ -38,14 +38,11 @@ function serve(layers: readonly Layer[]): Gated {
     port: 0,
     basePath: "",
     trustedProxies: parseAddressSet("127.0.0.1"),
-    handler: inLayers(
-      [observe({ metrics: createMetrics([]), quietPaths: [] }), count, ...layers],
-      async (exchange) => {
-        begun.push(exchange.client.address);
-        if (exchange.path !== "/health") await new Promise<void>((resolve) => running.push(resolve));
-        return new Response("ok");
-      },
-    ),
+    handler: inLayers([observe(createMetrics([]), []), count, ...layers], async (exchange) => {
+      begun.push(exchange.client.address);
+      if (exchange.path !== "/health") await new Promise<void>((resolve) => running.push(resolve));
+      return new Response("ok");
+    }),
     log: silentLog,
     sharesPort: false,
   });
@@ -62,7 +59,7 @@ function serve(layers: readonly Layer[]): Gated {
 }
 
 describe("a limit per client", () => {
-  const layers = [limitClients({ max: 2, counts: ({ path }) => path !== "/health" })];
+  const layers = [limitClients(2, ({ path }) => path !== "/health")];
 
   test("refuses one client's third request with Retry-After, and nobody else's", async () => {
     const { ask, begun, finishOne } = serve(layers);

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
-import { openObjectStore } from "../../../src/base/objects/index.ts";
 import type { JobRecord } from "../../../src/crawler/index.ts";
+import { openObjectStore } from "../../../src/scale/objects/open.ts";
 import { storePlaces } from "../../../src/server/index.ts";
 import { optionsFor } from "../../support/bucket.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";

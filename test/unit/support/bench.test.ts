@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { percentile, spread } from "../../../scripts/bench/bench.ts";
 import { type ExtractionReport, measurePages } from "../../../scripts/bench/measure-pages.ts";
-import { percentile, spread } from "../../../scripts/bench/statistics.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 test("a percentile is the value of the nearest rank, in any order of the values", () => {

@@ -15,7 +15,7 @@ const online = (schedule: string | null): TenantSettings => ({ source: "online",
 const git = (syncIntervalMinutes: number | null, schedule: string | null = null): TenantSettings =>
   ({ source: "git", syncIntervalMinutes, schedule }) as GitTenant;
 const silent = createLog({ level: "critical", format: "text", write: () => {} });
-const onError = (): void => {};
+const onLeaseError = (): void => {};
 const openBook = () =>
   openSyncBook(
     openDatabase({ path: ":memory:", name: "a test's state", access: { kind: "shared" } }),
@@ -80,10 +80,10 @@ describe("places to sync", () => {
   test("are two, for all processes together", async () => {
     const { leases } = openBook();
     const { signal } = new AbortController();
-    const first = await takeSyncSlot({ leases, onError, owner: "a", signal });
-    await using _second = await takeSyncSlot({ leases, onError, owner: "b", signal });
+    const first = await takeSyncSlot({ leases, onLeaseError, owner: "a" }, signal);
+    await using _second = await takeSyncSlot({ leases, onLeaseError, owner: "b" }, signal);
     let isThird = false;
-    const third = takeSyncSlot({ leases, onError, owner: "a", signal }).then((slot) => {
+    const third = takeSyncSlot({ leases, onLeaseError, owner: "a" }, signal).then((slot) => {
       isThird = true;
       return slot;
     });
@@ -97,8 +97,8 @@ describe("places to sync", () => {
   test("are not waited for by who is called off", async () => {
     const { leases } = openBook();
     const calling = new AbortController();
-    for (const owner of ["a", "b"]) await takeSyncSlot({ leases, onError, owner, signal: calling.signal });
-    const waiting = takeSyncSlot({ leases, onError, owner: "c", signal: calling.signal });
+    for (const owner of ["a", "b"]) await takeSyncSlot({ leases, onLeaseError, owner }, calling.signal);
+    const waiting = takeSyncSlot({ leases, onLeaseError, owner: "c" }, calling.signal);
     calling.abort();
     await expect(waiting).rejects.toMatchObject({ code: "cancelled" });
   });
@@ -110,12 +110,10 @@ describe("places to sync", () => {
     const leases = openLeases(database, { now: () => now });
     for (const slot of [0, 1]) await leases.take(`sync-slot:${slot}`, "dead", 15_000);
     now = 16_000;
-    await using _ = await takeSyncSlot({
-      leases,
-      onError,
-      owner: "alive",
-      signal: new AbortController().signal,
-    });
+    await using _ = await takeSyncSlot(
+      { leases, onLeaseError, owner: "alive" },
+      new AbortController().signal,
+    );
     expect(await leases.holder("sync-slot:0")).toStartWith("alive");
   });
 });

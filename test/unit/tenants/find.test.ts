@@ -32,9 +32,7 @@ const LIBRARIES = [
 ];
 
 const found = (query: string, among: readonly TenantDetail[] = LIBRARIES): string[] =>
-  createTenantFinder(among)
-    .find(query)
-    .map(({ codename }) => codename);
+  createTenantFinder(among)(query).map(({ codename }) => codename);
 
 describe("finding tenants", () => {
   test.each([

@@ -21,10 +21,10 @@ import {
 } from "../../../search/index.ts";
 import { DEFAULT_SEARCH, INDEX_BUILD } from "../../../settings/index.ts";
 import { folderOwner, requireFolderIndex } from "../../../tenants/index.ts";
-import { countedDocuments } from "../../deployment.ts";
-import type { Io } from "../../io.ts";
+
 import type { CommandParts } from "../../program.ts";
-import { type Paint, printable, wrap } from "../../terminal/notices.ts";
+import type { Shell } from "../../shell.ts";
+import { countedDocuments, type Paint, printable, wrap } from "../../terminal/notices.ts";
 import type { FolderIndex, FolderSearch } from "./options.ts";
 
 /** A person does not wait longer for a command. */
@@ -34,10 +34,7 @@ export const TIME_LIMIT_MS = 30_000;
  * Runs `search --dir`; returns the exit code, 0 with and without hits.
  * @throws Failure `index_missing` that says how to build one, `index_outdated`, `index_corrupt`, `timeout`
  */
-export async function runSearch(
-  command: FolderSearch,
-  { io, paint }: { readonly io: Io; readonly paint: Paint },
-): Promise<number> {
+export async function runSearch(command: FolderSearch, { io, paint }: Shell): Promise<number> {
   requireFolderIndex(ownerOfIndex(command.indexFile), command);
   // On a terminal the words are coloured that HTML would mark.
   const style = io.stdout.isTerminal && !command.isJson ? "html" : "plain";
@@ -63,7 +60,7 @@ export async function runSearch(
   }
   const width = Math.min(MAX_WIDTH, io.stdout.columns);
   const shown = hits.map((hit, place) =>
-    formatHit(hit, command.offset + place + 1, { width, paint, isMarked: style === "html" }),
+    formatHit(hit, command.offset + place + 1, { width, paint: paint(), isMarked: style === "html" }),
   );
   if (shown.length === 0) io.stderr.write(nothingFound(command, index.pageCount));
   else await io.stdout.write(shown.join("\n"));
@@ -139,7 +136,9 @@ export async function runIndex(command: FolderIndex, { typed, io, notices }: Com
       if (reason === null) notices.warn(`${path}: ${detail}`);
       else onLeftOut({ path, reason, detail });
     },
-    ...(showProgress && { onProgress: ({ documents: count }) => io.stderr.write(progressLine(count)) }),
+    ...(showProgress && {
+      onProgress: ({ documents: count }) => io.stderr.write(`${CLEAR_LINE}indexing: ${count} documents`),
+    }),
   });
   if (showProgress) io.stderr.write(CLEAR_LINE);
   await io.stdout.write(`${describe(counts)} in ${command.indexFile}\n`);
@@ -173,7 +172,6 @@ async function* requireSome(
 }
 
 const CLEAR_LINE = "\r\u001b[K";
-const progressLine = (count: number): string => `${CLEAR_LINE}indexing: ${count} documents`;
 
 const describe = ({ documents, unchanged }: BuildCounts): string =>
   `indexed ${countedDocuments(documents)}${unchanged > 0 ? `, ${unchanged} of them unchanged,` : ""}`;
@@ -184,7 +182,7 @@ export function hitToJson(hit: SearchHit, isExplained: boolean): Record<string, 
   return { url, title, score, snippet, anchor, headings, ...(isExplained && { explanation }) };
 }
 
-export type HitFormat = {
+type HitFormat = {
   /** The number of columns. */
   readonly width: number;
   readonly paint: Paint;
@@ -207,7 +205,8 @@ export function formatHit(
   if (headings !== "") lines.push(`   ${printable(headings)}`);
   const indent = "   ";
   if (hit.snippet !== "") {
-    const seen = (word: string): number => (isMarked ? decode(withoutMarks(word)).length : word.length);
+    const seen = (word: string): number =>
+      isMarked ? decode(word.replace(/<\/?mark>/g, "")).length : word.length;
     for (const line of wrap(printable(hit.snippet), width - indent.length, seen)) {
       lines.push(indent + (isMarked ? paintMarks(line, paint) : line));
     }
@@ -221,7 +220,6 @@ const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">",
 // Decodes the entities that `SnippetStyle` "html" writes.
 const decode = (html: string): string =>
   html.replace(/&(amp|lt|gt|quot|#39);/g, (entity, name: string) => ENTITIES[name] ?? entity);
-const withoutMarks = (html: string): string => html.replace(/<\/?mark>/g, "");
 const paintMarks = (html: string, paint: Paint): string =>
   decode(html.replace(/<mark>([^<]*)<\/mark>/g, (_, word: string) => paint.yellow(word)));
 

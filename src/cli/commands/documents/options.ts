@@ -1,3 +1,4 @@
+import type { Failure } from "../../../base/failure.ts";
 import {
   ANALYZER_PROFILES,
   type AnalyzerProfile,
@@ -12,15 +13,8 @@ import { optionValue } from "../../option-values.ts";
 export type FolderIndex = { readonly kind: "folder"; readonly profile: AnalyzerProfile } & FolderPlaces;
 export type TenantIndex = { readonly kind: "tenants"; readonly isJson: boolean } & TenantChoice;
 
-/** `index`, ready to run. */
-export type IndexCommand = FolderIndex | TenantIndex;
-
 /** The tenants; `all` means all of the deployment when none is named. */
-export type TenantChoice = {
-  /** The deployment file; null means the environment's, then `./deployment.json`. */
-  readonly config: string | null;
-  readonly codenames: readonly string[] | "all";
-};
+export type TenantChoice = { readonly codenames: readonly string[] | "all" };
 
 type FolderPlaces = { readonly folder: string; readonly indexFile: string };
 
@@ -39,17 +33,13 @@ export type FolderSearch = { readonly kind: "folder" } & FolderPlaces & SearchWi
 export type TenantSearch = { readonly kind: "tenants" } & TenantChoice & SearchWish & LibraryWish;
 
 /** What chooses tenants by their library, unless both are null. */
-export type LibraryWish = {
+type LibraryWish = {
   readonly library: { readonly name: string; readonly version: string | null } | null;
   readonly lockFile: string | null;
 };
 
-/** `search`, ready to run. */
-export type SearchCommand = FolderSearch | TenantSearch;
-
 /** `fetch`, ready to run. */
 export type FetchCommand = {
-  readonly config: string | null;
   readonly codename: string;
   readonly uri: string;
   readonly isJson: boolean;
@@ -60,12 +50,11 @@ const MAX_SIZE = 100;
 const MAX_OFFSET = 900;
 
 /** @throws Failure `invalid_usage` */
-export function readIndexCommand(typed: Typed): IndexCommand {
+export function readIndexCommand(typed: Typed): FolderIndex | TenantIndex {
   const { positionals } = typed;
-  const places = readPlaces(typed);
+  const places = readPlaces(typed, ["json"]);
   if (places) {
     if (positionals.length > 0) throw wrongUsage("index --dir takes no tenants");
-    refuseWithFolder(typed, ["json"]);
     const profile = optionValue.choice(typed, "profile", ANALYZER_PROFILES) ?? "default";
     return { kind: "folder", ...places, profile };
   }
@@ -75,28 +64,20 @@ export function readIndexCommand(typed: Typed): IndexCommand {
     throw wrongUsage("index needs tenants of the deployment file, --all, or --dir DIR");
   if (positionals.length > 0 && typed.has("all")) throw wrongUsage("index takes tenants or --all, not both");
   const codenames = typed.has("all") ? "all" : positionals;
-  return { kind: "tenants", config: optionValue.text(typed, "config"), codenames, isJson: typed.has("json") };
+  return { kind: "tenants", codenames, isJson: typed.has("json") };
 }
 
 /** @throws Failure `invalid_usage` */
-export function readSearchCommand(typed: Typed): SearchCommand {
-  const places = readPlaces(typed);
+export function readSearchCommand(typed: Typed): FolderSearch | TenantSearch {
+  const places = readPlaces(typed, ["library", "from-lockfile"]);
   const isAll = typed.has("all");
-  if (places) refuseWithFolder(typed, ["library", "from-lockfile"]);
   const byLibrary = readLibraryWish(typed);
   const isChosen = byLibrary.library !== null || byLibrary.lockFile !== null;
   if (isAll && isChosen) throw wrongUsage("search takes --all or a library, not both");
   const isWithoutTenant = places || isAll || isChosen;
   const [codename = "", ...words] = isWithoutTenant ? ["", ...typed.positionals] : typed.positionals;
   const query = words.join(" ");
-  if (query.trim() === "") {
-    if (places) throw wrongUsage("search needs a query: article-extractor search --dir DIR QUERY");
-    if (isChosen) throw wrongUsage("search needs a query: search --library NAME QUERY");
-    const asked = codename === "" ? "a tenant and a query" : "a query after the tenant";
-    throw wrongUsage(
-      `search needs ${asked}: search TENANT QUERY, search --all QUERY, or search --dir DIR QUERY`,
-    );
-  }
+  if (query.trim() === "") throw missingQuery(codename, { isFolder: places !== null, isLibrary: isChosen });
   const wish: SearchWish = {
     query,
     size: optionValue.integer(typed, "size", 1, MAX_SIZE) ?? DEFAULT_SIZE,
@@ -111,8 +92,19 @@ export function readSearchCommand(typed: Typed): SearchCommand {
     throw wrongUsage("--filter group: goes with tenants, not with --dir");
   if (places) return { kind: "folder", ...places, ...wish };
   if (wish.isExplained) throw wrongUsage("--explain goes with --dir");
-  const config = optionValue.text(typed, "config");
-  return { kind: "tenants", config, codenames: isAll ? "all" : [codename], ...byLibrary, ...wish };
+  return { kind: "tenants", codenames: isAll ? "all" : [codename], ...byLibrary, ...wish };
+}
+
+function missingQuery(
+  codename: string,
+  { isFolder, isLibrary }: { readonly isFolder: boolean; readonly isLibrary: boolean },
+): Failure {
+  if (isFolder) return wrongUsage("search needs a query: article-extractor search --dir DIR QUERY");
+  if (isLibrary) return wrongUsage("search needs a query: search --library NAME QUERY");
+  const asked = codename === "" ? "a tenant and a query" : "a query after the tenant";
+  return wrongUsage(
+    `search needs ${asked}: search TENANT QUERY, search --all QUERY, or search --dir DIR QUERY`,
+  );
 }
 
 function readLibraryWish(typed: Typed): LibraryWish {
@@ -133,19 +125,20 @@ export function readFetchCommand(typed: Typed): FetchCommand {
   const [codename, uri, ...rest] = typed.positionals;
   if (codename === undefined || uri === undefined || rest.length > 0)
     throw wrongUsage("fetch takes a tenant and an address that a search has given: fetch TENANT URI");
-  return { config: optionValue.text(typed, "config"), codename, uri, isJson: typed.has("json") };
+  return { codename, uri, isJson: typed.has("json") };
 }
 
-/** Reads the folder and its index; null without `--dir`. */
-function readPlaces(typed: Typed): FolderPlaces | null {
+/**
+ * Reads the folder and its index; null without `--dir`.
+ * @param ofTenants more options that do not go with a folder
+ */
+function readPlaces(typed: Typed, ofTenants: readonly string[]): FolderPlaces | null {
   const folder = optionValue.text(typed, "dir");
-  if (folder !== null)
-    return { folder, indexFile: optionValue.text(typed, "index-file") ?? indexFileOf(folder) };
-  if (typed.has("index-file")) throw wrongUsage("--index-file goes with --dir");
-  return null;
-}
-
-function refuseWithFolder(typed: Typed, more: readonly string[]): void {
-  for (const name of ["all", "config", ...more])
+  if (folder === null) {
+    if (typed.has("index-file")) throw wrongUsage("--index-file goes with --dir");
+    return null;
+  }
+  for (const name of ["all", "config", ...ofTenants])
     if (typed.has(name)) throw wrongUsage(`--${name} goes with tenants, not with --dir`);
+  return { folder, indexFile: optionValue.text(typed, "index-file") ?? indexFileOf(folder) };
 }

@@ -3,7 +3,7 @@ import { type QueriesRecord, type QueryCounts, readQueryLog } from "../../../ser
 import { openDeployment } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
-import { partsOf, type Run } from "../../shell.ts";
+import type { Run } from "../../shell.ts";
 
 const MAX_DAYS = 3650;
 const DEFAULT_SIZE = 20;
@@ -18,7 +18,7 @@ export const queries: Run = async (shell) => {
   if (typed.positionals.length > 0) throw wrongUsage("queries takes no arguments");
   const days = optionValue.integer(typed, "days", 1, MAX_DAYS) ?? MAX_DAYS;
   const size = optionValue.integer(typed, "size", 1, MAX_SIZE) ?? DEFAULT_SIZE;
-  const { program, deployment } = await openDeployment(partsOf(shell), optionValue.text(typed, "config"));
+  const { program, deployment } = await openDeployment(shell);
   const kept = deployment.infrastructure.queryLogDays || MAX_DAYS;
   const path = queryLogOf(program, deployment);
   const record = readQueryLog(path, { days: Math.min(days, kept), size });

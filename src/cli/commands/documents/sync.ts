@@ -1,26 +1,23 @@
 import { Failure } from "../../../base/failure.ts";
-import { type LeftOut, leftOutText } from "../../../search/index.ts";
+import { leftOutText } from "../../../search/index.ts";
 import type { TenantStatus } from "../../../tenants/index.ts";
-import { countedDocuments, describeCut, describeLeftOut, openCommandTenants } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
-import { optionValue } from "../../option-values.ts";
-import { partsOf, type Run } from "../../shell.ts";
+import type { Run } from "../../shell.ts";
+import { describeCut, describeLeftOut, openCommandTenants } from "../../tenants.ts";
+import { countedDocuments } from "../../terminal/notices.ts";
 
 /**
  * Runs `sync`: syncs tenants and builds their indexes, two at a time; returns the exit code: 1 when one of them failed.
  * @throws Failure `invalid_usage`, `unknown_tenant`, `invalid_settings`, `unreadable_input`, before anything is synced
  */
 export const sync: Run = async (shell) => {
-  const { typed } = shell;
+  const { typed, io, notices } = shell;
   const isAll = typed.has("all");
   const isVerbose = typed.has("verbose");
   const named = [...new Set(typed.positionals)];
   if (isAll === named.length > 0)
     throw wrongUsage("sync takes the codenames of tenants, or --all for every tenant");
-  const config = optionValue.text(typed, "config");
-  const parts = partsOf(shell);
-  const { io, notices } = parts;
-  await using tenants = await openCommandTenants(parts, config);
+  await using tenants = await openCommandTenants(shell);
   const { registry, sources } = tenants;
   const codenames = isAll ? registry.list().map(({ codename }) => codename) : named;
   for (const codename of codenames) registry.describe(codename);
@@ -31,7 +28,10 @@ export const sync: Run = async (shell) => {
       try {
         const status = await registry.sync(codename);
         const files = isVerbose ? await registry.leftOut(codename) : [];
-        const lines = [describe(status, isVerbose), ...files.map(lineOf)];
+        const lines = [
+          describe(status, isVerbose),
+          ...files.map((file) => `  left out: ${file.path}: ${leftOutText(file)}`),
+        ];
         await io.stdout.write(`${lines.join("\n")}\n`);
         return true;
       } catch (error) {
@@ -43,8 +43,6 @@ export const sync: Run = async (shell) => {
   );
   return results.every(Boolean) ? 0 : 1;
 };
-
-const lineOf = (file: LeftOut): string => `  left out: ${file.path}: ${leftOutText(file)}`;
 
 function describe({ codename, counts, documentCount, leftOut }: TenantStatus, isVerbose: boolean): string {
   const documents = documentCount === null ? "" : countedDocuments(documentCount);

@@ -2,10 +2,11 @@ import type { OpenTenants } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { rangeOfFragment, type StoredDocument } from "../../../search/index.ts";
 import type { TenantStatus } from "../../../tenants/index.ts";
-import { countedDocuments, describeLeftOut, openCommandTenants } from "../../deployment.ts";
 import type { Io } from "../../io.ts";
 import type { CommandParts } from "../../program.ts";
-import type { Paint } from "../../terminal/notices.ts";
+import type { Shell } from "../../shell.ts";
+import { describeLeftOut, openCommandTenants } from "../../tenants.ts";
+import { countedDocuments } from "../../terminal/notices.ts";
 import {
   countsToJson,
   formatCounts,
@@ -18,19 +19,17 @@ import {
 import { readLockFile } from "./lock-file.ts";
 import type { FetchCommand, TenantChoice, TenantIndex, TenantSearch } from "./options.ts";
 
-export type TenantCommandParts = CommandParts & { readonly paint: Paint };
-
 /**
  * Runs `search TENANT`, `search --all` and the search of libraries; returns the exit code: 0 with and without hits, 1 when a tenant
  * could not be searched. Hits of several tenants are in the order of their scores.
  * @throws Failure of the deployment file; `unknown_tenant` naming the nearest; of the only tenant's search
  */
-export async function runTenantSearch(command: TenantSearch, parts: TenantCommandParts): Promise<number> {
-  const { io, notices, paint } = parts;
+export async function runTenantSearch(command: TenantSearch, shell: Shell): Promise<number> {
+  const { io, notices, paint } = shell;
   // On a terminal the words are coloured that HTML would mark.
   const isMarked = io.stdout.isTerminal && !command.isJson;
-  await using tenants = await openCommandTenants(parts, command.config);
-  const { codenames, resolved } = await chosenTenants(command, { registry: tenants.registry, io });
+  await using tenants = await openCommandTenants(shell);
+  const { codenames, resolved } = await chosenTenants(command, tenants.registry, io);
   if (!command.isJson) for (const choice of resolved) notices.tell(`searching ${choice}`);
   const started = performance.now();
   const options = {
@@ -59,7 +58,7 @@ export async function runTenantSearch(command: TenantSearch, parts: TenantComman
     });
   } else if (hits.length === 0) io.stderr.write(nothingFound(command, documentCount));
   else {
-    const format = { width: Math.min(MAX_WIDTH, io.stdout.columns), paint, isMarked };
+    const format = { width: Math.min(MAX_WIDTH, io.stdout.columns), paint: paint(), isMarked };
     const place = (codename: string) => (codenames.length > 1 ? { place: codename } : {});
     const shown = hits.map((hit, index) =>
       formatHit(hit, command.offset + index + 1, { ...format, ...place(hit.tenant) }),
@@ -70,17 +69,11 @@ export async function runTenantSearch(command: TenantSearch, parts: TenantComman
   return failures.length === 0 ? 0 : 1;
 }
 
-type ChosenTenants = {
-  readonly codenames: readonly string[];
-  /** Which versions of libraries were chosen, and why. */
-  readonly resolved: readonly string[];
-};
-
-/** @throws Failure `unknown_tenant`; of a lock file as `readLockFile` */
-async function chosenTenants(
-  command: TenantSearch,
-  { registry, io }: { readonly registry: OpenTenants["registry"]; readonly io: Io },
-): Promise<ChosenTenants> {
+/**
+ * `resolved` says which versions of libraries were chosen, and why.
+ * @throws Failure `unknown_tenant`; of a lock file as `readLockFile`
+ */
+async function chosenTenants(command: TenantSearch, registry: OpenTenants["registry"], io: Io) {
   const { library, lockFile } = command;
   if (lockFile === null && library === null)
     return { codenames: codenamesOf(command, registry), resolved: [] };
@@ -105,9 +98,9 @@ async function chosenTenants(
  * Runs `fetch`; returns the exit code 0.
  * @throws Failure of the deployment file, `unknown_tenant`, `unknown_document`, `search_disabled`, `index_missing`
  */
-export async function runTenantFetch(command: FetchCommand, parts: TenantCommandParts): Promise<number> {
+export async function runTenantFetch(command: FetchCommand, parts: CommandParts): Promise<number> {
   const { codename, uri, isJson } = command;
-  await using tenants = await openCommandTenants(parts, command.config);
+  await using tenants = await openCommandTenants(parts);
   const document = await tenants.registry.fetch(codename, uri);
   const content = contentOf(document, uri);
   if (isJson) {
@@ -136,9 +129,9 @@ function contentOf(document: StoredDocument, uri: string): string {
  * A server that may not build by itself picks the new indexes up.
  * @throws Failure of the deployment file, `unknown_tenant`
  */
-export async function runTenantIndex(command: TenantIndex, parts: TenantCommandParts): Promise<number> {
+export async function runTenantIndex(command: TenantIndex, parts: CommandParts): Promise<number> {
   const { io, notices } = parts;
-  await using tenants = await openCommandTenants(parts, command.config);
+  await using tenants = await openCommandTenants(parts);
   const built: TenantStatus[] = [];
   for (const codename of codenamesOf(command, tenants.registry)) {
     try {

@@ -5,7 +5,7 @@ import type { Deployment } from "../../../settings/index.ts";
 import { openDeployment } from "../../deployment.ts";
 import { isFolder } from "../../input.ts";
 import { wrongUsage } from "../../io.ts";
-import { partsOf, type Run } from "../../shell.ts";
+import type { Run } from "../../shell.ts";
 
 /**
  * Runs `validate` and returns the exit code. It refuses what a server would refuse for its settings in this
@@ -13,20 +13,19 @@ import { partsOf, type Run } from "../../shell.ts";
  * @throws Failure as `openDeployment`
  */
 export const validate: Run = async (shell) => {
-  const parts = partsOf(shell);
-  const [file, ...more] = parts.typed.positionals;
+  const [file, ...more] = shell.typed.positionals;
   if (file === undefined || more.length > 0)
     throw wrongUsage("validate takes one file: article-extractor validate deployment.json");
-  const { program, deployment } = await openDeployment(parts, file);
+  const { program, deployment } = await openDeployment(shell, file);
   const { tenants, warnings } = deployment;
   const { refused, unset } = sourceProblems(deployment, program);
   const folders = await folderProblems(deployment);
   for (const warning of [...warnings, ...unset, ...folders, ...foreignStates(program, deployment)])
-    parts.notices.warn(`${file}: ${warning}`);
+    shell.notices.warn(`${file}: ${warning}`);
   if (refused.length > 0)
     throw new Failure("invalid_settings", refused.map((problem) => `${file}: ${problem}`).join("\n"));
   const count = `${tenants.length} ${tenants.length === 1 ? "tenant" : "tenants"}`;
-  await parts.io.stdout.write(`${file} is valid: ${count}\n`);
+  await shell.io.stdout.write(`${file} is valid: ${count}\n`);
   return 0;
 };
 

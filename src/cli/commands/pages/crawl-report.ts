@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type ArticleField, articleFields } from "../../../articles/index.ts";
-import { Failure } from "../../../base/failure.ts";
+import { FAILURE_OUTCOMES, Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
 import {
   type CrawlEvent,
@@ -13,16 +13,14 @@ import {
   warningOf,
 } from "../../../crawler/index.ts";
 import { unmatchedExclusion } from "../../../extraction/index.ts";
-import { type Io, OutputClosed } from "../../io.ts";
-import type { Notices } from "../../terminal/notices.ts";
+import { type Io, OutputClosed, wrongUsage } from "../../io.ts";
+import { type Notices, pageCount } from "../../terminal/notices.ts";
 import { formatDuration, formatProgress, Pace, REDRAW_MS, type Screen } from "../../terminal/screen.ts";
 
-export type CrawlReportParts = {
+type CrawlReportParts = {
   readonly screen: Screen;
   readonly notices: Notices;
   readonly log: Log;
-  /** The time in ms, which never goes back. */
-  readonly now: () => number;
   /** What happened to the pages: `stored in out`, `written to stdout`. */
   readonly destination: string;
   /** The command that would continue this crawl, as the start of a sentence; null when none would. */
@@ -43,8 +41,8 @@ export interface CrawlReport extends Disposable {
 }
 
 export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
-  const { screen, log, now } = parts;
-  const startedAt = now();
+  const { screen, log } = parts;
+  const startedAt = performance.now();
   const pace = new Pace();
   const examples = new Map<string, string>();
   const told: string[] = [];
@@ -58,8 +56,9 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
     take(event) {
       if (event.kind === "started" || event.kind === "page") {
         const { progress } = event;
-        pace.mark(now(), progress.progress);
-        draw = () => screen.show(formatProgress(progress, pace.pagesPerSecond(now()), screen.columns));
+        pace.mark(performance.now(), progress.progress);
+        draw = () =>
+          screen.show(formatProgress(progress, pace.pagesPerSecond(performance.now()), screen.columns));
       }
       if (event.kind === "started") doneBefore = triedPages(event.progress);
       if (event.kind === "page") {
@@ -83,7 +82,7 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
     summarise: (summary) =>
       formatSummary(summary, {
         ...parts,
-        elapsedMs: now() - startedAt,
+        elapsedMs: performance.now() - startedAt,
         examples,
         told,
         unmatched,
@@ -170,20 +169,17 @@ type SummaryParts = CrawlReportParts & {
 };
 
 function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
-  const { progress, failures, skips, skippedLinks, changes, transient404, manifestPath } = summary;
-  const lines = [headline(summary, parts)];
-  if (summary.state === "completed" && parts.repeatedBy !== null && !parts.hasPages)
-    lines.push(`nothing was left to do; ${parts.repeatedBy} crawls it again`);
-  const codes = Object.entries(failures).sort(([, a], [, b]) => b - a);
-  for (const [code, count] of codes) {
-    const example = parts.examples.get(code);
-    lines.push(`failed: ${count} ${code}${example === undefined ? "" : `, for example ${example}`}`);
-  }
+  const { progress, skips, skippedLinks, changes, transient404, manifestPath } = summary;
+  const lines = [headline(summary, parts), ...failureLines(summary, parts)];
   if (progress.skipped > 0) lines.push(`skipped: ${formatCounts(skips)}`);
   const links = formatCounts(skippedLinks);
   if (links !== "") lines.push(`links not followed: ${links}`);
-  const since = formatChanges(changes);
-  if (since !== "") lines.push(`since the last crawl: ${since}`);
+  const { changed = 0, unchanged = 0, gone = 0 } = changes;
+  // All pages of a first crawl are new.
+  if (changed + unchanged + gone > 0)
+    lines.push(
+      `since the last crawl: ${changes.new ?? 0} new, ${changed} changed, ${unchanged} unchanged, ${gone} gone`,
+    );
   if (transient404 > 0) lines.push(`extracted after HTTP 404 or 410 (transient_404): ${transient404}`);
   const isCut = (skips.max_pages ?? 0) + (skippedLinks.max_pages ?? 0) > 0;
   const how =
@@ -195,6 +191,18 @@ function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
     lines.push(`warning: on no page an element matches the excluded selector ${JSON.stringify(selector)}`);
   if (manifestPath !== null) lines.push(`every page and its outcome: ${manifestPath}`);
   return lines.map((line, index) => (index === 0 ? line : `  ${line}`));
+}
+
+function failureLines({ state, failures }: CrawlSummary, { repeatedBy, hasPages, examples }: SummaryParts) {
+  const lines =
+    state === "completed" && repeatedBy !== null && !hasPages
+      ? [`nothing was left to do; ${repeatedBy} crawls it again`]
+      : [];
+  for (const [code, count] of Object.entries(failures).sort(([, a], [, b]) => b - a)) {
+    const example = examples.get(code);
+    lines.push(`failed: ${count} ${code}${example === undefined ? "" : `, for example ${example}`}`);
+  }
+  return lines;
 }
 
 function headline({ state, progress, error }: CrawlSummary, parts: SummaryParts): string {
@@ -209,17 +217,6 @@ function headline({ state, progress, error }: CrawlSummary, parts: SummaryParts)
   return `stopped after ${time} at ${progress.progress} of ${pageCount(total)}: ${counts}${rest}`;
 }
 
-/** Formats the changes; nothing for a first crawl, whose pages are all new. */
-function formatChanges({
-  changed = 0,
-  unchanged = 0,
-  gone = 0,
-  ...changes
-}: CrawlSummary["changes"]): string {
-  if (changed + unchanged + gone === 0) return "";
-  return `${changes.new ?? 0} new, ${changed} changed, ${unchanged} unchanged, ${gone} gone`;
-}
-
 // Any other failure would end the next crawl too.
 const goesOn = (error: CrawlSummary["error"]): boolean =>
   error?.code === "cancelled" || error?.code === "unwritable_output";
@@ -227,11 +224,8 @@ const goesOn = (error: CrawlSummary["error"]): boolean =>
 // Skipped pages were never tried: a sitemap may name a million pages more than --max-pages allows.
 const triedPages = ({ successful, failed }: CrawlProgress): number => successful + failed;
 
-/** Formats a count: `1 page`, `2 pages`. */
-export const pageCount = (count: number): string => `${count} ${count === 1 ? "page" : "pages"}`;
-
 /** Formats counts, the largest first: `2 robots, 1 trap`. */
-export const formatCounts = (counts: Readonly<Record<string, number>>): string =>
+const formatCounts = (counts: Readonly<Record<string, number>>): string =>
   Object.entries(counts)
     .filter(([, count]) => count > 0)
     .sort(([, a], [, b]) => b - a)
@@ -289,4 +283,74 @@ export function createLineOutput(
       return isClosed;
     },
   };
+}
+
+/** How many failed pages are tolerated, out of those that were tried. */
+export type FailureAllowance = { readonly value: number; readonly isPercent: boolean };
+
+/** Tells whether this many failures out of the tried pages are tolerated. */
+export const isWithin = ({ value, isPercent }: FailureAllowance, failed: number, tried: number): boolean =>
+  isPercent ? failed * 100 <= value * tried : failed <= value;
+
+/** @throws Failure `invalid_usage` */
+export function readAllowance(written: string | null): FailureAllowance {
+  if (written === null) return { value: 0, isPercent: false };
+  const match = /^(\d{1,9})$|^(\d{1,3}(?:\.\d{1,6})?)%$/.exec(written.trim());
+  const value = Number(match?.[1] ?? match?.[2]);
+  const isPercent = match?.[2] !== undefined;
+  if (match && !(isPercent && value > 100)) return { value, isPercent };
+  throw wrongUsage(
+    `--max-failures must be a number of pages or a percentage such as 5%, not ${JSON.stringify(written.slice(0, 100))}`,
+  );
+}
+
+/** The text that `readAllowance` reads. */
+export const showAllowance = ({ value, isPercent }: FailureAllowance): string =>
+  `${value}${isPercent ? "%" : ""}`;
+
+/** The exit code of a crawl that finished with more failed pages than allowed. */
+const TOO_MANY_FAILURES = 3;
+
+type CrawlEnd = {
+  readonly allowance: FailureAllowance;
+  readonly lines: LineOutput | null;
+  readonly notices: Notices;
+  /** The message of the first page that failed. */
+  readonly firstFailure: string | null;
+};
+
+/** The exit code of a crawl that ended in order without storing a page. */
+export const NOTHING_STORED = 1;
+
+function whyNothing({ progress, skips }: CrawlSummary, firstFailure: string | null): string {
+  const { failed, skipped } = progress;
+  if (failed > 0)
+    return `${pageCount(failed)} failed${firstFailure === null ? "" : `, the first with: ${firstFailure}`}`;
+  return skipped > 0 ? `${pageCount(skipped)} skipped (${formatCounts(skips)})` : "there was none to fetch";
+}
+
+/** Tells the person why a crawl did not end well, and returns the program's exit code. */
+export function exitCodeOf(
+  summary: CrawlSummary,
+  { allowance, lines, notices, firstFailure }: CrawlEnd,
+): number {
+  const { state, error, progress } = summary;
+  if (state === "cancelled") {
+    if (lines?.isClosed) return 0;
+    notices.error("interrupted");
+    return FAILURE_OUTCOMES.cancelled.exitCode;
+  }
+  if (state === "failed") {
+    notices.error(error?.message ?? "the crawl could not go on");
+    return FAILURE_OUTCOMES[error?.code ?? "internal"].exitCode;
+  }
+  const { successful, failed } = progress;
+  if (successful === 0) {
+    notices.error(`no page was stored: ${whyNothing(summary, firstFailure)}`);
+    return NOTHING_STORED;
+  }
+  if (isWithin(allowance, failed, successful + failed)) return 0;
+  const allowed = showAllowance(allowance);
+  notices.error(`${failed} of ${successful + failed} pages failed; --max-failures allows ${allowed}`);
+  return TOO_MANY_FAILURES;
 }

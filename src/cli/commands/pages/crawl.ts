@@ -8,17 +8,13 @@ import {
   openStore,
   type Program,
   preferenceOf,
+  storeOutput,
 } from "../../../app/index.ts";
 import { type ArticleField, renderingsFor } from "../../../articles/index.ts";
 import { onAbort } from "../../../base/abort.ts";
 import { Failure, type FailureRecord } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
-import {
-  isStoreUrl,
-  type ObjectStore,
-  parseStoreUrl,
-  type StoreLocation,
-} from "../../../base/objects/index.ts";
+import { isStoreUrl, type ObjectStore, parseStoreUrl, type StoreLocation } from "../../../base/objects.ts";
 import {
   CRAWL_RANGES,
   type CrawlJobOptions,
@@ -28,7 +24,7 @@ import {
   createCrawlPlan,
   parseSitemapSource,
 } from "../../../crawler/index.ts";
-import { STORED_RENDERINGS } from "../../../extraction/index.ts";
+import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
 import { DEFAULT_CRAWL, type Settings } from "../../../settings/index.ts";
 import { parseUrlPrefix, splitCredentials } from "../../../urls/index.ts";
 import type { Typed } from "../../arguments.ts";
@@ -36,22 +32,19 @@ import { type Io, OutputClosed, wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
 import { noteMissingBrowser, openCommandApp } from "../../program.ts";
 import { canRedraw, type Run } from "../../shell.ts";
-import type { Notices } from "../../terminal/notices.ts";
+import { type Notices, pageCount } from "../../terminal/notices.ts";
 import { openScreen, type Screen } from "../../terminal/screen.ts";
 import { hasRawBytes, pathBytes } from "../../words.ts";
-import {
-  exitCodeOf,
-  type FailureAllowance,
-  NOTHING_STORED,
-  readAllowance,
-  showAllowance,
-} from "./crawl-exit.ts";
 import {
   type CrawlReport,
   createCrawlReport,
   createLineOutput,
+  exitCodeOf,
+  type FailureAllowance,
   type LineOutput,
-  pageCount,
+  NOTHING_STORED,
+  readAllowance,
+  showAllowance,
 } from "./crawl-report.ts";
 import {
   type Join,
@@ -96,7 +89,9 @@ async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<numbe
   const directory = isAsked ? await askForDirectory(io, suggestDirectory(command)) : command.directory;
   const isDirectory = directory !== null && !isStoreUrl(directory);
   const location = readStore(directory, command);
-  if (isDirectory) await refuseFile(directory);
+  // Any other problem is reported by the crawl when it creates the directory.
+  if (isDirectory && (await stat(pathBytes(directory)).catch(() => null))?.isDirectory() === false)
+    throw new Failure("unwritable_output", `${directory} is a file, not a directory`);
   await using session = parts.app.openSession(command.network);
   await requireSelectors(command.plan.extraction, { session, signal: io.signal });
   if (command.makes === "list") return await listPages(command, { ...parts, session });
@@ -105,62 +100,84 @@ async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<numbe
   await using store = location && (await openStore(parts.program, location, { metrics, log: parts.log }));
   await using output = directory === null || store ? null : await openOutputDirectory(directory);
   const place = store?.url ?? output?.path ?? null;
+  await using changes = await openChanges(command.changedLines, isDirectory ? directory : null, io);
+  return await crawlInto({ directory, place, store, changes }, command, { ...parts, session });
+}
+
+/** Where the pages of a crawl go. */
+type Destination = {
+  /** As it was typed. */
+  readonly directory: string | null;
+  /** A path that leads there, or the store's URL; null where nothing is kept. */
+  readonly place: string | null;
+  readonly store: ObjectStore | null;
+  /** Takes the lines of --changed-jsonl. */
+  readonly changes: Sink | null;
+};
+
+async function crawlInto(
+  destination: Destination,
+  command: CrawlCommand,
+  parts: CrawlParts & { readonly session: ArticleSession },
+): Promise<number> {
+  const { notices } = parts;
+  const { io } = parts.screen;
+  const { directory, place } = destination;
+  const { fields, join, allowance } = command;
   const reader = new AbortController();
   const stop = (): void => reader.abort();
-  const { fields } = command;
   const lines = command.makes === "lines" ? createLineOutput(io, { fields, directory: place, stop }) : null;
   const report = createCrawlReport({
     ...parts,
-    now: () => performance.now(),
     destination: lines ? "written to stdout" : `stored in ${directory}`,
     resumedBy: directory === null ? null : `the same command${command.isFresh ? " without --fresh" : ""}`,
-    repeatedBy: command.join === null ? null : "--run with another name",
+    repeatedBy: join === null ? null : "--run with another name",
     excluded: command.plan.extraction.exclude,
   });
-  const { changedLines } = command;
-  const beside = isDirectory ? directory : null;
-  await using changes = changedLines === null ? null : await openChanges(changedLines, beside, io);
   const leave = AbortSignal.any([io.signal, reader.signal]);
   const options: CrawlJobOptions = {
-    changes: changes && {
-      write: (text) => changes.write(text).catch(asFailure),
-      finish: () => changes.finish(),
-    },
-    output:
-      lines?.output ??
-      (store ? storeOutput(store, command, parts.program) : { kind: "directory", path: place ?? "" }),
-    jobId: command.join?.run ?? null,
-    isFresh: command.isFresh,
-    shellSettings: {
-      output_dir: directory,
-      jsonl: lines !== null,
-      changed_jsonl: changedLines,
-      max_failures: showAllowance(command.allowance),
-    },
-    authorizations: command.authorizations,
+    ...jobOptionsOf(command, destination),
+    output: lines?.output ?? outputOf(destination, command, parts.program),
     // Nobody at a terminal ends the crawl for the other processes.
-    shared: command.join && { canLead: true, leave },
+    shared: join && { canLead: true, leave },
   };
-  using interrupt = onAbort(io.signal, () => parts.notices.warn("stopping; interrupt again to end at once"));
-  const cancel = command.join === null ? leave : new AbortController().signal;
-  const summary = await follow(session.crawl(command.plan, options, cancel), report, lines);
+  using interrupt = onAbort(io.signal, () => notices.warn("stopping; interrupt again to end at once"));
+  const cancel = join === null ? leave : new AbortController().signal;
+  const summary = await follow(parts.session.crawl(command.plan, options, cancel), report, lines);
   interrupt[Symbol.dispose]();
   const shown = directory?.replace(/\/$/, "") ?? "";
   const manifestPath = summary.manifestPath?.replace(place ?? "", () => shown) ?? null;
-  for (const line of report.summarise({ ...summary, manifestPath })) parts.notices.tell(line);
-  const { allowance } = command;
-  const { firstFailure } = report;
-  return exitCodeOf(summary, { allowance, lines, notices: parts.notices, firstFailure });
+  for (const line of report.summarise({ ...summary, manifestPath })) notices.tell(line);
+  return exitCodeOf(summary, { allowance, lines, notices, firstFailure: report.firstFailure });
+}
+
+const jobOptionsOf = (command: CrawlCommand, { directory, changes }: Destination) => ({
+  changes: changes && {
+    write: (text: string) => changes.write(text).catch(asFailure),
+    finish: () => changes.finish(),
+  },
+  jobId: command.join?.run ?? null,
+  isFresh: command.isFresh,
+  shellSettings: {
+    output_dir: directory,
+    jsonl: command.makes === "lines",
+    changed_jsonl: command.changedLines,
+    max_failures: showAllowance(command.allowance),
+  },
+  authorizations: command.authorizations,
+});
+
+function outputOf({ store, place }: Destination, { join }: CrawlCommand, program: Program): CrawlOutput {
+  if (store === null) return { kind: "directory", path: place ?? "" };
+  // A frontier that processes share is in the database, and needs no directory here.
+  return storeOutput(store, join === null ? crawlStateDirectoryOf(program, store.url) : null);
 }
 
 /**
  * The store that --output-dir names, which also a directory is where processes share it; null for a directory of this
  * process.
  */
-function readStore(
-  directory: string | null,
-  { makes, join }: Pick<CrawlCommand, "makes" | "join">,
-): StoreLocation | null {
+function readStore(directory: string | null, { makes, join }: CrawlCommand): StoreLocation | null {
   if (directory === null) return null;
   if (isStoreUrl(directory)) return parseStoreUrl(directory);
   if (join === null || makes === "lines") return null;
@@ -168,18 +185,12 @@ function readStore(
   throw wrongUsage("--join needs a directory whose name is UTF-8");
 }
 
-/** A store's output. A frontier that processes share is in the database, and needs no directory here. */
-const storeOutput = (store: ObjectStore, { join }: CrawlCommand, program: Program): CrawlOutput => ({
-  kind: "store",
-  store,
-  stateDirectory: join === null ? crawlStateDirectoryOf(program, store.url) : null,
-});
-
 /**
  * Opens the file of --changed-jsonl, which may be among the pages although the crawl creates their directory only
  * later.
  */
-async function openChanges(file: string, directory: string | null, io: Io): Promise<Sink> {
+async function openChanges(file: string | null, directory: string | null, io: Io): Promise<Sink | null> {
+  if (file === null) return null;
   if (file === "-") return await openSink(null, io);
   if (directory !== null && resolve(dirname(file)) === resolve(directory))
     await attempt(directory, () => mkdir(pathBytes(directory), { recursive: true }));
@@ -190,13 +201,6 @@ async function openChanges(file: string, directory: string | null, io: Io): Prom
 function suggestDirectory({ plan }: CrawlCommand): string {
   const [url = plan.sitemaps.find((sitemap) => URL.canParse(sitemap))] = plan.seeds;
   return url === undefined ? "pages" : new URL(url).hostname.replace(/[^\w.-]/g, "_");
-}
-
-// Refuses a file; the crawl reports any other problem when it creates the directory.
-async function refuseFile(directory: string): Promise<void> {
-  const stats = await stat(pathBytes(directory)).catch(() => null);
-  if (stats && !stats.isDirectory())
-    throw new Failure("unwritable_output", `${directory} is a file, not a directory`);
 }
 
 async function follow(
@@ -260,7 +264,7 @@ async function listPages(
 }
 
 /** The meaning of a crawl command. */
-export type CrawlCommand = {
+type CrawlCommand = {
   readonly plan: CrawlPlan;
   readonly network: NetworkOptions;
   /** The values of Authorization headers by origin, from the typed URLs. */
@@ -292,11 +296,7 @@ export function readCrawlCommand(
   settings: Settings,
   place: { readonly directory: string; readonly hasPerson: () => boolean },
 ): CrawlCommand {
-  if (typed.has("jsonl") && typed.has("dry-run"))
-    throw wrongUsage("--jsonl and --dry-run exclude each other");
-  if (typed.has("join") && typed.has("dry-run")) throw wrongUsage("--join and --dry-run exclude each other");
-  const makes = typed.has("dry-run") ? "list" : typed.has("jsonl") ? "lines" : "files";
-  if (typed.has("fields") && makes !== "lines") throw wrongUsage("--fields goes with --jsonl");
+  const makes = readMakes(typed);
   const directory = optionValue.path(typed, "output-dir");
   if (directory !== null && isStoreUrl(directory) && makes === "lines")
     throw wrongUsage("--jsonl goes with a directory as --output-dir, not with a bucket");
@@ -313,19 +313,14 @@ export function readCrawlCommand(
     .map((written) => readSitemap(written, place.directory, authorizations));
   if (seeds.length === 0 && sitemaps.length === 0)
     throw wrongUsage("crawl needs at least one URL to start from, or a --sitemap");
-  const integer = (name: string, { min, max }: { readonly min: number; readonly max: number }) =>
-    optionValue.integer(typed, name, min, max);
+  const renderings: ExtractionOptions["renderings"] =
+    makes === "lines" ? [...new Set(["markdown" as const, ...renderingsFor(fields)])] : STORED_RENDERINGS;
   const plan = createCrawlPlan({
     seeds,
     sitemaps,
     allowPrefixes: readPrefixes(typed, "allow-prefix"),
     denyPrefixes: readPrefixes(typed, "deny-prefix"),
-    maxPages: integer("max-pages", CRAWL_RANGES.maxPages) ?? settings.crawlerMaxPages,
-    maxDepth: integer("max-depth", CRAWL_RANGES.maxDepth) ?? DEFAULT_CRAWL.maxDepth,
-    concurrency: integer("concurrency", CRAWL_RANGES.concurrency) ?? settings.crawlerConcurrency,
-    hostDelayMs: Math.round(
-      (optionValue.decimal(typed, "rate-limit", 0, MAX_RATE_LIMIT_S) ?? settings.crawlerRateLimit) * 1000,
-    ),
+    ...readLimits(typed, settings),
     hasAdaptiveDelay: typed.has("adaptive-delay"),
     followsLinks: !typed.has("no-follow-links"),
     obeysRobots: !typed.has("ignore-robots"),
@@ -333,11 +328,7 @@ export function readCrawlCommand(
     discoversSitemaps: typed.has("discover-sitemaps"),
     trustsLastModified: typed.has("trust-lastmod"),
     preference: preferenceOf(network, settings),
-    extraction: readExtraction(
-      typed,
-      makes === "lines" ? [...new Set(["markdown" as const, ...renderingsFor(fields)])] : STORED_RENDERINGS,
-      settings,
-    ),
+    extraction: readExtraction(typed, renderings, settings),
   });
   return {
     plan,
@@ -350,6 +341,28 @@ export function readCrawlCommand(
     isFresh: typed.has("fresh"),
     join: readJoin(typed, settings),
     allowance: readAllowance(typed.one("max-failures")),
+  };
+}
+
+/** What a crawl makes, and whether its options go together. */
+function readMakes(typed: Typed): CrawlCommand["makes"] {
+  const makes = typed.has("dry-run") ? "list" : typed.has("jsonl") ? "lines" : "files";
+  for (const name of ["jsonl", "join"])
+    if (makes === "list" && typed.has(name)) throw wrongUsage(`--${name} and --dry-run exclude each other`);
+  if (typed.has("fields") && makes !== "lines") throw wrongUsage("--fields goes with --jsonl");
+  return makes;
+}
+
+function readLimits(typed: Typed, settings: Settings) {
+  const integer = (name: string, { min, max }: { readonly min: number; readonly max: number }) =>
+    optionValue.integer(typed, name, min, max);
+  return {
+    maxPages: integer("max-pages", CRAWL_RANGES.maxPages) ?? settings.crawlerMaxPages,
+    maxDepth: integer("max-depth", CRAWL_RANGES.maxDepth) ?? DEFAULT_CRAWL.maxDepth,
+    concurrency: integer("concurrency", CRAWL_RANGES.concurrency) ?? settings.crawlerConcurrency,
+    hostDelayMs: Math.round(
+      (optionValue.decimal(typed, "rate-limit", 0, MAX_RATE_LIMIT_S) ?? settings.crawlerRateLimit) * 1000,
+    ),
   };
 }
 

@@ -107,7 +107,12 @@ const FORMAT_BY_ENDING = meaningsIn<OutputFormat>({
 
 function readFormat(typed: Typed, ending: string): OutputFormat {
   const words = Object.keys(OUTPUT_FORMATS) as (keyof typeof OUTPUT_FORMATS)[];
-  requireNoFile(typed);
+  const written = typed.one("output") ?? "";
+  // Other programs name the file with `--output`.
+  if (Object.hasOwn(FORMAT_BY_ENDING, extname(written).toLowerCase()))
+    throw wrongUsage(
+      `--output takes a form, such as markdown, not the file ${showUrl(written)}; did you mean -o?`,
+    );
   const word = optionValue.choice(typed, "output", words);
   if (word !== null) return OUTPUT_FORMATS[word];
   const format = FORMAT_BY_ENDING[ending] ?? null;
@@ -117,15 +122,6 @@ function readFormat(typed: Typed, ending: string): OutputFormat {
   throw wrongUsage(
     `--output-file: ${showUrl(ending)} is no known ending (${endings}); --output FORMAT says what to write`,
   );
-}
-
-/** Other programs name the file with `--output`; this refuses a file name there. */
-function requireNoFile(typed: Typed): void {
-  const written = typed.one("output") ?? "";
-  if (Object.hasOwn(FORMAT_BY_ENDING, extname(written).toLowerCase()))
-    throw wrongUsage(
-      `--output takes a form, such as markdown, not the file ${showUrl(written)}; did you mean -o?`,
-    );
 }
 
 /** The options that apply to one form only. */
@@ -266,6 +262,7 @@ function guess(written: string, forFiles: string): string {
 export function readNetwork(typed: Typed, hasPerson: () => boolean): NetworkOptions {
   const timeoutSeconds = optionValue.decimal(typed, "timeout", 0.001, 3600);
   const retries = optionValue.integer(typed, "retries", 0, 20);
+  const storageState = optionValue.text(typed, "storage-state");
   return {
     userAgent: optionValue.headerText(typed, "user-agent"),
     hasRandomUserAgent: typed.has("random-user-agent"),
@@ -278,7 +275,7 @@ export function readNetwork(typed: Typed, hasPerson: () => boolean): NetworkOpti
     preference: readPreference(typed),
     isHeaded: typed.has("headed"),
     userInteractionTimeoutMs: readInteractionTimeout(typed, hasPerson),
-    storageState: readStorageState(typed),
+    storageState: storageState && resolve(storageState),
     waitFor: optionValue.text(typed, "wait-for"),
     scrolls: typed.has("scroll"),
     loadsMedia: typed.has("load-media"),
@@ -311,11 +308,6 @@ function readInteractionTimeout(typed: Typed, hasPerson: () => boolean): number 
   }
   if (seconds !== null) return Math.round(seconds * 1000);
   return hasPerson() ? DEFAULT_INTERACTION_MS : 0;
-}
-
-function readStorageState(typed: Typed): string | null {
-  const path = optionValue.text(typed, "storage-state");
-  return path === null ? null : resolve(path);
 }
 
 function readHeader(written: string): readonly [name: string, value: string] {

@@ -7,9 +7,8 @@ import { readDocument, readStdin, readText } from "../../input.ts";
 import type { Io } from "../../io.ts";
 import { noteMissingBrowser, openCommandApp } from "../../program.ts";
 import { canRedraw, type Run } from "../../shell.ts";
-import type { Notices } from "../../terminal/notices.ts";
+import { type Notices, pageCount } from "../../terminal/notices.ts";
 import { formatListProgress, openScreen, Pace, REDRAW_MS, type Screen } from "../../terminal/screen.ts";
-import { pageCount } from "./crawl-report.ts";
 import {
   type ExtractCommand,
   type ExtractInput,
@@ -24,10 +23,9 @@ import { openResumed, type Resumed } from "./resume.ts";
 
 type ListSources = Extract<ExtractInput, { kind: "list" }>["sources"];
 
-export type ListParts = {
+type ListParts = {
   readonly screen: Screen;
   readonly notices: Notices;
-  readonly now: () => Date;
   readonly session: ArticleSession;
   /** Extracts one page. */
   readonly read: (page: PageInput) => Promise<FetchedArticle>;
@@ -35,11 +33,7 @@ export type ListParts = {
 };
 
 /** Extracts several pages and writes their outcomes in their order; returns the exit code. */
-export async function extractList(
-  sources: ListSources,
-  command: ExtractCommand,
-  parts: ListParts,
-): Promise<number> {
+async function extractList(sources: ListSources, command: ExtractCommand, parts: ListParts): Promise<number> {
   const { io } = parts.screen;
   const { resumeFile } = command;
   await using resumed = resumeFile === null ? null : await openResumed(resumeFile);
@@ -163,7 +157,7 @@ async function writeOutcomes(entries: readonly Entry[], work: ListWork) {
     if (outcome === null) continue;
     try {
       await work.sink.write(
-        formatListed(outcome, first.entry, { ...work, isFirst: count.written === count.failed }),
+        await formatListed(outcome, first.entry, { ...work, isFirst: count.written === count.failed }),
       );
     } catch (error) {
       // Nobody reads the output, and the interruption ends the work.
@@ -195,10 +189,12 @@ function start(entry: Entry, { parts, progress }: ListWork): Started {
   return { entry, ended };
 }
 
-/** `isFirst` is true while no page before it had an article. */
-type Listed = ListWork & { readonly isFirst: boolean };
-
-function formatListed(outcome: Outcome, entry: Entry, { command, parts, isFirst }: Listed): string {
+/** @param work.isFirst true while no page before it had an article */
+async function formatListed(
+  outcome: Outcome,
+  entry: Entry,
+  { command, parts, isFirst }: ListWork & { readonly isFirst: boolean },
+): Promise<string> {
   const { address, place } = entry;
   if ("failure" in outcome) {
     const { failure } = outcome;
@@ -211,7 +207,7 @@ function formatListed(outcome: Outcome, entry: Entry, { command, parts, isFirst 
   warnOfResult(fetched, command, { ...parts, prefix: `${place}${nameOf(address)}: ` });
   if (command.format === "json")
     return `${JSON.stringify({ ...("file" in address ? address : {}), ...articleFields(fetched, command.fields) })}\n`;
-  const formatted = formatArticle(fetched, command, parts.now());
+  const formatted = await formatArticle(fetched, command);
   // Front matter and a doctype separate documents; without either, a rule does.
   const needsRule = !isFirst && !command.hasFrontmatter && command.format !== "html";
   return needsRule ? `\n---\n\n${formatted}` : formatted;
@@ -270,15 +266,10 @@ export const extract: Run = async (shell) => {
   if (command.input.kind === "url" || isList) noteMissingBrowser(command.network, { app, program, notices });
   // The kind of command decides how the application opens, and only then are the settings read.
   const extraction = readExtraction(typed, command.extraction.renderings, program.settings);
-  return await runExtract({ ...command, extraction }, { app, screen, notices, now: () => new Date() });
+  return await runExtract({ ...command, extraction }, { app, screen, notices });
 };
 
-type ExtractParts = {
-  readonly app: App;
-  readonly screen: Screen;
-  readonly notices: Notices;
-  readonly now: () => Date;
-};
+type ExtractParts = { readonly app: App; readonly screen: Screen; readonly notices: Notices };
 
 /** Returns the exit code. Throws the `Failure` of a single page. */
 async function runExtract(command: ExtractCommand, parts: ExtractParts): Promise<number> {
@@ -295,7 +286,7 @@ async function runExtract(command: ExtractCommand, parts: ExtractParts): Promise
   await requireSelectors(command.extraction, { session, signal: io.signal });
   const fetched = await extractOne(input, command, { session, io, metrics });
   warnOfResult(fetched, command, parts);
-  await sink.write(formatArticle(fetched, command, parts.now()));
+  await sink.write(await formatArticle(fetched, command));
   await sink.finish();
   return 0;
 }

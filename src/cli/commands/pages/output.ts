@@ -7,14 +7,13 @@ import { articleFields, type FetchedArticle } from "../../../articles/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { systemReason } from "../../../base/system-error.ts";
 import { composeHtml, composeMarkdown } from "../../../extraction/index.ts";
-import { formatFrontMatter } from "../../../pages/index.ts";
 import { type FileIdentity, hasCode, type Io, untilAborted, wrongUsage } from "../../io.ts";
 import type { Notices } from "../../terminal/notices.ts";
 import { decodePath, directoryOf, hasRawBytes, pathBytes } from "../../words.ts";
 import type { ExtractCommand } from "./extract-options.ts";
 
 /** Formats one article in the requested format, ending with a line break. */
-export function formatArticle(fetched: FetchedArticle, command: ExtractCommand, extractedAt: Date): string {
+export async function formatArticle(fetched: FetchedArticle, command: ExtractCommand): Promise<string> {
   const { article } = fetched;
   if (command.format === "json")
     return `${JSON.stringify(articleFields(fetched, command.fields), null, command.isCompact ? 0 : 2)}\n`;
@@ -22,15 +21,10 @@ export function formatArticle(fetched: FetchedArticle, command: ExtractCommand, 
     return `${article.title === null ? "" : `${article.title}\n\n`}${article.text}\n`;
   if (command.format === "html") return `${composeHtml(article)}\n`;
   const body = composeMarkdown(article.title, article.markdown ?? "");
-  const frontMatter = command.hasFrontmatter
-    ? `${formatFrontMatter({
-        url: fetched.finalUrl ?? fetched.url,
-        title: article.title,
-        extracted_at: { timestamp: extractedAt.toISOString() },
-        word_count: article.wordCount,
-      })}\n`
-    : "";
-  return `${frontMatter}${body}\n`;
+  if (!command.hasFrontmatter) return `${body}\n`;
+  // The package for YAML is loaded here: 72 modules.
+  const { frontMatterOf } = await import("./front-matter.ts");
+  return `${frontMatterOf(fetched, new Date())}\n${body}\n`;
 }
 
 /** Prints the warnings that JSON contains itself; in the other forms the person sees them only here. */

@@ -27,15 +27,8 @@ import {
   warnWithoutKey,
 } from "./settings.ts";
 
-/** `serve extractor`, ready to run; null where the settings decide. */
-type ServeExtractorCommand = {
-  readonly role: Settings["role"] | null;
-  readonly host: string | null;
-  readonly port: number | null;
-};
-
-/** @throws Failure `invalid_usage` */
-function readServeExtractorCommand(typed: Typed): ServeExtractorCommand {
+/** What was typed; null where the settings decide. @throws Failure `invalid_usage` */
+function readServeExtractorCommand(typed: Typed) {
   if (typed.positionals.length > 1) throw wrongUsage("serve extractor takes no arguments");
   for (const name of ["config", "stdio"])
     if (typed.has(name)) throw wrongUsage(`--${name} goes with serve search`);
@@ -132,7 +125,9 @@ async function runServer(serving: Serving, process: ServingPart, signal: AbortSi
 const sharedSlots = (database: Database): HostSlots =>
   createSharedHostSlots({ local: createHostSlots(systemClock), database, clock: systemClock });
 
-async function readNetworkSettings(command: ServeExtractorCommand, settings: Settings, io: Io) {
+type Command = ReturnType<typeof readServeExtractorCommand>;
+
+async function readNetworkSettings(command: Command, settings: Settings, io: Io) {
   const { apiKey: key, apiKeyFile: file } = settings;
   const apiKey = await readApiKey({ key, file, variable: "ARTICLE_EXTRACTOR_API_KEY" }, io);
   return {

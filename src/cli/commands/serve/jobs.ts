@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { type App, openStore, type Program } from "../../../app/index.ts";
+import { type App, openSharedJobQueue, openStore, type Program } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
-import { type ObjectStore, parseStoreUrl } from "../../../base/objects/index.ts";
-import { openPostgresJobQueue, openSqliteJobQueue } from "../../../crawler/index.ts";
+import { type ObjectStore, parseStoreUrl } from "../../../base/objects.ts";
+import { openSqliteJobQueue } from "../../../crawler/index.ts";
 import {
   type CrawlSpec,
   directoryPlaces,
@@ -81,8 +81,8 @@ async function checkStore(store: ObjectStore): Promise<ObjectStore> {
 async function sharedQueues(app: App, settings: Settings) {
   const database = await app.database();
   const patientFor = (waitMs: number) =>
-    openPostgresJobQueue<CrawlSpec>({ ...limitsOf(settings), database: database.patient({ waitMs }) });
-  return { queue: patientFor(REQUEST_MS), runningQueue: patientFor(STEP_MS) };
+    openSharedJobQueue<CrawlSpec>({ ...limitsOf(settings), database: database.patient({ waitMs }) });
+  return { queue: await patientFor(REQUEST_MS), runningQueue: await patientFor(STEP_MS) };
 }
 
 /** Opens the queue that all servers of a state directory share. @throws Failure as `openSqliteJobQueue` */

@@ -5,7 +5,7 @@ import { KEY_ACTIONS } from "../../commands.ts";
 import { openDeployment } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
-import { partsOf, type Run, type Shell } from "../../shell.ts";
+import type { Run, Shell } from "../../shell.ts";
 
 /**
  * Runs `keys`; returns the exit code. A running server takes the change over within a second or two.
@@ -18,7 +18,7 @@ export const keys: Run = async (shell) => {
     throw wrongUsage("keys takes: add NAME, list, or remove NAME");
   const given = optionValue.text(shell.typed, "tenants");
   if (given !== null && action !== "add") throw wrongUsage("--tenants goes with keys add");
-  const { deployment } = await openDeployment(partsOf(shell), optionValue.text(shell.typed, "config"));
+  const { deployment } = await openDeployment(shell);
   const { keysFile } = deployment.infrastructure;
   if (keysFile === null)
     throw new Failure(
@@ -37,16 +37,16 @@ export const keys: Run = async (shell) => {
 async function add(
   path: string,
   { name, tenants }: { readonly name: string; readonly tenants: readonly string[] | null },
-  { typed, io, openNotices }: Shell,
+  { typed, io, notices }: Shell,
 ): Promise<void> {
   const key = await addKey(path, { name, tenants, now: new Date() });
-  openNotices(io).tell(`the key '${name}' is shown this once; ${path} has only its hash`);
+  notices.tell(`the key '${name}' is shown this once; ${path} has only its hash`);
   await io.stdout.write(typed.has("json") ? `${JSON.stringify({ name, tenants, key })}\n` : `${key}\n`);
 }
 
-async function remove(path: string, name: string, { io, openNotices }: Shell): Promise<void> {
+async function remove(path: string, name: string, { notices }: Shell): Promise<void> {
   await removeKey(path, name);
-  openNotices(io).tell(`the key '${name}' is removed`);
+  notices.tell(`the key '${name}' is removed`);
 }
 
 async function list(path: string, { typed, io }: Shell): Promise<void> {

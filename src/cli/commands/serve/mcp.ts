@@ -16,26 +16,26 @@ import {
   crawls,
   directoryPlaces,
   documentation,
+  JobNews,
+  JobRunner,
   joinOffers,
   MCP_CLIENTS,
   type McpClient,
   type McpOffer,
-  openJobNews,
   pages,
   serveMcpStdio,
-  startJobRunner,
 } from "../../../server/index.ts";
 import { openOptionalDeployment } from "../../deployment.ts";
 import { optionValue } from "../../option-values.ts";
 import type { CommandParts } from "../../program.ts";
-import { partsOf, type Run, requireNoArguments, type ServerParts, serverPartsOf } from "../../shell.ts";
+import { type Run, requireNoArguments, type ServerParts } from "../../shell.ts";
 import { crawlPlaceOf, openLocalQueue, outputRootOf } from "./jobs.ts";
 import { watchDeployment } from "./reload.ts";
 import { defaultsOf, toolOptions, warnOfMissingIndexes } from "./settings.ts";
 
 const NAME = "article-extractor";
 
-/** Who started the program has pages fetched as at the command line. */
+/** Pages are fetched with the rights of the user who started the program, as on the command line. */
 const CALLER = { kind: "cli" } as const;
 
 /** Runs `mcp`: serves one client over stdin and stdout until it closes stdin. */
@@ -43,13 +43,13 @@ export const mcp: Run = async (shell) => {
   requireNoArguments(shell.typed);
   const client = optionValue.choice(shell.typed, "print-config", MCP_CLIENTS);
   return client === null
-    ? await serveClient(serverPartsOf(shell))
-    : await printConfiguration(client, partsOf(shell));
+    ? await serveClient({ ...shell, notices: shell.openServerNotices() })
+    : await printConfiguration(client, shell);
 };
 
 async function printConfiguration(client: McpClient, parts: CommandParts): Promise<number> {
   const { io, typed } = parts;
-  const { deployment } = await openOptionalDeployment(parts, optionValue.text(typed, "config"));
+  const { deployment } = await openOptionalDeployment(parts);
   const found = deployment === null || typed.has("config") ? [] : ["--config", deployment.path];
   const [command = "", ...words] = io.command;
   const { text } = clientConfiguration(client, {
@@ -72,8 +72,8 @@ const passedOn = (typed: CommandParts["typed"]): readonly string[] =>
   });
 
 async function serveClient(parts: ServerParts): Promise<number> {
-  const { io, notices, typed } = parts;
-  const { program, deployment } = await openOptionalDeployment(parts, optionValue.text(typed, "config"));
+  const { io, notices } = parts;
+  const { program, deployment } = await openOptionalDeployment(parts);
   // Searches are answered on the main thread; what extracts and builds is in no hurry.
   if (deployment) io.letWorkersGiveWay();
   const log = program.openLog(deployment?.infrastructure.logLevel ?? "info");
@@ -131,13 +131,13 @@ function openJobs(program: Program, app: App, log: Log): Opened {
   const stateDirectory = stateDirectoryOf(program, "extractor");
   let open: {
     readonly queue: ReturnType<typeof openLocalQueue>;
-    readonly news: ReturnType<typeof openJobNews>;
-    readonly runner: ReturnType<typeof startJobRunner>;
+    readonly news: JobNews;
+    readonly runner: JobRunner;
   } | null = null;
   const jobs = () => {
     if (open) return open;
     const queue = openLocalQueue(program.settings, stateDirectory);
-    open = { queue, news: openJobNews(queue), runner: startJobRunner({ app, queue, places, log }) };
+    open = { queue, news: new JobNews(queue), runner: new JobRunner({ app, queue, places, log }) };
     return open;
   };
   const root = outputRootOf(program.settings, stateDirectory);

@@ -11,7 +11,7 @@ import { type DeployedProgram, placeDeployment, readDeploymentText } from "../..
 import type { Io } from "../../io.ts";
 
 /** A deployment file that is applied when it changes; dispose of it to stop looking. */
-export type WatchedDeployment = Disposable & {
+type WatchedDeployment = Disposable & {
   readonly state: () => DeploymentState;
   /** Reads the file now, whether or not it seems to have changed. */
   readonly readAgain: () => void;

@@ -27,27 +27,17 @@ import {
   warnWithoutKey,
 } from "./settings.ts";
 
-/** `serve search`, ready to run; null where the deployment file decides. */
-type ServeCommand = {
-  readonly config: string | null;
-  readonly host: string | null;
-  readonly port: number | null;
-  readonly isStdio: boolean;
-  /** Whether to serve although some tenants cannot be synced. */
-  readonly isLenient: boolean;
-};
-
-/** @throws Failure `invalid_usage` */
-function readServeCommand(typed: Typed): ServeCommand {
+/** What was typed; null where the deployment file decides. @throws Failure `invalid_usage` */
+function readServeCommand(typed: Typed) {
   const [server, ...rest] = typed.positionals;
   if (server === undefined || rest.length > 0 || !SERVERS.some((name) => name === server))
     throw wrongUsage(`serve takes what to serve: ${SERVERS.join(", ")}`);
   if (typed.has("role")) throw wrongUsage("--role goes with serve extractor");
   return {
-    config: optionValue.text(typed, "config"),
     host: optionValue.text(typed, "host"),
     port: optionValue.integer(typed, "port", 0, 65_535),
     isStdio: typed.has("stdio"),
+    /** Whether to serve although some tenants cannot be synced. */
     isLenient: typed.has("lenient"),
   };
 }
@@ -63,7 +53,7 @@ export async function serveSearch(parts: ServerParts): Promise<number> {
   using _ = io.onReload(() => {});
   // Searches run on the main thread; extracting and building can wait.
   io.letWorkersGiveWay();
-  const deployed = await openDeployment(parts, command.config);
+  const deployed = await openDeployment(parts);
   const { program, deployment } = deployed;
   if (io.supervisor === null) for (const warning of deployment.warnings) notices.warn(warning);
   const log = program.openLog(deployment.infrastructure.logLevel);
@@ -103,7 +93,8 @@ export async function serveSearch(parts: ServerParts): Promise<number> {
   );
 }
 
-type Serving = ServerParts & DeployedProgram & { readonly command: ServeCommand; readonly log: Log };
+type Serving = ServerParts &
+  DeployedProgram & { readonly command: ReturnType<typeof readServeCommand>; readonly log: Log };
 
 async function serveStdio(serving: Serving): Promise<number> {
   const { program, deployment, log } = serving;

@@ -10,7 +10,7 @@ import { isFolder } from "../../input.ts";
 import { wrongUsage } from "../../io.ts";
 
 /** What was typed as the source of a tenant. */
-export type TypedSource =
+type TypedSource =
   | { readonly kind: "filesystem"; readonly directory: string }
   | { readonly kind: "git"; readonly url: string }
   | { readonly kind: "online"; readonly url: PageUrl };
@@ -74,7 +74,7 @@ export async function lookAt(source: TypedSource, options: LookOptions): Promise
   const { path, text, log } = options;
   const deployment = placeDeployment(path, text);
   const codename = options.codename ?? codenameFor(source, deployment.tenants);
-  const base = baseOf(source, { path, codename });
+  const base = baseOf(source, path, codename);
   const draft = draftOf(source, base);
   const place = { name: path, directory: dirname(resolve(path)) };
   const tenant = placeDeployment(path, withTenant(text, draft, place)).tenants.at(-1)!; // it was just added there
@@ -87,10 +87,7 @@ export async function lookAt(source: TypedSource, options: LookOptions): Promise
 
 type Base = Pick<TenantFields, "codename"> & { readonly docs_name: string; readonly docs_root_dir: string };
 
-function baseOf(
-  source: TypedSource,
-  { path, codename }: { readonly path: string; readonly codename: string },
-): Base {
+function baseOf(source: TypedSource, path: string, codename: string): Base {
   const docs_name = nameOf(source);
   if (source.kind !== "filesystem") return { codename, docs_name, docs_root_dir: `data/${codename}` };
   const below = relative(dirname(resolve(path)), source.directory);

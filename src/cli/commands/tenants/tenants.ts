@@ -3,11 +3,13 @@ import { didYouMean } from "../../../base/nearest.ts";
 import { withoutTenant, withTenant } from "../../../settings/index.ts";
 import type { TenantSettings, TenantStatus } from "../../../tenants/index.ts";
 import { TENANT_ACTIONS } from "../../commands.ts";
-import { countedDocuments, DEFAULT_CONFIG, openCommandTenants, openDeployment } from "../../deployment.ts";
+import { DEFAULT_CONFIG, openDeployment } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
 import { openProgram } from "../../program.ts";
-import { partsOf, type Run, type Shell } from "../../shell.ts";
+import type { Run, Shell } from "../../shell.ts";
+import { openCommandTenants } from "../../tenants.ts";
+import { countedDocuments } from "../../terminal/notices.ts";
 import { changeDeployment, readForChange } from "./change-file.ts";
 import { type FoundTenant, lookAt, readSource } from "./source.ts";
 
@@ -39,13 +41,12 @@ const NEW_FILE = `{
 
 async function add(written: string, shell: Shell): Promise<number> {
   const { typed, io } = shell;
-  const parts = partsOf(shell);
   const isDryRun = typed.has("dry-run");
   const isSure = typed.has("yes");
   const source = readSource(written);
   if (!isDryRun && !isSure && !io.stdin.isTerminal)
     throw wrongUsage("there is no terminal to ask on: --yes adds the tenant, --dry-run only shows it");
-  const program = await openProgram(parts);
+  const program = await openProgram(shell);
   const log = program.openLog("critical");
   const path = optionValue.text(typed, "config") ?? program.settings.deploymentConfig ?? DEFAULT_CONFIG;
   const codename = optionValue.text(typed, "codename");
@@ -64,7 +65,7 @@ async function add(written: string, shell: Shell): Promise<number> {
   if (isJson)
     await io.stdout.write(`${JSON.stringify(toJson(found, { path, isAdded: isWanted }), null, 2)}\n`);
   else if (isWanted)
-    parts.notices.tell(
+    shell.notices.tell(
       `added '${fields.codename}' to ${path}; a running server picks it up; without one: article-extractor sync ${fields.codename}`,
     );
   return 0;
@@ -80,7 +81,6 @@ async function confirm(question: string, { io }: Shell): Promise<boolean> {
 const SHOWN = 10;
 
 const KINDS = { online: "website", git: "repository", filesystem: "folder" } as const;
-const YES = { true: "yes", false: "no" } as const;
 
 function show({ fields, documents, undecided, findings }: FoundTenant): string {
   const { source_type: kind, codename, docs_name: _, ...rest } = fields;
@@ -91,7 +91,7 @@ function show({ fields, documents, undecided, findings }: FoundTenant): string {
     ...Object.entries(rest).map(
       ([name, value]) => `  ${name}: ${Array.isArray(value) ? value.join(", ") : value}`,
     ),
-    ...Object.entries(findings).map(([name, has]) => `  ${FINDINGS[name] ?? name}: ${YES[`${has}`]}`),
+    ...Object.entries(findings).map(([name, has]) => `  ${FINDINGS[name] ?? name}: ${has ? "yes" : "no"}`),
     `  ${rest.enable_crawler === true ? `${count} to begin with, and those that they link to` : count}`,
     ...documents.slice(0, SHOWN).map((document) => `    ${printable(document)}`),
     ...(documents.length > SHOWN ? ["    …"] : []),
@@ -122,8 +122,7 @@ const toJson = (
 
 async function remove(codename: string, shell: Shell): Promise<number> {
   const { typed, io } = shell;
-  const parts = partsOf(shell);
-  const { program, deployment } = await openDeployment(parts, optionValue.text(typed, "config"));
+  const { program, deployment } = await openDeployment(shell);
   const { path } = deployment;
   const tenant = deployment.tenants.find((one) => one.codename === codename);
   const options = { name: path, directory: dirname(path) };
@@ -132,7 +131,7 @@ async function remove(codename: string, shell: Shell): Promise<number> {
   );
   if (typed.has("json")) await io.stdout.write(`${JSON.stringify({ removed: codename, file: path })}\n`);
   else
-    parts.notices.tell(
+    shell.notices.tell(
       `removed '${codename}' from ${path}; its index stays, and its documents in ${tenant?.rootDir ?? "their folder"}`,
     );
   return 0;
@@ -140,10 +139,8 @@ async function remove(codename: string, shell: Shell): Promise<number> {
 
 async function list(shell: Shell): Promise<number> {
   const { typed, io } = shell;
-  const parts = partsOf(shell);
-  const config = optionValue.text(typed, "config");
-  const { deployment } = await openDeployment(parts, config);
-  await using open = await openCommandTenants(parts, config);
+  const { deployment } = await openDeployment(shell);
+  await using open = await openCommandTenants(shell);
   const statuses = await open.registry.statuses();
   const rows = deployment.tenants.map((tenant, place) => ({ tenant, status: statuses[place]! })); // one for each
   if (typed.has("json")) {
@@ -151,7 +148,7 @@ async function list(shell: Shell): Promise<number> {
     return 0;
   }
   if (rows.length === 0)
-    parts.notices.tell(`${deployment.path} has no tenants; tenants add URL|REPOSITORY|FOLDER adds one`);
+    shell.notices.tell(`${deployment.path} has no tenants; tenants add URL|REPOSITORY|FOLDER adds one`);
   const cells = rows.map(({ tenant, status }) => [
     tenant.codename,
     KINDS[tenant.source],

@@ -17,7 +17,6 @@ import {
   named,
   nextNode,
   textOf,
-  walkElements,
 } from "../tree.ts";
 
 /* The notes and warnings of all generators as one form: `<blockquote class="admonition kind">`. */
@@ -37,9 +36,7 @@ const TITLE =
     " ",
   );
 const TITLE_START = /^admonitionheading/;
-/**
- * Matches a kind after the name of a frame: `tsd-alert tsd-alert-warning`, `blockquote-tag blockquote-tag-tip`.
- */
+/** Matches a kind after its frame: `tsd-alert tsd-alert-warning`, `blockquote-tag blockquote-tag-tip`. */
 const NAMED_KIND = /^(.{2,40}?)--?([a-z]+)$/;
 
 /** Returns the kind of admonition that an element is; null when it is none. */
@@ -48,12 +45,14 @@ export function admonitionKind(element: ContentElement): AdmonitionKind | null {
   const named = element.getAttribute("data-callout");
   if (named) return KINDS[named.toLowerCase()] ?? "note";
   // Microsoft's documentation marks the kind only by a class in capitals.
-  if (/^(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)$/.test(element.className) && element.hasMoreChildrenThan(1)) {
+  if (/^(?:NOTE|TIP|IMPORTANT|WARNING|CAUTION)$/.test(element.className) && element.hasMoreChildrenThan(1))
     return KINDS[element.className.toLowerCase()] ?? null;
-  }
-  if (!classes.some((word) => FRAME.test(word))) {
-    return kindByClassAlone(element, classes) ?? kindByNamedFrame(element, classes);
-  }
+  return classes.some((word) => FRAME.test(word))
+    ? kindOfFrame(classes)
+    : (kindByClassAlone(element, classes) ?? kindByNamedFrame(element, classes));
+}
+
+function kindOfFrame(classes: readonly string[]): AdmonitionKind | null {
   const onlyBootstrap = classes.includes("alert") && !classes.some((word) => /admonition/.test(word));
   if (onlyBootstrap && !classes.some((word) => /^alert-(?:info|success|warning|danger)$/.test(word)))
     return null;
@@ -110,9 +109,7 @@ export function canonicalAdmonition(element: ContentElement): ContentElement | u
   if (kind === null) return undefined;
   const title = takeTitle(element);
   const block = build("BLOCKQUOTE", { class: `admonition ${kind}` });
-  if (title !== "") {
-    block.append(build("P", { class: "admonition-title" }, title));
-  }
+  if (title !== "") block.append(build("P", { class: "admonition-title" }, title));
   const content = contentOf(element);
   const body = name === "P" ? build("P", {}) : block;
   if (body !== block) block.append(body);
@@ -146,30 +143,33 @@ function titleInIcon(element: ContentElement): ContentElement | null {
 const MAX_BEFORE_TITLE = 12;
 
 function takeTitle(element: ContentElement): string {
-  let title: ContentElement | null = null;
-  let seen = 0;
-  walkElements(element, (child) => {
-    // A title is at the start; a longer search would be quadratic for nested admonitions.
-    if (++seen > MAX_BEFORE_TITLE) return true;
-    const classes = child.classes;
-    const isTitle = classes.some((word) => TITLE.includes(word) || TITLE_START.test(word));
-    if (isTitle && title === null) title = child;
-    return title !== null;
-  });
-  if (element.className.includes("admonitionblock")) title ??= titleInIcon(element);
-  const first = element.firstElementChild;
-  const mayBeTitle =
-    first && (first.firstElementChild === null || hasTitleClass(first)) && standsAlone(first);
-  if (title === null && mayBeTitle && isKindWord(textOf(first))) title = first;
-  // DocBook puts the title into the head of its table.
-  if (title === null && first && first.name === "TABLE") title = find(first, isHeadCell);
-  if (title === null && first && isLoneTitle(element, first)) title = first;
+  const isFramed = element.className.includes("admonitionblock");
+  const title = titleByClass(element) ?? (isFramed ? titleInIcon(element) : null) ?? firstAsTitle(element);
   if (title === null) return "";
-  // A closure assigned it, which the compiler's flow analysis does not follow.
-  const found = title as ContentElement;
-  const text = textOf(find(found, isInnerTitle) ?? found);
-  found.remove();
+  const text = textOf(find(title, isInnerTitle) ?? title);
+  title.remove();
   return text.replace(/\s+/g, " ").trim();
+}
+
+function titleByClass(element: ContentElement): ContentElement | null {
+  // A title is at the start; a longer search would be quadratic for nested admonitions.
+  let node: ContentNode | null = element.firstChild;
+  for (let seen = 0; node && seen < MAX_BEFORE_TITLE; node = nextNode(node, element)) {
+    if (node.kind === "text") continue;
+    if (node.classes.some((word) => TITLE.includes(word) || TITLE_START.test(word))) return node;
+    seen++;
+  }
+  return null;
+}
+
+function firstAsTitle(element: ContentElement): ContentElement | null {
+  const first = element.firstElementChild;
+  if (first === null) return null;
+  const mayBeTitle = (first.firstElementChild === null || hasTitleClass(first)) && standsAlone(first);
+  if (mayBeTitle && isKindWord(textOf(first))) return first;
+  // DocBook puts the title into the head of its table.
+  const inTable = first.name === "TABLE" ? find(first, isHeadCell) : null;
+  return inTable ?? (isLoneTitle(element, first) ? first : null);
 }
 
 // Pandoc's title contains a paragraph, others contain an icon.
@@ -306,9 +306,8 @@ const namesAround = (item: ContentElement): string =>
 
 function textBefore(node: ContentNode, root: ContentNode): string {
   for (let at: ContentNode | null = node; at && at !== root; at = at.parent) {
-    for (let before = at.previousSibling; before; before = before.previousSibling) {
+    for (let before = at.previousSibling; before; before = before.previousSibling)
       if (textOf(before).trim() !== "") return textOf(before);
-    }
   }
   return "";
 }

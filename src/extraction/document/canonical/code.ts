@@ -2,6 +2,7 @@ import {
   ancestorWhere,
   build,
   type ContentElement,
+  type ContentNode,
   type ContentText,
   find,
   findAll,
@@ -149,39 +150,50 @@ const isBlobCode = (element: ContentElement): boolean =>
 const LINE_NAMES = new Set(["DIV", "P", "LI", "TR"]);
 
 /** Returns the lines of code that an element shows, without line numbers and buttons. */
-export function codeText(root: ContentElement): string {
-  const parts: string[] = [];
-  const isLineByElement = hasCodePerLine(root);
-  let endsLine = true;
-  const add = (text: string): void => {
-    if (text === "") return;
-    parts.push(text);
-    endsLine = text.endsWith("\n");
-  };
-  let node = root.firstChild;
+function codeText(root: ContentElement): string {
+  const lines = new CodeLines(hasCodePerLine(root));
+  const { firstChild } = root;
   // HTML drops the line break right after <pre>.
-  const first = root.name === "PRE" && node?.kind === "text" ? node : null;
-  while (node) {
-    if (node.kind === "text") add(node === first ? node.text.replace(/^\r?\n/, "") : afterGutter(node));
-    const element = isElement(node) ? node : null;
-    const isSkipped = element !== null && (isTool(element) || isGutter(element) || isHiddenPrompt(element));
-    if (element && element.name === "BR") add("\n");
-    if (element && !isSkipped && isLine(element, isLineByElement) && !endsLine) add("\n");
-    if (element?.firstChild && !isSkipped) {
-      node = element.firstChild;
-      continue;
-    }
-    while (node && node !== root) {
-      if (isElement(node) && isLine(node, isLineByElement) && !isGutter(node)) {
-        // An empty element is still a line; an element that ended with a break has ended its line.
-        if (!endsLine || textOf(node) === "") add("\n");
-      }
-      if (node.nextSibling) break;
-      node = node.parent;
-    }
-    node = node === root ? null : (node?.nextSibling ?? null);
+  if (root.name === "PRE" && firstChild?.kind === "text") {
+    lines.add(firstChild.text.replace(/^\r?\n/, ""));
+    lines.read(firstChild.nextSibling);
+  } else lines.read(firstChild);
+  return tidyCode(lines.text);
+}
+
+class CodeLines {
+  text = "";
+  readonly #isLineByElement: boolean;
+  #endsLine = true;
+
+  constructor(isLineByElement: boolean) {
+    this.#isLineByElement = isLineByElement;
   }
-  return tidyCode(parts.join(""));
+
+  add(text: string): void {
+    if (text === "") return;
+    this.text += text;
+    this.#endsLine = text.endsWith("\n");
+  }
+
+  /** Adds what a node and those after it show. */
+  read(first: ContentNode | null): void {
+    for (let node = first; node; node = node.nextSibling) {
+      if (node.kind === "text") this.add(afterGutter(node));
+      else this.#element(node);
+    }
+  }
+
+  #element(element: ContentElement): void {
+    if (element.name === "BR") this.add("\n");
+    const isLine = LINE_NAMES.has(element.name) || (this.#isLineByElement && element.name === "CODE");
+    if (!isTool(element) && !isGutter(element) && !isHiddenPrompt(element)) {
+      if (isLine && !this.#endsLine) this.add("\n");
+      this.read(element.firstChild);
+    }
+    // An empty element is still a line; an element that ended with a break has ended its line.
+    if (isLine && !isGutter(element) && (!this.#endsLine || textOf(element) === "")) this.add("\n");
+  }
 }
 
 // Doxygen separates a line from its number by a no-break space.
@@ -189,9 +201,6 @@ function afterGutter({ previousSibling: before, text }: ContentText): string {
   const isSpacer = text.startsWith("\u00a0") && isElement(before) && isGutter(before);
   return isSpacer ? text.slice(1) : text;
 }
-
-const isLine = (element: ContentElement, isLineByElement: boolean): boolean =>
-  LINE_NAMES.has(element.name) || (isLineByElement && element.name === "CODE");
 
 const isHiddenPrompt = (element: ContentElement): boolean =>
   element.getAttribute("aria-hidden") === "true" && /line|number/i.test(element.className);
@@ -276,9 +285,7 @@ const AMBIGUOUS = new Set(
   "c d r v go less dot http make box swift fish reason scheme stan crystal elm".split(" "),
 );
 
-/**
- * Finds the language that a highlighter named on the code, its <pre> or the frames around; null when none did.
- */
+/** Finds the language that a highlighter named on the code, its <pre> or frames around; null for none. */
 function languageOf(content: ContentElement, frame: ContentElement): string | null {
   const code = find(content, isCode);
   const elements = [code, content, ...between(content, frame), ...above(frame, 3)];
@@ -309,9 +316,8 @@ function languageOn(element: ContentElement): string | null {
 
 // rustdoc writes `<pre class="rust rust-example-rendered">`.
 function languageAmong(classes: string): string | null {
-  for (const word of classes.toLowerCase().split(/\s+/)) {
+  for (const word of classes.toLowerCase().split(/\s+/))
     if (LANGUAGES.has(word) && !AMBIGUOUS.has(word)) return tidyLanguage(word);
-  }
   return null;
 }
 
@@ -327,9 +333,7 @@ function tidyLanguage(word: string): string | null {
 function between(content: ContentElement, frame: ContentElement): ContentElement[] {
   const elements: ContentElement[] = [];
   if (content === frame) return elements;
-  for (let at = content.parent; at && at !== frame && elements.length < 6; at = at.parent) {
-    elements.push(at);
-  }
+  for (let at = content.parent; at && at !== frame && elements.length < 6; at = at.parent) elements.push(at);
   elements.push(frame);
   return elements;
 }

@@ -49,9 +49,8 @@ function findReferences(root: ContentElement): Reference[] {
   let order = 0;
   walkElements(root, (element) => {
     order++;
-    for (const id of [element.id, element.name === "A" ? element.getAttribute("name") : null]) {
+    for (const id of [element.id, element.name === "A" ? element.getAttribute("name") : null])
       if (id && !byId.has(id)) byId.set(id, { element, order });
-    }
     if (element.name === "A") {
       const id = fragmentOf(element);
       if (id !== null && SHOWN_LABEL.test(textOf(element).trim().slice(0, 20)))
@@ -213,9 +212,8 @@ function dropLabel(note: ContentElement): void {
 }
 
 function firstText(root: ContentElement): ContentText | null {
-  for (let node = root.firstChild; node; node = nextNode(node, root)) {
+  for (let node = root.firstChild; node; node = nextNode(node, root))
     if (node.kind === "text" && node.text.trim() !== "") return node;
-  }
   return null;
 }
 

@@ -1,6 +1,6 @@
 import { meaningsIn } from "../../../base/text.ts";
-import { treeOfHtml } from "../../assembly/tree-builder.ts";
 import { removeInvisible } from "../../text.ts";
+import { treeOfHtml } from "../build-tree.ts";
 import {
   ancestorWhere,
   build,
@@ -23,10 +23,7 @@ import {
 /** A longer text is not a formula. */
 const MAX_TEX = 20_000;
 
-/**
- * Returns the canonical form of a formula; null when the element is a second copy of one, undefined for anything
- * else.
- */
+/** Returns a formula's canonical form; null for a second copy of one, undefined for anything else. */
 export function canonicalMath(element: ContentElement): ContentElement | null | undefined {
   const { name } = element;
   if (name === "SCRIPT") return mathJaxScript(element);
@@ -158,9 +155,8 @@ function delimitedElement(
 
 function withoutDelimiters(text: string): { tex: string; isDisplay: boolean } {
   for (const [open, close, isDisplay] of DELIMITERS) {
-    if (text.startsWith(open) && text.endsWith(close) && text.length > open.length + close.length) {
+    if (text.startsWith(open) && text.endsWith(close) && text.length > open.length + close.length)
       return { tex: text.slice(open.length, -close.length), isDisplay };
-    }
   }
   return { tex: text, isDisplay: false };
 }
@@ -208,15 +204,10 @@ function splitFormulas(node: ContentText, isDrawn: boolean): void {
   const parts: (ContentElement | string)[] = [];
   let from = 0;
   for (const match of text.matchAll(FORMULA)) {
-    const [found, block, bracketed, round, single] = match;
-    // Prices may also stand between dollars.
-    if (single !== undefined && !/[\\^_={}<>+*/()|-]|^[A-Za-z](?:'|,\s?[A-Za-z])*$/.test(single)) continue;
-    const tex = block ?? bracketed ?? round ?? single ?? "";
-    if (!isDrawn && (single !== undefined || !LOOKS_LIKE_TEX.test(tex))) continue;
-    const formula = mathElement(tex, block !== undefined || bracketed !== undefined);
+    const formula = formulaOf(match, isDrawn);
     if (!formula) continue;
     parts.push(text.slice(from, match.index), formula);
-    from = match.index + found.length;
+    from = match.index + match[0].length;
   }
   if (parts.length === 0) return;
   for (const part of [...parts, text.slice(from)]) {
@@ -224,6 +215,17 @@ function splitFormulas(node: ContentText, isDrawn: boolean): void {
     parent.insertBefore(typeof part === "string" ? new ContentText(part) : part, node);
   }
   node.remove();
+}
+
+function formulaOf(match: RegExpExecArray, isDrawn: boolean): ContentElement | null {
+  const [, block, bracketed, round, single] = match;
+  const tex = block ?? bracketed ?? round ?? single ?? "";
+  // Prices may also stand between dollars.
+  const isTex =
+    single === undefined
+      ? isDrawn || LOOKS_LIKE_TEX.test(tex)
+      : isDrawn && /[\\^_={}<>+*/()|-]|^[A-Za-z](?:'|,\s?[A-Za-z])*$/.test(single);
+  return isTex ? mathElement(tex, block !== undefined || bracketed !== undefined) : null;
 }
 
 /** A deeper tree is not a formula. */
@@ -252,68 +254,57 @@ const FUNCTIONS = new Set(
 
 /** Converts presentation MathML (MathML Core) to TeX; elements without a rule are written as their text. */
 function texOfMathMl(math: ContentElement): string {
-  return tidyTex(texOf(math, 0));
+  return texOf(math, 0).replace(/\s+/g, " ").trim();
 }
-
-const tidyTex = (tex: string): string => tex.replace(/\s+/g, " ").trim();
 
 function texOf(node: ContentNode, depth: number): string {
   if (node.kind === "text") return symbols(node.text);
   if (depth > MAX_DEPTH) return symbols(textOf(node));
-  const children = node.children;
-  const parts = (): string[] => children.map((child) => texOf(child, depth + 1));
   const name = node.name.toLowerCase().replace(/^.*:/, "");
-  switch (name) {
-    case "annotation":
-    case "annotation-xml":
-    case "mphantom":
-      return "";
-    case "mi":
-      return identifier(textOf(node).trim());
-    case "mn":
-    case "mo":
-      return symbols(textOf(node).trim());
-    case "mtext":
-    case "ms":
-      return textOf(node).trim() === "" ? " " : `\\text{${textOf(node).replace(/[{}\\$]/g, "")}}`;
-    case "mspace":
-      return " ";
-    case "mtable":
-      return `\\begin{matrix}${parts().join(" \\\\ ")}\\end{matrix}`;
-    case "mtr":
-    case "mlabeledtr":
-      return parts().join(" & ");
-    case "mfenced":
-      return `${node.getAttribute("open") ?? "("}${parts().join(", ")}${node.getAttribute("close") ?? ")"}`;
-    default:
-      return composed(name, parts());
-  }
+  const leaf = LEAVES.get(name);
+  if (leaf !== undefined) return leaf(textOf(node));
+  const parts = node.children.map((child) => texOf(child, depth + 1));
+  if (name === "mfenced")
+    return `${node.getAttribute("open") ?? "("}${parts.join(", ")}${node.getAttribute("close") ?? ")"}`;
+  return (COMPOSED.get(name) ?? joined)(parts);
 }
 
-function composed(name: string, parts: readonly string[]): string {
-  const [a = "", b = "", c = ""] = parts;
-  switch (name) {
-    case "mfrac":
-      return `\\frac{${a}}{${b}}`;
-    case "msqrt":
-      return `\\sqrt{${joined(parts)}}`;
-    case "mroot":
-      return `\\sqrt[${b}]{${a}}`;
-    case "msup":
-      return `${base(a)}^${argument(b)}`;
-    case "msub":
-      return `${base(a)}_${argument(b)}`;
-    case "msubsup":
-    case "munderover":
-      return `${base(a)}_${argument(b)}^${argument(c)}`;
-    case "munder":
-      return `${base(a)}_${argument(b)}`;
-    case "mover":
-      return accent(a, b);
-    default:
-      return joined(parts);
-  }
+/** How the elements that hold text are written. */
+const LEAVES = new Map(
+  Object.entries<(text: string) => string>({
+    annotation: () => "",
+    "annotation-xml": () => "",
+    mphantom: () => "",
+    mspace: () => " ",
+    mi: (text) => identifier(text.trim()),
+    mn: (text) => symbols(text.trim()),
+    mo: (text) => symbols(text.trim()),
+    mtext: textInTex,
+    ms: textInTex,
+  }),
+);
+
+function textInTex(text: string): string {
+  return text.trim() === "" ? " " : `\\text{${text.replace(/[{}\\$]/g, "")}}`;
 }
+
+/** How the elements that hold others are written, from the TeX of these. */
+const COMPOSED = new Map(
+  Object.entries<(parts: readonly string[]) => string>({
+    mtable: (parts) => `\\begin{matrix}${parts.join(" \\\\ ")}\\end{matrix}`,
+    mtr: (parts) => parts.join(" & "),
+    mlabeledtr: (parts) => parts.join(" & "),
+    mfrac: ([a = "", b = ""]) => `\\frac{${a}}{${b}}`,
+    msqrt: (parts) => `\\sqrt{${joined(parts)}}`,
+    mroot: ([a = "", b = ""]) => `\\sqrt[${b}]{${a}}`,
+    msup: ([a = "", b = ""]) => `${base(a)}^${argument(b)}`,
+    msub: ([a = "", b = ""]) => `${base(a)}_${argument(b)}`,
+    munder: ([a = "", b = ""]) => `${base(a)}_${argument(b)}`,
+    msubsup: ([a = "", b = "", c = ""]) => `${base(a)}_${argument(b)}^${argument(c)}`,
+    munderover: ([a = "", b = "", c = ""]) => `${base(a)}_${argument(b)}^${argument(c)}`,
+    mover: ([a = "", b = ""]) => accent(a, b),
+  }),
+);
 
 const ACCENTS = meaningsIn({
   bar: "¯ ‾",

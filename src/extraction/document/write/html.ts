@@ -1,18 +1,18 @@
 import { escapeAttribute, escapeHtml } from "../../../base/text.ts";
-import type {
-  Block,
-  Cell,
-  ContentDocument,
-  Figure,
-  Footnote,
-  Image,
-  Inline,
-  List,
-  Locale,
-  Span,
-  Table,
+import {
+  type Block,
+  type Cell,
+  type ContentDocument,
+  type Figure,
+  type Footnote,
+  type Image,
+  type Inline,
+  isShown,
+  type List,
+  type Locale,
+  type Span,
+  type Table,
 } from "../model.ts";
-import { isShown } from "../normalise.ts";
 
 /**
  * Writes a document as HTML. Only texts, which are escaped, and addresses, which the reader has checked, come from
@@ -69,13 +69,11 @@ function blockToHtml(block: Block): string {
     case "quote":
       return `<blockquote${attribute("cite", block.cite)}${locale(block)}>${blocksToHtml(block.blocks)}</blockquote>`;
     case "admonition": {
-      const title = isShown(block.title)
-        ? `<p class="admonition-title">${inlinesToHtml(block.title)}</p>`
-        : "";
+      const title = shownIn('<p class="admonition-title">', block.title, "</p>");
       return `<blockquote class="admonition ${block.type}"${locale(block)}>${title}${blocksToHtml(block.blocks)}</blockquote>`;
     }
     case "details": {
-      const summary = isShown(block.summary) ? `<summary>${inlinesToHtml(block.summary)}</summary>` : "";
+      const summary = shownIn("<summary>", block.summary, "</summary>");
       return `<details${block.isOpen ? " open" : ""}${locale(block)}>${summary}${blocksToHtml(block.blocks)}</details>`;
     }
     case "definitions": {
@@ -94,6 +92,9 @@ function blockToHtml(block: Block): string {
       return "<hr>";
   }
 }
+
+const shownIn = (open: string, inlines: readonly Inline[], close: string): string =>
+  isShown(inlines) ? `${open}${inlinesToHtml(inlines)}${close}` : "";
 
 function listToHtml(list: List): string {
   const name = list.isOrdered ? "ol" : "ul";

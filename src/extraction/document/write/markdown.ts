@@ -11,10 +11,10 @@ import {
   type Footnote,
   type Inline,
   inlineText,
+  isShown,
   type List,
   type Table,
 } from "../model.ts";
-import { isShown } from "../normalise.ts";
 import { inlinesToHtml } from "./html.ts";
 import { htmlInMarkdown, longestRun, phrasesToMarkdown, texForMarkdown } from "./phrases.ts";
 
@@ -256,14 +256,8 @@ function blockInCell(block: Block): string {
     case "paragraph":
     case "heading":
       return cellPhrases(block.children);
-    case "list": {
-      const name = block.isOrdered ? "ol" : "ul";
-      const start = block.isOrdered && block.start !== 1 ? ` start="${block.start}"` : "";
-      const items = block.items.map(
-        ({ isDone, blocks }) => `<li>${tick(isDone)}${blocksInCell(blocks)}</li>`,
-      );
-      return `<${name}${start}>${items.join("")}</${name}>`;
-    }
+    case "list":
+      return listInCell(block);
     case "code-block":
       return codeInCell(block.text);
     case "table":
@@ -291,6 +285,13 @@ function blockInCell(block: Block): string {
     case "rule":
       return "";
   }
+}
+
+function listInCell({ isOrdered, start, items }: List): string {
+  const name = isOrdered ? "ol" : "ul";
+  const attribute = isOrdered && start !== 1 ? ` start="${start}"` : "";
+  const written = items.map(({ isDone, blocks }) => `<li>${tick(isDone)}${blocksInCell(blocks)}</li>`);
+  return `<${name}${attribute}>${written.join("")}</${name}>`;
 }
 
 const tick = (isDone: boolean | null): string => (isDone === null ? "" : isDone ? "☑ " : "☐ ");
@@ -323,9 +324,8 @@ function unfoldTable({ rows, headerRows }: Table): Cell[][] {
       line.push(cell);
     };
     const takePending = (): void => {
-      for (let above = pending.get(line.length); above; above = pending.get(line.length)) {
+      for (let above = pending.get(line.length); above; above = pending.get(line.length))
         place(above.cell, above.rows);
-      }
     };
     for (const cell of row) {
       takePending();

@@ -1,17 +1,7 @@
 import { escapeHtml } from "../../../base/text.ts";
 import { type Image, type Inline, inlineText, type Link, type Span } from "../model.ts";
-import {
-  couldBeFormula,
-  escapeDestination,
-  escapeLineStart,
-  escapeProse,
-  escapeText,
-  escapeTitle,
-  hasPairOfTildes,
-  type TextPlace,
-} from "./escape.ts";
 
-export type PhrasePlace = { readonly isInCell: boolean; readonly isHeading: boolean };
+type PhrasePlace = { readonly isInCell: boolean; readonly isHeading: boolean };
 
 /** Writes phrases as Markdown lines that start no block. */
 export function phrasesToMarkdown(inlines: readonly Inline[], place: PhrasePlace): string {
@@ -147,9 +137,8 @@ const AS_EMPHASIS = new Set(["em", "var", "dfn", "cite"]);
 
 function span(inline: Span, context: Context, around: Neighbours): string {
   const { tag } = inline;
-  if (AS_HTML.has(tag)) {
+  if (AS_HTML.has(tag))
     return `<${tag}>${write(inline.children, context, { before: ">", after: "<" })}</${tag}>`;
-  }
   if (tag === "q") return `“${write(inline.children, context, { before: "“", after: "”" })}”`;
   if (tag === "samp") return codeSpan(inlineText(inline.children), context.isInCell);
   if (AS_EMPHASIS.has(tag)) return emphasis(inline, "em", context, around);
@@ -188,16 +177,14 @@ function takesEffect(text: string, mark: string, { before, after }: Neighbours):
   const first = String.fromCodePoint(text.codePointAt(0) ?? 32);
   const last = lastCharacter(text);
   if (isSpace(first) || isSpace(last) || text.endsWith("\\")) return false;
-  if (before === mark || after === mark || first === mark || last === mark) return false;
-  const opens = !PUNCTUATION.test(first) || isSpace(before) || PUNCTUATION.test(before);
-  const closes = !PUNCTUATION.test(last) || isSpace(after) || PUNCTUATION.test(after);
-  if (!opens || !closes) return false;
+  if ([before, after, first, last].includes(mark)) return false;
+  const opens = !PUNCTUATION.test(first) || endsWord(before);
+  const closes = !PUNCTUATION.test(last) || endsWord(after);
   // Underscores do not work inside words.
-  return (
-    mark !== "_" ||
-    ((isSpace(before) || PUNCTUATION.test(before)) && (isSpace(after) || PUNCTUATION.test(after)))
-  );
+  return opens && closes && (mark !== "_" || (endsWord(before) && endsWord(after)));
 }
+
+const endsWord = (character: string): boolean => isSpace(character) || PUNCTUATION.test(character);
 
 function lastCharacter(text: string): string {
   const low = text.charCodeAt(text.length - 1);
@@ -206,30 +193,25 @@ function lastCharacter(text: string): string {
 
 /** Returns the character that the next piece will start with, as far as emphasis depends on it. */
 function firstCharacter(inline: Inline): string {
-  switch (inline.kind) {
-    case "text": {
-      const first = String.fromCodePoint(inline.text.codePointAt(0) ?? 32);
-      return first;
-    }
-    case "span":
-      if (AS_HTML.has(inline.tag)) return "<";
-      if (inline.tag === "q") return "“";
-      if (inline.tag === "samp") return "`";
-      if (AS_EMPHASIS.has(inline.tag) || inline.tag === "strong") return "*";
-      if (inline.tag === "del") return "~";
-      return inline.children[0] ? firstCharacter(inline.children[0]) : " ";
-    case "code":
-      return "`";
-    case "math":
-      return "$";
-    case "break":
-      return "\n";
-    case "ruby":
-      return inlineText([inline]).charAt(0) || "(";
-    default:
-      return "[";
-  }
+  if (inline.kind === "text") return String.fromCodePoint(inline.text.codePointAt(0) ?? 32);
+  if (inline.kind === "ruby") return inlineText([inline]).charAt(0) || "(";
+  if (inline.kind !== "span") return FIRST_SIGNS[inline.kind] ?? "[";
+  const { tag, children } = inline;
+  if (AS_HTML.has(tag)) return "<";
+  const sign = AS_EMPHASIS.has(tag) ? "*" : FIRST_SIGNS[tag];
+  return sign ?? (children[0] ? firstCharacter(children[0]) : " ");
 }
+
+/** What starts these kinds of phrases and of spans. */
+const FIRST_SIGNS: Readonly<Record<string, string>> = {
+  code: "`",
+  math: "$",
+  break: "\n",
+  q: "“",
+  samp: "`",
+  strong: "*",
+  del: "~",
+};
 
 /** Escapes HTML text inside Markdown, where Markdown's own marks would still take effect. */
 export const htmlInMarkdown = (text: string): string =>
@@ -327,3 +309,159 @@ class BracketFinder {
     }
   }
 }
+
+/** The place of a text in Markdown, which decides which characters would be markup there. */
+type TextPlace = {
+  readonly isInLink: boolean;
+  readonly isInCell: boolean;
+  /** Whether a link follows the text, which `!` in front would turn into an image. */
+  readonly isBeforeLink: boolean;
+  /** Whether the phrase contains enough tildes to strike something out. */
+  readonly hasTildes: boolean;
+  /** Whether dollars in the phrase could be read as a formula. */
+  readonly hasDollars: boolean;
+  /** The places of the brackets in the text that would be markup; null when every bracket counts as such. */
+  readonly brackets: ReadonlySet<number> | null;
+};
+
+// Matches characters that may be markup anywhere in a line.
+const SUSPECT = /[\\`*_[\]<&~$|!^]/;
+const WORD = /[\p{L}\p{N}\p{M}]/u;
+
+/**
+ * Escapes text so that Markdown shows exactly it, whatever stands beside it (CommonMark 0.31, GFM 0.29).
+ * @param offset where the text begins in the one that `place.brackets` counts in
+ */
+function escapeText(text: string, place: TextPlace, offset = 0): string {
+  if (!SUSPECT.test(text)) return text;
+  let out = "";
+  let from = 0;
+  for (let at = 0; at < text.length; at++) {
+    const isBracket = text[at] === "[" || text[at] === "]";
+    const isEscaped = isBracket ? isMarkupBracket(at + offset, place) : isMarkup(text, at, place);
+    if (!isEscaped) continue;
+    out += `${text.slice(from, at)}\\`;
+    from = at;
+  }
+  return out + text.slice(from);
+}
+
+// GitHub turns bare addresses into links, with everything that follows up to a space.
+const ADDRESS = /https?:\/\/[^\s<>[\]"`\\|*]+/g;
+const ADDRESS_END = /(?<![?!.,:;'_~)])[?!.,:;'_~)]+$/;
+
+/**
+ * Escapes text that may contain addresses. An address is put between `<` and `>` when something follows it directly,
+ * or when part of it would have to be escaped.
+ * @param after the character that follows the text; empty for none
+ */
+function escapeProse(text: string, place: TextPlace, after: string): string {
+  if (place.isInLink || !text.includes("://")) return escapeText(text, place);
+  let out = "";
+  let from = 0;
+  for (const { 0: found, index } of text.matchAll(ADDRESS)) {
+    const address = found.includes("(") ? found : found.replace(ADDRESS_END, "");
+    const end = index + address.length;
+    const rest = text.slice(end, end + MAX_ADDRESS_TAIL);
+    const next = /^[?!.,:;'_~)]*(.?)/su.exec(rest)?.[1] || after;
+    const isOpen = next !== "" && !/\s/.test(next);
+    const isSafe = !isOpen && escapeText(address, place, index) === address;
+    if (isSafe || /&#?\w{1,40};/.test(address)) continue;
+    out += `${escapeText(text.slice(from, index), place, from)}<${address}>`;
+    from = end;
+  }
+  return out + escapeText(text.slice(from), place, from);
+}
+
+const MAX_ADDRESS_TAIL = 20;
+
+const isMarkupBracket = (at: number, { isInLink, brackets }: TextPlace): boolean =>
+  isInLink || brackets === null || brackets.has(at);
+
+function isMarkup(text: string, at: number, place: TextPlace): boolean {
+  const next = text[at + 1] ?? "";
+  switch (text[at]) {
+    case "\\":
+      return /^[!-/:-@[-`{-~\n]?$/.test(next);
+    case "`":
+      return true;
+    case "*":
+      return !isApart(text, at);
+    case "_":
+      return !isInWord(text, at) && !isApart(text, at);
+    case "<":
+      return /^[a-z/!?]?$/i.test(next);
+    case "&":
+      return /^&#?\w{1,40};/.test(text.slice(at, at + 44));
+    case "~":
+      return place.hasTildes;
+    case "$":
+      return place.hasDollars;
+    case "|":
+      return place.isInCell;
+    // `![a](b)` is an image, and `^[a]` a note to Pandoc and others.
+    case "!":
+    case "^":
+      return next === "" && place.isBeforeLink;
+    default:
+      return false;
+  }
+}
+
+const isApart = (text: string, at: number): boolean => text[at - 1] === " " && text[at + 1] === " ";
+
+const isInWord = (text: string, at: number): boolean => isWordAt(text, at - 1) && isWordAt(text, at + 1);
+
+// Both halves of a surrogate pair count as letters, because most are.
+const isWordAt = (text: string, at: number): boolean => {
+  const character = text[at];
+  return character !== undefined && (WORD.test(character) || /[\ud800-\udfff]/.test(character));
+};
+
+/** Escapes a line inside a paragraph so that it does not start a block. */
+function escapeLineStart(line: string): string {
+  const match = LINE_START.exec(line);
+  if (!match) return line;
+  const [found, digits] = match;
+  if (digits !== undefined) return `${digits}\\${line.slice(digits.length)}`;
+  return found.startsWith("\\") ? line : `\\${line}`;
+}
+
+const LINE_START =
+  /^(?:#{1,6}(?=[ \t]|$)|>|[-+*](?=[ \t]|$)|(\d{1,9})(?=[.)](?:[ \t]|$))|=+[ \t]*$|-[-\t ]*$|_[_\t ]*$|~~~|\||:?-+:?[ \t]*(?:\||$)|:(?=[ \t-]))/;
+
+/** A text with more than one of these may contain a pair that strikes out. */
+const hasPairOfTildes = (text: string): boolean => text.indexOf("~") !== text.lastIndexOf("~");
+
+/**
+ * Tells whether two dollars look like those around a formula (Pandoc's rule): no space inside, no digit after.
+ */
+function couldBeFormula(text: string): boolean {
+  const opening = /\$(?=\S)/.exec(text);
+  if (!opening) return false;
+  const closing = /(?<=\S)\$(?!\d)/g;
+  closing.lastIndex = opening.index + 2;
+  return closing.test(text);
+}
+
+/** Escapes the destination of a link or image. */
+function escapeDestination(url: string): string {
+  const safe = url.replace(/[\s<>`|\\]/g, (character) => encodeURIComponent(character));
+  const escaped = hasBalancedParentheses(safe) ? safe : safe.replaceAll("(", "%28").replaceAll(")", "%29");
+  // Entities are decoded in destinations too.
+  return escaped.replace(/&(?=#?\w{1,40};)/g, "&amp;");
+}
+
+function hasBalancedParentheses(url: string): boolean {
+  let depth = 0;
+  for (const character of url) {
+    if (character === "(" && ++depth > 8) return false;
+    if (character === ")" && --depth < 0) return false;
+  }
+  return depth === 0;
+}
+
+const escapeTitle = (title: string): string => {
+  const text = title.replace(/[\\"]|&(?=#?\w{1,40};)|`|</g, "\\$&").replaceAll("|", "&#124;");
+  return `"${text}"`;
+};

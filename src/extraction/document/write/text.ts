@@ -1,6 +1,13 @@
 import { withSingleSpaces } from "../../text.ts";
-import { type Block, type Cell, type ContentDocument, type Inline, inlineText } from "../model.ts";
-import { isShown } from "../normalise.ts";
+import {
+  type Block,
+  type Cell,
+  type ContentDocument,
+  type Definition,
+  type Inline,
+  inlineText,
+  isShown,
+} from "../model.ts";
 
 /**
  * Writes the plain text of a document: blocks separated by a blank line, list items and table rows on lines of their
@@ -49,6 +56,7 @@ function phrasesIn(writer: TextWriter, name: string, parent: string, inlines: re
 }
 
 function writeBlock(writer: TextWriter, block: Block, parent: string): void {
+  const within = (name: string, write: () => void): void => inside(writer, name, parent, write);
   switch (block.kind) {
     case "paragraph":
       phrasesIn(writer, "P", parent, block.children);
@@ -57,64 +65,61 @@ function writeBlock(writer: TextWriter, block: Block, parent: string): void {
       phrasesIn(writer, "H2", parent, block.children);
       break;
     case "list":
-      inside(writer, block.isOrdered ? "OL" : "UL", parent, () => {
+      within(block.isOrdered ? "OL" : "UL", () => {
         for (const item of block.items)
           inside(writer, "LI", "UL", () => writeTight(writer, item.blocks, "LI"));
       });
       break;
-    case "code-block":
-      if (block.label !== null) inside(writer, "P", parent, () => writer.text(block.label ?? ""));
-      preformatted(writer, parent, block.text);
+    case "code-block": {
+      const { label, text } = block;
+      if (label !== null) within("P", () => writer.text(label));
+      within("PRE", () => writer.text(text));
       break;
+    }
     case "math-block":
-      preformatted(writer, parent, block.tex);
+      within("PRE", () => writer.text(block.tex));
       break;
     case "table":
-      inside(writer, "TABLE", parent, () => {
+      within("TABLE", () => {
         phrasesIn(writer, "CAPTION", "TABLE", block.caption);
         for (const row of block.rows) writeRow(writer, row);
       });
       break;
     case "quote":
-      inside(writer, "BLOCKQUOTE", parent, () => writeBlocks(writer, block.blocks, "BLOCKQUOTE"));
-      break;
     case "admonition":
-      inside(writer, "BLOCKQUOTE", parent, () => {
-        phrasesIn(writer, "P", "BLOCKQUOTE", block.title);
+      within("BLOCKQUOTE", () => {
+        if (block.kind === "admonition") phrasesIn(writer, "P", "BLOCKQUOTE", block.title);
         writeBlocks(writer, block.blocks, "BLOCKQUOTE");
       });
       break;
     case "details":
-      inside(writer, "DETAILS", parent, () => {
+      within("DETAILS", () => {
         phrasesIn(writer, "SUMMARY", "DETAILS", block.summary);
         writeBlocks(writer, block.blocks, "DETAILS");
       });
       break;
     case "definitions":
-      inside(writer, "DL", parent, () => {
-        for (const { terms, definitions } of block.groups) {
-          for (const term of terms) phrasesIn(writer, "DT", "DL", term);
-          for (const blocks of definitions)
-            inside(writer, "DD", "DL", () => writeTight(writer, blocks, "DD"));
-        }
-      });
+      within("DL", () => writeDefinitions(writer, block.groups));
       break;
     case "figure":
-      inside(writer, "FIGURE", parent, () => {
+      within("FIGURE", () => {
         writeBlocks(writer, block.blocks, "FIGURE");
-        if (block.caption.length > 0) {
+        if (block.caption.length > 0)
           inside(writer, "FIGCAPTION", "FIGURE", () => writeTight(writer, block.caption, "FIGCAPTION"));
-        }
       });
       break;
     case "rule":
-      inside(writer, "HR", parent, () => undefined);
+      within("HR", () => undefined);
       break;
   }
 }
 
-const preformatted = (writer: TextWriter, parent: string, text: string): void =>
-  inside(writer, "PRE", parent, () => writer.text(text));
+function writeDefinitions(writer: TextWriter, groups: readonly Definition[]): void {
+  for (const { terms, definitions } of groups) {
+    for (const term of terms) phrasesIn(writer, "DT", "DL", term);
+    for (const blocks of definitions) inside(writer, "DD", "DL", () => writeTight(writer, blocks, "DD"));
+  }
+}
 
 function writeRow(writer: TextWriter, row: readonly Cell[]): void {
   inside(writer, "TR", "TABLE", () => {
@@ -161,9 +166,7 @@ const LINES = new Set(["LI", "TR", "DT", "DD", "SUMMARY"]);
 /** Collects the lines of a text as its elements, named as in HTML, open and close; all but cells are blocks. */
 class TextWriter {
   #out = "";
-  /**
-   * The finished cells of the line, kept apart from what follows: one string of both would be copied for each cell.
-   */
+  /** The line's finished cells, apart from what follows: one string of both would be copied for each cell. */
   #cells: string[] = [];
   #line = "";
   /** White space would not be shown here: at the start of a line or cell, or after a space. */

@@ -10,13 +10,11 @@ import type { PathRules } from "./paths.ts";
 import type { RequestDefaults } from "./requests.ts";
 import type { RequestSchemas } from "./schemas/requests.ts";
 
-/** What one of several servers of the same jobs does: everything, everything but running them, or only that. */
-export type ServerRole = "all" | "api" | "worker";
-
 /** The objects that the operations of the extractor's server work with. */
 export type ExtractorParts = SiteParts & {
   readonly app: App;
-  readonly role: ServerRole;
+  /** What one of several servers of the same jobs does: everything, everything but running them, or only that. */
+  readonly role: "all" | "api" | "worker";
   readonly queue: JobQueue<CrawlSpec>;
   readonly news: JobNews;
   readonly runner: Pick<JobRunner, "wake">;

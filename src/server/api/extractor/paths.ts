@@ -7,10 +7,7 @@ import { ProblemError } from "../../middleware/problem.ts";
 
 /** The rules for paths in requests. */
 export type PathRules = {
-  /**
-   * Paths start in this directory, and must stay in it after symbolic links are resolved. It is made when the
-   * first path is looked at.
-   */
+  /** Paths start in this directory and stay in it once links are resolved. It is made for the first path. */
   readonly root: string;
   /** Whether the work is done on other machines too, which have no files of this one. */
   readonly runsElsewhere?: boolean;
@@ -30,10 +27,7 @@ export async function confineDirectory(written: string, rules: PathRules): Promi
   return path;
 }
 
-/**
- * Returns the real path of a file to read.
- * @throws ProblemError 403 outside the root, 422 when there is no file
- */
+/** Returns the real path of a file to read. @throws ProblemError 403 outside the root, 422 when there is no file */
 export async function confineFile(written: string, field: string, rules: PathRules): Promise<string> {
   refuseElsewhere(field, rules);
   const { existing, rest } = await realPathOf(written, rules);
@@ -175,9 +169,4 @@ export const refusedPath = (detail: string): ProblemError =>
   new ProblemError({ status: 403, code: "path_refused", detail });
 
 export const invalidPath = (path: string, message: string): ProblemError =>
-  new ProblemError({
-    status: 422,
-    code: "invalid_request",
-    detail: message,
-    errors: [{ path, message }],
-  });
+  new ProblemError({ status: 422, code: "invalid_request", detail: message, errors: [{ path, message }] });

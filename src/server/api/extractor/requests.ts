@@ -1,12 +1,13 @@
 import { type ArticleSession, DEFAULT_NETWORK, type NetworkOptions } from "../../../app/index.ts";
 import type { FetcherPreference } from "../../../articles/index.ts";
 import { Failure } from "../../../base/failure.ts";
-import { type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../../../crawler/index.ts";
+import { createCrawlPlan, parseSitemapSource } from "../../../crawler/index.ts";
 import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
 import { chooseProxy, parseProxyBypass } from "../../../fetching/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import type { InvalidField } from "../../middleware/problem.ts";
 import { invalidRequest } from "../openapi.ts";
+import type { CrawlSpec } from "./jobs/spec.ts";
 import { confineFile, confineNewFile, type PathRules } from "./paths.ts";
 import type {
   CrawlRequestFields,
@@ -18,10 +19,7 @@ import type {
 /** The values for fields that a request leaves out, from the settings. */
 export type RequestDefaults = DocumentedDefaults & { readonly preference: FetcherPreference };
 
-/**
- * @param rules the rules for `storage_state`
- * @throws ProblemError 422, or 403 for a refused path
- */
+/** @param rules the rules for `storage_state` @throws ProblemError 422, or 403 for a refused path */
 export async function readNetwork(
   network: NetworkRequestFields | null | undefined,
   prefersBrowser: boolean | null | undefined,
@@ -59,7 +57,6 @@ function requireProxy(proxy: string | null): void {
   }
 }
 
-/** Reads the options of extraction. */
 export function readExtraction(
   options: OptionsRequestFields | null | undefined,
   renderings: ExtractionOptions["renderings"],
@@ -78,10 +75,7 @@ export function readExtraction(
   };
 }
 
-/**
- * Splits a URL from its credentials, which go into a header.
- * @throws ProblemError 422
- */
+/** Splits a URL from its credentials, which go into a header. @throws ProblemError 422 */
 export function readUrl(
   written: string,
   field: string,
@@ -91,23 +85,15 @@ export function readUrl(
   throw wrong(field, notPageUrl(written), "invalid_url");
 }
 
-export type CrawlReading = {
-  readonly plan: CrawlPlan;
-  /** Values of Authorization headers by origin. */
-  readonly authorizations: readonly (readonly [origin: string, value: string])[];
-  /** Real paths of sitemaps on this machine. */
-  readonly sitemapFiles: readonly string[];
-};
-
 /**
- * Reads the plan of a crawl from a request.
+ * Reads what a request says of a crawl itself; sitemap files become their real paths.
  * @throws ProblemError 422 for invalid values, 403 for a sitemap file that the caller may not read
  */
 export async function readCrawl(
   request: CrawlRequestFields,
   defaults: RequestDefaults,
   rules: PathRules,
-): Promise<CrawlReading> {
+): Promise<Pick<CrawlSpec, "plan" | "authorizations" | "sitemapFiles">> {
   const authorizations = new Map<string, string>();
   const withAuthorization = (written: string, field: string): string => {
     const { url, authorization } = readUrl(written, field);
@@ -172,15 +158,10 @@ function checked<T>(read: () => T): T {
   }
 }
 
-const wrong = (path: string, message: string, code?: string) => {
-  const errors: InvalidField[] = [{ path, message }];
-  return invalidRequest(`${path}: ${message}`, errors, code);
-};
+const wrong = (path: string, message: string, code?: string) =>
+  invalidRequest(`${path}: ${message}`, [{ path, message }], code);
 
-/**
- * Tries the selectors of a request on a page of one word.
- * @throws ProblemError 422 that names the fields with invalid selectors
- */
+/** Tries the selectors of a request on a page of one word. @throws ProblemError 422 that names invalid ones */
 export async function requireSelectors(
   extraction: ExtractionOptions,
   session: ArticleSession,
@@ -188,9 +169,19 @@ export async function requireSelectors(
 ): Promise<void> {
   const { select, exclude } = extraction;
   if (select === null && exclude.length === 0) return;
-  const areAllGood = (selectors: Pick<ExtractionOptions, "select" | "exclude">): Promise<boolean> =>
-    areSelectors({ ...extraction, ...selectors }, session, signal);
-  if (await areAllGood({ select, exclude })) return;
+  const page = { name: "selectors", kind: "html", body: "<p>word</p>", url: null, warnings: [] } as const;
+  const areAllGood = async (selectors: Partial<ExtractionOptions>): Promise<boolean> => {
+    try {
+      await session.fromDocument(page, { ...extraction, ...selectors }, signal);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      if (error.code === "invalid_usage") return false;
+      // A selector that matches nothing here is still valid.
+      if (error.code !== "no_content") throw error;
+    }
+    return true;
+  };
+  if (await areAllGood({})) return;
   const errors: InvalidField[] = [];
   if (select !== null && !(await areAllGood({ select, exclude: [] })))
     errors.push(invalidSelector("options.select", select));
@@ -204,20 +195,3 @@ const invalidSelector = (path: string, selector: string): InvalidField => ({
   path,
   message: `${path}: ${JSON.stringify(selector.slice(0, 200))} is not a CSS selector`,
 });
-
-async function areSelectors(
-  extraction: ExtractionOptions,
-  session: ArticleSession,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const page = { name: "selectors", kind: "html", body: "<p>word</p>", url: null, warnings: [] } as const;
-  try {
-    await session.fromDocument(page, extraction, signal);
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    if (error.code === "invalid_usage") return false;
-    // A selector that matches nothing here is still valid.
-    if (error.code !== "no_content") throw error;
-  }
-  return true;
-}

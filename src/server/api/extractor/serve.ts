@@ -12,10 +12,10 @@ import { configurationOperation, countCalls, mcpOperation, withMcpSlash } from "
 import { pages } from "../mcp/pages.ts";
 import type { ApiOperation, z } from "../openapi.ts";
 import { createSite } from "../site.ts";
-import { openJobNews } from "./jobs/news.ts";
-import { startJobRunner } from "./jobs/runner.ts";
+import { JobNews } from "./jobs/news.ts";
+import { JobRunner } from "./jobs/runner.ts";
 import { crawlOperations } from "./operations/crawl.ts";
-import { eventOperations } from "./operations/events.ts";
+import { eventsOperation } from "./operations/events.ts";
 import { extractOperation, readPageOperation } from "./operations/extract.ts";
 import type { ExtractorParts } from "./parts.ts";
 import { About, Health } from "./schemas/answers.ts";
@@ -45,7 +45,7 @@ const isWork = ({ request, path }: Exchange): boolean =>
  */
 export function startExtractorServer(options: ExtractorServerOptions): RunningServer {
   const { maxConcurrentRequests } = options;
-  const news = openJobNews(options.queue);
+  const news = new JobNews(options.queue);
   const server = serve(options, {
     ...options,
     metrics: options.app.metrics,
@@ -53,7 +53,7 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
     guardedMethods: ["POST", "PUT", "PATCH", "DELETE"],
     limits: [
       receiveBodies(),
-      limitClients({ max: options.maxPerClient, counts: isWork }),
+      limitClients(options.maxPerClient, isWork),
       limitConcurrency({
         max: maxConcurrentRequests,
         waitMs: 0,
@@ -77,9 +77,8 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
         hasApiKey: !state.access.isOpen,
       }),
   });
-  // A server that does not get the port must not take a job either; the first request comes when both are
-  // ready.
-  const runner = options.role === "api" ? null : startJobRunner({ ...options, queue: options.runningQueue });
+  // A server that does not get the port must not take a job either; the first request comes when both are ready.
+  const runner = options.role === "api" ? null : new JobRunner({ ...options, queue: options.runningQueue });
   return {
     url: server.url,
     async [Symbol.asyncDispose]() {
@@ -107,7 +106,7 @@ function extractorRoutes(parts: ExtractorParts): Handler {
 const operations = (parts: ExtractorParts): ApiOperation[] => [
   extractOperation(parts),
   ...crawlOperations(parts),
-  ...eventOperations(parts),
+  eventsOperation(parts),
   configurationOperation({ ...parts, defaultClientModel: null }),
   mcpOperation({
     ...parts,

@@ -13,7 +13,7 @@ export const MCP_CLIENTS = [
 export type McpClient = (typeof MCP_CLIENTS)[number];
 
 /** How a client reaches the server: it starts a program, or asks an address. */
-export type McpAccess = { readonly name: string } & (
+type McpAccess = { readonly name: string } & (
   | { readonly kind: "program"; readonly command: string; readonly args: readonly string[] }
   | { readonly kind: "address"; readonly url: string; readonly needsKey: boolean }
 );

@@ -5,10 +5,7 @@ import type { Transport } from "./modern.ts";
 /** The answers to a batch so far, which are written together. */
 type Batch = { waiting: number; readonly answers: object[] };
 
-/**
- * One client whose messages come as texts, over whatever carries them. It answers what is no message itself,
- * and knows which requests are under way.
- */
+/** One client whose messages come as texts. It answers what is no message, and knows which requests are under way. */
 export class ClientConnection implements Transport {
   onclose?: Transport["onclose"];
   onerror?: Transport["onerror"];

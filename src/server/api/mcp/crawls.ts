@@ -1,13 +1,11 @@
 import { DEFAULT_NETWORK } from "../../../app/index.ts";
-import { createCrawlPlan, type JobQueue, type JobRecord } from "../../../crawler/index.ts";
+import { createCrawlPlan, type JobRecord } from "../../../crawler/index.ts";
 import { STORED_RENDERINGS } from "../../../extraction/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
-import type { JobNews } from "../extractor/jobs/news.ts";
 import { pagesOf } from "../extractor/jobs/outcomes.ts";
-import { type CrawlPlaces, placeName } from "../extractor/jobs/places.ts";
-import type { JobRunner } from "../extractor/jobs/runner.ts";
-import { type CrawlSpec, isOver, jobStatus, shownCrawl } from "../extractor/jobs/spec.ts";
-import type { RequestDefaults } from "../extractor/requests.ts";
+import { placeName } from "../extractor/jobs/places.ts";
+import { isOver, jobStatus, shownCrawl } from "../extractor/jobs/spec.ts";
+import type { ExtractorParts } from "../extractor/parts.ts";
 import type { McpOffer } from "./offer.ts";
 import {
   ArgumentError,
@@ -29,13 +27,7 @@ import {
 } from "./tool.ts";
 
 /** What crawls sites for models. */
-export type CrawlToolParts = {
-  readonly queue: JobQueue<CrawlSpec>;
-  readonly news: JobNews;
-  readonly runner: Pick<JobRunner, "wake">;
-  readonly defaults: RequestDefaults;
-  readonly places: CrawlPlaces;
-};
+type CrawlToolParts = Pick<ExtractorParts, "queue" | "news" | "runner" | "defaults" | "places">;
 
 const DEFAULT_MAX_PAGES = 50;
 const MAX_PAGES = 1000;

@@ -108,17 +108,12 @@ async function readDocument(registry: TenantRegistry, uri: string): ReturnType<M
   const { title, markdown } = await registry.fetch(codename, /^https?:\/\//i.test(rest) ? rest : uri);
   const total = markdown.length;
   if (total <= MAX_CHARS) return { text: markdown, _meta: { title, total_chars: total, next_offset: null } };
-  const text = sliceWhole(markdown, { start: 0, end: lastParagraphEnd(markdown, MAX_CHARS) });
+  const paragraphEnd = markdown.lastIndexOf("\n\n", MAX_CHARS);
+  const text = sliceWhole(markdown, { start: 0, end: paragraphEnd > 0 ? paragraphEnd : MAX_CHARS });
   return {
     text: `${text}\n\n[… root_fetch with offset ${text.length} gives the rest of ${total} characters]`,
     _meta: { title, total_chars: total, next_offset: text.length },
   };
-}
-
-/** The last end of a paragraph up to here; here where there is none. */
-function lastParagraphEnd(markdown: string, at: number): number {
-  const end = markdown.lastIndexOf("\n\n", at);
-  return end <= 0 ? at : end;
 }
 
 /** What people start from a client's menu; the words ask the model to use the tools as they are meant. */

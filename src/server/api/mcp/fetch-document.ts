@@ -29,14 +29,17 @@ export type FetchOptions = {
 };
 
 /** Is told what is searched for, and which documents are opened. */
-export type QueryObserver = {
+export interface QueryObserver {
   searched(search: {
+    /** Who asked, as far as it keeps typing apart from searches; never written. */
     readonly client: string;
     readonly query: string;
+    /** The addresses of its hits, the best first. */
     readonly urls: readonly string[];
   }): void;
+  /** Notes that a document was opened; the last search that showed it led to it. */
   fetched(url: string): void;
-};
+}
 
 /** Answers `root_fetch`. */
 export async function fetchDocument(raw: RawArguments, options: FetchOptions): Promise<ToolFields> {

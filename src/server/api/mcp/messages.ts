@@ -65,10 +65,10 @@ const invalid = (id: RpcId | null, reason: string): Message => ({
   answer: errorAnswer(id, RPC.invalidRequest, `Invalid Request: ${reason}`),
 });
 
-export const isId = (id: unknown): id is RpcId => typeof id === "string" || Number.isSafeInteger(id);
+const isId = (id: unknown): id is RpcId => typeof id === "string" || Number.isSafeInteger(id);
 
 /** The field of `_meta` with the revision of a message. */
-export const REVISION_KEY = "io.modelcontextprotocol/protocolVersion";
+const REVISION_KEY = "io.modelcontextprotocol/protocolVersion";
 /** The first revision without `initialize`. */
 const FIRST_MODERN = "2026-07-28";
 

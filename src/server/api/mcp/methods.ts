@@ -13,7 +13,7 @@ const RESOURCE_NOT_FOUND = -32002;
 export type Revision = "legacy" | "modern";
 
 /** An error of the protocol, in contrast to a tool's. Both SDKs write its code, message and data as they are. */
-export class RpcError extends Error {
+class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: number;
   readonly data: object | undefined;
@@ -51,20 +51,15 @@ export async function answerMethod(
   const method = METHODS[request.method];
   if (!method || !isAnswered(request.method, { ...options, revision }))
     throw new RpcError(RPC.methodNotFound, "Method not found");
-  if (!isRecord(params)) throw new RpcError(RPC.invalidParams, "params must be an object");
+  if (!isRecord(params)) throw invalidParams("params must be an object");
   try {
     const hints = revision === "modern" ? cacheHints(request.method) : {};
     return { ...(await method(options, params, call)), ...hints };
   } catch (error) {
     if (error instanceof RpcError) throw error;
-    throw faultOf(error, request, call);
+    logFault(call.log, error, { method: request.method, rpc_id: request.id });
+    throw new RpcError(RPC.internalError, "a fault inside the server; its log has the rest");
   }
-}
-
-/** Logs what a bug throws; returns what the client is told of it, which is nothing. */
-export function faultOf(error: unknown, { method, id }: McpMessage, { log }: ToolCall): RpcError {
-  logFault(log, error, { method, rpc_id: id });
-  return new RpcError(RPC.internalError, "a fault inside the server; its log has the rest");
 }
 
 /** Whether there is a method. In revisions without `initialize` it must also be advertised. */
@@ -93,15 +88,14 @@ const cacheHints = (method: string): object =>
 const METHODS: Readonly<Record<string, Method>> = {
   "tools/list": ({ tools }, params) => {
     requireNoCursor(params);
-    return {
-      tools: tools.map(({ call: _, ...rest }) => rest),
-    };
+    return { tools: tools.map(({ call: _, ...rest }) => rest) };
   },
   "tools/call": async (options, params, call) => {
     const name = requiredString(params, "name");
     const raw = params.arguments ?? {};
-    if (!isRecord(raw)) throw new RpcError(RPC.invalidParams, "arguments must be an object");
-    return toContent(await callObserved({ tool: toolNamed(options, name), raw, call }, options));
+    if (!isRecord(raw)) throw invalidParams("arguments must be an object");
+    const { onCall } = options;
+    return toContent(await callObserved(named("tool", name, options.tools), raw, { call, onCall }));
   },
   "resources/list": async ({ resources }, { cursor }) => {
     if (cursor !== undefined && typeof cursor !== "string") throw invalidCursor();
@@ -133,23 +127,15 @@ const METHODS: Readonly<Record<string, Method>> = {
 
 function getPrompt({ prompts = [] }: McpOptions, params: Params): object {
   const name = requiredString(params, "name");
-  const prompt = prompts.find((one) => one.name === name);
-  if (!prompt)
-    throw new RpcError(
-      RPC.invalidParams,
-      `Unknown prompt: ${shown(name)}${listed(prompts.map((p) => p.name))}`,
-    );
+  const prompt = named("prompt", name, prompts);
   const { arguments: given = {} } = params;
-  if (!isRecord(given)) throw new RpcError(RPC.invalidParams, "arguments must be an object");
+  if (!isRecord(given)) throw invalidParams("arguments must be an object");
   const texts: Record<string, string> = {};
   for (const { name: argument, required } of prompt.arguments) {
     const value = given[argument] ?? "";
     if (typeof value !== "string" || value.length > MAX_PROMPT_ARGUMENT)
-      throw new RpcError(
-        RPC.invalidParams,
-        `${argument} must be a string of at most ${MAX_PROMPT_ARGUMENT} characters`,
-      );
-    if (required && value.trim() === "") throw new RpcError(RPC.invalidParams, `${argument} is required`);
+      throw invalidParams(`${argument} must be a string of at most ${MAX_PROMPT_ARGUMENT} characters`);
+    if (required && value.trim() === "") throw invalidParams(`${argument} is required`);
     texts[argument] = value.trim();
   }
   const content = { type: "text", text: prompt.write(texts) };
@@ -158,17 +144,19 @@ function getPrompt({ prompts = [] }: McpOptions, params: Params): object {
 
 const MAX_PROMPT_ARGUMENT = 10_000;
 
-/** @throws RpcError that names the tools */
-function toolNamed({ tools }: McpOptions, name: string): Tool {
-  const tool = tools.find((candidate) => candidate.name === name);
-  if (tool) return tool;
-  throw new RpcError(RPC.invalidParams, `Unknown tool: ${shown(name)}${listed(tools.map((t) => t.name))}`);
+/** @throws RpcError that names what there is */
+function named<T extends { readonly name: string }>(kind: string, name: string, all: readonly T[]): T {
+  const found = all.find((one) => one.name === name);
+  if (found) return found;
+  const known = all.length === 0 ? "there are none" : `there are ${all.map((one) => one.name).join(", ")}`;
+  throw invalidParams(`Unknown ${kind}: ${name.slice(0, 100)}; ${known}`);
 }
 
 /** Calls a tool, and reports the call. */
-export async function callObserved(
-  { tool, raw, call }: { readonly tool: Tool; readonly raw: RawArguments; readonly call: ToolCall },
-  { onCall }: Pick<McpOptions, "onCall">,
+async function callObserved(
+  tool: Tool,
+  raw: RawArguments,
+  { call, onCall }: { readonly call: ToolCall; readonly onCall: McpOptions["onCall"] },
 ): Promise<ToolResult> {
   const started = performance.now();
   let isSuccess = false;
@@ -193,7 +181,7 @@ const toContent = (result: ToolResult) => ({
 function requiredString(params: Params, name: string): string {
   const value = params[name];
   if (typeof value === "string") return value;
-  throw new RpcError(RPC.invalidParams, `${name} must be a string`);
+  throw invalidParams(`${name} must be a string`);
 }
 
 /** Refuses a cursor where all fits on one page, so that none was ever given. */
@@ -201,9 +189,6 @@ function requireNoCursor({ cursor }: Params): void {
   if (cursor !== undefined) throw invalidCursor();
 }
 
-const invalidCursor = (): RpcError => new RpcError(RPC.invalidParams, "cursor is not one of an earlier page");
+const invalidParams = (message: string): RpcError => new RpcError(RPC.invalidParams, message);
 
-const shown = (name: string): string => name.slice(0, 100);
-
-const listed = (names: readonly string[]): string =>
-  names.length === 0 ? "; there are none" : `; there are ${names.join(", ")}`;
+const invalidCursor = (): RpcError => invalidParams("cursor is not one of an earlier page");

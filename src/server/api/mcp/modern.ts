@@ -1,9 +1,4 @@
-import {
-  createMcpHandler,
-  type McpRequestContext,
-  Server,
-  type Transport,
-} from "@modelcontextprotocol/server";
+import { createMcpHandler, Server, type Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 
 import { answerMethod, capabilitiesOf, isAnswered, type Revision } from "./methods.ts";
@@ -16,51 +11,39 @@ export type { Transport };
  * Makes what answers requests of revision 2026-07-28 over HTTP, which needs no `initialize`: each request names its
  * revision and its client's capabilities. The SDK checks these, the headers that repeat them, and the shape of
  * answers.
- * @param onTaken is told of each message that the SDK has found right
  */
 export function createModernEndpoint(
   options: McpOptions,
-  onTaken: (message: unknown) => void,
 ): (asked: McpRequest, message: unknown) => Promise<Response> {
-  type Asked = { readonly call: ToolCall; readonly message: unknown; readonly isUnknown: boolean };
+  type Asked = { readonly call: ToolCall; readonly isUnknown: boolean };
   const underWay = new WeakMap<Request, Asked>();
   const handler = createMcpHandler(
     ({ requestInfo }) => {
       const asked = requestInfo && underWay.get(requestInfo);
       if (!asked) throw new Error("a request that did not come through the endpoint");
-      const callOf = (): ToolCall => {
-        onTaken(asked.message);
-        return asked.call;
-      };
-      const server = createServer(options, { revision: "modern", callOf });
+      const server = createServer(options, { revision: "modern", callOf: () => asked.call });
       // Only what the SDK itself finds missing is answered with 404, as the revision wants it.
       if (asked.isUnknown) delete server.fallbackRequestHandler;
       return server;
     },
     // Nothing here changes while a process runs, so a client that listens for changes waits for nothing.
-    { legacy: "reject", maxSubscriptions: MAX_SUBSCRIPTIONS },
+    { legacy: "reject", maxSubscriptions: 100 },
   );
   return async ({ request, call }, message) => {
     const { method } = message as { readonly method?: unknown }; // it is a message, which is an object
     const isUnknown = typeof method === "string" && !isAnswered(method, { ...options, revision: "modern" });
-    underWay.set(request, { call, message, isUnknown });
+    underWay.set(request, { call, isUnknown });
     return await handler.fetch(request, { parsedBody: message });
   };
 }
 
-const MAX_SUBSCRIPTIONS = 100;
-
-/**
- * Answers one client of any revision over a connection; the first message decides between the revisions with
- * `initialize` and the one without.
- */
+/** Answers one client of any revision over a connection; its first message tells whether it uses `initialize`. */
 export function connectClient(
   options: McpOptions,
   transport: Transport,
   callOf: (signal: AbortSignal) => ToolCall,
 ): { readonly close: () => Promise<void> } {
-  const create = ({ era }: McpRequestContext): Server => createServer(options, { revision: era, callOf });
-  return serveStdio(create, { transport });
+  return serveStdio(({ era }) => createServer(options, { revision: era, callOf }), { transport });
 }
 
 function createServer(

@@ -1,17 +1,24 @@
 import type { Tool, ToolCall } from "./tool.ts";
 
-/** What an endpoint offers, in whichever revision and over whichever transport a client asks. */
-export type McpOptions = {
-  readonly name: string;
-  readonly version: string;
+/** A part of what an endpoint offers. */
+export type McpOffer = {
   readonly tools: readonly Tool[];
   /** How the tools are used, for the model behind a client; at most 150 words. */
   readonly instructions: string;
   readonly resources?: McpResources;
   readonly prompts?: readonly McpPrompt[];
+};
+
+/** Who offers it. */
+export type McpProgram = {
+  readonly name: string;
+  readonly version: string;
   /** Told of each call, for the metrics. */
   readonly onCall: (tool: string, outcome: "success" | "error", durationMs: number) => void;
 };
+
+/** What an endpoint offers, in whichever revision and over whichever transport a client asks. */
+export type McpOptions = McpOffer & McpProgram;
 
 /** A request to the endpoint. */
 export type McpRequest = {
@@ -20,9 +27,6 @@ export type McpRequest = {
   readonly body: string;
   readonly call: ToolCall;
 };
-
-/** A part of what an endpoint offers. */
-export type McpOffer = Pick<McpOptions, "tools" | "instructions" | "resources" | "prompts">;
 
 /** Several offers as one; resources are those of the last that has any. */
 export const joinOffers = (offers: readonly McpOffer[]): McpOffer => ({

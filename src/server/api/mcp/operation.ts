@@ -1,21 +1,20 @@
 import type { Metrics } from "../../../base/metrics.ts";
 import { subscriberNetwork } from "../../../fetching/index.ts";
-import type { Exchange, Grant, Handler } from "../../middleware/exchange.ts";
+import type { Grant, Handler } from "../../middleware/exchange.ts";
 import { callerOf } from "../../middleware/origin.ts";
-import { type ApiOperation, parseWith, problem, z } from "../openapi.ts";
+import { type ApiOperation, answerOf, parseWith, problem, z } from "../openapi.ts";
 import { clientConfiguration, MCP_CLIENTS } from "./clients.ts";
-import type { McpOffer, McpOptions } from "./offer.ts";
+import type { McpOffer, McpProgram } from "./offer.ts";
 import { createMcpEndpoint } from "./protocol.ts";
 
 const JsonRpc = z.record(z.string(), z.unknown()).openapi("JsonRpc", {
   description: "A message of JSON-RPC 2.0, as the Model Context Protocol defines them",
 });
 const Messages = z.union([JsonRpc, z.array(JsonRpc)]);
-const refusal = (description: string) => ({ description, content: { "application/json": JsonRpc } });
 
 /** The operation `POST /mcp` of either server. */
 export function mcpOperation(
-  options: Omit<McpOptions, keyof McpOffer> & {
+  options: McpProgram & {
     readonly hasApiKey: boolean;
     /** What callers are offered who may use these tenants; null stands for all of them. */
     readonly offerTo: (tenants: Grant["tenants"]) => McpOffer;
@@ -34,12 +33,12 @@ export function mcpOperation(
     summary: "The MCP endpoint: Streamable HTTP without sessions, with JSON replies",
     body: { schema: Messages, example: { jsonrpc: "2.0", id: 1, method: "tools/list" } },
     answers: {
-      200: { description: "The reply", content: { "application/json": Messages } },
+      200: answerOf("The reply", Messages),
       202: { description: "A notification was taken" },
-      400: refusal("The body is no such message, or of a revision that there is not"),
-      404: refusal("There is no such method"),
-      406: refusal("The client takes no JSON"),
-      415: refusal("The body is not JSON"),
+      400: answerOf("The body is no such message, or of a revision that there is not", JsonRpc),
+      404: answerOf("There is no such method", JsonRpc),
+      406: answerOf("The client takes no JSON", JsonRpc),
+      415: answerOf("The body is not JSON", JsonRpc),
       408: problem("The request took too long"),
       413: problem("The body is over 2 MiB"),
       429: problem("More requests of one client at once than the server takes"),
@@ -47,7 +46,12 @@ export function mcpOperation(
     handle: ({ exchange }) => {
       exchange.keepOpen();
       const { request, body } = exchange;
-      const call = toolCallOf(exchange, options.hasApiKey);
+      const call = {
+        signal: exchange.signal,
+        caller: () => callerOf(exchange, options.hasApiKey),
+        client: () => subscriberNetwork(exchange.client.address),
+        log: exchange.log,
+      };
       return endpointFor(exchange.grant)({ request, body, call });
     },
   };
@@ -96,10 +100,7 @@ export const configurationOperation = (options: {
 /** More are made anew each time; so many differing callers a server rarely has. */
 const MAX_KEPT = 100;
 
-/**
- * Makes something once for all callers with the same tenants; null stands for all of them.
- * @param versionOf all is made anew once it gives another value
- */
+/** Makes something once for callers with the same tenants (null: all), anew once `versionOf` gives another value. */
 export function forEachGrant<T>(
   make: (tenants: Grant["tenants"]) => T,
   versionOf: () => unknown = () => null,
@@ -122,28 +123,18 @@ export function forEachGrant<T>(
   };
 }
 
-/** Counts the calls of tools. */
 export const countCalls =
-  (metrics: Metrics): McpOptions["onCall"] =>
+  (metrics: Metrics): McpProgram["onCall"] =>
   (tool, outcome, durationMs) => {
     metrics.count("mcp_calls", { tool, outcome });
     metrics.time("mcp_call_duration", { tool }, durationMs);
   };
 
-/** Counts the searches in each tenant. */
 export const countSearches =
   (metrics: Metrics) =>
   (codenames: readonly string[]): void => {
     for (const tenant of codenames) metrics.count("tenant_searches", { tenant });
   };
-
-/** A call of a tool for a request. */
-const toolCallOf = (exchange: Exchange, hasApiKey: boolean) => ({
-  signal: exchange.signal,
-  caller: () => callerOf(exchange, hasApiKey),
-  client: () => subscriberNetwork(exchange.client.address),
-  log: exchange.log,
-});
 
 /** Answers at `/mcp/` as at `/mcp`: many clients are given the endpoint's address with a trailing slash. */
 export const withMcpSlash =

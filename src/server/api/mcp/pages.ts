@@ -203,20 +203,18 @@ function fieldsOf(fetched: FetchedArticle, { format, hasLinks, range }: Shape): 
 const textOf = ({ article: { title, text } }: FetchedArticle): string =>
   title === null ? text : `${title}\n\n${text}`;
 
-/** Part of a text, and where the next part begins; null at the end. */
-type TextPage = { readonly content: string; readonly nextOffset: number | null };
-
 /**
  * Takes at most so many characters of a Markdown text, up to the end of a paragraph, and not inside a fenced
  * code block. A paragraph that alone is longer is cut at a line, a longer line at a blank. Between two pages
  * only line breaks, or one blank, are left out.
  * @param range.offset UTF-16 code units
  * @param range.maxChars at least 1; a character of two code units is not cut
+ * @returns with where the next part begins; null at the end
  */
 export function pageOfText(
   text: string,
   { offset, maxChars }: { readonly offset: number; readonly maxChars: number },
-): TextPage {
+): { readonly content: string; readonly nextOffset: number | null } {
   const start = offset > 0 && isLowSurrogate(text, offset) ? offset + 1 : Math.min(offset, text.length);
   const limit = start + maxChars;
   if (limit >= text.length) return { content: text.slice(start), nextOffset: null };

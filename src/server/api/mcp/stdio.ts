@@ -6,7 +6,7 @@ import { ClientConnection } from "./connection.ts";
 import type { McpOptions } from "./offer.ts";
 
 /** One client that started the server itself. */
-export type StdioClient = {
+type StdioClient = {
   /** Writes to stdout; rejects when the client cannot be reached any more. */
   readonly write: (text: string) => Promise<void>;
   /** Ends the service. */

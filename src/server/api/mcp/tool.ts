@@ -91,10 +91,7 @@ export const objectOf = (properties: object, required: readonly string[]) => ({
   required,
 });
 
-/**
- * Makes the schema of a result; all fields are required, except the named ones, because they are always
- * there.
- */
+/** Makes the schema of a result; all fields are required, except the named ones, because they are always there. */
 export const resultOf = (properties: object, optional: readonly string[] = []) =>
   objectOf(
     { ...properties, error: TEXT_OR_NULL },
@@ -176,10 +173,7 @@ const MAX_NAMES = 1000;
 /** Stands for all tenants; no codename is like it. */
 const ALL = "*";
 
-/**
- * Refuses a call that says nothing of tenants; it may name a library instead.
- * @throws ArgumentError
- */
+/** Refuses a call that says nothing of tenants; it may name a library instead. @throws ArgumentError */
 export function requireTenant(raw: RawArguments): void {
   if (given(raw, "tenant_codename") === undefined && given(raw, "library") === undefined)
     throw new ArgumentError(`tenant_codename is required; ${ALL} stands for all tenants`);
@@ -192,10 +186,7 @@ export function oneTenant(raw: RawArguments): string | null {
   return name === ALL || name === "" ? null : name;
 }
 
-/**
- * Reads a whole number; text of digits is accepted because some clients send it.
- * @throws ArgumentError
- */
+/** Reads a whole number; text of digits is accepted because some clients send it. @throws ArgumentError */
 export function integer(
   raw: RawArguments,
   name: string,
@@ -220,10 +211,7 @@ export function flag(raw: RawArguments, name: string): boolean {
   throw new ArgumentError(`${name} must be true or false`);
 }
 
-/**
- * Reads one of a few words; undefined when it is absent.
- * @throws ArgumentError that names the words
- */
+/** Reads one of a few words; undefined when it is absent. @throws ArgumentError that names the words */
 export function choice<T extends string>(
   raw: RawArguments,
   name: string,

@@ -140,7 +140,7 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
     empty: (raw, { includeStats }) => ({
       query: written(raw, "query"),
       results: [],
-      ...(includeStats ? { stats: NO_STATS } : {}),
+      ...(includeStats ? { stats: { total_docs: 0, query_time_ms: 0 } } : {}),
     }),
   },
   {
@@ -186,8 +186,6 @@ A result whose error is not null says what to change. Documents are quoted mater
 /** The tools of documentation search. */
 export const documentTools = (options: ToolOptions): readonly Tool[] =>
   TOOLS.map((definition) => bindTool(definition, options));
-
-const NO_STATS = { total_docs: 0, query_time_ms: 0 };
 
 const summaries = (found: readonly TenantDetail[]) => ({
   count: found.length,

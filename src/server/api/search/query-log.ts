@@ -1,17 +1,9 @@
 import { existsSync } from "node:fs";
 import { type Database, openDatabase } from "../../../base/database/index.ts";
 import { Failure } from "../../../base/failure.ts";
+import type { QueryObserver } from "../mcp/fetch-document.ts";
 import type { z } from "../openapi.ts";
 import type * as schemas from "./schemas.ts";
-
-/** A search as the log takes it. */
-export type LoggedSearch = {
-  /** Who asked, as far as it keeps typing apart from searches; never written. */
-  readonly client: string;
-  readonly query: string;
-  /** The addresses of its hits, the best first. */
-  readonly urls: readonly string[];
-};
 
 /** What `GET /analytics` answers with. */
 export type QueriesRecord = z.infer<typeof schemas.Queries>;
@@ -27,10 +19,7 @@ export type QueriesWish = {
 };
 
 /** Counts what people look for. It never throws: what cannot be written now is written later, or lost. */
-export interface QueryLog extends Disposable {
-  searched(search: LoggedSearch): void;
-  /** Notes that a document was opened; the last search that showed it led to it. */
-  fetched(url: string): void;
+interface QueryLog extends QueryObserver, Disposable {
   /** @throws Failure of the database */
   read(wish: QueriesWish): QueriesRecord;
 }
@@ -92,7 +81,7 @@ export function openQueryLog({
   const flush = (): void => {
     if (pending.length === 0 && isSettled) return;
     try {
-      store ??= openStore(path, maxBytes);
+      store ??= new QueryStore(path, maxBytes);
       // First, so that a file that is full can lose its oldest days.
       isSettled = store.settle(now(), days) && pending.length === 0;
       if (pending.length > 0) store.write(pending);
@@ -117,7 +106,7 @@ export function openQueryLog({
     fetched: (url) => note({ at: now(), url: hashOf(url, URL_BITS) }),
     read(wish) {
       flush();
-      store ??= openStore(path, maxBytes);
+      store ??= new QueryStore(path, maxBytes);
       return store.read(now(), wish);
     },
     [Symbol.dispose]() {
@@ -128,7 +117,7 @@ export function openQueryLog({
       } catch {
         // The next process that opens the file does it.
       }
-      store?.close();
+      store?.[Symbol.dispose]();
     },
   };
 }
@@ -140,7 +129,7 @@ export function openQueryLog({
 export function readQueryLog(path: string, wish: QueriesWish, now = Date.now()): QueriesRecord {
   if (!existsSync(path))
     throw new Failure("unreadable_input", `no queries have been logged: there is no ${path}`);
-  using store = openStore(path, MAX_BYTES);
+  using store = new QueryStore(path, MAX_BYTES);
   return store.read(now, wish);
 }
 
@@ -163,22 +152,6 @@ const keptText = (query: string): string =>
     .toLowerCase()
     .slice(0, MAX_QUERY)
     .toWellFormed();
-
-type QueryStore = Disposable & ReturnType<typeof openStatements> & { close(): void };
-
-/** @throws Failure of the database */
-function openStore(path: string, maxBytes: number): QueryStore {
-  const database = openDatabase({ path, name: "the log of queries", access: { kind: "shared" } });
-  try {
-    database.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
-    database.run(`PRAGMA max_page_count = ${Math.floor(maxBytes / PAGE_BYTES)}`);
-    const close = (): void => database.close();
-    return { ...openStatements(database), close, [Symbol.dispose]: close };
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
 
 const TABLES = `
   CREATE TABLE IF NOT EXISTS recent_searches (
@@ -203,62 +176,39 @@ const COUNTED = `
     SELECT query, 1, hits = 0, is_followed FROM recent_searches WHERE at >= ?1 * ${DAY_MS} AND at < ?2
   ) GROUP BY query`;
 
-type RecentRow = {
-  readonly id: number;
-  readonly query: string;
-  readonly hits: number;
-  readonly at: number;
-  readonly is_followed: number;
-};
+/** The file of the log. Everything throws a Failure of the database. */
+class QueryStore implements Disposable {
+  readonly #database: Database;
+  readonly #add: ReturnType<typeof addingStatements>;
+  readonly #settle: ReturnType<typeof settlingStatements>;
+  readonly #read: ReturnType<typeof readingStatements>;
 
-function openStatements(database: Database) {
-  for (const table of TABLES.split(";")) database.run(table);
-  const typed = database.prepare<RecentRow, [number, number]>(
-    "SELECT id, query, hits, at, is_followed FROM recent_searches WHERE at >= ? AND client = ? ORDER BY at DESC LIMIT 20",
-  );
-  const add = database.prepare<{ id: number }, [number, number, string, number]>(
-    "INSERT INTO recent_searches (at, client, query, hits) VALUES (?, ?, ?, ?) RETURNING id",
-  );
-  const change = database.prepare<never, [number, string, number, number]>(
-    "UPDATE recent_searches SET at = ?, query = ?, hits = ? WHERE id = ?",
-  );
-  const hide = database.prepare<never, [number]>("DELETE FROM shown_documents WHERE search = ?");
-  const show = database.prepare<never, [number, number]>(
-    "INSERT OR IGNORE INTO shown_documents VALUES (?, ?)",
-  );
-  const follow = database.prepare<never, [number, number]>(
-    `UPDATE recent_searches SET is_followed = 1 WHERE id = (
-       SELECT id FROM shown_documents JOIN recent_searches ON id = search WHERE url = ? AND at >= ?
-       ORDER BY at DESC LIMIT 1)`,
-  );
-  const forget = database.prepare<never, [number]>(
-    "UPDATE recent_searches SET client = NULL WHERE client IS NOT NULL AND at < ?",
-  );
-  const count = database.prepare<never, [number]>(
-    `INSERT INTO queries SELECT at / ${DAY_MS}, query, count(*), sum(hits = 0), sum(is_followed)
-     FROM recent_searches WHERE at < ? GROUP BY 1, 2
-     ON CONFLICT DO UPDATE SET searches = searches + excluded.searches,
-       without_hits = without_hits + excluded.without_hits, followed = followed + excluded.followed`,
-  );
-  const hideOld = database.prepare<never, [number]>(
-    "DELETE FROM shown_documents WHERE search IN (SELECT id FROM recent_searches WHERE at < ?)",
-  );
-  const dropOld = database.prepare<never, [number]>("DELETE FROM recent_searches WHERE at < ?");
-  const dropDays = database.prepare<never, [number]>("DELETE FROM queries WHERE day < ?");
-  const left = database.prepare<{ left: number }>("SELECT EXISTS (SELECT 1 FROM recent_searches) AS left");
-  const totals = database.prepare<{ searches: number; queries: number }, [number, number]>(
-    `SELECT coalesce(sum(searches), 0) AS searches, count(*) AS queries FROM (${COUNTED})`,
-  );
-  const listOf = (condition: string, order: string) =>
-    database.prepare<QueryCounts, [number, number, number]>(
-      `SELECT * FROM (${COUNTED}) WHERE ${condition} ORDER BY ${order} DESC, query LIMIT ?3`,
-    );
-  const frequent = listOf("true", "searches");
-  const withoutHits = listOf("without_hits > 0", "without_hits");
-  const unfollowed = "searches - without_hits - followed";
-  const withoutClick = listOf(`${unfollowed} > 0`, unfollowed);
+  constructor(path: string, maxBytes: number) {
+    this.#database = openDatabase({ path, name: "the log of queries", access: { kind: "shared" } });
+    try {
+      this.#database.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
+      this.#database.run(`PRAGMA max_page_count = ${Math.floor(maxBytes / PAGE_BYTES)}`);
+      for (const table of TABLES.split(";")) this.#database.run(table);
+      this.#add = addingStatements(this.#database);
+      this.#settle = settlingStatements(this.#database);
+      this.#read = readingStatements(this.#database);
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
 
-  const addSearch = ({ at, client, query, hits, urls }: Extract<Event, { query: string }>): void => {
+  write(events: readonly Event[]): void {
+    this.#database.transaction(() => {
+      for (const event of events) {
+        if ("query" in event) this.#addSearch(event);
+        else this.#add.follow.run(event.url, event.at - FOLLOW_MS);
+      }
+    });
+  }
+
+  #addSearch({ at, client, query, hits, urls }: Extract<Event, { query: string }>): void {
+    const { typed, add, change, hide, show } = this.#add;
     const rows = typed.all(at - TYPING_MS, client);
     // Another process may have written what was typed later.
     if (rows.some((row) => row.at > at && row.query !== query && row.query.startsWith(query))) return;
@@ -273,44 +223,102 @@ function openStatements(database: Database) {
       if (!isSame) hide.run(id);
     }
     for (const url of urls) show.run(id, url);
-  };
+  }
+
+  /** Forgets who asked in searches of before. */
+  forget(before: number): void {
+    this.#settle.forget.run(before);
+  }
+
+  /** Brings the file up to date with the time; tells whether nothing is left to do later. */
+  settle(now: number, days: number): boolean {
+    const { count, hideOld, dropOld, dropDays, left } = this.#settle;
+    // By themselves, because counting fails in a full file until days are dropped.
+    const first = firstDayOf(now, days);
+    dropDays.run(first);
+    hideOld.run(first * DAY_MS);
+    dropOld.run(first * DAY_MS);
+    this.forget(now - TYPING_MS);
+    return this.#database.transaction(() => {
+      const old = now - FOLLOW_MS;
+      count.run(old);
+      hideOld.run(old);
+      dropOld.run(old);
+      return left.get()?.left === 0;
+    });
+  }
+
+  read(now: number, { days, size }: QueriesWish): QueriesRecord {
+    const { totals, frequent, withoutHits, withoutClick } = this.#read;
+    const first = firstDayOf(now, days);
+    const settled = now - TYPING_MS;
+    return {
+      since: new Date(first * DAY_MS).toISOString().slice(0, 10),
+      ...(totals.get(first, settled) ?? { searches: 0, queries: 0 }),
+      frequent: frequent.all(first, settled, size),
+      without_hits: withoutHits.all(first, settled, size),
+      without_click: withoutClick.all(first, settled, size),
+    };
+  }
+
+  [Symbol.dispose](): void {
+    this.#database.close();
+  }
+}
+
+const addingStatements = (database: Database) => ({
+  typed: database.prepare<
+    { id: number; query: string; hits: number; at: number; is_followed: number },
+    [number, number]
+  >(
+    "SELECT id, query, hits, at, is_followed FROM recent_searches WHERE at >= ? AND client = ? ORDER BY at DESC LIMIT 20",
+  ),
+  add: database.prepare<{ id: number }, [number, number, string, number]>(
+    "INSERT INTO recent_searches (at, client, query, hits) VALUES (?, ?, ?, ?) RETURNING id",
+  ),
+  change: database.prepare<never, [number, string, number, number]>(
+    "UPDATE recent_searches SET at = ?, query = ?, hits = ? WHERE id = ?",
+  ),
+  hide: database.prepare<never, [number]>("DELETE FROM shown_documents WHERE search = ?"),
+  show: database.prepare<never, [number, number]>("INSERT OR IGNORE INTO shown_documents VALUES (?, ?)"),
+  follow: database.prepare<never, [number, number]>(
+    `UPDATE recent_searches SET is_followed = 1 WHERE id = (
+       SELECT id FROM shown_documents JOIN recent_searches ON id = search WHERE url = ? AND at >= ?
+       ORDER BY at DESC LIMIT 1)`,
+  ),
+});
+
+const settlingStatements = (database: Database) => ({
+  forget: database.prepare<never, [number]>(
+    "UPDATE recent_searches SET client = NULL WHERE client IS NOT NULL AND at < ?",
+  ),
+  count: database.prepare<never, [number]>(
+    `INSERT INTO queries SELECT at / ${DAY_MS}, query, count(*), sum(hits = 0), sum(is_followed)
+     FROM recent_searches WHERE at < ? GROUP BY 1, 2
+     ON CONFLICT DO UPDATE SET searches = searches + excluded.searches,
+       without_hits = without_hits + excluded.without_hits, followed = followed + excluded.followed`,
+  ),
+  hideOld: database.prepare<never, [number]>(
+    "DELETE FROM shown_documents WHERE search IN (SELECT id FROM recent_searches WHERE at < ?)",
+  ),
+  dropOld: database.prepare<never, [number]>("DELETE FROM recent_searches WHERE at < ?"),
+  dropDays: database.prepare<never, [number]>("DELETE FROM queries WHERE day < ?"),
+  left: database.prepare<{ left: number }>("SELECT EXISTS (SELECT 1 FROM recent_searches) AS left"),
+});
+
+function readingStatements(database: Database) {
+  const listOf = (condition: string, order: string) =>
+    database.prepare<QueryCounts, [number, number, number]>(
+      `SELECT * FROM (${COUNTED}) WHERE ${condition} ORDER BY ${order} DESC, query LIMIT ?3`,
+    );
+  const unfollowed = "searches - without_hits - followed";
   return {
-    write: (events: readonly Event[]): void =>
-      database.transaction(() => {
-        for (const event of events) {
-          if ("query" in event) addSearch(event);
-          else follow.run(event.url, event.at - FOLLOW_MS);
-        }
-      }),
-    /** Forgets who asked in searches of before. */
-    forget: (before: number): void => void forget.run(before),
-    /** Brings the file up to date with the time; tells whether nothing is left to do later. */
-    settle: (now: number, days: number): boolean => {
-      // By themselves, because counting fails in a full file until days are dropped.
-      const first = firstDayOf(now, days);
-      dropDays.run(first);
-      hideOld.run(first * DAY_MS);
-      dropOld.run(first * DAY_MS);
-      forget.run(now - TYPING_MS);
-      return database.transaction(() => {
-        const old = now - FOLLOW_MS;
-        count.run(old);
-        hideOld.run(old);
-        dropOld.run(old);
-        return left.get()?.left === 0;
-      });
-    },
-    read: (now: number, { days, size }: QueriesWish): QueriesRecord => {
-      const first = firstDayOf(now, days);
-      const settled = now - TYPING_MS;
-      return {
-        since: new Date(first * DAY_MS).toISOString().slice(0, 10),
-        ...(totals.get(first, settled) ?? { searches: 0, queries: 0 }),
-        frequent: frequent.all(first, settled, size),
-        without_hits: withoutHits.all(first, settled, size),
-        without_click: withoutClick.all(first, settled, size),
-      };
-    },
+    totals: database.prepare<{ searches: number; queries: number }, [number, number]>(
+      `SELECT coalesce(sum(searches), 0) AS searches, count(*) AS queries FROM (${COUNTED})`,
+    ),
+    frequent: listOf("true", "searches"),
+    withoutHits: listOf("without_hits > 0", "without_hits"),
+    withoutClick: listOf(`${unfollowed} > 0`, unfollowed),
   };
 }
 

@@ -5,17 +5,16 @@ import { type Access, requireAllTenants } from "../../middleware/access.ts";
 import type { Exchange, Grant, Handler } from "../../middleware/exchange.ts";
 import { ProblemError } from "../../middleware/problem.ts";
 import { type DocumentationOptions, documentation } from "../mcp/documentation.ts";
-import type { McpOptions } from "../mcp/offer.ts";
+import type { McpProgram } from "../mcp/offer.ts";
 import { configurationOperation, forEachGrant, mcpOperation, withMcpSlash } from "../mcp/operation.ts";
-import { type ApiOperation, LIMITED, parseWith, problem, z } from "../openapi.ts";
+import { type ApiOperation, answerOf, LIMITED, parseWith, problem, z } from "../openapi.ts";
 import { createSite, type SiteParts } from "../site.ts";
-import { documentOperation } from "./document-operation.ts";
 import type { QueriesRecord, QueriesWish } from "./query-log.ts";
 import * as schemas from "./schemas.ts";
-import { searchOperation } from "./search-operation.ts";
+import { documentOperation, searchOperation } from "./search-operation.ts";
 
 export type SearchRoutesOptions = DocumentationOptions &
-  Pick<McpOptions, "onCall"> &
+  McpProgram &
   SiteParts & {
     readonly isOffline: boolean;
     readonly deploymentState: () => DeploymentState;
@@ -41,16 +40,12 @@ export type DeploymentState = {
 
 /** All routes of `serve search`, below its base path. */
 export function searchRoutes(options: SearchRoutesOptions): Handler {
-  const registryFor = forEachGrant((tenants) =>
-    tenants ? options.registry.limitedTo(tenants) : options.registry,
-  );
+  const limitedTo = (tenants: Grant["tenants"]) =>
+    tenants ? options.registry.limitedTo(tenants) : options.registry;
+  const registryFor = forEachGrant(limitedTo);
   const registryOf: RegistryOf = ({ grant }) => registryFor(grant);
   const hasApiKey = !options.access.isOpen;
-  const offerTo = (tenants: Grant["tenants"]) =>
-    documentation({
-      ...options,
-      registry: tenants ? options.registry.limitedTo(tenants) : options.registry,
-    });
+  const offerTo = (tenants: Grant["tenants"]) => documentation({ ...options, registry: limitedTo(tenants) });
   const { handle } = createSite(options, {
     description: "Documentation search: MCP for language models, and the state of the tenants.",
     about: () => about(options),
@@ -66,6 +61,7 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
       configurationOperation({ ...options, hasApiKey }),
       searchOperation({ ...options, registryOf }),
       documentOperation({ queryLog: options.queryLog, registryOf }),
+      analyticsOperation(options),
       ...tenantOperations(options, registryOf),
     ],
   });
@@ -77,36 +73,37 @@ type RegistryOf = (exchange: Exchange) => TenantRegistry;
 
 const CODENAME = "{[a-z][a-z0-9_-]{1,63}}";
 
+const analyticsOperation = (options: SearchRoutesOptions): ApiOperation => ({
+  method: "get",
+  path: "/analytics",
+  tag: "operation",
+  summary: "What people look for, and do not find",
+  description: "A browser is shown a page without a key; it asks for one.",
+  query: schemas.QueriesQuery,
+  answers: {
+    200: {
+      description: "Queries by how often they were asked",
+      content: { "application/json": schemas.Queries, "text/html": z.string() },
+    },
+    403: LIMITED,
+    404: problem("Queries are not counted here: infrastructure.query_log_days is 0"),
+    422: problem("A parameter is out of its range; `errors` names it"),
+  },
+  handle: async ({ exchange, query }) => {
+    requireAllTenants(exchange);
+    return Response.json(readQueries(options, parseWith(schemas.QueriesQuery, query, "query")));
+  },
+});
+
 function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf): ApiOperation[] {
   const unknown = problem("There is no such tenant");
   return [
     {
       method: "get",
-      path: "/analytics",
-      tag: "operation",
-      summary: "What people look for, and do not find",
-      description: "A browser is shown a page without a key; it asks for one.",
-      query: schemas.QueriesQuery,
-      answers: {
-        200: {
-          description: "Queries by how often they were asked",
-          content: { "application/json": schemas.Queries, "text/html": z.string() },
-        },
-        403: LIMITED,
-        404: problem("Queries are not counted here: infrastructure.query_log_days is 0"),
-        422: problem("A parameter is out of its range; `errors` names it"),
-      },
-      handle: async ({ exchange, query }) => {
-        requireAllTenants(exchange);
-        return Response.json(readQueries(options, parseWith(schemas.QueriesQuery, query, "query")));
-      },
-    },
-    {
-      method: "get",
       path: "/tenants/status",
       tag: "tenants",
       summary: "The state of every tenant",
-      answers: { 200: { description: "All of them", content: { "application/json": schemas.Tenants } } },
+      answers: { 200: answerOf("All of them", schemas.Tenants) },
       handle: async ({ exchange }) =>
         Response.json({ tenants: (await registryOf(exchange).statuses()).map(toStatusRecord) }),
     },
@@ -117,7 +114,7 @@ function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf):
       tag: "tenants",
       summary: "The state of a tenant",
       params: schemas.TenantParams,
-      answers: { 200: { description: "It", content: { "application/json": schemas.Tenant } }, 404: unknown },
+      answers: { 200: answerOf("It", schemas.Tenant), 404: unknown },
       handle: async ({ exchange, param }) =>
         Response.json(toStatusRecord(await registryOf(exchange).status(param("codename")))),
     },
@@ -129,13 +126,13 @@ function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf):
       summary: "Asks for a sync of a tenant",
       params: schemas.TenantParams,
       answers: {
-        202: { description: "It is synced soon", content: { "application/json": schemas.Triggered } },
+        202: answerOf("It is synced soon", schemas.Triggered),
         404: unknown,
         409: problem("It is being synced already, or this server may not build its index"),
         503: problem("The server is ending, or runs in offline mode and syncs nothing"),
       },
       handle: async ({ exchange, param }) =>
-        trigger(param("codename"), { registry: registryOf(exchange), isOffline: options.isOffline }),
+        trigger(param("codename"), registryOf(exchange), options.isOffline),
     },
   ];
 }
@@ -212,10 +209,7 @@ function gaugesOf({ codename, builtAt, lastCompletedAt, documentCount, problem }
 
 const isHealthy = ({ problem }: TenantStatus): boolean => problem === null;
 
-async function trigger(
-  codename: string,
-  { registry, isOffline }: Pick<SearchRoutesOptions, "registry" | "isOffline">,
-): Promise<Response> {
+async function trigger(codename: string, registry: TenantRegistry, isOffline: boolean): Promise<Response> {
   registry.describe(codename);
   if (isOffline) throw refused(503, "offline", "the server runs in offline mode and syncs nothing");
   const outcome = await registry.requestSync(codename);

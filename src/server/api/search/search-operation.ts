@@ -1,17 +1,16 @@
 import { didYouMean } from "../../../base/nearest.ts";
 import { subscriberNetwork } from "../../../fetching/index.ts";
-import { headingPath, type SearchHit } from "../../../search/index.ts";
+import { headingPath, rangeOfFragment, type SearchHit } from "../../../search/index.ts";
 import type { TenantRegistry } from "../../../tenants/index.ts";
 import type { Exchange } from "../../middleware/exchange.ts";
+import { ProblemError } from "../../middleware/problem.ts";
+import { endOfPart, type FetchOptions } from "../mcp/fetch-document.ts";
 import { countsOf, rounded, runSearchCall, type SearchCallOptions } from "../mcp/search-call.ts";
 import { ArgumentError, integer } from "../mcp/tool.ts";
-import { type ApiOperation, invalidRequest, problem } from "../openapi.ts";
+import { type ApiOperation, answerOf, invalidRequest, parseWith, problem } from "../openapi.ts";
 import * as schemas from "./schemas.ts";
 
-export type SearchOperationOptions = Pick<
-  SearchCallOptions,
-  "searchTimeoutMs" | "queryLog" | "onSearched"
-> & {
+type SearchOperationOptions = Pick<SearchCallOptions, "searchTimeoutMs" | "queryLog" | "onSearched"> & {
   readonly registryOf: (exchange: Exchange) => TenantRegistry;
   readonly onCall: (tool: string, outcome: "success" | "error", durationMs: number) => void;
 };
@@ -24,7 +23,7 @@ export const searchOperation = (options: SearchOperationOptions): ApiOperation =
   summary: "Searches the tenants that the caller may see",
   query: schemas.SearchQuery,
   answers: {
-    200: { description: "A page of hits", content: { "application/json": schemas.SearchAnswer } },
+    200: answerOf("A page of hits", schemas.SearchAnswer),
     404: problem("There is no such tenant, library or version"),
     422: problem("A parameter is wrong; `detail` says which, and what is allowed"),
     409: problem("Search is switched off for the tenant"),
@@ -117,7 +116,7 @@ function valuesOf(registry: TenantRegistry, { counts, tenants }: Answer) {
 }
 
 /** What people call a tenant, also one that was removed a moment ago. */
-export const displayNameOf = (registry: TenantRegistry, tenant: string): string =>
+const displayNameOf = (registry: TenantRegistry, tenant: string): string =>
   registry.list().find(({ codename }) => codename === tenant)?.displayName ?? tenant;
 
 function groupsByDocument(value: string | undefined): boolean {
@@ -157,3 +156,48 @@ function toHit(hit: SearchHit, withSections: boolean) {
     ...(withSections && { sections }),
   };
 }
+
+/** A document, or a section of it, for the pages: `GET /document`. */
+export const documentOperation = ({
+  registryOf,
+  queryLog,
+}: Pick<FetchOptions, "queryLog"> & {
+  readonly registryOf: (exchange: Exchange) => TenantRegistry;
+}): ApiOperation => ({
+  method: "get",
+  path: "/document",
+  tag: "search",
+  summary: "A document, or one of its sections, as Markdown",
+  query: schemas.DocumentQuery,
+  answers: {
+    200: answerOf("It", schemas.Document),
+    404: problem("There is no such tenant, document or section"),
+    422: problem("A parameter is wrong; `errors` names it"),
+    503: problem("The tenant has no index that can be read now, or the server is ending"),
+  },
+  handle: async ({ exchange, query }) => {
+    const { uri, tenant: wanted, max_chars, preview } = parseWith(schemas.DocumentQuery, query, "query");
+    const registry = registryOf(exchange);
+    const document = await registry.fetch(wanted || null, uri);
+    const { tenant, url, title, markdown } = document;
+    const [, fragment = ""] = /#(.*)$/s.exec(uri) ?? [];
+    const range = fragment === "" ? { start: 0, end: markdown.length } : rangeOfFragment(document, fragment);
+    if (range === null)
+      throw new ProblemError({
+        status: 404,
+        code: "unknown_section",
+        detail: `${url} has no section #${fragment.slice(0, 200)}`,
+      });
+    if (preview !== "true") queryLog?.fetched(url);
+    const end = max_chars === undefined ? range.end : endOfPart(markdown, range, max_chars);
+    return Response.json({
+      tenant,
+      docs_name: displayNameOf(registry, tenant),
+      url,
+      title,
+      markdown: markdown.slice(range.start, end),
+      is_cut: end < range.end,
+      total_chars: markdown.length,
+    });
+  },
+});

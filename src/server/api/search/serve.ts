@@ -9,7 +9,7 @@ import { PROBE_PATHS } from "../site.ts";
 import { openQueryLog } from "./query-log.ts";
 import { type SearchRoutesOptions, searchRoutes } from "./routes.ts";
 
-export type SearchServerOptions = ServerPlace &
+type SearchServerOptions = ServerPlace &
   Omit<SearchRoutesOptions, "isReady" | "queryLog" | "readQueries" | "access"> & {
     /** The most requests under way; others wait up to the timeout. */
     readonly maxConcurrentRequests: number;
@@ -26,10 +26,7 @@ export type SearchServerOptions = ServerPlace &
     readonly queries: { readonly path: string; readonly days: number } | null;
   };
 
-/**
- * Opens the port and answers until it is disposed of.
- * @throws Failure `invalid_usage` when the port is not available
- */
+/** Answers until it is disposed of. @throws Failure `invalid_usage` when the port is not available */
 export function startSearchServer(options: SearchServerOptions): RunningServer {
   const queryLog =
     options.queries &&
@@ -66,7 +63,7 @@ function searchLimits(options: SearchServerOptions): readonly Layer[] {
   const isNoProbe = ({ path }: Exchange): boolean => !PROBE_PATHS.includes(path);
   return [
     receiveBodies({ maxMs: Math.min(MAX_BODY_MS, httpTimeoutMs) }),
-    limitClients({ max: options.maxPerClient, counts: isNoProbe }),
+    limitClients(options.maxPerClient, isNoProbe),
     limitConcurrency({
       max: maxConnections,
       waitMs: 0,

@@ -1,8 +1,6 @@
 type Value = string | number | boolean | null | undefined | ((event: Event) => void);
 
-/**
- * Attributes by name; a function is a listener (`onclick`), true is an empty attribute, false and null mean none.
- */
+/** Attributes by name; a function is a listener (`onclick`), true is an empty attribute, false and null mean none. */
 export type Attributes = Readonly<Record<string, Value>>;
 
 /** The content of an element: nodes, and text that is never parsed as markup. */
@@ -110,15 +108,73 @@ export function copyButton(label: string, text: () => string): HTMLButtonElement
   return button;
 }
 
-/** Offers text as a file. */
-export function download(name: string, type: string, text: string): void {
-  saveBlob(name, new Blob([text], { type }));
-}
-
-/** Offers what was read as a file. */
+/** Offers content as a file. */
 export function saveBlob(name: string, blob: Blob): void {
   const url = URL.createObjectURL(blob);
-  const link = h("a", { href: url, download: name });
-  link.click();
+  h("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
+/** What is left free below, in pixels. */
+const MARGIN = 16;
+/** In a window with less room the page has to be scrolled. */
+const MIN_HEIGHT = 200;
+
+/**
+ * Keeps the lower edge of an element that scrolls inside the window: where it begins depends on how far the page is
+ * scrolled and on what is above, which a style sheet cannot know.
+ * @param wide while it stands beside something else; at other times its height is left to the style sheet
+ * @returns a function that does it at once, for who measures in it
+ */
+export function fitWindow(element: HTMLElement, wide: MediaQueryList): () => void {
+  const fit = (): void => {
+    const top = element.getBoundingClientRect().top;
+    const room = innerHeight - Math.max(MARGIN, top) - MARGIN;
+    element.style.maxHeight = wide.matches ? `${Math.max(MIN_HEIGHT, room)}px` : "";
+  };
+  const listening = new AbortController();
+  const onMove = (): void => {
+    if (element.isConnected) requestAnimationFrame(fit);
+    else {
+      listening.abort();
+      sizes.disconnect();
+    }
+  };
+  const sizes = new ResizeObserver(onMove);
+  for (const one of [element, document.body]) sizes.observe(one);
+  for (const kind of ["scroll", "resize"])
+    addEventListener(kind, onMove, { passive: true, signal: listening.signal });
+  return fit;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+  "&#39;": "'",
+};
+
+/**
+ * Turns a snippet of the server (escaped text, `<mark>` around matches, `<code>` around code) into nodes; any other
+ * tag stays text.
+ */
+export function snippetNodes(snippet: string): Node[] {
+  const nodes: Node[] = [];
+  let code: HTMLElement | null = null;
+  let isMarked = false;
+  for (const part of snippet.split(/(<\/?(?:mark|code)>)/)) {
+    if (part === "<mark>" || part === "</mark>") isMarked = part === "<mark>";
+    else if (part === "<code>") {
+      code = h("code");
+      nodes.push(code);
+    } else if (part === "</code>") code = null;
+    else if (part !== "") {
+      const text = part.replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity] ?? entity);
+      const node = isMarked ? h("mark", text) : document.createTextNode(text);
+      if (code) code.append(node);
+      else nodes.push(node);
+    }
+  }
+  return nodes;
 }

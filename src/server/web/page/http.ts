@@ -23,7 +23,7 @@ export class RequestFailed extends Error {
 
 const KEY = "article-extractor.key";
 
-export type RequestOptions = {
+type RequestOptions = {
   readonly method?: "GET" | "POST" | "DELETE";
   /** The body, which is sent as JSON. */
   readonly body?: unknown;
@@ -92,15 +92,8 @@ async function send(
   }
 }
 
-type Problem = {
-  readonly detail?: unknown;
-  readonly code?: unknown;
-  readonly request_id?: unknown;
-  readonly errors?: unknown;
-};
-
 async function failureOf(response: Response): Promise<RequestFailed> {
-  const problem: Problem | null = await response.json().catch(() => null);
+  const problem: Readonly<Record<string, unknown>> | null = await response.json().catch(() => null);
   const text = (value: unknown): string | null => (typeof value === "string" ? value : null);
   const retryAfter = Number(response.headers.get("retry-after") ?? Number.NaN);
   const fields = Array.isArray(problem?.errors) ? problem.errors : [];

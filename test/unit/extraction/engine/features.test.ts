@@ -5,8 +5,10 @@ import {
   computeBlockFeatures,
 } from "../../../../src/extraction/classification/block-features.ts";
 import { CHOICE_FEATURES } from "../../../../src/extraction/classification/choose.ts";
-import { CONTEXT_FEATURES } from "../../../../src/extraction/classification/context-features.ts";
-import { PAGE_FEATURES } from "../../../../src/extraction/classification/page-features.ts";
+import {
+  CONTEXT_FEATURES,
+  PAGE_FEATURES,
+} from "../../../../src/extraction/classification/context-features.ts";
 import { buildPageTree } from "../../../../src/extraction/classification/page-tree.ts";
 import {
   each,
@@ -16,10 +18,10 @@ import {
   joined,
   ofPart,
   rowsOf,
-} from "../../../../src/extraction/features.ts";
-import { BYLINE_FEATURES } from "../../../../src/extraction/metadata/byline-features.ts";
-import { DATE_FEATURES } from "../../../../src/extraction/metadata/date-features.ts";
-import { TITLE_FEATURES } from "../../../../src/extraction/metadata/title-features.ts";
+} from "../../../../src/extraction/classification/trees.ts";
+import { BYLINE_FEATURES } from "../../../../src/extraction/metadata/byline.ts";
+import { DATE_FEATURES } from "../../../../src/extraction/metadata/date.ts";
+import { TITLE_FEATURES } from "../../../../src/extraction/metadata/title.ts";
 import { scanPage } from "../../../../src/extraction/page/scan.ts";
 import trained from "./trained-features.json";
 

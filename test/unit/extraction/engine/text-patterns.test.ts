@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { PATTERN_COUNT, patternsOf } from "../../../../src/extraction/classification/page-signs.ts";
+import { PATTERN_COUNT, patternsOf } from "../../../../src/extraction/classification/page-tree.ts";
 
 const PHRASES: readonly (readonly [number, string, readonly string[]])[] = [
   [0, "more to read", ["Related posts", "You may like", "READ MORE", "Lees ook", "関連記事"]],

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { headingLevel } from "../../../../src/extraction/classification/block-features.ts";
-import { buildPageTree } from "../../../../src/extraction/classification/page-tree.ts";
 import {
   computeWordSums,
   decodeWordWeights,
+  headingLevel,
   WORD_SUM_COUNT,
   weightOf,
   wordsOfBlock,
-} from "../../../../src/extraction/classification/word-sums.ts";
+} from "../../../../src/extraction/classification/block-features.ts";
+import { buildPageTree } from "../../../../src/extraction/classification/page-tree.ts";
 import { WORD_WEIGHTS } from "../../../../src/extraction/classification/word-weights.ts";
 import { scanPage } from "../../../../src/extraction/page/scan.ts";
 

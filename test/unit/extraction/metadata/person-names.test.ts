@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { cleanName, foldNames } from "../../../../src/extraction/metadata/byline-mentions.ts";
+import { cleanName, foldNames } from "../../../../src/extraction/metadata/byline.ts";
 
 describe("a name in a byline", () => {
   const cleaned: readonly (readonly [written: string, name: string])[] = [

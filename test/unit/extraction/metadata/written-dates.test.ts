@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { findWrittenDates } from "../../../../src/extraction/metadata/written-dates.ts";
+import { findWrittenDates } from "../../../../src/extraction/metadata/date.ts";
 
 const days = (text: string, lang: string | null): string[] =>
   findWrittenDates(text, lang).map(({ day }) => day);

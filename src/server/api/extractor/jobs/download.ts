@@ -4,7 +4,7 @@ import { pagesOf } from "./outcomes.ts";
 import { type CrawlPlaces, streamOf } from "./places.ts";
 
 export const DOWNLOAD_FORMATS = ["zip", "jsonl", "llms.txt"] as const;
-export type DownloadFormat = (typeof DOWNLOAD_FORMATS)[number];
+type DownloadFormat = (typeof DOWNLOAD_FORMATS)[number];
 
 const TYPES: Readonly<Record<DownloadFormat, string>> = {
   zip: "application/zip",

@@ -2,28 +2,6 @@ import { onAbort } from "../../../../base/abort.ts";
 import type { JobQueue, JobRecord, StoredEvent } from "../../../../crawler/index.ts";
 import type { CrawlSpec } from "./spec.ts";
 
-/**
- * What the watchers in this process see of jobs. One query asks for all watched jobs together, and watchers at the
- * same place share what they read, so that a thousand event streams cost the queue as much as one.
- */
-export interface JobNews extends Disposable {
-  /**
-   * Watches a job until the watch is disposed of.
-   * @param found the job as the queue has just told it
-   */
-  watch(found: JobRecord): JobWatch;
-}
-
-/** One watcher's view of a job. */
-export interface JobWatch extends Disposable {
-  /** Returns the job as it was found last; null once it is forgotten. */
-  latest(): JobRecord | null;
-  /** Returns stored events after that number up to the latest record's, oldest first and not all at once. */
-  eventsAfter(number: number): Promise<readonly StoredEvent[]>;
-  /** Waits until the job is no longer as in this record, for this many ms at most. */
-  change(since: JobRecord | null, ms: number, signal: AbortSignal): Promise<void>;
-}
-
 /** How many events are read at once. */
 const BATCH = 100;
 
@@ -35,78 +13,95 @@ type Watched = {
   changed: PromiseWithResolvers<void>;
 };
 
-export function openJobNews(queue: JobQueue<CrawlSpec>): JobNews {
-  const jobs = new Map<string, Watched>();
-  const wanted = new Set<string>();
-  let isLooking = false;
-  let timer: ReturnType<typeof setInterval> | undefined;
+/**
+ * What the watchers in this process see of jobs. One query asks for all watched jobs together, and watchers at the
+ * same place share what they read, so that a thousand event streams cost the queue as much as one.
+ */
+export class JobNews implements Disposable {
+  readonly #queue: JobQueue<CrawlSpec>;
+  readonly #jobs = new Map<string, Watched>();
+  readonly #wanted = new Set<string>();
+  readonly #hints: Disposable;
+  #isLooking = false;
+  #timer: ReturnType<typeof setInterval> | undefined;
 
-  const take = (id: string, record: JobRecord | null): void => {
-    const job = jobs.get(id);
+  constructor(queue: JobQueue<CrawlSpec>) {
+    this.#queue = queue;
+    this.#hints = queue.onChange((id) => {
+      if (id === null) this.#lookAt(this.#jobs.keys());
+      else if (this.#jobs.has(id)) this.#lookAt([id]);
+    });
+  }
+
+  /** Watches a job until the watch is disposed of. @param found the job as the queue has just told it */
+  watch(found: JobRecord) {
+    const { id } = found;
+    const job = this.#jobs.get(id) ?? this.#begin(found);
+    job.watchers++;
+    let isWatching = true;
+    return {
+      /** Returns the job as it was found last; null once it is forgotten. */
+      latest: () => job.record,
+      /** Returns stored events after that number up to the latest record's, oldest first and not all at once. */
+      eventsAfter: (number: number) =>
+        readOnce(job, number, () => this.#queue.eventsAfter(id, number, BATCH)),
+      /** Waits until the job is no longer as in this record, for this many ms at most. */
+      change: async (since: JobRecord | null, ms: number, signal: AbortSignal) => {
+        if (job.record === since) await within(job.changed.promise, ms, signal);
+      },
+      [Symbol.dispose]: () => {
+        if (!isWatching) return;
+        isWatching = false;
+        if (--job.watchers > 0) return;
+        this.#jobs.delete(id);
+        if (this.#jobs.size === 0) clearInterval(this.#timer);
+      },
+    };
+  }
+
+  #begin(record: JobRecord): Watched {
+    const job = { watchers: 0, record, reads: new Map(), changed: Promise.withResolvers<void>() };
+    if (this.#jobs.size === 0)
+      this.#timer = setInterval(() => this.#lookAt(this.#jobs.keys()), this.#queue.beatMs);
+    this.#jobs.set(record.id, job);
+    return job;
+  }
+
+  #lookAt(ids: Iterable<string>): void {
+    for (const id of ids) this.#wanted.add(id);
+    // One look at a time, or a late answer would bring back an old record.
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    this.#lookAtWanted()
+      // The next beat asks again; until then the watchers wait.
+      .catch(() => {})
+      .finally(() => {
+        this.#isLooking = false;
+      });
+  }
+
+  async #lookAtWanted(): Promise<void> {
+    while (this.#wanted.size > 0) {
+      const ids = [...this.#wanted];
+      this.#wanted.clear();
+      const found = new Map((await this.#queue.find(ids)).map((record) => [record.id, record]));
+      for (const id of ids) this.#take(id, found.get(id) ?? null);
+    }
+  }
+
+  #take(id: string, record: JobRecord | null): void {
+    const job = this.#jobs.get(id);
     if (!job || Bun.deepEquals(job.record, record)) return;
     job.record = record;
     job.reads.clear();
     job.changed.resolve();
     job.changed = Promise.withResolvers();
-  };
-  // One look at a time, or a late answer would bring back an old record.
-  const lookAtWanted = async (): Promise<void> => {
-    while (wanted.size > 0) {
-      const ids = [...wanted];
-      wanted.clear();
-      const found = new Map((await queue.find(ids)).map((record) => [record.id, record]));
-      for (const id of ids) take(id, found.get(id) ?? null);
-    }
-  };
-  const lookAt = (ids: Iterable<string>): void => {
-    for (const id of ids) wanted.add(id);
-    if (isLooking) return;
-    isLooking = true;
-    lookAtWanted()
-      // The next beat asks again; until then the watchers wait.
-      .catch(() => {})
-      .finally(() => {
-        isLooking = false;
-      });
-  };
-  const hints = queue.onChange((id) => {
-    if (id === null) lookAt(jobs.keys());
-    else if (jobs.has(id)) lookAt([id]);
-  });
-  const begin = (record: JobRecord): Watched => {
-    const job = { watchers: 0, record, reads: new Map(), changed: Promise.withResolvers<void>() };
-    if (jobs.size === 0) timer = setInterval(() => lookAt(jobs.keys()), queue.beatMs);
-    jobs.set(record.id, job);
-    return job;
-  };
-  const end = (id: string): void => {
-    jobs.delete(id);
-    if (jobs.size === 0) clearInterval(timer);
-  };
-  return {
-    watch(found) {
-      const { id } = found;
-      const job = jobs.get(id) ?? begin(found);
-      job.watchers++;
-      let isWatching = true;
-      return {
-        latest: () => job.record,
-        eventsAfter: (number) => readOnce(job, number, () => queue.eventsAfter(id, number, BATCH)),
-        change: (since, ms, signal) =>
-          job.record === since ? within(job.changed.promise, ms, signal) : Promise.resolve(),
-        [Symbol.dispose]() {
-          if (!isWatching) return;
-          isWatching = false;
-          job.watchers--;
-          if (job.watchers === 0) end(id);
-        },
-      };
-    },
-    [Symbol.dispose]() {
-      hints[Symbol.dispose]();
-      clearInterval(timer);
-    },
-  };
+  }
+
+  [Symbol.dispose](): void {
+    this.#hints[Symbol.dispose]();
+    clearInterval(this.#timer);
+  }
 }
 
 async function readOnce(

@@ -2,9 +2,10 @@ import { createHash } from "node:crypto";
 import { lstat, realpath } from "node:fs/promises";
 import { join, posix } from "node:path";
 import type { BunFile } from "bun";
+import { storeOutput } from "../../../../app/index.ts";
 import { makePrivateDirectory } from "../../../../base/database/index.ts";
 import { Failure } from "../../../../base/failure.ts";
-import { folderOf, type ObjectStore } from "../../../../base/objects/index.ts";
+import { folderOf, type ObjectStore } from "../../../../base/objects.ts";
 import {
   type CrawlOutput,
   isInStateDirectory,
@@ -28,8 +29,12 @@ export interface CrawlPlaces {
    * @throws ProblemError 403 for a place that no caller may use, 422 for one where no crawl can go
    */
   find(written: string): Promise<string>;
-  /** Finds a place of its own for a crawl whose caller names none. @throws Failure `unwritable_output` */
-  create(name: string): Promise<NewPlace>;
+  /**
+   * Finds a place of its own for a crawl whose caller names none.
+   * @returns it, and as the caller is told it
+   * @throws Failure `unwritable_output`
+   */
+  create(name: string): Promise<{ readonly place: string; readonly shown: string }>;
   /** Opens the place of a job that is about to run. @throws Failure `unwritable_output` */
   open(place: string): Promise<CrawlOutput>;
   /** The manifest that a job has written; null when there is none, or a later crawl has replaced it. */
@@ -37,12 +42,6 @@ export interface CrawlPlaces {
   /** The file of a page that a job has stored, by its path below the job's place; null when it is gone. */
   page(job: JobRecord, path: string): Promise<Uint8Array | null>;
 }
-
-export type NewPlace = {
-  readonly place: string;
-  /** The place as the caller is told it. */
-  readonly shown: string;
-};
 
 /** The directory for crawls whose callers name none. */
 export type OwnCrawls = {
@@ -91,7 +90,7 @@ export const storePlaces = (store: ObjectStore, frontiers: string | null): Crawl
     const name = createHash("sha256").update(place).digest("hex").slice(0, 32);
     const stateDirectory = frontiers === null ? null : join(frontiers, name);
     if (stateDirectory !== null) makePrivateDirectory(stateDirectory);
-    return { kind: "store", store: folder, stateDirectory };
+    return storeOutput(folder, stateDirectory);
   },
   async manifest({ id, place }) {
     const pieces = (await folderAt(store, place).stream("manifest.json"))?.[Symbol.asyncIterator]();

@@ -20,22 +20,6 @@ const RENEWAL_MS = 3000;
 /** How soon a report is repeated that somebody waits for, in ms. */
 const RETRY_MS = 50;
 
-/** Collects the events of a running job and records them at every beat, which also renews the lease. */
-export type Reporter = {
-  /** Resolves once the job counts as begun. */
-  take(event: Exclude<CrawlEvent, { kind: "finished" }>): Promise<void>;
-  /**
-   * Resolves once the queue has all events so far.
-   * @throws Failure `cancelled` when this run ends before that
-   */
-  keepTold(): Promise<void>;
-  isCancelled(): boolean;
-  finish(end: End): Promise<void>;
-  /** @param why a sentence for whoever wonders why the job waits */
-  handBack(delayMs: number, why?: string): Promise<void>;
-  stop(): void;
-};
-
 export type End = {
   readonly state: "completed" | "failed";
   readonly error: FailureRecord | null;
@@ -62,116 +46,148 @@ type ReporterParts = {
   readonly told: ReadonlySet<unknown>;
 };
 
-/** Starts reporting until `stop`; `finish` and `handBack` stop it too. */
-export function startReporting(
-  job: ClaimedJob<CrawlSpec>,
-  queue: JobQueue<CrawlSpec>,
-  { stop: { cancel, leave }, log, metrics, paths, told }: ReporterParts,
-): Reporter {
-  const events: JobEvent[] = [];
-  let after = job.lastEvent;
-  let progress: CrawlProgress | undefined;
-  let startedAt: string | undefined;
-  let warnings: readonly string[] = [];
-  let lastReport = Number.NEGATIVE_INFINITY;
-  let reporting: Promise<void> | null = null;
+/** An event of a crawl that goes on. */
+type RunningEvent = Exclude<CrawlEvent, { kind: "finished" }>;
 
-  const present = (): JobReport => ({
-    counts: progress,
-    startedAt,
-    warnings: toldOf(warnings),
-    after,
-    events: [...events],
-  });
-  const send = async (): Promise<void> => {
-    const now = performance.now();
-    const hasNews = events.length > 0 || progress !== undefined || startedAt !== undefined;
-    if (!hasNews && now - lastReport < RENEWAL_MS) {
-      if ((await queue.get(job.id))?.isCancelled) cancel.abort();
-      return;
+/** Collects a job's events and records them at each beat, renewing the lease, until `stop`, `finish` or `handBack`. */
+export class Reporter {
+  readonly #job: ClaimedJob<CrawlSpec>;
+  readonly #queue: JobQueue<CrawlSpec>;
+  readonly #parts: ReporterParts;
+  readonly #events: JobEvent[] = [];
+  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #hints: Disposable;
+  #after: number;
+  #progress: CrawlProgress | undefined;
+  #startedAt: string | undefined;
+  #warnings: readonly string[] = [];
+  #lastReport = Number.NEGATIVE_INFINITY;
+  #reporting: Promise<void> | null = null;
+
+  constructor(job: ClaimedJob<CrawlSpec>, queue: JobQueue<CrawlSpec>, parts: ReporterParts) {
+    this.#job = job;
+    this.#queue = queue;
+    this.#parts = parts;
+    this.#after = job.lastEvent;
+    this.#timer = setInterval(() => void this.#report(), queue.beatMs);
+    this.#hints = queue.onChange((id, isCancelled) => {
+      if ((id === job.id && isCancelled) || id === null) void this.#report();
+    });
+  }
+
+  /** Resolves once the job counts as begun. */
+  async take(event: RunningEvent): Promise<void> {
+    const { told, paths } = this.#parts;
+    if (event.kind === "started") this.#startedAt = event.startedAt;
+    if (event.kind === "notice") {
+      const warning = warningOf(event.notice);
+      if (warning !== null) this.#warnings = [...this.#warnings, warning];
+    } else this.#progress = event.progress;
+    if (event.kind !== "page" || !told.has(event.outcome.url))
+      this.#events.push(toJobEvent(event, paths.shown));
+    if (event.kind !== "started") return;
+    await this.#reporting;
+    await this.#report();
+  }
+
+  /** Resolves once the queue has all events so far. @throws Failure `cancelled` when this run ends before that */
+  async keepTold(): Promise<void> {
+    const { signal } = this.#parts.stop.leave;
+    while (this.#events.length > 0) {
+      if (signal.aborted) throw new Failure("cancelled", "the job goes on elsewhere");
+      await this.#report();
+      if (this.#events.length > 0) await pause(RETRY_MS, signal);
     }
-    const report = present();
-    const answer = await queue.report(job, report);
-    lastReport = now;
-    events.splice(0, report.events.length);
-    after += report.events.length;
-    // What came up meanwhile is told by the next report.
-    if (progress === report.counts) progress = undefined;
-    if (startedAt === report.startedAt) startedAt = undefined;
-    if (answer === "cancelled") cancel.abort();
-    else if (answer === "lost" && !leave.signal.aborted) {
-      // Another process continues the job, and two must not write into one directory.
-      log.warning("job lost", { job_id: job.id });
-      metrics.count("jobs_lost", {});
-      leave.abort();
-    }
-  };
-  const report = (): Promise<void> => {
-    reporting ??= send()
+  }
+
+  isCancelled(): boolean {
+    return this.#parts.stop.cancel.signal.aborted;
+  }
+
+  async finish({ state, error, progress, warnings }: End): Promise<void> {
+    this.stop();
+    await this.#reporting;
+    const now = this.#present();
+    await this.#queue.finish(this.#job, {
+      ...now,
+      state,
+      error: error && { ...error, message: this.#asWritten(error.message) },
+      counts: progress ?? this.#progress,
+      // An empty list replaces what was told while the job waited.
+      warnings: warnings?.map((text) => this.#asWritten(text)) ?? now.warnings,
+    });
+  }
+
+  /** @param why a sentence for whoever wonders why the job waits */
+  async handBack(delayMs: number, why?: string): Promise<void> {
+    this.stop();
+    await this.#reporting;
+    await this.#queue.report(this.#job, {
+      ...this.#present(),
+      ...(why !== undefined && { warnings: [why] }),
+    });
+    await this.#queue.handBack(this.#job, delayMs);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#hints[Symbol.dispose]();
+  }
+
+  #report(): Promise<void> {
+    this.#reporting ??= this.#send()
       .catch((error: unknown) => {
         // The database itself tells that it is away.
         if (isAway(error)) return;
-        log.error("a job's progress cannot be written", { job_id: job.id, reason: describe(error) });
+        const reason = describe(error);
+        this.#parts.log.error("a job's progress cannot be written", { job_id: this.#job.id, reason });
       })
       .finally(() => {
-        reporting = null;
+        this.#reporting = null;
       });
-    return reporting;
-  };
-  const asWritten = (text: string): string => text.replaceAll(paths.directory, () => paths.shown);
-  const toldOf = (all: readonly string[]): readonly string[] | undefined =>
-    all.length === 0 ? undefined : all.map(asWritten);
-  const timer = setInterval(() => void report(), queue.beatMs);
-  const hints = queue.onChange((id, isCancelled) => {
-    if ((id === job.id && isCancelled) || id === null) void report();
-  });
-  const stopBeating = (): void => {
-    clearInterval(timer);
-    hints[Symbol.dispose]();
-  };
-  const stop = async (): Promise<void> => {
-    stopBeating();
-    await reporting;
-  };
-  return {
-    async take(event) {
-      if (event.kind === "started") startedAt = event.startedAt;
-      if (event.kind === "notice") {
-        const warning = warningOf(event.notice);
-        if (warning !== null) warnings = [...warnings, warning];
-      } else progress = event.progress;
-      if (event.kind !== "page" || !told.has(event.outcome.url)) events.push(toJobEvent(event, paths.shown));
-      if (event.kind !== "started") return;
-      await reporting;
-      await report();
-    },
-    async keepTold() {
-      while (events.length > 0) {
-        if (leave.signal.aborted) throw new Failure("cancelled", "the job goes on elsewhere");
-        await report();
-        if (events.length > 0) await pause(RETRY_MS, leave.signal);
-      }
-    },
-    isCancelled: () => cancel.signal.aborted,
-    async finish(end) {
-      await stop();
-      const { state, error } = end;
-      await queue.finish(job, {
-        ...present(),
-        state,
-        error: error && { ...error, message: asWritten(error.message) },
-        counts: end.progress ?? progress,
-        // An empty list replaces what was told while the job waited.
-        warnings: end.warnings?.map(asWritten) ?? toldOf(warnings),
-      });
-    },
-    async handBack(delayMs, why) {
-      await stop();
-      await queue.report(job, { ...present(), ...(why !== undefined && { warnings: [why] }) });
-      await queue.handBack(job, delayMs);
-    },
-    stop: stopBeating,
-  };
+    return this.#reporting;
+  }
+
+  async #send(): Promise<void> {
+    const { stop, log, metrics } = this.#parts;
+    const { id } = this.#job;
+    const now = performance.now();
+    const hasNews = this.#events.length > 0 || this.#progress !== undefined || this.#startedAt !== undefined;
+    if (!hasNews && now - this.#lastReport < RENEWAL_MS) {
+      if ((await this.#queue.get(id))?.isCancelled) stop.cancel.abort();
+      return;
+    }
+    const report = this.#present();
+    const answer = await this.#queue.report(this.#job, report);
+    this.#lastReport = now;
+    this.#events.splice(0, report.events.length);
+    this.#after += report.events.length;
+    // What came up meanwhile is told by the next report.
+    if (this.#progress === report.counts) this.#progress = undefined;
+    if (this.#startedAt === report.startedAt) this.#startedAt = undefined;
+    if (answer === "cancelled") stop.cancel.abort();
+    else if (answer === "lost" && !stop.leave.signal.aborted) {
+      // Another process continues the job, and two must not write into one directory.
+      log.warning("job lost", { job_id: id });
+      metrics.count("jobs_lost", {});
+      stop.leave.abort();
+    }
+  }
+
+  #present(): JobReport {
+    return {
+      counts: this.#progress,
+      startedAt: this.#startedAt,
+      warnings: this.#warnings.length === 0 ? undefined : this.#warnings.map((text) => this.#asWritten(text)),
+      after: this.#after,
+      events: [...this.#events],
+    };
+  }
+
+  #asWritten(text: string): string {
+    const { directory, shown } = this.#parts.paths;
+    return text.replaceAll(directory, () => shown);
+  }
 }
 
 /** The URLs of the pages in a job's kept events, more than a leader that dies leaves unacknowledged. */
@@ -184,7 +200,7 @@ export async function toldPages(
   return new Set(events.flatMap(({ kind, body }) => (kind === "page" ? JSON.parse(body).url : [])));
 }
 
-function toJobEvent(event: Exclude<CrawlEvent, { kind: "finished" }>, shownDirectory: string): JobEvent {
+function toJobEvent(event: RunningEvent, shownDirectory: string): JobEvent {
   if (event.kind === "page") return { kind: "page", body: manifestEntry(event.outcome) };
   if (event.kind === "started")
     return { kind: "started", body: { mode: event.mode, started_at: event.startedAt } };

@@ -1,20 +1,12 @@
+import type { App } from "../../../../app/index.ts";
 import { Failure, type FailureRecord } from "../../../../base/failure.ts";
+import type { Log } from "../../../../base/log.ts";
 import { systemCode } from "../../../../base/system-error.ts";
-import type { ClaimedJob, CrawlSummary } from "../../../../crawler/index.ts";
-import { type JobParts, runCrawl } from "./crawl.ts";
-import { startHelper } from "./helper.ts";
-import { OtherStore } from "./places.ts";
-import { describe, isAway, type JobStop, type Reporter, startReporting, toldPages } from "./reporter.ts";
+import type { ClaimedJob, CrawlEvent, CrawlSummary, JobQueue } from "../../../../crawler/index.ts";
+import { requireNoLink, requireSameFile } from "../paths.ts";
+import { type CrawlPlaces, OtherStore } from "./places.ts";
+import { describe, isAway, type JobStop, Reporter, toldPages } from "./reporter.ts";
 import type { CrawlSpec } from "./spec.ts";
-
-/**
- * Runs jobs of the queue in this process until it is disposed of; then it returns running jobs to the queue. While it
- * has none of its own, it helps with a crawl of another process where crawls are shared.
- */
-export interface JobRunner extends AsyncDisposable {
-  /** Checks the queue now instead of at the next beat. */
-  wake(): void;
-}
 
 /** How long a job waits when another process still crawls its directory, or has its store, in ms. */
 const BUSY_DELAY_MS = 5000;
@@ -30,40 +22,51 @@ type RunningJob = {
   readonly done: Promise<void>;
 };
 
-export function startJobRunner(options: JobParts): JobRunner {
-  const { app, log, queue } = options;
-  const running = new Map<string, RunningJob>();
-  let isEnding = false;
-  let claiming: Promise<void> | null = null;
-  let isAskedAgain = false;
-  const helper = queue.isShared ? startHelper(options) : null;
-  const foreign = new Set<string>();
-  const start = (job: ClaimedJob<CrawlSpec>): void => {
-    helper?.leave();
-    const stop = { cancel: new AbortController(), leave: new AbortController() };
-    const { id } = job;
-    app.metrics.count("jobs_claimed", {});
-    if (!foreign.has(id)) log.info("job taken", { job_id: id });
-    const done = runJob(job, { ...options, id, stop, foreign, isEnding: () => isEnding }).finally(() => {
-      running.delete(id);
-      wake();
+/**
+ * Runs jobs of the queue in this process until it is disposed of; then it returns running jobs to the queue. While it
+ * has none of its own, it helps with a crawl of another process where crawls are shared.
+ */
+export class JobRunner implements AsyncDisposable {
+  readonly #options: JobParts;
+  readonly #helper: Helper | null;
+  readonly #running = new Map<string, RunningJob>();
+  readonly #foreign = new Set<string>();
+  readonly #timer: ReturnType<typeof setInterval>;
+  readonly #hints: Disposable;
+  #isEnding = false;
+  #claiming: Promise<void> | null = null;
+  #isAskedAgain = false;
+
+  constructor(options: JobParts) {
+    const { queue } = options;
+    this.#options = options;
+    this.#helper = queue.isShared ? new Helper(options) : null;
+    this.#timer = setInterval(() => this.wake(), queue.beatMs);
+    this.#hints = queue.onChange((id) => {
+      if (id === null) this.wake();
     });
-    running.set(id, { id, leave: stop.leave, done });
-  };
-  const claimAll = async (): Promise<void> => {
-    while (isAskedAgain && !isEnding) {
-      isAskedAgain = false;
-      for (let job = await takeNext(); job; job = isEnding ? null : await takeNext()) start(job);
+    this.wake();
+  }
+
+  /** Checks the queue now instead of at the next beat. */
+  wake(): void {
+    this.#isAskedAgain = true;
+    this.#claiming ??= this.#claimAll().finally(() => {
+      this.#claiming = null;
+    });
+  }
+
+  async #claimAll(): Promise<void> {
+    while (this.#isAskedAgain && !this.#isEnding) {
+      this.#isAskedAgain = false;
+      for (let job = await this.#next(); job; job = this.#isEnding ? null : await this.#next())
+        this.#start(job);
     }
-    if (running.size === 0 && !isEnding) await helper?.help();
-  };
-  const wake = (): void => {
-    isAskedAgain = true;
-    claiming ??= claimAll().finally(() => {
-      claiming = null;
-    });
-  };
-  const takeNext = async (): Promise<ClaimedJob<CrawlSpec> | null> => {
+    if (this.#running.size === 0 && !this.#isEnding) await this.#helper?.help();
+  }
+
+  async #next(): Promise<ClaimedJob<CrawlSpec> | null> {
+    const { queue, log } = this.#options;
     try {
       return await queue.claim();
     } catch (error) {
@@ -71,29 +74,38 @@ export function startJobRunner(options: JobParts): JobRunner {
       if (!isAway(error)) log.error("the job queue cannot be read", { reason: describe(error) });
       return null;
     }
-  };
-  const timer = setInterval(wake, queue.beatMs);
-  const hints = queue.onChange((id) => {
-    if (id === null) wake();
-  });
-  wake();
-  return {
-    wake,
-    async [Symbol.asyncDispose]() {
-      isEnding = true;
-      clearInterval(timer);
-      hints[Symbol.dispose]();
-      await claiming;
-      const all = [...running.values()];
-      for (const { id, leave } of all) {
-        log.info("job handed back", { job_id: id });
-        leave.abort();
-      }
-      const drained = Promise.all([helper?.[Symbol.asyncDispose](), ...all.map(({ done }) => done)]);
-      // A database that is away would be waited for; what is not handed back then is free when its leases run out.
-      await (queue.isShared ? Promise.race([drained, Bun.sleep(DRAIN_MS)]) : drained);
-    },
-  };
+  }
+
+  #start(job: ClaimedJob<CrawlSpec>): void {
+    const { app, log } = this.#options;
+    this.#helper?.leave();
+    const stop = { cancel: new AbortController(), leave: new AbortController() };
+    const { id } = job;
+    const foreign = this.#foreign;
+    app.metrics.count("jobs_claimed", {});
+    if (!foreign.has(id)) log.info("job taken", { job_id: id });
+    const parts = { ...this.#options, id, stop, foreign, isEnding: () => this.#isEnding };
+    const done = runJob(job, parts).finally(() => {
+      this.#running.delete(id);
+      this.wake();
+    });
+    this.#running.set(id, { id, leave: stop.leave, done });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isEnding = true;
+    clearInterval(this.#timer);
+    this.#hints[Symbol.dispose]();
+    await this.#claiming;
+    const all = [...this.#running.values()];
+    for (const { id, leave } of all) {
+      this.#options.log.info("job handed back", { job_id: id });
+      leave.abort();
+    }
+    const drained = Promise.all([this.#helper?.[Symbol.asyncDispose](), ...all.map(({ done }) => done)]);
+    // A database that is away would be waited for; what is not handed back then is free when its leases run out.
+    await (this.#options.queue.isShared ? Promise.race([drained, Bun.sleep(DRAIN_MS)]) : drained);
+  }
 }
 
 type RunParts = JobParts & {
@@ -111,7 +123,7 @@ async function runJob(job: ClaimedJob<CrawlSpec>, parts: RunParts): Promise<void
   const paths = { directory, shown: shownDirectory };
   // A queue that cannot be read now tells a few pages twice at worst.
   const told = await toldPages(job, queue).catch(() => new Set());
-  const reporter = startReporting(job, queue, { stop, log, metrics: app.metrics, paths, told });
+  const reporter = new Reporter(job, queue, { stop, log, metrics: app.metrics, paths, told });
   try {
     const write = await crawl(job, reporter, parts).then(
       (summary) => whatBecame(summary, reporter, parts),
@@ -126,7 +138,7 @@ async function runJob(job: ClaimedJob<CrawlSpec>, parts: RunParts): Promise<void
 async function crawl(job: ClaimedJob<CrawlSpec>, reporter: Reporter, parts: RunParts): Promise<CrawlSummary> {
   // The work of an earlier run of this job must not be forgotten.
   const isFresh = job.spec.isFresh && !job.hasBegun;
-  const { keepTold } = reporter;
+  const keepTold = (): Promise<void> => reporter.keepTold();
   for await (const event of runCrawl(job, { ...parts, isFresh, canLead: true, keepTold })) {
     if (event.kind === "finished") return event.summary;
     await reporter.take(event);
@@ -151,7 +163,7 @@ function whatFailed(error: unknown, reporter: Reporter, parts: RunParts): Write 
   if (isDirectoryBusy(error)) return () => reporter.handBack(BUSY_DELAY_MS);
   if (isEnding() && isCancelled(error)) return () => reporter.handBack(0);
   if (error instanceof Failure && error.code === "store_unavailable")
-    return waitForStore(error, reporter, { id, log });
+    return waitForStore(error, reporter, parts);
   if (error instanceof OtherStore && queue.isShared) {
     if (!foreign.has(id)) log.warning("job of another store", { job_id: id });
     foreign.add(id);
@@ -165,9 +177,9 @@ function whatFailed(error: unknown, reporter: Reporter, parts: RunParts): Write 
 
 /** A job whose store is away goes on when it is back: nobody has to submit it again. */
 function waitForStore(
-  { message }: Pick<FailureRecord, "message">,
+  { message }: FailureRecord | Failure,
   reporter: Reporter,
-  { id, log }: Pick<RunParts, "id" | "log">,
+  { id, log }: RunParts,
 ): Write {
   log.warning("job waits for its store", { job_id: id, reason: message });
   return () => reporter.handBack(BUSY_DELAY_MS);
@@ -202,3 +214,118 @@ const isCancelled = (error: unknown): boolean => error instanceof Failure && err
 /** Whether a stalled process, whose lease has run out, may still hold the crawl's memory. */
 const isDirectoryBusy = (error: unknown): boolean =>
   error instanceof Failure && systemCode(error.cause)?.startsWith("SQLITE_BUSY") === true;
+
+type HelpedJob = Pick<ClaimedJob<CrawlSpec>, "id" | "spec">;
+
+/** A job that was left is not joined again for so long, in ms: its crawl may be at its end, or cannot be helped. */
+const REST_MS = 5000;
+
+/** Helps with crawls that other processes lead, one at a time. */
+class Helper implements AsyncDisposable {
+  readonly #options: JobParts;
+  #helping: { readonly leave: AbortController; readonly done: Promise<void> } | null = null;
+  #left = { id: "", until: 0 };
+
+  constructor(options: JobParts) {
+    this.#options = options;
+  }
+
+  /** Joins a running job unless it helps with one already. */
+  async help(): Promise<void> {
+    if (this.#helping) return;
+    const job = await this.#options.queue.joinable().catch(() => null);
+    if (!job || (job.id === this.#left.id && performance.now() < this.#left.until)) return;
+    const leave = new AbortController();
+    const done = this.#join(job, leave).finally(() => {
+      this.#helping = null;
+    });
+    this.#helping = { leave, done };
+  }
+
+  async #join(job: HelpedJob, leave: AbortController): Promise<void> {
+    const { app, log } = this.#options;
+    log.info("joins a job", { job_id: job.id });
+    app.metrics.count("jobs_helped", {});
+    using _ = watchEnd(job.id, leave, this.#options);
+    const stop = { cancel: new AbortController(), leave };
+    try {
+      // What comes of it is told by the process that leads.
+      for await (const _ of runCrawl(job, { ...this.#options, stop, isFresh: false, canLead: false }));
+    } catch (error) {
+      const reason = error instanceof Failure ? error.message : describe(error);
+      if (!isAway(error)) log.warning("a job cannot be helped", { job_id: job.id, reason });
+    }
+    this.#left = { id: job.id, until: performance.now() + REST_MS };
+    log.info("leaves a job", { job_id: job.id });
+  }
+
+  /** Leaves the job that it helps with; its pages under way go back. */
+  leave(): void {
+    this.#helping?.leave.abort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.leave();
+    await this.#helping?.done;
+  }
+}
+
+/** Leaves a job that is no longer run or going to be, whatever its crawl says. */
+function watchEnd(id: string, leave: AbortController, { queue }: JobParts): Disposable {
+  const look = async (): Promise<void> => {
+    const job = await queue.get(id);
+    if (job?.state !== "running" && job?.state !== "queued") leave.abort();
+    if (job?.isCancelled) leave.abort();
+  };
+  // While the queue cannot be read, it is as it was.
+  const timer = setInterval(() => void look().catch(() => {}), queue.beatMs);
+  const hints = queue.onChange((changed, isCancelled) => {
+    if (changed === id && isCancelled) leave.abort();
+  });
+  return {
+    [Symbol.dispose]() {
+      clearInterval(timer);
+      hints[Symbol.dispose]();
+    },
+  };
+}
+
+/** What runs jobs. */
+type JobParts = {
+  readonly app: App;
+  readonly queue: JobQueue<CrawlSpec>;
+  readonly places: CrawlPlaces;
+  readonly log: Log;
+};
+
+type CrawlParts = JobParts & {
+  readonly stop: JobStop;
+  /** Whether to forget what an earlier crawl remembers of the place. */
+  readonly isFresh: boolean;
+  /** Whether this process has the job's lease; others only help. */
+  readonly canLead: boolean;
+  readonly keepTold?: () => Promise<void>;
+};
+
+/** Runs this process's part of a job's crawl. @throws Failure as `runCrawlJob`, and for what has changed meanwhile */
+async function* runCrawl(
+  { id, spec }: HelpedJob,
+  { app, queue, places, stop, isFresh, canLead, keepTold }: CrawlParts,
+): AsyncGenerator<CrawlEvent, void> {
+  const { cancel, leave } = stop;
+  for (const path of spec.sitemapFiles) await requireSameFile(path);
+  if (spec.network.storageState !== null) await requireNoLink(spec.network.storageState);
+  const output = await places.open(spec.directory);
+  await using session = app.openSession(spec.network, spec.caller, { client: `job ${id}` });
+  const options = {
+    output,
+    jobId: id,
+    isFresh,
+    freshName: '"fresh": true',
+    shellSettings: { output_dir: spec.shownDirectory ?? null },
+    authorizations: new Map(spec.authorizations),
+    ...(queue.isShared && { shared: { canLead, leave: leave.signal, ...(keepTold && { keepTold }) } }),
+  };
+  const signal = queue.isShared ? cancel.signal : AbortSignal.any([cancel.signal, leave.signal]);
+  yield* session.crawl(spec.plan, options, signal);
+}

@@ -18,7 +18,7 @@ export type CrawlSpec = {
 };
 
 /** The part of a request that a job's record shows. */
-export type ShownCrawl = {
+type ShownCrawl = {
   readonly output_dir: string;
   readonly seeds: readonly string[];
   readonly sitemaps: readonly string[];
@@ -26,10 +26,7 @@ export type ShownCrawl = {
 
 /** How many seeds and sitemaps a record names; the manifest has all of them. */
 const MAX_SHOWN = 20;
-/**
- * The most characters of each list after its first entry: a thousand records are listed at once, four times a
- * second.
- */
+/** The most characters of each list after its first: a thousand records are listed at once, four times a second. */
 const MAX_SHOWN_CHARACTERS = 2000;
 
 export const shownCrawl = (outputDirectory: string, plan: CrawlPlan): ShownCrawl => ({

@@ -7,6 +7,7 @@ import { ProblemError } from "../../../middleware/problem.ts";
 import {
   type ApiCall,
   type ApiOperation,
+  answerOf,
   BODY_PROBLEMS,
   parseWith,
   problem,
@@ -60,42 +61,46 @@ const LISTED = {
   404: problem("There is no such job, or a later crawl has replaced its manifest"),
 };
 
-const json = (schema: z.ZodType) => ({ "application/json": schema });
-
 /** A crawl of a site of one page. */
 const CRAWL_EXAMPLE = { output_dir: "example-org", seeds: ["https://example.org/"], max_pages: 5 };
 
-/** Operations on crawl jobs: submit, list, show, cancel, and the manifest. */
+/** Operations on crawl jobs: submit, list, show, cancel, and what completed ones have. */
 export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
-  {
-    method: "post",
-    path: "/crawl",
-    tag: "crawl jobs",
-    summary: "Submit a crawl job",
-    body: { schema: parts.requests.CrawlRequest, example: CRAWL_EXAMPLE },
-    answers: {
-      ...BODY_PROBLEMS,
-      202: {
-        description: "The job waits for its turn",
-        content: json(SubmittedJob),
-        headers: { Location: { description: "Where its status is" } },
-      },
-      403: problem("A path leads out of the output root, or the Origin is foreign"),
-      409: problem("An unfinished job has this output directory"),
-      429: problem("As many jobs wait as may, or too many requests", {
-        "Retry-After": { description: "Seconds to wait" },
-      }),
+  submitOperation(parts),
+  ...jobOperations(parts),
+  ...pageOperations(parts),
+];
+
+const JOBS = { method: "get", path: "/crawl", tag: "crawl jobs" } as const;
+const JOB = { ...JOBS, path: "/crawl/{job_id}", params: JOB_PATH } as const;
+
+const submitOperation = (parts: ExtractorParts): ApiOperation => ({
+  ...JOBS,
+  method: "post",
+  summary: "Submit a crawl job",
+  body: { schema: parts.requests.CrawlRequest, example: CRAWL_EXAMPLE },
+  answers: {
+    ...BODY_PROBLEMS,
+    202: {
+      ...answerOf("The job waits for its turn", SubmittedJob),
+      headers: { Location: { description: "Where its status is" } },
     },
-    handle: (call) => submit(call, parts),
+    403: problem("A path leads out of the output root, or the Origin is foreign"),
+    409: problem("An unfinished job has this output directory"),
+    429: problem("As many jobs wait as may, or too many requests", {
+      "Retry-After": { description: "Seconds to wait" },
+    }),
   },
+  handle: (call) => submit(call, parts),
+});
+
+const jobOperations = (parts: ExtractorParts): ApiOperation[] => [
   {
-    method: "get",
-    path: "/crawl",
-    tag: "crawl jobs",
+    ...JOBS,
     summary: "List crawl jobs",
     query: ListQuery,
     answers: {
-      200: { description: "The newest jobs first", content: json(JobList) },
+      200: answerOf("The newest jobs first", JobList),
       422: problem("A parameter is wrong"),
     },
     handle: async ({ query }) => {
@@ -105,24 +110,19 @@ export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
     },
   },
   {
-    method: "get",
-    path: "/crawl/{job_id}",
-    tag: "crawl jobs",
+    ...JOB,
     summary: "Poll a job's status",
-    params: JOB_PATH,
-    answers: { 200: { description: "Where it stands", content: json(JobStatus) }, 404: UNKNOWN_JOB },
+    answers: { 200: answerOf("Where it stands", JobStatus), 404: UNKNOWN_JOB },
     handle: async (call) => Response.json(jobStatus(await requireJob(call, parts))),
   },
   {
+    ...JOB,
     method: "delete",
-    path: "/crawl/{job_id}",
-    tag: "crawl jobs",
     summary: "Cancel a job",
     description: "A job that waits or has ended answers 200; one that runs answers 202 and stops soon.",
-    params: JOB_PATH,
     answers: {
-      200: { description: "It does not run (any more)", content: json(JobStatus) },
-      202: { description: "It is stopping", content: json(JobStatus) },
+      200: answerOf("It does not run (any more)", JobStatus),
+      202: answerOf("It is stopping", JobStatus),
       404: UNKNOWN_JOB,
     },
     handle: async (call) => {
@@ -132,30 +132,26 @@ export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
     },
   },
   {
-    method: "get",
+    ...JOB,
     path: "/crawl/{job_id}/manifest",
-    tag: "crawl jobs",
     summary: "Download the manifest of a completed job",
-    params: JOB_PATH,
-    answers: {
-      200: { description: "The manifest", content: json(Manifest) },
-      ...LISTED,
-    },
+    answers: { 200: answerOf("The manifest", Manifest), ...LISTED },
     handle: async (call) =>
       new Response(await requireManifest(await requireJob(call, parts), parts.places), {
         headers: { "content-type": "application/json" },
       }),
   },
+];
+
+const pageOperations = (parts: ExtractorParts): ApiOperation[] => [
   {
-    method: "get",
+    ...JOB,
     path: "/crawl/{job_id}/pages",
-    tag: "crawl jobs",
     summary: "List pages of a completed job",
     description: "Some pages at a time, in the order in which they were found, and how many match.",
-    params: JOB_PATH,
     query: PagesQuery,
     answers: {
-      200: { description: "The pages", content: json(JobPages) },
+      200: answerOf("The pages", JobPages),
       ...LISTED,
       422: problem("A parameter is wrong"),
     },
@@ -168,25 +164,21 @@ export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
     },
   },
   {
-    method: "get",
+    ...JOB,
     path: "/crawl/{job_id}/outcomes",
-    tag: "crawl jobs",
     summary: "Count the pages of a completed job by host, and by the reason why they were not extracted",
-    params: JOB_PATH,
-    answers: { 200: { description: "The counts", content: json(JobOutcomes) }, ...LISTED },
+    answers: { 200: answerOf("The counts", JobOutcomes), ...LISTED },
     handle: async (call) =>
       Response.json(await countOutcomes(pagesOf(parts.places, await requirePages(call, parts)))),
   },
   {
-    method: "get",
+    ...JOB,
     path: "/crawl/{job_id}/download",
-    tag: "crawl jobs",
     summary: "Download all pages of a completed job in one file",
     description: [
       "`zip`: the Markdown files; `jsonl`: a line a page with `url`, `title`, `word_count`, `content_hash`, `file_path`",
       "and `markdown`; `llms.txt`: the titles and addresses, as llmstxt.org has them.",
     ].join(" "),
-    params: JOB_PATH,
     query: DownloadQuery,
     answers: {
       200: {
@@ -263,6 +255,8 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
       detail: "another job that has not ended yet has this output directory",
     });
   exchange.log.info("job accepted", { job_id: job.id });
+  // Whoever has the answer finds the directory. The job opens it again, and reports what is wrong with it.
+  await places.open(directory).catch(() => {});
   const runners = await queue.runners?.().catch(() => null);
   if (runners === 0) exchange.log.warning("no process runs jobs", { job_id: job.id });
   runner.wake();

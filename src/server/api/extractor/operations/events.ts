@@ -1,6 +1,6 @@
 import { onAbort, pause } from "../../../../base/abort.ts";
 import { Failure } from "../../../../base/failure.ts";
-import type { JobRecord } from "../../../../crawler/index.ts";
+import type { JobRecord, StoredEvent } from "../../../../crawler/index.ts";
 import { ClientCounts } from "../../../middleware/limits.ts";
 import { ProblemError } from "../../../middleware/problem.ts";
 import { type ApiCall, type ApiOperation, problem, UNKNOWN_JOB, z } from "../../openapi.ts";
@@ -8,13 +8,10 @@ import { isOver, jobStatus } from "../jobs/spec.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { requireJob } from "./crawl.ts";
 
-/**
- * How often a silent stream sends a sign of life, in ms; proxies cut streams that are silent for a minute.
- */
+/** How often a silent stream sends a sign of life, in ms; proxies cut streams that are silent for a minute. */
 const HEARTBEAT_MS = 15_000;
 /** The most streams of one process; they do not count as requests under way. */
 const MAX_STREAMS = 1000;
-/** The most streams of one client. */
 const MAX_STREAMS_PER_CLIENT = 100;
 
 /** One event; its `data` is JSON. */
@@ -28,53 +25,49 @@ const ServerEvent = z
   .openapi("ServerEvent");
 
 /** The operation `GET /crawl/{job_id}/events`. */
-export function eventOperations(parts: ExtractorParts): ApiOperation[] {
+export function eventsOperation(parts: ExtractorParts): ApiOperation {
   const streams = new ClientCounts();
-  return [
-    {
-      method: "get",
-      path: "/crawl/{job_id}/events",
-      tag: "crawl jobs",
-      summary: "Follow a job",
-      description: [
-        "Server-sent events: `progress` (the status record, when it changes), `page` (an entry as in the manifest),",
-        "`started`, `notice`, and last `end` (the status record). Events have ids; `Last-Event-ID` goes on behind one.",
-        "The newest 500 events of a job are kept, and up to 20000 of the last two minutes. A `gap` names the numbers of",
-        "events that the stream leaves out since they are kept no longer.",
-      ].join(" "),
-      params: z.object({ job_id: z.string().min(1) }),
-      headers: z.object({
-        "last-event-id": z.string().optional().openapi({ description: "The last event that was seen" }),
-      }),
-      answers: {
-        200: { description: "The events", content: { "text/event-stream": ServerEvent } },
-        204: { description: "The job has ended and its last event was seen: do not ask again" },
-        404: UNKNOWN_JOB,
-        429: problem("Too many streams", { "Retry-After": { description: "Seconds to wait" } }),
-      },
-      handle: async (call) => {
-        const job = await requireJob(call, parts);
-        const seen = lastSeen(call);
-        if (isOver(job) && seen > 0 && seen >= job.lastEvent) return new Response(null, { status: 204 });
-        const { client } = call.exchange;
-        if (streams.total >= MAX_STREAMS) throw tooManyStreams(MAX_STREAMS);
-        const place = streams.take(client, MAX_STREAMS_PER_CLIENT);
-        if (!place) throw tooManyStreams(MAX_STREAMS_PER_CLIENT, " of one client");
-        call.exchange.keepOpen();
-        const body = openStream(job, { seen, parts, signal: call.exchange.signal() }, () =>
-          place[Symbol.dispose](),
-        );
-        return new Response(body, {
-          headers: {
-            "content-type": "text/event-stream",
-            "cache-control": "no-store",
-            // Without this header nginx holds events back until its buffer is full.
-            "x-accel-buffering": "no",
-          },
-        });
-      },
+  return {
+    method: "get",
+    path: "/crawl/{job_id}/events",
+    tag: "crawl jobs",
+    summary: "Follow a job",
+    description: [
+      "Server-sent events: `progress` (the status record, when it changes), `page` (an entry as in the manifest),",
+      "`started`, `notice`, and last `end` (the status record). Events have ids; `Last-Event-ID` goes on behind one.",
+      "The newest 500 events of a job are kept, and up to 20000 of the last two minutes. A `gap` names the numbers of",
+      "events that the stream leaves out since they are kept no longer.",
+    ].join(" "),
+    params: z.object({ job_id: z.string().min(1) }),
+    headers: z.object({
+      "last-event-id": z.string().optional().openapi({ description: "The last event that was seen" }),
+    }),
+    answers: {
+      200: { description: "The events", content: { "text/event-stream": ServerEvent } },
+      204: { description: "The job has ended and its last event was seen: do not ask again" },
+      404: UNKNOWN_JOB,
+      429: problem("Too many streams", { "Retry-After": { description: "Seconds to wait" } }),
     },
-  ];
+    handle: async (call) => {
+      const job = await requireJob(call, parts);
+      const seen = lastSeen(call);
+      if (isOver(job) && seen > 0 && seen >= job.lastEvent) return new Response(null, { status: 204 });
+      const { client } = call.exchange;
+      if (streams.total >= MAX_STREAMS) throw tooManyStreams(MAX_STREAMS);
+      const place = streams.take(client, MAX_STREAMS_PER_CLIENT);
+      if (!place) throw tooManyStreams(MAX_STREAMS_PER_CLIENT, " of one client");
+      call.exchange.keepOpen();
+      const body = openStream(job, { seen, parts, signal: call.exchange.signal() }, place);
+      return new Response(body, {
+        headers: {
+          "content-type": "text/event-stream",
+          "cache-control": "no-store",
+          // Without this header nginx holds events back until its buffer is full.
+          "x-accel-buffering": "no",
+        },
+      });
+    },
+  };
 }
 
 function lastSeen({ exchange }: ApiCall): number {
@@ -97,7 +90,7 @@ type StreamOptions = {
   readonly signal: AbortSignal;
 };
 
-function openStream(job: JobRecord, options: StreamOptions, onClose: () => void): ReadableStream<Uint8Array> {
+function openStream(job: JobRecord, options: StreamOptions, place: Disposable): ReadableStream<Uint8Array> {
   const { parts } = options;
   const encoder = new TextEncoder();
   const left = new AbortController();
@@ -107,7 +100,7 @@ function openStream(job: JobRecord, options: StreamOptions, onClose: () => void)
   const close = (): void => {
     if (isClosed) return;
     isClosed = true;
-    onClose();
+    place[Symbol.dispose]();
     left.abort();
   };
   // A client that leaves before it has read anything never closes the stream.
@@ -145,13 +138,8 @@ async function* follow(
     if (!job) return;
     const status = JSON.stringify(jobStatus(job));
     const events = await readable(() => watch.eventsAfter(last));
-    let text = "";
-    for (const { number, kind, body } of events ?? []) {
-      if (number > last + 1)
-        text += `id: ${number - 1}\nevent: gap\ndata: ${JSON.stringify({ from: last + 1, to: number - 1 })}\n\n`;
-      last = number;
-      if (kind !== "end") text += `id: ${number}\nevent: ${kind}\ndata: ${body}\n\n`;
-    }
+    let text = textOf(events ?? [], last);
+    last = events?.at(-1)?.number ?? last;
     const hasCaughtUp = last >= job.lastEvent;
     if (status !== shown && hasCaughtUp) {
       text += `event: progress\ndata: ${status}\n\n`;
@@ -169,6 +157,19 @@ async function* follow(
     if (hasCaughtUp) await watch.change(job, HEARTBEAT_MS, signal);
     else if (!events?.length) await pause(parts.queue.beatMs, signal);
   }
+}
+
+/** The events as a stream has them, with a gap for those after the last one that are kept no longer. */
+function textOf(events: readonly StoredEvent[], last: number): string {
+  let text = "";
+  let next = last + 1;
+  for (const { number, kind, body } of events) {
+    const gap = { from: next, to: number - 1 };
+    if (number > next) text += `id: ${gap.to}\nevent: gap\ndata: ${JSON.stringify(gap)}\n\n`;
+    if (kind !== "end") text += `id: ${number}\nevent: ${kind}\ndata: ${body}\n\n`;
+    next = number + 1;
+  }
+  return text;
 }
 
 /** Null while events cannot be read: a reader that waits misses none. */

@@ -13,7 +13,7 @@ import { subscriberNetwork } from "../../../../fetching/index.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
 import { acceptedTypes, type Exchange } from "../../../middleware/exchange.ts";
 import { callerOf } from "../../../middleware/origin.ts";
-import { type ApiOperation, BODY_PROBLEMS, PAGE_PROBLEMS, parseWith, z } from "../../openapi.ts";
+import { type ApiOperation, answerOf, BODY_PROBLEMS, PAGE_PROBLEMS, parseWith, z } from "../../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { readExtraction, readNetwork, readUrl, requireSelectors } from "../requests.ts";
 import { AskedFields, ExtractionResult } from "../schemas/answers.ts";
@@ -30,10 +30,7 @@ export const extractOperation = (parts: ExtractorParts): ApiOperation => ({
   answers: {
     ...BODY_PROBLEMS,
     ...PAGE_PROBLEMS,
-    200: {
-      description: "The article",
-      content: { "application/json": z.union([ExtractionResult, AskedFields]) },
-    },
+    200: answerOf("The article", z.union([ExtractionResult, AskedFields])),
   },
   handle: async ({ exchange }) => {
     const request = parseWith(parts.requests.ExtractionRequest, readJsonBody(exchange), "body");

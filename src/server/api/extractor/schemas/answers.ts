@@ -7,6 +7,7 @@ const timestamp = (description: string) =>
 const text = z.string().nullable();
 const count = z.int().min(0);
 const pixels = z.int().min(1).nullable();
+const failure = z.object({ code: z.string(), message: z.string() }).nullable();
 const warnings = z.array(z.string()).nullable().openapi({ description: "Null when there are none" });
 
 export const ExtractionResult = z
@@ -135,10 +136,7 @@ export const JobStatus = z
     warnings: warnings.openapi({
       description: "Sentences for a person, as in the manifest; null when there are none",
     }),
-    error: z
-      .object({ code: z.string(), message: z.string() })
-      .nullable()
-      .openapi({ description: "Of a failed job; code cancelled when it was called off" }),
+    error: failure.openapi({ description: "Of a failed job; code cancelled when it was called off" }),
   })
   .openapi("JobStatus");
 
@@ -160,7 +158,7 @@ const ManifestEntry = z
     duration_ms: z.number().nullable(),
     content_hash: text,
     warnings,
-    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    error: failure,
     reason: text,
     unchanged: z.boolean(),
     change: z
@@ -194,7 +192,7 @@ export const Manifest = z
     gone: count,
     skipped_links: z.record(z.string(), count),
     warnings,
-    error: z.object({ code: z.string(), message: z.string() }).nullable(),
+    error: failure,
     results: z.array(ManifestEntry),
   })
   .openapi("Manifest");

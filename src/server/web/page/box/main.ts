@@ -1,8 +1,7 @@
 import type { z } from "../../../api/openapi.ts";
 import type * as schemas from "../../../api/search/schemas.ts";
-import { fill, h, s } from "../dom.ts";
-import { snippetNodes } from "../snippet.ts";
-import { type Chosen, forgetChoices, keepChoice, recentChoices } from "./recent.ts";
+import { fill, h, s, snippetNodes } from "../dom.ts";
+import { keptList } from "../kept-list.ts";
 import style from "./style.css" with { type: "text" };
 
 /*
@@ -148,8 +147,7 @@ class DocsSearch extends HTMLElement {
 
   #move(event: KeyboardEvent): void {
     const { length } = this.#options;
-    const steps: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
-    const step = steps[event.key];
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step !== undefined && length > 0) {
       event.preventDefault();
       this.#choose((this.#active + step + length) % length);
@@ -177,7 +175,7 @@ class DocsSearch extends HTMLElement {
     const server = this.#server;
     if (query === "" || server === null) return this.#showRecent(server);
     try {
-      const page = await ask(server, { query, tenants: this.getAttribute("tenants") ?? "", signal });
+      const page = await ask(server, query, this.getAttribute("tenants") ?? "", signal);
       if (signal.aborted) return;
       const hits = page.hits.flatMap((hit) => toOption(hit, server, query) ?? []);
       this.#show(hits);
@@ -193,7 +191,7 @@ class DocsSearch extends HTMLElement {
   }
 
   #showRecent(server: string | null): void {
-    const recent = this.getAttribute("recent") === "off" || server === null ? [] : recentChoices(server);
+    const recent = this.getAttribute("recent") === "off" || server === null ? [] : choicesOn(server).read();
     this.#show(
       recent.map((chosen) => ({ chosen, group: "Recent", content: [h("span.where", chosen.name)] })),
     );
@@ -202,7 +200,7 @@ class DocsSearch extends HTMLElement {
   }
 
   #forgetRecent(): void {
-    if (this.#server !== null) forgetChoices(this.#server);
+    if (this.#server !== null) choicesOn(this.#server).write([]);
     this.#showRecent(this.#server);
     this.#input.focus();
   }
@@ -254,11 +252,11 @@ type Option = { readonly chosen: Chosen; readonly group: string; readonly conten
 /** The server's answer that this page may not search, or not now. */
 class Refused extends Error {}
 
-type Wish = { readonly query: string; readonly tenants: string; readonly signal: AbortSignal };
-
 async function ask(
   server: string,
-  { query, tenants, signal }: Wish,
+  query: string,
+  tenants: string,
+  signal: AbortSignal,
 ): Promise<z.infer<typeof schemas.SearchAnswer>> {
   const parameters = new URLSearchParams({ q: query, size: String(SIZE), snippet_style: "rich", facets: "" });
   if (tenants.trim() !== "") parameters.set("tenant", tenants);
@@ -328,6 +326,26 @@ const glass = (): SVGElement =>
     s("circle", { cx: 11, cy: 11, r: 7 }),
     s("path", { d: "m16.5 16.5 4 4" }),
   );
+
+/** A place that a reader chose. */
+type Chosen = { readonly url: string; readonly title: string; readonly name: string };
+
+const MAX_KEPT = 5;
+
+/** The places that were chosen last. */
+const choicesOn = (server: string) => keptList(`docs-search.recent ${server}`, MAX_KEPT, isChosen);
+
+function keepChoice(server: string, chosen: Chosen): void {
+  const choices = choicesOn(server);
+  choices.write([chosen, ...choices.read().filter(({ url }) => url !== chosen.url)]);
+}
+
+/** Other scripts of the site write into the same storage. */
+const isChosen = (value: unknown): value is Chosen =>
+  typeof value === "object" &&
+  value !== null &&
+  ["url", "title", "name"].every((name) => typeof Reflect.get(value, name) === "string") &&
+  /^https?:/.test(String(Reflect.get(value, "url")));
 
 if (!customElements.get("docs-search")) customElements.define("docs-search", DocsSearch);
 

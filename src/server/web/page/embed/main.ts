@@ -1,4 +1,4 @@
-import { append, byId, copyButton, fill, h } from "../dom.ts";
+import { byId, copyButton, fill, h } from "../dom.ts";
 import { showProblem } from "../http.ts";
 import { listTenants } from "../search/api.ts";
 
@@ -38,19 +38,15 @@ function show(): void {
 async function showTenants(): Promise<void> {
   try {
     const tenants = await listTenants();
-    append(
-      choices,
-      tenants.map(({ tenant, docs_name: name }) =>
-        h("label.check", h("input", { type: "checkbox", value: tenant }), name),
-      ),
-    );
+    const choice = ({ tenant, docs_name: name }: (typeof tenants)[number]): HTMLElement =>
+      h("label.check", h("input", { type: "checkbox", value: tenant }), name);
+    choices.append(...tenants.map(choice));
   } catch (error) {
     showProblem(byId("problem", HTMLElement), error);
   }
 }
 
-const copy = copyButton("Copy", () => snippet.textContent ?? "");
-append(byId("copy", HTMLElement), [copy]);
+byId("copy", HTMLElement).append(copyButton("Copy", () => snippet.textContent ?? ""));
 byId("wish", HTMLFormElement).addEventListener("input", show);
 byId("wish", HTMLFormElement).addEventListener("submit", (event) => event.preventDefault());
 show();

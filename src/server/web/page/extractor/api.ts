@@ -1,4 +1,3 @@
-import { type EventSourceMessage, EventSourceParserStream } from "eventsource-parser/stream";
 import { pause } from "../../../../base/abort.ts";
 import { withScheme } from "../../../../urls/index.ts";
 import type * as answers from "../../../api/extractor/schemas/answers.ts";
@@ -28,14 +27,10 @@ export type ExtractionBody = {
 export type ExtractedPage = { readonly article: Article; readonly blocks: readonly PageBlock[] | null };
 
 export async function extractPage(body: ExtractionBody, signal: AbortSignal): Promise<ExtractedPage> {
-  const fields = ["default", "blocks"];
+  const options = { method: "POST", body: { ...body, fields: ["default", "blocks"] }, signal } as const;
   const { blocks, ...article } = await requestJson<Article & { readonly blocks: ExtractedPage["blocks"] }>(
     "./",
-    {
-      method: "POST",
-      body: { ...body, fields },
-      signal,
-    },
+    options,
   );
   return { article, blocks };
 }
@@ -140,16 +135,26 @@ export async function* followEvents(
   }
 }
 
-async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<EventSourceMessage, void> {
+type ServerEvent = { readonly id?: string; readonly event?: string; readonly data: string };
+
+/** Reads events as our server writes them: lines end in LF, and each field has one of them. */
+async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent, void> {
   // TypeScript's declarations of the two streams differ in what they take besides byte arrays.
   const decoder = new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>;
-  const events = new EventSourceParserStream({ maxBufferSize: MAX_EVENT });
-  const reader = body.pipeThrough(decoder).pipeThrough(events).getReader();
+  const reader = body.pipeThrough(decoder).getReader();
+  let rest = "";
   try {
     for (;;) {
       const { value, done } = await reader.read();
       if (done) return;
-      yield value;
+      const events = (rest + value).split("\n\n");
+      rest = events.pop() ?? "";
+      if (rest.length > MAX_EVENT) throw new RangeError("an event that does not end");
+      for (const event of events) {
+        const fields = Object.fromEntries(event.split("\n").map((line) => line.split(/: ?(.*)/s, 2)));
+        // A comment, which keeps the connection open, has no data.
+        if (fields.data !== undefined) yield fields;
+      }
     }
   } finally {
     void reader.cancel().catch(() => {});

@@ -18,11 +18,9 @@ export function articleView({ article, blocks }: ExtractedPage, actions: BlockAc
     { id: "reader", label: "Article", isPrimary: true, content: reader(article) },
     late("blocks", "Blocks", () => blocksView(blocks, actions)),
     late("markdown", "Markdown", () =>
-      source(markdown, markdownView(markdown), { name: `${name}.md`, type: "text/markdown" }),
+      source(markdown, markdownView(markdown), `${name}.md`, "text/markdown"),
     ),
-    late("json", "JSON", () =>
-      source(json, jsonView(article), { name: `${name}.json`, type: "application/json" }),
-    ),
+    late("json", "JSON", () => source(json, jsonView(article), `${name}.json`, "application/json")),
     { id: "metadata", label: "Metadata", content: metadata(article) },
   ]);
   return [...warnings(article), view];
@@ -61,15 +59,10 @@ const DOUBTFUL = 0.5;
 function chips(article: Article): HTMLElement {
   const { page_type: type, confidence, fetcher, word_count: words } = article;
   const isDoubtful = confidence !== null && confidence < DOUBTFUL;
+  const sure = confidence === null ? null : `${Math.round(confidence * 100)} % sure`;
   const list: readonly (readonly [label: string, explanation: string, kind?: string] | null)[] = [
     type && [type, "What kind of page this is"],
-    confidence === null
-      ? null
-      : [
-          `${Math.round(confidence * 100)} % sure`,
-          "How sure it is that this is the content",
-          isDoubtful ? "bad" : "",
-        ],
+    sure === null ? null : [sure, "How sure it is that this is the content", isDoubtful ? "bad" : ""],
     [FETCHERS[fetcher], "How the page was fetched"],
     [
       `${counted(words, "word")}, ${readingTime(words)}`,
@@ -112,20 +105,14 @@ function metadata(article: Article): HTMLElement {
   const { sources, confidence, status_code: status, image } = article;
   const from = (field: keyof Article["sources"]): string =>
     sources[field] ? ` — from ${sources[field]}` : "";
+  const time = (field: "published_date" | "modified_date"): string | null =>
+    article[field] && `${formatTime(article[field]) ?? article[field]}${from(field)}`;
   const rows: readonly (readonly [string, string | Node | null])[] = [
     ["Title", article.title && article.title + from("title")],
     ["By", article.byline && article.byline + from("byline")],
     ["Site", article.siteName],
-    [
-      "Published",
-      article.published_date &&
-        `${formatTime(article.published_date) ?? article.published_date}${from("published_date")}`,
-    ],
-    [
-      "Modified",
-      article.modified_date &&
-        `${formatTime(article.modified_date) ?? article.modified_date}${from("modified_date")}`,
-    ],
+    ["Published", time("published_date")],
+    ["Modified", time("modified_date")],
     ["Language", article.lang],
     ["Excerpt", article.excerpt],
     ["Kind of page", article.page_type],

@@ -114,10 +114,7 @@ class BlocksView {
     if (this.#part?.landmark !== block.landmark || this.#part === null) {
       const name = block.landmark;
       const label = name !== null && h("span.landmark", LANDMARKS[name] ?? name);
-      this.#part = {
-        landmark: name,
-        element: h("div.part", { class: name === null ? "part plain" : "part" }, label),
-      };
+      this.#part = { landmark: name, element: h(name === null ? "div.part.plain" : "div.part", label) };
       this.#outline.append(this.#part.element);
     }
     const state = stateOf(block);

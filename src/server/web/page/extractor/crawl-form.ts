@@ -15,7 +15,7 @@ type Field = {
 };
 
 /** A fault of a field, in the form of the server's answers. */
-type Fault = { readonly path: string; readonly message: string };
+type Fault = RequestFailed["fields"][number];
 
 const MAIN: readonly Field[] = [
   {

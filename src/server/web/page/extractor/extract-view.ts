@@ -105,7 +105,7 @@ export class ExtractView {
     this.#intro.hidden = true;
     this.#suggestions.hidden = true;
     const elapsed = startWatch();
-    const stopClock = showProgress(this.#progress, address.url, { stop: () => own.abort(), elapsed });
+    const stopClock = showProgress(this.#progress, address.url, () => own.abort(), elapsed);
     try {
       const page = await extractPage(this.#options.body(address.url), own.signal);
       fill(this.#result, ...articleView(page, this.#options));
@@ -146,13 +146,13 @@ function startWatch(): () => number {
   return () => performance.now() - started - (timeAsking() - asked);
 }
 
-type Watched = { readonly stop: () => void; readonly elapsed: () => number };
-
-/**
- * Shows what is under way and for how long.
- * @returns a function that stops the clock
- */
-function showProgress(element: HTMLElement, url: string, { stop, elapsed }: Watched): () => void {
+/** Shows what is under way and for how long. @returns a function that stops the clock */
+function showProgress(
+  element: HTMLElement,
+  url: string,
+  stop: () => void,
+  elapsed: () => number,
+): () => void {
   const host = URL.parse(url)?.host ?? url;
   const clock = h("span.number");
   const button = h("button.small", { type: "button", onclick: stop }, "Stop");

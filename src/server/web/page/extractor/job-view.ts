@@ -1,7 +1,6 @@
-import type { TimeChart } from "../chart.ts";
 import { announce, append, fill, h, keepInStep, message, saveBlob } from "../dom.ts";
 import { counted, formatAgo, formatDuration, formatNumber, formatTime } from "../format.ts";
-import { keyHeader, request, showProblem } from "../http.ts";
+import { hasKey, request, showProblem } from "../http.ts";
 import {
   type CrawledPage,
   cancelJob,
@@ -16,11 +15,7 @@ import {
   readJob,
 } from "./api.ts";
 import { Outcomes } from "./outcomes.ts";
-
-/** The speed of a crawl is measured over so many ms, at first over fewer, and shown for so many of them. */
-const STRETCH_MS = 2000;
-const FIRST_STRETCH_MS = 500;
-const STRETCHES = 600;
+import { Speed } from "./speed.ts";
 
 /** Shows one job and follows it to its end, or until the signal aborts because nobody looks. */
 export async function showJob(element: HTMLElement, id: string, signal: AbortSignal): Promise<void> {
@@ -168,92 +163,11 @@ class JobView {
     const { file } = DOWNLOADS[what];
     try {
       // Only a request of ours can have a key; without one the browser writes the file while it comes.
-      if (Object.keys(keyHeader()).length === 0) return h("a", { href: path, download: file }).click();
+      if (!hasKey()) return h("a", { href: path, download: file }).click();
       saveBlob(file, await (await request(path)).blob());
     } catch (error) {
       showProblem(this.#trouble, error);
     }
-  }
-}
-
-/** How many pages a second came while somebody looked. */
-class Speed {
-  readonly #room = h("div.speed-room");
-  readonly element = h(
-    "section",
-    { "aria-labelledby": "speed-title", hidden: true },
-    h("h3", { id: "speed-title" }, "Pages a second"),
-    this.#room,
-  );
-  #chart: TimeChart | null = null;
-  #isLoading = false;
-  #times: number[] = [];
-  #ok: number[] = [];
-  #rest: number[] = [];
-  #last: { readonly at: number; readonly successful: number; readonly progress: number } | null = null;
-
-  /** Loads the charts once there is a first stretch to draw: they have nearly as many bytes as all else on the page. */
-  async #load(): Promise<void> {
-    if (this.#isLoading) return;
-    this.#isLoading = true;
-    // A server that is away is told by the page already; the next stretch tries again. One that ends between the head
-    // and the body of its answer leaves a module without anything in it.
-    const draw = await import("../chart.ts").then(
-      ({ timeChart }) => timeChart,
-      () => undefined,
-    );
-    this.#isLoading = draw !== undefined;
-    if (draw === undefined) return;
-    this.#chart = draw({
-      label: "Pages a second, over time",
-      height: 160,
-      format: (value) => `${formatNumber(Math.round(value * 10) / 10)}/s`,
-    });
-    this.#room.append(this.#chart.element);
-    this.#draw();
-  }
-
-  #draw(): void {
-    this.#chart?.show(this.#times, [
-      { name: "extracted", values: this.#ok, colour: "--accent" },
-      { name: "failed or skipped", values: this.#rest, colour: "--bad" },
-    ]);
-  }
-
-  /** Over the last half minute at most; null before anything is known. */
-  get perSecond(): number | null {
-    const recent = this.#times.slice(-15).map((_, index, all) => {
-      const place = this.#times.length - all.length + index;
-      return this.#ok[place]! + this.#rest[place]!;
-    });
-    return recent.length === 0 ? null : recent.reduce((sum, value) => sum + value, 0) / recent.length;
-  }
-
-  take(job: Job): void {
-    // Its room is kept from the beginning, so that nothing below moves when it is drawn.
-    this.element.hidden = isOver(job) && this.#times.length === 0;
-    if (isOver(job)) return;
-    if (job.status === "running") this.#measure(job);
-  }
-
-  #measure({ successful, progress }: Job): void {
-    const now = Date.now();
-    this.#last ??= { at: now, successful, progress };
-    const { at, successful: okBefore, progress: before } = this.#last;
-    const isFirst = this.#times.length === 0;
-    if (now - at < (isFirst ? FIRST_STRETCH_MS : STRETCH_MS)) return;
-    const seconds = (now - at) / 1000;
-    const ok = Math.max(0, successful - okBefore);
-    // The first stretch is a line from its start to its end.
-    for (const time of isFirst ? [at, now] : [now]) {
-      this.#times.push(time / 1000);
-      this.#ok.push(ok / seconds);
-      this.#rest.push(Math.max(0, progress - before - ok) / seconds);
-    }
-    for (const list of [this.#times, this.#ok, this.#rest]) if (list.length > STRETCHES) list.shift();
-    this.#last = { at: now, successful, progress };
-    void this.#load();
-    this.#draw();
   }
 }
 

@@ -4,7 +4,6 @@ import { ExtractView } from "./extract-view.ts";
 import { showJob, showJobs } from "./job-view.ts";
 
 const crawls = byId("crawls", HTMLElement);
-const toExtract = byId("to-extract", HTMLAnchorElement);
 
 let looking = new AbortController();
 
@@ -34,7 +33,7 @@ function showCrawls(): void {
 }
 
 const page = new ExtractView((hash) => {
-  toExtract.hash = hash;
+  byId("to-extract", HTMLAnchorElement).hash = hash;
 });
 window.addEventListener("hashchange", show);
 show();

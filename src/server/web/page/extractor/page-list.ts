@@ -32,7 +32,7 @@ const BATCH = 100;
 /** Browsers cut elements that are higher than some millions of pixels. */
 const MAX_ROWS = 150_000;
 
-export type ReadPages = (
+type ReadPages = (
   offset: number,
   limit: number,
 ) => Promise<{ readonly pages: readonly CrawledPage[]; readonly total: number }>;
@@ -98,12 +98,9 @@ export class PageList {
   }
 
   #draw(): void {
-    const first = Math.max(0, Math.floor(this.#window.scrollTop / ROW) - 4);
-    const end = Math.min(
-      this.#total,
-      MAX_ROWS,
-      Math.ceil((this.#window.scrollTop + this.#window.clientHeight) / ROW) + 4,
-    );
+    const { scrollTop, clientHeight } = this.#window;
+    const first = Math.max(0, Math.floor(scrollTop / ROW) - 4);
+    const end = Math.min(this.#total, MAX_ROWS, Math.ceil((scrollTop + clientHeight) / ROW) + 4);
     const known: (CrawledPage | undefined)[] = [];
     for (let index = first; index < end; index++) {
       const batch = Math.floor(index / BATCH);

@@ -2,7 +2,7 @@ import { quoteForShell as quote } from "../../../../base/text.ts";
 import type { ExtractionBody } from "./api.ts";
 
 /** A request to the server, as a program sends it. */
-export type WrittenRequest = {
+type WrittenRequest = {
   /** The address of the server, with its base path and a slash at the end. */
   readonly server: string;
   readonly body: ExtractionBody;
@@ -10,21 +10,15 @@ export type WrittenRequest = {
   readonly hasKey: boolean;
 };
 
-export type CodeForm = {
-  readonly id: string;
-  readonly label: string;
-  readonly write: (request: WrittenRequest) => string;
-};
-
 const KEY_VARIABLE = "ARTICLE_EXTRACTOR_API_KEY";
 
 /** The forms in which the page writes a request; each can be run as it stands. */
-export const CODE_FORMS: readonly CodeForm[] = [
+export const CODE_FORMS = [
   { id: "curl", label: "curl", write: writeCurl },
   { id: "javascript", label: "JavaScript", write: writeJavaScript },
   { id: "python", label: "Python", write: writePython },
   { id: "cli", label: "CLI", write: writeCommand },
-];
+] as const;
 
 function writeCurl({ server, body, hasKey }: WrittenRequest): string {
   return [
@@ -66,9 +60,8 @@ with urllib.request.urlopen(request) as response:
 print(article["markdown"])`;
 }
 
-function writeCommand({
-  body: { url, prefer_browser: prefersBrowser, options = {} },
-}: WrittenRequest): string {
+function writeCommand({ body }: WrittenRequest): string {
+  const { url, prefer_browser: prefersBrowser, options = {} } = body;
   const words = [
     ...(prefersBrowser === undefined ? [] : [prefersBrowser ? "--prefer-browser" : "--prefer-http"]),
     ...Object.entries(options).map(([name, value]) => OPTION_WORDS[name as keyof ExtractionOptions](value)),

@@ -1,21 +1,21 @@
 import { scanBlocks } from "../../../../markdown/index.ts";
-import { type Child, copyButton, download, h } from "../dom.ts";
+import { type Child, copyButton, h, saveBlob } from "../dom.ts";
 import { formatNumber } from "../format.ts";
 
-type SourceFile = { readonly name: string; readonly type: string };
-
 /** A source with buttons that give all of it, as it is. */
-export const source = (text: string, view: HTMLElement, file: SourceFile): HTMLElement =>
-  h(
+export function source(text: string, view: HTMLElement, name: string, type: string): HTMLElement {
+  const save = (): void => saveBlob(name, new Blob([text], { type }));
+  return h(
     "div.source",
     h(
       "p.actions",
       copyButton("Copy", () => text),
-      h("button.small", { type: "button", onclick: () => download(file.name, file.type, text) }, "Save"),
+      h("button.small", { type: "button", onclick: save }, "Save"),
       h("span.fine.number", `${formatNumber(text.length)} characters`),
     ),
     view,
   );
+}
 
 /** The characters that are shown at once; a click shows the next ones. */
 const PORTION = 60_000;
@@ -23,8 +23,7 @@ const PORTION = 60_000;
 const MAX_LINE = 4000;
 
 /** What a stretch of Markdown is; the rest are words. */
-type Kind = "mark" | "heading" | "code" | "link" | "strong";
-type Stretch = { readonly start: number; readonly end: number; readonly kind: Kind | "text" };
+type Stretch = { readonly start: number; readonly end: number; readonly kind: "heading" | "code" | "text" };
 type Heading = { readonly start: number; readonly level: number };
 
 /**
@@ -55,10 +54,7 @@ export function markdownView(markdown: string): HTMLElement {
         sections.push({ level: heading.level, body });
         at = line;
       } else {
-        const until = Math.min(
-          heading?.start ?? markdown.length,
-          endOfLine(markdown, Math.min(end, markdown.length)),
-        );
+        const until = Math.min(heading?.start ?? markdown.length, endOfLine(markdown, end));
         sections.at(-1)!.body.append(h("div", ...spans(at, until)));
         at = until;
       }
@@ -149,12 +145,10 @@ export const jsonView = (value: unknown): HTMLElement =>
   h(
     "div.written.json",
     { tabindex: "0", role: "region", "aria-label": "JSON" },
-    jsonPart(null, value, { isLast: true, depth: 0 }),
+    jsonPart(null, value, true, 0),
   );
 
-type JsonPlace = { readonly isLast: boolean; readonly depth: number };
-
-function jsonPart(name: string | null, value: unknown, { isLast, depth }: JsonPlace): HTMLElement {
+function jsonPart(name: string | null, value: unknown, isLast: boolean, depth: number): HTMLElement {
   const key: Child[] = name === null ? [] : [h("span.key", JSON.stringify(name)), h("span.mark", ": ")];
   const comma = h("span.mark", isLast ? "" : ",");
   if (typeof value !== "object" || value === null) return h("div", ...key, jsonLeaf(value), comma);
@@ -173,8 +167,7 @@ function jsonPart(name: string | null, value: unknown, { isLast, depth }: JsonPl
   );
   const details = h("details", summary, body, h("span.mark.end", close), comma);
   const fillBody = (): void => {
-    if (details.open && body.childElementCount === 0)
-      appendEntries(body, entries, { from: 0, depth: depth + 1 });
+    if (details.open && body.childElementCount === 0) appendEntries(body, entries, 0, depth + 1);
   };
   details.addEventListener("toggle", fillBody);
   details.open = depth === 0 || entries.length <= MAX_OPEN;
@@ -185,18 +178,19 @@ function jsonPart(name: string | null, value: unknown, { isLast, depth }: JsonPl
 function appendEntries(
   body: HTMLElement,
   entries: readonly (readonly [string | null, unknown])[],
-  { from, depth }: { readonly from: number; readonly depth: number },
+  from: number,
+  depth: number,
 ): void {
   const end = Math.min(entries.length, from + ENTRIES);
   for (let place = from; place < end; place++) {
     const [name, value] = entries[place]!;
-    body.append(jsonPart(name, value, { isLast: place === entries.length - 1, depth }));
+    body.append(jsonPart(name, value, place === entries.length - 1, depth));
   }
   if (end === entries.length) return;
   const more = h("button.small", { type: "button" }, `${formatNumber(entries.length - end)} more`);
   more.addEventListener("click", () => {
     more.remove();
-    appendEntries(body, entries, { from: end, depth });
+    appendEntries(body, entries, end, depth);
   });
   body.append(more);
 }

@@ -1,5 +1,4 @@
-import { h } from "../dom.ts";
-import { fitWindow } from "../fit-window.ts";
+import { fitWindow, h } from "../dom.ts";
 
 type Tab = {
   readonly id: string;
@@ -14,9 +13,7 @@ type Tab = {
 /** From this width on the first panel has its own column; the style sheet has the same width. */
 const WIDE = "(min-width: 64rem)";
 
-/**
- * Creates panels with tabs (WAI-ARIA Authoring Practices, Tabs): arrows move between them, Home and End to the ends.
- */
+/** Panels with tabs (WAI-ARIA Authoring Practices): arrows move between them, Home and End to the ends. */
 export function tabs(label: string, list: readonly Tab[]): HTMLElement {
   const wide = matchMedia(WIDE);
   const buttons = list.map(({ id, label: text }) =>
@@ -24,13 +21,8 @@ export function tabs(label: string, list: readonly Tab[]): HTMLElement {
   );
   const panels = list.map(({ id, content, isPrimary }) =>
     h(
-      "div",
-      {
-        role: "tabpanel",
-        id: `panel-${id}`,
-        "aria-labelledby": `tab-${id}`,
-        class: isPrimary ? "panel primary" : "panel",
-      },
+      isPrimary ? "div.panel.primary" : "div.panel",
+      { role: "tabpanel", id: `panel-${id}`, "aria-labelledby": `tab-${id}` },
       content,
     ),
   );
@@ -62,13 +54,10 @@ export function tabs(label: string, list: readonly Tab[]): HTMLElement {
     button.addEventListener("click", () => choose(place, false));
   bar.addEventListener("keydown", (event) => {
     const open = buttons.flatMap((button, place) => (button.hidden ? [] : [place]));
-    const at = open.indexOf(chosen);
-    const target = { ArrowRight: at + 1, ArrowLeft: at - 1 + open.length, Home: 0, End: open.length - 1 }[
-      event.key
-    ];
-    if (target === undefined) return;
+    const target = targetOf(event.key, open.indexOf(chosen), open.length);
+    if (target === null) return;
     event.preventDefault();
-    choose(open[target % open.length]!, true);
+    choose(open[target]!, true);
   });
   const hasPrimary = list.some(({ isPrimary }) => isPrimary);
   if (hasPrimary)
@@ -84,4 +73,10 @@ export function tabs(label: string, list: readonly Tab[]): HTMLElement {
   wide.addEventListener("change", onChange);
   update();
   return element;
+}
+
+/** Where a key leads from one of so many tabs; null for keys that lead nowhere. */
+function targetOf(key: string, at: number, count: number): number | null {
+  const target = { ArrowRight: at + 1, ArrowLeft: at - 1 + count, Home: 0, End: count - 1 }[key];
+  return target === undefined ? null : target % count;
 }

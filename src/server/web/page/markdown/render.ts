@@ -11,14 +11,14 @@ import {
 } from "../../../../markdown/index.ts";
 import { announce, type Child, fill, h } from "../dom.ts";
 
-export type RenderOptions = {
+type RenderOptions = {
   /** The base of relative addresses. */
   readonly base: string | null;
   /** Handles a link instead of the browser; false leaves it to the browser. */
   readonly onLink?: (address: string) => boolean;
 };
 
-export type RenderedMarkdown = {
+type RenderedMarkdown = {
   readonly element: HTMLElement;
   /** Shows the document up to the heading with this anchor, and goes there. */
   readonly goTo: (anchor: string) => boolean;
@@ -300,9 +300,7 @@ function goToHeading(heading: HTMLElement): void {
 
 const HEADINGS = ["h1", "h2", "h3", "h4", "h5", "h6"] as const;
 
-/**
- * Reduces anchors and headings to letters and digits for comparison, because generators differ in everything else.
- */
+/** Keeps letters and digits for comparison: generators of anchors differ in everything else. */
 const comparable = (text: string): string => text.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 
 const labelOf = (label: string): string => label.slice(0, 1).toUpperCase() + label.slice(1).toLowerCase();

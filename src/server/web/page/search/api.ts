@@ -21,7 +21,7 @@ export type SearchWish = {
   readonly perTenant?: number;
   /** Whether nobody typed this search, so that it does not count. */
   readonly isTry?: boolean;
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal;
 };
 
 /** @throws RequestFailed */
@@ -42,11 +42,7 @@ export function searchTenants(wish: SearchWish): Promise<SearchPage> {
   return requestJson<SearchPage>(`search?${parameters}`, { signal });
 }
 
-/**
- * Reads a whole document.
- * @param uri a fragment is left out
- * @throws RequestFailed
- */
+/** Reads a whole document. @param uri a fragment is left out @throws RequestFailed */
 export const fetchDocument = (tenant: string, uri: string, signal?: AbortSignal): Promise<FoundDocument> =>
   requestJson<FoundDocument>(`document?${new URLSearchParams({ uri: uri.replace(/#.*$/s, ""), tenant })}`, {
     signal,

@@ -19,15 +19,8 @@ export function showList(element: HTMLElement, list: HTMLUListElement): void {
 }
 
 function card(record: TenantRecord): HTMLElement {
-  const {
-    tenant,
-    docs_name: name,
-    description,
-    index,
-    last_completed_at: last,
-    test_queries: tried,
-  } = record;
-  const examples = tried.filter(({ hits }) => hits > 0).slice(0, MAX_EXAMPLES);
+  const { tenant, docs_name: name, description, index, last_completed_at: last } = record;
+  const examples = record.test_queries.filter(({ hits }) => hits > 0).slice(0, MAX_EXAMPLES);
   const state = stateTag(record);
   return h(
     "li.collection.panel",

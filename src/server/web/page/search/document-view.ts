@@ -3,9 +3,8 @@ import { announce, copyButton, fill, h } from "../dom.ts";
 import { formatNumber } from "../format.ts";
 import { problemMessage } from "../http.ts";
 import { type RenderedHeading, renderMarkdown } from "../markdown/render.ts";
-import { shownAddress, stepsOf } from "./addresses.ts";
 import { type FoundDocument, fetchDocument } from "./api.ts";
-import { type Place, placeHash } from "./place.ts";
+import { type Place, placeHash, shownAddress, stepsOf } from "./place.ts";
 
 /** Where a document stands among the hits of its search. */
 export type Neighbours = {
@@ -17,9 +16,6 @@ export type Neighbours = {
 };
 type Neighbour = { readonly hash: string; readonly title: string };
 
-/** What the page does with a document that is shown. */
-export type DocumentView = { readonly showNeighbours: (neighbours: Neighbours | null) => void };
-
 /** How many headings are worth an outline. */
 const MIN_OUTLINE = 2;
 
@@ -27,14 +23,14 @@ let leaving = new AbortController();
 
 /**
  * Shows the document that the place names.
- * @returns null when it could not be shown, which the page says
+ * @returns what shows its neighbours; null when it could not be shown, which the page says
  * @throws AbortError by the signal
  */
 export async function showDocument(
   element: HTMLElement,
   place: Place,
   signal: AbortSignal,
-): Promise<DocumentView | null> {
+): Promise<((among: Neighbours | null) => void) | null> {
   leaving.abort();
   leaving = new AbortController();
   const uri = place.document ?? "";
@@ -43,14 +39,8 @@ export async function showDocument(
   try {
     const found = await fetchDocument(place.documentTenant, uri, signal);
     signal.throwIfAborted();
-    const {
-      element: prose,
-      goTo,
-      headings,
-    } = renderMarkdown(found.markdown, {
-      base: found.url,
-      onLink: (address) => openInside(address, found.url, place),
-    });
+    const onLink = (address: string): boolean => openInside(address, found.url, place);
+    const { element: prose, goTo, headings } = renderMarkdown(found.markdown, { base: found.url, onLink });
     // Many documents begin with their title; others get it here.
     if (!prose.querySelector("h1")) prose.prepend(h("h1", found.title));
     const shown = headings.filter(({ text, level }) => level <= 3 && text !== "" && text !== found.title);
@@ -65,7 +55,7 @@ export async function showDocument(
     });
     announce(`Document: ${found.title}`);
     if (place.anchor === null || !goTo(place.anchor)) focusStart(element);
-    return { showNeighbours: (among) => fill(neighbours, ...(among ? neighbourLinks(among) : [])) };
+    return (among) => fill(neighbours, ...(among ? neighbourLinks(among) : []));
   } catch (error) {
     if (signal.aborted) throw error;
     const again = (): void => void showDocument(element, place, signal).catch(() => {});
@@ -111,16 +101,10 @@ function neighbourLinks({ position, count, before, after }: Neighbours): HTMLEle
   ];
 }
 
-type Outline = { readonly element: HTMLElement; readonly mark: (current: RenderedHeading | null) => void };
-
-function outlineOf(headings: readonly RenderedHeading[]): Outline {
+function outlineOf(headings: readonly RenderedHeading[]) {
   const top = Math.min(...headings.map(({ level }) => level));
-  const links = headings.map((heading) =>
-    h(
-      "button",
-      { type: "button", class: `level-${heading.level - top}`, onclick: heading.goTo },
-      heading.text,
-    ),
+  const links = headings.map(({ level, text, goTo }) =>
+    h("button", { type: "button", class: `level-${level - top}`, onclick: goTo }, text),
   );
   const list = h("ul", ...links.map((link) => h("li", link)));
   // Beside the text it is always open, above it when somebody opens it.
@@ -129,7 +113,7 @@ function outlineOf(headings: readonly RenderedHeading[]): Outline {
   isBeside.addEventListener("change", () => (details.open = isBeside.matches), { signal: leaving.signal });
   return {
     element: h("nav.outline", { "aria-label": "On this page" }, details),
-    mark: (current) => {
+    mark: (current: RenderedHeading | null) => {
       for (const [at, link] of links.entries()) {
         if (headings[at] === current) link.setAttribute("aria-current", "true");
         else link.removeAttribute("aria-current");

@@ -98,9 +98,7 @@ function syncForm(place: Place): void {
   document.title = place.query === "" ? TITLE : `${place.query} – ${TITLE}`;
 }
 
-/**
- * Offers all collections. The chosen one is listed before their names are known; otherwise the choice would be lost.
- */
+/** Offers all collections, and the chosen one even before their names are known, so that it is not lost. */
 function showChoice(tenant: string): void {
   const known: [string, string][] = [["", "Everywhere"], ...(names ?? [])];
   const options = known.some(([value]) => value === tenant) ? known : [...known, [tenant, tenant] as const];
@@ -113,13 +111,13 @@ function showChoice(tenant: string): void {
 }
 
 async function openDocument(place: Place, signal: AbortSignal): Promise<void> {
-  const view = await showDocument(documentPlace, place, signal);
+  const showNeighbours = await showDocument(documentPlace, place, signal);
   const heading = documentPlace.querySelector("h1")?.textContent;
   if (heading) document.title = `${heading} – ${TITLE}`;
-  if (!view || place.query.trim() === "") return;
+  if (!showNeighbours || place.query.trim() === "") return;
   // Whoever opens the address of a document has its search made behind it, for the results around it.
   await searchFor(place, signal).catch(() => {});
-  if (!signal.aborted) view.showNeighbours(neighboursOf(placeHash(place)));
+  if (!signal.aborted) showNeighbours(neighboursOf(placeHash(place)));
 }
 
 /** Where an opened result stands among all of them; null when it is none. */
@@ -238,9 +236,7 @@ function move(event: KeyboardEvent): void {
   if (!moveAmongHits(results, isDown ? 1 : -1) && !isDown) input.focus();
 }
 
-/**
- * Goes one step back: from the document to the results, from a result to the field, from the field to the start.
- */
+/** Goes one step back: from the document to the results, from a result to the field, from there to the start. */
 function leave(event: KeyboardEvent): void {
   const place = readPlace();
   if (place.document !== null) {

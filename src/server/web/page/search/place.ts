@@ -1,3 +1,5 @@
+import { decodeLoosely } from "../../../../base/text.ts";
+
 /** What the page shows. It is kept in the address, so that Back, reloads and bookmarks work. */
 export type Place = {
   readonly query: string;
@@ -42,3 +44,15 @@ export function placeHash(place: Partial<Place>): string {
   if (place.document && place.anchor) fields.set("at", place.anchor);
   return `#${fields}`;
 }
+
+/** Formats an address for people: a path within its collection, or a web address without its scheme. */
+export function shownAddress(url: string): string {
+  const path = /^docs:\/\/[^/]*\/(.*)$/s.exec(url)?.[1];
+  return decodeLoosely(path ?? url.replace(/^https?:\/\//, ""));
+}
+
+/** The steps that lead to a document in its collection, the last one first to go. */
+export const stepsOf = (url: string): readonly string[] =>
+  shownAddress(url)
+    .split("/")
+    .filter((step) => step !== "");

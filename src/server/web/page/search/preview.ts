@@ -1,8 +1,7 @@
-import { fill, h } from "../dom.ts";
-import { fitWindow } from "../fit-window.ts";
+import { fill, fitWindow, h } from "../dom.ts";
 import { renderMarkdown } from "../markdown/render.ts";
-import { shownAddress } from "./addresses.ts";
 import { type FoundDocument, fetchPreview, type Hit } from "./api.ts";
+import { shownAddress } from "./place.ts";
 
 /** From this width on there is room for a preview beside the results; also in search.css. */
 const WIDE = matchMedia("(min-width: 68rem)");
@@ -82,15 +81,10 @@ export class Preview {
     return found;
   }
 
-  #fill(
-    { docs_name: name, markdown, is_cut: isCut, url }: FoundDocument,
-    hit: Hit,
-    link: HTMLAnchorElement,
-  ): void {
-    const { element } = renderMarkdown(markdown, {
-      base: url,
-      onLink: (address) => this.#onLink(address, hit),
-    });
+  #fill(found: FoundDocument, hit: Hit, link: HTMLAnchorElement): void {
+    const { docs_name: name, markdown, is_cut: isCut, url } = found;
+    const onLink = (address: string): boolean => this.#onLink(address, hit);
+    const { element } = renderMarkdown(markdown, { base: url, onLink });
     const open = h("a", { href: link.hash, class: "open" }, isCut ? "Read on" : "Open the document");
     fill(
       this.#element,
@@ -100,9 +94,8 @@ export class Preview {
       h("p", open),
     );
     this.#element.hidden = false;
-    const words = [...(link.closest("li")?.querySelectorAll("mark") ?? [])].map(
-      ({ textContent }) => textContent,
-    );
+    const matches = link.closest("li")?.querySelectorAll("mark") ?? [];
+    const words = Array.from(matches, ({ textContent }) => textContent);
     this.#fit();
     // What was shown before may have been scrolled.
     this.#element.scrollTop = 0;

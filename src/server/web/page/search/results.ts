@@ -1,12 +1,8 @@
-import { announce, fill, h } from "../dom.ts";
+import { announce, fill, h, snippetNodes } from "../dom.ts";
 import { counted, formatNumber } from "../format.ts";
 import { problemMessage } from "../http.ts";
-import { snippetNodes } from "../snippet.ts";
-import { shownAddress } from "./addresses.ts";
 import { type Hit, type SearchPage, searchTenants } from "./api.ts";
-import { filterChips } from "./filters.ts";
-import { showLooser } from "./looser.ts";
-import { type Place, placeHash } from "./place.ts";
+import { type Place, placeHash, shownAddress } from "./place.ts";
 
 /** What people call the tenants, by codename. */
 export type TenantNames = ReadonlyMap<string, string>;
@@ -18,7 +14,7 @@ const SIZE_OF_ONE = 30;
 /** Where the server's pages end. */
 const MAX_OFFSET = 900;
 
-export type ResultsOptions = {
+type ResultsOptions = {
   readonly place: Place;
   /** They are read beside the search. */
   readonly tenants: Promise<TenantNames>;
@@ -70,7 +66,7 @@ export async function showResults(element: HTMLElement, options: ResultsOptions)
   // A chip that was chosen is drawn again.
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
   announce(title);
-  if (count === 0 && page !== null) await showLooser(looser, place, { signal, nameOf, itemOf: hitItem });
+  if (count === 0 && page !== null) await showLooser(looser, place, signal, nameOf);
   return page !== null && failures.length === 0;
 }
 
@@ -100,8 +96,7 @@ function moreButton(element: HTMLElement, place: Place, total: number): HTMLElem
     if (button.getAttribute("aria-disabled") === "true") return;
     button.setAttribute("aria-disabled", "true");
     try {
-      const { signal } = new AbortController();
-      const { hits } = await searchTenants({ ...place, size: SIZE_OF_ONE, offset, signal });
+      const { hits } = await searchTenants({ ...place, size: SIZE_OF_ONE, offset });
       const items = hits.map((hit) => hitItem(hit, place));
       list()?.append(...items);
       items[0]?.querySelector("a")?.focus();
@@ -201,4 +196,127 @@ export function moveAmongHits(element: HTMLElement, step: 1 | -1): boolean {
   next.focus();
   next.scrollIntoView({ block: "nearest" });
   return true;
+}
+
+/** The names that chips are shown for, with what people call them. */
+const NAMES: Readonly<Record<string, string>> = {
+  kind: "Kind",
+  language: "Language",
+  version: "Version",
+  group: "Group",
+};
+
+/** The most chips of a name. */
+const MAX_CHIPS = 12;
+
+/** The filter with another value for a name; null takes the name away. */
+function withValue(filter: string, name: string, value: string | null): string {
+  const others = filter.split(/\s+/).filter((word) => word !== "" && !word.startsWith(`${name}:`));
+  return (value === null ? others : [...others, `${name}:${value}`]).join(" ");
+}
+
+/**
+ * Links that narrow a search, with the number of documents behind each. A chip that is chosen takes its filter
+ * away again.
+ */
+function filterChips(place: Place, { facets }: SearchPage): HTMLElement | null {
+  const chosen = new Set(place.filter.split(/\s+/));
+  const groups = Object.entries(NAMES).flatMap(([name, label]) => {
+    // An object's whole numbers, such as versions, come before its other names, whatever their counts.
+    const sorted = Object.entries(facets[name] ?? {}).sort(([, a], [, b]) => b - a);
+    const values = sorted.slice(0, MAX_CHIPS);
+    const isChosen = values.some(([value]) => chosen.has(`${name}:${value}`));
+    if (values.length < 2 && !isChosen) return [];
+    const chips = values.map(([value, count]) => {
+      const isActive = chosen.has(`${name}:${value}`);
+      const filter = withValue(place.filter, name, isActive ? null : value);
+      const href = placeHash({ ...place, filter, document: null });
+      const attributes = { href, id: `chip-${name}-${value}`, "aria-current": isActive ? "true" : null };
+      return h("a.chip", attributes, value, " ", h("span.count", formatNumber(count)));
+    });
+    return h("div.chips", { role: "group", "aria-label": label }, h("span", label), ...chips);
+  });
+  const isFiltered = place.filter.trim() !== "";
+  if (groups.length === 0 && !isFiltered) return null;
+  const all = placeHash({ ...place, filter: "", document: null });
+  return h(
+    "nav.filters",
+    { "aria-label": "Filters" },
+    ...groups,
+    isFiltered && h("a.fine", { href: all, id: "no-filter" }, `Without ${place.filter}`),
+  );
+}
+
+/** A search that may find something where another found nothing. */
+type LooserSearch = { readonly place: Place; readonly how: string };
+
+/** How many hits of each are shown. */
+const SIZE = 3;
+/** A shorter beginning of a word would find anything. */
+const MIN_BEGINNING = 4;
+const MAX_SEARCHES = 6;
+
+/**
+ * The searches to try, the nearest first: with all forms of the words, without the filter, without quotes, in other
+ * collections, and with the beginnings of long words.
+ */
+function looserSearches(place: Place, nameOf: NameOf): LooserSearch[] {
+  const where = place.tenant === "" ? "" : ` in ${nameOf(place.tenant)}`;
+  const bare = { ...place, document: null, anchor: null };
+  const unquoted = place.query.replace(/["\u201c\u201d\u201e\u00ab\u00bb]/g, " ").trim();
+  const inexact = { ...bare, isExact: false };
+  const words = unquoted.split(/\s+/).filter((word) => word.length > MIN_BEGINNING);
+  const beginnings = words.flatMap((word) =>
+    [2 / 3, 1 / 2].map((share) => word.slice(0, Math.max(MIN_BEGINNING, Math.ceil(word.length * share)))),
+  );
+  const searches: LooserSearch[] = [
+    { place: inexact, how: `With other forms of the words${where}` },
+    { place: { ...inexact, filter: "" }, how: `Without ${place.filter}${where}` },
+    { place: { ...inexact, filter: "", query: unquoted }, how: `Without quotes${where}` },
+    { place: { ...inexact, filter: "", query: unquoted, tenant: "" }, how: "In other collections" },
+    ...beginnings.map((query) => ({
+      place: { ...inexact, filter: "", query, tenant: "" },
+      how: `Words that begin with “${query}”`,
+    })),
+  ];
+  const seen = new Set([placeHash(bare)]);
+  const isNew = ({ place: one }: LooserSearch): boolean => {
+    const hash = placeHash(one);
+    return !seen.has(hash) && Boolean(seen.add(hash));
+  };
+  return searches.filter((search) => search.place.query !== "" && isNew(search)).slice(0, MAX_SEARCHES);
+}
+
+/** Shows what looser searches find, and what to do when they find nothing either. @throws AbortError by the signal */
+async function showLooser(
+  element: HTMLElement,
+  place: Place,
+  signal: AbortSignal,
+  nameOf: NameOf,
+): Promise<void> {
+  const searches = looserSearches(place, nameOf);
+  const pages = await Promise.all(searches.map((search) => tried(search, signal)));
+  signal.throwIfAborted();
+  const shown = new Set<string>();
+  const sections = searches.flatMap(({ place: looser, how }, at) => {
+    const page = pages[at];
+    const hits = (page?.hits ?? []).filter(({ url }) => !shown.has(url));
+    if (!page || hits.length === 0) return [];
+    for (const { url } of hits) shown.add(url);
+    const all = h("a.more", { href: placeHash(looser) }, `Show ${counted(page.total, "result")}`);
+    const inside = (hit: Hit): HTMLElement => hitItem(hit, looser, looser.tenant === "" ? hit.docs_name : "");
+    return [h("section.group", { "aria-label": how }, h("h3", how, all), h("ol.hits", ...hits.map(inside)))];
+  });
+  const advice =
+    "Fewer or other words may find more; every word is looked for in titles, headings, text and code.";
+  fill(element, ...(sections.length > 0 ? sections : [h("p.fine", advice)]));
+}
+
+/** The first hits of a search; null where it cannot be made. */
+async function tried({ place }: LooserSearch, signal: AbortSignal): Promise<SearchPage | null> {
+  try {
+    return await searchTenants({ ...place, size: SIZE, offset: 0, isTry: true, signal });
+  } catch {
+    return null;
+  }
 }

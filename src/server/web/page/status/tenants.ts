@@ -1,10 +1,9 @@
-import { announce, h } from "../dom.ts";
-import { counted, formatAgo, formatBytes, formatNumber, formatTime } from "../format.ts";
+import { announce, type Child, h, s } from "../dom.ts";
+import { counted, formatAgo, formatBytes, formatDuration, formatNumber, formatTime } from "../format.ts";
 import { request } from "../http.ts";
 import type { TenantRecord } from "../search/api.ts";
 import { isBusy, showList, stateTag } from "../search/collections.ts";
 import { placeHash } from "../search/place.ts";
-import { syncChart } from "./charts.ts";
 
 /** Shows the tenants with their state. */
 export class TenantTable {
@@ -109,27 +108,21 @@ function facts(record: TenantRecord, largest: number): HTMLElement {
   const { index, last_completed_at: last, next_run_at: next } = record;
   return h(
     "dl.facts",
-    fact("Documents", index.doc_count === null ? "—" : formatNumber(index.doc_count), null),
-    h(
-      "div",
-      h("dt", "Index"),
-      h(
-        "dd",
-        index.bytes === null ? "—" : formatBytes(index.bytes),
-        index.bytes !== null && sizeBar(index.bytes / largest),
-      ),
-    ),
-    fact("Last sync", formatAgo(last) ?? "never", formatTime(last)),
+    fact("Documents", null, index.doc_count === null ? "—" : formatNumber(index.doc_count)),
+    index.bytes === null
+      ? fact("Index", null, "—")
+      : fact("Index", null, formatBytes(index.bytes), sizeBar(index.bytes / largest)),
+    fact("Last sync", formatTime(last), formatAgo(last) ?? "never"),
     fact(
       "Next sync",
-      formatAgo(next) ?? (record.source_type === "filesystem" ? "when files change" : "not planned"),
       formatTime(next),
+      formatAgo(next) ?? (record.source_type === "filesystem" ? "when files change" : "not planned"),
     ),
   );
 }
 
-const fact = (name: string, value: string, title: string | null): HTMLElement =>
-  h("div", h("dt", name), h("dd", { title }, value));
+const fact = (name: string, title: string | null, ...value: Child[]): HTMLElement =>
+  h("div", h("dt", name), h("dd", { title }, ...value));
 
 /** A bar beside others of its kind; the number is written above it. */
 function sizeBar(share: number): HTMLElement {
@@ -137,3 +130,71 @@ function sizeBar(share: number): HTMLElement {
   bar.style.width = `${Math.max(2, share * 100)}%`;
   return bar;
 }
+
+type SyncRun = TenantRecord["history"][number];
+
+const RUNS = 20;
+const RUN_WIDTH = 4;
+/** The width of the whole chart; also in status.css. */
+const RUNS_WIDTH = 120;
+const RUN_HEIGHT = 24;
+
+/**
+ * Draws the last syncs of a tenant as bars whose heights show their durations, with the longest duration and the days
+ * of the first and the last one beside them; null when there were none.
+ */
+function syncChart(runs: readonly SyncRun[]): Element | null {
+  const shown = runs.slice(-RUNS);
+  const [first] = shown;
+  if (!first) return null;
+  const longest = Math.max(...shown.map(durationOf), 1);
+  const failures = shown.filter(({ error }) => error !== null).length;
+  const label = `Last ${shown.length} syncs: ${failures} failed, the longest took ${formatDuration(longest)}`;
+  const bars = shown.map((run, place) => {
+    const { error, started_at: at } = run;
+    const ms = durationOf(run);
+    // The square root keeps short syncs visible beside a long one.
+    const height = Math.max(3, Math.sqrt(ms / longest) * RUN_HEIGHT);
+    const what = error === null ? `${formatDuration(ms)}${countsOf(run)}` : `failed: ${error.message}`;
+    return s(
+      "rect",
+      {
+        // The first one is above its date at the left, the last one above its own at the right.
+        x: (place * (RUNS_WIDTH - RUN_WIDTH)) / Math.max(1, shown.length - 1),
+        y: RUN_HEIGHT - height,
+        width: RUN_WIDTH,
+        height,
+        class: error === null ? "bar" : "bar bad",
+      },
+      s("title", {}, `${formatTime(at)}: ${what}`),
+    );
+  });
+  const size = { width: RUNS_WIDTH, height: RUN_HEIGHT };
+  const y = RUN_HEIGHT - 0.5;
+  const axis = s("line", { x1: 0, y1: y, x2: RUNS_WIDTH, y2: y, class: "axis" });
+  return h(
+    "figure.syncs",
+    h("span.most", { "aria-hidden": "true" }, formatDuration(longest)),
+    s("svg", { ...size, role: "img", "aria-label": label, class: "chart" }, axis, ...bars),
+    h("span.first", { "aria-hidden": "true" }, dayOf(first)),
+    h("span.last", { "aria-hidden": "true" }, shown.length > 1 && dayOf(shown.at(-1) ?? first)),
+  );
+}
+
+/** The day of a sync, or its time when it was today. */
+function dayOf({ started_at: at }: SyncRun): string {
+  const time = new Date(at);
+  const isToday = time.toDateString() === new Date().toDateString();
+  return isToday
+    ? time.toLocaleTimeString("en-GB", { timeStyle: "short" })
+    : time.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
+}
+
+const durationOf = ({ started_at: start, completed_at: end }: SyncRun): number =>
+  Math.max(0, Date.parse(end) - Date.parse(start)) || 0;
+
+const countsOf = ({ counts }: SyncRun): string =>
+  Object.entries(counts ?? {})
+    .filter(([, count = 0]) => count > 0)
+    .map(([name, count]) => `, ${count} ${name}`)
+    .join("");

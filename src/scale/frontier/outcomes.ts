@@ -1,0 +1,118 @@
+import type { FrontierTallies, PageOutcome, RecordedOutcome } from "../../crawler/index.ts";
+import { STATUSES } from "../../crawler/index.ts";
+import type { Parameter, Postgres } from "../postgres/postgres.ts";
+import { OUTCOME_COLUMNS, OUTCOME_TABLES, type OutcomeValues, toArray, toOutcome } from "./rows.ts";
+
+/** An outcome as `crawl_take_recorded` answers: its worker and number there, and whether a worker settled it. */
+type TakenRow = readonly [worker: number, n: number, isLogged: boolean, outcome: OutcomeValues];
+/** An outcome with its number, in whose order they are listed. */
+type ListedRow = { readonly n: number; readonly outcome: OutcomeValues };
+type ChangeRow = ListedRow & { readonly at: Date };
+
+/** Runs a statement of the leader: its first three parameters are the crawl, this worker and its lead. */
+export type Led = <Row>(sql: string, parameters: readonly Parameter[]) => Promise<Row[]>;
+
+const LISTED_AT_ONCE = 500;
+
+/** Reads the outcomes of a shared crawl. */
+export class SharedOutcomes {
+  readonly #db: Postgres;
+  readonly #led: Led;
+  readonly #crawl: number;
+  readonly #run: number;
+  /** How far this leader has told the outcomes of each worker. */
+  #told: ReadonlyMap<number, number> = new Map();
+
+  constructor(
+    db: Postgres,
+    { id, run, led }: { readonly id: number; readonly run: number; readonly led: Led },
+  ) {
+    this.#db = db;
+    this.#led = led;
+    this.#crawl = id;
+    this.#run = run;
+  }
+
+  /** Takes outcomes that no leader has taken; the database learns with the next call that they were told. */
+  async take(limit: number): Promise<RecordedOutcome[]> {
+    const [row] = await this.#led<{ taken: readonly TakenRow[] | null }>(
+      "SELECT crawl_take_recorded($1, $2, $3, $4::bigint[], $5::bigint[], $6) AS taken",
+      [toArray([...this.#told.keys()]), toArray([...this.#told.values()]), limit],
+    );
+    const taken = row?.taken ?? [];
+    const told = new Map<number, number>();
+    for (const [worker, n] of taken) told.set(worker, Math.max(n, told.get(worker) ?? 0));
+    this.#told = told;
+    return taken.map(([, , isLogged, outcome]) => ({ outcome: toOutcome(outcome), isLogged }));
+  }
+
+  async *all(): AsyncGenerator<PageOutcome> {
+    for await (const { outcome } of this.#list(LIST, [])) yield toOutcome(outcome);
+  }
+
+  /** What each worker recorded has its order; the workers' are merged by time. */
+  async *changes(): AsyncGenerator<PageOutcome> {
+    const workers = await this.#db.query<{ worker: number }>(
+      "SELECT worker FROM crawl_tally WHERE crawl = $1 AND recorded > 0",
+      [this.#crawl],
+    );
+    const lists = workers.map(({ worker }) => this.#list<ChangeRow>(LIST_CHANGES, [worker]));
+    const heads = await Promise.all(lists.map(async (rows) => ({ rows, next: await rows.next() })));
+    for (;;) {
+      let first: { readonly head: (typeof heads)[number]; readonly row: ChangeRow } | null = null;
+      for (const head of heads) {
+        if (head.next.done) continue;
+        const row = head.next.value;
+        if (first === null || row.at < first.row.at) first = { head, row };
+      }
+      if (first === null) return;
+      yield toOutcome(first.row.outcome);
+      first.head.next = await first.head.rows.next();
+    }
+  }
+
+  /** Yields what a statement lists, some rows at a time. */
+  async *#list<Row extends ListedRow>(sql: string, which: readonly number[]): AsyncGenerator<Row, void> {
+    for (let last = 0; ; ) {
+      const parameters = [this.#crawl, this.#run, ...which, last, LISTED_AT_ONCE];
+      const rows = await this.#db.query<Row>(sql, parameters);
+      yield* rows;
+      last = rows.at(-1)?.n ?? last;
+      if (rows.length < LISTED_AT_ONCE) return;
+    }
+  }
+
+  async tallies(): Promise<FrontierTallies> {
+    const run = [this.#crawl, this.#run];
+    const rows = await this.#db.query<{ kind: string; name: string; count: number }>(TALLIES, run);
+    const of = (kind: string): Record<string, number> =>
+      Object.fromEntries(rows.flatMap((row) => (row.kind === kind ? [[row.name, row.count]] : [])));
+    // The tables hold these names, because nothing else writes them.
+    return {
+      failures: of("failure"),
+      skips: of("skip"),
+      changes: of("change"),
+      skippedLinks: of("link"),
+      transient404: of("transient").all ?? 0,
+    };
+  }
+}
+
+const LIST = `SELECT o.page AS n, ${OUTCOME_COLUMNS} AS outcome FROM ${OUTCOME_TABLES}
+  WHERE o.crawl = $1 AND o.run = $2 AND p.run = $2 AND o.page > $3 ORDER BY o.page LIMIT $4`;
+const LIST_CHANGES = `SELECT o.n, o.recorded_at AS at, ${OUTCOME_COLUMNS} AS outcome FROM ${OUTCOME_TABLES}
+  WHERE o.crawl = $1 AND o.run = $2 AND o.worker = $3 AND o.n > $4 AND o.change IN ('new', 'changed', 'gone')
+    AND o.epoch = (SELECT epoch FROM crawl WHERE id = $1) ORDER BY o.n LIMIT $5`;
+const TALLIES = `WITH counted AS MATERIALIZED (
+    SELECT status, error_code, reason, change, http_status IN (404, 410) AS is_gone, count(*) AS count
+      FROM crawl_outcome WHERE crawl = $1 AND run = $2 GROUP BY 1, 2, 3, 4, 5),
+  named AS (
+    SELECT 'failure' AS kind, error_code AS name, count FROM counted WHERE status = ${STATUSES.indexOf("failed")}
+    UNION ALL SELECT 'skip', reason, count FROM counted WHERE status = ${STATUSES.indexOf("skipped")}
+    UNION ALL SELECT 'change', change, count FROM counted
+    UNION ALL SELECT 'transient', 'all', count FROM counted WHERE status = ${STATUSES.indexOf("success")} AND is_gone
+    UNION ALL SELECT 'link', reason, count FROM crawl_skipped_link WHERE crawl = $1
+    UNION ALL SELECT 'link', CASE kind WHEN 5 THEN 'max_pages' ELSE 'too_deep' END, 1 FROM crawl_page
+      WHERE crawl = $1 AND run = $2 AND kind >= 5 AND source > 1
+    UNION ALL SELECT 'link', 'too_deep', too_deep FROM crawl_link WHERE crawl = $1 AND run = $2 AND too_deep > 0)
+  SELECT kind, name, sum(count) AS count FROM named WHERE name IS NOT NULL GROUP BY kind, name`;

@@ -1,0 +1,325 @@
+import { pause } from "../../base/abort.ts";
+import { checkSchema, readTarget } from "../../base/database-url.ts";
+import { Failure } from "../../base/failure.ts";
+import type { Log } from "../../base/log.ts";
+import type { Metrics } from "../../base/metrics.ts";
+import { systemCode } from "../../base/system-error.ts";
+import {
+  type Client,
+  type Connections,
+  createConnections,
+  type Limit,
+  limited,
+  type QueryResult,
+} from "./connections.ts";
+import { DatabaseSilence, type Fault, faultOf, SQLSTATE } from "./faults.ts";
+import { createListener, type Listener } from "./listener.ts";
+
+type Scalar = string | number | bigint | boolean | null | Uint8Array;
+/** A value of a statement's `$1`; a list is an array in SQL (`$1::text[]`), and JSON is given as text. */
+export type Parameter = Scalar | readonly Scalar[];
+
+/** What runs statements: the database, or one transaction in it. */
+export interface Queries {
+  /**
+   * Runs one statement and returns its rows, with int8 and numeric as numbers (but as texts in lists). The text is constant: what
+   * differs from call to call is a parameter, since the server keeps a plan of each text.
+   * @throws Failure `cancelled`, `database_unavailable`; an error of the server with its SQLSTATE in `code`,
+   * such as 23505, which is an answer to the statement
+   */
+  query<Row = Record<string, unknown>>(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>;
+  /** Runs one statement and returns how many rows it inserted, updated or deleted. Throws as `query`. */
+  run(sql: string, parameters?: readonly Parameter[]): Promise<number>;
+  /** Runs several statements without parameters, all or none. Throws as `query`. */
+  script(sql: string): Promise<void>;
+}
+
+/** How long calls wait for a database that is away. */
+type Patience = {
+  /** The longest wait in all, in ms; 0: one try; without it there is no end. */
+  readonly waitMs?: number;
+  /**
+   * Whether a program begins: what only a person can mend, such as a wrong password, is not waited for, and the
+   * Failure at the end is `invalid_settings`.
+   */
+  readonly isStart?: boolean;
+  /** The longest time of one statement, in ms, by default 30 000; then it is sent again on another connection. */
+  readonly statementMs?: number;
+  /** Ends what is under way and what waits with the Failure `cancelled`. */
+  readonly signal?: AbortSignal | undefined;
+};
+
+/**
+ * One PostgreSQL database, shared by all processes, with one schema of ours. Calls wait while it is away, with
+ * one warning in the log and one line when it is back.
+ *
+ * **A lost connection leaves unknown whether a statement took effect, and it is sent again.** So every write has
+ * to come out the same when it runs twice.
+ */
+export interface Postgres extends Queries, AsyncDisposable {
+  /** Host, port and database for messages, without credentials. */
+  readonly place: string;
+  readonly schema: string;
+  /** The same database and connections for callers with this patience; what it does not name stays. */
+  patient(patience: Patience): Postgres;
+  /**
+   * Runs the work in one transaction, again from its start after a deadlock, a failed serialisation or a lost
+   * connection; so the work does nothing but statements. What it throws rolls the transaction back.
+   */
+  transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>;
+  /**
+   * Wakes whoever waits for messages of a channel. Messages only wake: they may be lost, so whoever listens
+   * also looks every few seconds.
+   * @param wake called with each message, and with null when listening begins or begins again, since messages
+   * may have been missed until then
+   */
+  listen(channel: string, wake: (message: string | null) => void): Disposable;
+  /** Sends a message of less than 8000 bytes to all that listen, in all processes. */
+  notify(channel: string, message: string): Promise<void>;
+  /** What connections go through: a pooler in transaction mode spoils what is ours alone in a session. */
+  pooler(): Promise<"none" | "session" | "transaction">;
+  /** The channel's name in SQL, for `pg_notify($1, …)` in a statement that has to tell of itself. */
+  channel(name: string): string;
+}
+
+type PostgresOptions = {
+  /** See `parseDatabaseUrl`. */
+  readonly url: string;
+  readonly schema: string;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** Connections that are open at most, beside one that listens. */
+  readonly connections?: number;
+};
+
+const DEFAULT_CONNECTIONS = 6;
+const STATEMENT_MS = 30_000;
+/** The pauses between tries grow from the first to the last, in ms; each is shortened at random by up to half. */
+const PAUSE_MS = { first: 50, last: 2_000 };
+/** Texts of statements that a connection keeps prepared at most. */
+const MAX_PREPARED = 500;
+
+/** Prepares a database; the first statement reaches it. @throws Failure `invalid_settings` for a wrong URL or schema */
+export async function openPostgres(options: PostgresOptions): Promise<Postgres> {
+  const { url, schema, log, metrics } = options;
+  checkSchema(schema);
+  const target = readTarget(url);
+  const size = options.connections ?? DEFAULT_CONNECTIONS;
+  const connections = await createConnections({ target, schema, size });
+  const shared: Shared = {
+    place: target.place,
+    schema,
+    log,
+    metrics,
+    connections,
+    listener: createListener(connections),
+    names: new Map(),
+    awaySince: null,
+    isClosed: false,
+  };
+  return handle(shared, {});
+}
+
+/** What all handles of one database have in common. */
+type Shared = Pick<Postgres, "place" | "schema"> & {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly connections: Connections;
+  readonly listener: Listener;
+  /** The names of prepared statements by their texts. */
+  readonly names: Map<string, string>;
+  /** Since when nothing has come through, as `performance.now()`; null while all is well. */
+  awaySince: number | null;
+  isClosed: boolean;
+};
+
+function handle(shared: Shared, patience: Patience): Postgres {
+  const { place, schema, connections, listener } = shared;
+  const send = (sql: string, parameters: readonly Parameter[] = []): Promise<QueryResult> =>
+    persist(shared, patience, (limit) => {
+      const work = (client: Client) => execute(shared.names, { client, limit, sql, parameters });
+      return lend(connections, limit, work, isAnswer);
+    });
+  const channel = (name: string): string => `${schema}.${name}`;
+  return {
+    place,
+    schema,
+    channel,
+    query: async <Row>(sql: string, parameters?: readonly Parameter[]) =>
+      (await send(sql, parameters)).rows as Row[], // the caller knows what the statement yields
+    run: async (sql, parameters) => (await send(sql, parameters)).rowCount ?? 0,
+    script: (sql) =>
+      persist(shared, patience, (limit) => lend(connections, limit, script(sql, limit), isAnswer)),
+    transaction: (work) => persist(shared, patience, (limit) => inTransaction(shared, limit, work)),
+    patient: (other) => handle(shared, { ...patience, ...other }),
+    listen: (name, wake) => listener.listen(channel(name), wake),
+    pooler: () => persist(shared, patience, (limit) => findPooler(connections, limit)),
+    notify: async (name, message) => void (await send("SELECT pg_notify($1, $2)", [channel(name), message])),
+    async [Symbol.asyncDispose]() {
+      if (shared.isClosed) return;
+      shared.isClosed = true;
+      listener[Symbol.dispose]();
+      await connections[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** Tries until the work is done or the patience is at its end. */
+async function persist<T>(
+  shared: Shared,
+  patience: Patience,
+  attempt: (limit: Limit) => Promise<T>,
+): Promise<T> {
+  const { waitMs = Number.POSITIVE_INFINITY, isStart = false, statementMs = STATEMENT_MS, signal } = patience;
+  const calledAt = performance.now();
+  const giveUpAt = calledAt + waitMs;
+  for (let failures = 0; ; failures++) {
+    const startedAt = performance.now();
+    if (shared.isClosed || signal?.aborted)
+      throw new Failure("cancelled", "a call of the database was called off");
+    const leftMs = waitMs === 0 ? statementMs : giveUpAt - startedAt;
+    try {
+      const result = await attempt({ ms: Math.min(statementMs, leftMs), signal });
+      shared.metrics.time("database_query_duration", {}, performance.now() - startedAt);
+      if (failures > 0) shared.metrics.time("database_wait_duration", {}, startedAt - calledAt);
+      tellOfReturn(shared);
+      return result;
+    } catch (error) {
+      const fault = faultOf(error);
+      if (fault === null) throw error;
+      shared.metrics.count("database_retries", { reason: fault.kind });
+      const pauseMs = pauseAfter(failures, fault);
+      const isHopeless = isStart && fault.kind === "settings";
+      if (isHopeless || performance.now() + pauseMs >= giveUpAt)
+        throw new Failure(
+          isStart ? "invalid_settings" : "database_unavailable",
+          `the database ${shared.place} cannot be used: ${fault.reason}`,
+          { cause: error },
+        );
+      // After a restart each connection of the pool fails once, and the next try opens a new one.
+      if (failures > 0 || error instanceof DatabaseSilence) tellOfAbsence(shared, fault);
+      await pause(pauseMs, signal);
+    }
+  }
+}
+
+function pauseAfter(failures: number, { kind }: Fault): number {
+  const { first, last } = PAUSE_MS;
+  // Whoever was in the way is done soon; a first failure may be that of a connection alone.
+  const longest = kind === "away" || kind === "settings" ? (failures === 0 ? 0 : last) : first;
+  return Math.min(longest, first * 2 ** Math.min(failures, 20)) * (1 - Math.random() / 2);
+}
+
+function tellOfAbsence(shared: Shared, { kind, reason }: Fault): void {
+  if (shared.awaySince !== null || kind === "conflict" || kind === "stale") return;
+  shared.awaySince = performance.now();
+  shared.log.warning("the database is away; work waits for it", { database: shared.place, error: reason });
+}
+
+function tellOfReturn(shared: Shared): void {
+  if (shared.awaySince === null) return;
+  const seconds = Math.round((performance.now() - shared.awaySince) / 100) / 10;
+  shared.awaySince = null;
+  // As loud as the line before, or who reads warnings alone would wait for ever.
+  shared.log.warning("the database is back", { database: shared.place, seconds });
+}
+
+/** Lends a connection to the work; one on which it failed goes on only where `isSound` says so. */
+async function lend<T>(
+  connections: Connections,
+  limit: Limit,
+  work: (client: Client) => Promise<T>,
+  isSound: (error: unknown, client: Client) => boolean | Promise<boolean>,
+): Promise<T> {
+  const { client, free } = await connections.borrow(limit);
+  try {
+    const result = await work(client);
+    free(true);
+    return result;
+  } catch (error) {
+    free(await isSound(error, client));
+    throw error;
+  }
+}
+
+/** Whether the server has answered and the connection is as good as before. */
+const isAnswer = (error: unknown): boolean =>
+  SQLSTATE.test(systemCode(error) ?? "") && [undefined, "conflict"].includes(faultOf(error)?.kind);
+
+type Execution = {
+  readonly client: Client;
+  readonly limit: Limit;
+  readonly sql: string;
+  readonly parameters: readonly Parameter[];
+};
+
+function execute(
+  names: Shared["names"],
+  { client, limit, sql, parameters }: Execution,
+): Promise<QueryResult> {
+  if (!names.has(sql) && names.size < MAX_PREPARED) names.set(sql, `s${names.size}`);
+  const name = names.get(sql);
+  const statement = { ...(name === undefined ? {} : { name }), text: sql, values: [...parameters] };
+  return limited(client.query(statement), "a statement", limit);
+}
+
+const script =
+  (sql: string, limit: Limit) =>
+  async (client: Client): Promise<void> =>
+    void (await limited(client.query(sql), "a script", limit));
+
+function inTransaction<T>(
+  { connections, names }: Shared,
+  limit: Limit,
+  work: (queries: Queries) => Promise<T>,
+): Promise<T> {
+  const once = (client: Client, sql: string): Promise<QueryResult> =>
+    limited(client.query(sql), sql.toLowerCase(), limit);
+  const run = async (client: Client): Promise<T> => {
+    const send = (sql: string, parameters: readonly Parameter[] = []): Promise<QueryResult> =>
+      execute(names, { client, limit, sql, parameters });
+    await once(client, "BEGIN");
+    const result = await work({
+      query: async <Row>(sql: string, parameters?: readonly Parameter[]) =>
+        (await send(sql, parameters)).rows as Row[], // as above
+      run: async (sql, parameters) => (await send(sql, parameters)).rowCount ?? 0,
+      script: (sql) => script(sql, limit)(client),
+    });
+    const { command } = await once(client, "COMMIT");
+    // The server says nothing else when an error within was caught and the rest went on.
+    if (command !== "COMMIT") throw new Error("a transaction with a failed statement was to be committed");
+    return result;
+  };
+  return lend(connections, limit, run, async (error, client) => {
+    if (systemCode(error) !== null ? !isAnswer(error) : faultOf(error) !== null) return false;
+    if (error instanceof Failure && error.code === "cancelled") return false;
+    return await once(client, "ROLLBACK").then(
+      () => true,
+      () => false,
+    );
+  });
+}
+
+/** Tries of two connections to be seen on one session of the server. */
+const POOLER_TRIES = 3;
+
+async function findPooler(
+  connections: Connections,
+  limit: Limit,
+): Promise<"none" | "session" | "transaction"> {
+  const session = async (client: Client): Promise<number> =>
+    (await limited(client.query("SELECT pg_backend_pid() AS pid"), "a statement", limit)).rows[0].pid;
+  const look = async (first: Client) => {
+    // A pooler makes up the numbers by which its clients cancel; the server's is that of the session.
+    const { processID } = first as Client & { readonly processID: number };
+    if ((await session(first)) === processID) return "none";
+    for (let tries = 0; tries < POOLER_TRIES; tries++) {
+      const own = await session(first);
+      // In transaction mode the session that the first connection has just used is free for the second.
+      const other = await lend(connections, limit, session, isAnswer);
+      if (other === own) return "transaction";
+    }
+    return "session";
+  };
+  return await lend(connections, limit, look, isAnswer);
+}
