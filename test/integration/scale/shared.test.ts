@@ -126,7 +126,8 @@ describe("a crawl that several processes share", () => {
   }, 120_000);
 
   test("ends for all when the leader's caller cancels it, and says so in the manifest", async () => {
-    await using site = serveNumberedSite({ pages: 400, answerMs: 20 });
+    // One level holds all the pages: a page that is held would keep the next level from beginning.
+    await using site = serveNumberedSite({ pages: 400, fanOut: 400, answerMs: 20 });
     await using place = await sharedPlace();
     let isEnding = false;
     const held = new Map<string, { readonly url: string; readonly store: () => void }>();
