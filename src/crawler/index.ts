@@ -14,25 +14,25 @@ export type {
   Settlement,
 } from "./frontier/frontier.ts";
 export { keptLinks, packLinks, unpackLinks, wasTransient } from "./frontier/memory.ts";
-export { FRONTIER_FILE, removeFrontier } from "./frontier/open.ts";
-export { type OutcomeRow, toPageOutcome } from "./frontier/outcomes.ts";
 export {
   comparePlans,
-  countedBy,
-  isCounted,
+  FRONTIER_FILE,
   otherScope,
   type PlanChanges,
   planDifferences,
   planText,
+  removeFrontier,
   type SharedFrontierOptions,
-} from "./frontier/plan.ts";
+} from "./frontier/open.ts";
+export { type OutcomeRow, toPageOutcome } from "./frontier/outcomes.ts";
+export { countedBy, isCounted } from "./frontier/queue.ts";
 export { SOURCES, STATUSES } from "./frontier/schema.ts";
-export { type HostPace, type HostPaces, type HostRefusal, paceAfterRefusal } from "./host-paces.ts";
 export { createHostSlots, createSharedHostSlots, type HostSlots, type HostTurn } from "./host-slots.ts";
 export { type CrawlJobParts, previewCrawl, runCrawlJob } from "./job.ts";
 export { MANIFEST_START, type ManifestEntry, manifestEntry, warningOf } from "./manifest.ts";
 export { isInStateDirectory, STATE_DIRECTORY } from "./output.ts";
 export { CRAWL_RANGES, type CrawlPlan, createCrawlPlan } from "./plan.ts";
+export { type HostPace, type HostPaces, type HostRefusal, paceAfterRefusal } from "./politeness.ts";
 export {
   type ClaimedJob,
   JOB_STATES,

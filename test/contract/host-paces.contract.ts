@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import type { HostPaces } from "../../src/crawler/host-paces.ts";
 import type { HostSlots } from "../../src/crawler/index.ts";
+import type { HostPaces } from "../../src/crawler/politeness.ts";
 import { failureOf } from "../support/test-fetcher.ts";
 import { untilTrue } from "../support/until.ts";
 

@@ -1,5 +1,5 @@
-import { createHostPaces } from "../../src/crawler/host-paces.ts";
 import { createHostSlots } from "../../src/crawler/index.ts";
+import { createHostPaces } from "../../src/crawler/politeness.ts";
 import { systemClock } from "../../src/fetching/index.ts";
 import { describeHostPaces } from "./host-paces.contract.ts";
 

@@ -2,7 +2,6 @@ import type { Database } from "../../base/database/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import type { ClaimedPage, NextTry } from "./frontier.ts";
 import type { PageMemory } from "./memory.ts";
-import { isCounted } from "./plan.ts";
 import { NEVER, SOURCES, STATE, TAKEN_OVER } from "./schema.ts";
 
 type HostRow = { readonly id: number; readonly name: string };
@@ -269,3 +268,15 @@ function prepare(db: Database) {
     setHostTimeById: db.prepare<unknown, [number, number]>("UPDATE host SET next_at = ?2 WHERE id = ?1"),
   };
 }
+
+/**
+ * Whether a page counts towards `maxPages` before it is claimed. One that a lost process had under way does: it is the
+ * one that is asked for again, and no other takes its place.
+ */
+export const isCounted = ({ tries, isTakenOver }: ClaimedPage): boolean => tries > 0 || isTakenOver;
+
+/** Number of pages towards `maxPages` that a settlement adds. */
+export const countedBy = (page: ClaimedPage, isFetched: boolean): number => {
+  if (isFetched) return isCounted(page) ? 0 : 1;
+  return page.tries === 0 && page.isTakenOver ? -1 : 0;
+};

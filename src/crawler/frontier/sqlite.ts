@@ -18,8 +18,7 @@ import type {
 } from "./frontier.ts";
 import { PageMemory } from "./memory.ts";
 import { OutcomeTable } from "./outcomes.ts";
-import { countedBy, isCounted } from "./plan.ts";
-import { PageQueue } from "./queue.ts";
+import { countedBy, isCounted, PageQueue } from "./queue.ts";
 import { isOwnedBy, type KnownRow, prepare, SOURCES, STATE } from "./schema.ts";
 
 /** The crawl in a file. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { MakeHistory, type Released } from "../../../src/articles/make-history.ts";
+import { MakeHistory, type Released } from "../../../src/articles/renderings.ts";
 
 const SAME = { isSame: true, asked: "" };
 const OTHER = { isSame: false, asked: "" };
