@@ -23,7 +23,7 @@ test-slow: build library packages ## the other tests: browsers, PostgreSQL and S
 	$(BUN) scripts/test.ts --slow
 
 test-unit: $(INSTALLED) ## [ROOM=urls]: the quick tests; nothing is built, no server started
-	$(BUN) test --parallel --no-isolate --timeout=120000 test/unit/$(ROOM)
+	$(BUN) test --parallel --no-isolate test/unit/$(ROOM)
 
 test-all: check build library packages ## all of both, and the long runs
 	sh scripts/ensure.sh all

@@ -1,12 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: strings here are source text
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { dirname, join } from "node:path/posix";
 import * as table from "./support/architecture.ts";
 import { type Reference, readSource, type Source } from "./support/source-tree.ts";
-
-setDefaultTimeout(120_000);
 
 const ROOT = join(import.meta.dir, "..");
 const MAP = readFileSync(join(ROOT, "src/README.md"), "utf8");

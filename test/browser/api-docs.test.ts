@@ -1,10 +1,8 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { startExtractor } from "../support/extractor-server.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { accessibilityFaults, openPageBrowser, scrollsSideways, type Tab } from "../support/page-browser.ts";
 import { untilTrue } from "../support/until.ts";
-
-setDefaultTimeout(120_000);
 
 const browser = forAllTests(await openPageBrowser());
 const server = forAllTests(await startExtractor({ env: { ARTICLE_EXTRACTOR_BASE_PATH: "/reader" } }));

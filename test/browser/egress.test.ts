@@ -1,10 +1,8 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { openTestHost, testBrowserFetcher } from "../support/browser-fetcher.ts";
 import { type Route, reply, startFaultySite } from "../support/faulty-site.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { pageUrl, tableResolver } from "../support/test-fetcher.ts";
-
-setDefaultTimeout(120_000);
 
 /**
  * A page of an outside site is loaded for a caller from elsewhere. Both sites stand on loopback: the policy

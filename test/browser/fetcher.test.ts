@@ -1,12 +1,10 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { createBrowsingSession, type Fetcher } from "../../src/fetching/index.ts";
 import { describeFetcher } from "../contract/fetcher.ts";
 import { openTestHost, type TestBrowserOptions, testBrowserFetcher } from "../support/browser-fetcher.ts";
 import { type Route, reply, startFaultySite } from "../support/faulty-site.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { failureOf, pageUrl } from "../support/test-fetcher.ts";
-
-setDefaultTimeout(120_000);
 
 const host = forAllTests(openTestHost());
 const html =
@@ -197,7 +195,7 @@ describe("the browser fetcher", () => {
 
   test("takes a page that never rests as it is", async () => {
     expect(await htmlOf("/never-rests")).toContain("tick");
-  }, 120_000);
+  });
 
   test("follows a page that goes on to another", async () => {
     expect((await fetcher.fetch(at("/moves-on"))).finalUrl).toBe(at("/page"));
@@ -307,14 +305,13 @@ describe("the browser fetcher", () => {
       expect(page).toMatchObject({ status: 200, tries: 1 });
       expect(await htmlOf("/late", modest)).toContain("late");
     },
-    120_000,
   );
 
   test("a page whose scripts never yield ends at the deadline, and the next page comes", async () => {
     const failure = await failureOf(fetcher.fetch(at("/busy"), { deadlineMs: 3000 }));
     expect(failure?.code).toBe("timeout");
     expect(await htmlOf("/page")).toContain("A page of the site.");
-  }, 120_000);
+  });
 
   test("a page whose scripts go on to another without end is told so", async () => {
     const failure = await failureOf(fetcher.fetch(at("/client-redirects")));
@@ -323,7 +320,7 @@ describe("the browser fetcher", () => {
       `GET ${at("/client-redirects")}: its scripts go on to another page more than 20 times`,
     ]);
     expect(await htmlOf("/page")).toContain("A page of the site.");
-  }, 120_000);
+  });
 
   test("no window that a page opens lives on after it", async () => {
     await using mine = browser();
@@ -368,5 +365,5 @@ describe("the browser fetcher", () => {
     await using mine = testBrowserFetcher({ host: worn, pagesPerContext: 2 });
     for (let n = 0; n < 6; n++) await mine.fetch(at(`/cookies/set?name=n${n}&value=v`));
     for (let n = 0; n < 5; n++) expect(site.requests.at(-1)?.headers.cookie).toContain(`n${n}=v`);
-  }, 120_000);
+  });
 });

@@ -1,10 +1,8 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { openTestHost, testBrowserFetcher } from "../support/browser-fetcher.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { GROWING_KINDS, hasLastWords, LATE_KINDS, startLateSite } from "../support/late-pages.ts";
 import { pageUrl } from "../support/test-fetcher.ts";
-
-setDefaultTimeout(120_000);
 
 const host = forAllTests(openTestHost());
 const site = forAllTests(await startLateSite());

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isOver, startExtractor, submitJob, untilJob } from "../support/extractor-server.ts";
@@ -13,8 +13,6 @@ import {
   submitCrawl,
   type VisitOptions,
 } from "../support/page-browser.ts";
-
-setDefaultTimeout(120_000);
 
 // One page waits until a test has seen the crawl on its way; each such test begins with a gate of its own.
 let held = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { BINARY } from "../support/binary.ts";
 import { startExtractor } from "../support/extractor-server.ts";
 import { startFaultySite } from "../support/faulty-site.ts";
@@ -11,8 +11,6 @@ import {
   type VisitOptions,
 } from "../support/page-browser.ts";
 import { serveSite } from "../support/site.ts";
-
-setDefaultTimeout(120_000);
 
 const browser = forAllTests(await openPageBrowser());
 const mill = forAllTests(await startFaultySite({ routes: MILL_ROUTES }));

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "bun";
 import { startExtractor } from "../support/extractor-server.ts";
 import { startFaultySite } from "../support/faulty-site.ts";
@@ -12,8 +12,6 @@ import {
   type Tab,
   type VisitOptions,
 } from "../support/page-browser.ts";
-
-setDefaultTimeout(120_000);
 
 const browser = forAllTests(await openPageBrowser());
 const site = forAllTests(await startFaultySite({ routes: MILL_ROUTES }));

@@ -1,12 +1,10 @@
-import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { accessibilityFaults, openPageBrowser, scrollsSideways } from "../support/page-browser.ts";
 import { writeTree } from "../support/search-server.ts";
 import { Served } from "../support/served.ts";
 import { until } from "../support/until.ts";
-
-setDefaultTimeout(120_000);
 
 const many = Object.fromEntries(
   Array.from({ length: 70 }, (_, number) => [

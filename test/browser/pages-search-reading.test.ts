@@ -1,10 +1,8 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { accessibilityFaults, openPageBrowser, scrollsSideways, type Tab } from "../support/page-browser.ts";
 import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
 import { until } from "../support/until.ts";
-
-setDefaultTimeout(120_000);
 
 const FILLER = "The water runs below the old wheel.\n\n".repeat(30);
 const LOCKS = `# Locks

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../support/local.ts";
@@ -6,8 +6,6 @@ import { accessibilityFaults, openPageBrowser, scrollsSideways } from "../suppor
 import { writeTree } from "../support/search-server.ts";
 import { Served } from "../support/served.ts";
 import { until } from "../support/until.ts";
-
-setDefaultTimeout(120_000);
 
 const HOSTILE = `# Hostile page
 

@@ -1,12 +1,10 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openTestHost, testBrowserFetcher } from "../support/browser-fetcher.ts";
 import { startFaultySite } from "../support/faulty-site.ts";
 import { pageUrl } from "../support/test-fetcher.ts";
 import { untilTrue } from "../support/until.ts";
-
-setDefaultTimeout(120_000);
 
 /** Process ids of browsers whose files are below the directory. */
 async function browsersOf(base: string): Promise<number[]> {

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { serveLocal } from "../support/local.ts";
@@ -10,8 +10,6 @@ import {
   type Tab,
 } from "../support/page-browser.ts";
 import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
-
-setDefaultTimeout(120_000);
 
 /** A site with its own policy, on another port than the search. */
 type Site = AsyncDisposable & { readonly url: string; readonly paths: string[] };

@@ -1,11 +1,9 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { DEFAULT_NETWORK } from "../../src/app/index.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { testMachine } from "../support/browser-fetcher.ts";
 import { openTestApp } from "../support/crawling.ts";
 import { reply, startFaultySite } from "../support/faulty-site.ts";
-
-setDefaultTimeout(120_000);
 
 test("who waits for the same page gets it when the one who asked first has gone", async () => {
   const asked = Promise.withResolvers<void>();

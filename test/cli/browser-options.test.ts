@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { runBinary } from "../support/binary.ts";
 import { openDisplay } from "../support/display.ts";
@@ -8,8 +8,6 @@ import { temporaryDirectory } from "../support/temporary.ts";
 
 // Each option that is about a browser has its effect here, for one page; test/unit/cli/page-options.test.ts shows
 // that a crawl reads them alike.
-
-setDefaultTimeout(120_000);
 
 const site = forAllTests(serveScriptedSite());
 const urlOf = (path: string): string => site.origin + path;

@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BINARY, canLoseRights, cleanEnvironment, runBinary } from "../support/binary.ts";
@@ -9,8 +9,6 @@ import { forAllTests } from "../support/for-all-tests.ts";
 import { serveScriptedSite } from "../support/scripted-site.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { untilTrue } from "../support/until.ts";
-
-setDefaultTimeout(120_000);
 
 const site = forAllTests(serveScriptedSite());
 const display = forAllTests(await openDisplay());

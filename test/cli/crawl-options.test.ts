@@ -322,7 +322,7 @@ describe("each option of crawl has its effect:", () => {
       const effect = EFFECTS[name];
       if (!effect) throw new Error(`--${name} has no test in EFFECTS`);
       await effect();
-    }, 120_000);
+    });
   }
 });
 
@@ -362,4 +362,4 @@ test("the options of a page reach every page of a crawl, fetched with the browse
   for (const said of ["Welcome back.", "number 40"]) expect(texts).toContain(said);
   expect(scripted.count("/picture.png")).toBe(1);
   expect(await Bun.file(state).exists()).toBeTrue();
-}, 120_000);
+});

@@ -34,4 +34,4 @@ test("a crawl of several processes waits for a database that restarts, and says 
   expect(manifest).toMatchObject({ status: "completed", total_pages: PAGES, successful: PAGES });
   // Four pages may have been under way: two fetched, one on the worker, one before it.
   expect(site.visits.length - 1 - PAGES).toBeLessThanOrEqual(4);
-}, 120_000);
+});

@@ -146,7 +146,7 @@ test("servers of two deployments with one state directory and codename answer fr
   }
   const leads = (served: Served): boolean => served.said.includes("this process builds and syncs");
   expect([leads(first), leads(second), leads(beside)]).toEqual([true, true, false]);
-}, 120_000);
+});
 
 test("a deployment that comes through a pipe has the same state each time", async () => {
   const root = join(work.path, "piped");

@@ -101,38 +101,34 @@ describe("--print-config", () => {
     expect(flags.find(({ name }) => name === "print-config")?.choices).toEqual([...MCP_CLIENTS]);
   });
 
-  test.each(MCP_CLIENTS)(
-    "prints what %s starts",
-    async (client) => {
-      using place = temporaryDirectory();
-      // Blanks and quotes in paths are what a shell and TOML would trip over.
-      const directory = join(place.path, 'it\'s a "place"');
-      mkdirSync(directory);
-      const binary = join(directory, "article-extractor");
-      try {
-        linkSync(BINARY, binary);
-      } catch {
-        copyFileSync(BINARY, binary);
-      }
-      const root = writeDeployment();
-      writeFileSync(join(directory, "my docs.json"), await Bun.file(join(root, "deployment.json")).text());
-      const words = ["mcp", "--print-config", client, "--config", "my docs.json", "--log-level", "error"];
-      const printed = await runBinary(words, { binary, cwd: directory });
-      expect(printed).toMatchObject({ exitCode: 0, stderr: "" });
-      const program = await READERS[client](printed.stdout);
-      expect(program).toMatchObject({
-        command: binary,
-        args: ["mcp", "--config", join(directory, "my docs.json"), "--log-level", "error"],
-      });
-      await using server = await start(program);
-      expect(await toolsOf(server)).toEqual([...DOCUMENTS, ...PAGES]);
-      expect(await server.call("fetch_url", { url: `${site.origin}/short` })).toMatchObject({
-        title: "Hello",
-        error: null,
-      });
-    },
-    120_000,
-  );
+  test.each(MCP_CLIENTS)("prints what %s starts", async (client) => {
+    using place = temporaryDirectory();
+    // Blanks and quotes in paths are what a shell and TOML would trip over.
+    const directory = join(place.path, 'it\'s a "place"');
+    mkdirSync(directory);
+    const binary = join(directory, "article-extractor");
+    try {
+      linkSync(BINARY, binary);
+    } catch {
+      copyFileSync(BINARY, binary);
+    }
+    const root = writeDeployment();
+    writeFileSync(join(directory, "my docs.json"), await Bun.file(join(root, "deployment.json")).text());
+    const words = ["mcp", "--print-config", client, "--config", "my docs.json", "--log-level", "error"];
+    const printed = await runBinary(words, { binary, cwd: directory });
+    expect(printed).toMatchObject({ exitCode: 0, stderr: "" });
+    const program = await READERS[client](printed.stdout);
+    expect(program).toMatchObject({
+      command: binary,
+      args: ["mcp", "--config", join(directory, "my docs.json"), "--log-level", "error"],
+    });
+    await using server = await start(program);
+    expect(await toolsOf(server)).toEqual([...DOCUMENTS, ...PAGES]);
+    expect(await server.call("fetch_url", { url: `${site.origin}/short` })).toMatchObject({
+      title: "Hello",
+      error: null,
+    });
+  });
 
   test("names the deployment file that the server would find here, and fails as it would without the one that is named", async () => {
     const root = writeDeployment();
@@ -186,7 +182,7 @@ describe("mcp", () => {
       );
       expect(found).toMatchObject({ results: [{ url: "docs://tool/proxies.md" }] });
     }
-  }, 120_000);
+  });
 
   test("costs a model at most 1800 tokens of cl100k", async () => {
     await using server = await start(MCP, { cwd: writeDeployment() });
@@ -248,7 +244,7 @@ describe("mcp", () => {
     const end = await second.call("crawl_status", { job_id: job.job_id, wait: 50 });
     expect(end).toMatchObject({ status: "completed", successful: 2, directory: job.directory, error: null });
     expect(site.count("/site/")).toBe(1);
-  }, 120_000);
+  });
 });
 
 describe("the stream of mcp", () => {

@@ -104,7 +104,7 @@ test("a crawl job counts at /metrics of serve extractor", async () => {
   expect(text).toContain(`article_extractor_fetches_total{fetcher="http"} ${PAGES}\n`);
   expect(text).toContain(`article_extractor_extraction_duration_seconds_count ${PAGES - 1}\n`);
   expect(text).toContain('article_extractor_failures_total{code="http_status"} 1\n');
-}, 120_000);
+});
 
 describe("a sync", () => {
   test("as a command counts its fetches, in the log and at a StatsD server", async () => {
@@ -125,7 +125,7 @@ describe("a sync", () => {
       const { stderr } = await startSync(root, ["--all"], METRICS).done;
       expect(stderr).toContain('"metric":"article_extractor.fetches.http"');
     });
-  }, 120_000);
+  });
 
   test("of serve search counts at its /metrics, and with the calls of tools at a StatsD server", async () => {
     await withSyncDeployment(3, async (root) => {
@@ -146,5 +146,5 @@ describe("a sync", () => {
       );
       expect(seen).toContain("article_extractor.fetches.http");
     });
-  }, 120_000);
+  });
 });

@@ -297,7 +297,7 @@ describe("each option has its effect:", () => {
       const effect = EFFECTS[name];
       if (!effect) throw new Error(`--${name} has no test in EFFECTS`);
       await effect();
-    }, 120_000);
+    });
   }
 });
 

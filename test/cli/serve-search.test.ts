@@ -30,7 +30,7 @@ describe("serve search", () => {
     rmSync(join(root, "docs/proxies.md"));
     expect((await search(client, "no_proxy", 0)).results).toEqual([]);
     await client.close();
-  }, 120_000);
+  });
 
   test("answers a client over stdin and stdout", async () => {
     const root = writeDeployment();
@@ -45,7 +45,7 @@ describe("serve search", () => {
     await client.connect(transport as never);
     expect((await search(client, "no_proxy")).error).toBeNull();
     await client.close();
-  }, 120_000);
+  });
 
   test("ends with exit code 0 on SIGTERM", async () => {
     await using served = await Served.start(writeDeployment());
@@ -72,7 +72,7 @@ describe("serve search", () => {
       ).stderr;
     expect(await logged()).not.toContain("index built");
     expect(await logged("--verbose")).toContain("index built");
-  }, 120_000);
+  });
 
   test("asks for the key that it was given", async () => {
     const root = writeDeployment();
@@ -118,7 +118,7 @@ describe("serve search", () => {
     const again = await served.connect();
     expect((await search(again, "no_proxy")).error).toBeNull();
     await again.close();
-  }, 120_000);
+  });
 
   test.each([
     ["", { docs_root_dir: "docs" }],

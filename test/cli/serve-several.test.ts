@@ -65,7 +65,7 @@ describe.if(process.platform === "linux")("two processes on one port", () => {
     ).toBe(2);
     expect(served.said).toContain("process died");
     expect(copiesOf(served)).not.toContain(first);
-  }, 120_000);
+  });
 
   test("have one builder, and another one when it is killed", async () => {
     const root = writeDeployment(TWO);
@@ -88,7 +88,7 @@ describe.if(process.platform === "linux")("two processes on one port", () => {
       (answer) => answer?.results.length === 1,
     );
     expect(found?.results).toMatchObject([{ url: "docs://tool/retries.md" }]);
-  }, 120_000);
+  });
 
   test("count together", async () => {
     await using served = await Served.start(writeDeployment(TWO));
@@ -98,7 +98,7 @@ describe.if(process.platform === "linux")("two processes on one port", () => {
       return /mcp_calls_total\{tool="list_tenants",outcome="success"\} (\d+)/.exec(text)?.[1];
     };
     expect(await until(counted, (count) => count === "40")).toBe("40");
-  }, 120_000);
+  });
 
   test("take a sync that either of them was asked for", async () => {
     await using served = await Served.start(writeDeployment(TWO));
@@ -118,7 +118,7 @@ describe.if(process.platform === "linux")("two processes on one port", () => {
       last = await until(status, (now) => now.last_started_at !== before && now.state === "idle");
       expect(last.last_started_at).not.toBe(before);
     }
-  }, 120_000);
+  });
 
   test.each(["SIGTERM", "SIGINT"] as const)("end together on %s, with exit code 0", async (signal) => {
     await using served = await Served.start(writeDeployment(TWO));

@@ -147,7 +147,7 @@ describe("a folder of documents", () => {
     await fetch(`${served.url}/tool/sync/trigger`, { method: "POST" });
     expect((await answers(served, "quokka")).results).toHaveLength(1);
     expect((await until(status, ({ last_error }) => last_error === null)).last_error).toBeNull();
-  }, 120_000);
+  });
 
   test.if(canLoseRights)("that may only be read is served", async () => {
     const root = writeDeployment();
@@ -209,7 +209,7 @@ describe("a folder of documents", () => {
       uri: "docs://tool/latin.md",
     });
     expect(content).toStartWith("# Café");
-  }, 120_000);
+  });
 
   test("that is empty, or is a file, is told of", async () => {
     const root = writeDeployment();

@@ -242,7 +242,7 @@ describe("--resume", () => {
       expect([cut, run.exitCode, run.stdout]).toEqual([cut, 1, ""]);
       expect([cut, await files.read("part.jsonl")]).toEqual([cut, whole.toString()]);
     }
-  }, 120_000);
+  });
 
   test("drops the NUL bytes that a crash of the machine leaves behind", async () => {
     await using files = await openFiles();

@@ -63,7 +63,7 @@ test("what serve extractor keeps is for its user alone, in a directory that othe
   const page = readdirSync(join(server.directory, "out")).find((name) => name.endsWith(".md")) ?? "";
   expect(statSync(join(server.directory, "out", page)).mode & 0o777).toBe(0o666 & ~process.umask());
   rmSync(given, { recursive: true });
-}, 120_000);
+});
 
 test("what serve search keeps is for its user alone, in a directory that others may read", async () => {
   await using docs = new DocsSite();
@@ -111,6 +111,6 @@ test("what serve search keeps is for its user alone, in a directory that others 
   }
   rmSync(given, { recursive: true });
   rmSync(root, { recursive: true });
-}, 120_000);
+});
 
 type Status = { readonly state: string; readonly index: { readonly doc_count: number | null } };

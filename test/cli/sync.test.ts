@@ -71,7 +71,7 @@ describe("article-extractor sync", () => {
     expect((await startSync(root, ["handbook"]).done).exitCode).toBe(0);
     const found = await until(search, ({ results }) => results.length === 2);
     expect(found.results).toHaveLength(2);
-  }, 120_000);
+  });
 
   test("opens a browser only for pages that have changed", async () => {
     await using site = new DocsSite();
@@ -93,7 +93,7 @@ describe("article-extractor sync", () => {
     expect(second.stdout).toStartWith("manual: 3 documents; 0 fetched, 3 unchanged");
     const pages = site.requests.filter(({ path }) => /^\/docs\/p\d$/.test(path));
     expect(pages.map(({ status }) => status)).toEqual([304, 304, 304]);
-  }, 120_000);
+  });
 
   test("goes on with the others when one fails, and says which", async () => {
     await using site = new DocsSite();
@@ -105,7 +105,7 @@ describe("article-extractor sync", () => {
     expect(exitCode).toBe(1);
     expect(stdout).toStartWith("manual: 2 documents");
     expect(stderr).toContain("handbook: git ls-remote");
-  }, 120_000);
+  });
 
   test("says that all pages of a website look like error pages", async () => {
     await using site = new DocsSite();
@@ -120,7 +120,7 @@ describe("article-extractor sync", () => {
     const index = ["index", "manual"];
     const env = { DOCS_SEARCH_STATE_DIR: "state" };
     expect((await runBinary(index, { cwd: root, env })).stderr).toBe(stderr.replace("manual: ", ""));
-  }, 120_000);
+  });
 
   test("takes codenames that there are, or --all", async () => {
     const root = await deploy({ tenants: [gitTenant(`${server.origin}/nowhere.git`)] });
@@ -128,7 +128,7 @@ describe("article-extractor sync", () => {
     const { exitCode, stderr } = await startSync(root, ["handbok"]).done;
     expect(exitCode).toBe(1);
     expect(stderr).toContain("Tenant 'handbok' not found; did you mean handbook?");
-  }, 120_000);
+  });
 });
 
 describe("a server with sources elsewhere", () => {
@@ -152,7 +152,7 @@ describe("a server with sources elsewhere", () => {
     expect(manual).toMatchObject({ last_error: null, counts: { fetched: 3 }, index: { doc_count: 3 } });
     expect(manual.next_run_at).toEndWith("T03:00:00.000Z");
     expect(manual.history).toHaveLength(1);
-  }, 120_000);
+  });
 
   test("syncs when it is told to, once at a time", async () => {
     await using site = new DocsSite();
@@ -178,7 +178,7 @@ describe("a server with sources elsewhere", () => {
       ({ index }) => index.doc_count === 4,
     );
     expect(status.index.doc_count).toBe(4);
-  }, 120_000);
+  });
 
   test("has another process sync by the schedule when the one that did is killed", async () => {
     await using site = new DocsSite();
@@ -216,7 +216,7 @@ describe("a server with sources elsewhere", () => {
     expect(history).toHaveLength(2);
     expect(leaderOf()).not.toBe(leader);
     state.close();
-  }, 120_000);
+  });
 
   test("keeps its secrets: none in logs, state, arguments, answers or errors", async () => {
     const secrets = {
@@ -281,5 +281,5 @@ describe("a server with sources elsewhere", () => {
     for (const secret of Object.values(secrets))
       for (const text of [served.said, ...answers, ...arguments_, ...files])
         expect(text.includes(secret)).toBe(false);
-  }, 120_000);
+  });
 });

@@ -44,4 +44,4 @@ test("every page has the same result from any number of workers and from none", 
     const results = await Promise.all([...tasks, ...tasks].map((task) => pool.extract(task)));
     expect(results).toEqual([...expected, ...expected]);
   }
-}, 120_000);
+});

@@ -144,4 +144,4 @@ test("on PostgreSQL turns wait for a database that is away, and can be called of
   expect(isTaken).toBe(false);
   await server.start();
   (await waiting).release();
-}, 120_000);
+});

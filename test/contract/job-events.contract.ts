@@ -66,7 +66,7 @@ export function describeKeptEvents(openQueue: OpenQueue, place: () => QueuePlace
       }),
       { numRuns: 12 },
     );
-  }, 120_000);
+  });
 
   test("keeps 20000 events at most, however young, under their numbers", async () => {
     const queue = await openQueue();
@@ -77,5 +77,5 @@ export function describeKeptEvents(openQueue: OpenQueue, place: () => QueuePlace
     for (const _ of [1, 2]) await queue.report(job, { after: 600, events: events(...all.slice(600)) });
     const numbers = await numbersOf(queue, job.id);
     expect([numbers.length, numbers[0], numbers.at(-1)]).toEqual([MAX_EVENTS, 701, all.length]);
-  }, 120_000);
+  });
 }

@@ -197,7 +197,7 @@ function describeWork(parts: Parts): void {
     expect(await readOne(book, "a")).toMatchObject({ failures: 2, isTaken: true });
     await present!.write({ failures: 5 });
     expect((await readOne(book, "a")).failures).toBe(5);
-  }, 120_000);
+  });
 
   test("what one work writes is there in the order of the calls", async () => {
     const { book } = parts();

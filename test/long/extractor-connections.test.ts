@@ -43,7 +43,7 @@ test("a stream of events stays while its job has no news", async () => {
   const text = await (await server.get(`/crawl/${id}/events`)).text();
   expect(text).toContain(": still there");
   expect(text).toContain("event: end");
-}, 120_000);
+});
 
 type Trickle = {
   /** After how many ms the server ended it. */
@@ -77,7 +77,7 @@ test("senders of a byte a second hold no place, and are let go", async () => {
   // The runtime gives a head ten seconds, whatever arrives meanwhile.
   for (const { closed } of heads) expect(await closed).toBeLessThan(25_000);
   expect((await server.post("/", { url: `${faulty.origin}/page` })).status).toBe(200);
-}, 120_000);
+});
 
 const MANY = 10_000;
 const openFiles = Number(/Max open files\s+(\d+)/.exec(readFileSync("/proc/self/limits", "utf8"))?.[1] ?? 0);

@@ -27,7 +27,7 @@ test("the quick start crawls with two processes", async () => {
   expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0 });
   const manifest = await auditedManifest(cluster.bucket, "docs");
   expect(manifest.successful).toBe(40);
-}, 120_000);
+});
 
 test("the service starts in its roles", async () => {
   const [script = ""] = documentedBlocks("--role worker --port");
@@ -49,4 +49,4 @@ test("the service starts in its roles", async () => {
     { env: env(), shell: "bash" },
   );
   expect({ exitCode, answers: stdout.match(/"ready":true/g)?.length }).toEqual({ exitCode: 0, answers: 3 });
-}, 120_000);
+});

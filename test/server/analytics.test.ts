@@ -102,7 +102,7 @@ describe("what people search for", () => {
     });
     expect((await read("?size=1&days=1")).body.frequent).toEqual([alpha]);
     expect(readFileSync(path).includes("127.0.0.1")).toBeFalse();
-  }, 120_000);
+  });
 
   test("is not what a page looks at by itself", async () => {
     const headers = headersOf("all");
@@ -121,7 +121,7 @@ describe("what people search for", () => {
       () => read(),
       ({ body: { frequent } }) => frequent.some(({ query, followed }) => query === "night" && followed === 1),
     );
-  }, 120_000);
+  });
 
   test.each([
     ["?size=0", "size"],

@@ -68,26 +68,22 @@ describe.each(REVISIONS)("the SDK's client in revision %s", (revision) => {
   test.each([
     ["HTTP", overHttp],
     ["stdio", overStdio],
-  ] as const)(
-    "calls every tool over %s",
-    async (_, open) => {
-      const client = new ClientOf(revision);
-      const transport = open();
-      const versions: string[] = [];
-      const spied = Object.assign(transport, {
-        setProtocolVersion: (version: string) => versions.push(version),
-      });
-      await client.connect(spied as never);
-      expect(versions).toEqual([revision]);
-      expect((await client.listTools()).tools).toHaveLength(5);
-      for (const [name, args, answer] of CALLS) {
-        const { structuredContent } = await client.callTool({ name, arguments: args });
-        expect(structuredContent).toMatchObject({ error: null, ...answer });
-      }
-      await client.close();
-    },
-    120_000,
-  );
+  ] as const)("calls every tool over %s", async (_, open) => {
+    const client = new ClientOf(revision);
+    const transport = open();
+    const versions: string[] = [];
+    const spied = Object.assign(transport, {
+      setProtocolVersion: (version: string) => versions.push(version),
+    });
+    await client.connect(spied as never);
+    expect(versions).toEqual([revision]);
+    expect((await client.listTools()).tools).toHaveLength(5);
+    for (const [name, args, answer] of CALLS) {
+      const { structuredContent } = await client.callTool({ name, arguments: args });
+      expect(structuredContent).toMatchObject({ error: null, ...answer });
+    }
+    await client.close();
+  });
 });
 
 describe("the inspector", () => {
@@ -119,7 +115,7 @@ describe("the inspector", () => {
       code: 0,
       names: ["describe_tenant", "find_tenant", "list_tenants", "root_fetch", "root_search"],
     });
-  }, 120_000);
+  });
 
   test("calls every tool", async () => {
     for (const [name, args, answer] of CALLS.filter(
@@ -131,7 +127,7 @@ describe("the inspector", () => {
       expect(code).toBe(0);
       expect(JSON.parse(out).structuredContent).toMatchObject({ error: null, ...answer });
     }
-  }, 120_000);
+  });
 });
 
 test("the list of tools costs less than 1 200 tokens of cl100k", async () => {

@@ -53,7 +53,7 @@ test("serve extractor logs what docs/logs.md says", async () => {
       "host paused",
     ]),
   );
-}, 120_000);
+});
 
 test("serve search logs what docs/logs.md says", async () => {
   const root = writeDeployment({ log_level: "debug" });
@@ -70,4 +70,4 @@ test("serve search logs what docs/logs.md says", async () => {
       "request",
     ]),
   );
-}, 120_000);
+});

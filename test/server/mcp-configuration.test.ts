@@ -139,7 +139,7 @@ describe("the inspector on mcp", () => {
     expect(err).not.toMatch(/Error:|Warning:/);
     const names = JSON.parse(out).tools.map(({ name }: { name: string }) => name);
     expect(names).toEqual(["fetch_url", "crawl_site", "crawl_status"]);
-  }, 120_000);
+  });
 
   test("reads a page", async () => {
     const call = [
@@ -156,5 +156,5 @@ describe("the inspector on mcp", () => {
       next_offset: 9,
       error: null,
     });
-  }, 120_000);
+  });
 });

@@ -74,7 +74,7 @@ describe("crawls of models", () => {
     expect(await model.call("crawl_status", { job_id: again.job_id, offset: 1 })).toMatchObject({
       pages: [],
     });
-  }, 120_000);
+  });
 
   test("of callers from elsewhere stay within the directory that the operator names", async () => {
     const elsewhere = { "x-forwarded-for": "192.0.2.1" };
@@ -90,7 +90,7 @@ describe("crawls of models", () => {
       pages: [{ file: null, problem: expect.stringContaining("refuse") }],
     });
     expect(existsSync(join(root.path, job.directory, "manifest.json"))).toBeTrue();
-  }, 120_000);
+  });
 
   test.each([
     ["crawl_site", {}, "url is required"],

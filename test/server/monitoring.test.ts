@@ -272,7 +272,7 @@ describe.skipIf(!hasPrometheus)("a Prometheus with the example's configuration",
         (up?.data as { result?: { value: [number, string] }[] } | undefined)?.result?.[0]?.value[1] === "2"
       );
     });
-  }, 120_000);
+  });
 
   test.each([
     ["serve extractor", () => extractor.url],
@@ -330,7 +330,7 @@ describe.skipIf(!hasPrometheus)("a Prometheus with the example's configuration",
           .result.length,
       ]).toEqual([name, 2]);
     }
-  }, 120_000);
+  });
 
   test("gets no new series from whoever asks for what there is not", async () => {
     const seriesOf = async (base: string): Promise<string[]> =>
@@ -361,5 +361,5 @@ describe.skipIf(!hasPrometheus)("a Prometheus with the example's configuration",
       for (let at = 3; at < 30; at++) await odd(base, at);
       expect((await seriesOf(base)).sort()).toEqual(before.sort());
     }
-  }, 120_000);
+  });
 });

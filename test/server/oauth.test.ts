@@ -320,4 +320,4 @@ test("the program reads the issuer's keys itself", async () => {
   );
   expect(answer).toContain('"count":1');
   expect((await listTenants(served.url, await signed(stranger))).status).toBe(401);
-}, 120_000);
+});

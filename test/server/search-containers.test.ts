@@ -60,6 +60,6 @@ describe.skipIf(!canContain)(
       await one.child.exited;
       await expectFound(root, "yawl", [two]);
       expect(buildersIn([two])).toBe(1);
-    }, 120_000);
+    });
   },
 );

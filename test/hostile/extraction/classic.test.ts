@@ -79,5 +79,5 @@ describe("the engine readability", () => {
       }),
       { numRuns: 150 },
     );
-  }, 120_000);
+  });
 });

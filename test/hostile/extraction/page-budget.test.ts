@@ -25,5 +25,5 @@ describe("a page that is all markup costs little, or is refused as too_complex:"
         expect(cost.cpuMs).toBeLessThan(maxCpuMs);
         expect(cost.peakMb).toBeLessThan(maxMb);
       }
-    }, 120_000);
+    });
 });

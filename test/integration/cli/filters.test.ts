@@ -62,4 +62,4 @@ test("a search filters by what HTML, front matter, paths and the deployment say"
   } finally {
     rmSync(root, { recursive: true, force: true });
   }
-}, 120_000);
+});

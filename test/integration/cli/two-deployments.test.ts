@@ -343,7 +343,7 @@ describe("what 0.1.0 left", () => {
       }),
       { numRuns: 8 },
     );
-  }, 120_000);
+  });
 
   test.each(["git", "online"] as const)("of a %s tenant goes to its source alone", async (kind) => {
     const pair = [folder({ kind, isShared: true, source: 1 }), folder({ kind, isShared: true })];

@@ -35,7 +35,7 @@ test("pages that only say that they are missing fail, are asked about in the sit
   // One request may be late on a busy machine; one without its turn would make the whole shorter by a delay.
   const spanMs = (times.at(-1) ?? 0) - (times[0] ?? 0);
   expect(spanMs).toBeGreaterThan((times.length - 1) * 150 - 100);
-}, 120_000);
+});
 
 test("a crawl that fails on every error status stores no page that came with one", async () => {
   await using site = serveCrawlSite({
@@ -54,7 +54,7 @@ test("a crawl that fails on every error status stores no page that came with one
   };
   expect<unknown>(await read(false)).toEqual(["success", null, 404]);
   expect<unknown>(await read(true)).toEqual(["failed", "http_status", 404]);
-}, 120_000);
+});
 
 const words = (tag: string): string => `<${tag}>${"The gate opens at low water. ".repeat(3)}</${tag}>`;
 /** Filled with a comment, which is no content but counts as size, to so many bytes. */
@@ -104,4 +104,4 @@ test("an HTTP error is never a success, but for a 404 or 410 whose body is a pag
       isPage ? [name, "success", null, status, true] : [name, "failed", "http_status", status, false],
     );
   }
-}, 120_000);
+});

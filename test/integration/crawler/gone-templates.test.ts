@@ -70,4 +70,4 @@ test("a page that was there is not replaced by the site's page for what is not, 
   expect<unknown>((await crawl()).shown[0]).toEqual(isThere);
   isBack = false;
   expect<unknown>((await crawl()).shown[0]).toEqual(["failed", "http_status", 404]);
-}, 120_000);
+});

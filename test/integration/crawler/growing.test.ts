@@ -121,7 +121,7 @@ describe("a crawl that grows", () => {
       ),
       { numRuns: 40 },
     );
-  }, 120_000);
+  });
 
   test("asks only for what was left out, then for everything by condition", async () => {
     await using site = serveCrawlSite(routesOf(chainOf(12)));

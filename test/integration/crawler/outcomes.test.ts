@@ -249,7 +249,7 @@ describe("faults of a site", () => {
       crawlPlan({ seeds: [`${site.origin}/flaky?status=500&times=2`] }),
     );
     expect(outcomeOf("/flaky?status=500&times=2")?.status).toBe("success");
-  }, 120_000);
+  });
 });
 
 describe("the bounds of a crawl", () => {

@@ -116,7 +116,6 @@ test.each([429, 503])(
     expect(busy.visits.filter(({ at }) => at >= until - 1).length).toBeGreaterThan(20);
     expect(other.visits.filter(isInPause).length).toBeGreaterThan(5);
   },
-  120_000,
 );
 
 test("a host that keeps refusing is left alone longer each time, then its page fails", async () => {
@@ -127,7 +126,7 @@ test("a host that keeps refusing is left alone longer each time, then its page f
   });
   expect(outcomes.map(({ error }) => error?.code)).toEqual(["rate_limited"]);
   expect(site.count("/")).toBe(3);
-}, 120_000);
+});
 
 test("a host that asks for a day is asked once: its pages fail, and the crawl ends", async () => {
   await using site = serveCrawlSite({
@@ -161,7 +160,6 @@ test.each([1, 5, 64])(
     expect(site.peak()).toBe(concurrency);
     expect(files).toHaveLength(summary.progress.successful);
   },
-  120_000,
 );
 
 test("robots.txt is asked for once, by two crawls of one session as well", async () => {
@@ -179,7 +177,7 @@ test("a robots.txt that answers 5xx closes the site", async () => {
     ["failed", { code: "http_status", message: `GET ${site.origin}/robots.txt answered HTTP 500` }],
   ]);
   expect(site.count("/")).toBe(0);
-}, 120_000);
+});
 
 test("a redirect to a site whose robots.txt answers 5xx fails, and is not counted as forbidden", async () => {
   await using other = serveCrawlSite({ ...pages(1, 0), "/robots.txt": () => html("", { status: 503 }) });
@@ -190,7 +188,7 @@ test("a redirect to a site whose robots.txt answers 5xx fails, and is not counte
     ["failed", { code: "http_status", message: `GET ${other.origin}/robots.txt answered HTTP 503` }],
   ]);
   expect(other.count("/0")).toBe(0);
-}, 120_000);
+});
 
 test("a plan may ignore robots.txt, with a notice", async () => {
   await using site = serveCrawlSite({
@@ -217,7 +215,7 @@ test("two crawls of one program keep a host's delay together", async () => {
   await Promise.all([one.crawl(plan), two.crawl(plan)]);
   expect(site.visits.length).toBeGreaterThanOrEqual(7);
   expectSpaced(site.visits, DELAY_MS, startedAt);
-}, 120_000);
+});
 
 test("two crawls of one program have one request out to a host that has a delay", async () => {
   await using site = serveCrawlSite(pages(3, 300));
@@ -226,7 +224,7 @@ test("two crawls of one program have one request out to a host that has a delay"
   const plan = crawlPlan({ seeds: [`${site.origin}/`], hostDelayMs: 20 });
   await Promise.all([one.crawl(plan), two.crawl(plan)]);
   expect(site.peak()).toBe(1);
-}, 120_000);
+});
 
 test("an adaptive delay counts from the end of an answer", async () => {
   const ANSWER_MS = 300;
@@ -250,11 +248,11 @@ test("an adaptive delay counts from the end of an answer", async () => {
   for (const [index, rest] of rests.entries())
     expect(rest).toBeGreaterThan(ANSWER_MS * (1 - 2 ** -(index + 1)) - 10);
   expect(rests.length).toBe(4);
-}, 120_000);
+});
 
 test("an adaptive delay follows a host's slowness", async () => {
   await using site = serveCrawlSite(pages(4, 300));
   await using place = await crawlPlace(app);
   await place.crawl(crawlPlan({ seeds: [`${site.origin}/`], hasAdaptiveDelay: true, concurrency: 16 }));
   expect(site.peak()).toBeLessThan(4);
-}, 120_000);
+});

@@ -284,7 +284,7 @@ describe("a file that several processes share", () => {
     const expected = ["a", "b"].flatMap((prefix) => Array.from({ length: 200 }, (_, n) => `${prefix}${n}`));
     expect(names()).toEqual(expected.toSorted());
     expect(waiting()).toEqual([]);
-  }, 120_000);
+  });
 
   test("loses nothing when a process is killed, whatever it was doing", async () => {
     const reported: string[] = [];
@@ -305,7 +305,7 @@ describe("a file that several processes share", () => {
     }
     expect(names()).toEqual(expect.arrayContaining(reported));
     expect(waiting()).toEqual([]);
-  }, 120_000);
+  });
 
   test("reads waiting changes, and merges them once the lock is free", async () => {
     {

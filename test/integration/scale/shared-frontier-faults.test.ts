@@ -59,4 +59,4 @@ test("a crawl of three processes survives a kill, a freeze and a database that s
     text.split("\n").filter((line) => line.startsWith("settled")),
   );
   expect(new Set(told).size).toBe(told.length);
-}, 120_000);
+});

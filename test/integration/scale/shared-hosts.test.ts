@@ -89,7 +89,7 @@ test("crawls of three processes send as one would: each request in a turn, robot
     }),
     { numRuns: 3 },
   );
-}, 120_000);
+});
 
 /** Notes each turn that is granted while its host is paused; when a process hears of its turn, the pause may have begun. */
 const NOTE_PAUSED_TURNS = `
@@ -130,4 +130,4 @@ test("a Retry-After that one process meets holds the others", async () => {
   expect(until - from).toBeGreaterThan(1000);
   expect(await notes.query("SELECT * FROM test_paused_turn")).toEqual([]);
   expect(starts.some((at) => at >= until - 2)).toBe(true);
-}, 120_000);
+});

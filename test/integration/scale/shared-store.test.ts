@@ -43,7 +43,7 @@ test("a process that has lost a page stops writing it, so that it replaces nobod
   });
   expect((await ended).progress.successful).toBe(1);
   expect(writes).toEqual(["called off", "done"]);
-}, 120_000);
+});
 
 test("the processes of a shared crawl wait for their store as long as for their database", async () => {
   await using site = serveNumberedSite({ pages: 2 });
@@ -68,4 +68,4 @@ test("the processes of a shared crawl wait for their store as long as for their 
   expect((await place.work(planOf(site.origin), { job: { output } }).ended).state).toBe("completed");
   const day = 24 * 60 * 60 * 1000;
   expect(patience).toEqual([day, day, day]);
-}, 120_000);
+});

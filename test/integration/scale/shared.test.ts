@@ -57,7 +57,7 @@ describe("a crawl that several processes share", () => {
       (worker) => pagesOf(worker, true).length + pagesOf(worker, false).length === 60,
     );
     expect(leaders).toHaveLength(1);
-  }, 120_000);
+  });
 
   test("fetches exactly as many pages as it may", async () => {
     await using site = serveNumberedSite({ pages: 60, answerMs: 5 });
@@ -71,42 +71,38 @@ describe("a crawl that several processes share", () => {
     expect([site.visits.length, place.pages.size]).toEqual([17, 17]);
     const { total_pages, skipped_links } = await place.readManifest();
     expect([total_pages, (skipped_links.max_pages ?? 0) > 0]).toEqual([17, true]);
-  }, 120_000);
+  });
 
   test.each([
     ["the leader", 0],
     ["a helper", 1],
-  ])(
-    "goes on when %s leaves, whose pages go back at once",
-    async (_, which) => {
-      const gate = Promise.withResolvers<void>();
-      await using site = serveNumberedSite({
-        pages: 60,
-        until: (_path, earlier) => (earlier >= 11 ? gate.promise : undefined),
-      });
-      await using place = await sharedPlace();
-      const workers = [place.work(planOf(site.origin))];
-      await untilTrue(() => site.visits.length > 0);
-      workers.push(place.work(planOf(site.origin)));
-      await until(
-        () => site.open,
-        (open) => open === 8,
-      );
-      const [leaving, staying] = which === 0 ? workers : workers.toReversed();
-      leaving?.leave();
-      const left = await leaving?.ended;
-      expect([left?.state, left?.error?.code, left?.manifestPath]).toEqual(["cancelled", "cancelled", null]);
-      expect(left?.progress.progress).toBeLessThan(60);
-      gate.resolve();
-      const end = await staying?.ended;
-      expect([end?.state, end?.progress.successful]).toEqual(["completed", 60]);
-      const { status, results } = await place.readManifest();
-      expect([status, results.length, place.pages.size]).toEqual(["completed", 60, 60]);
-      // What was under way at the leave is asked for once more.
-      expect(site.visits.length).toBeLessThanOrEqual(60 + 4);
-    },
-    120_000,
-  );
+  ])("goes on when %s leaves, whose pages go back at once", async (_, which) => {
+    const gate = Promise.withResolvers<void>();
+    await using site = serveNumberedSite({
+      pages: 60,
+      until: (_path, earlier) => (earlier >= 11 ? gate.promise : undefined),
+    });
+    await using place = await sharedPlace();
+    const workers = [place.work(planOf(site.origin))];
+    await untilTrue(() => site.visits.length > 0);
+    workers.push(place.work(planOf(site.origin)));
+    await until(
+      () => site.open,
+      (open) => open === 8,
+    );
+    const [leaving, staying] = which === 0 ? workers : workers.toReversed();
+    leaving?.leave();
+    const left = await leaving?.ended;
+    expect([left?.state, left?.error?.code, left?.manifestPath]).toEqual(["cancelled", "cancelled", null]);
+    expect(left?.progress.progress).toBeLessThan(60);
+    gate.resolve();
+    const end = await staying?.ended;
+    expect([end?.state, end?.progress.successful]).toEqual(["completed", 60]);
+    const { status, results } = await place.readManifest();
+    expect([status, results.length, place.pages.size]).toEqual(["completed", 60, 60]);
+    // What was under way at the leave is asked for once more.
+    expect(site.visits.length).toBeLessThanOrEqual(60 + 4);
+  });
 
   test("is taken up again when all have left, and crawls nothing twice", async () => {
     await using site = serveNumberedSite({ pages: 40, answerMs: 20 });
@@ -123,7 +119,7 @@ describe("a crawl that several processes share", () => {
     // Two processes may leave what was under way with them: four fetches each, and what waits for an extraction worker.
     const underWay = 2 * (4 + 2 * Math.max(1, availableParallelism() - 1));
     expect(site.visits.length).toBeLessThanOrEqual(40 + underWay);
-  }, 120_000);
+  });
 
   test("ends for all when the leader's caller cancels it, and says so in the manifest", async () => {
     // One level holds all the pages: a page that is held would keep the next level from beginning.
@@ -167,7 +163,7 @@ describe("a crawl that several processes share", () => {
     expect([...place.pages.keys()].toSorted()).toEqual(results.map(({ url }): string => url).toSorted());
     expect([successful, results.length]).toEqual([place.pages.size, place.pages.size]);
     for (const { url } of held.values()) expect(place.pages.has(url)).toBe(true);
-  }, 120_000);
+  });
 
   test("is finished by the others when one cannot store its pages", async () => {
     await using site = serveNumberedSite({ pages: 40, answerMs: 10 });
@@ -185,7 +181,7 @@ describe("a crawl that several processes share", () => {
     ]);
     const { state, progress } = await well.ended;
     expect([state, progress.successful, place.pages.size]).toEqual(["completed", 40, 40]);
-  }, 120_000);
+  });
 
   test("refuses a process with another plan while it runs, and names what differs", async () => {
     await using site = serveNumberedSite({ pages: 40, answerMs: 20 });
@@ -197,7 +193,7 @@ describe("a crawl that several processes share", () => {
     expect(other?.message).toContain("pages");
     expect(other?.message).toContain("depth");
     expect((await first.ended).state).toBe("completed");
-  }, 120_000);
+  });
 
   test("is over when it has finished, and is repeated under another job", async () => {
     await using site = serveNumberedSite({ pages: 5 });
@@ -218,7 +214,7 @@ describe("a crawl that several processes share", () => {
     expect([repeated.jobId, repeated.changes]).toEqual(["monday", { unchanged: 5 }]);
     expect(site.visits.length).toBe(10);
     expect((await place.readManifest()).job_id).toBe("monday");
-  }, 120_000);
+  });
 
   test("seeds once more when its leader was lost while it read sitemaps", async () => {
     const reading = Promise.withResolvers<void>();
@@ -241,7 +237,7 @@ describe("a crawl that several processes share", () => {
     reading.resolve();
     expect([state, progress.successful, asked]).toEqual(["completed", 8, 2]);
     expect((await place.readManifest()).results).toHaveLength(8);
-  }, 120_000);
+  });
 
   test("fails for all in the same way when there is nothing to crawl", async () => {
     await using site = serveNumberedSite({ pages: 3 });
@@ -252,7 +248,7 @@ describe("a crawl that several processes share", () => {
       expect([state, error?.code]).toEqual(["failed", "invalid_usage"]);
       expect(error?.message).toContain("none of the 1 seeds");
     }
-  }, 120_000);
+  });
 
   test("follows links to the site that a seed redirected to, whoever found that out", async () => {
     await using other = serveNumberedSite({ pages: 30, answerMs: 10 });
@@ -264,7 +260,7 @@ describe("a crawl that several processes share", () => {
     const workers = [1, 2, 3].map(() => place.work(planOf(site.origin, { concurrency: 1 })));
     for (const { ended } of workers) expect((await ended).progress.successful).toBe(30);
     expect((await place.readManifest()).results.length).toBe(30);
-  }, 120_000);
+  });
 
   test("asks once for stored pages that it did not meet again", async () => {
     let isGone = false;
@@ -287,7 +283,7 @@ describe("a crawl that several processes share", () => {
     for (const { ended } of workers)
       expect((await ended).changes).toEqual({ unchanged: 1, changed: 1, gone: 1 });
     expect(site.count("/p/2")).toBe(2);
-  }, 120_000);
+  });
 
   test("accounts once for a page whose process lost it after it had stored it", async () => {
     let isGone = false;
@@ -329,7 +325,7 @@ describe("a crawl that several processes share", () => {
     expect(lines).toContain(`settle refused ${lost}`);
     expect(place.pages.size).toBe(10);
     expect((await place.readManifest()).results).toHaveLength(11);
-  }, 120_000);
+  });
 
   test("does not store a page that it has lost", async () => {
     const gate = Promise.withResolvers<void>();
@@ -352,7 +348,7 @@ describe("a crawl that several processes share", () => {
     gate.resolve();
     expect((await worker.ended).progress.successful).toBe(11);
     expect(stored.toSorted()).toEqual([...new Set(stored)].toSorted());
-  }, 120_000);
+  });
 
   test("can be left while the database is away, and goes on from there when it is back", async () => {
     await using server = await startPostgres();
@@ -369,5 +365,5 @@ describe("a crawl that several processes share", () => {
     await server.start();
     const { state: end, progress } = await place.work(planOf(site.origin)).ended;
     expect([end, progress.successful, place.pages.size]).toEqual(["completed", 40, 40]);
-  }, 120_000);
+  });
 });

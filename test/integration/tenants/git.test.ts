@@ -257,7 +257,7 @@ describe("a hostile repository", () => {
     const { source } = gitTenantSource({ rootDir, url });
     expect(await runSync(source)).toMatchObject({ fetched: 1, failed: 1 });
     expect(await pathsOf()).toEqual(["docs/a.md"]);
-  }, 120_000);
+  });
 
   test("writes nothing through a link that stands in the tenant's directory", async () => {
     const elsewhere = await mkdtemp(join(tmpdir(), "elsewhere-"));

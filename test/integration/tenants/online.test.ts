@@ -388,4 +388,4 @@ test("a sync whose documents cannot be written says so, and takes them over when
   site.intercept = null;
   await rm(directory);
   expect(await runSync(web.source)).toEqual({ fetched: 20, unchanged: 0, removed: 0, failed: 0 });
-}, 120_000);
+});

@@ -113,7 +113,7 @@ test("HEAD of a stream of events takes no place of a stream", async () => {
     expect([status, headers.get("content-type")]).toEqual([200, "text/event-stream"]);
   }
   expect(await (await server.get(`/crawl/${id}/events`)).text()).toContain("event: end");
-}, 120_000);
+});
 
 test("one client follows jobs over a hundred streams at most, and keeps nobody else from it", async () => {
   const env = { ARTICLE_EXTRACTOR_TRUSTED_PROXIES: "127.0.0.1", ARTICLE_EXTRACTOR_EGRESS: "open" };
@@ -141,7 +141,7 @@ test("one client follows jobs over a hundred streams at most, and keeps nobody e
     return status === 200;
   });
   await slow[Symbol.asyncDispose]();
-}, 120_000);
+});
 
 describe("requests that are none", () => {
   test.each<[string, number, string]>([
@@ -204,7 +204,7 @@ describe("the end of the server", () => {
     expect(await stream).toContain("event: progress");
     expect(await server.exited).toBe(0);
     expect(performance.now() - started).toBeLessThan(25_000);
-  }, 120_000);
+  });
 
   test("comes within 10 s also when a page never answers, and at once with a second signal", async () => {
     for (const isTwice of [false, true]) {
@@ -234,7 +234,7 @@ describe("the end of the server", () => {
       ])
         await untilTrue(() => line.test(server.stderr()));
     }
-  }, 120_000);
+  });
 
   test("under load loses no request that was accepted, and no job", async () => {
     await using server = await startExtractor();
@@ -277,5 +277,5 @@ describe("the end of the server", () => {
     expect(server.stderr()).toContain("request-1-0-end");
     await using again = await startExtractor({ directory: server.directory });
     for (const id of accepted) expect((await again.get(`/crawl/${id}`)).status).toBe(200);
-  }, 120_000);
+  });
 });

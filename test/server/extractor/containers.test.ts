@@ -51,7 +51,7 @@ describe.skipIf(!canContain)(
         expect(pages).toHaveLength(ids.length * PAGES);
         expect(crashesIn(directory)).toBe(0);
       });
-    }, 120_000);
+    });
 
     test("one goes on with what the other was doing when it was killed", async () => {
       await withContainers(async (directory) => {
@@ -72,6 +72,6 @@ describe.skipIf(!canContain)(
         expect(await untilJob(two, id, isOver)).toMatchObject({ status: "completed", successful: PAGES });
         expect(crashesIn(directory)).toBe(1);
       });
-    }, 120_000);
+    });
   },
 );

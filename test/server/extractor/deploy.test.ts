@@ -314,11 +314,11 @@ describe.each(["nginx", "nginx-prefix"])("the example %s.conf", (name) => {
     const behind = await startNginxExample(name, OWN);
     await expectExtractor(behind);
     await expectSearch(behind);
-  }, 120_000);
+  });
 
   test("makes nobody behind it a caller on this machine", async () => {
     await expectStrangers((targets) => startNginxExample(name, targets));
-  }, 120_000);
+  });
 });
 
 describe.skipIf(Bun.which("caddy") === null).each(["Caddyfile", "Caddyfile-prefix"])(
@@ -328,25 +328,24 @@ describe.skipIf(Bun.which("caddy") === null).each(["Caddyfile", "Caddyfile-prefi
       const behind = await startCaddyExample(name, OWN);
       await expectExtractor(behind);
       await expectSearch(behind);
-    }, 120_000);
+    });
 
     test("makes nobody behind it a caller on this machine", async () => {
       await expectStrangers((targets) => startCaddyExample(name, targets));
-    }, 120_000);
+    });
   },
 );
 
 describe("a restart under load", () => {
   test("behind nginx answers whole pages, or 502 and 503", async () => {
     await expectRestart((targets) => startNginxExample("nginx", targets), [502, 503]);
-  }, 120_000);
+  });
 
   test.skipIf(Bun.which("caddy") === null)(
     "behind Caddy answers whole pages, or 503 while it drains",
     async () => {
       await expectRestart((targets) => startCaddyExample("Caddyfile", targets), [503]);
     },
-    120_000,
   );
 });
 

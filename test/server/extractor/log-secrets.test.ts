@@ -50,4 +50,4 @@ test("no query, password or fragment of an address that is asked for is in the l
   const lines = server.stderr().split("\n");
   expect(lines.filter((line) => line.includes("extraction failed")).length).toBeGreaterThan(3);
   expect(lines.filter((line) => line.includes(SECRET))).toEqual([]);
-}, 120_000);
+});

@@ -48,7 +48,7 @@ describe.each<[string, () => Record<string, string>]>([
     const id = await submitJob(server, { output_dir: "y", seeds: [`${site.origin}/`], max_pages: 1 });
     expect((await untilJob(server, id, isOver)).successful).toBe(1);
     expect((await operators.requests()).length).toBeGreaterThan(through);
-  }, 120_000);
+  });
 
   test("a setting lets requests choose", async () => {
     const allowed = { ...env(), ARTICLE_EXTRACTOR_ALLOW_CALLER_PROXY: "true" };
@@ -58,7 +58,7 @@ describe.each<[string, () => Record<string, string>]>([
       expect(await statusOf(server, "/", { url: `${site.origin}/?${index}`, network })).toBe("200");
     expect((await operators.requests()).length).toBe(through);
     expect((await callers.requests()).length).toBeGreaterThan(asked);
-  }, 120_000);
+  });
 });
 
 test("where the operator names none, requests may", async () => {
@@ -67,4 +67,4 @@ test("where the operator names none, requests may", async () => {
   const network = { proxy: urlOf(callers) };
   expect(await statusOf(server, "/", { url: `${site.origin}/`, network })).toBe("200");
   expect((await callers.requests()).length).toBeGreaterThan(asked);
-}, 120_000);
+});

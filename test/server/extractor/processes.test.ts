@@ -68,7 +68,7 @@ describe.skipIf(process.platform !== "linux")("two processes on one port", () =>
         if (health) expect(health.processes.alive).toBeLessThanOrEqual(2);
       }
     }
-  }, 120_000);
+  });
 
   test("any answers for any job: status, events, cancel and manifest", async () => {
     const body = { seeds: [`${site.origin}/`], concurrency: 2 };
@@ -113,7 +113,7 @@ describe.skipIf(process.platform !== "linux")("two processes on one port", () =>
     // The site sees a request a little after it was sent, so two may come nearer to each other than they went.
     const span = (starts.at(-1) ?? 0) - (starts[0] ?? 0);
     expect(span).toBeGreaterThan(11 * 300 - 150);
-  }, 120_000);
+  });
 
   test("what one was doing when it was killed, the other goes on with; a new one takes its place", async () => {
     const id = await submitJob(server, { seeds: [`${site.origin}/`], output_dir: "killed", concurrency: 1 });
@@ -130,14 +130,14 @@ describe.skipIf(process.platform !== "linux")("two processes on one port", () =>
     });
     await untilTrue(() => copies().length === 2);
     expect(copies()).not.toContain(owner);
-  }, 120_000);
+  });
 
   test("end together with SIGTERM", async () => {
     const pids = copies();
     server.signal("SIGTERM");
     expect(await server.exited).toBe(0);
     for (const pid of pids) expect(() => process.kill(pid, 0)).toThrow();
-  }, 120_000);
+  });
 });
 
 test("a state directory that cannot be had ends several processes as it ends one, told once", async () => {

@@ -52,7 +52,7 @@ describe.each<[NodeJS.Signals, boolean]>([
     expect(files).toHaveLength(PAGES);
     // Two crawls, and once more at most what was under way: two pages at the site, two at the worker.
     expect(visits.filter(({ path }) => path !== "/robots.txt").length).toBeLessThanOrEqual(2 * PAGES + 4);
-  }, 120_000);
+  });
 });
 
 test("a job that is called off while its process is gone ends as cancelled", async () => {
@@ -88,7 +88,7 @@ test("a job that ends its process again and again fails at last", async () => {
   }
   await using server = await startExtractor({ directory: directory.path, env: ENV });
   expect(await untilJob(server, id, isOver)).toMatchObject({ status: "failed", error: { code: "internal" } });
-}, 120_000);
+});
 
 test("what the queue keeps is for its user alone, and holds no credentials when the job has ended", async () => {
   await using server = await startExtractor();

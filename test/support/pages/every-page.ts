@@ -1,4 +1,4 @@
-import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { forAllTests } from "../for-all-tests.ts";
 import { accessibilityFaults, type Engine, firefoxPath, openPageBrowser, type Tab } from "../page-browser.ts";
@@ -37,7 +37,6 @@ export const FULL: Amount = { thoroughly: WIDTHS, firefox: { widths: WIDTHS, sch
 
 /** Declares the tests of every page. */
 export async function testEveryPage(amount: Amount): Promise<void> {
-  setDefaultTimeout(120_000);
   const origins = forAllTests(await startPageServers());
   const chromium = forAllTests(await openPageBrowser());
   const schemes = firefoxPath() === null ? [] : amount.firefox.schemes;

@@ -64,7 +64,7 @@ test("ranking equals the formula computed over the tokens of every document", as
     }),
     { numRuns: 20 },
   );
-}, 120_000);
+});
 
 test("the parts of an explanation add up to the score", async () => {
   await using index = await openFixture([
@@ -123,7 +123,7 @@ describe("of two pages that differ in one word", () => {
       }),
       { numRuns: 40 },
     );
-  }, 120_000);
+  });
 
   test("a word of the query in a heading in place of another never puts a page behind", async () => {
     const heading = fc.array(filler, { minLength: 1, maxLength: 4 });
@@ -138,7 +138,7 @@ describe("of two pages that differ in one word", () => {
       }),
       { numRuns: 40 },
     );
-  }, 120_000);
+  });
 });
 
 test("the order in which pages are indexed changes no score", async () => {
@@ -151,7 +151,7 @@ test("the order in which pages are indexed changes no score", async () => {
     }),
     { numRuns: 20 },
   );
-}, 120_000);
+});
 
 test.each([
   [11, 2],

@@ -48,7 +48,7 @@ test("an entry fails when more than 150 commits have followed, and every entry i
   expect(young).toContain("has counted what was unsteady: commit it");
   const old = lookIn(151);
   expect(old).toContain('"name":"x is older than 150 commits","outcome":"failed"');
-}, 120_000);
+});
 
 test("a shallow clone cannot tell the age; without its commit an entry is as old as its line", () => {
   const clone = `git clone -q --depth 1 "file://$PWD" shallow; mkdir -p shallow/test; cp ${LEDGER} shallow/test; cd shallow`;

@@ -69,5 +69,5 @@ describe("the state that processes share", () => {
     opened.push(database);
     expect(isShared).toBe(false);
     expect(existsSync(`${path}.damaged`)).toBe(false);
-  }, 120_000);
+  });
 });

@@ -74,7 +74,7 @@ describe("an owner of leases", () => {
     expect(self.hasDied(`${name}:part`)).toBe(true);
     expect(await leases.holder("work")).toBeNull();
     expect(await leases.take("work", self.name, 1000)).not.toBeNull();
-  }, 120_000);
+  });
 
   test("does not count as dead when nothing is known about it: its leases run out", async () => {
     using self = openLeaseOwner(database);
@@ -108,7 +108,7 @@ describe("an owner of leases", () => {
     const own = self.name;
     expect(readdirSync(files).sort()).toEqual([young.name, own].sort());
     for (const dead of [name, young.name]) expect(self.hasDied(dead)).toBe(true);
-  }, 120_000);
+  });
 
   test("of a living process keeps its file, however old it is", async () => {
     const { name } = await startHolder();
@@ -117,7 +117,7 @@ describe("an owner of leases", () => {
     expect(self.name).not.toBe(name);
     expect(existsSync(join(`${path}.owners`, name))).toBe(true);
     expect(self.hasDied(name)).toBe(false);
-  }, 120_000);
+  });
 
   test("that was disposed of counts as ended for the others", () => {
     using self = openLeaseOwner(database);
@@ -150,5 +150,4 @@ test.skipIf(!canContain)(
     while (!self.hasDied(one.name)) await Bun.sleep(10);
     expect(self.hasDied(two.name)).toBe(false);
   },
-  120_000,
 );

@@ -52,7 +52,7 @@ describe("inside the article of a site", () => {
       const bare = await articleOf(framed(body, head), { renderings: [] });
       expect(bare.text, body).toBe(whole.text);
     }
-  }, 120_000);
+  });
 
   test("the text is the same without images, and without code where there is none", async () => {
     for (const { input } of cases) {
@@ -63,7 +63,7 @@ describe("inside the article of a site", () => {
       if (/<pre|<code|highlight|crayon|fragment/i.test(body)) continue;
       expect((await articleOf(page, { includeCode: false })).text).toBe(text);
     }
-  }, 120_000);
+  });
 });
 
 test("the empty cells at the end of a table stay where it ends the content", async () => {

@@ -28,5 +28,4 @@ test.each(PRINTERS)(
       { numRuns: 200 },
     );
   },
-  120_000,
 );
