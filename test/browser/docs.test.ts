@@ -62,9 +62,10 @@ describe("the site of the documentation", () => {
 
   test("finds the pages that answer", async () => {
     const answers = {
-      "what does exit code 3 mean": "reference.html",
+      "what does exit code 3 mean": "how-to/ci.html",
       "--user-interaction-timeout": "reference.html",
       ARTICLE_EXTRACTOR_TRUSTED_PROXIES: "how-to/reverse-proxy.html",
+      "manifest.json fields": "crawl.html",
       "postgres bakcup": "scale-out.html",
       "site blocks me 403": "troubleshooting.html",
       "certificate self-signed": "troubleshooting.html",
