@@ -61,7 +61,7 @@ test("tenants are searched on while the shared state fails, and looked after aga
     (outcome) => outcome === "queued",
   );
   expect(await untilHits("lockkeeper", 1)).toBe(1);
-}, 360_000);
+});
 
 test("a damaged index is searched on although no build can be asked for", async () => {
   await registry.build("harbour");
@@ -78,7 +78,7 @@ test("a damaged index is searched on although no build can be asked for", async 
     (said) => said,
   );
   expect(hasSaid("no sync requested")).toBe(true);
-}, 360_000);
+});
 
 test("wherever a tenant's index is damaged, a search of several finds what the others have", async () => {
   const words = (number: number) =>
@@ -120,7 +120,7 @@ test("wherever a tenant's index is damaged, a search of several finds what the o
     }
   }
   rmSync(docs, { recursive: true });
-}, 360_000);
+});
 
 test("documents that change while another process is at them are read when it has ended", async () => {
   registry.start();
@@ -142,7 +142,7 @@ test("documents that change while another process is at them are read when it ha
   expect(await hitsOf("lockkeeper")).toBe(0);
   await leases.release(leaseOf(keyIn(registry.stateDirectory, "harbour")), "elsewhere:1:x");
   expect(await untilHits("lockkeeper", 1)).toBe(1);
-}, 360_000);
+});
 
 test("a folder that another one of its name has replaced is looked after on", async () => {
   registry.start();
@@ -154,7 +154,7 @@ test("a folder that another one of its name has replaced is looked after on", as
   expect(await untilHits("lockkeeper", 1)).toBe(1);
   writeFileSync(join(root, "weirs.md"), "# Weirs\n\nA weirmaster works there.\n");
   expect(await untilHits("weirmaster", 1)).toBe(1);
-}, 360_000);
+});
 
 test("a folder that comes back is read, and what was indexed is found until then", async () => {
   registry.start();
@@ -177,4 +177,4 @@ test("a folder that comes back is read, and what was indexed is found until then
   mkdirSync(root);
   writeFileSync(join(root, "locks.md"), "# Locks\n\nA lockkeeper works here.\n");
   expect(await untilHits("lockkeeper", 1)).toBe(1);
-}, 360_000);
+});
