@@ -14,6 +14,7 @@ import {
   SCHEMA_VERSION,
   STATE,
   STATUSES,
+  Statements,
   TABLES,
   TAKEN_OVER,
 } from "./schema.ts";
@@ -101,26 +102,29 @@ type CrawlRow = {
  * @throws Failure `crawl_conflict` where it holds pages of another scope, or of another version of the program
  */
 function takeUp(db: Database, options: SqliteFrontierOptions): OpenCrawl {
+  const sql = new Statements(db);
   const version = db.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
   if (version === 0) {
     db.run(SCHEMA);
     db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-    return begin(db, options);
+    return begin(sql, options);
   }
   if (version > SCHEMA_VERSION) throw otherVersion(options);
   migrate(db, version);
   const row = db.prepare<CrawlRow>("SELECT * FROM crawl").get();
-  if (!row) return begin(db, options);
+  if (!row) return begin(sql, options);
   const changes = comparePlans(row.plan, options);
   if (changes.scope.length > 0) {
-    if (holdsPages(db)) throw otherScope(changes, options, row.is_finished === 1);
+    // A crawl that has never stored a page has nothing to lose.
+    if (sql.get`SELECT page FROM stored LIMIT 1` !== null)
+      throw otherScope(changes, options, row.is_finished === 1);
     for (const table of TABLES) db.run(`DELETE FROM ${table}`);
-    return begin(db, options);
+    return begin(sql, options);
   }
-  db.prepare<unknown, [string]>("UPDATE crawl SET plan = ?1").run(planText(options));
-  if (changes.contents || isRepeated(db, row, { changes, plan: options.plan }))
-    return repeat(db, row, { options, asksAnew: changes.contents || changes.reading || changes.ids });
-  return goOn(db, row, { options, changes });
+  sql.run`UPDATE crawl SET plan = ${planText(options)}`;
+  if (changes.contents || isRepeated(sql, row, changes, options.plan))
+    return repeat(db, row, options, changes.contents || changes.reading || changes.ids);
+  return goOn(sql, row, options, changes);
 }
 
 function migrate(db: Database, version: number): void {
@@ -130,115 +134,82 @@ function migrate(db: Database, version: number): void {
   db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 
-function begin(db: Database, options: SqliteFrontierOptions): OpenCrawl {
+function begin(sql: Statements, options: SqliteFrontierOptions): OpenCrawl {
   const jobId = options.jobId ?? crypto.randomUUID();
   const startedAt = options.now().toISOString();
-  db.prepare<unknown, [string, string, string]>(
-    "INSERT INTO crawl (id, plan, job_id, started_at, run) VALUES (1, ?1, ?2, ?3, 1)",
-  ).run(planText(options), jobId, startedAt);
+  sql.run`INSERT INTO crawl (id, plan, job_id, started_at, run)
+    VALUES (1, ${planText(options)}, ${jobId}, ${startedAt}, 1)`;
   return { jobId, startedAt, run: 1, asksAnew: 0, mode: "new", isSeeded: false };
 }
 
-/** Tells whether a crawl of this memory has ever stored a page; if not, there is nothing to lose. */
-const holdsPages = (db: Database): boolean =>
-  db.prepare<{ page: number }>("SELECT page FROM stored LIMIT 1").get() !== null;
-
-type Changed = { readonly changes: PlanChanges; readonly plan: CrawlPlan };
-
 /** Tells whether the crawl starts anew with what it has stored, rather than continuing. */
-function isRepeated(db: Database, row: CrawlRow, { changes, plan }: Changed): boolean {
+function isRepeated(sql: Statements, row: CrawlRow, changes: PlanChanges, plan: CrawlPlan): boolean {
   // A memory from version 1 does not know the links that were too deep.
   const knowsDeepLinks = row.asks_anew <= row.run;
   if (!row.is_finished) return changes.isDeeper && !knowsDeepLinks;
   if (!changes.limits && !changes.tries && !changes.reading) return true;
-  return !knowsDeepLinks || !hasMore(db, row, { changes, plan });
+  return !knowsDeepLinks || !hasMore(sql, row, changes, plan);
 }
 
 /** Tells whether the current limits admit something that those of a finished crawl left out. */
-function hasMore(db: Database, row: CrawlRow, { changes, plan }: Changed): boolean {
+function hasMore(sql: Statements, row: CrawlRow, changes: PlanChanges, plan: CrawlPlan): boolean {
   if (changes.reading) return false;
-  if (changes.tries && countFailed(db, row.run) > 0) return true;
+  if (changes.tries && sql.get`SELECT 1 FROM outcome WHERE run = ${row.run} AND status = ${FAILED}`)
+    return true;
   if (row.fetched >= plan.maxPages) return false;
-  const left = db.prepare<{ id: number }, [number]>(
-    "SELECT id FROM page WHERE state >= 5 AND depth <= ?1 LIMIT 1",
-  );
-  const deep = db.prepare<{ page: number }, [number, number]>(
-    `SELECT link.page FROM link JOIN page ON page.id = link.page
-      WHERE link.run = ?1 AND too_deep > 0 AND page.depth < ?2 LIMIT 1`,
-  );
-  return left.get(plan.maxDepth) !== null || deep.get(row.run, plan.maxDepth) !== null;
+  const isLeft = sql.get`SELECT id FROM page WHERE state >= 5 AND depth <= ${plan.maxDepth} LIMIT 1` !== null;
+  const isDeep =
+    sql.get`SELECT link.page FROM link JOIN page ON page.id = link.page
+    WHERE link.run = ${row.run} AND too_deep > 0 AND page.depth < ${plan.maxDepth} LIMIT 1` !== null;
+  return isLeft || isDeep;
 }
 
-type TakingUp = { readonly options: SqliteFrontierOptions; readonly changes: PlanChanges };
-
-function goOn(db: Database, row: CrawlRow, { options, changes }: TakingUp): OpenCrawl {
+function goOn(
+  sql: Statements,
+  row: CrawlRow,
+  options: SqliteFrontierOptions,
+  changes: PlanChanges,
+): OpenCrawl {
   // The process that had claimed pages is gone; otherwise this file could not have been opened.
   const { maxDepth } = options.plan;
-  db.run(
-    `UPDATE crawl SET fetched = fetched +
-      (SELECT count(*) FROM page WHERE state = 1 AND tries = 0 AND ready_at <> ${TAKEN_OVER})`,
-  );
-  db.run(`UPDATE page SET state = 2, ready_at = iif(tries > 0, ready_at, ${TAKEN_OVER}) WHERE state = 1`);
-  if (changes.tries || changes.reading) requeueFailed(db, row.run);
-  db.prepare<unknown, [number]>(
-    "UPDATE crawl SET fetched = fetched - (SELECT count(*) FROM page WHERE state = 2 AND tries = 0 AND depth > ?1)",
-  ).run(maxDepth);
-  db.prepare<unknown, [number]>(
-    `UPDATE page SET state = ${STATE.deep}, ready_at = 0 WHERE state IN (0, 2, 5) AND depth > ?1`,
-  ).run(maxDepth);
-  db.run(
-    "UPDATE host SET queued = (SELECT count(*) FROM page WHERE state = 0 AND page.host = host.id), next_at = iif(next_at > 8e15, 0, next_at)",
-  );
-  db.run(
-    "UPDATE host SET head_depth = (SELECT min(depth) FROM page WHERE state = 0 AND page.host = host.id)",
-  );
-  db.run("UPDATE crawl SET is_finished = 0, queued = (SELECT count(*) FROM page WHERE state IN (0, 2))");
+  sql.run`UPDATE crawl SET fetched = fetched +
+    (SELECT count(*) FROM page WHERE state = 1 AND tries = 0 AND ready_at <> ${TAKEN_OVER})`;
+  sql.run`UPDATE page SET state = 2, ready_at = iif(tries > 0, ready_at, ${TAKEN_OVER}) WHERE state = 1`;
+  if (changes.tries || changes.reading) requeueFailed(sql, row.run);
+  sql.run`UPDATE crawl SET fetched = fetched -
+    (SELECT count(*) FROM page WHERE state = 2 AND tries = 0 AND depth > ${maxDepth})`;
+  sql.run`UPDATE page SET state = ${STATE.deep}, ready_at = 0 WHERE state IN (0, 2, 5) AND depth > ${maxDepth}`;
+  sql.run`UPDATE host SET queued = (SELECT count(*) FROM page WHERE state = 0 AND page.host = host.id),
+    next_at = iif(next_at > 8e15, 0, next_at)`;
+  sql.run`UPDATE host SET head_depth = (SELECT min(depth) FROM page WHERE state = 0 AND page.host = host.id)`;
+  sql.run`UPDATE crawl SET is_finished = 0, queued = (SELECT count(*) FROM page WHERE state IN (0, 2))`;
   const { started_at: startedAt, run, is_seeded, asks_anew: asksAnew } = row;
   const jobId = options.jobId ?? row.job_id;
-  db.prepare<unknown, [string]>("UPDATE crawl SET job_id = ?1").run(jobId);
+  sql.run`UPDATE crawl SET job_id = ${jobId}`;
   return { jobId, startedAt, run, asksAnew, mode: "resumed", isSeeded: is_seeded === 1 };
 }
 
 const FAILED = STATUSES.indexOf("failed");
 
-const countFailed = (db: Database, run: number): number =>
-  db
-    .prepare<{ count: number }, [number, number]>(
-      "SELECT count(*) AS count FROM outcome WHERE run = ?1 AND status = ?2",
-    )
-    .get(run, FAILED)?.count ?? 0;
-
 /** Failed pages get another try, because the changed settings may help. */
-function requeueFailed(db: Database, run: number): void {
+function requeueFailed(sql: Statements, run: number): void {
   // A requested page has a duration, and counted as fetched.
-  db.prepare<unknown, [number, number]>(
-    `UPDATE crawl SET
-      failed = failed - (SELECT count(*) FROM outcome WHERE run = ?1 AND status = ?2),
-      fetched = fetched - (SELECT count(duration_ms) FROM outcome WHERE run = ?1 AND status = ?2)`,
-  ).run(run, FAILED);
-  db.prepare<unknown, [number, number]>(
-    `UPDATE page SET state = 0, tries = 0, spent_ms = 0, ready_at = 0
-      WHERE id IN (SELECT page FROM outcome WHERE run = ?1 AND status = ?2)`,
-  ).run(run, FAILED);
-  db.prepare<unknown, [number, number]>("DELETE FROM outcome WHERE run = ?1 AND status = ?2").run(
-    run,
-    FAILED,
-  );
+  sql.run`UPDATE crawl SET
+    failed = failed - (SELECT count(*) FROM outcome WHERE run = ${run} AND status = ${FAILED}),
+    fetched = fetched - (SELECT count(duration_ms) FROM outcome WHERE run = ${run} AND status = ${FAILED})`;
+  sql.run`UPDATE page SET state = 0, tries = 0, spent_ms = 0, ready_at = 0
+    WHERE id IN (SELECT page FROM outcome WHERE run = ${run} AND status = ${FAILED})`;
+  sql.run`DELETE FROM outcome WHERE run = ${run} AND status = ${FAILED}`;
 }
 
-function repeat(
-  db: Database,
-  row: CrawlRow,
-  { options, asksAnew }: { readonly options: SqliteFrontierOptions; readonly asksAnew: boolean },
-): OpenCrawl {
+function repeat(db: Database, row: CrawlRow, options: SqliteFrontierOptions, asksAnew: boolean): OpenCrawl {
   const run = row.run + 1;
   const jobId = options.jobId ?? crypto.randomUUID();
   const startedAt = options.now().toISOString();
   const trustedFrom = asksAnew ? run : row.asks_anew;
-  db.prepare<unknown, [string, string, number, number]>(
-    `UPDATE crawl SET job_id = ?1, started_at = ?2, run = ?3, asks_anew = ?4, is_finished = 0, is_seeded = 0,
-      successful = 0, failed = 0, skipped = 0, fetched = 0, queued = 0`,
-  ).run(jobId, startedAt, run, trustedFrom);
+  new Statements(db).run`UPDATE crawl SET job_id = ${jobId}, started_at = ${startedAt}, run = ${run},
+    asks_anew = ${trustedFrom}, is_finished = 0, is_seeded = 0, successful = 0, failed = 0, skipped = 0,
+    fetched = 0, queued = 0`;
   for (const table of ["skipped_link", "warning", "origin"]) db.run(`DELETE FROM ${table}`);
   db.run(`UPDATE page SET state = ${STATE.settled} WHERE state NOT IN (${STATE.settled}, ${STATE.alias})`);
   db.run("UPDATE host SET queued = 0, head_depth = NULL, next_at = iif(next_at > 8e15, 0, next_at)");

@@ -1,5 +1,4 @@
-import type { Database } from "../../base/database/index.ts";
-import type { FrontierCounts } from "./frontier.ts";
+import type { Database, Query } from "../../base/database/index.ts";
 
 /** The version changes with the tables; `takeUp` migrates files of earlier versions. */
 export const SCHEMA_VERSION = 3;
@@ -169,91 +168,34 @@ ALTER TABLE outcome DROP COLUMN links;
 /** The migration from version 2, which did not know how a page came. */
 export const FROM_VERSION_2 = "ALTER TABLE outcome ADD COLUMN fetcher TEXT";
 
-/** A page's row, as found by its URL. */
-export type KnownRow = {
-  readonly id: number;
-  readonly state: number;
-  readonly run: number;
-  readonly depth: number;
-  readonly parent: number | null;
-};
+/** Statements for one file, with their values in place; each is prepared at its first use. */
+export class Statements {
+  readonly #db: Database;
+  // Every place in the sources has its own array of texts, which stays the same.
+  readonly #prepared = new WeakMap<TemplateStringsArray, Query<unknown, Value[]>>();
 
-type LeftRow = { readonly id: number; readonly host: number; readonly depth: number; readonly state: number };
-
-/** Prepares the statements of a frontier for pages, counts, links and warnings. */
-export function prepare(db: Database) {
-  return {
-    counts: db.prepare<Omit<FrontierCounts, "underway" | "untried">>(
-      "SELECT successful, failed, skipped, fetched, queued FROM crawl",
-    ),
-    setCounts: db.prepare<unknown, [number, number, number, number, number]>(
-      "UPDATE crawl SET successful = ?1, failed = ?2, skipped = ?3, fetched = ?4, queued = ?5",
-    ),
-    find: db.prepare<KnownRow, [string]>("SELECT id, state, run, depth, parent FROM page WHERE url = ?1"),
-    insert: db.prepare<
-      { id: number },
-      [string, number, number, number | null, number, number, number, string | null]
-    >(
-      `INSERT INTO page (url, host, depth, parent, source, state, run, last_modified)
-        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-        ON CONFLICT (url) DO UPDATE SET depth = ?3, parent = ?4, source = ?5, state = ?6, run = ?7,
-          last_modified = ?8, tries = 0, spent_ms = 0, ready_at = 0, owner = NULL
-        RETURNING id`,
-    ),
-    found: db.prepare<unknown, [number, number, number | null, number]>(
-      "UPDATE page SET depth = ?2, parent = ?3, source = ?4 WHERE id = ?1",
-    ),
-    lower: db.prepare<unknown, [number, number, number | null]>(
-      "UPDATE page SET depth = ?2, parent = ?3 WHERE id = ?1",
-    ),
-    raise: db.prepare<unknown, [number, number, number | null]>(
-      "UPDATE page SET state = 0, depth = ?2, parent = ?3 WHERE id = ?1",
-    ),
-    requeueLeft: db.prepare<LeftRow, [number, number]>(
-      `UPDATE page SET state = iif(tries > 0, 2, 0)
-        WHERE id IN (SELECT id FROM page WHERE state >= 5 AND depth <= ?1 LIMIT ?2) RETURNING id, host, depth, state`,
-    ),
-    queueUnmet: db.prepare<{ host: number; depth: number }, [number, number, number]>(
-      `UPDATE page SET state = 0, run = ?2, source = ?3, last_modified = NULL, tries = 0, spent_ms = 0, ready_at = 0,
-        owner = NULL WHERE id = ?1 RETURNING host, depth`,
-    ),
-    origins: db.prepare<{ name: string }>("SELECT name FROM origin"),
-    addOrigin: db.prepare<unknown, [string]>("INSERT OR IGNORE INTO origin (name) VALUES (?1)"),
-    setLastModified: db.prepare<unknown, [number, string]>(
-      "UPDATE page SET last_modified = ?2 WHERE id = ?1",
-    ),
-    setOwner: db.prepare<unknown, [number, number]>("UPDATE page SET owner = ?2 WHERE id = ?1"),
-    owner: db.prepare<{ owner: number | null }, [number]>("SELECT owner FROM page WHERE id = ?1"),
-    settle: db.prepare<unknown, [number]>("UPDATE page SET state = 3 WHERE id = ?1"),
-    settleClaimed: db.prepare<unknown, [number]>("UPDATE page SET state = 3 WHERE id = ?1 AND state = 1"),
-    skipLinks: db.prepare<unknown, [string, number]>(
-      `INSERT INTO skipped_link VALUES (?1, ?2)
-        ON CONFLICT (reason) DO UPDATE SET count = count + excluded.count`,
-    ),
-    skippedLinks: db.prepare<{ reason: string; count: number }>("SELECT reason, count FROM skipped_link"),
-    addWarning: db.prepare<unknown, [string]>(
-      "INSERT INTO warning (text) SELECT ?1 WHERE NOT EXISTS (SELECT 1 FROM warning WHERE text = ?1)",
-    ),
-    warnings: db.prepare<{ text: string }>("SELECT text FROM warning ORDER BY id"),
-  };
-}
-
-/** A chain of pages under way cannot be longer than their number. */
-const MAX_OWNERS = 1000;
-
-/**
- * Tells whether a page gives way to another. Pages under way may name each other as the original; the page at the end
- * of the chain is the original.
- */
-export function isOwnedBy(
-  sql: Pick<ReturnType<typeof prepare>, "owner">,
-  id: number,
-  other: number,
-): boolean {
-  let owner = sql.owner.get(id)?.owner ?? null;
-  for (let steps = 0; owner !== null && steps < MAX_OWNERS; steps++) {
-    if (owner === other) return true;
-    owner = sql.owner.get(owner)?.owner ?? null;
+  constructor(db: Database) {
+    this.#db = db;
   }
-  return false;
+
+  get<Row>(sql: TemplateStringsArray, ...values: Value[]): Row | null {
+    return this.#prepare(sql).get(...values) as Row | null; // the caller knows what the statement yields
+  }
+
+  all<Row>(sql: TemplateStringsArray, ...values: Value[]): Row[] {
+    return this.#prepare(sql).all(...values) as Row[]; // as above
+  }
+
+  /** @returns how many rows have changed */
+  run(sql: TemplateStringsArray, ...values: Value[]): number {
+    return this.#prepare(sql).run(...values).changes;
+  }
+
+  #prepare(sql: TemplateStringsArray): Query<unknown, Value[]> {
+    const prepared = this.#prepared.get(sql) ?? this.#db.prepare<unknown, Value[]>(sql.join("?"));
+    this.#prepared.set(sql, prepared);
+    return prepared;
+  }
 }
+
+type Value = string | number | Uint8Array | null;

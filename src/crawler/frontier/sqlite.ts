@@ -19,7 +19,7 @@ import type {
 import { PageMemory } from "./memory.ts";
 import { OutcomeTable } from "./outcomes.ts";
 import { countedBy, isCounted, PageQueue } from "./queue.ts";
-import { isOwnedBy, type KnownRow, prepare, SOURCES, STATE } from "./schema.ts";
+import { SOURCES, STATE, Statements } from "./schema.ts";
 
 /** The crawl in a file. */
 export type OpenCrawl = CrawlRecord & {
@@ -40,6 +40,15 @@ type Place = {
   readonly lastModified: string | null;
 };
 
+/** A page's row, as found by its URL. */
+type KnownRow = {
+  readonly id: number;
+  readonly state: number;
+  readonly run: number;
+  readonly depth: number;
+  readonly parent: number | null;
+};
+
 /** A frontier in one SQLite file; opened by `openSqliteFrontier`. */
 export class SqliteFrontier implements Frontier {
   readonly crawl: CrawlRecord;
@@ -51,7 +60,7 @@ export class SqliteFrontier implements Frontier {
   readonly #outcomes: OutcomeTable;
   readonly #memory: PageMemory;
   readonly #origins: Set<string>;
-  readonly #sql: ReturnType<typeof prepare>;
+  readonly #sql: Statements;
   // The pages of a site repeat its menu, so recently met URLs, with their depth, need no query.
   readonly #met = new Map<PageUrl, number>();
   #counts: { -readonly [Name in keyof FrontierCounts]: number };
@@ -66,11 +75,13 @@ export class SqliteFrontier implements Frontier {
     this.#outcomes = new OutcomeTable(db, record.run);
     this.#memory = new PageMemory(db, record);
     this.#queue = new PageQueue(db, record.run, this.#memory);
-    this.#sql = prepare(db);
-    this.#origins = new Set(this.#sql.origins.all().map(({ name }) => name));
-    const row = this.#sql.counts.get() ?? { successful: 0, failed: 0, skipped: 0, fetched: 0, queued: 0 };
+    this.#sql = new Statements(db);
+    const origins = this.#sql.all<{ name: string }>`SELECT name FROM origin`;
+    this.#origins = new Set(origins.map(({ name }) => name));
+    const none = { successful: 0, failed: 0, skipped: 0, fetched: 0, queued: 0 };
+    const row = this.#sql.get<typeof none>`SELECT successful, failed, skipped, fetched, queued FROM crawl`;
     // Claims of a process that is gone are queued again.
-    this.#counts = { ...row, underway: 0, untried: 0 };
+    this.#counts = { ...(row ?? none), underway: 0, untried: 0 };
   }
 
   state(): CrawlState {
@@ -132,11 +143,11 @@ export class SqliteFrontier implements Frontier {
 
   async identify(page: ClaimedPage, others: readonly PageUrl[]): Promise<boolean> {
     return this.#transaction(() => {
-      const rows = others.map((url) => ({ url, row: this.#sql.find.get(url) ?? null }));
+      const rows = others.map((url) => ({ url, row: this.#find(url) }));
       const rival = rows.find(({ row }) => row !== null && this.#isRival(row, page.id));
       if (rival?.row) {
         // The other page must not give way as well when it finds this one under way.
-        this.#sql.setOwner.run(page.id, rival.row.id);
+        this.#sql.run`UPDATE page SET owner = ${rival.row.id} WHERE id = ${page.id}`;
         return false;
       }
       for (const { url, row } of rows) this.#takeOver(url, row, page);
@@ -147,14 +158,17 @@ export class SqliteFrontier implements Frontier {
   async settle(settlement: Settlement): Promise<boolean> {
     return this.#transaction(() => {
       const { page, outcome, links, skippedLinks } = settlement;
-      if (this.#sql.settleClaimed.run(page.id).changes === 0) return false;
+      const settled = this.#sql.run`UPDATE page SET state = 3 WHERE id = ${page.id} AND state = 1`;
+      if (settled === 0) return false;
       this.#outcomes.put(page.id, settlement);
       this.#memory.keep(page.id, settlement);
       this.#count(outcome.status);
       this.#counts.fetched += countedBy(page, settlement.isFetched);
       this.#noteReturned(page);
       if (settlement.follow === "now") this.#addLinks(links, page);
-      for (const [reason, count] of skippedLinks) this.#sql.skipLinks.run(reason, count);
+      for (const [reason, count] of skippedLinks)
+        this.#sql.run`INSERT INTO skipped_link VALUES (${reason}, ${count})
+          ON CONFLICT (reason) DO UPDATE SET count = count + excluded.count`;
       return true;
     });
   }
@@ -188,7 +202,9 @@ export class SqliteFrontier implements Frontier {
     return this.#transaction(() => {
       const pages = this.#memory.unmet(maxDepth, count);
       for (const id of pages) {
-        const row = this.#sql.queueUnmet.get(id, this.#run, MEMORY);
+        const row = this.#sql.get<{ host: number; depth: number }>`UPDATE page
+          SET state = 0, run = ${this.#run}, source = ${MEMORY}, last_modified = NULL, tries = 0, spent_ms = 0,
+            ready_at = 0, owner = NULL WHERE id = ${id} RETURNING host, depth`;
         if (row) this.#queue.noteQueued(row.host, row.depth);
       }
       this.#counts.queued += pages.length;
@@ -201,14 +217,12 @@ export class SqliteFrontier implements Frontier {
   }
 
   async tallies(): Promise<FrontierTallies> {
-    // The table has this type, because nothing else writes it.
-    const skippedLinks = Object.fromEntries(
-      [...this.#sql.skippedLinks.all(), ...this.#memory.leftLinks()].map(({ reason, count }) => [
-        reason,
-        count,
-      ]),
-    ) as Partial<Record<LinkRefusal, number>>;
-    return { ...(await this.#outcomes.tallies()), skippedLinks };
+    const skipped = this.#sql.all<{
+      reason: LinkRefusal;
+      count: number;
+    }>`SELECT reason, count FROM skipped_link`;
+    const counts = [...skipped, ...this.#memory.leftLinks()].map(({ reason, count }) => [reason, count]);
+    return { ...(await this.#outcomes.tallies()), skippedLinks: Object.fromEntries(counts) };
   }
 
   async takeRecorded(limit: number): Promise<readonly RecordedOutcome[]> {
@@ -228,11 +242,14 @@ export class SqliteFrontier implements Frontier {
   }
 
   async addWarning(warning: string): Promise<void> {
-    this.#transaction(() => void this.#sql.addWarning.run(warning));
+    this.#transaction(() => {
+      this.#sql.run`INSERT INTO warning (text)
+        SELECT ${warning} WHERE NOT EXISTS (SELECT 1 FROM warning WHERE text = ${warning})`;
+    });
   }
 
   async warnings(): Promise<readonly string[]> {
-    return this.#sql.warnings.all().map(({ text }) => text);
+    return this.#sql.all<{ text: string }>`SELECT text FROM warning ORDER BY id`.map(({ text }) => text);
   }
 
   async finish(): Promise<void> {
@@ -247,7 +264,7 @@ export class SqliteFrontier implements Frontier {
   async stop(): Promise<void> {}
 
   async copyTo(path: string): Promise<void> {
-    this.#db.prepare<unknown, [string]>("VACUUM INTO ?1").run(path);
+    this.#sql.run`VACUUM INTO ${path}`;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -268,7 +285,7 @@ export class SqliteFrontier implements Frontier {
     const origin = originOf(url);
     if (this.#origins.has(origin)) return;
     this.#origins.add(origin);
-    this.#sql.addOrigin.run(origin);
+    this.#sql.run`INSERT OR IGNORE INTO origin (name) VALUES (${origin})`;
   }
 
   #addLinks(links: readonly PageUrl[], page: { readonly id: number; readonly depth: number }): void {
@@ -278,7 +295,10 @@ export class SqliteFrontier implements Frontier {
 
   /** @returns how many were queued */
   #requeueSomeLeft(maxDepth: number): number {
-    const rows = this.#sql.requeueLeft.all(maxDepth, DROPPED_AT_ONCE);
+    const rows = this.#sql.all<{ id: number; host: number; depth: number; state: number }>`
+      UPDATE page SET state = iif(tries > 0, 2, 0)
+        WHERE id IN (SELECT id FROM page WHERE state >= 5 AND depth <= ${maxDepth} LIMIT ${DROPPED_AT_ONCE})
+        RETURNING id, host, depth, state`;
     let entries = 0;
     for (const { id, host, depth, state } of rows) {
       if (state === STATE.queued) this.#queue.noteQueued(host, depth);
@@ -298,7 +318,7 @@ export class SqliteFrontier implements Frontier {
 
   /** Queues a URL that this run does not know. */
   #addUrl(url: PageUrl, place: Place): boolean {
-    const known = this.#sql.find.get(url);
+    const known = this.#find(url);
     if (known?.run === this.#run) {
       this.#meetAgain(url, known, place);
       return false;
@@ -310,28 +330,41 @@ export class SqliteFrontier implements Frontier {
 
   #insert(url: PageUrl, { depth, parent, source, lastModified }: Place, state: number): number {
     const host = this.#queue.hostId(hostOf(url));
-    const row = this.#sql.insert.get(url, host, depth, parent, source, state, this.#run, lastModified);
+    const row = this.#sql.get<{ id: number }>`
+      INSERT INTO page (url, host, depth, parent, source, state, run, last_modified)
+        VALUES (${url}, ${host}, ${depth}, ${parent}, ${source}, ${state}, ${this.#run}, ${lastModified})
+        ON CONFLICT (url) DO UPDATE SET depth = excluded.depth, parent = excluded.parent, source = excluded.source,
+          state = excluded.state, run = excluded.run, last_modified = excluded.last_modified, tries = 0, spent_ms = 0,
+          ready_at = 0, owner = NULL
+        RETURNING id`;
     if (state === STATE.queued) this.#queue.noteQueued(host, depth);
     return row?.id ?? 0;
   }
 
+  #find(url: PageUrl): KnownRow | null {
+    return this.#sql.get<KnownRow>`SELECT id, state, run, depth, parent FROM page WHERE url = ${url}`;
+  }
+
   #meetAgain(url: PageUrl, known: KnownRow, place: Place): void {
+    const { id } = known;
+    const { depth, parent, source, lastModified } = place;
     if (known.state === STATE.alias) {
-      const owner = known.parent;
-      this.#sql.found.run(known.id, place.depth, place.parent, place.source);
-      this.#recordDuplicate(known.id, owner);
-    } else if (place.depth < known.depth && known.state === STATE.queued) {
-      this.#sql.lower.run(known.id, place.depth, place.parent);
-      this.#queue.noteLowered(known.id, place.depth);
-    } else if (place.depth < known.depth && known.state === STATE.deep) {
-      this.#sql.raise.run(known.id, place.depth, place.parent);
-      this.#queue.noteQueued(this.#queue.hostId(hostOf(url)), place.depth);
+      this.#sql
+        .run`UPDATE page SET depth = ${depth}, parent = ${parent}, source = ${source} WHERE id = ${id}`;
+      this.#recordDuplicate(id, known.parent);
+    } else if (depth < known.depth && known.state === STATE.queued) {
+      this.#sql.run`UPDATE page SET depth = ${depth}, parent = ${parent} WHERE id = ${id}`;
+      this.#queue.noteLowered(id, depth);
+    } else if (depth < known.depth && known.state === STATE.deep) {
+      this.#sql.run`UPDATE page SET state = 0, depth = ${depth}, parent = ${parent} WHERE id = ${id}`;
+      this.#queue.noteQueued(this.#queue.hostId(hostOf(url)), depth);
       this.#counts.queued++;
-    } else if (place.lastModified !== null) this.#sql.setLastModified.run(known.id, place.lastModified);
+    } else if (lastModified !== null)
+      this.#sql.run`UPDATE page SET last_modified = ${lastModified} WHERE id = ${id}`;
   }
 
   #addRefused(url: PageUrl, place: Place, reason: SkipReason): number {
-    if (this.#sql.find.get(url)?.run === this.#run) return 0;
+    if (this.#find(url)?.run === this.#run) return 0;
     const id = this.#insert(url, place, STATE.settled);
     this.#outcomes.putSkipped(id, reason, null);
     this.#count("skipped");
@@ -343,7 +376,21 @@ export class SqliteFrontier implements Frontier {
     if (row.run !== this.#run || row.id === pageId) return false;
     if (row.state === STATE.alias) return row.parent !== pageId;
     if (row.state === STATE.settled) return this.#outcomes.isSuccess(row.id);
-    return row.state === STATE.claimed && !isOwnedBy(this.#sql, row.id, pageId);
+    return row.state === STATE.claimed && !this.#givesWay(row.id, pageId);
+  }
+
+  /**
+   * Tells whether a page gives way to another. Pages under way may name each other as the original; the page at the end
+   * of the chain is the original.
+   */
+  #givesWay(id: number, other: number): boolean {
+    let next: number | null = id;
+    for (let steps = 0; next !== null && steps < MAX_OWNERS; steps++) {
+      const row: { owner: number | null } | null = this.#sql.get`SELECT owner FROM page WHERE id = ${next}`;
+      next = row?.owner ?? null;
+      if (next === other) return true;
+    }
+    return false;
   }
 
   #takeOver(url: PageUrl, row: KnownRow | null, page: ClaimedPage): void {
@@ -359,7 +406,7 @@ export class SqliteFrontier implements Frontier {
   }
 
   #recordDuplicate(id: number, owner: number | null): void {
-    this.#sql.settle.run(id);
+    this.#sql.run`UPDATE page SET state = 3 WHERE id = ${id}`;
     this.#outcomes.putSkipped(id, "duplicate", owner);
     this.#count("skipped");
   }
@@ -376,7 +423,8 @@ export class SqliteFrontier implements Frontier {
         this.#queue.flush();
         const { successful, failed, skipped, fetched, queued } = this.#counts;
         if (KEPT.some((name) => this.#counts[name] !== before[name]))
-          this.#sql.setCounts.run(successful, failed, skipped, fetched, queued);
+          this.#sql.run`UPDATE crawl SET successful = ${successful}, failed = ${failed}, skipped = ${skipped},
+            fetched = ${fetched}, queued = ${queued}`;
         return result;
       });
     } catch (error) {
@@ -394,5 +442,7 @@ const LINK = SOURCES.indexOf("link");
 const MEMORY = SOURCES.indexOf("memory");
 /** Entries take about 200 bytes each, and more do not help on a site of 20 000 pages. */
 const MAX_MET = 20_000;
+/** A chain of pages under way cannot be longer than their number. */
+const MAX_OWNERS = 1000;
 /** A million left-over URLs at once would block a server's thread for seconds. */
 const DROPPED_AT_ONCE = 2000;
