@@ -146,10 +146,7 @@ const SMALL_PAGE_CHARS = 300_000;
 /** How long a name's checked addresses are reused. */
 const RESOLVER_TTL_MS = 30_000;
 
-/**
- * Assembles the modules from the settings.
- * @throws Failure `invalid_settings` for an invalid egress policy
- */
+/** Assembles the modules from the settings. @throws Failure `invalid_settings` for an invalid egress policy */
 export function createApp(options: AppOptions): App {
   const { settings } = options;
   const egress = createEgress({

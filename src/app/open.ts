@@ -201,9 +201,8 @@ function machineOf(environment: Environment, host: Host): BrowserMachine {
 }
 
 /**
- * The longest base directory. Chromium makes a socket in its directory for temporary files, and macOS allows
- * 103 bytes for a socket's path; `browser-<pid>/org.chromium.Chromium.XXXXXX/SingletonSocket` leaves this
- * many.
+ * The longest base directory. Chromium makes a socket in its directory for temporary files, and macOS allows 103 bytes
+ * for a socket's path; `browser-<pid>/org.chromium.Chromium.XXXXXX/SingletonSocket` leaves this many.
  */
 const MAX_BASE_BYTES = 40;
 

@@ -71,10 +71,7 @@ export function parseDatabaseUrl(written: string): Omit<Target, "tls"> & { reado
   };
 }
 
-/**
- * Reads the URL with the certificates that it names.
- * @throws Failure `invalid_settings`
- */
+/** Reads the URL with the certificates that it names. @throws Failure `invalid_settings` */
 export function readTarget(url: string): Target {
   const { parameters, ...target } = parseDatabaseUrl(url);
   return { ...target, tls: readTls(parameters, target.host) };

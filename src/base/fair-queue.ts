@@ -15,10 +15,7 @@ export class FairQueue<T> {
     this.#size++;
   }
 
-  /**
-   * Takes the next item out.
-   * @param isWanted other items keep their place; by default all are wanted
-   */
+  /** Takes the next item out. @param isWanted other items keep their place; by default all are wanted */
   take(isWanted: (item: T) => boolean = () => true): T | undefined {
     for (const [client, own] of this.#byClient) {
       const position = own.findIndex(isWanted);
@@ -33,10 +30,7 @@ export class FairQueue<T> {
     return undefined;
   }
 
-  /**
-   * Removes an item that gives up.
-   * @returns whether it was there
-   */
+  /** Removes an item that gives up. @returns whether it was there */
   remove(item: T): boolean {
     for (const [client, own] of this.#byClient) {
       const position = own.indexOf(item);

@@ -23,10 +23,7 @@ export const systemCode = (error: unknown): string | null =>
 /** Whether an error means that the file does not exist. */
 export const isMissing = (error: unknown): boolean => systemCode(error) === "ENOENT";
 
-/**
- * Why the system refused, in words where they are known, else as its code.
- * @param kind what was looked for
- */
+/** Why the system refused, in words where they are known, else as its code. @param kind what was looked for */
 export function systemReason(error: unknown, kind: "file" | "folder" = "file"): string {
   const code = systemCode(error) ?? "";
   if (code === "ENOENT") return `there is no such ${kind}`;

@@ -21,8 +21,7 @@ function shownAddress(address: string): string {
 }
 
 /**
- * The position where the host begins, after the user and password, even if these contain an unescaped `/`,
- * `?` or `#`.
+ * The position where the host begins, after the user and password, even if these contain an unescaped `/`, `?` or `#`.
  */
 function hostStart(address: string, start: number): number {
   const at = address.lastIndexOf("@");

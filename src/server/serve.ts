@@ -11,10 +11,9 @@ import {
   serveResourceMetadata,
 } from "./middleware/access.ts";
 import { type Handler, inLayers, type Layer } from "./middleware/exchange.ts";
-import { drainingProblem, refuseWhileDraining } from "./middleware/limits.ts";
+import { refusedAtEnd, refuseWhileDraining } from "./middleware/limits.ts";
 import { observe } from "./middleware/observe.ts";
 import { guardOrigin, type OriginRules } from "./middleware/origin.ts";
-import { ProblemError } from "./middleware/problem.ts";
 import { serveSwagger } from "./web/api-docs.ts";
 import { servePages, type WebPages } from "./web/pages.ts";
 
@@ -99,7 +98,7 @@ function trackRequests() {
     let work: AbortController | null = null;
     let isCalledOff = false;
     const callOff = (): void => {
-      cut.reject(new ProblemError(drainingProblem));
+      cut.reject(refusedAtEnd());
       isCalledOff = true;
       work?.abort();
     };

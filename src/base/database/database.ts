@@ -18,10 +18,7 @@ export interface Database {
   readonly path: string;
   prepare<Row, Parameters extends SQLQueryBindings[] = []>(sql: string): Query<Row, Parameters>;
   run(sql: string): void;
-  /**
-   * Runs the work in a transaction.
-   * @throws Failure when the disk refuses the write
-   */
+  /** Runs the work in a transaction. @throws Failure when the disk refuses the write */
   transaction<T>(work: () => T): T;
   /** Merges the write-ahead log into the file and closes it. */
   close(): void;
@@ -42,8 +39,7 @@ type DatabaseOptions = {
 /** How much of a file is kept in memory; a large file's rest is left to the system's page cache. */
 const CACHE_KIB = { exclusive: 16 * 1024, shared: 1024 };
 /**
- * The length at which the write-ahead log is merged into the file; a transaction of a crawled page writes
- * about 20 KB.
+ * The length at which the write-ahead log is merged into the file; a transaction of a crawled page writes about 20 KB.
  */
 const CHECKPOINT_PAGES = { exclusive: 4000, shared: 500 };
 /** How long a write waits for other processes' writes, in ms; each of them takes less than one. */

@@ -194,9 +194,8 @@ function keepAsking(
 /** This process as a holder of leases, until it ends or this object is disposed of. */
 export interface LeaseOwner extends Disposable {
   /**
-   * A purely random name, because processes of two containers may share their number and host name. Names of
-   * parts of the process begin with it. From the first use of the name on, others can see that its process
-   * lives.
+   * A purely random name, because processes of two containers may share their number and host name. Names of parts of
+   * the process begin with it. From the first use of the name on, others can see that its process lives.
    */
   readonly name: string;
   /**

@@ -101,20 +101,17 @@ function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation): void 
     operationId: operationIdOf(method, path),
     summary: operation.summary,
     tags: [operation.tag],
-    ...(operation.description === undefined ? {} : { description: operation.description }),
+    ...(operation.description !== undefined && { description: operation.description }),
     request: {
-      ...(params ? { params } : {}),
-      ...(query ? { query } : {}),
-      ...(headers ? { headers } : {}),
-      ...(body ? { body: { required: true, content: { "application/json": body } } } : {}),
+      ...(params && { params }),
+      ...(query && { query }),
+      ...(headers && { headers }),
+      ...(body && { body: { required: true, content: { "application/json": body } } }),
     },
     security: operation.isOpen ? [] : [{}, { apiKey: [] }],
-    responses: Object.fromEntries(
-      Object.entries({
-        ...EVERYWHERE,
-        ...(operation.isOpen ? {} : GUARDED),
-        ...operation.answers,
-      }).map(([status, answer]) => [status, toResponse(answer)]),
+    responses: mapValues(
+      { ...EVERYWHERE, ...(!operation.isOpen && GUARDED), ...operation.answers },
+      toResponse,
     ),
   });
   app.openAPIRegistry.registerPath(route);
@@ -143,17 +140,14 @@ async function withoutBody(response: Response): Promise<Response> {
 
 const toResponse = ({ description, content, headers }: ApiAnswer) => ({
   description,
-  ...(content
-    ? { content: Object.fromEntries(Object.entries(content).map(([type, schema]) => [type, { schema }])) }
-    : {}),
-  ...(headers
-    ? {
-        headers: Object.fromEntries(
-          Object.entries(headers).map(([name, header]) => [name, { ...header, schema: { type: "string" } }]),
-        ) as Record<string, { description: string; schema: { type: "string" } }>,
-      }
-    : {}),
+  ...(content && { content: mapValues(content, (schema) => ({ schema })) }),
+  ...(headers && {
+    headers: mapValues(headers, (header) => ({ ...header, schema: { type: "string" as const } })),
+  }),
 });
+
+const mapValues = <From, To>(record: Readonly<Record<string, From>>, change: (value: From) => To) =>
+  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
 
 const toCall = (context: Context<ApiEnvironment>): ApiCall => ({
   exchange: context.env.exchange,
@@ -166,15 +160,10 @@ const toCall = (context: Context<ApiEnvironment>): ApiCall => ({
 function unknownRoute(app: OpenAPIHono<ApiEnvironment>, { path, request }: Exchange): ProblemError {
   const allowed = METHODS.filter((method) => app.router.match(method, path)[0].length > 0);
   const shown = path.slice(0, 200);
-  if (allowed.length === 0)
-    return new ProblemError({ status: 404, code: "not_found", detail: `there is nothing at ${shown}` });
+  if (allowed.length === 0) return new ProblemError(404, "not_found", `there is nothing at ${shown}`);
   const allow = allowed.flatMap((method) => (method === "GET" ? ["GET", "HEAD"] : [method])).join(", ");
-  return new ProblemError({
-    status: 405,
-    code: "method_not_allowed",
-    detail: `${shown} answers ${allow}, not ${request.method.slice(0, 20)}`,
-    headers: { allow },
-  });
+  const detail = `${shown} answers ${allow}, not ${request.method.slice(0, 20)}`;
+  return new ProblemError(405, "method_not_allowed", detail, { headers: { allow } });
 }
 
 /** The most fields of a body that an answer names. */
@@ -193,7 +182,7 @@ export const invalidRequest = (
   detail: string,
   errors: readonly InvalidField[],
   code = "invalid_request",
-): ProblemError => new ProblemError({ status: 422, code, detail: detail.slice(0, 500), errors });
+): ProblemError => new ProblemError(422, code, detail.slice(0, 500), { errors });
 
 function toInvalidFields(issue: z.core.$ZodIssue): InvalidField[] {
   const path = issue.path.map(String).join(".");

@@ -61,11 +61,8 @@ export function requireGrant(access: Access, openPaths: readonly string[]): Laye
  */
 export function requireAllTenants({ grant }: Exchange): void {
   if (!grant?.tenants) return;
-  throw new ProblemError({
-    status: 403,
-    code: "tenants_limited",
-    detail: "this tells of all tenants together, and the API key or token is for some of them",
-  });
+  const detail = "this tells of all tenants together, and the API key or token is for some of them";
+  throw new ProblemError(403, "tenants_limited", detail);
 }
 
 function refusal(exchange: Exchange, resource: ProtectedResource | null): ProblemError {
@@ -77,12 +74,9 @@ function refusal(exchange: Exchange, resource: ProtectedResource | null): Proble
   if (resource !== null && !isMissing) challenge.push('error="invalid_token"');
   if (resource !== null)
     challenge.push(`resource_metadata="${client.scheme}://${client.host}${basePath}${WELL_KNOWN}/mcp"`);
-  return new ProblemError({
-    status: 401,
-    code: "unauthorized",
-    detail: isMissing ? `an ${what} is needed: Authorization: Bearer KEY` : `the ${what} is wrong`,
-    headers: { "www-authenticate": `Bearer ${challenge.join(", ")}` },
-  });
+  const detail = isMissing ? `an ${what} is needed: Authorization: Bearer KEY` : `the ${what} is wrong`;
+  const headers = { "www-authenticate": `Bearer ${challenge.join(", ")}` };
+  return new ProblemError(401, "unauthorized", detail, { headers });
 }
 
 /** The hash of a token. Keys are random and long, so a fast hash does not help anybody who guesses. */

@@ -112,12 +112,14 @@ function createIssuerKeys(settings: TokenSettings, { read, now, log }: TokenPart
   return async (header, token) => {
     await refresh(keys === null ? AGAIN_MS : FRESH_MS);
     if (keys === null)
-      throw new ProblemError({
-        status: 503,
-        code: "issuer_unavailable",
-        detail: "the keys of the tokens' issuer cannot be read; try again",
-        headers: { "retry-after": "30" },
-      });
+      throw new ProblemError(
+        503,
+        "issuer_unavailable",
+        "the keys of the tokens' issuer cannot be read; try again",
+        {
+          headers: { "retry-after": "30" },
+        },
+      );
     try {
       return await keys(header, token);
     } catch (error) {

@@ -46,15 +46,15 @@ export function receiveBodies(overrides: Partial<BodyLimits> = {}): Layer {
 export function readJsonBody({ request, body }: Exchange): unknown {
   const type = request.headers.get("content-type")?.split(";")[0]?.trim().toLowerCase();
   if (type !== "application/json")
-    throw new ProblemError({
-      status: 415,
-      code: "unsupported_media_type",
-      detail: `the body must be application/json, not ${type ? JSON.stringify(type.slice(0, 100)) : "without a type"}`,
-    });
+    throw new ProblemError(
+      415,
+      "unsupported_media_type",
+      `the body must be application/json, not ${type ? JSON.stringify(type.slice(0, 100)) : "without a type"}`,
+    );
   try {
     return JSON.parse(body);
   } catch {
-    throw new ProblemError({ status: 400, code: "malformed_json", detail: "the body is not JSON" });
+    throw new ProblemError(400, "malformed_json", "the body is not JSON");
   }
 }
 
@@ -117,30 +117,20 @@ function takeLargePlace(
 ): Disposable {
   const place = large.total < maxLarge ? large.take(client, maxLargePerClient) : null;
   if (place) return place;
-  throw new ProblemError({
-    status: 429,
-    code: "overloaded",
-    detail: `too many bodies over ${smallBytes} bytes arrive at once`,
+  throw new ProblemError(429, "overloaded", `too many bodies over ${smallBytes} bytes arrive at once`, {
     headers: { "retry-after": "1", connection: "close" },
   });
 }
 
 // The client has left, or sent invalid chunks; the server is not at fault.
 function refuseCut(): never {
-  throw new ProblemError({ status: 400, code: "body_cut_off", detail: "the body ended before its end" });
+  throw new ProblemError(400, "body_cut_off", "the body ended before its end");
 }
 
 const tooSlow = (maxMs: number): ProblemError =>
-  new ProblemError({
-    status: 408,
-    code: "body_too_slow",
-    detail: `the body took longer than ${maxMs / 1000} s to arrive`,
+  new ProblemError(408, "body_too_slow", `the body took longer than ${maxMs / 1000} s to arrive`, {
     headers: { connection: "close" },
   });
 
 const tooLarge = (maxBytes: number): ProblemError =>
-  new ProblemError({
-    status: 413,
-    code: "body_too_large",
-    detail: `the body is over the limit of ${maxBytes} bytes`,
-  });
+  new ProblemError(413, "body_too_large", `the body is over the limit of ${maxBytes} bytes`);

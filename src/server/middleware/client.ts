@@ -53,9 +53,8 @@ function firstUntrusted(chain: readonly string[], trusted: AddressSet): string |
 const lastOf = (list: string | null): string | undefined => list?.split(",").at(-1)?.trim() || undefined;
 
 /**
- * Headers with which proxies, load balancers and content networks name the client behind them or themselves:
- * those of the standards, and those of vendors. A list of names can never be complete, so `isForwarded` also
- * looks at values.
+ * Headers with which proxies, load balancers and content networks name the client behind them or themselves: those of
+ * the standards, and those of vendors. A list of names can never be complete, so `isForwarded` also looks at values.
  */
 const FORWARDING_NAME = new RegExp(
   `^(?:${[

@@ -3,23 +3,29 @@ import { onAbort, within } from "../../base/abort.ts";
 import { FairQueue } from "../../base/fair-queue.ts";
 import { subscriberNetwork } from "../../fetching/index.ts";
 import type { Client, Exchange, Layer } from "./exchange.ts";
-import { ProblemError, type RequestProblem } from "./problem.ts";
+import { ProblemError } from "./problem.ts";
 
 type ConcurrencyLimit = {
   /** The most requests under way. */
   readonly max: number;
-  /** How long other requests wait for their turn, in ms; 0 does not let them wait. */
-  readonly waitMs: number;
-  /** The most waiting requests. */
-  readonly maxWaiting: number;
+  /** How long other requests wait for their turn, in ms. */
+  readonly waitMs?: number;
+  /** The most waiting requests; by default none may wait. */
+  readonly maxWaiting?: number;
   /** The answer for requests that do not get a turn. */
-  readonly problem: RequestProblem;
+  readonly refuse: () => ProblemError;
   /** Which requests count; all others are answered under any load. */
   readonly counts: (exchange: Exchange) => boolean;
 };
 
 /** Limits the number of requests under way; turns rotate among the waiting clients. */
-export function limitConcurrency(limit: ConcurrencyLimit): Layer {
+export function limitConcurrency({
+  max,
+  waitMs = 0,
+  maxWaiting = 0,
+  refuse,
+  counts,
+}: ConcurrencyLimit): Layer {
   let running = 0;
   const waiting = new FairQueue<() => void>();
   const release = (): void => {
@@ -29,16 +35,25 @@ export function limitConcurrency(limit: ConcurrencyLimit): Layer {
     else running--;
   };
   const takeTurn = async (exchange: Exchange): Promise<void> => {
-    if (running < limit.max) {
+    if (running < max) {
       running++;
       return;
     }
-    if (limit.waitMs === 0 || waiting.size >= limit.maxWaiting) throw new ProblemError(limit.problem);
+    if (waiting.size >= maxWaiting) throw refuse();
     exchange.keepOpen();
-    await turnWithin(waiting, limit, exchange);
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    // At once, so that no turn is handed to who has given up.
+    const giveUp = (): void => {
+      waiting.remove(resolve);
+      reject(refuse());
+    };
+    waiting.push(subscriberNetwork(exchange.client.address), resolve);
+    const timer = setTimeout(giveUp, waitMs);
+    using _ = onAbort(exchange.signal(), giveUp);
+    await promise.finally(() => clearTimeout(timer));
   };
   return (next) => async (exchange) => {
-    if (!limit.counts(exchange)) return next(exchange);
+    if (!counts(exchange)) return next(exchange);
     await takeTurn(exchange);
     try {
       return await next(exchange);
@@ -48,27 +63,9 @@ export function limitConcurrency(limit: ConcurrencyLimit): Layer {
   };
 }
 
-async function turnWithin(
-  waiting: FairQueue<() => void>,
-  limit: ConcurrencyLimit,
-  exchange: Exchange,
-): Promise<void> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  // At once, so that no turn is handed to who has given up.
-  const giveUp = (): void => {
-    waiting.remove(resolve);
-    reject(new ProblemError(limit.problem));
-  };
-  waiting.push(subscriberNetwork(exchange.client.address), resolve);
-  const timer = setTimeout(giveUp, limit.waitMs);
-  using _ = onAbort(exchange.signal(), giveUp);
-  await promise.finally(() => clearTimeout(timer));
-}
-
 /**
- * Lets the requests that have arrived be counted before one of them is processed. A search occupies the
- * thread until it is done; without this layer, requests would be served in the order of arrival, and no limit
- * would see those behind.
+ * Lets the requests that have arrived be counted before one of them is processed. A search occupies the thread until it
+ * is done; without this layer, requests would be served in the order of arrival, and no limit would see those behind.
  */
 export const afterArrivals: Layer = (next) => async (exchange) => {
   await setImmediate();
@@ -82,10 +79,7 @@ export function limitClients(max: number, counts: ConcurrencyLimit["counts"]): L
     if (!counts(exchange)) return next(exchange);
     using place = here.take(exchange.client, max);
     if (place === null)
-      throw new ProblemError({
-        status: 429,
-        code: "overloaded",
-        detail: `more than ${max} requests of one client at once`,
+      throw new ProblemError(429, "overloaded", `more than ${max} requests of one client at once`, {
         headers: { "retry-after": "1" },
       });
     return await next(exchange);
@@ -94,11 +88,11 @@ export function limitClients(max: number, counts: ConcurrencyLimit["counts"]): L
 
 /** Answers with the problem when a request takes longer than this; the abandoned work is left to itself. */
 export const limitTime =
-  (limitMs: number, problem: RequestProblem): Layer =>
+  (limitMs: number, refuse: () => ProblemError): Layer =>
   (next) =>
   (exchange) =>
     within(limitMs, next(exchange), () => {
-      throw new ProblemError(problem);
+      throw refuse();
     });
 
 /** Refuses new work during the shutdown; probes still learn why. */
@@ -106,17 +100,15 @@ export const refuseWhileDraining =
   (isDraining: () => boolean, openPaths: readonly string[]): Layer =>
   (next) =>
   async (exchange) => {
-    if (isDraining() && !openPaths.includes(exchange.path)) throw new ProblemError(drainingProblem);
+    if (isDraining() && !openPaths.includes(exchange.path)) throw refusedAtEnd();
     return next(exchange);
   };
 
 /** The answer to requests that come during the shutdown or are cancelled by it. */
-export const drainingProblem: RequestProblem = {
-  status: 503,
-  code: "draining",
-  detail: "the server is shutting down",
-  headers: { "retry-after": "5", connection: "close" },
-};
+export const refusedAtEnd = (): ProblemError =>
+  new ProblemError(503, "draining", "the server is shutting down", {
+    headers: { "retry-after": "5", connection: "close" },
+  });
 
 /** Counts how much of a scarce resource each client (an IPv4 address, or the network of an IPv6 address) uses. */
 export class ClientCounts {

@@ -37,8 +37,7 @@ export function guardOrigin(rules: OriginRules): Layer {
   };
 }
 
-const refusal = (detail: string): ProblemError =>
-  new ProblemError({ status: 403, code: "origin_refused", detail });
+const refusal = (detail: string): ProblemError => new ProblemError(403, "origin_refused", detail);
 
 function hostRule({ boundHost, allowedHosts }: OriginRules): (host: string) => boolean {
   if (allowedHosts === null && boundHost !== "localhost" && !isLoopbackAddress(boundHost)) return () => true;

@@ -1,62 +1,68 @@
-import { FAILURE_OUTCOMES, Failure, type FailureCode } from "../../base/failure.ts";
+import { FAILURE_OUTCOMES, Failure } from "../../base/failure.ts";
 import type { Log, LogFields } from "../../base/log.ts";
 
 /** One wrong field of a request. */
 export type InvalidField = { readonly path: string; readonly message: string };
 
-/** A problem of the request itself, in contrast to a Failure of the work. */
-export type RequestProblem = {
-  readonly status: number;
-  /** A stable code for programs. */
-  readonly code: string;
-  /** A message for people, shown unchanged. */
-  readonly detail: string;
+type ProblemExtras = {
   readonly errors?: readonly InvalidField[];
   readonly headers?: Readonly<Record<string, string>>;
   /** More members of the answer (RFC 9457, section 3.2). */
   readonly members?: Readonly<Record<string, boolean | number | string>>;
 };
 
-/** Thrown by handlers to answer with a problem. */
+/** A problem of the request itself, in contrast to a Failure of the work; thrown to answer with it. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError";
-  readonly problem: RequestProblem;
+  readonly status: number;
+  readonly code: string;
+  readonly extras: ProblemExtras;
 
-  constructor(problem: RequestProblem) {
-    super(problem.detail);
-    this.problem = problem;
+  /** @param code a stable one for programs @param detail for people, shown unchanged */
+  constructor(status: number, code: string, detail: string, extras: ProblemExtras = {}) {
+    super(detail);
+    this.status = status;
+    this.code = code;
+    this.extras = extras;
   }
 }
 
 /** An answer in the form of RFC 9457, `application/problem+json`. */
-export function problemResponse(problem: RequestProblem, requestId: string): Response {
-  const { status, code, detail, errors, headers, members } = problem;
+export function problemResponse(problem: ProblemError, requestId: string): Response {
+  const { status, code, message: detail, extras } = problem;
+  const { errors, headers, members } = extras;
+  const title = TITLES[status] ?? "Error";
   const body = {
     ...members,
     type: "about:blank",
-    title: TITLES[status] ?? "Error",
+    title,
     status,
     detail,
     code,
     request_id: requestId,
-    ...(errors === undefined ? {} : { errors }),
+    errors,
   };
-  return new Response(JSON.stringify(body), {
+  return Response.json(body, {
     status,
     headers: { ...headers, "content-type": "application/problem+json" },
   });
 }
 
 /** Translates an error for clients: a Failure with its message, a bug without any detail. */
-export function toProblem(error: unknown): RequestProblem {
-  if (error instanceof ProblemError) return error.problem;
-  if (!(error instanceof Failure) || error.code === "internal") return INTERNAL;
+export function toProblem(error: unknown): ProblemError {
+  if (error instanceof ProblemError) return error;
+  if (!(error instanceof Failure) || error.code === "internal")
+    return new ProblemError(
+      500,
+      "internal",
+      "a fault inside the server; its log has the rest under the request id",
+    );
   const { code, message, targetStatus } = error;
-  const members =
-    targetStatus === null ? {} : { members: { http_status: targetStatus, target_status: targetStatus } };
-  // Whoever waits for a database or a store finds it again soon, or after a person has acted.
-  const headers = code === "database_unavailable" || code === "store_unavailable" ? RETRY_SOON : {};
-  return { status: FAILURE_OUTCOMES[code].httpStatus, code, detail: message, ...headers, ...members };
+  return new ProblemError(FAILURE_OUTCOMES[code].httpStatus, code, message, {
+    // Whoever waits for a database or a store finds it again soon, or after a person has acted.
+    headers: code === "database_unavailable" || code === "store_unavailable" ? { "retry-after": "5" } : {},
+    members: targetStatus === null ? {} : { http_status: targetStatus, target_status: targetStatus },
+  });
 }
 
 /** Writes a bug into the log, since the client is told nothing of it. */
@@ -64,14 +70,6 @@ export function logFault(log: Log, error: unknown, fields: LogFields = {}): void
   const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
   log.error("fault", { ...fields, error: cause.slice(0, 4000) });
 }
-
-const RETRY_SOON = { headers: { "retry-after": "5" } };
-
-const INTERNAL: RequestProblem & { readonly code: FailureCode } = {
-  status: 500,
-  code: "internal",
-  detail: "a fault inside the server; its log has the rest under the request id",
-};
 
 // These are the reason phrases of RFC 9110, section 15, which `about:blank` requires as titles.
 const TITLES: Readonly<Record<number, string>> = {

@@ -88,10 +88,7 @@ function samplesOf(all: readonly OtherMetrics[], gauges: readonly Gauge[]): Samp
   for (const { name, labels, value } of gauges)
     put(name, (full) => [`${full}${writtenLabels(labels)} ${round(value)}`]);
   for (const [key, value] of counters) put(nameOf(key), (full) => [`${full}${labelsOf(key)} ${value}`]);
-  for (const [key, histogram] of histograms) {
-    const { buckets } = METRICS[nameOf(key) as TimingName];
-    put(nameOf(key), (full) => histogramLines(full, labelsOf(key), { ...histogram, bounds: buckets }));
-  }
+  for (const [key, histogram] of histograms) put(nameOf(key), (full) => histogramLines(full, key, histogram));
   return samples;
 }
 
@@ -117,10 +114,9 @@ function add(total: Histogram, { buckets, sum, count }: Readonly<Histogram>): vo
   for (const [index, value] of buckets.entries()) total.buckets[index] = (total.buckets[index] ?? 0) + value;
 }
 
-type BoundedHistogram = Readonly<Histogram> & { readonly bounds: readonly number[] };
-
-function histogramLines(name: string, labels: string, histogram: BoundedHistogram): string[] {
-  const { bounds, buckets, sum, count } = histogram;
+function histogramLines(name: string, key: string, { buckets, sum, count }: Readonly<Histogram>): string[] {
+  const labels = labelsOf(key);
+  const bounds = METRICS[nameOf(key) as TimingName].buckets;
   const upTo = (bound: string): string =>
     (labels === "" ? "{" : `${labels.slice(0, -1)},`) + `le="${bound}"}`;
   return [
@@ -134,33 +130,26 @@ function histogramLines(name: string, labels: string, histogram: BoundedHistogra
 const round = (value: number): number => Math.round(value * 1e6) / 1e6;
 
 /** What the operating system says of a process; null where it says nothing. */
-type ProcessFigures = {
-  readonly cpuSeconds: number;
-  readonly startSeconds: number;
-  readonly residentBytes: number;
-  readonly virtualBytes: number | null;
-  readonly openFds: number | null;
-  readonly maxFds: number | null;
-};
+type ProcessFigures = ReturnType<typeof readProcessFigures>;
 
 const startSeconds = Date.now() / 1000 - process.uptime();
 
-function readProcessFigures(): ProcessFigures {
+function readProcessFigures() {
   const { user, system } = process.cpuUsage();
-  const kilobytes = inProc(
-    () => /^VmSize:\s+(\d+) kB/m.exec(readFileSync("/proc/self/status", "latin1"))?.[1],
-  );
-  const limit = inProc(
-    () => /^Max open files\s+(\d+)/m.exec(readFileSync("/proc/self/limits", "latin1"))?.[1],
-  );
+  const kilobytes = inProc(() => numberIn("status", /^VmSize:\s+(\d+) kB/m));
   return {
     cpuSeconds: (user + system) / 1e6,
     startSeconds,
     residentBytes: process.memoryUsage.rss(),
-    virtualBytes: kilobytes === null ? null : Number(kilobytes) * 1024,
+    virtualBytes: kilobytes === null ? null : kilobytes * 1024,
     openFds: inProc(() => readdirSync("/proc/self/fd").length),
-    maxFds: limit === null ? null : Number(limit),
+    maxFds: inProc(() => numberIn("limits", /^Max open files\s+(\d+)/m)),
   };
+}
+
+function numberIn(file: string, pattern: RegExp): number | undefined {
+  const found = pattern.exec(readFileSync(`/proc/self/${file}`, "latin1"))?.[1];
+  return found === undefined ? undefined : Number(found);
 }
 
 /** Null where there is no `/proc`, as outside of Linux, or it does not tell. */
@@ -181,26 +170,18 @@ function processLines(all: readonly OtherMetrics[]): string[] {
       const value = one[figure];
       return total === null || value === null ? null : total + value;
     }, 0);
-  const figures: readonly (readonly [string, "counter" | "gauge", string, number | null])[] = [
-    ["cpu_seconds_total", "counter", "CPU time of user and system", sum(everyOne, "cpuSeconds")],
-    ["resident_memory_bytes", "gauge", "resident memory", sum(alive, "residentBytes")],
-    ["virtual_memory_bytes", "gauge", "virtual memory", sum(alive, "virtualBytes")],
-    ["open_fds", "gauge", "open file descriptors", sum(alive, "openFds")],
-    ["max_fds", "gauge", "the most open file descriptors", sum(alive, "maxFds")],
-    [
-      "start_time_seconds",
-      "gauge",
-      "Unix time when the first of the processes started",
-      Math.min(...everyOne.map((one) => one.startSeconds)),
-    ],
+  const linesOf = (name: string, type: "counter" | "gauge", help: string, value: number | null): string[] => {
+    if (value === null) return [];
+    const full = `process_${name}`;
+    return [`# HELP ${full} ${help}`, `# TYPE ${full} ${type}`, `${full} ${round(value)}`];
+  };
+  const start = Math.min(...everyOne.map((one) => one.startSeconds));
+  return [
+    ...linesOf("cpu_seconds_total", "counter", "CPU time of user and system", sum(everyOne, "cpuSeconds")),
+    ...linesOf("resident_memory_bytes", "gauge", "resident memory", sum(alive, "residentBytes")),
+    ...linesOf("virtual_memory_bytes", "gauge", "virtual memory", sum(alive, "virtualBytes")),
+    ...linesOf("open_fds", "gauge", "open file descriptors", sum(alive, "openFds")),
+    ...linesOf("max_fds", "gauge", "the most open file descriptors", sum(alive, "maxFds")),
+    ...linesOf("start_time_seconds", "gauge", "Unix time when the first of the processes started", start),
   ];
-  return figures.flatMap(([name, type, help, value]) =>
-    value === null
-      ? []
-      : [
-          `# HELP process_${name} ${help}`,
-          `# TYPE process_${name} ${type}`,
-          `process_${name} ${round(value)}`,
-        ],
-  );
 }

@@ -88,12 +88,10 @@ export async function serveProcesses(program: ServedProgram, around: ServingProc
     sink: prometheus.sink,
     join(database) {
       const run = supervisor?.run ?? crypto.randomUUID();
-      const board = openProcessBoard({ database, run, snapshot: prometheus.snapshot, log });
-      return {
-        processes: { configured: count, alive: board.alive },
-        renderMetrics: (gauges) => prometheus.render(board.otherMetrics(), gauges),
-        [Symbol.dispose]: () => board[Symbol.dispose](),
-      };
+      const { alive, otherMetrics, ...board } = openProcessBoard(database, run, { prometheus, log });
+      const renderMetrics: JoinedProcess["renderMetrics"] = (gauges) =>
+        prometheus.render(otherMetrics(), gauges);
+      return { ...board, processes: { configured: count, alive }, renderMetrics };
     },
     async untilEnd(url) {
       if (supervisor === null) announce(url);
@@ -104,15 +102,6 @@ export async function serveProcesses(program: ServedProgram, around: ServingProc
   return 0;
 }
 
-type BoardOptions = {
-  /** The database that all processes share. */
-  readonly database: Database;
-  /** See `SuperviseOptions`. */
-  readonly run: string;
-  readonly snapshot: () => MetricsSnapshot;
-  readonly log: Log;
-};
-
 const BEAT_MS = 1_000;
 /** A process that is silent for this long is no longer counted. */
 const SILENCE_MS = 5_000;
@@ -120,7 +109,11 @@ const SILENCE_MS = 5_000;
 const KEEP_MS = 24 * 60 * 60 * 1000;
 
 /** Registers this process, and publishes its metrics every second. */
-function openProcessBoard({ database, run, snapshot, log }: BoardOptions) {
+function openProcessBoard(
+  database: Database,
+  run: string,
+  { prometheus, log }: { readonly prometheus: ReturnType<typeof createPrometheusSink>; readonly log: Log },
+) {
   // The last sign of a killed process is some seconds old, but its lock is gone at once.
   const owner = openLeaseOwner(database);
   const id = owner.name;
@@ -141,7 +134,7 @@ function openProcessBoard({ database, run, snapshot, log }: BoardOptions) {
   database.prepare<never, [number]>("DELETE FROM processes WHERE seen_at < ?").run(startedAt - KEEP_MS);
   const beat = (seenAt: number): void => {
     try {
-      put.run(id, run, process.pid, startedAt, seenAt, JSON.stringify(snapshot()));
+      put.run(id, run, process.pid, startedAt, seenAt, JSON.stringify(prometheus.snapshot()));
     } catch (error) {
       log.warning("process board not written", { error: String(error) });
     }

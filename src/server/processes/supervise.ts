@@ -55,73 +55,51 @@ const WRONG_SETTINGS = 2;
  * @returns the exit code: 0 after the signal; 2 when one finds the settings wrong before any was ready
  */
 export async function superviseProcesses(options: SuperviseOptions): Promise<number> {
-  const shared: Shared = { options, ready: new Set(), copies: new Set(), stop: new AbortController() };
+  const { startCopy, run, port, count, log } = options;
+  const onceReady = new Set<number>();
+  const copies = new Set<ProcessCopy>();
+  /** Aborted when starting is useless. */
+  const stop = new AbortController();
+  const ended = AbortSignal.any([options.signal, stop.signal]);
   using _ = options.onReload(() => {
-    for (const copy of shared.copies) copy.reload();
+    for (const copy of copies) copy.reload();
   });
-  const ended = AbortSignal.any([options.signal, shared.stop.signal]);
-  const codes = await Promise.all(
-    Array.from({ length: options.count }, (_, index) => keepRunning(index + 1, shared, ended)),
-  );
+  const noteReady = (number: number, { pid }: ProcessCopy): void => {
+    log.info("process ready", { process: number, pid });
+    if (onceReady.has(number)) return;
+    onceReady.add(number);
+    if (onceReady.size === count) options.onReady();
+  };
+  const keepRunning = async (number: number): Promise<number> => {
+    let waitMs = FIRST_WAIT_MS;
+    while (!ended.aborted) {
+      const startedAt = performance.now();
+      const copy = startCopy({ run, port, onReady: () => noteReady(number, copy) });
+      copies.add(copy);
+      const { code, signal } = await endOf(copy, ended);
+      copies.delete(copy);
+      if (ended.aborted) break;
+      if (code === WRONG_SETTINGS && onceReady.size === 0) {
+        stop.abort();
+        return code;
+      }
+      if (performance.now() - startedAt >= YOUNG_MS) waitMs = FIRST_WAIT_MS;
+      log.error("process died", { process: number, pid: copy.pid, code, signal, restart_in_ms: waitMs });
+      await pause(waitMs, ended);
+      waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
+    }
+    return 0;
+  };
+  const codes = await Promise.all(Array.from({ length: count }, (_, index) => keepRunning(index + 1)));
   return codes.find((code) => code !== 0) ?? 0;
 }
 
-type Shared = {
-  readonly options: SuperviseOptions;
-  /** The numbers of the processes that were ready once. */
-  readonly ready: Set<number>;
-  /** Those that run now. */
-  readonly copies: Set<ProcessCopy>;
-  /** Aborted when starting is useless. */
-  readonly stop: AbortController;
-};
-
-async function keepRunning(number: number, shared: Shared, ended: AbortSignal): Promise<number> {
-  const { log } = shared.options;
-  let waitMs = FIRST_WAIT_MS;
-  while (!ended.aborted) {
-    const startedAt = performance.now();
-    const copy = start(number, shared);
-    shared.copies.add(copy);
-    const { code, signal } = await endOf(copy, ended);
-    shared.copies.delete(copy);
-    if (ended.aborted) break;
-    if (code === WRONG_SETTINGS && shared.ready.size === 0) {
-      shared.stop.abort();
-      return code;
-    }
-    if (performance.now() - startedAt >= YOUNG_MS) waitMs = FIRST_WAIT_MS;
-    log.error("process died", { process: number, pid: copy.pid, code, signal, restart_in_ms: waitMs });
-    await pause(waitMs, ended);
-    waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS);
-  }
-  return 0;
-}
-
-function start(number: number, { options, ready }: Shared): ProcessCopy {
-  const { startCopy, run, port, count, onReady, log } = options;
-  const copy = startCopy({
-    run,
-    port,
-    onReady: () => {
-      log.info("process ready", { process: number, pid: copy.pid });
-      if (ready.has(number)) return;
-      ready.add(number);
-      if (ready.size === count) onReady();
-    },
-  });
-  return copy;
-}
-
 /** Waits for the end of a process, and ends it after the signal. */
-async function endOf(copy: ProcessCopy, ended: AbortSignal): Promise<Awaited<ProcessCopy["exited"]>> {
+async function endOf(copy: ProcessCopy, ended: AbortSignal): ProcessCopy["exited"] {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const end = (): void => {
+  using _ = onAbort(ended, () => {
     copy.end();
     timer = setTimeout(copy.kill, GRACE_MS);
-  };
-  using _ = onAbort(ended, end);
-  const outcome = await copy.exited;
-  clearTimeout(timer);
-  return outcome;
+  });
+  return await copy.exited.finally(() => clearTimeout(timer));
 }

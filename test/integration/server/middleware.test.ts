@@ -14,6 +14,7 @@ import {
 import { limitConcurrency, refuseWhileDraining } from "../../../src/server/middleware/limits.ts";
 import { observe } from "../../../src/server/middleware/observe.ts";
 import { guardOrigin } from "../../../src/server/middleware/origin.ts";
+import { ProblemError } from "../../../src/server/middleware/problem.ts";
 import { untilTrue } from "../../support/until.ts";
 
 const listeners: Listener[] = [];
@@ -263,12 +264,8 @@ describe("the API key", () => {
 });
 
 describe("limits", () => {
-  const problem = {
-    status: 503,
-    code: "overloaded",
-    detail: "too many requests at once",
-    headers: { "retry-after": "1" },
-  };
+  const refuse = () =>
+    new ProblemError(503, "overloaded", "too many requests at once", { headers: { "retry-after": "1" } });
 
   const counts = ({ path }: Exchange): boolean => path !== "/health";
 
@@ -288,7 +285,7 @@ describe("limits", () => {
   }
   test("requests over the bound are refused at once when nobody waits", async () => {
     const { handler, open, started } = gate();
-    const layers = [limitConcurrency({ max: 1, waitMs: 0, maxWaiting: 0, problem, counts })];
+    const layers = [limitConcurrency({ max: 1, refuse, counts })];
     const at = serve(handler, { layers });
     const first = fetch(at);
     await untilTrue(() => started() === 1);
@@ -304,7 +301,7 @@ describe("limits", () => {
 
   test("requests over the bound wait for their turn, so long and so many", async () => {
     const { handler, open, started } = gate();
-    const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 1, problem, counts })];
+    const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 1, refuse, counts })];
     const at = serve(handler, { layers });
     const first = fetch(at);
     await untilTrue(() => started() === 1);
@@ -318,7 +315,7 @@ describe("limits", () => {
 
   test("whoever leaves the queue leaves no gap in it", async () => {
     const { handler, open, started } = gate();
-    const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 2, problem, counts })];
+    const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 2, refuse, counts })];
     const at = serve(handler, { layers });
     const first = fetch(at);
     await untilTrue(() => started() === 1);

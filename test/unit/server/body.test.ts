@@ -13,6 +13,7 @@ import {
 import { type Handler, inLayers, type Layer } from "../../../src/server/middleware/exchange.ts";
 import { limitConcurrency } from "../../../src/server/middleware/limits.ts";
 import { observe } from "../../../src/server/middleware/observe.ts";
+import { ProblemError } from "../../../src/server/middleware/problem.ts";
 
 const listeners: Listener[] = [];
 const sockets: net.Socket[] = [];
@@ -31,10 +32,8 @@ const LIMITS: BodyLimits = {
 
 const onePlace: Layer = limitConcurrency({
   max: 1,
-  waitMs: 0,
-  maxWaiting: 0,
   counts: () => true,
-  problem: { status: 503, code: "overloaded", detail: "full" },
+  refuse: () => new ProblemError(503, "overloaded", "full"),
 });
 
 /** A server with one place for requests, that answers with the length of the body; gives its port. */

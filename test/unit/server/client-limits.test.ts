@@ -6,6 +6,7 @@ import { type Listener, listen } from "../../../src/server/listen.ts";
 import { inLayers, type Layer } from "../../../src/server/middleware/exchange.ts";
 import { limitClients, limitConcurrency } from "../../../src/server/middleware/limits.ts";
 import { observe } from "../../../src/server/middleware/observe.ts";
+import { ProblemError } from "../../../src/server/middleware/problem.ts";
 import { untilTrue } from "../../support/until.ts";
 
 const listeners: Listener[] = [];
@@ -88,7 +89,7 @@ test("those that wait for their turn get it by client, not by arrival", async ()
       waitMs: 60_000,
       maxWaiting: 100,
       counts: () => true,
-      problem: { status: 503, code: "overloaded", detail: "full" },
+      refuse: () => new ProblemError(503, "overloaded", "full"),
     }),
   ]);
   const all = [ask("192.0.2.1")];

@@ -165,8 +165,7 @@ async function refuseForeignManifest(path: string, written: string): Promise<voi
     );
 }
 
-export const refusedPath = (detail: string): ProblemError =>
-  new ProblemError({ status: 403, code: "path_refused", detail });
+export const refusedPath = (detail: string): ProblemError => new ProblemError(403, "path_refused", detail);
 
 export const invalidPath = (path: string, message: string): ProblemError =>
-  new ProblemError({ status: 422, code: "invalid_request", detail: message, errors: [{ path, message }] });
+  new ProblemError(422, "invalid_request", message, { errors: [{ path, message }] });

@@ -1,7 +1,7 @@
 import { type ArticleSession, DEFAULT_NETWORK, type NetworkOptions } from "../../../app/index.ts";
 import type { FetcherPreference } from "../../../articles/index.ts";
 import { Failure } from "../../../base/failure.ts";
-import { createCrawlPlan, parseSitemapSource } from "../../../crawler/index.ts";
+import { type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../../../crawler/index.ts";
 import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
 import { chooseProxy, parseProxyBypass } from "../../../fetching/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
@@ -97,7 +97,11 @@ export async function readCrawl(
   const authorizations = new Map<string, string>();
   const withAuthorization = (written: string, field: string): string => {
     const { url, authorization } = readUrl(written, field);
-    if (authorization !== null) addAuthorization(authorizations, { url, authorization, field });
+    if (authorization === null) return url;
+    const { origin } = new URL(url);
+    if ((authorizations.get(origin) ?? authorization) !== authorization)
+      throw wrong(field, `two different credentials are given for ${origin}`);
+    authorizations.set(origin, authorization);
     return url;
   };
   const seeds = (request.seeds ?? []).map((seed, index) => withAuthorization(seed, `seeds.${index}`));
@@ -115,48 +119,40 @@ export async function readCrawl(
     sitemaps.push(path);
     sitemapFiles.push(path);
   }
-  const plan = checked(() =>
-    createCrawlPlan({
-      seeds,
-      sitemaps,
-      allowPrefixes: request.allow_prefixes ?? [],
-      denyPrefixes: request.deny_prefixes ?? [],
-      maxPages: request.max_pages ?? defaults.maxPages,
-      maxDepth: request.max_depth ?? defaults.maxDepth,
-      concurrency: request.concurrency ?? defaults.concurrency,
-      hostDelayMs: Math.round((request.rate_limit_delay ?? defaults.hostDelayMs / 1000) * 1000),
-      hasAdaptiveDelay: request.adaptive_delay ?? false,
-      followsLinks: request.follow_links ?? true,
-      obeysRobots: !(request.ignore_robots ?? false),
-      respectsMetaRobots: request.respect_meta_robots ?? false,
-      discoversSitemaps: request.discover_sitemaps ?? false,
-      trustsLastModified: request.trust_lastmod ?? false,
-      preference: preferenceOf(request.prefer_browser) ?? defaults.preference,
-      extraction: readExtraction(request.options, STORED_RENDERINGS, defaults.extraction),
-    }),
-  );
-  return { plan, authorizations: [...authorizations], sitemapFiles };
-}
-
-function addAuthorization(
-  authorizations: Map<string, string>,
-  added: { readonly url: string; readonly authorization: string; readonly field: string },
-): void {
-  const { origin } = new URL(added.url);
-  const known = authorizations.get(origin);
-  if (known !== undefined && known !== added.authorization)
-    throw wrong(added.field, `two different credentials are given for ${origin}`);
-  authorizations.set(origin, added.authorization);
-}
-
-function checked<T>(read: () => T): T {
   try {
-    return read();
+    const plan = planOf(request, { defaults, seeds, sitemaps });
+    return { plan, authorizations: [...authorizations], sitemapFiles };
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     throw invalidRequest(error.message, [{ path: "", message: error.message }]);
   }
 }
+
+/** @throws Failure `invalid_usage`, `invalid_url` */
+export const planOf = (
+  request: CrawlRequestFields,
+  {
+    defaults,
+    ...places
+  }: { readonly defaults: RequestDefaults; readonly seeds: string[]; readonly sitemaps: string[] },
+): CrawlPlan =>
+  createCrawlPlan({
+    ...places,
+    allowPrefixes: request.allow_prefixes ?? [],
+    denyPrefixes: request.deny_prefixes ?? [],
+    maxPages: request.max_pages ?? defaults.maxPages,
+    maxDepth: request.max_depth ?? defaults.maxDepth,
+    concurrency: request.concurrency ?? defaults.concurrency,
+    hostDelayMs: Math.round((request.rate_limit_delay ?? defaults.hostDelayMs / 1000) * 1000),
+    hasAdaptiveDelay: request.adaptive_delay ?? false,
+    followsLinks: request.follow_links ?? true,
+    obeysRobots: !(request.ignore_robots ?? false),
+    respectsMetaRobots: request.respect_meta_robots ?? false,
+    discoversSitemaps: request.discover_sitemaps ?? false,
+    trustsLastModified: request.trust_lastmod ?? false,
+    preference: preferenceOf(request.prefer_browser) ?? defaults.preference,
+    extraction: readExtraction(request.options, STORED_RENDERINGS, defaults.extraction),
+  });
 
 const wrong = (path: string, message: string, code?: string) =>
   invalidRequest(`${path}: ${message}`, [{ path, message }], code);

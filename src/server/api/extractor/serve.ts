@@ -4,6 +4,7 @@ import { type Gauge, gaugeOf } from "../../../base/metrics.ts";
 import { receiveBodies } from "../../middleware/body.ts";
 import type { Exchange, Handler } from "../../middleware/exchange.ts";
 import { limitClients, limitConcurrency } from "../../middleware/limits.ts";
+import { ProblemError } from "../../middleware/problem.ts";
 import { type RunningServer, type ServerPlace, serve } from "../../serve.ts";
 import { extractorPages } from "../../web/pages.ts";
 import { crawls } from "../mcp/crawls.ts";
@@ -56,15 +57,11 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
       limitClients(options.maxPerClient, isWork),
       limitConcurrency({
         max: maxConcurrentRequests,
-        waitMs: 0,
-        maxWaiting: 0,
         counts: isWork,
-        problem: {
-          status: 429,
-          code: "overloaded",
-          detail: `more than ${maxConcurrentRequests} requests at once`,
-          headers: { "retry-after": "1" },
-        },
+        refuse: () =>
+          new ProblemError(429, "overloaded", `more than ${maxConcurrentRequests} requests at once`, {
+            headers: { "retry-after": "1" },
+          }),
       }),
     ],
     routes: (state) =>

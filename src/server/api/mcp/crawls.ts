@@ -1,17 +1,17 @@
 import { DEFAULT_NETWORK } from "../../../app/index.ts";
-import { createCrawlPlan, type JobRecord } from "../../../crawler/index.ts";
-import { STORED_RENDERINGS } from "../../../extraction/index.ts";
+import type { JobRecord } from "../../../crawler/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import { pagesOf } from "../extractor/jobs/outcomes.ts";
 import { placeName } from "../extractor/jobs/places.ts";
 import { isOver, jobStatus, shownCrawl } from "../extractor/jobs/spec.ts";
 import type { ExtractorParts } from "../extractor/parts.ts";
+import { planOf } from "../extractor/requests.ts";
 import type { McpOffer } from "./offer.ts";
 import {
   ArgumentError,
   bindTool,
   integer,
-  looseResultOf,
+  OFFSET,
   objectOf,
   optionalText,
   type RawArguments,
@@ -23,20 +23,19 @@ import {
   type ToolFields,
   WHOLE,
   WHOLE_OR_NULL,
+  wholeIn,
   written,
 } from "./tool.ts";
 
 /** What crawls sites for models. */
 type CrawlToolParts = Pick<ExtractorParts, "queue" | "news" | "runner" | "defaults" | "places">;
 
-const DEFAULT_MAX_PAGES = 50;
-const MAX_PAGES = 1000;
-const DEFAULT_MAX_DEPTH = 3;
-const MAX_DEPTH = 100;
+const MAX_PAGES = { min: 1, max: 1000, fallback: 50 };
+const MAX_DEPTH = { min: 0, max: 100, fallback: 3 };
 /** The most pages that one status lists. */
 const LISTED_PAGES = 50;
 /** How long a status may wait for the end of its job; most clients wait a minute for an answer. */
-const MAX_WAIT_SECONDS = 50;
+const WAIT_SECONDS = { min: 0, max: 50, fallback: 0 };
 
 const CRAWL_SITE: ToolDefinition<CrawlToolParts> = {
   name: "crawl_site",
@@ -46,30 +45,23 @@ const CRAWL_SITE: ToolDefinition<CrawlToolParts> = {
   inputSchema: objectOf(
     {
       url: TEXT,
-      max_pages: { ...WHOLE, minimum: 1, maximum: MAX_PAGES, default: DEFAULT_MAX_PAGES },
-      max_depth: { ...WHOLE, minimum: 0, maximum: MAX_DEPTH, default: DEFAULT_MAX_DEPTH },
+      max_pages: wholeIn(MAX_PAGES),
+      max_depth: wholeIn(MAX_DEPTH),
       prefix: { ...TEXT, description: "only pages whose address begins so" },
     },
     ["url"],
   ),
-  outputSchema: looseResultOf({ job_id: TEXT, status: TEXT, directory: TEXT }),
+  result: { job_id: TEXT, status: TEXT, directory: TEXT },
+  isLoose: true,
   answer: submit,
-  empty: () => ({ job_id: "", status: "", directory: "" }),
 };
 
 const CRAWL_STATUS: ToolDefinition<CrawlToolParts> = {
   name: "crawl_status",
   description:
     "How far a crawl is; after its end its pages with their files, 50 at a time. wait: seconds to wait for the end.",
-  inputSchema: objectOf(
-    {
-      job_id: TEXT,
-      wait: { ...WHOLE, minimum: 0, maximum: MAX_WAIT_SECONDS, default: 0 },
-      offset: { ...WHOLE, minimum: 0, default: 0 },
-    },
-    ["job_id"],
-  ),
-  outputSchema: looseResultOf({
+  inputSchema: objectOf({ job_id: TEXT, wait: wholeIn(WAIT_SECONDS), offset: wholeIn(OFFSET) }, ["job_id"]),
+  result: {
     job_id: TEXT,
     status: TEXT,
     progress: WHOLE,
@@ -82,22 +74,10 @@ const CRAWL_STATUS: ToolDefinition<CrawlToolParts> = {
     next_offset: WHOLE_OR_NULL,
     failure: TEXT_OR_NULL,
     warnings: { type: "array" },
-  }),
+  },
+  isLoose: true,
   answer: status,
-  empty: (raw) => ({
-    job_id: written(raw, "job_id"),
-    status: "",
-    progress: 0,
-    total: 0,
-    successful: 0,
-    failed: 0,
-    skipped: 0,
-    directory: "",
-    pages: [],
-    next_offset: null,
-    failure: null,
-    warnings: [],
-  }),
+  empty: (raw) => ({ job_id: written(raw, "job_id") }),
 };
 
 /** The tools that crawl sites. */
@@ -112,25 +92,14 @@ async function submit(raw: RawArguments, parts: CrawlToolParts, call: ToolCall):
   const split = splitCredentials(url);
   if (!split) throw new ArgumentError(`url: ${notPageUrl(url)}`);
   const prefix = optionalText(raw, "prefix");
-  const { concurrency, hostDelayMs, preference, extraction } = defaults;
-  const plan = createCrawlPlan({
-    seeds: [split.url],
-    sitemaps: [],
-    allowPrefixes: prefix ? [prefix] : [],
-    denyPrefixes: [],
-    maxPages: integer(raw, "max_pages", { min: 1, max: MAX_PAGES, fallback: DEFAULT_MAX_PAGES }),
-    maxDepth: integer(raw, "max_depth", { min: 0, max: MAX_DEPTH, fallback: DEFAULT_MAX_DEPTH }),
-    concurrency,
-    hostDelayMs,
-    hasAdaptiveDelay: false,
-    followsLinks: true,
-    obeysRobots: true,
-    respectsMetaRobots: false,
-    discoversSitemaps: false,
-    trustsLastModified: false,
-    preference,
-    extraction: { ...extraction, renderings: STORED_RENDERINGS },
-  });
+  const plan = planOf(
+    {
+      allow_prefixes: prefix ? [prefix] : [],
+      max_pages: integer(raw, "max_pages", MAX_PAGES),
+      max_depth: integer(raw, "max_depth", MAX_DEPTH),
+    },
+    { defaults, seeds: [split.url], sitemaps: [] },
+  );
   const caller = call.caller();
   const { place, shown } = await places.create(placeName(split.url));
   const job = await queue.submit({
@@ -154,8 +123,8 @@ async function submit(raw: RawArguments, parts: CrawlToolParts, call: ToolCall):
 
 async function status(raw: RawArguments, parts: CrawlToolParts, call: ToolCall): Promise<ToolFields> {
   const id = requiredText(raw, "job_id");
-  const seconds = integer(raw, "wait", { min: 0, max: MAX_WAIT_SECONDS, fallback: 0 });
-  const offset = integer(raw, "offset", { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 });
+  const seconds = integer(raw, "wait", WAIT_SECONDS);
+  const offset = integer(raw, "offset", OFFSET);
   const job = await jobWithin(id, seconds, { ...parts, signal: call.signal() });
   if (!job) throw new ArgumentError(`there is no job ${JSON.stringify(id.slice(0, 100))}`);
   const { job_id, status: state, progress, total, successful, failed, skipped, output_dir } = jobStatus(job);

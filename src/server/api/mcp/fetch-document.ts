@@ -3,6 +3,7 @@ import { outlineOf, rangeOfFragment, type StoredDocument } from "../../../search
 import type { TenantRegistry } from "../../../tenants/index.ts";
 import {
   integer,
+  OFFSET,
   oneTenant,
   optionalText,
   type RawArguments,
@@ -47,10 +48,9 @@ export async function fetchDocument(raw: RawArguments, options: FetchOptions): P
   const uri = requiredText(raw, "uri");
   const document = await options.registry.fetch(codename, uri);
   options.queryLog?.fetched(document.url);
-  const any = { min: 0, max: Number.MAX_SAFE_INTEGER };
-  const offset = integer(raw, "offset", { ...any, fallback: 0 });
+  const offset = integer(raw, "offset", OFFSET);
   const ceiling = options.maxFetchChars;
-  const maxChars = Math.min(ceiling, integer(raw, "max_chars", { ...any, min: 1, fallback: ceiling }));
+  const maxChars = Math.min(ceiling, integer(raw, "max_chars", { ...OFFSET, min: 1, fallback: ceiling }));
   const { url, title, markdown } = document;
   const fields = { url, title, total_chars: markdown.length };
   const range = rangeFor(document, raw, options);
@@ -101,8 +101,7 @@ function marked(markdown: string, range: Range): string {
 type Range = { readonly start: number; readonly end: number };
 
 /**
- * The paragraph that has most of some words, with so many characters on either side, up to where a paragraph
- * ends.
+ * The paragraph that has most of some words, with so many characters on either side, up to where a paragraph ends.
  * @returns null when the document has none of the words
  */
 function rangeOfWords(document: StoredDocument, text: string, surroundingChars: number): Range | null {

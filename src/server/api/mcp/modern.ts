@@ -9,8 +9,7 @@ export type { Transport };
 
 /**
  * Makes what answers requests of revision 2026-07-28 over HTTP, which needs no `initialize`: each request names its
- * revision and its client's capabilities. The SDK checks these, the headers that repeat them, and the shape of
- * answers.
+ * revision and its client's capabilities. The SDK checks these, the headers that repeat them, and the shape of answers.
  */
 export function createModernEndpoint(
   options: McpOptions,

@@ -18,7 +18,7 @@ import {
   choice,
   flag,
   integer,
-  looseResultOf,
+  OFFSET,
   objectOf,
   optionalText,
   type RawArguments,
@@ -29,6 +29,7 @@ import {
   type ToolFields,
   WHOLE,
   WHOLE_OR_NULL,
+  wholeIn,
   written,
 } from "./tool.ts";
 
@@ -42,10 +43,8 @@ export type PageToolParts = {
 
 const FORMATS = ["markdown", "text", "json"] as const;
 
-const DEFAULT_MAX_CHARS = 20_000;
-const MAX_CHARS = 1_000_000;
-const DEFAULT_TIMEOUT_SECONDS = 30;
-const MAX_TIMEOUT_SECONDS = 120;
+const MAX_CHARS = { min: 1, max: 1_000_000, fallback: 20_000 };
+const TIMEOUT_SECONDS = { min: 1, max: 120, fallback: 30 };
 /** The longest selector that a request may have. */
 const MAX_SELECTOR = 1000;
 
@@ -69,21 +68,16 @@ const FETCH_URL: ToolDefinition<PageToolParts> = {
   inputSchema: objectOf(
     {
       url: TEXT,
-      max_chars: { ...WHOLE, minimum: 1, maximum: MAX_CHARS, default: DEFAULT_MAX_CHARS },
-      offset: { ...WHOLE, minimum: 0, default: 0 },
+      max_chars: wholeIn(MAX_CHARS),
+      offset: wholeIn(OFFSET),
       select: { ...TEXT, description: "CSS selector of the content" },
-      format: {
-        ...TEXT,
-        enum: FORMATS,
-        default: "markdown",
-        description: "json adds author, dates",
-      },
+      format: { ...TEXT, enum: FORMATS, default: "markdown", description: "json adds author, dates" },
       links: { type: "boolean", default: false },
-      timeout: { ...WHOLE, minimum: 1, maximum: MAX_TIMEOUT_SECONDS, default: DEFAULT_TIMEOUT_SECONDS },
+      timeout: wholeIn(TIMEOUT_SECONDS),
     },
     ["url"],
   ),
-  outputSchema: looseResultOf({
+  result: {
     url: TEXT,
     final_url: TEXT,
     title: TEXT,
@@ -94,17 +88,11 @@ const FETCH_URL: ToolDefinition<PageToolParts> = {
     total_chars: WHOLE,
     next_offset: WHOLE_OR_NULL,
     warnings: { type: "array" },
-  }),
+  },
+  optional: ["text", "article", "links"],
+  isLoose: true,
   answer: fetchUrl,
-  empty: (raw) => ({
-    url: written(raw, "url"),
-    final_url: "",
-    title: "",
-    markdown: "",
-    total_chars: 0,
-    next_offset: null,
-    warnings: [],
-  }),
+  empty: (raw) => ({ url: written(raw, "url") }),
 };
 
 /** The tool that reads any page. */
@@ -117,17 +105,13 @@ export const pages = (parts: PageToolParts): McpOffer => ({
 async function fetchUrl(raw: RawArguments, parts: PageToolParts, call: ToolCall): Promise<ToolFields> {
   const url = requiredText(raw, "url");
   const range = {
-    offset: integer(raw, "offset", { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 }),
-    maxChars: integer(raw, "max_chars", { min: 1, max: MAX_CHARS, fallback: DEFAULT_MAX_CHARS }),
+    offset: integer(raw, "offset", OFFSET),
+    maxChars: integer(raw, "max_chars", MAX_CHARS),
   };
   const format = choice(raw, "format", FORMATS) ?? "markdown";
   const hasLinks = flag(raw, "links");
   const select = selectorOf(raw);
-  const asked = integer(raw, "timeout", {
-    min: 1,
-    max: MAX_TIMEOUT_SECONDS,
-    fallback: DEFAULT_TIMEOUT_SECONDS,
-  });
+  const asked = integer(raw, "timeout", TIMEOUT_SECONDS);
   const seconds = Math.min(asked, parts.maxSeconds ?? asked);
   const options = {
     ...parts.extraction,

@@ -18,6 +18,8 @@ export type SearchCallOptions = Pick<FetchOptions, "registry" | "queryLog" | "on
   readonly searchTimeoutMs: number;
 };
 
+/** How many results are given. */
+export const SIZE = { min: 1, max: 100, fallback: 10 };
 /** Further results are no answers; who wants them narrows the search. */
 const MAX_OFFSET = 900;
 
@@ -41,7 +43,7 @@ export async function runSearchCall(
 ) {
   const query = requiredWords(raw, "query");
   const { codenames, ...chosen } = chosenTenants(raw, registry);
-  const size = integer(raw, "size", { min: 1, max: 100, fallback: 10 });
+  const size = integer(raw, "size", SIZE);
   const offset = integer(raw, "offset", { min: 0, max: MAX_OFFSET, fallback: 0 });
   const wish = {
     ...more,

@@ -31,14 +31,22 @@ export type Tool = {
   readonly call: (raw: RawArguments, call: ToolCall) => ToolResult | Promise<ToolResult>;
 };
 
+type FieldSchema = { readonly type?: string; readonly [more: string]: unknown };
+
 /** A tool before it is given the parts that it works with. */
-export type ToolDefinition<Parts> = Omit<Tool, "call" | "annotations"> & {
+export type ToolDefinition<Parts> = Omit<Tool, "call" | "annotations" | "outputSchema"> & {
+  /** Schemas of the fields of a result besides `error`. */
+  readonly result: Readonly<Record<string, FieldSchema>>;
+  /** Fields that a result may lack. */
+  readonly optional?: readonly string[];
+  /** Whether the schema names only `error` as always there, which takes a third of its words. */
+  readonly isLoose?: boolean;
   /** By default a tool changes nothing, and calling it twice is as good as once. */
   readonly annotations?: object;
   /** @throws ArgumentError, Failure */
   readonly answer: (raw: RawArguments, parts: Parts, call: ToolCall) => ToolFields | Promise<ToolFields>;
-  /** The result without content, for errors. */
-  readonly empty: (raw: RawArguments, parts: Parts) => ToolFields;
+  /** What a result for an error has in place of blanks. */
+  readonly empty?: (raw: RawArguments, parts: Parts) => object;
   /** The `error` of a failure; by default its message. */
   readonly messageOf?: (failure: Failure) => string;
 };
@@ -47,20 +55,23 @@ const READ_ONLY = { readOnlyHint: true, idempotentHint: true };
 
 /** Gives a tool the parts that it works with. */
 export function bindTool<Parts>(definition: ToolDefinition<Parts>, parts: Parts): Tool {
-  const {
-    answer,
-    empty,
-    annotations = READ_ONLY,
-    messageOf = ({ message }) => message,
-    ...shown
-  } = definition;
+  const { name, description, inputSchema, result, optional = [], isLoose, answer } = definition;
+  const { annotations = READ_ONLY, messageOf = ({ message }) => message } = definition;
+  const usual = Object.entries(result).filter(([field]) => !optional.includes(field));
   const failed = (raw: RawArguments, problem: unknown): ToolResult => {
-    if (problem instanceof ArgumentError) return { ...empty(raw, parts), error: problem.message };
-    if (problem instanceof Failure) return { ...empty(raw, parts), error: messageOf(problem) };
-    throw problem;
+    if (!(problem instanceof ArgumentError || problem instanceof Failure)) throw problem;
+    const blanks = Object.fromEntries(usual.map(([field, { type }]) => [field, BLANKS[type ?? ""] ?? null]));
+    const error = problem instanceof Failure ? messageOf(problem) : problem.message;
+    return { ...blanks, ...definition.empty?.(raw, parts), error };
   };
   return {
-    ...shown,
+    name,
+    description,
+    inputSchema,
+    outputSchema: objectOf({ ...result, error: TEXT_OR_NULL }, [
+      ...(isLoose ? [] : usual.map(([field]) => field)),
+      "error",
+    ]),
     annotations,
     // A search is answered at once, and does not pay for a promise.
     call: (raw, call) => {
@@ -78,6 +89,9 @@ export function bindTool<Parts>(definition: ToolDefinition<Parts>, parts: Parts)
   };
 }
 
+/** What a result for an error has, by the type of the field; null for any other. */
+const BLANKS: Readonly<Record<string, unknown>> = { string: "", integer: 0, array: [] };
+
 /** Schemas in which tools describe their arguments and results. */
 export const TEXT = { type: "string" };
 export const WHOLE = { type: "integer" };
@@ -91,16 +105,18 @@ export const objectOf = (properties: object, required: readonly string[]) => ({
   required,
 });
 
-/** Makes the schema of a result; all fields are required, except the named ones, because they are always there. */
-export const resultOf = (properties: object, optional: readonly string[] = []) =>
-  objectOf(
-    { ...properties, error: TEXT_OR_NULL },
-    [...Object.keys(properties), "error"].filter((name) => !optional.includes(name)),
-  );
+/** The limits of a whole number, and what stands for one that is left out. */
+type WholeRange = { readonly min: number; readonly max: number; readonly fallback: number };
 
-/** The same without saying which fields are always there, which takes a third of the words of a schema. */
-export const looseResultOf = (properties: object) =>
-  objectOf({ ...properties, error: TEXT_OR_NULL }, ["error"]);
+/** Where to go on. */
+export const OFFSET: WholeRange = { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 };
+
+export const wholeIn = ({ min, max, fallback }: WholeRange) => ({
+  ...WHOLE,
+  minimum: min,
+  ...(max < Number.MAX_SAFE_INTEGER && { maximum: max }),
+  default: fallback,
+});
 
 const MAX_ECHO = 1000;
 
@@ -187,20 +203,13 @@ export function oneTenant(raw: RawArguments): string | null {
 }
 
 /** Reads a whole number; text of digits is accepted because some clients send it. @throws ArgumentError */
-export function integer(
-  raw: RawArguments,
-  name: string,
-  range: { readonly min: number; readonly max: number; readonly fallback: number },
-): number {
+export function integer(raw: RawArguments, name: string, { min, max, fallback }: WholeRange): number {
   const value = given(raw, name);
-  if (value === undefined) return range.fallback;
+  if (value === undefined) return fallback;
   const number = typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
-  if (typeof number !== "number" || !Number.isInteger(number) || number < range.min || number > range.max) {
-    const { min, max } = range;
-    const allowed = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `between ${min} and ${max}`;
-    throw new ArgumentError(`${name} must be ${allowed}`);
-  }
-  return number;
+  if (typeof number === "number" && Number.isInteger(number) && number >= min && number <= max) return number;
+  const allowed = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `between ${min} and ${max}`;
+  throw new ArgumentError(`${name} must be ${allowed}`);
 }
 
 /** @throws ArgumentError for anything but true and false */

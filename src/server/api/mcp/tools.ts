@@ -1,7 +1,7 @@
 import { headingPath } from "../../../search/index.ts";
 import type { TenantDetail } from "../../../tenants/index.ts";
 import { type FetchOptions, fetchDocument } from "./fetch-document.ts";
-import { countsOf, rounded, runSearchCall } from "./search-call.ts";
+import { countsOf, rounded, runSearchCall, SIZE } from "./search-call.ts";
 import {
   bindTool,
   flag,
@@ -9,7 +9,6 @@ import {
   type RawArguments,
   requiredText,
   requireTenant,
-  resultOf,
   TEXT,
   TEXT_OR_NULL,
   type Tool,
@@ -18,6 +17,7 @@ import {
   type ToolFields,
   WHOLE,
   WHOLE_OR_NULL,
+  wholeIn,
   written,
 } from "./tool.ts";
 
@@ -42,10 +42,8 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
     name: "find_tenant",
     description: "Documentation sets (tenants) that match a topic, product or version; typos are fine.",
     inputSchema: objectOf({ query: TEXT }, ["query"]),
-    outputSchema: resultOf({ query: TEXT, count: WHOLE, tenants, resolved: TEXT, hint: TEXT }, [
-      "resolved",
-      "hint",
-    ]),
+    result: { query: TEXT, count: WHOLE, tenants, resolved: TEXT, hint: TEXT },
+    optional: ["resolved", "hint"],
     answer: (raw, { registry }) => {
       const query = requiredText(raw, "query");
       const { tenants, resolved } = registry.find(query);
@@ -56,37 +54,29 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
         ...(tenants.length === 0 && { hint: "nothing matches; list_tenants shows all" }),
       };
     },
-    empty: (raw) => ({ query: written(raw, "query"), count: 0, tenants: [] }),
+    empty: (raw) => ({ query: written(raw, "query") }),
   },
   {
     name: "list_tenants",
     description: "All documentation sets. With many, find_tenant is cheaper.",
     inputSchema: objectOf({}, []),
-    outputSchema: resultOf({ count: WHOLE, tenants }),
+    result: { count: WHOLE, tenants },
     answer: (_, { registry }) => summaries(registry.list()),
-    empty: () => ({ count: 0, tenants: [] }),
   },
   {
     name: "describe_tenant",
     description: "What one set covers, with example queries; rarely needed.",
     inputSchema: objectOf({ codename: TEXT }, ["codename"]),
-    outputSchema: resultOf({
+    result: {
       codename: TEXT,
       display_name: TEXT,
       description: TEXT,
       source_type: TEXT,
       test_queries: { type: "array", items: TEXT },
       url_prefixes: { type: "array", items: TEXT },
-    }),
+    },
     answer: (raw, { registry }) => describe(registry.describe(requiredText(raw, "codename"))),
-    empty: (raw) => ({
-      codename: written(raw, "codename"),
-      display_name: "",
-      description: "",
-      source_type: "",
-      test_queries: [],
-      url_prefixes: [],
-    }),
+    empty: (raw) => ({ codename: written(raw, "codename") }),
   },
   {
     name: "root_search",
@@ -98,40 +88,35 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
         query: TEXT,
         library: TEXT,
         version: { ...TEXT, description: "nearest not above" },
-        size: { ...WHOLE, minimum: 1, maximum: 100, default: 10 },
+        size: wholeIn(SIZE),
         offset: WHOLE,
-        filter: {
-          ...TEXT,
-          description: "kind:guide,reference path:api/** language:ja",
-        },
+        filter: { ...TEXT, description: "kind:guide,reference path:api/** language:ja" },
         word_match: { type: "boolean", default: false, description: "exact words only, no stemming" },
       },
       ["tenant_codename", "query"],
     ),
-    outputSchema: resultOf(
-      {
-        query: TEXT,
-        results: {
-          type: "array",
-          items: objectOf(
-            {
-              tenant: TEXT,
-              url: TEXT,
-              title: TEXT,
-              heading: TEXT,
-              score: { type: "number" },
-              snippet: TEXT,
-              anchor: { ...TEXT_OR_NULL, description: "best section: fetch url#anchor" },
-            },
-            ["tenant", "url", "title", "score", "snippet", "anchor"],
-          ),
-        },
-        skipped: { type: "array", items: TEXT },
-        resolved: TEXT,
-        stats: { type: "object" },
+    result: {
+      query: TEXT,
+      results: {
+        type: "array",
+        items: objectOf(
+          {
+            tenant: TEXT,
+            url: TEXT,
+            title: TEXT,
+            heading: TEXT,
+            score: { type: "number" },
+            snippet: TEXT,
+            anchor: { ...TEXT_OR_NULL, description: "best section: fetch url#anchor" },
+          },
+          ["tenant", "url", "title", "score", "snippet", "anchor"],
+        ),
       },
-      ["skipped", "resolved", "stats"],
-    ),
+      skipped: { type: "array", items: TEXT },
+      resolved: TEXT,
+      stats: { type: "object" },
+    },
+    optional: ["skipped", "resolved", "stats"],
     answer: search,
     messageOf: (failure) =>
       failure.code === "timeout"
@@ -139,8 +124,7 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
         : failure.message,
     empty: (raw, { includeStats }) => ({
       query: written(raw, "query"),
-      results: [],
-      ...(includeStats ? { stats: { total_docs: 0, query_time_ms: 0 } } : {}),
+      ...(includeStats && { stats: { total_docs: 0, query_time_ms: 0 } }),
     }),
   },
   {
@@ -157,23 +141,16 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
       },
       ["tenant_codename", "uri"],
     ),
-    outputSchema: resultOf({
+    result: {
       url: TEXT,
       title: TEXT,
       content: TEXT,
       total_chars: WHOLE,
       next_offset: WHOLE_OR_NULL,
       outline,
-    }),
+    },
     answer: fetchDocument,
-    empty: (raw) => ({
-      url: written(raw, "uri") || written(raw, "url"),
-      title: "",
-      content: "",
-      total_chars: 0,
-      next_offset: null,
-      outline: [],
-    }),
+    empty: (raw) => ({ url: written(raw, "uri") || written(raw, "url") }),
   },
 ];
 

@@ -142,12 +142,11 @@ function readQueries(
   { days, size }: { readonly days?: number | undefined; readonly size: number },
 ): QueriesRecord {
   if (log) return log.read({ days: Math.min(days ?? log.days, log.days), size });
-  throw new ProblemError({
-    status: 404,
-    code: "queries_not_counted",
-    detail:
-      "queries are not counted here: infrastructure.query_log_days of the deployment file says for how many days",
-  });
+  throw new ProblemError(
+    404,
+    "queries_not_counted",
+    "queries are not counted here: infrastructure.query_log_days of the deployment file says for how many days",
+  );
 }
 
 const about = ({ name, version, isReady }: SearchRoutesOptions) => ({
@@ -227,7 +226,7 @@ async function trigger(codename: string, registry: TenantRegistry, isOffline: bo
 }
 
 const refused = (status: number, code: string, detail: string): ProblemError =>
-  new ProblemError({ status, code, detail, members: { success: false } });
+  new ProblemError(status, code, detail, { members: { success: false } });
 
 const toStatusRecord = (status: TenantStatus) => ({
   tenant: status.codename,

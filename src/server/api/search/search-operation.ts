@@ -183,11 +183,7 @@ export const documentOperation = ({
     const [, fragment = ""] = /#(.*)$/s.exec(uri) ?? [];
     const range = fragment === "" ? { start: 0, end: markdown.length } : rangeOfFragment(document, fragment);
     if (range === null)
-      throw new ProblemError({
-        status: 404,
-        code: "unknown_section",
-        detail: `${url} has no section #${fragment.slice(0, 200)}`,
-      });
+      throw new ProblemError(404, "unknown_section", `${url} has no section #${fragment.slice(0, 200)}`);
     if (preview !== "true") queryLog?.fetched(url);
     const end = max_chars === undefined ? range.end : endOfPart(markdown, range, max_chars);
     return Response.json({

@@ -3,6 +3,7 @@ import type { Metrics } from "../../../base/metrics.ts";
 import { MAX_BODY_MS, receiveBodies } from "../../middleware/body.ts";
 import type { Exchange, Layer } from "../../middleware/exchange.ts";
 import { afterArrivals, limitClients, limitConcurrency, limitTime } from "../../middleware/limits.ts";
+import { ProblemError } from "../../middleware/problem.ts";
 import { type RunningServer, type ServerPlace, serve } from "../../serve.ts";
 import { searchPages } from "../../web/pages.ts";
 import { PROBE_PATHS } from "../site.ts";
@@ -59,34 +60,32 @@ export function startSearchServer(options: SearchServerOptions): RunningServer {
 
 function searchLimits(options: SearchServerOptions): readonly Layer[] {
   const { maxConcurrentRequests, maxConnections, httpTimeoutMs } = options;
-  const overloaded = { status: 503, code: "overloaded", headers: { "retry-after": "1" } };
+  const overloaded = (detail: string) => () =>
+    new ProblemError(503, "overloaded", detail, { headers: { "retry-after": "1" } });
+  const seconds = httpTimeoutMs / 1000;
   const isNoProbe = ({ path }: Exchange): boolean => !PROBE_PATHS.includes(path);
   return [
     receiveBodies({ maxMs: Math.min(MAX_BODY_MS, httpTimeoutMs) }),
     limitClients(options.maxPerClient, isNoProbe),
     limitConcurrency({
       max: maxConnections,
-      waitMs: 0,
-      maxWaiting: 0,
       counts: isNoProbe,
-      problem: { ...overloaded, detail: `more than ${maxConnections} requests at once` },
+      refuse: overloaded(`more than ${maxConnections} requests at once`),
     }),
     limitConcurrency({
       max: maxConcurrentRequests,
       waitMs: httpTimeoutMs,
       maxWaiting: maxConnections,
       counts: isNoProbe,
-      problem: {
-        ...overloaded,
-        detail: `${maxConcurrentRequests} requests were under way for ${httpTimeoutMs / 1000} s`,
-      },
+      refuse: overloaded(`${maxConcurrentRequests} requests were under way for ${seconds} s`),
     }),
-    limitTime(httpTimeoutMs, {
-      status: 408,
-      code: "timeout",
-      detail: `the request took longer than ${httpTimeoutMs / 1000} s`,
-      headers: { connection: "close" },
-    }),
+    limitTime(
+      httpTimeoutMs,
+      () =>
+        new ProblemError(408, "timeout", `the request took longer than ${seconds} s`, {
+          headers: { connection: "close" },
+        }),
+    ),
     afterArrivals,
   ];
 }

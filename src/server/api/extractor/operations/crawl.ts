@@ -204,11 +204,7 @@ export async function requireJob(call: ApiCall, { queue }: ExtractorParts): Prom
 }
 
 const unknownJob = (id: string): ProblemError =>
-  new ProblemError({
-    status: 404,
-    code: "unknown_job",
-    detail: `there is no job ${JSON.stringify(id.slice(0, 100))}`,
-  });
+  new ProblemError(404, "unknown_job", `there is no job ${JSON.stringify(id.slice(0, 100))}`);
 
 async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Response> {
   const { app, queue, places, defaults, hasApiKey, runner } = parts;
@@ -242,18 +238,15 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
     },
   });
   if (job === "full")
-    throw new ProblemError({
-      status: 429,
-      code: "queue_full",
-      detail: "as many jobs wait as may",
+    throw new ProblemError(429, "queue_full", "as many jobs wait as may", {
       headers: { "retry-after": "30" },
     });
   if (job === "in_use")
-    throw new ProblemError({
-      status: 409,
-      code: "output_in_use",
-      detail: "another job that has not ended yet has this output directory",
-    });
+    throw new ProblemError(
+      409,
+      "output_in_use",
+      "another job that has not ended yet has this output directory",
+    );
   exchange.log.info("job accepted", { job_id: job.id });
   // Whoever has the answer finds the directory. The job opens it again, and reports what is wrong with it.
   await places.open(directory).catch(() => {});
@@ -272,18 +265,15 @@ async function requireManifest(
   places: CrawlPlaces,
 ): Promise<BunFile | ReadableStream<Uint8Array>> {
   if (job.state !== "completed")
-    throw new ProblemError({
-      status: 400,
-      code: "job_not_completed",
-      detail: `the job is ${job.state}; only a completed one has a manifest`,
-    });
+    throw new ProblemError(
+      400,
+      "job_not_completed",
+      `the job is ${job.state}; only a completed one has a manifest`,
+    );
   const file = await places.manifest(job);
   if (file) return file;
-  throw new ProblemError({
-    status: 404,
-    code: "manifest_gone",
-    detail: "the manifest is gone, or a later crawl into the same directory has replaced it",
-  });
+  const detail = "the manifest is gone, or a later crawl into the same directory has replaced it";
+  throw new ProblemError(404, "manifest_gone", detail);
 }
 
 /** @returns a job whose pages are listed @throws ProblemError as `requireManifest` */

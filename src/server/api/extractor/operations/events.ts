@@ -76,10 +76,7 @@ function lastSeen({ exchange }: ApiCall): number {
 }
 
 const tooManyStreams = (max: number, whose = ""): ProblemError =>
-  new ProblemError({
-    status: 429,
-    code: "too_many_streams",
-    detail: `more than ${max} event streams${whose} at once`,
+  new ProblemError(429, "too_many_streams", `more than ${max} event streams${whose} at once`, {
     headers: { "retry-after": "10" },
   });
 
