@@ -1,7 +1,7 @@
 import { didYouMean } from "../base/nearest.ts";
 import type { Settings } from "../settings/index.ts";
-import { type Flag, type FlagTable, flagsOf } from "./flags/flag.ts";
-import { CRAWL_FLAGS, EXTRACT_FLAGS, GENERAL_FLAGS } from "./flags/pages.ts";
+import { type Flag, type FlagTable, flagsOf, GENERAL_FLAGS } from "./flags/flag.ts";
+import { CRAWL_FLAGS, EXTRACT_FLAGS } from "./flags/pages.ts";
 import { wrongUsage } from "./io.ts";
 
 const DEFAULT_CONFIG = "(default DEPLOYMENT_CONFIG, then ./deployment.json)";
@@ -12,282 +12,219 @@ const INDEX_FILE: FlagTable = {
 };
 const JSON_OUTPUT: FlagTable = { "--json": "One JSON document instead of text" };
 
-const INDEX_FLAGS = [
-  ...flagsOf("Input", { ...CONFIG, "--all": "Every tenant of the deployment", ...DIR }),
-  ...flagsOf("Search", {
-    ...INDEX_FILE,
-    "--profile PROFILE": {
-      choices: ["default", "aggressive-stem", "code-friendly"],
-      help: "How words of --dir are told apart: default, aggressive-stem, or code-friendly (code is not stemmed)",
-    },
-  }),
-  ...flagsOf("Output", JSON_OUTPUT),
-  ...GENERAL_FLAGS,
-];
-
-const SEARCH_FLAGS = [
-  ...flagsOf("Input", {
-    ...CONFIG,
-    "--all": "Search every tenant of the deployment",
-    "--library NAME[@VERSION]":
-      "Search the tenants of a library, of the nearest version that is not above (default the newest)",
-    "--from-lockfile FILE":
-      "Search what a package-lock.json, bun.lock, Cargo.lock, go.sum or requirements.txt names, in these versions",
-    ...DIR,
-  }),
-  ...flagsOf("Search", {
-    ...INDEX_FILE,
-    "--size N": "Hits at most, 1 to 100 (default 10)",
-    "--offset N": "Hits to leave out, 0 to 900 (default 0)",
-    "--filter FILTER ...":
-      "Only documents with kind:, path:, version: or language:, tenants of group: ('kind:guide path:api/**'; repeatable)",
-    "--facets": "Count all hits, and those of each kind, language and version",
-    "--word-match": "Only words as they are typed, no other forms of them",
-    "--explain": "Show how each hit of --dir got its score",
-  }),
-  ...flagsOf("Output", JSON_OUTPUT),
-  ...GENERAL_FLAGS,
-];
-
-const SERVE_FLAGS = [
-  ...flagsOf("Input", { "--config FILE": `search: deployment file ${DEFAULT_CONFIG}` }),
-  ...flagsOf("Serving", {
-    "--host ADDRESS": "Address to bind; wins over HOST and mcp_host",
-    "--port N": "Port; wins over PORT and mcp_port; 0: any free one",
-    "--role ROLE": {
-      choices: ["all", "api", "worker"] satisfies Settings["role"][],
-      help: "extractor: all (default), api (takes jobs and runs none) or worker (only runs them)",
-    },
-    "--stdio": "search: serve one MCP client over stdin and stdout instead of HTTP",
-    "--lenient": "search: start although a token is not set or the fallback extractor does not answer",
-  }),
-  ...flagsOf("Fetching", {
-    "--egress POLICY":
-      "extractor: addresses that pages may be fetched from: auto (default), open, public, or a list",
-  }),
-  ...GENERAL_FLAGS,
-];
-
-const MCP_FLAGS = [
-  ...flagsOf("Input", {
-    "--config FILE":
-      "Deployment file of documentation (default DEPLOYMENT_CONFIG, then ./deployment.json, else none)",
-  }),
-  ...flagsOf("Output", {
-    "--print-config CLIENT": {
-      choices: ["claude-code", "claude-desktop", "cursor", "vscode", "zed", "codex", "generic"],
-      help: "Print what a client needs to start this server, and end",
-    },
-  }),
-  ...flagsOf("Fetching", {
-    "--egress POLICY": "Addresses that pages may be fetched from: auto (default), open, public, or a list",
-  }),
-  ...GENERAL_FLAGS,
-];
-
-const TENANTS_FLAGS = [
-  ...flagsOf("Input", {
-    "--config FILE": `Deployment file; add makes it ${DEFAULT_CONFIG}`,
-    "--codename NAME":
-      "add: the tenant's name (default made of the host's, the repository's or the folder's)",
-  }),
-  ...flagsOf("Output", {
-    "--dry-run": "add: show what would be indexed first, and change nothing",
-    "--yes": "add: do not ask",
-    ...JSON_OUTPUT,
-  }),
-  ...GENERAL_FLAGS,
-];
-
-const KEYS_FLAGS = [
-  ...flagsOf("Input", CONFIG),
-  ...flagsOf("Serving", {
-    "--tenants LIST": "add: the only tenants that the key is for, with commas between several (default all)",
-  }),
-  ...flagsOf("Output", JSON_OUTPUT),
-  ...GENERAL_FLAGS,
-];
-
-const QUERIES_FLAGS = [
-  ...flagsOf("Input", CONFIG),
-  ...flagsOf("Output", {
-    "--days N": "Only so many days back (default all that are kept)",
-    "--size N": "Queries of each list at most, 1 to 1000 (default 20)",
-    ...JSON_OUTPUT,
-  }),
-  ...GENERAL_FLAGS,
-];
-
-const FETCH_FLAGS = [...flagsOf("Input", CONFIG), ...flagsOf("Output", JSON_OUTPUT), ...GENERAL_FLAGS];
-const SYNC_FLAGS = [...flagsOf("Input", { ...CONFIG, "--all": "Every tenant" }), ...GENERAL_FLAGS];
-const DATABASE_FLAGS = [...flagsOf("Output", JSON_OUTPUT), ...GENERAL_FLAGS];
-const DOCTOR_FLAGS = [
-  ...flagsOf("Input", CONFIG),
-  ...flagsOf("Output", { "--json": "Print the findings as JSON" }),
-  ...GENERAL_FLAGS,
-];
-
-/** What `tenants` does. */
-export const TENANT_ACTIONS = ["add", "list", "remove"] as const;
-
-/** What `keys` does. */
-export const KEY_ACTIONS = ["add", "list", "remove"] as const;
-
-/** What `database` does. */
-export const DATABASE_ACTIONS = ["migrate", "status"] as const;
-
-export type CommandName =
-  | "extract"
-  | "crawl"
-  | "index"
-  | "search"
-  | "fetch"
-  | "serve"
-  | "mcp"
-  | "tenants"
-  | "keys"
-  | "queries"
-  | "sync"
-  | "validate"
-  | "schema"
-  | "database"
-  | "doctor"
-  | "completions"
-  | "man"
-  | "licenses"
-  | "help"
-  | "version";
-
-/** A command of the program and what can be typed after it. */
-export type Command = {
-  readonly name: CommandName;
+/** What can be typed after a command. */
+type About = {
   /** Arguments as the help shows them. */
   readonly usage: string;
   readonly help: string;
   /** Why most people want the command, in at most 50 characters; the others are only named to newcomers. */
   readonly brief?: string;
+  /** The words that the command takes as its first argument, where it takes only a few. */
+  readonly actions?: readonly string[];
   readonly flags: readonly Flag[];
 };
 
-export const EXTRACT_COMMAND: Command = {
-  name: "extract",
-  usage: "[URL ... | -] [options]",
-  help: "Extract one page, or several (the command may be left out)",
-  brief: "one page, or every page of a list",
-  flags: EXTRACT_FLAGS,
-};
-
-export const CRAWL_COMMAND: Command = {
-  name: "crawl",
-  usage: "URL ... --output-dir DIR [options]",
-  help: "Extract a whole site into Markdown files and a manifest",
-  brief: "a whole site, as Markdown files",
-  flags: CRAWL_FLAGS,
-};
-
-/** The servers that `serve` can start. */
-export const SERVERS = ["extractor", "search"] as const;
-
-export const SERVE_COMMAND: Command = {
-  name: "serve",
-  usage: "extractor | search [options]",
-  help: "Serve extraction and crawls over HTTP, or documentation search over MCP and HTTP",
-  brief: "pages over HTTP, documentation over MCP",
-  flags: SERVE_FLAGS,
-};
-
-export const COMMANDS: readonly Command[] = [
-  EXTRACT_COMMAND,
-  CRAWL_COMMAND,
-  {
-    name: "index",
+const TABLE = {
+  extract: {
+    usage: "[URL ... | -] [options]",
+    help: "Extract one page, or several (the command may be left out)",
+    brief: "one page, or every page of a list",
+    flags: EXTRACT_FLAGS,
+  },
+  crawl: {
+    usage: "URL ... --output-dir DIR [options]",
+    help: "Extract a whole site into Markdown files and a manifest",
+    brief: "a whole site, as Markdown files",
+    flags: CRAWL_FLAGS,
+  },
+  index: {
     usage: "TENANT ... | --all | --dir DIR [options]",
     help: "Build search indexes of tenants or of a folder, or bring them up to date",
     brief: "make documentation searchable",
-    flags: INDEX_FLAGS,
+    flags: flagsOf({
+      Input: { ...CONFIG, "--all": "Every tenant of the deployment", ...DIR },
+      Search: {
+        ...INDEX_FILE,
+        "--profile PROFILE": {
+          choices: ["default", "aggressive-stem", "code-friendly"],
+          help: "How words of --dir are told apart: default, aggressive-stem, or code-friendly (code is not stemmed)",
+        },
+      },
+      Output: JSON_OUTPUT,
+    }),
   },
-  {
-    name: "search",
+  search: {
     usage: "TENANT QUERY | --all QUERY | --library NAME[@VERSION] QUERY | --dir DIR QUERY [options]",
     help: "Search tenants of documentation, or a folder that was indexed",
     brief: "find passages of it",
-    flags: SEARCH_FLAGS,
+    flags: flagsOf({
+      Input: {
+        ...CONFIG,
+        "--all": "Search every tenant of the deployment",
+        "--library NAME[@VERSION]":
+          "Search the tenants of a library, of the nearest version that is not above (default the newest)",
+        "--from-lockfile FILE":
+          "Search what a package-lock.json, bun.lock, Cargo.lock, go.sum or requirements.txt names, in these versions",
+        ...DIR,
+      },
+      Search: {
+        ...INDEX_FILE,
+        "--size N": "Hits at most, 1 to 100 (default 10)",
+        "--offset N": "Hits to leave out, 0 to 900 (default 0)",
+        "--filter FILTER ...":
+          "Only documents with kind:, path:, version: or language:, tenants of group: ('kind:guide path:api/**'; repeatable)",
+        "--facets": "Count all hits, and those of each kind, language and version",
+        "--word-match": "Only words as they are typed, no other forms of them",
+        "--explain": "Show how each hit of --dir got its score",
+      },
+      Output: JSON_OUTPUT,
+    }),
   },
-  {
-    name: "fetch",
+  fetch: {
     usage: "TENANT URI [options]",
     help: "Print a document of a tenant as Markdown; with #anchor, a section of it",
-    flags: FETCH_FLAGS,
+    flags: flagsOf({ Input: CONFIG, Output: JSON_OUTPUT }),
   },
-  SERVE_COMMAND,
-  {
-    name: "mcp",
+  serve: {
+    usage: "extractor | search [options]",
+    help: "Serve extraction and crawls over HTTP, or documentation search over MCP and HTTP",
+    brief: "pages over HTTP, documentation over MCP",
+    actions: ["extractor", "search"],
+    flags: flagsOf({
+      Input: { "--config FILE": `search: deployment file ${DEFAULT_CONFIG}` },
+      Serving: {
+        "--host ADDRESS": "Address to bind; wins over HOST and mcp_host",
+        "--port N": "Port; wins over PORT and mcp_port; 0: any free one",
+        "--role ROLE": {
+          choices: ["all", "api", "worker"] satisfies Settings["role"][],
+          help: "extractor: all (default), api (takes jobs and runs none) or worker (only runs them)",
+        },
+        "--stdio": "search: serve one MCP client over stdin and stdout instead of HTTP",
+        "--lenient": "search: start although a token is not set or the fallback extractor does not answer",
+      },
+      Fetching: {
+        "--egress POLICY":
+          "extractor: addresses that pages may be fetched from: auto (default), open, public, or a list",
+      },
+    }),
+  },
+  mcp: {
     usage: "[--config FILE] [options]",
     help: "Serve one MCP client over stdin and stdout: pages, crawls, and documentation if there is a deployment file",
     brief: "all of it for one MCP client, over stdio",
-    flags: MCP_FLAGS,
+    flags: flagsOf({
+      Input: {
+        "--config FILE":
+          "Deployment file of documentation (default DEPLOYMENT_CONFIG, then ./deployment.json, else none)",
+      },
+      Output: {
+        "--print-config CLIENT": {
+          choices: ["claude-code", "claude-desktop", "cursor", "vscode", "zed", "codex", "generic"],
+          help: "Print what a client needs to start this server, and end",
+        },
+      },
+      Fetching: {
+        "--egress POLICY":
+          "Addresses that pages may be fetched from: auto (default), open, public, or a list",
+      },
+    }),
   },
-  {
-    name: "tenants",
+  tenants: {
     usage: "add URL|REPOSITORY|FOLDER | list | remove CODENAME [options]",
     help: "Add websites, repositories and folders to the deployment file, list them, or take them out",
     brief: "add, list and remove documentation",
-    flags: TENANTS_FLAGS,
+    actions: ["add", "list", "remove"],
+    flags: flagsOf({
+      Input: {
+        "--config FILE": `Deployment file; add makes it ${DEFAULT_CONFIG}`,
+        "--codename NAME":
+          "add: the tenant's name (default made of the host's, the repository's or the folder's)",
+      },
+      Output: {
+        "--dry-run": "add: show what would be indexed first, and change nothing",
+        "--yes": "add: do not ask",
+        ...JSON_OUTPUT,
+      },
+    }),
   },
-  {
-    name: "keys",
+  keys: {
     usage: "add NAME | list | remove NAME [options]",
     help: "Make, list or remove the keys of those who may use serve search",
-    flags: KEYS_FLAGS,
+    actions: ["add", "list", "remove"],
+    flags: flagsOf({
+      Input: CONFIG,
+      Serving: {
+        "--tenants LIST":
+          "add: the only tenants that the key is for, with commas between several (default all)",
+      },
+      Output: JSON_OUTPUT,
+    }),
   },
-  {
-    name: "queries",
+  queries: {
     usage: "[options]",
     help: "Show what people searched for at serve search, and what they did not find",
-    flags: QUERIES_FLAGS,
+    flags: flagsOf({
+      Input: CONFIG,
+      Output: {
+        "--days N": "Only so many days back (default all that are kept)",
+        "--size N": "Queries of each list at most, 1 to 1000 (default 20)",
+        ...JSON_OUTPUT,
+      },
+    }),
   },
-  {
-    name: "sync",
+  sync: {
     usage: "TENANT ... | --all [options]",
     help: "Bring documentation up to date and index it, beside a server or instead of its schedule",
-    flags: SYNC_FLAGS,
+    flags: flagsOf({ Input: { ...CONFIG, "--all": "Every tenant" } }),
   },
-  {
-    name: "validate",
+  validate: {
     usage: "FILE",
     help: "Check a deployment.json of documentation search",
     flags: GENERAL_FLAGS,
   },
-  { name: "schema", usage: "", help: "Print the JSON Schema of deployment.json", flags: GENERAL_FLAGS },
-  {
-    name: "database",
+  schema: { usage: "", help: "Print the JSON Schema of deployment.json", flags: GENERAL_FLAGS },
+  database: {
     usage: "migrate | status [options]",
     help: "Set up the schema of the database that processes share, bring it up to date, or tell its version",
-    flags: DATABASE_FLAGS,
+    actions: ["migrate", "status"],
+    flags: flagsOf({ Output: JSON_OUTPUT }),
   },
-  {
-    name: "doctor",
+  doctor: {
     usage: "[--json] [--config FILE]",
     help: "Look at what this machine has (browser, display, proxy, disk, state, git), at shared state and at the tenants",
     brief: "what this machine has, and what is missing",
-    flags: DOCTOR_FLAGS,
+    flags: flagsOf({
+      Input: CONFIG,
+      Output: { "--json": "Print the findings as JSON" },
+    }),
   },
-  {
-    name: "completions",
+  completions: {
     usage: "bash | zsh | fish",
     help: "Print a completion script for a shell",
     flags: GENERAL_FLAGS,
   },
-  { name: "man", usage: "", help: "Print the manual page of all commands, in roff", flags: GENERAL_FLAGS },
-  { name: "licenses", usage: "", help: "Print the licences of the software inside", flags: GENERAL_FLAGS },
-  {
-    name: "help",
+  man: { usage: "", help: "Print the manual page of all commands, in roff", flags: GENERAL_FLAGS },
+  licenses: { usage: "", help: "Print the licences of the software inside", flags: GENERAL_FLAGS },
+  help: {
     usage: "[COMMAND]",
     help: "Print the help of a command, or of the program",
     flags: GENERAL_FLAGS,
   },
-  { name: "version", usage: "", help: "Print the version", flags: GENERAL_FLAGS },
-];
+  version: { usage: "", help: "Print the version", flags: GENERAL_FLAGS },
+} satisfies Record<string, About>;
+
+export type CommandName = keyof typeof TABLE;
+
+/** A command of the program. */
+export type Command = About & { readonly name: CommandName };
+
+/** All commands, in the order of the help. */
+export const COMMANDS: readonly Command[] = Object.entries<About>(TABLE).map(([name, about]) => ({
+  name: name as CommandName,
+  ...about,
+}));
+
+export const COMMAND_NAMES: readonly string[] = Object.keys(TABLE);
 
 /** @throws Failure `invalid_usage` that names the nearest command */
 export function requireCommand(name: string): Command {
@@ -296,4 +233,5 @@ export function requireCommand(name: string): Command {
   throw wrongUsage(`unknown command ${JSON.stringify(name)}${didYouMean(name, COMMAND_NAMES)}`);
 }
 
-export const COMMAND_NAMES: readonly string[] = COMMANDS.map(({ name }) => name);
+export const EXTRACT_COMMAND = requireCommand("extract");
+export const CRAWL_COMMAND = requireCommand("crawl");

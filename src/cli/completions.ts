@@ -1,13 +1,5 @@
 import { didYouMean } from "../base/nearest.ts";
-import {
-  COMMANDS,
-  type Command,
-  DATABASE_ACTIONS,
-  EXTRACT_COMMAND,
-  KEY_ACTIONS,
-  SERVERS,
-  TENANT_ACTIONS,
-} from "./commands.ts";
+import { COMMAND_NAMES, COMMANDS, type Command, EXTRACT_COMMAND, requireCommand } from "./commands.ts";
 import type { Flag } from "./flags/flag.ts";
 import { wrongUsage } from "./io.ts";
 
@@ -24,7 +16,6 @@ export function formatCompletions(shell: string): string {
 }
 
 const spellings = (flag: Flag): string[] => [`--${flag.name}`, ...(flag.short ? [`-${flag.short}`] : [])];
-const commandNames = COMMANDS.map(({ name }) => name);
 const namedCommands = COMMANDS.filter((command) => command !== EXTRACT_COMMAND);
 
 /** Every option once, because an option means the same in all commands that take it. */
@@ -41,12 +32,9 @@ const OF_ONE_TENANT = ["search", "fetch"];
 const OF_TENANTS = ["index", "sync"];
 
 /** The words that commands take as their first argument. */
-const ACTIONS = new Map<string, readonly string[]>([
-  ["serve", SERVERS],
-  ["keys", KEY_ACTIONS],
-  ["tenants", TENANT_ACTIONS],
-  ["database", DATABASE_ACTIONS],
-]);
+const ACTIONS = ["serve", "keys", "tenants", "database"].map(
+  (name) => [name, (requireCommand(name).actions ?? []).join(" ")] as const,
+);
 
 const valued = allOffered.filter((flag) => flag.placeholder !== undefined);
 const repeatable = allOffered.filter((flag) => flag.isRepeatable);
@@ -78,9 +66,9 @@ function bash(): string {
   const optionCases = namedCommands.map(
     (command) => `    ${command.name}) options="${optionsOf(command)}" ;;`,
   );
-  const actionCases = [...ACTIONS].map(
+  const actionCases = ACTIONS.map(
     ([name, words]) =>
-      `    ${name}) [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "${words.join(" ")}" -- "$word")); return ;;`,
+      `    ${name}) [ "$COMP_CWORD" -eq 2 ] && COMPREPLY=($(compgen -W "${words}" -- "$word")); return ;;`,
   );
   return `${BASH_HELPERS}_article_extractor() {
   local word=\${COMP_WORDS[COMP_CWORD]} previous=\${COMP_WORDS[COMP_CWORD-1]} options
@@ -107,7 +95,7 @@ ${lettered.map((flag) => `      ${spellings(flag).join("|")}) given+="${spelling
   [ "$previous" = "=" ] && previous=\${COMP_WORDS[COMP_CWORD-2]}
   case $previous in
 ${valueCases.join("\n")}
-    help) COMPREPLY=($(compgen -W "${commandNames.join(" ")}" -- "$word")); return ;;
+    help) COMPREPLY=($(compgen -W "${COMMAND_NAMES.join(" ")}" -- "$word")); return ;;
     completions) COMPREPLY=($(compgen -W "${SHELLS.join(" ")}" -- "$word")); return ;;
 ${actionCases.join("\n")}
   esac
@@ -121,7 +109,7 @@ ${optionCases.join("\n")}
         ${OF_TENANTS.join("|")}) [ "$COMP_CWORD" -gt 1 ] && _article_extractor_tenants && return ;;
         ${OF_ONE_TENANT.join("|")}) [ "$COMP_CWORD" -gt 1 ] && [ "$count" -eq 1 ] && _article_extractor_tenants && return ;;
       esac
-      [ "$COMP_CWORD" -eq 1 ] && COMPREPLY=($(compgen -W "${commandNames.join(" ")}" -- "$word")) ;;
+      [ "$COMP_CWORD" -eq 1 ] && COMPREPLY=($(compgen -W "${COMMAND_NAMES.join(" ")}" -- "$word")) ;;
   esac
 }
 complete -F _article_extractor article-extractor
@@ -157,13 +145,12 @@ compdef _article_extractor article-extractor
 `;
 }
 
-function zshArgument({ name }: Command): string {
+function zshArgument({ name, actions }: Command): string {
   if (name === "completions") return `*:shell:(completions ${SHELLS.join(" ")})`;
-  if (name === "help") return `*:command:(help ${commandNames.join(" ")})`;
+  if (name === "help") return `*:command:(help ${COMMAND_NAMES.join(" ")})`;
   if (OF_TENANTS.includes(name)) return `*:tenant:(${name} $(${TENANTS}))`;
   if (OF_ONE_TENANT.includes(name)) return `2:tenant:($(${TENANTS}))`;
-  if (name === "serve") return `*:server:(serve ${SERVERS.join(" ")})`;
-  const actions = ACTIONS.get(name);
+  if (name === "serve") return `*:server:(serve ${actions?.join(" ")})`;
   return actions ? `*:action:(${actions.join(" ")})` : "*:argument:";
 }
 
@@ -193,8 +180,8 @@ function fish(): string {
   });
   const argumentLines = [
     ["completions", SHELLS.join(" ")],
-    ...[...ACTIONS].map(([name, words]) => [name, words.join(" ")]),
-    ["help", commandNames.join(" ")],
+    ...ACTIONS,
+    ["help", COMMAND_NAMES.join(" ")],
     [[...OF_TENANTS, ...OF_ONE_TENANT].join(" "), `(${TENANTS})`],
   ].map(
     ([commands, words]) =>

@@ -1,8 +1,7 @@
 import { HOME_PAGE, VERSION } from "../base/version.ts";
 import { VARIABLES } from "../settings/index.ts";
 import { COMMANDS, type Command, EXTRACT_COMMAND } from "./commands.ts";
-import type { Flag } from "./flags/flag.ts";
-import { GENERAL_FLAGS } from "./flags/pages.ts";
+import { type Flag, GENERAL_FLAGS } from "./flags/flag.ts";
 import { EXAMPLES, spelling, usageOf } from "./help.ts";
 import { wrap } from "./terminal/notices.ts";
 

@@ -1,7 +1,6 @@
 import { EARLIER_VARIABLES } from "../base/earlier-names.ts";
 import { Failure } from "../base/failure.ts";
-import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../base/log.ts";
-import type { S3Encryption } from "../base/objects.ts";
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat } from "../base/log.ts";
 import type { Engine, Favor } from "../extraction/index.ts";
 import {
   boolean,
@@ -31,331 +30,222 @@ export type Environment = Readonly<Record<string, string | undefined>>;
  * fetching. A null default means that the shell or the machine decides.
  */
 export const VARIABLES = {
-  host: setting("HOST", text, "0.0.0.0", "address that the server binds"),
-  port: setting("PORT", integer(1, 65535), 3000, "HTTP port of the server"),
-  webConcurrency: optional<number>(
-    "WEB_CONCURRENCY",
-    integer(1, 64),
+  host: setting("HOST", text, "0.0.0.0").means("address that the server binds"),
+  port: setting("PORT", integer(1, 65535), 3000).means("HTTP port of the server"),
+  webConcurrency: optional("WEB_CONCURRENCY", integer(1, 64)).means(
     "processes of serve extractor; serve search has infrastructure.uvicorn_workers",
   ),
-  cacheSize: setting(
-    "ARTICLE_EXTRACTOR_CACHE_SIZE",
-    integer(0, 1_000_000),
-    1000,
+  cacheSize: setting("ARTICLE_EXTRACTOR_CACHE_SIZE", integer(0, 1_000_000), 1000).means(
     "articles kept in memory; 0 keeps none",
   ),
-  cacheBytes: setting(
-    "ARTICLE_EXTRACTOR_CACHE_BYTES",
-    byteCount,
-    128 * 1024 * 1024,
+  cacheBytes: setting("ARTICLE_EXTRACTOR_CACHE_BYTES", byteCount, 128 * 1024 * 1024).means(
     "text of the articles kept in memory, in all",
   ),
-  favor: setting<Favor>(
-    "ARTICLE_EXTRACTOR_FAVOR",
-    choice(FAVORS),
-    "balanced",
+  favor: setting<Favor>("ARTICLE_EXTRACTOR_FAVOR", choice(FAVORS), "balanced").means(
     "where content is unsure: balanced, precision (less beside it) or recall (less lost)",
   ),
-  engine: setting<Engine>(
-    "ARTICLE_EXTRACTOR_ENGINE",
-    choice(ENGINES),
-    "article-extractor",
+  engine: setting<Engine>("ARTICLE_EXTRACTOR_ENGINE", choice(ENGINES), "article-extractor").means(
     "what finds the content: article-extractor, or readability to compare with",
   ),
-  threadpoolSize: setting(
-    "ARTICLE_EXTRACTOR_THREADPOOL_SIZE",
-    integer(0, 256),
-    0,
+  threadpoolSize: setting("ARTICLE_EXTRACTOR_THREADPOOL_SIZE", integer(0, 256), 0).means(
     "extraction worker threads; 0: one less than the cores, at least 1",
   ),
-  preferBrowser: optional<boolean>(
-    "ARTICLE_EXTRACTOR_PREFER_BROWSER",
-    boolean,
-    "fetch with the browser first",
-  ),
-  browserPath: optionalText(
-    "ARTICLE_EXTRACTOR_BROWSER_PATH",
+  preferBrowser: optional("ARTICLE_EXTRACTOR_PREFER_BROWSER", boolean).means("fetch with the browser first"),
+  browserPath: optionalText("ARTICLE_EXTRACTOR_BROWSER_PATH").means(
     "Chromium, Chrome or Edge to start; unset: the first on PATH, then the usual places; `none`: no browser",
   ),
-  browserSandbox: optional<boolean>(
-    "ARTICLE_EXTRACTOR_BROWSER_SANDBOX",
-    boolean,
+  browserSandbox: optional("ARTICLE_EXTRACTOR_BROWSER_SANDBOX", boolean).means(
     "start the browser with its sandbox; unset: yes, except as root, where it has none",
   ),
-  storageStateFile: optionalText(
-    "ARTICLE_EXTRACTOR_STORAGE_STATE_FILE",
+  storageStateFile: optionalText("ARTICLE_EXTRACTOR_STORAGE_STATE_FILE").means(
     "file that keeps cookies and sessions; unset: none are kept",
   ),
-  storageQueueDir: optionalText(
-    "ARTICLE_EXTRACTOR_STORAGE_QUEUE_DIR",
+  storageQueueDir: optionalText("ARTICLE_EXTRACTOR_STORAGE_QUEUE_DIR").means(
     "directory of queued session changes; unset: <storage state>.changes",
   ),
   storageQueueMaxEntries: setting(
     "ARTICLE_EXTRACTOR_STORAGE_QUEUE_MAX_ENTRIES",
     integer(1, 1_000_000),
     20,
-    "warn above this many queued changes",
-  ),
+  ).means("warn above this many queued changes"),
   storageQueueMaxAgeSeconds: setting(
     "ARTICLE_EXTRACTOR_STORAGE_QUEUE_MAX_AGE_SECONDS",
     decimal(0, 31_536_000),
     60,
-    "warn when the oldest queued change is older",
-  ),
+  ).means("warn when the oldest queued change is older"),
   storageQueueRetentionSeconds: setting(
     "ARTICLE_EXTRACTOR_STORAGE_QUEUE_RETENTION_SECONDS",
     decimal(0, 31_536_000),
     300,
-    "how long applied changes are kept",
-  ),
-  logLevel: optional<LogLevel>(
-    "ARTICLE_EXTRACTOR_LOG_LEVEL",
-    choice(LOG_LEVELS),
+  ).means("how long applied changes are kept"),
+  logLevel: optional("ARTICLE_EXTRACTOR_LOG_LEVEL", choice(LOG_LEVELS)).means(
     "least severe level that is logged; unset: info for servers, critical for commands",
   ),
-  logFormat: setting<LogFormat>(
-    "ARTICLE_EXTRACTOR_LOG_FORMAT",
-    choice(LOG_FORMATS),
-    "json",
+  logFormat: setting<LogFormat>("ARTICLE_EXTRACTOR_LOG_FORMAT", choice(LOG_FORMATS), "json").means(
     "form of a log line",
   ),
-  logDiagnostics: setting(
-    "ARTICLE_EXTRACTOR_LOG_DIAGNOSTICS",
-    boolean,
-    false,
+  logDiagnostics: setting("ARTICLE_EXTRACTOR_LOG_DIAGNOSTICS", boolean, false).means(
     "log the fetcher, cache and timings of every page",
   ),
-  metricsEnabled: setting("ARTICLE_EXTRACTOR_METRICS_ENABLED", boolean, false, "emit metrics"),
+  metricsEnabled: setting("ARTICLE_EXTRACTOR_METRICS_ENABLED", boolean, false).means("emit metrics"),
   metricsSink: setting<"log" | "statsd">(
     "ARTICLE_EXTRACTOR_METRICS_SINK",
     choice(["log", "statsd"]),
     "log",
-    "where metrics go",
+  ).means("where metrics go"),
+  metricsStatsdHost: setting("ARTICLE_EXTRACTOR_METRICS_STATSD_HOST", text, "127.0.0.1").means(
+    "StatsD server",
   ),
-  metricsStatsdHost: setting("ARTICLE_EXTRACTOR_METRICS_STATSD_HOST", text, "127.0.0.1", "StatsD server"),
-  metricsStatsdPort: setting(
-    "ARTICLE_EXTRACTOR_METRICS_STATSD_PORT",
-    integer(1, 65535),
-    8125,
+  metricsStatsdPort: setting("ARTICLE_EXTRACTOR_METRICS_STATSD_PORT", integer(1, 65535), 8125).means(
     "UDP port of the StatsD server",
   ),
-  metricsNamespace: setting(
-    "ARTICLE_EXTRACTOR_METRICS_NAMESPACE",
-    text,
-    "article_extractor",
+  metricsNamespace: setting("ARTICLE_EXTRACTOR_METRICS_NAMESPACE", text, "article_extractor").means(
     "prefix of metric names",
   ),
   // OpenTelemetry's own variables. They are read as text, because a machine may have them for other programs: what is
   // wrong with them is a warning when traces are asked for, and no reason not to run.
-  otelDisabled: optionalText("OTEL_SDK_DISABLED", "true: no traces, whatever else is set"),
-  otelEndpoint: optionalText(
-    "OTEL_EXPORTER_OTLP_ENDPOINT",
+  otelDisabled: optionalText("OTEL_SDK_DISABLED").means("true: no traces, whatever else is set"),
+  otelEndpoint: optionalText("OTEL_EXPORTER_OTLP_ENDPOINT").means(
     "collector that gets traces over HTTP, such as http://127.0.0.1:4318; unset: no traces",
   ),
-  otelHeaders: optionalText(
-    "OTEL_EXPORTER_OTLP_HEADERS",
+  otelHeaders: optionalText("OTEL_EXPORTER_OTLP_HEADERS").means(
     "headers for it, as NAME=VALUE with commas between, values percent-encoded",
   ),
-  otelProtocol: optionalText(
-    "OTEL_EXPORTER_OTLP_PROTOCOL",
+  otelProtocol: optionalText("OTEL_EXPORTER_OTLP_PROTOCOL").means(
     "http/protobuf or http/json; unset: http/protobuf",
   ),
-  otelServiceName: optionalText(
-    "OTEL_SERVICE_NAME",
+  otelServiceName: optionalText("OTEL_SERVICE_NAME").means(
     "name of the service in traces; unset: service.name of the next variable, else article-extractor",
   ),
-  otelResourceAttributes: optionalText(
-    "OTEL_RESOURCE_ATTRIBUTES",
+  otelResourceAttributes: optionalText("OTEL_RESOURCE_ATTRIBUTES").means(
     "more about the service, as NAME=VALUE with commas between, values percent-encoded",
   ),
-  otelSampler: optionalText(
-    "OTEL_TRACES_SAMPLER",
+  otelSampler: optionalText("OTEL_TRACES_SAMPLER").means(
     "always_on, always_off, traceidratio, or one of them after parentbased_; unset: parentbased_always_on",
   ),
-  otelSamplerArg: optionalText(
-    "OTEL_TRACES_SAMPLER_ARG",
+  otelSamplerArg: optionalText("OTEL_TRACES_SAMPLER_ARG").means(
     "share of the traces with traceidratio, from 0 to 1; unset: 1",
   ),
-  crawlerConcurrency: setting(
-    "ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY",
-    integer(1, 256),
-    5,
+  crawlerConcurrency: setting("ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY", integer(1, 256), 5).means(
     "concurrent requests of a crawl",
   ),
-  crawlerRateLimit: setting(
-    "ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT",
-    decimal(0, 3600),
-    1,
+  crawlerRateLimit: setting("ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT", decimal(0, 3600), 1).means(
     "seconds between requests to one host",
   ),
-  crawlerMaxPages: setting(
-    "ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES",
-    integer(1, 1_000_000),
-    100,
+  crawlerMaxPages: setting("ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES", integer(1, 1_000_000), 100).means(
     "pages that a crawl fetches at most",
   ),
-  basePath: optionalText(
-    "ARTICLE_EXTRACTOR_BASE_PATH",
+  basePath: optionalText("ARTICLE_EXTRACTOR_BASE_PATH").means(
     "prefix under which a reverse proxy shows the server",
   ),
-  trustedProxies: optionalText(
-    "ARTICLE_EXTRACTOR_TRUSTED_PROXIES",
+  trustedProxies: optionalText("ARTICLE_EXTRACTOR_TRUSTED_PROXIES").means(
     "addresses and networks of reverse proxies whose forwarding headers are believed",
   ),
-  allowedHosts: optionalText(
-    "ARTICLE_EXTRACTOR_ALLOWED_HOSTS",
+  allowedHosts: optionalText("ARTICLE_EXTRACTOR_ALLOWED_HOSTS").means(
     "names that serve extractor answers to, with commas between; unset: all, or loopback's when bound to it",
   ),
-  corsOrigins: optionalText(
-    "ARTICLE_EXTRACTOR_CORS_ORIGINS",
+  corsOrigins: optionalText("ARTICLE_EXTRACTOR_CORS_ORIGINS").means(
     "origins of other sites whose pages may call serve extractor, with commas between",
   ),
-  apiKey: optionalText(
-    "ARTICLE_EXTRACTOR_API_KEY",
+  apiKey: optionalText("ARTICLE_EXTRACTOR_API_KEY").means(
     "key that callers of serve extractor must send; unset: none",
   ),
-  apiKeyFile: optionalText("ARTICLE_EXTRACTOR_API_KEY_FILE", "file that holds that key"),
-  outputRoot: optionalText(
-    "ARTICLE_EXTRACTOR_OUTPUT_ROOT",
+  apiKeyFile: optionalText("ARTICLE_EXTRACTOR_API_KEY_FILE").means("file that holds that key"),
+  outputRoot: optionalText("ARTICLE_EXTRACTOR_OUTPUT_ROOT").means(
     "directory that paths sent over HTTP are relative to and must stay in; unset: `crawls` in the state directory",
   ),
-  stateDir: optionalText(
-    "ARTICLE_EXTRACTOR_STATE_DIR",
+  stateDir: optionalText("ARTICLE_EXTRACTOR_STATE_DIR").means(
     "where serve extractor and mcp keep their jobs, and crawls of models their pages; unset: the XDG state directory",
   ),
   // The state that several processes share; without these each process keeps its own.
-  role: setting<(typeof SERVER_ROLES)[number]>(
-    "ARTICLE_EXTRACTOR_ROLE",
-    choice(SERVER_ROLES),
-    "all",
+  role: setting<(typeof SERVER_ROLES)[number]>("ARTICLE_EXTRACTOR_ROLE", choice(SERVER_ROLES), "all").means(
     "part of a server of pages: all, api (takes jobs and runs none) or worker (only runs them)",
   ),
-  databaseUrl: optionalText(
-    "ARTICLE_EXTRACTOR_DATABASE_URL",
+  databaseUrl: optionalText("ARTICLE_EXTRACTOR_DATABASE_URL").means(
     "PostgreSQL that several processes share: postgres://user:password@host:5432/database; unset: each process keeps its state on its own disk",
   ),
-  databaseSchema: setting(
-    "ARTICLE_EXTRACTOR_DATABASE_SCHEMA",
-    text,
-    "article_extractor",
+  databaseSchema: setting("ARTICLE_EXTRACTOR_DATABASE_SCHEMA", text, "article_extractor").means(
     "schema in that database which holds our tables",
   ),
-  storeUrl: optionalText(
-    "ARTICLE_EXTRACTOR_STORE_URL",
+  storeUrl: optionalText("ARTICLE_EXTRACTOR_STORE_URL").means(
     "where servers on several machines keep pages: s3://bucket/prefix, or file:///path of a shared directory",
   ),
-  s3Endpoint: optionalText(
-    "ARTICLE_EXTRACTOR_S3_ENDPOINT",
+  s3Endpoint: optionalText("ARTICLE_EXTRACTOR_S3_ENDPOINT").means(
     "server of buckets other than Amazon's, such as https://minio.example:9000",
   ),
-  s3Region: optionalText(
-    "ARTICLE_EXTRACTOR_S3_REGION",
+  s3Region: optionalText("ARTICLE_EXTRACTOR_S3_REGION").means(
     "region of buckets; unset: AWS_REGION or the profile's, and us-east-1 with an endpoint",
   ),
   s3Addressing: optional<"path" | "virtual">(
     "ARTICLE_EXTRACTOR_S3_ADDRESSING",
     choice(["path", "virtual"]),
+  ).means(
     "where requests name the bucket: in the path, or in the host's name; unset: path with an endpoint, else virtual",
   ),
-  s3Encryption: optional<S3Encryption>(
-    "ARTICLE_EXTRACTOR_S3_ENCRYPTION",
-    s3Encryption,
+  s3Encryption: optional("ARTICLE_EXTRACTOR_S3_ENCRYPTION", s3Encryption).means(
     "encryption that is asked of buckets: AES256, aws:kms or aws:kms:KEY; unset: the bucket's own",
   ),
-  maxConcurrentRequests: setting(
-    "ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS",
-    integer(1, 100_000),
-    64,
+  maxConcurrentRequests: setting("ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS", integer(1, 100_000), 64).means(
     "pages and new crawls that one process is asked for at once; over it the answer is 429",
   ),
-  maxPerClient: setting(
-    "ARTICLE_EXTRACTOR_MAX_PER_CLIENT",
-    integer(1, 100_000),
-    32,
+  maxPerClient: setting("ARTICLE_EXTRACTOR_MAX_PER_CLIENT", integer(1, 100_000), 32).means(
     "of these, those of one client (an IPv4 address, or the first 64 bits of an IPv6 one); over it the answer is 429",
   ),
-  maxQueuedJobs: setting(
-    "ARTICLE_EXTRACTOR_MAX_QUEUED_JOBS",
-    integer(1, 1_000_000),
-    100,
+  maxQueuedJobs: setting("ARTICLE_EXTRACTOR_MAX_QUEUED_JOBS", integer(1, 1_000_000), 100).means(
     "crawl jobs that wait at most; over it the answer is 429",
   ),
-  maxRunningJobs: setting(
-    "ARTICLE_EXTRACTOR_MAX_RUNNING_JOBS",
-    integer(1, 256),
-    2,
+  maxRunningJobs: setting("ARTICLE_EXTRACTOR_MAX_RUNNING_JOBS", integer(1, 256), 2).means(
     "crawl jobs that run at once, in all processes together",
   ),
-  deploymentConfig: optionalText(
-    "DEPLOYMENT_CONFIG",
+  deploymentConfig: optionalText("DEPLOYMENT_CONFIG").means(
     "deployment file of serve search; unset: ./deployment.json",
   ),
-  searchStateDir: optionalText(
-    "DOCS_SEARCH_STATE_DIR",
+  searchStateDir: optionalText("DOCS_SEARCH_STATE_DIR").means(
     "where indexes of folders are kept; unset: the XDG state directory",
   ),
-  gitProtocols: setting(
-    "DOCS_SEARCH_GIT_PROTOCOLS",
-    text,
-    "https",
+  gitProtocols: setting("DOCS_SEARCH_GIT_PROTOCOLS", text, "https").means(
     "schemes of git repositories that are allowed, with commas between: https, http, file, ssh",
   ),
-  gitKnownHosts: optionalText(
-    "DOCS_SEARCH_GIT_KNOWN_HOSTS",
+  gitKnownHosts: optionalText("DOCS_SEARCH_GIT_KNOWN_HOSTS").means(
     "file with the keys of the hosts that git over ssh may talk to, as ssh-keyscan writes it",
   ),
-  searchAllowedHosts: optionalText(
-    "DOCS_SEARCH_ALLOWED_HOSTS",
+  searchAllowedHosts: optionalText("DOCS_SEARCH_ALLOWED_HOSTS").means(
     "names that serve search answers to, with commas between; unset: all, or loopback's when bound to it",
   ),
-  searchCorsOrigins: optionalText(
-    "DOCS_SEARCH_CORS_ORIGINS",
+  searchCorsOrigins: optionalText("DOCS_SEARCH_CORS_ORIGINS").means(
     "origins of other sites whose pages may call serve search, with commas between",
   ),
-  searchMaxPerClient: setting(
-    "DOCS_SEARCH_MAX_PER_CLIENT",
-    integer(1, 100_000),
-    100,
+  searchMaxPerClient: setting("DOCS_SEARCH_MAX_PER_CLIENT", integer(1, 100_000), 100).means(
     "requests of one client that a process of serve search has at once, waiting ones included; over it the answer is 429",
   ),
-  searchApiKey: optionalText(
-    "DOCS_SEARCH_API_KEY",
+  searchApiKey: optionalText("DOCS_SEARCH_API_KEY").means(
     "key that callers of serve search must send; unset: none",
   ),
-  searchApiKeyFile: optionalText("DOCS_SEARCH_API_KEY_FILE", "file that holds that key"),
-  egress: setting(
-    "ARTICLE_EXTRACTOR_EGRESS",
-    text,
-    "auto",
+  searchApiKeyFile: optionalText("DOCS_SEARCH_API_KEY_FILE").means("file that holds that key"),
+  egress: setting("ARTICLE_EXTRACTOR_EGRESS", text, "auto").means(
     "which addresses may be reached: auto, open, public, or a list of hosts and networks",
   ),
-  userAgent: optional<string>(
-    "ARTICLE_EXTRACTOR_USER_AGENT",
-    headerText,
+  userAgent: optional("ARTICLE_EXTRACTOR_USER_AGENT", headerText).means(
     "user agent; unset: the product's own",
   ),
-  proxy: optionalText(
-    "ARTICLE_EXTRACTOR_PROXY",
+  proxy: optionalText("ARTICLE_EXTRACTOR_PROXY").means(
     "HTTP proxy; goes before HTTPS_PROXY, HTTP_PROXY and ALL_PROXY",
   ),
-  proxyBypass: optionalText(
-    "ARTICLE_EXTRACTOR_PROXY_BYPASS",
+  proxyBypass: optionalText("ARTICLE_EXTRACTOR_PROXY_BYPASS").means(
     "hosts that skip every proxy, in the grammar of NO_PROXY",
   ),
-  allowCallerProxy: setting(
-    "ARTICLE_EXTRACTOR_ALLOW_CALLER_PROXY",
-    boolean,
-    false,
+  allowCallerProxy: setting("ARTICLE_EXTRACTOR_ALLOW_CALLER_PROXY", boolean, false).means(
     "whether requests over HTTP may name a proxy, or hosts that skip it, where these settings or variables name one",
   ),
-  timeoutSeconds: setting(
-    "ARTICLE_EXTRACTOR_TIMEOUT",
-    decimal(0.001, 3600),
-    30,
+  timeoutSeconds: setting("ARTICLE_EXTRACTOR_TIMEOUT", decimal(0.001, 3600), 30).means(
     "longest wait for one request, in seconds",
   ),
-  retries: setting("ARTICLE_EXTRACTOR_RETRIES", integer(0, 20), 3, "further tries after a failed request"),
-  maxBytes: setting("ARTICLE_EXTRACTOR_MAX_BYTES", byteCount, 20 * 1024 * 1024, "largest page, decompressed"),
+  retries: setting("ARTICLE_EXTRACTOR_RETRIES", integer(0, 20), 3).means(
+    "further tries after a failed request",
+  ),
+  maxBytes: setting("ARTICLE_EXTRACTOR_MAX_BYTES", byteCount, 20 * 1024 * 1024).means(
+    "largest page, decompressed",
+  ),
 } as const;
 
 /** The settings by their names inside the program. */

@@ -102,21 +102,15 @@ export type Variable<T> = {
   readonly meaning: string;
 };
 
-export function setting<T>(
-  variable: string,
-  parse: ValueParser<NonNullable<T>>,
-  fallback: T,
-  meaning: string,
-): Variable<T> {
-  return { variable, parse, fallback, meaning };
-}
+/** A setting that has a default; what it means follows. */
+export const setting = <T>(variable: string, parse: ValueParser<NonNullable<T>>, fallback: T) => ({
+  means: (meaning: string): Variable<T> => ({ variable, parse, fallback, meaning }),
+});
 
 /** A setting without a default. */
 export const optional = <T extends string | number | boolean | object>(
   variable: string,
   parse: ValueParser<T>,
-  meaning: string,
-): Variable<T | null> => setting<T | null>(variable, parse as ValueParser<NonNullable<T>>, null, meaning);
+) => setting<T | null>(variable, parse as ValueParser<NonNullable<T>>, null);
 
-export const optionalText = (variable: string, meaning: string): Variable<string | null> =>
-  optional(variable, text, meaning);
+export const optionalText = (variable: string) => optional(variable, text);

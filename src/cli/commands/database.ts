@@ -1,7 +1,6 @@
 import { inspectDatabase, migrateDatabase, openDatabase, type Postgres } from "../../app/index.ts";
 import { noMetrics } from "../../base/metrics.ts";
 import { didYouMean } from "../../base/nearest.ts";
-import { DATABASE_ACTIONS } from "../commands.ts";
 import { wrongUsage } from "../io.ts";
 import { openProgram } from "../program.ts";
 import type { Run, Shell } from "../shell.ts";
@@ -12,8 +11,9 @@ import type { Run, Shell } from "../shell.ts";
  */
 export const database: Run = async (shell) => {
   const [action = "", ...more] = shell.typed.positionals;
-  if (!DATABASE_ACTIONS.some((one) => one === action) || more.length > 0)
-    throw wrongUsage(`database takes: migrate, or status${didYouMean(action, DATABASE_ACTIONS)}`);
+  const { actions = [] } = shell.typed.command;
+  if (!actions.includes(action) || more.length > 0)
+    throw wrongUsage(`database takes: migrate, or status${didYouMean(action, actions)}`);
   const program = await openProgram(shell);
   const log = program.openLog("critical");
   await using opened = await openDatabase({ settings: program.settings, log, metrics: noMetrics });

@@ -47,17 +47,42 @@ const SPELLING = /^(?:-(\w), )?--([\w-]+)(?: (.+?))??( \.\.\.)?$/;
 /** The words that stand for paths in placeholders. */
 const PATH = /^(?:PATH|FILE|DIR|URL\|PATH)$/;
 
-/** Declares flags that stand in one group of the help. */
-export const flagsOf = (group: FlagGroup, table: FlagTable): readonly Flag[] =>
-  Object.entries(table).map(([spelling, about]) => {
-    const [, short, name = "", placeholder = "", dots] = SPELLING.exec(spelling) ?? [];
-    return {
-      name,
-      ...(short !== undefined && { short }),
-      ...(placeholder !== "" && { placeholder }),
-      ...(dots !== undefined && { isRepeatable: true }),
-      ...(PATH.test(placeholder) && { isPath: true }),
-      ...(typeof about === "string" ? { help: about } : about),
-      group,
-    };
-  });
+/** Flags by the group of the help in which they stand. */
+type FlagGroups = { readonly [Group in FlagGroup]?: FlagTable };
+
+/** Declares flags that only some commands take. */
+export const ownFlags = (groups: FlagGroups): readonly Flag[] =>
+  Object.entries(groups).flatMap(([group, table]) =>
+    Object.entries(table).map(([spelling, about]) => {
+      const [, short, name = "", placeholder = "", dots] = SPELLING.exec(spelling) ?? [];
+      return {
+        name,
+        ...(short !== undefined && { short }),
+        ...(placeholder !== "" && { placeholder }),
+        ...(dots !== undefined && { isRepeatable: true as const }),
+        ...(PATH.test(placeholder) && { isPath: true as const }),
+        ...(typeof about === "string" ? { help: about } : about),
+        group: group as FlagGroup, // a key of `FlagGroups`
+      };
+    }),
+  );
+
+/** The flags that every command takes. */
+export const GENERAL_FLAGS: readonly Flag[] = ownFlags({
+  General: {
+    "--env-file PATH": "Read settings from this file instead of the .env beside the program",
+    "--log-level LEVEL": {
+      choices: ["debug", "info", "warning", "error", "critical"],
+      help: "Least severe level logged to stderr (default critical; servers: info)",
+    },
+    "--log-format FORMAT": { choices: ["json", "text"], help: "Form of a log line (default json)" },
+    "-q, --quiet": "No notices on stderr, only errors",
+    "-v, --verbose": "Log what is done (level info; servers, which do: debug)",
+    "--no-color": "No colours on stderr; NO_COLOR does the same",
+    "-V, --version": "Print the version",
+    "-h, --help": "Print this help",
+  },
+});
+
+/** Declares the flags of a command; every command takes the general ones, too. */
+export const flagsOf = (groups: FlagGroups): readonly Flag[] => [...ownFlags(groups), ...GENERAL_FLAGS];

@@ -1,4 +1,4 @@
-import { type Flag, type FlagTable, flagsOf } from "./flag.ts";
+import { type Flag, type FlagTable, flagsOf, ownFlags } from "./flag.ts";
 
 /** The forms of a result, by the words for them. */
 export const OUTPUT_FORMATS = {
@@ -10,21 +10,6 @@ export const OUTPUT_FORMATS = {
   txt: "text",
 } as const;
 export type OutputFormat = (typeof OUTPUT_FORMATS)[keyof typeof OUTPUT_FORMATS];
-
-/** The flags that every command takes. */
-export const GENERAL_FLAGS: readonly Flag[] = flagsOf("General", {
-  "--env-file PATH": "Read settings from this file instead of the .env beside the program",
-  "--log-level LEVEL": {
-    choices: ["debug", "info", "warning", "error", "critical"],
-    help: "Least severe level logged to stderr (default critical; servers: info)",
-  },
-  "--log-format FORMAT": { choices: ["json", "text"], help: "Form of a log line (default json)" },
-  "-q, --quiet": "No notices on stderr, only errors",
-  "-v, --verbose": "Log what is done (level info; servers, which do: debug)",
-  "--no-color": "No colours on stderr; NO_COLOR does the same",
-  "-V, --version": "Print the version",
-  "-h, --help": "Print this help",
-});
 
 /** The flags for fetching pages, in extractions and in crawls. */
 const FETCHING: FlagTable = {
@@ -53,7 +38,7 @@ const FETCHING: FlagTable = {
   "--storage-state PATH": "File that keeps cookies and sessions, for both fetchers",
 };
 
-const EXTRACTION_FLAGS = flagsOf("Extraction", {
+const EXTRACTION: FlagTable = {
   "--min-words N": "Warn when the content has fewer words (default 150)",
   "--favor WORD": {
     choices: ["balanced", "precision", "recall"],
@@ -67,7 +52,7 @@ const EXTRACTION_FLAGS = flagsOf("Extraction", {
   "--no-code": "Leave code blocks out",
   "--select CSS": "The content is in the elements that match; an error where none does",
   "--exclude CSS ...": "Leave out elements that match; a warning where none does (repeatable)",
-});
+};
 
 const FIELDS: FlagTable = {
   "--fields NAMES ...": {
@@ -76,8 +61,8 @@ const FIELDS: FlagTable = {
   },
 };
 
-export const EXTRACT_FLAGS: readonly Flag[] = [
-  ...flagsOf("Input", {
+export const EXTRACT_FLAGS = flagsOf({
+  Input: {
     "--file PATH ...": {
       takesBytes: true,
       help: "Extract from a local HTML, Markdown or text file (repeatable)",
@@ -88,8 +73,8 @@ export const EXTRACT_FLAGS: readonly Flag[] = [
       help: "Extract every URL of a list, one a line ('-': standard input; repeatable)",
     },
     "--url URL": "Address of the page in --file or on stdin, for its links",
-  }),
-  ...flagsOf("Output", {
+  },
+  Output: {
     "--output FORMAT": {
       choices: [...new Set(Object.values(OUTPUT_FORMATS))],
       insteadOf: {
@@ -116,21 +101,20 @@ export const EXTRACT_FLAGS: readonly Flag[] = [
       help: "Append the JSON lines of pages that this file does not hold yet",
     },
     "--frontmatter": "Start Markdown with YAML front matter",
-  }),
-  ...EXTRACTION_FLAGS,
-  ...flagsOf("Fetching", FETCHING),
-  ...GENERAL_FLAGS,
-];
+  },
+  Extraction: EXTRACTION,
+  Fetching: FETCHING,
+});
 
 /** The flags that only a crawl takes; the documentation's page lists the same. */
-export const CRAWL_ONLY_FLAGS: readonly Flag[] = [
-  ...flagsOf("Input", {
+export const CRAWL_ONLY_FLAGS = ownFlags({
+  Input: {
     "--seed URL ...": "Page to start from; --seed may be left out (repeatable)",
     "--sitemap URL|PATH ...":
       "Sitemap, index, feed or list of URLs, on the web or here; '-': standard input (repeatable)",
     "--discover-sitemaps": "Read the sitemaps that the robots.txt of the seeds' sites name",
-  }),
-  ...flagsOf("Scope", {
+  },
+  Scope: {
     "--allow-prefix PREFIX ...":
       "Crawl only URLs that start with this; without any, links stay on the seeds' sites (repeatable)",
     "--deny-prefix PREFIX ...": "Leave out URLs that start with this (repeatable)",
@@ -140,14 +124,14 @@ export const CRAWL_ONLY_FLAGS: readonly Flag[] = [
     "--no-follow-links": "Take the seeds and the pages of sitemaps only",
     "--respect-meta-robots": "Obey noindex and nofollow of pages and links",
     "--ignore-robots": "Do not ask for robots.txt; be sure that you may",
-  }),
-  ...flagsOf("Pace", {
+  },
+  Pace: {
     "--concurrency N": "Pages under way at once, over all hosts (default 5)",
     "--rate-limit SECONDS":
       "Least time between two requests to one host; robots.txt may ask for more (default 1)",
     "--adaptive-delay": "Let a host rest as long as it took to answer, up to a minute",
-  }),
-  ...flagsOf("Output", {
+  },
+  Output: {
     "--output-dir DIR": {
       takesBytes: true,
       insteadOf: { "output-file": "--output-dir", directory: "--output-dir" },
@@ -163,16 +147,18 @@ export const CRAWL_ONLY_FLAGS: readonly Flag[] = [
     "--join": "Crawl together with all processes that run this command; needs ARTICLE_EXTRACTOR_DATABASE_URL",
     "--run NAME": "With --join: a finished crawl is crawled again under another name of the run",
     "--max-failures N|N%": "Failed pages up to which the exit code is 0, not 3 (default 0)",
-  }),
-];
+  },
+});
 
 export const CRAWL_FLAGS: readonly Flag[] = [
   ...CRAWL_ONLY_FLAGS,
-  ...EXTRACTION_FLAGS,
-  ...flagsOf("Fetching", {
-    ...FETCHING,
-    // A page of a crawl gets more time than a page that a person waits for.
-    "--timeout SECONDS": "Longest wait for one request (default 30); a page with its retries gets 5 minutes",
+  ...flagsOf({
+    Extraction: EXTRACTION,
+    Fetching: {
+      ...FETCHING,
+      // A page of a crawl gets more time than a page that a person waits for.
+      "--timeout SECONDS":
+        "Longest wait for one request (default 30); a page with its retries gets 5 minutes",
+    },
   }),
-  ...GENERAL_FLAGS,
 ];

@@ -7,6 +7,9 @@ import { fieldsOf, type JsonField, listsForObjects, scheduleProblem, unknownFiel
 // Every message completes "must …"; reading makes it a line with the path in front.
 
 const flag = (fallback: boolean) => v.optional(v.boolean("be true or false"), fallback);
+/** An object that may be left out, with fields that may all be left out. */
+const section = <const Fields extends v.ObjectEntries>(fields: Fields) =>
+  v.optional(v.strictObject(fields), {} as v.InferInput<v.StrictObjectSchema<Fields, undefined>>);
 const orNull = <Schema extends v.GenericSchema>(schema: Schema) => v.optional(v.nullable(schema), null);
 const words = v.pipe(v.string("be text"), v.trim(), v.nonEmpty("not be empty"));
 
@@ -118,49 +121,34 @@ const search = v.strictObject({
     oneOf(["default", "aggressive-stem", "code-friendly"]),
     DEFAULT_SEARCH.profile,
   ),
-  ranking: v.optional(
-    v.strictObject({
-      bm25_k1: v.optional(decimal(0.5, 3), DEFAULT_SEARCH.ranking.k1),
-      bm25_b: v.optional(decimal(0.1, 1), DEFAULT_SEARCH.ranking.b),
-    }),
-    {},
-  ),
-  boosts: v.optional(
-    v.strictObject({
-      title: boost(BOOSTS.title),
-      headings_h1: boost(BOOSTS.headings_h1),
-      headings_h2: boost(BOOSTS.headings_h2),
-      headings: boost(BOOSTS.headings),
-      body: boost(BOOSTS.body),
-      code: boost(BOOSTS.code),
-      path: boost(BOOSTS.path),
-      url: boost(BOOSTS.url),
-    }),
-    {},
-  ),
-  snippet: v.optional(
-    v.strictObject({
-      style: v.optional(oneOf(["plain", "html", "rich"]), SNIPPET.style),
-      fragment_char_limit: v.optional(whole(80, 2000), SNIPPET.fragmentChars),
-      max_fragments: v.optional(whole(1, 5), SNIPPET.maxFragments),
-      surrounding_context_chars: v.optional(whole(40, 800), SNIPPET.contextChars),
-    }),
-    {},
-  ),
-  synonyms: v.optional(
-    v.strictObject({
-      abbreviations: flag(DEFAULT_SEARCH.synonyms.abbreviations),
-      groups: v.optional(
-        v.array(synonymList(2, "hold two words or more"), "be a list of lists of words"),
-        [],
-      ),
-      one_way: v.optional(
-        v.record(synonym, synonymList(1, "hold one word or more"), "be an object of lists of words"),
-        {},
-      ),
-    }),
-    {},
-  ),
+  ranking: section({
+    bm25_k1: v.optional(decimal(0.5, 3), DEFAULT_SEARCH.ranking.k1),
+    bm25_b: v.optional(decimal(0.1, 1), DEFAULT_SEARCH.ranking.b),
+  }),
+  boosts: section({
+    title: boost(BOOSTS.title),
+    headings_h1: boost(BOOSTS.headings_h1),
+    headings_h2: boost(BOOSTS.headings_h2),
+    headings: boost(BOOSTS.headings),
+    body: boost(BOOSTS.body),
+    code: boost(BOOSTS.code),
+    path: boost(BOOSTS.path),
+    url: boost(BOOSTS.url),
+  }),
+  snippet: section({
+    style: v.optional(oneOf(["plain", "html", "rich"]), SNIPPET.style),
+    fragment_char_limit: v.optional(whole(80, 2000), SNIPPET.fragmentChars),
+    max_fragments: v.optional(whole(1, 5), SNIPPET.maxFragments),
+    surrounding_context_chars: v.optional(whole(40, 800), SNIPPET.contextChars),
+  }),
+  synonyms: section({
+    abbreviations: flag(DEFAULT_SEARCH.synonyms.abbreviations),
+    groups: v.optional(v.array(synonymList(2, "hold two words or more"), "be a list of lists of words"), []),
+    one_way: v.optional(
+      v.record(synonym, synonymList(1, "hold one word or more"), "be an object of lists of words"),
+      {},
+    ),
+  }),
 });
 
 const queries = v.optional(v.array(words, "be a list of texts"), []);

@@ -23,7 +23,7 @@ import {
   withoutCredentials,
 } from "../../../urls/index.ts";
 import type { Typed } from "../../arguments.ts";
-import { COMMANDS } from "../../commands.ts";
+import { COMMAND_NAMES } from "../../commands.ts";
 import { OUTPUT_FORMATS, type OutputFormat } from "../../flags/pages.ts";
 import { isStdin } from "../../input.ts";
 import { wrongUsage } from "../../io.ts";
@@ -251,7 +251,7 @@ function guess(written: string, forFiles: string): string {
   const meant = meantUrl(written);
   if (meant !== null) return `; did you mean ${meant} ?`;
   if (/^(?:file:|\.{0,2}\/)|\.(?:x?html?|md|txt)$/i.test(written)) return `; ${forFiles}`;
-  return didYouMean(written, [...COMMANDS.map(({ name }) => name), "--help"]);
+  return didYouMean(written, [...COMMAND_NAMES, "--help"]);
 }
 
 /**

@@ -1,7 +1,6 @@
 import { Failure } from "../../../base/failure.ts";
 import { didYouMean } from "../../../base/nearest.ts";
 import { addKey, readKeys, removeKey } from "../../../server/index.ts";
-import { KEY_ACTIONS } from "../../commands.ts";
 import { openDeployment } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
@@ -12,9 +11,10 @@ import type { Run, Shell } from "../../shell.ts";
  * @throws Failure as `openDeployment`, `addKey` and `removeKey`
  */
 export const keys: Run = async (shell) => {
-  const [action, name, ...more] = shell.typed.positionals;
+  const [action = "", name, ...more] = shell.typed.positionals;
+  const { actions = [] } = shell.typed.command;
   const isList = action === "list";
-  if (!KEY_ACTIONS.some((one) => one === action) || more.length > 0 || isList !== (name === undefined))
+  if (!actions.includes(action) || more.length > 0 || isList !== (name === undefined))
     throw wrongUsage("keys takes: add NAME, list, or remove NAME");
   const given = optionValue.text(shell.typed, "tenants");
   if (given !== null && action !== "add") throw wrongUsage("--tenants goes with keys add");

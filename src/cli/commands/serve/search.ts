@@ -11,7 +11,6 @@ import {
   startSearchServer,
 } from "../../../server/index.ts";
 import type { Typed } from "../../arguments.ts";
-import { SERVERS } from "../../commands.ts";
 import { type DeployedProgram, openDeployment } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
@@ -29,9 +28,10 @@ import {
 
 /** What was typed; null where the deployment file decides. @throws Failure `invalid_usage` */
 function readServeCommand(typed: Typed) {
-  const [server, ...rest] = typed.positionals;
-  if (server === undefined || rest.length > 0 || !SERVERS.some((name) => name === server))
-    throw wrongUsage(`serve takes what to serve: ${SERVERS.join(", ")}`);
+  const [server = "", ...rest] = typed.positionals;
+  const { actions = [] } = typed.command;
+  if (!actions.includes(server) || rest.length > 0)
+    throw wrongUsage(`serve takes what to serve: ${actions.join(", ")}`);
   if (typed.has("role")) throw wrongUsage("--role goes with serve extractor");
   return {
     host: optionValue.text(typed, "host"),

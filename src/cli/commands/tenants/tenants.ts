@@ -2,7 +2,6 @@ import { dirname, resolve } from "node:path";
 import { didYouMean } from "../../../base/nearest.ts";
 import { withoutTenant, withTenant } from "../../../settings/index.ts";
 import type { TenantSettings, TenantStatus } from "../../../tenants/index.ts";
-import { TENANT_ACTIONS } from "../../commands.ts";
 import { DEFAULT_CONFIG, openDeployment } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
@@ -17,10 +16,11 @@ import { type FoundTenant, lookAt, readSource } from "./source.ts";
 export const tenants: Run = async (shell) => {
   const { typed } = shell;
   const [action = "", argument, ...more] = typed.positionals;
+  const { actions = [] } = typed.command;
   const isList = action === "list";
-  if (!TENANT_ACTIONS.some((one) => one === action) || more.length > 0 || isList !== (argument === undefined))
+  if (!actions.includes(action) || more.length > 0 || isList !== (argument === undefined))
     throw wrongUsage(
-      `tenants takes: add URL|REPOSITORY|FOLDER, list, or remove CODENAME${didYouMean(action, TENANT_ACTIONS)}`,
+      `tenants takes: add URL|REPOSITORY|FOLDER, list, or remove CODENAME${didYouMean(action, actions)}`,
     );
   for (const name of ["codename", "dry-run", "yes"])
     if (typed.has(name) && action !== "add" && !(name === "yes" && action === "remove"))
