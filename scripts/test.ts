@@ -21,7 +21,7 @@ const TEST_TIMEOUT_MS = 120_000;
 const WORKERS = availableParallelism() + 1;
 
 /** The numbers of tests by outcome. A test to do counts as skipped, and so does one that `-t` filtered out. */
-export type TestCounts = { readonly passed: number; readonly failed: number; readonly skipped: number };
+type TestCounts = { readonly passed: number; readonly failed: number; readonly skipped: number };
 
 /** A test of a report; its name is `describe > test`. */
 export type TestCase = {
@@ -31,7 +31,7 @@ export type TestCase = {
 };
 
 /** What came out of a run; the problem is one outside of all tests. */
-export type Verdict = {
+type Verdict = {
   readonly cases: readonly TestCase[];
   readonly counts: TestCounts;
   readonly exitCode: number;
@@ -44,7 +44,7 @@ export type Verdict = {
  * report.
  * @returns null for a report that is cut off or that is no JUnit report
  */
-export function readReport(junit: string): TestCase[] | null {
+function readReport(junit: string): TestCase[] | null {
   if (!junit.includes("<testsuites") || !junit.trimEnd().endsWith("</testsuites>")) return null;
   const cases: TestCase[] = [];
   for (const [, tag, attributes = ""] of junit.matchAll(/<(testcase|failure|error|skipped)([\s/][^>]*)?>/g)) {
@@ -81,7 +81,7 @@ const NOT_LOADED = "(the file was not loaded)";
  * @param junit its report, or null when it wrote none
  * @param files those of the run: one that the report lacks could not be loaded, and counts as a failed test
  */
-export function judgeRun(
+function judgeRun(
   exitCode: number | null,
   junit: string | null,
   files: readonly string[] = [],
@@ -112,14 +112,14 @@ export function judgeRun(
 const isFailed = ({ outcome }: TestCase): boolean => outcome === "failed";
 
 /** The files that run once more: none where the run was ended or left no report. */
-export const filesToRepeat = ({ cases, problem }: Verdict): string[] =>
+const filesToRepeat = ({ cases, problem }: Verdict): string[] =>
   problem === null ? [...new Set(cases.filter(isFailed).map(({ file }) => file))] : [];
 
 /**
  * Puts the second run of a file in the place of its first one.
  * @returns the whole, and the tests that failed only in the first run
  */
-export function judgeAgain(
+function judgeAgain(
   first: Verdict,
   file: string,
   second: Verdict,

@@ -63,11 +63,7 @@ test("pages whose content comes by scripts lose no word, wherever they are", asy
   const pages = 60;
   const scripted = fc.uniqueArray(
     fc.tuple(fc.integer({ min: 1, max: pages }), fc.constantFrom(...SCRIPTED)),
-    {
-      selector: ([n]) => n,
-      minLength: 5,
-      maxLength: 5,
-    },
+    { selector: ([n]) => n, minLength: 5, maxLength: 5 },
   );
   const run = async (some: readonly (readonly [number, Scripted])[], concurrency: number): Promise<void> => {
     await using site = serveLearnedSite({ pages, scripted: new Map(some) });

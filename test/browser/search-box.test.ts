@@ -22,9 +22,7 @@ function serveSite(page: () => { readonly html: string; readonly policy: string 
     const { html, policy } = page();
     return new Response(
       `<!doctype html><html lang="en"><title>A site</title><main><h1>A site</h1>${html}</main>`,
-      {
-        headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": policy },
-      },
+      { headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": policy } },
     );
   });
   return { url: `http://127.0.0.1:${server.port}`, paths, [Symbol.asyncDispose]: () => server.stop(true) };

@@ -140,10 +140,7 @@ describe("crawl --join", () => {
   });
 
   test("ends with the same exit code for all when pages failed", async () => {
-    await using site = heldSite({
-      pages: 40,
-      answers: { "/p/7": { status: 500 }, "/p/8": { status: 404 } },
-    });
+    await using site = heldSite({ pages: 40, answers: { "/p/7": { status: 500 }, "/p/8": { status: 404 } } });
     await using crawl = await joinedCrawl(site, ["--retries", "0"]);
     const started = [1, 2].map(() => crawl.start().ended);
     await untilAsked(site, 2);

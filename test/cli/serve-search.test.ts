@@ -64,10 +64,7 @@ describe("serve search", () => {
       (
         await runShell(
           `(until ls state/*/search.index; do sleep 0.1; done >/dev/null 2>&1; sleep 1) | article-extractor ${[...words, ...more].join(" ")}`,
-          {
-            cwd: writeDeployment({ log_level: "error" }),
-            env,
-          },
+          { cwd: writeDeployment({ log_level: "error" }), env },
         )
       ).stderr;
     expect(await logged()).not.toContain("index built");

@@ -166,11 +166,7 @@ describe("several processes are refused", () => {
 
 test("two processes sync through the proxy of the environment", async () => {
   await using proxy = await startForwardProxy({ credentials: null, hosts: {} });
-  const tenant = {
-    source_type: "online",
-    docs_root_dir: "docs",
-    docs_entry_url: "http://docs.example/",
-  };
+  const tenant = { source_type: "online", docs_root_dir: "docs", docs_entry_url: "http://docs.example/" };
   await using _ = await Served.start(writeDeployment(TWO, tenant), {
     env: { HTTP_PROXY: `http://127.0.0.1:${proxy.port}`, ARTICLE_EXTRACTOR_RETRIES: "0" },
   });

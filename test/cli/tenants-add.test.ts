@@ -297,10 +297,7 @@ test.skipIf(Bun.which("script") === null).each([
   writeFileSync(join(root, "run.sh"), "article-extractor tenants add docs --codename one");
   const { stdout } = await runShell(
     `(while ! grep -q 'Y/n' out 2> /dev/null; do sleep 0.05; done; echo '${answer}') | script -qfec 'sh run.sh' out`,
-    {
-      cwd: root,
-      env: environment(),
-    },
+    { cwd: root, env: environment() },
   );
   expect(stdout).toContain("add 'one' to deployment.json? [Y/n]");
   expect(existsSync(file())).toBe(isAdded);

@@ -11,12 +11,7 @@ test(
     const { ARTICLE_EXTRACTOR_PREFER_BROWSER: _, ...env } = process.env;
     const run = Bun.spawn(
       [process.execPath, "test", "--timeout=600000", "test/docs/examples", "test/end-to-end/readme"],
-      {
-        cwd: ROOT,
-        env: { ...env, EXAMPLES_AS_INSTALLED: "1" },
-        stdout: "ignore",
-        stderr: "pipe",
-      },
+      { cwd: ROOT, env: { ...env, EXAMPLES_AS_INSTALLED: "1" }, stdout: "ignore", stderr: "pipe" },
     );
     const failed = (await new Response(run.stderr).text()).match(/^\(fail\) .*$/gm) ?? [];
     expect({ failed, exitCode: await run.exited }).toEqual({ failed: [], exitCode: 0 });

@@ -61,10 +61,7 @@ await run("crawl", site.url.href, "--output-dir", pages, "--rate-limit", "0", "-
 await run("index", "--dir", pages);
 
 const registry = forAllTests(
-  openRegistry({
-    infrastructure: { allow_index_builds: true },
-    tenants: [folderTenant("weirs", pages)],
-  }),
+  openRegistry({ infrastructure: { allow_index_builds: true }, tenants: [folderTenant("weirs", pages)] }),
 );
 await registry.build("weirs");
 const server = forAllTests(openSearchServer(registry));

@@ -23,9 +23,7 @@ const DEPLOYMENT = {
 const registry = forAllTests(openRegistry(DEPLOYMENT));
 await registry.build("tool");
 const server = forAllTests(
-  openSearchServer(registry, {
-    queries: { path: join(registry.stateDirectory, "queries.sqlite"), days: 1 },
-  }),
+  openSearchServer(registry, { queries: { path: join(registry.stateDirectory, "queries.sqlite"), days: 1 } }),
 );
 
 describe("the endpoint", () => {
@@ -33,10 +31,7 @@ describe("the endpoint", () => {
     fetch(`${server.url}${path}`, {
       method: "POST",
       body: JSON.stringify(body),
-      headers: {
-        ...MCP_HEADERS,
-        ...headers,
-      },
+      headers: { ...MCP_HEADERS, ...headers },
     });
   const initialize = (protocolVersion: string): object => ({
     jsonrpc: "2.0",
@@ -108,11 +103,7 @@ describe("the endpoint", () => {
   test.each(["{", '"x"', "null", '{"jsonrpc":"2.0"}'])(
     "answers %s with an error and goes on",
     async (body) => {
-      const response = await fetch(`${server.url}/mcp`, {
-        method: "POST",
-        body,
-        headers: MCP_HEADERS,
-      });
+      const response = await fetch(`${server.url}/mcp`, { method: "POST", body, headers: MCP_HEADERS });
       expect(response.status).toBeGreaterThanOrEqual(400);
       expect(response.status).toBeLessThan(500);
     },
@@ -152,11 +143,7 @@ describe("operations", () => {
     const short = {
       status: "degraded",
       tenants: {},
-      infrastructure: {
-        operation_mode: "online",
-        version: "0.0.0",
-        processes: { configured: 1, alive: 1 },
-      },
+      infrastructure: { operation_mode: "online", version: "0.0.0", processes: { configured: 1, alive: 1 } },
     };
     expect(await ask({})).toEqual(short);
     expect(await ask({ authorization: "Bearer other" })).toEqual(short);

@@ -33,10 +33,7 @@ const all = await addKey(file, { name: "operator", tenants: null, now: NOW });
 const some = await addKey(file, { name: "ci.bot-1", tenants: ["harbour", "shipyard", "gone"], now: NOW });
 const log = createLog({ level: "debug", format: "json", write: (line) => registry.lines.push(line) });
 const server = forAllTests(
-  openSearchServer(registry, {
-    apiKey: "the-one-key",
-    keys: openKeyFile(file, log),
-  }),
+  openSearchServer(registry, { apiKey: "the-one-key", keys: openKeyFile(file, log) }),
 );
 
 const request = (key: string | null, path: string, init: RequestInit = {}): Promise<Response> =>

@@ -12,10 +12,7 @@ const DOCS = writeTree({
 });
 
 const registry = forAllTests(
-  openRegistry({
-    infrastructure: { allow_index_builds: true },
-    tenants: [folderTenant("gates", DOCS)],
-  }),
+  openRegistry({ infrastructure: { allow_index_builds: true }, tenants: [folderTenant("gates", DOCS)] }),
 );
 registry.start();
 const server = forAllTests(openSearchServer(registry));

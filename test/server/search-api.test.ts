@@ -36,11 +36,7 @@ const registry = forAllTests(
   ),
 );
 const server = forAllTests(
-  openSearchServer(registry, {
-    apiKey: "all",
-    keys,
-    corsOrigins: ["https://docs.example"],
-  }),
+  openSearchServer(registry, { apiKey: "all", keys, corsOrigins: ["https://docs.example"] }),
 );
 
 const ask = (parameters: Readonly<Record<string, string>>, key = "all", headers: object = {}) =>

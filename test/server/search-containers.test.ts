@@ -22,10 +22,7 @@ async function expectFound(root: string, word: string, servers: readonly Served[
   }
 }
 
-type SyncStatus = {
-  readonly state: string;
-  readonly last_started_at: string | null;
-};
+type SyncStatus = { readonly state: string; readonly last_started_at: string | null };
 
 const statusOf = async ({ url }: Served): Promise<SyncStatus> =>
   (await fetch(`${url}/tool/sync/status`)).json() as Promise<SyncStatus>;

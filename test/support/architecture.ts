@@ -45,14 +45,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   crawler: { mayImport: ["base/database", "base/objects", ...CRAWLING, ...OBSERVED_BASE] },
   markdown: { mayImport: [] },
   search: { mayImport: ["markdown", "pages", ...BASE] },
-  tenants: {
-    mayImport: ["base/database", ...CRAWLING, "crawler", "search", ...OBSERVED_BASE],
-  },
+  tenants: { mayImport: ["base/database", ...CRAWLING, "crawler", "search", ...OBSERVED_BASE] },
   // It has to throw and to check log levels and URLs; of the rest it holds options, not code.
-  settings: {
-    mayImport: OBSERVED_BASE,
-    mayImportTypesOf: ["base/objects", ...MODULES],
-  },
+  settings: { mayImport: OBSERVED_BASE, mayImportTypesOf: ["base/objects", ...MODULES] },
   // What processes on several machines share; only app imports it, and only where something is shared.
   scale: {
     mayImport: [
@@ -75,17 +70,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...OBSERVED_BASE,
     ],
   },
-  server: {
-    mayImport: ["app", "base/database", "base/objects", "markdown", ...MODULES, ...OBSERVED_BASE],
-  },
+  server: { mayImport: ["app", "base/database", "base/objects", "markdown", ...MODULES, ...OBSERVED_BASE] },
   // Flags go before settings, so the shell reads both with the same parsers.
   cli: {
     mayImport: ["app", "base/database", "base/objects", "server", "settings", ...MODULES, ...OBSERVED_BASE],
   },
   // The library's door: what app is to the program, without crawls and search.
-  library: {
-    mayImport: ["settings", "articles", "fetching", "extraction", ...OBSERVED_BASE],
-  },
+  library: { mayImport: ["settings", "articles", "fetching", "extraction", ...OBSERVED_BASE] },
   // The program's entry, and the workers', which load `src/<room>/worker.ts` and not the whole room.
   bin: { mayImport: ["cli", "extraction", "search", "base/version"] },
 };

@@ -47,10 +47,7 @@ const OWN_FAULT = "a fault inside the server";
 
 /** Answers a body as the server does. @throws when that is no answer of the protocol, or tells of a fault of ours */
 export async function answerMcpBody(body: string): Promise<void> {
-  const headers = {
-    "content-type": "application/json",
-    accept: "application/json, text/event-stream",
-  };
+  const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
   const request = new Request("http://127.0.0.1/mcp", { method: "POST", headers });
   const response = await answer({ request, body, call: CALL });
   const text = await response.text();

@@ -83,10 +83,7 @@ export const FUZZED_PARSERS: Readonly<Record<string, FuzzedParser>> = {
   "asciidoc document": { seeds: [ADOC], parse: ofText((text) => readAndAnalyse(text, "asciidoc")) },
   "manual page": { seeds: [MAN, MDOC], parse: ofText((text) => readAndAnalyse(text, "man")) },
   "notebook document": { seeds: [NOTEBOOK], parse: ofText((text) => readAndAnalyse(text, "notebook")) },
-  "api document": {
-    seeds: [OPENAPI, ASYNCAPI],
-    parse: ofText((text) => readAndAnalyse(text, "api")),
-  },
+  "api document": { seeds: [OPENAPI, ASYNCAPI], parse: ofText((text) => readAndAnalyse(text, "api")) },
   "front matter": {
     seeds: [MARKDOWN, "---\na: &x [1, {b: 'c'}]\n? d\n: |\n  e\n...\n---\n"],
     parse: ofText((text) => [parseFrontMatter(text), parsePage(text)]),

@@ -1,8 +1,5 @@
 /** Sentences in languages whose pages are old enough to be in an encoding of their own, and those encodings. */
-export type LanguageSample = {
-  readonly encodings: readonly string[];
-  readonly sentences: readonly string[];
-};
+export type LanguageSample = { readonly encodings: readonly string[]; readonly sentences: readonly string[] };
 
 export const LANGUAGE_SAMPLES: Readonly<Record<string, LanguageSample>> = {
   Japanese: {

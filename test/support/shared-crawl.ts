@@ -58,10 +58,7 @@ export async function openSharedPlace({ url, schema }: TestDatabase) {
       const events: CrawlEvent[] = [];
       const run = async (): Promise<CrawlSummary> => {
         await using app = openApp(
-          testProgram({
-            ARTICLE_EXTRACTOR_DATABASE_URL: url,
-            ARTICLE_EXTRACTOR_DATABASE_SCHEMA: schema,
-          }),
+          testProgram({ ARTICLE_EXTRACTOR_DATABASE_URL: url, ARTICLE_EXTRACTOR_DATABASE_SCHEMA: schema }),
           { caller: { kind: "cli" }, shell: "cli", log: options.log ?? silentLog, machine: null },
         );
         await using session = app.openSession(DEFAULT_NETWORK);

@@ -58,11 +58,7 @@ export async function serveSite(options: SiteOptions = {}): Promise<ServedSite> 
       return options.answer?.(request, url) ?? answer(files, request.method, url);
     },
   });
-  return {
-    origin: server.url.origin,
-    requests,
-    [Symbol.asyncDispose]: () => server.stop(true),
-  };
+  return { origin: server.url.origin, requests, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
 async function readSite(): Promise<ReadonlyMap<string, SiteFile>> {

@@ -14,12 +14,7 @@ export const LONG = (() => {
 })();
 
 export type Result = Readonly<Record<string, unknown>> & { readonly error: string | null };
-type Hit = {
-  readonly url: string;
-  readonly title: string;
-  readonly score: number;
-  readonly snippet: string;
-};
+type Hit = { readonly url: string; readonly title: string; readonly score: number; readonly snippet: string };
 export type Schema = {
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;

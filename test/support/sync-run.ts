@@ -5,10 +5,7 @@ import { join } from "node:path";
 import { BINARY, cleanEnvironment, requireBinary } from "./binary.ts";
 import { outputOf } from "./local.ts";
 
-export type SyncDeployment = {
-  readonly infrastructure?: object;
-  readonly tenants: readonly object[];
-};
+export type SyncDeployment = { readonly infrastructure?: object; readonly tenants: readonly object[] };
 
 /** A new directory with a deployment file. */
 export async function writeSyncDeployment({ infrastructure = {}, tenants }: SyncDeployment): Promise<string> {

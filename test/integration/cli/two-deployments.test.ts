@@ -154,11 +154,7 @@ describe("two deployments with the same codename", () => {
         const holders = new Map<string, { who: number; isSynced: boolean; isIndexed: boolean }>();
         for (const { who, what } of steps) {
           const { kind } = pair[who]!;
-          const held = holders.get(place(who)) ?? {
-            who,
-            isSynced: kind === "filesystem",
-            isIndexed: false,
-          };
+          const held = holders.get(place(who)) ?? { who, isSynced: kind === "filesystem", isIndexed: false };
           const isRefused = !isOne(held.who, who);
           const { exitCode, stderr } = await world.run(who, what, "guide");
           if (isRefused) {

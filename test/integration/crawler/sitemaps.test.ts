@@ -63,10 +63,7 @@ describe("reading sitemaps", () => {
     await using site = serveSitemaps({
       "/index.xml": index("a.xml", "{origin}/b.xml.gz", "javascript:alert(1)"),
       "/a.xml": page("/a"),
-      "/b.xml.gz": {
-        body: new Uint8Array(zlib.gzipSync(page("/b"))),
-        type: "application/gzip",
-      },
+      "/b.xml.gz": { body: new Uint8Array(zlib.gzipSync(page("/b"))), type: "application/gzip" },
     });
     const { urls, events } = await readAll([`${site.origin}/index.xml`]);
     expect(urls).toEqual([`${site.origin}/a`, `${site.origin}/b`]);

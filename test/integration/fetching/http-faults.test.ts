@@ -113,9 +113,7 @@ describe("sizes", () => {
 describe("retries", () => {
   const waits: number[] = [];
   const waiting = (random: number): HttpFetcher =>
-    testFetcher({
-      clock: { now: Date.now, random: () => random, sleep: async (ms) => void waits.push(ms) },
-    });
+    testFetcher({ clock: { now: Date.now, random: () => random, sleep: async (ms) => void waits.push(ms) } });
 
   test.each([408, 425, 429, 500, 502, 503, 504])("status %d is tried again", async (status) => {
     const page = await waiting(0).fetch(at(`/flaky?status=${status}&times=2`));

@@ -70,12 +70,7 @@ test("a crawl that is stopped counts what others have under way, and waits for t
 test("a process that does not leave a stopped crawl records nothing more, and learns why", async () => {
   const place = newPlace();
   await using leader = await openShared(database, { db, place, pace: { leaveMs: 50 } });
-  await using frozen = await openShared(database, {
-    db,
-    place,
-    canLead: false,
-    pace: { beatMs: 60_000 },
-  });
+  await using frozen = await openShared(database, { db, place, canLead: false, pace: { beatMs: 60_000 } });
   await leader.add([seed("/one"), seed("/two")]);
   await leader.finishSeeding();
   const page = await claimOne(frozen);

@@ -125,10 +125,7 @@ export const PAGES: readonly ServedPage[] = [
     server: "search",
     path: "/status",
     ready: ".lists li",
-    answers: {
-      "GET /health": { infrastructure: { query_log_days: 30 } },
-      "GET /analytics": QUERIES,
-    },
+    answers: { "GET /health": { infrastructure: { query_log_days: 30 } }, "GET /analytics": QUERIES },
   },
   {
     name: "search-box",

@@ -27,10 +27,7 @@ type Amount = {
 };
 
 /** What every commit is tested with: Chromium at all widths, and once in Firefox. */
-export const QUICK: Amount = {
-  thoroughly: [1280],
-  firefox: { widths: [360, 1280], schemes: [false] },
-};
+export const QUICK: Amount = { thoroughly: [1280], firefox: { widths: [360, 1280], schemes: [false] } };
 
 /** Everything at every width, in both schemes, in both browsers. */
 export const FULL: Amount = { thoroughly: WIDTHS, firefox: { widths: WIDTHS, schemes: [false, true] } };

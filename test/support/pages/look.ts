@@ -129,12 +129,7 @@ export async function keyboardFaults(page: Tab): Promise<string[]> {
 }
 
 /** Where something that everybody sees stands on a page, in pixels. */
-export type Box = {
-  readonly what: string;
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-};
+export type Box = { readonly what: string; readonly x: number; readonly y: number; readonly width: number };
 
 /** Where headings, controls and pictures stand. */
 export const boxesOf = (page: Tab): Promise<Box[]> =>

@@ -23,9 +23,5 @@ export async function startPageServers(): Promise<
   });
   const registry = opened.use(await openIndexed(mill, bakery));
   const search = opened.use(openSearchServer(registry));
-  return {
-    extractor: extractor.url,
-    search: search.url,
-    [Symbol.asyncDispose]: () => opened.disposeAsync(),
-  };
+  return { extractor: extractor.url, search: search.url, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }

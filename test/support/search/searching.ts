@@ -26,10 +26,7 @@ export const searchIn = (reader: Segment, query: string, variation: Variation = 
 /** Addresses and scores of all that a query finds. */
 export const rankIn = (reader: Segment, query: string, variation: Variation = {}) =>
   rank(partsOf(reader, variation), query, { ...OPTIONS, ...variation.options }).map(
-    ({ document, score }) => ({
-      url: String(reader.document(document).url),
-      score,
-    }),
+    ({ document, score }) => ({ url: String(reader.document(document).url), score }),
   );
 
 const rank = (parts: ReturnType<typeof partsOf>, query: string, options: SearchOptions) =>

@@ -178,9 +178,7 @@ describe("an option means the same wherever it stands:", () => {
     const urls = fc.array(fc.webUrl(), { minLength: 1, maxLength: 3 });
     const options = fc.array(
       fc.constantFrom(...EXTRACT_COMMAND.flags).chain((flag) => typedOption(flag)),
-      {
-        maxLength: 6,
-      },
+      { maxLength: 6 },
     );
     fc.assert(
       fc.property(urls, options, fc.array(fc.boolean(), { maxLength: 9 }), (given, typed, picks) => {

@@ -208,9 +208,7 @@ const anyText = fc.oneof(
         "=",
         "🙂",
       ),
-      {
-        maxLength: 20,
-      },
+      { maxLength: 20 },
     )
     .map((parts) => parts.join("")),
 );

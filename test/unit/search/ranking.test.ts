@@ -93,10 +93,7 @@ describe("of two pages that differ in one word", () => {
   // No two of these have a stem in common, so that a filler is never a word of the query.
   const queryWords = fc.uniqueArray(
     fc.constantFrom<string[]>("river", "mill", "sluice", "gate", "water", "weir"),
-    {
-      minLength: 2,
-      maxLength: 6,
-    },
+    { minLength: 2, maxLength: 6 },
   );
   const filler = fc.constantFrom(...FILLERS);
   const text = fc.array(fc.oneof(filler, fc.constantFrom("river", "gate", "weir", "mill")), {

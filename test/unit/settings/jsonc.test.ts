@@ -73,11 +73,7 @@ describe("an edited list", () => {
     fc.assert(
       fc.property(written, fc.record({ b: value }), ({ list, text, eol }, element) => {
         const edited = withElement(text, "list", element);
-        expect(parse(edited)).toEqual({
-          before: [1],
-          list: [...list, element],
-          after: {},
-        });
+        expect(parse(edited)).toEqual({ before: [1], list: [...list, element], after: {} });
         expect(commentsOf(edited)).toEqual(commentsOf(text));
         if (eol === "\r\n" && text.includes("\n")) expect(edited.replaceAll("\r\n", "")).not.toContain("\n");
         // What goes is what came.
