@@ -81,11 +81,7 @@ const NOT_LOADED = "(the file was not loaded)";
  * @param junit its report, or null when it wrote none
  * @param files those of the run: one that the report lacks could not be loaded, and counts as a failed test
  */
-function judgeRun(
-  exitCode: number | null,
-  junit: string | null,
-  files: readonly string[] = [],
-): Verdict {
+function judgeRun(exitCode: number | null, junit: string | null, files: readonly string[]): Verdict {
   const ended = exitCode === null ? "was ended by a signal" : `ended with exit code ${exitCode}`;
   const reported = junit === null ? null : readReport(junit);
   if (reported === null) {
