@@ -50,17 +50,11 @@ const MAX_NAME = 300;
  * database's clock grants the turns; one statement takes a host and one frees it. Requests without a delay cost no
  * statement: what other processes have learned of hosts is read once a second.
  */
-export function openSharedHosts(database: Postgres, clock: Clock): SharedHosts {
-  const shared = new HostsInDatabase(database, clock);
-  return {
-    slots: shared,
-    paces: shared.paces,
-    robots: (client) => shared.robots(client),
-    [Symbol.asyncDispose]: () => shared[Symbol.asyncDispose](),
-  };
-}
+export const openSharedHosts = (database: Postgres, clock: Clock): SharedHosts =>
+  new HostsInDatabase(database, clock);
 
-class HostsInDatabase implements HostSlots {
+class HostsInDatabase implements HostSlots, SharedHosts {
+  readonly slots = this;
   readonly #db: Postgres;
   readonly #within: (signal: AbortSignal) => Postgres;
   readonly #clock: Clock;

@@ -4,6 +4,7 @@ import type { Postgres } from "../../src/scale/postgres/postgres.ts";
 import { crawlPlan } from "./crawling.ts";
 import type { FrontierPlace } from "./frontier-steps.ts";
 import type { TestDatabase } from "./postgres.ts";
+import { untilTrue } from "./until.ts";
 
 /** Opens a shared frontier whose processes never rest, as if nothing were known of the place's other processes. */
 export async function openShared(
@@ -51,9 +52,11 @@ export function sharedPlace(database: TestDatabase, { db, change, jobId }: Place
       return frontier;
     },
     async kill(frontier) {
-      await db.query("SELECT crawl_bury(crawl, id, true) FROM crawl_worker WHERE id = $1", [
-        workers.get(frontier) ?? 0,
-      ]);
+      // Lost workers with a statement under way, such as a beat, are left alone until the next look.
+      await untilTrue(async () => {
+        const left = "SELECT FROM crawl_worker WHERE id = $1 AND NOT crawl_bury(crawl, id, true)";
+        return (await db.query(left, [workers.get(frontier) ?? 0])).length === 0;
+      });
       await frontier[Symbol.asyncDispose]();
     },
     async pass(ms) {

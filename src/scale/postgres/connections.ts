@@ -9,14 +9,6 @@ export type { Client, QueryResult } from "pg";
 /** A limit of time for one step, after which its connection is given up. */
 export type Limit = { readonly ms: number; readonly signal: AbortSignal | undefined };
 
-/** The connections of one process to one database. Every step on them has a limit of ours, since the driver has none. */
-export interface Connections extends AsyncDisposable {
-  /** Lends a connection of the pool. @returns with `free`, which takes it back; one in an unknown state is closed */
-  borrow(limit: Limit): Promise<{ readonly client: Client; readonly free: (isSound: boolean) => void }>;
-  /** Opens a connection beside the pool; whoever opens it ends it with `closeNow`. */
-  open(): Promise<Client>;
-}
-
 type ConnectionsOptions = {
   readonly target: Target;
   /** The schema in which unqualified names are looked for, and nowhere else. */
@@ -41,14 +33,11 @@ const NUMBER_TYPES = new Set([20, 1700]);
 
 type Driver = Pick<typeof import("pg"), "Client" | "Pool" | "types">;
 
-/** Prepares the connections; the first is opened when it is needed. */
-export async function createConnections(options: ConnectionsOptions): Promise<Connections> {
-  // Loaded only where there is a database.
-  const { default: pg } = await import("pg");
-  return new PooledConnections(pg, options);
-}
-
-class PooledConnections implements Connections {
+/**
+ * The connections of one process to one database, of which the first is opened when it is needed. Every step on them has
+ * a limit of ours, since the driver has none.
+ */
+export class Connections implements AsyncDisposable {
   readonly #target: Target;
   readonly #pool: Pool;
   readonly #Client: new () => Client;
@@ -56,7 +45,13 @@ class PooledConnections implements Connections {
   readonly #connected = new Set<Client>();
   #tls: Target["tls"];
 
-  constructor(pg: Driver, { target, schema, size }: ConnectionsOptions) {
+  static async prepare(options: ConnectionsOptions): Promise<Connections> {
+    // Loaded only where there is a database.
+    const { default: pg } = await import("pg");
+    return new Connections(pg, options);
+  }
+
+  private constructor(pg: Driver, { target, schema, size }: ConnectionsOptions) {
     this.#target = target;
     this.#tls = target.tls;
     const config = (): ClientConfig => ({ ...configOf(pg, target), ssl: this.#tls ?? false });
@@ -80,7 +75,8 @@ class PooledConnections implements Connections {
     this.#pool.on("error", () => {});
   }
 
-  async borrow(limit: Limit): ReturnType<Connections["borrow"]> {
+  /** Lends a connection of the pool. @returns with `free`, which takes it back; one in an unknown state is closed */
+  async borrow(limit: Limit): Promise<Lent> {
     const pool = this.#pool;
     // An idle one is there at once.
     if (pool.idleCount > pool.waitingCount && limit.ms > 0) return lent(await pool.connect());
@@ -94,6 +90,7 @@ class PooledConnections implements Connections {
     }
   }
 
+  /** Opens a connection beside the pool; whoever opens it ends it with `closeNow`. */
   async open(): Promise<Client> {
     const client = await this.#orWithoutTls(async () => {
       const fresh = new this.#Client();
@@ -158,7 +155,9 @@ async function setUp(client: ClientBase, schema: string): Promise<void> {
   }
 }
 
-const lent = (client: PoolClient): Awaited<ReturnType<Connections["borrow"]>> => ({
+type Lent = { readonly client: Client; readonly free: (isSound: boolean) => void };
+
+const lent = (client: PoolClient): Lent => ({
   client,
   free: (isSound) => client.release(!isSound),
 });

@@ -4,18 +4,14 @@ import { type Client, type Connections, closeNow, limited } from "./connections.
 /** Called with each message, and with null when some may have been missed. */
 type Wake = (message: string | null) => void;
 
-/** Receives the messages of all channels on one connection, which it opens for the first and replaces when it is lost. */
-export interface Listener extends Disposable {
-  listen(channel: string, wake: Wake): Disposable;
-}
-
 /** How often the connection is asked whether it still lives, in ms: a lost one may never say so. */
 const PROBE_MS = 10_000;
 const ANSWER_MS = 5_000;
 /** The pause before a lost connection is replaced, in ms, shortened at random by up to half. */
 const RECONNECT_MS = 1_000;
 
-export function createListener(connections: Connections): Listener {
+/** Receives the messages of all channels on one connection, which it opens for the first and replaces when it is lost. */
+export function createListener(connections: Connections) {
   const channels = new Map<string, Set<Wake>>();
   const ending = new AbortController();
   let client: Client | null = null;
@@ -56,7 +52,7 @@ export function createListener(connections: Connections): Listener {
     }
   };
   return {
-    listen(channel, wake) {
+    listen(channel: string, wake: Wake): Disposable {
       const wakes = channels.get(channel) ?? new Set();
       // The same function may be given twice.
       const own: Wake = (message) => wake(message);

@@ -4,16 +4,9 @@ import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import { systemCode } from "../../base/system-error.ts";
-import {
-  type Client,
-  type Connections,
-  createConnections,
-  type Limit,
-  limited,
-  type QueryResult,
-} from "./connections.ts";
+import { type Client, Connections, type Limit, limited, type QueryResult } from "./connections.ts";
 import { DatabaseSilence, type Fault, faultOf, SQLSTATE } from "./faults.ts";
-import { createListener, type Listener } from "./listener.ts";
+import { createListener } from "./listener.ts";
 
 type Scalar = string | number | bigint | boolean | null | Uint8Array;
 /** A value of a statement's `$1`; a list is an array in SQL (`$1::text[]`), and JSON is given as text. */
@@ -105,7 +98,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
   checkSchema(schema);
   const target = readTarget(url);
   const size = options.connections ?? DEFAULT_CONNECTIONS;
-  const connections = await createConnections({ target, schema, size });
+  const connections = await Connections.prepare({ target, schema, size });
   const shared: Shared = {
     place: target.place,
     schema,
@@ -125,7 +118,7 @@ type Shared = Pick<Postgres, "place" | "schema"> & {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly connections: Connections;
-  readonly listener: Listener;
+  readonly listener: ReturnType<typeof createListener>;
   /** The names of prepared statements by their texts. */
   readonly names: Map<string, string>;
   /** Since when nothing has come through, as `performance.now()`; null while all is well. */
@@ -173,6 +166,7 @@ async function persist<T>(
   const { waitMs = Number.POSITIVE_INFINITY, isStart = false, statementMs = STATEMENT_MS, signal } = patience;
   const calledAt = performance.now();
   const giveUpAt = calledAt + waitMs;
+  let told: Fault | null = null;
   for (let failures = 0; ; failures++) {
     const startedAt = performance.now();
     if (shared.isClosed || signal?.aborted)
@@ -190,10 +184,11 @@ async function persist<T>(
       shared.metrics.count("database_retries", { reason: fault.kind });
       const pauseMs = pauseAfter(failures, fault);
       const isHopeless = isStart && fault.kind === "settings";
+      told = worthTelling(fault, told, error instanceof DatabaseSilence && leftMs < statementMs);
       if (isHopeless || performance.now() + pauseMs >= giveUpAt)
         throw new Failure(
           isStart ? "invalid_settings" : "database_unavailable",
-          `the database ${shared.place} cannot be used: ${fault.reason}`,
+          `the database ${shared.place} cannot be used: ${told.reason}`,
           { cause: error },
         );
       // After a restart each connection of the pool fails once, and the next try opens a new one.
@@ -202,6 +197,10 @@ async function persist<T>(
     }
   }
 }
+
+/** What the end of our patience cut off says less than the fault before it. */
+const worthTelling = (fault: Fault, before: Fault | null, isCutOff: boolean): Fault =>
+  isCutOff && before !== null ? before : fault;
 
 function pauseAfter(failures: number, { kind }: Fault): number {
   const { first, last } = PAUSE_MS;

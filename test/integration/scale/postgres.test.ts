@@ -81,11 +81,12 @@ describe("a transaction", () => {
   test("is repeated when it met another one", async () => {
     await postgres.run("INSERT INTO thing (id) VALUES ('left'), ('right')");
     let tries = 0;
+    const both = Promise.withResolvers<void>();
     const addTo = (first: string, second: string): Promise<void> =>
       postgres.transaction(async (queries) => {
-        tries++;
         await queries.run("UPDATE thing SET n = n + 1 WHERE id = $1", [first]);
-        await queries.query("SELECT pg_sleep(0.05)");
+        if (++tries === 2) both.resolve();
+        await both.promise;
         await queries.run("UPDATE thing SET n = n + 1 WHERE id = $1", [second]);
       });
     await Promise.all([addTo("left", "right"), addTo("right", "left")]);
