@@ -10,13 +10,6 @@ import {
   serveArticle,
 } from "../articles/index.ts";
 import type { Metrics } from "../base/metrics.ts";
-import type {
-  CrawlEvent,
-  CrawlJobOptions,
-  CrawlPlan,
-  PlannedPage,
-  PreviewOptions,
-} from "../crawler/index.ts";
 import {
   createExtractor,
   type ExtractionOptions,
@@ -39,7 +32,7 @@ import {
   systemResolve,
 } from "../fetching/index.ts";
 import { EXTRACTION_LIMITS } from "../settings/index.ts";
-import type { AdaptCrawl, Crawling, CrawlingOptions, SessionCrawls } from "./crawling.ts";
+import type { Crawling, CrawlingOptions, SessionCrawls } from "./crawling.ts";
 import type { Postgres } from "./database.ts";
 import {
   DEFAULT_NETWORK,
@@ -112,7 +105,7 @@ type SessionExtras = {
 };
 
 /** Extracts articles with one set of network options. */
-export interface ArticleSession extends AsyncDisposable {
+export interface ArticleSession extends AsyncDisposable, SessionCrawls {
   /** The size limit of a page or document, in bytes. */
   readonly maxBytes: number;
   /** The fetcher without a browser. */
@@ -125,19 +118,6 @@ export interface ArticleSession extends AsyncDisposable {
     options: ExtractionOptions,
     signal: AbortSignal,
   ): Promise<FetchedArticle>;
-  /** Throws what `runCrawlJob` throws. */
-  crawl(
-    plan: CrawlPlan,
-    options: CrawlJobOptions,
-    signal: AbortSignal,
-    adapt?: AdaptCrawl,
-  ): AsyncGenerator<CrawlEvent, void>;
-  /** Lists the pages of a dry run; see `previewCrawl`. */
-  previewCrawl(
-    plan: CrawlPlan,
-    options: PreviewOptions,
-    signal: AbortSignal,
-  ): AsyncGenerator<PlannedPage, void>;
 }
 
 /** A program that extracts only pages up to this size does so on its own thread. */
@@ -295,10 +275,10 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     fromDocument: (document, extraction, signal) =>
       articleFromDocument(document, extraction, { extractor, signal }),
     async *crawl(...job) {
-      yield* (await openCrawls()).run(...job);
+      yield* (await openCrawls()).crawl(...job);
     },
     async *previewCrawl(...job) {
-      yield* (await openCrawls()).preview(...job);
+      yield* (await openCrawls()).previewCrawl(...job);
     },
     async [Symbol.asyncDispose]() {
       await Promise.allSettled(loads);

@@ -52,48 +52,46 @@ type CrawlSession = {
   readonly scope: string;
 };
 
+/** The crawls of one session, which share what they have read of robots.txt. */
+export interface SessionCrawls {
+  /** Throws what `runCrawlJob` throws. */
+  crawl(
+    plan: CrawlPlan,
+    options: CrawlJobOptions,
+    signal: AbortSignal,
+    adapt?: AdaptCrawl,
+  ): AsyncGenerator<CrawlEvent, void>;
+  /** Lists the pages of a dry run; see `previewCrawl`. */
+  previewCrawl(
+    plan: CrawlPlan,
+    options: PreviewOptions,
+    signal: AbortSignal,
+  ): AsyncGenerator<PlannedPage, void>;
+}
+
 /** Resources that all crawls of a program share. This module is loaded with the first crawl, not for single pages. */
 export class Crawling implements AsyncDisposable {
   readonly database: LazyDatabase;
+  readonly #options: CrawlingOptions;
   /** Two crawls together are as polite to a host as one. */
-  readonly slots: HostSlots;
-  readonly options: CrawlingOptions;
+  readonly #slots: HostSlots;
 
   constructor(options: CrawlingOptions) {
-    this.options = options;
-    this.slots = options.hostSlots ?? createHostSlots(systemClock);
+    this.#options = options;
+    this.#slots = options.hostSlots ?? createHostSlots(systemClock);
     this.database = createLazyDatabase({ ...options, log: options.waits ?? options.log });
   }
 
-  openSession(session: CrawlSession): SessionCrawls {
-    return new SessionCrawls(this, session);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.database[Symbol.asyncDispose]();
-  }
-}
-
-/** The crawls of one session, which share what they have read of robots.txt. */
-export class SessionCrawls {
-  readonly #crawling: Crawling;
-  readonly #session: CrawlSession;
-  readonly #parts: Omit<CrawlJobParts, "openShared">;
-  #sharedRobots: RobotsCache | null = null;
-
-  constructor(crawling: Crawling, session: CrawlSession) {
-    const { settings, shell, metrics } = crawling.options;
-    const { extractor, network } = session;
-    const { http, fetchers, limits, userAgent, log } = session.open;
-    this.#crawling = crawling;
-    this.#session = session;
-    this.#parts = {
+  openSession({ extractor, network, open, scope }: CrawlSession): SessionCrawls {
+    const { settings, shell, metrics } = this.#options;
+    const { http, fetchers, limits, userAgent, log } = open;
+    const parts = {
       fetchers,
       extractor,
       // Each worker has a page and the next one; fetching more only takes memory.
       extractionBacklog: 2 * extractor.workers,
       collection: GARBAGE_COLLECTION[shell],
-      slots: crawling.slots,
+      slots: this.#slots,
       robots: createRobotsCache({ fetcher: http, ...DEFAULT_ROBOTS_TIMES }),
       readSitemaps: createSitemapReader({ fetcher: http, limits: DEFAULT_SITEMAP_LIMITS }),
       userAgent,
@@ -103,41 +101,29 @@ export class SessionCrawls {
       metrics,
       hasDiagnostics: settings.logDiagnostics,
       network: networkEcho(network, { settings: shell === "cli" ? settings : null, limits, userAgent }),
+      openShared: null,
     };
-  }
-
-  /** See `ArticleSession.crawl`. */
-  async *run(
-    plan: CrawlPlan,
-    options: CrawlJobOptions,
-    signal: AbortSignal,
-    adapt: AdaptCrawl = (same) => same,
-  ): AsyncGenerator<CrawlEvent, void> {
-    const known = options.shared ? await this.#shared() : { openShared: null };
-    yield* runCrawlJob(plan, options, adapt({ ...this.#parts, ...known }, this.#session.open.http), signal);
-  }
-
-  /** See `ArticleSession.previewCrawl`. */
-  preview(plan: CrawlPlan, options: PreviewOptions, signal: AbortSignal): AsyncGenerator<PlannedPage, void> {
-    return previewCrawl(plan, options, { ...this.#parts, openShared: null }, signal);
-  }
-
-  /** Knowledge about hosts, shared by the crawls of all processes of a database. */
-  async #shared(): Promise<Pick<CrawlJobParts, "openShared" | "slots" | "paces" | "robots">> {
-    const { database } = this.#crawling;
-    const { slots, paces, robots } = await database.hosts();
-    this.#sharedRobots ??= createRobotsCache({
-      fetcher: this.#session.open.http,
-      ...DEFAULT_ROBOTS_TIMES,
-      store: robots(this.#session.scope),
-    });
-    const db = await database.open();
-    const { openPostgresFrontier } = await import("../scale/index.ts");
+    let sharedRobots: RobotsCache | null = null;
+    /** Knowledge about hosts, shared by the crawls of all processes of a database. */
+    const shared = async (): Promise<Pick<CrawlJobParts, "openShared" | "slots" | "paces" | "robots">> => {
+      const { slots, paces, robots } = await this.database.hosts();
+      const store = robots(scope);
+      sharedRobots ??= createRobotsCache({ fetcher: http, ...DEFAULT_ROBOTS_TIMES, store });
+      const db = await this.database.open();
+      const { openPostgresFrontier } = await import("../scale/index.ts");
+      const openShared: CrawlJobParts["openShared"] = (frontier) => openPostgresFrontier({ ...frontier, db });
+      return { openShared, slots, paces, robots: sharedRobots };
+    };
     return {
-      openShared: (frontier) => openPostgresFrontier({ ...frontier, db }),
-      slots,
-      paces,
-      robots: this.#sharedRobots,
+      async *crawl(plan, options, signal, adapt = (same) => same) {
+        const all = { ...parts, ...(options.shared && (await shared())) };
+        yield* runCrawlJob(plan, options, adapt(all, http), signal);
+      },
+      previewCrawl: (plan, options, signal) => previewCrawl(plan, options, parts, signal),
     };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.database[Symbol.asyncDispose]();
   }
 }

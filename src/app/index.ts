@@ -9,7 +9,13 @@ export {
   openSharedJobQueue,
   type Postgres,
 } from "./database.ts";
-export { DEFAULT_NETWORK, type NetworkOptions, type Person, preferenceOf } from "./network.ts";
+export {
+  DEFAULT_NETWORK,
+  type NetworkOptions,
+  type Person,
+  preferenceOf,
+  type UrlRequest,
+} from "./network.ts";
 export {
   crawlStateDirectoryOf,
   type Host,

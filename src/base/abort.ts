@@ -48,11 +48,15 @@ export async function within<T, Late>(ms: number, work: Promise<T>, late: () => 
   }
 }
 
-/** Waits for this many ms, or until the signal aborts. */
-export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+/** Waits for this many ms, or until the signal aborts or the event comes. */
+export async function pause(
+  ms: number,
+  signal: AbortSignal | undefined,
+  event?: Promise<void>,
+): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, ms);
   using _ = onAbort(signal, resolve);
-  await promise;
+  await (event ? Promise.race([event, promise]) : promise);
   clearTimeout(timer);
 }

@@ -90,3 +90,10 @@ export class Failure extends Error {
     return { code: this.code, message: this.message };
   }
 }
+
+/** The work's result; null when it throws a `Failure`. What else it throws is a bug, and is passed on. */
+export const orNull = <T>(work: Promise<T>): Promise<T | null> =>
+  work.catch((error: unknown) => {
+    if (error instanceof Failure) return null;
+    throw error;
+  });

@@ -7,28 +7,21 @@ type Definition<Kind extends string, Label extends string> = {
   readonly labels: readonly Label[];
 };
 
-const counter = <Label extends string = never>(
-  help: string,
-  ...labels: Label[]
-): Definition<"counter", Label> => ({ kind: "counter", help, labels });
-
-const gauge = <Label extends string = never>(
-  help: string,
-  ...labels: Label[]
-): Definition<"gauge", Label> => ({ kind: "gauge", help, labels });
-
-/** A duration, which is measured in ms. */
-type Timing<Label extends string> = Definition<"timing", Label> & {
-  /** Upper bounds of its buckets at `/metrics`, in seconds. */
-  readonly buckets: readonly number[];
-};
-
-const timing =
-  (...buckets: readonly number[]) =>
-  <Label extends string = never>(help: string, ...labels: Label[]): Timing<Label> => ({
-    kind: "timing",
+const definer =
+  <const Kind extends string>(kind: Kind) =>
+  <Label extends string = never>(help: string, ...labels: Label[]): Definition<Kind, Label> => ({
+    kind,
     help,
     labels,
+  });
+
+const counter = definer("counter");
+const gauge = definer("gauge");
+/** A duration, which is measured in ms. @param buckets their upper bounds at `/metrics`, in seconds */
+const timing =
+  (...buckets: readonly number[]) =>
+  <Label extends string = never>(help: string, ...labels: Label[]) => ({
+    ...definer("timing")(help, ...labels),
     buckets,
   });
 

@@ -31,21 +31,18 @@ export function didYouMean(word: string, candidates: readonly string[]): string 
  */
 export function editDistance(a: string, b: string): number {
   if (Math.abs(a.length - b.length) > 20 || a.length > 100) return Number.POSITIVE_INFINITY;
-  const rows = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0));
+  // The first row and column stay as they are.
+  const rows = Array.from({ length: a.length + 1 }, (_, i) =>
+    Array.from({ length: b.length + 1 }, (_, j) => i + j),
+  );
   const at = (i: number, j: number): number => rows[i]?.[j] ?? 0;
-  for (let i = 0; i <= a.length; i++) {
-    for (let j = 0; j <= b.length; j++) {
-      const row = rows[i] ?? [];
-      if (i === 0 || j === 0) {
-        row[j] = i + j;
-        continue;
-      }
+  for (const [i, row] of rows.entries())
+    for (let j = 1; i > 0 && j <= b.length; j++) {
       const cost = a[i - 1] === b[j - 1] ? 0 : 1;
       row[j] = Math.min(at(i - 1, j) + 1, at(i, j - 1) + 1, at(i - 1, j - 1) + cost);
       const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
       if (isSwap) row[j] = Math.min(at(i, j), at(i - 2, j - 2) + 1);
     }
-  }
   return at(a.length, b.length);
 }
 

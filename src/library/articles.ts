@@ -42,7 +42,7 @@ async function* extractInOrder<Page extends PageSource>(
     startThread: startNodeThread,
   });
   const work = (page: Page, index: number) => extractOne({ page, index }, options, extractor);
-  yield* mapInOrder(pages, work, { ahead: 2 * workers, signal: options.signal });
+  yield* new Underway(pages, work, { ahead: 2 * workers, signal: options.signal }).results();
 }
 
 async function extractOne<Page extends PageSource>(
@@ -90,27 +90,10 @@ type MapOptions = {
   readonly signal: AbortSignal | undefined;
 };
 
-/**
- * Yields the results of work on items, in the order of the items, while later items are read and worked on.
- * @param work never fails
- * @throws Failure `cancelled` when the signal fires; what the source throws, after the results of the items before
- */
-async function* mapInOrder<Item, Result>(
-  items: Iterable<Item> | AsyncIterable<Item>,
-  work: (item: Item, index: number) => Promise<Result>,
-  options: MapOptions,
-): AsyncGenerator<Result, void, undefined> {
-  const underway = new Underway(items, work, options);
-  try {
-    for (let next = await underway.next(); next !== null; next = await underway.next()) yield next.result;
-  } finally {
-    await underway.close();
-  }
-}
-
 /** The place of an item in the order; its result comes later. */
 type Place<Result> = { outcome: { readonly result: Result } | null };
 
+/** Work on items while later items are read. */
 class Underway<Item, Result> {
   readonly #source: Iterator<Item> | AsyncIterator<Item>;
   readonly #work: (item: Item, index: number) => Promise<Result>;
@@ -122,6 +105,7 @@ class Underway<Item, Result> {
   #end: { readonly thrown: unknown; readonly isFailure: boolean } | null = null;
   #wake: () => void = () => {};
 
+  /** @param work never fails */
   constructor(
     items: Iterable<Item> | AsyncIterable<Item>,
     work: (item: Item, index: number) => Promise<Result>,
@@ -135,8 +119,20 @@ class Underway<Item, Result> {
 
   readonly #onAbort = (): void => this.#wake();
 
+  /**
+   * Yields the results in the order of the items.
+   * @throws Failure `cancelled` when the signal fires; what the source throws, after the results of the items before
+   */
+  async *results(): AsyncGenerator<Result, void, undefined> {
+    try {
+      for (let next = await this.#next(); next !== null; next = await this.#next()) yield next.result;
+    } finally {
+      await this.#close();
+    }
+  }
+
   /** Returns the next result; null when there are no more. */
-  async next(): Promise<{ readonly result: Result } | null> {
+  async #next(): Promise<{ readonly result: Result } | null> {
     for (;;) {
       if (this.#options.signal?.aborted)
         throw new Failure("cancelled", "the work on many pages was cancelled by its caller");
@@ -157,7 +153,7 @@ class Underway<Item, Result> {
   }
 
   /** Closes the source, unless it has come to its end by itself. */
-  async close(): Promise<void> {
+  async #close(): Promise<void> {
     this.#options.signal?.removeEventListener("abort", this.#onAbort);
     if (this.#end) return;
     this.#end = { thrown: null, isFailure: false };

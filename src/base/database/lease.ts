@@ -21,22 +21,17 @@ export interface Leases {
   holder(name: string): Promise<string | null>;
 }
 
-/** Leases in a SQLite file, which all processes that share the work have open. */
-interface FileLeases extends Leases {
-  /** As `holder`, at once. */
-  holderNow(name: string): string | null;
-}
-
-type LeasesOptions = {
-  /** See `LeaseOwner`; an owner that has died loses its leases at once. Without it every lease has to run out first. */
-  readonly hasDied?: (owner: string) => boolean;
-  /** The time in ms, on a clock that all processes share. */
-  readonly now?: () => number;
-};
-
-/** @throws what `openDatabase` throws; its leases reject with the same */
-export function openLeases(database: Database, options: LeasesOptions = {}): FileLeases {
-  const { hasDied = () => false, now = Date.now } = options;
+/**
+ * Leases in a SQLite file, which all processes that share the work have open.
+ * @param hasDied see `LeaseOwner`: an owner that has died loses its leases at once; by default every lease has to run out
+ * @param now the time in ms, on a clock that all processes share
+ * @returns with `holderNow`, which is as `holder`, at once
+ * @throws what `openDatabase` throws; its leases reject with the same
+ */
+export function openLeases(
+  database: Database,
+  { hasDied = () => false, now = Date.now }: { hasDied?: LeaseOwner["hasDied"]; now?: () => number } = {},
+): Leases & { holderNow(name: string): string | null } {
   database.run(
     `CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, expires_at REAL NOT NULL,
      fence INTEGER NOT NULL DEFAULT 1) STRICT`,

@@ -240,7 +240,7 @@ export const problem = (description: string, headers?: ApiAnswer["headers"]): Ap
   ...(headers ? { headers } : {}),
 });
 
-const RETRY_AFTER = { "Retry-After": { description: "Seconds to wait" } };
+export const RETRY_AFTER = { "Retry-After": { description: "Seconds to wait" } };
 
 /** Problems that any operation may answer with, including probes. */
 const EVERYWHERE: Readonly<Record<number, ApiAnswer>> = {

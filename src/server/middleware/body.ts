@@ -66,7 +66,10 @@ async function receive(exchange: Exchange, limits: Receiving): Promise<string> {
   const written = request.headers.get("content-length");
   if (Number(written ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const deadline = Promise.withResolvers<never>();
-  const timer = setTimeout(() => deadline.reject(tooSlow(maxMs)), maxMs);
+  const timer = setTimeout(() => {
+    const detail = `the body took longer than ${maxMs / 1000} s to arrive`;
+    deadline.reject(new ProblemError(408, "body_too_slow", detail, { headers: { connection: "close" } }));
+  }, maxMs);
   let place: Disposable | null = null;
   const takePlace = (): void => {
     place ??= takeLargePlace(exchange.client, limits);
@@ -126,11 +129,6 @@ function takeLargePlace(
 function refuseCut(): never {
   throw new ProblemError(400, "body_cut_off", "the body ended before its end");
 }
-
-const tooSlow = (maxMs: number): ProblemError =>
-  new ProblemError(408, "body_too_slow", `the body took longer than ${maxMs / 1000} s to arrive`, {
-    headers: { connection: "close" },
-  });
 
 const tooLarge = (maxBytes: number): ProblemError =>
   new ProblemError(413, "body_too_large", `the body is over the limit of ${maxBytes} bytes`);

@@ -112,7 +112,7 @@ async function realPathOf(written: string, rules: PathRules): Promise<RealPath> 
   if (written.includes("\0")) throw refusedPath("a path holds no NUL");
   const root = await openOwnDirectory(rules.root);
   const found = await resolveExisting(resolve(root, written));
-  if (!isWithin(found.existing, root))
+  if (found.existing !== root && !found.existing.startsWith(root.endsWith(sep) ? root : `${root}${sep}`))
     throw refusedPath(
       `${JSON.stringify(written.slice(0, 200))} leads out of the output root: name a path relative to it; ARTICLE_EXTRACTOR_OUTPUT_ROOT of the server says where it is`,
     );
@@ -150,9 +150,6 @@ async function resolveExisting(path: string): Promise<RealPath> {
     rest.unshift(basename(current));
   }
 }
-
-const isWithin = (path: string, root: string): boolean =>
-  path === root || path.startsWith(root.endsWith(sep) ? root : `${root}${sep}`);
 
 async function refuseForeignManifest(path: string, written: string): Promise<void> {
   const [state, manifest] = await Promise.all(

@@ -1,5 +1,5 @@
 import { within } from "../../../base/abort.ts";
-import { Failure } from "../../../base/failure.ts";
+import { orNull } from "../../../base/failure.ts";
 import { type Gauge, gaugeOf } from "../../../base/metrics.ts";
 import { receiveBodies } from "../../middleware/body.ts";
 import type { Exchange, Handler } from "../../middleware/exchange.ts";
@@ -122,10 +122,7 @@ const about = ({ name, version, isReady }: ExtractorParts, basePath: string): z.
 
 async function health(parts: ExtractorParts, uptimeMs: number): Promise<z.output<typeof Health>> {
   const { name, version, app, role } = parts;
-  const [jobs, runners] = await Promise.all([
-    inTime(() => parts.queue.counts()),
-    inTime(async () => (await parts.queue.runners?.()) ?? null),
-  ]);
+  const [jobs, runners] = await Promise.all([inTime(parts.queue.counts()), inTime(parts.queue.runners?.())]);
   return {
     status: jobs === null ? "degraded" : "healthy",
     service: name,
@@ -144,10 +141,7 @@ async function health(parts: ExtractorParts, uptimeMs: number): Promise<z.output
 /** What all servers of the jobs would read alike. */
 async function gaugesOf(parts: ExtractorParts): Promise<Gauge[]> {
   const { queue } = parts;
-  const [jobs, waiting] = await Promise.all([
-    inTime(() => queue.counts()),
-    inTime(async () => (await queue.waiting?.()) ?? null),
-  ]);
+  const [jobs, waiting] = await Promise.all([inTime(queue.counts()), inTime(queue.waiting?.())]);
   return [
     ...(jobs
       ? [
@@ -165,11 +159,5 @@ async function gaugesOf(parts: ExtractorParts): Promise<Gauge[]> {
 const PROBE_MS = 1000;
 
 /** Null when the queue's database does not answer in time; a process without it is alive all the same. */
-async function inTime<T>(ask: () => Promise<T>): Promise<T | null> {
-  try {
-    return await within(PROBE_MS, ask(), () => null);
-  } catch (error) {
-    if (error instanceof Failure) return null;
-    throw error;
-  }
-}
+const inTime = <T>(asked: Promise<T> | undefined): Promise<T | null> =>
+  orNull(within(PROBE_MS, asked ?? Promise.resolve(null), () => null));

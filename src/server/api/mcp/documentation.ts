@@ -1,5 +1,4 @@
-import { Failure } from "../../../base/failure.ts";
-import type { DocumentEntry } from "../../../search/index.ts";
+import { Failure, orNull } from "../../../base/failure.ts";
 import type { TenantRegistry } from "../../../tenants/index.ts";
 import { sliceWhole } from "./fetch-document.ts";
 import { joinOffers, type McpOffer, type McpPrompt, type McpResource, type McpResources } from "./offer.ts";
@@ -61,7 +60,8 @@ async function listDocuments(
   const resources: McpResource[] = [];
   let { after } = place;
   for (const codename of codenames.slice(Math.max(0, first))) {
-    const found = await documentsOf(registry, codename, { after, count: PAGE_SIZE - resources.length });
+    // None while a tenant has no index, since a list of all tenants must not fail for one.
+    const found = (await orNull(registry.documents(codename, after, PAGE_SIZE - resources.length))) ?? [];
     for (const { url, title } of found)
       resources.push({ uri: resourceUri(codename, url), name: title || url, mimeType: MARKDOWN });
     const last = found.at(-1);
@@ -70,20 +70,6 @@ async function listDocuments(
     after = null;
   }
   return { resources };
-}
-
-/** The documents of a tenant; none while it has no index, since a list of all tenants must not fail for one. */
-async function documentsOf(
-  registry: TenantRegistry,
-  codename: string,
-  { after, count }: { readonly after: string | null; readonly count: number },
-): Promise<readonly DocumentEntry[]> {
-  try {
-    return await registry.documents(codename, after, count);
-  } catch (error) {
-    if (error instanceof Failure) return [];
-    throw error;
-  }
 }
 
 type Place = { readonly codename: string; readonly after: string | null };

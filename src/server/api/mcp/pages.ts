@@ -1,6 +1,5 @@
-import { type App, type ArticleSession, DEFAULT_NETWORK } from "../../../app/index.ts";
+import { type App, type ArticleSession, DEFAULT_NETWORK, type UrlRequest } from "../../../app/index.ts";
 import {
-  type ArticleField,
   articleFields,
   DEFAULT_FIELDS,
   type FetchedArticle,
@@ -8,6 +7,7 @@ import {
 } from "../../../articles/index.ts";
 import { onAbort } from "../../../base/abort.ts";
 import { Failure } from "../../../base/failure.ts";
+import { wordsIn } from "../../../base/text.ts";
 import { composeMarkdown, type ExtractionOptions } from "../../../extraction/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import { isLowSurrogate } from "./fetch-document.ts";
@@ -49,16 +49,7 @@ const TIMEOUT_SECONDS = { min: 1, max: 120, fallback: 30 };
 const MAX_SELECTOR = 1000;
 
 /** Fields that a page has besides its content. */
-const SHOWN_APART: readonly ArticleField[] = [
-  "url",
-  "final_url",
-  "title",
-  "content",
-  "markdown",
-  "text",
-  "success",
-  "warnings",
-];
+const SHOWN_APART: readonly string[] = wordsIn("url final_url title content markdown text success warnings");
 const ABOUT_FIELDS = DEFAULT_FIELDS.filter((field) => !SHOWN_APART.includes(field));
 
 const FETCH_URL: ToolDefinition<PageToolParts> = {
@@ -119,7 +110,7 @@ async function fetchUrl(raw: RawArguments, parts: PageToolParts, call: ToolCall)
     renderings: renderingsFor(hasLinks ? ["markdown", "links"] : ["markdown"]),
   };
   await using session = parts.app.openSession(DEFAULT_NETWORK, call.caller(), { client: call.client() });
-  const fetched = await fetchInTime(session, { url, options, seconds, signal: call.signal() });
+  const fetched = await fetchInTime(session, { url, options, signal: call.signal() }, seconds);
   return fieldsOf(fetched, { format, hasLinks, range });
 }
 
@@ -130,17 +121,11 @@ function selectorOf(raw: RawArguments): string | null {
   return select || null;
 }
 
-type Fetching = {
-  readonly url: string;
-  readonly options: ExtractionOptions;
-  readonly seconds: number;
-  readonly signal: AbortSignal;
-};
-
 /** @throws Failure `timeout` when the page takes longer, retries included; and as `articleFromUrl` */
 async function fetchInTime(
   session: ArticleSession,
-  { url: typed, options, seconds, signal }: Fetching,
+  { url: typed, options, signal }: Omit<UrlRequest, "authorization">,
+  seconds: number,
 ): Promise<FetchedArticle> {
   const split = splitCredentials(typed);
   if (!split) throw new ArgumentError(`url: ${notPageUrl(typed)}`);
@@ -158,10 +143,11 @@ async function fetchInTime(
   }
 }
 
+type TextRange = { readonly offset: number; readonly maxChars: number };
 type Shape = {
   readonly format: (typeof FORMATS)[number];
   readonly hasLinks: boolean;
-  readonly range: { readonly offset: number; readonly maxChars: number };
+  readonly range: TextRange;
 };
 
 function fieldsOf(fetched: FetchedArticle, { format, hasLinks, range }: Shape): ToolFields {
@@ -169,22 +155,24 @@ function fieldsOf(fetched: FetchedArticle, { format, hasLinks, range }: Shape): 
   const isText = format === "text";
   const whole = isText ? textOf(fetched) : composeMarkdown(article.title, article.markdown ?? "");
   const { content, nextOffset } = pageOfText(whole, range);
-  const past =
-    range.offset > whole.length ? [`offset is past the end: there are ${whole.length} characters`] : [];
+  const isPast = range.offset > whole.length;
   return {
     url: fetched.url,
     final_url: fetched.finalUrl,
     title: article.title ?? "",
     ...(isText ? { text: content } : { markdown: content }),
-    ...(format === "json" ? { article: articleFields(fetched, ABOUT_FIELDS) } : {}),
-    ...(hasLinks ? { links: article.links ?? [] } : {}),
+    ...(format === "json" && { article: articleFields(fetched, ABOUT_FIELDS) }),
+    ...(hasLinks && { links: article.links ?? [] }),
     total_chars: whole.length,
     next_offset: nextOffset,
-    warnings: [...fetched.warnings, ...past],
+    warnings: isPast
+      ? [...fetched.warnings, `offset is past the end: there are ${whole.length} characters`]
+      : fetched.warnings,
   };
 }
 
-const textOf = ({ article: { title, text } }: FetchedArticle): string =>
+/** The plain text of an article, below its title. */
+export const textOf = ({ article: { title, text } }: FetchedArticle): string =>
   title === null ? text : `${title}\n\n${text}`;
 
 /**
@@ -197,7 +185,7 @@ const textOf = ({ article: { title, text } }: FetchedArticle): string =>
  */
 export function pageOfText(
   text: string,
-  { offset, maxChars }: { readonly offset: number; readonly maxChars: number },
+  { offset, maxChars }: TextRange,
 ): { readonly content: string; readonly nextOffset: number | null } {
   const start = offset > 0 && isLowSurrogate(text, offset) ? offset + 1 : Math.min(offset, text.length);
   const limit = start + maxChars;

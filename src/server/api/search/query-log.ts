@@ -18,12 +18,6 @@ export type QueriesWish = {
   readonly size: number;
 };
 
-/** Counts what people look for. It never throws: what cannot be written now is written later, or lost. */
-interface QueryLog extends QueryObserver, Disposable {
-  /** @throws Failure of the database */
-  read(wish: QueriesWish): QueriesRecord;
-}
-
 type QueryLogOptions = {
   readonly path: string;
   /** How many days are kept, at least 1. */
@@ -63,14 +57,12 @@ type Event =
     }
   | { readonly at: number; readonly url: number };
 
-/** Opens the log a moment later; several processes may have it open. */
-export function openQueryLog({
-  path,
-  days,
-  maxBytes = MAX_BYTES,
-  onTrouble,
-  now = Date.now,
-}: QueryLogOptions): QueryLog {
+/**
+ * Counts what people look for. It never throws: what cannot be written now is written later, or lost. It opens its file a
+ * moment later; several processes may have that open.
+ */
+export function openQueryLog(options: QueryLogOptions) {
+  const { path, days, maxBytes = MAX_BYTES, onTrouble, now = Date.now } = options;
   let store: QueryStore | null = null;
   let pending: Event[] = [];
   let isTroubled = false;
@@ -97,14 +89,15 @@ export function openQueryLog({
   const timer = setInterval(flush, FLUSH_MS);
   timer.unref();
   return {
-    searched({ client, query, urls }) {
+    searched({ client, query, urls }: Parameters<QueryObserver["searched"]>[0]): void {
       const text = keptText(query);
       if (text === "") return;
       const shown = [...new Set(urls.slice(0, MAX_HITS).map((url) => hashOf(url, URL_BITS)))];
       note({ at: now(), client: hashOf(client, CLIENT_BITS), query: text, hits: urls.length, urls: shown });
     },
-    fetched: (url) => note({ at: now(), url: hashOf(url, URL_BITS) }),
-    read(wish) {
+    fetched: (url: string): void => note({ at: now(), url: hashOf(url, URL_BITS) }),
+    /** @throws Failure of the database */
+    read(wish: QueriesWish): QueriesRecord {
       flush();
       store ??= new QueryStore(path, maxBytes);
       return store.read(now(), wish);

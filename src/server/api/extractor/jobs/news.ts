@@ -1,4 +1,4 @@
-import { onAbort } from "../../../../base/abort.ts";
+import { pause } from "../../../../base/abort.ts";
 import type { JobQueue, JobRecord, StoredEvent } from "../../../../crawler/index.ts";
 import type { CrawlSpec } from "./spec.ts";
 
@@ -47,7 +47,7 @@ export class JobNews implements Disposable {
         readOnce(job, number, () => this.#queue.eventsAfter(id, number, BATCH)),
       /** Waits until the job is no longer as in this record, for this many ms at most. */
       change: async (since: JobRecord | null, ms: number, signal: AbortSignal) => {
-        if (job.record === since) await within(job.changed.promise, ms, signal);
+        if (job.record === since) await pause(ms, signal, job.changed.promise);
       },
       [Symbol.dispose]: () => {
         if (!isWatching) return;
@@ -123,12 +123,4 @@ async function readOnce(
     reads.delete(number);
     throw error;
   }
-}
-
-async function within(event: Promise<void>, ms: number, signal: AbortSignal): Promise<void> {
-  const over = Promise.withResolvers<void>();
-  const timer = setTimeout(over.resolve, ms);
-  using _ = onAbort(signal, over.resolve);
-  await Promise.race([event, over.promise]);
-  clearTimeout(timer);
 }

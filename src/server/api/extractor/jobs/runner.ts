@@ -16,12 +16,6 @@ const DRAIN_MS = 5000;
 /** How often to retry when a job's end cannot be recorded, in ms. */
 const SETTLE_MS = 500;
 
-type RunningJob = {
-  readonly id: string;
-  readonly leave: AbortController;
-  readonly done: Promise<void>;
-};
-
 /**
  * Runs jobs of the queue in this process until it is disposed of; then it returns running jobs to the queue. While it
  * has none of its own, it helps with a crawl of another process where crawls are shared.
@@ -29,7 +23,7 @@ type RunningJob = {
 export class JobRunner implements AsyncDisposable {
   readonly #options: JobParts;
   readonly #helper: Helper | null;
-  readonly #running = new Map<string, RunningJob>();
+  readonly #running = new Map<string, { readonly leave: AbortController; readonly done: Promise<void> }>();
   readonly #foreign = new Set<string>();
   readonly #timer: ReturnType<typeof setInterval>;
   readonly #hints: Disposable;
@@ -89,7 +83,7 @@ export class JobRunner implements AsyncDisposable {
       this.#running.delete(id);
       this.wake();
     });
-    this.#running.set(id, { id, leave: stop.leave, done });
+    this.#running.set(id, { leave: stop.leave, done });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -97,12 +91,12 @@ export class JobRunner implements AsyncDisposable {
     clearInterval(this.#timer);
     this.#hints[Symbol.dispose]();
     await this.#claiming;
-    const all = [...this.#running.values()];
-    for (const { id, leave } of all) {
+    const jobs = [...this.#running].map(([id, { leave, done }]) => {
       this.#options.log.info("job handed back", { job_id: id });
       leave.abort();
-    }
-    const drained = Promise.all([this.#helper?.[Symbol.asyncDispose](), ...all.map(({ done }) => done)]);
+      return done;
+    });
+    const drained = Promise.all([this.#helper?.[Symbol.asyncDispose](), ...jobs]);
     // A database that is away would be waited for; what is not handed back then is free when its leases run out.
     await (this.#options.queue.isShared ? Promise.race([drained, Bun.sleep(DRAIN_MS)]) : drained);
   }
@@ -155,24 +149,35 @@ function whatBecame(summary: CrawlSummary, reporter: Reporter, parts: RunParts):
   if (summary.error?.code === "store_unavailable") return waitForStore(summary.error, reporter, parts);
   const state = summary.state === "completed" ? "completed" : "failed";
   const { progress, warnings } = summary;
-  return () => reporter.finish({ state, error: endError(summary), progress, warnings });
+  const error =
+    summary.state === "cancelled"
+      ? ({ code: "cancelled", message: "the job was cancelled" } as const)
+      : summary.error;
+  return () => reporter.finish({ state, error, progress, warnings });
 }
 
 function whatFailed(error: unknown, reporter: Reporter, parts: RunParts): Write {
   const { id, log, queue, foreign, isEnding } = parts;
-  if (isDirectoryBusy(error)) return () => reporter.handBack(BUSY_DELAY_MS);
-  if (isEnding() && isCancelled(error)) return () => reporter.handBack(0);
-  if (error instanceof Failure && error.code === "store_unavailable")
-    return waitForStore(error, reporter, parts);
+  const fail = (record: FailureRecord): Write => {
+    return () => reporter.finish({ state: "failed", error: record, progress: null, warnings: null });
+  };
+  if (!(error instanceof Failure)) {
+    log.error("fault", { job_id: id, error: describe(error) });
+    const message = "a fault inside the server; its log has the rest under the job's id";
+    return fail({ code: "internal", message });
+  }
+  // A stalled process, whose lease has run out, may still hold the crawl's memory.
+  const isDirectoryBusy = systemCode(error.cause)?.startsWith("SQLITE_BUSY") === true;
+  if (isDirectoryBusy) return () => reporter.handBack(BUSY_DELAY_MS);
+  if (isEnding() && error.code === "cancelled") return () => reporter.handBack(0);
+  if (error.code === "store_unavailable") return waitForStore(error, reporter, parts);
   if (error instanceof OtherStore && queue.isShared) {
     if (!foreign.has(id)) log.warning("job of another store", { job_id: id });
     foreign.add(id);
     return () => reporter.handBack(BUSY_DELAY_MS, FOREIGN);
   }
-  if (error instanceof Failure)
-    log.warning("job failed", { job_id: id, code: error.code, reason: error.message });
-  else log.error("fault", { job_id: id, error: describe(error) });
-  return () => reporter.finish({ state: "failed", error: toRecord(error), progress: null, warnings: null });
+  log.warning("job failed", { job_id: id, code: error.code, reason: error.message });
+  return fail(error.toRecord());
 }
 
 /** A job whose store is away goes on when it is back: nobody has to submit it again. */
@@ -200,20 +205,6 @@ async function writeDown(write: Write, { id, log, isEnding }: RunParts): Promise
     await Bun.sleep(SETTLE_MS);
   }
 }
-
-const endError = ({ state, error }: CrawlSummary): FailureRecord | null =>
-  state === "cancelled" ? { code: "cancelled", message: "the job was cancelled" } : error;
-
-const toRecord = (error: unknown): FailureRecord =>
-  error instanceof Failure
-    ? error.toRecord()
-    : { code: "internal", message: "a fault inside the server; its log has the rest under the job's id" };
-
-const isCancelled = (error: unknown): boolean => error instanceof Failure && error.code === "cancelled";
-
-/** Whether a stalled process, whose lease has run out, may still hold the crawl's memory. */
-const isDirectoryBusy = (error: unknown): boolean =>
-  error instanceof Failure && systemCode(error.cause)?.startsWith("SQLITE_BUSY") === true;
 
 type HelpedJob = Pick<ClaimedJob<CrawlSpec>, "id" | "spec">;
 

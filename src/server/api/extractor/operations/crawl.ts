@@ -11,6 +11,7 @@ import {
   BODY_PROBLEMS,
   parseWith,
   problem,
+  RETRY_AFTER,
   UNKNOWN_JOB,
   z,
 } from "../../openapi.ts";
@@ -87,9 +88,7 @@ const submitOperation = (parts: ExtractorParts): ApiOperation => ({
     },
     403: problem("A path leads out of the output root, or the Origin is foreign"),
     409: problem("An unfinished job has this output directory"),
-    429: problem("As many jobs wait as may, or too many requests", {
-      "Retry-After": { description: "Seconds to wait" },
-    }),
+    429: problem("As many jobs wait as may, or too many requests", RETRY_AFTER),
   },
   handle: (call) => submit(call, parts),
 });

@@ -1,9 +1,9 @@
 import { onAbort, pause } from "../../../../base/abort.ts";
-import { Failure } from "../../../../base/failure.ts";
+import { orNull } from "../../../../base/failure.ts";
 import type { JobRecord, StoredEvent } from "../../../../crawler/index.ts";
 import { ClientCounts } from "../../../middleware/limits.ts";
 import { ProblemError } from "../../../middleware/problem.ts";
-import { type ApiCall, type ApiOperation, problem, UNKNOWN_JOB, z } from "../../openapi.ts";
+import { type ApiCall, type ApiOperation, problem, RETRY_AFTER, UNKNOWN_JOB, z } from "../../openapi.ts";
 import { isOver, jobStatus } from "../jobs/spec.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { requireJob } from "./crawl.ts";
@@ -46,7 +46,7 @@ export function eventsOperation(parts: ExtractorParts): ApiOperation {
       200: { description: "The events", content: { "text/event-stream": ServerEvent } },
       204: { description: "The job has ended and its last event was seen: do not ask again" },
       404: UNKNOWN_JOB,
-      429: problem("Too many streams", { "Retry-After": { description: "Seconds to wait" } }),
+      429: problem("Too many streams", RETRY_AFTER),
     },
     handle: async (call) => {
       const job = await requireJob(call, parts);
@@ -134,7 +134,8 @@ async function* follow(
     const job = watch.latest();
     if (!job) return;
     const status = JSON.stringify(jobStatus(job));
-    const events = await readable(() => watch.eventsAfter(last));
+    // Null while events cannot be read: a reader that waits misses none.
+    const events = await orNull(watch.eventsAfter(last));
     let text = textOf(events ?? [], last);
     last = events?.at(-1)?.number ?? last;
     const hasCaughtUp = last >= job.lastEvent;
@@ -167,14 +168,4 @@ function textOf(events: readonly StoredEvent[], last: number): string {
     next = number + 1;
   }
   return text;
-}
-
-/** Null while events cannot be read: a reader that waits misses none. */
-async function readable<T>(read: () => Promise<T>): Promise<T | null> {
-  try {
-    return await read();
-  } catch (error) {
-    if (error instanceof Failure) return null;
-    throw error;
-  }
 }

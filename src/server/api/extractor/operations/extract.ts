@@ -13,6 +13,7 @@ import { subscriberNetwork } from "../../../../fetching/index.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
 import { acceptedTypes, type Exchange } from "../../../middleware/exchange.ts";
 import { callerOf } from "../../../middleware/origin.ts";
+import { textOf } from "../../mcp/pages.ts";
 import { type ApiOperation, answerOf, BODY_PROBLEMS, PAGE_PROBLEMS, parseWith, z } from "../../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { readExtraction, readNetwork, readUrl, requireSelectors } from "../requests.ts";
@@ -71,11 +72,8 @@ export const readPageOperation = (parts: ExtractorParts): ApiOperation => ({
     const form = formOf(exchange.request.headers.get("accept"));
     const fields = DEFAULT_FIELDS;
     const fetched = await extract({ url: targetOf(exchange) }, exchange, { ...parts, fields });
-    return form === "json"
-      ? Response.json(articleFields(fetched, fields))
-      : new Response(TEXT[form].write(fetched), {
-          headers: { "content-type": TEXT[form].type, vary: "Accept" },
-        });
+    if (form === null) return Response.json(articleFields(fetched, fields));
+    return new Response(form.write(fetched), { headers: { "content-type": form.type, vary: "Accept" } });
   },
 });
 
@@ -111,36 +109,29 @@ function targetOf({ path, request }: Exchange): string {
   return decoded.replace(/^(https?):\/*/i, "$1://");
 }
 
-const TEXT = {
-  markdown: { type: "text/markdown; charset=utf-8", write: toMarkdown },
+type TextForm = { readonly type: string; readonly write: (fetched: FetchedArticle) => string };
+
+const MARKDOWN: TextForm = {
+  type: "text/markdown; charset=utf-8",
+  write: ({ article }) => `${composeMarkdown(article.title, article.markdown ?? "")}\n`,
+};
+const TEXT = "text/plain; charset=utf-8";
+
+/** The forms of an article by the type that a client takes; null stands for JSON. */
+const FORMS: ReadonlyMap<string, TextForm | null> = new Map([
+  ["application/json", null],
+  ["text/markdown", MARKDOWN],
+  ["text/plain", { type: TEXT, write: (fetched) => `${textOf(fetched)}\n` }],
   // Browsers show plain text and save Markdown.
-  browser: { type: "text/plain; charset=utf-8", write: toMarkdown },
-  text: {
-    type: "text/plain; charset=utf-8",
-    write: ({ article }: FetchedArticle) =>
-      `${article.title === null ? "" : `${article.title}\n\n`}${article.text}\n`,
-  },
-} as const;
+  ["text/html", { ...MARKDOWN, type: TEXT }],
+  ["text/*", MARKDOWN],
+  ["*/*", MARKDOWN],
+]);
 
-function toMarkdown({ article }: FetchedArticle): string {
-  return `${composeMarkdown(article.title, article.markdown ?? "")}\n`;
-}
-
-type Form = "json" | keyof typeof TEXT;
-
-/** The format that an Accept header prefers; Markdown when it leaves the choice. */
-function formOf(accept: string | null): Form {
+/** The form that an Accept header prefers; Markdown when it leaves the choice. */
+function formOf(accept: string | null): TextForm | null {
   const [wanted] = acceptedTypes(accept)
     .filter(({ type, weight }) => FORMS.has(type) && weight > 0)
     .sort((a, b) => b.weight - a.weight);
-  return FORMS.get(wanted?.type ?? "") ?? "markdown";
+  return FORMS.get(wanted?.type ?? "*/*") ?? null;
 }
-
-const FORMS: ReadonlyMap<string, Form> = new Map([
-  ["application/json", "json"],
-  ["text/markdown", "markdown"],
-  ["text/plain", "text"],
-  ["text/html", "browser"],
-  ["text/*", "markdown"],
-  ["*/*", "markdown"],
-]);
