@@ -23,9 +23,7 @@ const allOffered: readonly Flag[] = [
   ...new Map(COMMANDS.flatMap(({ flags }) => flags).map((flag) => [flag.name, flag])).values(),
 ];
 
-/**
- * The command that prints the codenames of the tenants for the scripts; it prints nothing without a deployment file.
- */
+/** Prints the codenames of the tenants for the scripts; nothing without a deployment file. */
 const TENANTS = "article-extractor completions tenants 2> /dev/null";
 /** The commands that take a tenant as their first argument, and those that take any number of tenants. */
 const OF_ONE_TENANT = ["search", "fetch"];
@@ -193,10 +191,7 @@ ${[...commandLines, ...flagLines, ...argumentLines].join("\n")}
 `;
 }
 
-/**
- * Returns the condition under which fish offers an option: everywhere, after its commands, or when no command is
- * named (which means extract).
- */
+/** When fish offers an option: always, after its commands, or when none is named (which means extract). */
 function fishCondition({ name, short, isRepeatable }: Flag): string {
   const takes = (command: Command): boolean => command.flags.some((flag) => flag.name === name);
   const isNew = `not __fish_contains_opt ${short ? `-s ${short} ` : ""}${name}`;

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type PlacedDeployment, type Program, readProgram } from "../app/index.ts";
+import type { PlacedDeployment, Program } from "../app/index.ts";
 import { Failure } from "../base/failure.ts";
 import { MAX_DEPLOYMENT_BYTES, readDeployment, type Settings } from "../settings/index.ts";
 import { readText } from "./input.ts";
 import { type Io, wrongUsage } from "./io.ts";
 import { optionValue } from "./option-values.ts";
-import { type CommandParts, environmentOf, overridesOf, warnOfMisspelt } from "./program.ts";
+import { type CommandParts, readCommandProgram, warnOfMisspelt } from "./program.ts";
 
 /** The program and the deployment file that a command works with. */
 export type DeployedProgram = { readonly program: Program; readonly deployment: PlacedDeployment };
@@ -14,29 +14,16 @@ export type DeployedProgram = { readonly program: Program; readonly deployment: 
 /** What `--config` says; null: the environment's file, then `./deployment.json`. */
 const configOf = ({ typed }: CommandParts): string | null => optionValue.text(typed, "config");
 
-/**
- * Reads the program and the requested deployment file.
- * @throws Failure `unreadable_input`; `invalid_settings` with a line for each problem
- */
+/** Reads the program and the requested deployment file. @throws Failure `unreadable_input`, `invalid_settings` */
 export async function openDeployment(
   parts: CommandParts,
   config = configOf(parts),
 ): Promise<DeployedProgram> {
-  return await deploymentOf(parts, await programOf(parts), config);
-}
-
-async function deploymentOf(
-  { io, notices }: CommandParts,
-  program: Program,
-  config: string | null,
-): Promise<DeployedProgram> {
-  const deployment = await chooseDeployment({ config, settings: program.settings, io });
-  warnOfMisspelt(program.environment, { io, notices, deployment });
+  const program = await readCommandProgram(parts);
+  const deployment = await chooseDeployment(config, program.settings, parts.io);
+  warnOfMisspelt(program.environment, deployment, parts);
   return { program, deployment };
 }
-
-const programOf = async ({ typed, io }: CommandParts): Promise<Program> =>
-  readProgram(io, await environmentOf(typed, io), overridesOf(typed));
 
 /**
  * Does the same for a program that also runs without a deployment file; a file that is found in the current directory
@@ -46,13 +33,11 @@ const programOf = async ({ typed, io }: CommandParts): Promise<Program> =>
 export async function openOptionalDeployment(
   parts: CommandParts,
 ): Promise<Pick<DeployedProgram, "program"> & { readonly deployment: PlacedDeployment | null }> {
-  const { io, notices } = parts;
-  const config = configOf(parts);
-  const program = await programOf(parts);
-  const isNamed = config !== null || program.settings.deploymentConfig !== null;
-  if (isNamed) return await deploymentOf(parts, program, config);
-  const deployment = existsSync(DEFAULT_CONFIG) ? await loadFound(parts) : null;
-  warnOfMisspelt(program.environment, { io, notices, deployment });
+  const program = await readCommandProgram(parts);
+  const named = configOf(parts) ?? program.settings.deploymentConfig;
+  const find = async () => (existsSync(DEFAULT_CONFIG) ? await loadFound(parts) : null);
+  const deployment = named === null ? await find() : await loadDeployment(named, parts.io);
+  warnOfMisspelt(program.environment, deployment, parts);
   return { program, deployment };
 }
 
@@ -69,16 +54,12 @@ async function loadFound({ io, notices }: CommandParts): Promise<PlacedDeploymen
 /** The path of the deployment file when nothing names one. */
 export const DEFAULT_CONFIG = "deployment.json";
 
-/**
- * Reads the requested deployment file.
- * @throws Failure `unreadable_input`; `invalid_settings` with a line for each problem
- */
-export async function chooseDeployment(choice: {
-  readonly config: string | null;
-  readonly settings: Settings;
-  readonly io: Io;
-}): Promise<PlacedDeployment> {
-  const { config, settings, io } = choice;
+/** Reads the requested deployment file. @throws Failure `unreadable_input`; `invalid_settings`, a line a problem */
+export async function chooseDeployment(
+  config: string | null,
+  settings: Settings,
+  io: Io,
+): Promise<PlacedDeployment> {
   const named = config ?? settings.deploymentConfig;
   if (named === null && !existsSync(DEFAULT_CONFIG))
     throw wrongUsage(
@@ -87,10 +68,7 @@ export async function chooseDeployment(choice: {
   return await loadDeployment(named ?? DEFAULT_CONFIG, io);
 }
 
-/**
- * Reads a deployment file.
- * @throws Failure `unreadable_input`; `invalid_settings` with a line for each problem
- */
+/** Reads a deployment file. @throws Failure `unreadable_input`; `invalid_settings` with a line for each problem */
 export const loadDeployment = async (path: string, io: Io): Promise<PlacedDeployment> =>
   placeDeployment(path, await readDeploymentText(path, io));
 

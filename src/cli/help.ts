@@ -122,10 +122,7 @@ export function formatHelp(command: Command, { width, paint }: HelpOptions): str
 
 const SCREEN_ROWS = 22; // of 24: a prompt stands before and behind
 
-/**
- * Formats an overview of the program for a screen of 24 lines, as much of it as fits at this width. Everything else
- * is in the help.
- */
+/** Formats what fits of the overview on a screen of 24 lines; everything else is in the help. */
 export function formatOverview({ width, paint }: HelpOptions): string {
   const usage = `${paint.bold("Usage:")} article-extractor URL [options]`;
   const named = "       article-extractor COMMAND [options]";

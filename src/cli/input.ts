@@ -24,12 +24,7 @@ type ReadOptions = {
 export async function readDocument(path: string, options: ReadOptions): Promise<LocalDocument> {
   const { url, maxBytes, signal } = options;
   const bytes = await untilAborted(readBytes(path, maxBytes), signal);
-  return toDocument({
-    name: path,
-    bytes,
-    url,
-    declaredType: TYPE_BY_EXTENSION[extname(path).toLowerCase()] ?? null,
-  });
+  return toDocument(path, bytes, url, TYPE_BY_EXTENSION[extname(path).toLowerCase()]);
 }
 
 /** Reads a page from standard input; throws as `readDocument`. */
@@ -37,7 +32,7 @@ export async function readStdin(io: Io, { url, maxBytes }: ReadOptions): Promise
   const name = "standard input";
   const bytes = await io.stdin.read(maxBytes + 1);
   requireSize(name, bytes.length, maxBytes);
-  return toDocument({ name, bytes, url, declaredType: null });
+  return toDocument(name, bytes, url);
 }
 
 /** Reads a small text file or, for "-", standard input; throws as `readDocument`. */
@@ -87,24 +82,20 @@ async function readBytes(path: string, maxBytes: number): Promise<Uint8Array> {
 }
 
 function requireSize(name: string, bytes: number, maxBytes: number): void {
-  if (bytes > maxBytes) {
+  if (bytes > maxBytes)
     throw new Failure("too_large", `${name} is larger than ${maxBytes} bytes; --max-bytes sets the limit`);
-  }
 }
 
-type RawDocument = {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-  readonly url: PageUrl | null;
-  readonly declaredType: string | null;
-};
-
-function toDocument({ name, bytes, url, declaredType }: RawDocument): LocalDocument {
+function toDocument(
+  name: string,
+  bytes: Uint8Array,
+  url: PageUrl | null,
+  declaredType?: string,
+): LocalDocument {
   if (bytes.length === 0) throw new Failure("unreadable_input", `${name} is empty`);
   const sniffed = sniffPageType(bytes);
-  if (sniffed === null) {
+  if (sniffed === null)
     throw new Failure("unsupported_content", `${name} is not HTML, Markdown or plain text`);
-  }
   const decoded = decodeText(bytes, null);
   const { text } = decoded;
   return {

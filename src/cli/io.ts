@@ -1,13 +1,10 @@
 import type { Host } from "../app/index.ts";
 import { orAborted } from "../base/abort.ts";
 import { Failure } from "../base/failure.ts";
-import { systemReason } from "../base/system-error.ts";
+import { systemCode, systemReason } from "../base/system-error.ts";
 import type { ServingProcess } from "../server/index.ts";
 
-/**
- * Everything that a command sees of its process, so that a command is a function from words and streams to an exit
- * code.
- */
+/** All that a command sees of its process: it is a function from words and streams to an exit code. */
 export type Io = Host &
   ServingProcess & {
     /** The words that start this program: its path, or the path of its runtime and its own. */
@@ -37,10 +34,7 @@ export type Io = Host &
     };
   };
 
-/**
- * The destination of a stream, so that a path to the same file, pipe or terminal is recognised; null when it is
- * closed.
- */
+/** Where a stream goes, so that a path to the same file, pipe or terminal is recognised; null when it is closed. */
 export type FileIdentity = { readonly dev: number; readonly ino: number };
 
 /** The reader of the output has closed it, as `head` does when it has enough. */
@@ -48,14 +42,10 @@ export class OutputClosed extends Error {
   override readonly name = "OutputClosed";
 }
 
-/** Tells whether the system refused for this reason. */
-export const hasCode = (error: unknown, code: string): boolean =>
-  (error as NodeJS.ErrnoException | null)?.code === code;
-
 /** Translates an error of writing to stdout. */
 export function stdoutFailure(cause: unknown): Error {
   // The reader has closed the output, as `head` does, so nothing is wrong.
-  if (hasCode(cause, "EPIPE")) return new OutputClosed();
+  if (systemCode(cause) === "EPIPE") return new OutputClosed();
   return new Failure("unwritable_output", `standard output cannot be written: ${systemReason(cause)}`, {
     cause,
   });

@@ -21,25 +21,23 @@ import type { Notices } from "./terminal/notices.ts";
 /** The parts that every command gets that opens the program. */
 export type CommandParts = { readonly typed: Typed; readonly io: Io; readonly notices: Notices };
 
-/**
- * Reads the program for a command without a deployment file: option, then environment, then `.env`, then default.
- * @throws Failure `invalid_settings`, `invalid_usage`
- */
-export async function openProgram({ typed, io, notices }: CommandParts): Promise<Program> {
-  const environment = await environmentOf(typed, io);
-  warnOfMisspelt(environment, { io, notices, deployment: null });
-  return readProgram(io, environment, overridesOf(typed));
+/** Reads the program: option, environment, `.env`, default. @throws Failure `invalid_settings`, `invalid_usage` */
+export async function openProgram(parts: CommandParts): Promise<Program> {
+  const environment = await environmentOf(parts);
+  warnOfMisspelt(environment, null, parts);
+  return readProgram(parts.io, environment, overridesOf(parts.typed));
 }
 
-/**
- * The variables of the process, and of the `.env` file.
- * @throws Failure `invalid_settings` when the file cannot be read, and the signal's reason
- */
-export const environmentOf = (typed: Typed, io: Io): Promise<Environment> =>
+/** Does the same without a warning, which a deployment file may make needless. */
+export const readCommandProgram = async (parts: CommandParts): Promise<Program> =>
+  readProgram(parts.io, await environmentOf(parts), overridesOf(parts.typed));
+
+/** The variables of the process and its `.env` file. @throws Failure `invalid_settings`, and the signal's reason */
+const environmentOf = ({ typed, io }: CommandParts): Promise<Environment> =>
   untilAborted(readEnvironment(io, typed.one("env-file")), io.signal);
 
 /** Returns the typed settings, which override the environment. */
-export function overridesOf(typed: Typed): Overrides {
+function overridesOf(typed: Typed): Overrides {
   return {
     logLevel: optionValue.choice(typed, "log-level", LOG_LEVELS),
     logFormat: optionValue.choice(typed, "log-format", LOG_FORMATS),
@@ -61,12 +59,9 @@ function readEgress(typed: Typed): string | null {
 }
 
 /** The application as a command sees it; dispose of `app` after use. */
-type CommandApp = { readonly app: App; readonly program: Program; readonly log: Log };
+export type CommandApp = { readonly app: App; readonly program: Program; readonly log: Log };
 
-/**
- * Opens the application for the person who runs the program.
- * @throws Failure `invalid_settings`, `invalid_usage`
- */
+/** Opens the application for the person who runs the program. @throws Failure `invalid_settings`, `invalid_usage` */
 export async function openCommandApp(
   parts: CommandParts,
   { extractsOnePage = false }: { readonly extractsOnePage?: boolean } = {},
@@ -110,7 +105,8 @@ export function noteMissingBrowser(
 /** Warns about variables that are not read because they are misspelt. */
 export function warnOfMisspelt(
   environment: Environment,
-  { io, notices, deployment }: Omit<CommandParts, "typed"> & { readonly deployment: Deployment | null },
+  deployment: Deployment | null,
+  { io, notices }: CommandParts,
 ): void {
   // The first of several processes has already warned.
   if (io.supervisor !== null) return;

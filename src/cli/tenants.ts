@@ -3,10 +3,7 @@ import { describeReasons, type TenantStatus } from "../tenants/index.ts";
 import { openDeployment } from "./deployment.ts";
 import type { CommandParts } from "./program.ts";
 
-/**
- * Opens the tenants of a deployment file for one command; an interruption stops their work.
- * @throws Failure as `openDeployment`
- */
+/** Opens the tenants for one command; an interruption stops their work. @throws Failure as `openDeployment` */
 export async function openCommandTenants(parts: CommandParts): Promise<OpenTenants> {
   const { program, deployment } = await openDeployment(parts);
   const log = program.openLog("critical");
@@ -21,10 +18,7 @@ export async function openCommandTenants(parts: CommandParts): Promise<OpenTenan
   return { ...tenants, [Symbol.asyncDispose]: close };
 }
 
-/**
- * Says how many files are not in an index, for the end of a line; empty when all are.
- * @param how names them
- */
+/** Says how many files are not in an index, for the end of a line; empty when all are. @param how names them */
 export function describeLeftOut(leftOut: TenantStatus["leftOut"], how: string): string {
   const reasons = describeReasons(leftOut);
   return reasons === "" ? "" : `; left out: ${reasons}${how}`;

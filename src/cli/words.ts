@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { dirname } from "node:path";
 
 /**
@@ -17,9 +18,7 @@ export function decodePath(bytes: Uint8Array): string {
   return text;
 }
 
-/**
- * Returns the argument for functions of `node:fs` for a path from `decodePath`: text, or bytes when it is not UTF-8.
- */
+/** The path for `node:fs` of one from `decodePath`: text, or bytes when it is not UTF-8. */
 export function pathBytes(path: string): string | Buffer {
   if (!hasRawBytes(path)) return path;
   const parts = path.split(RAW_BYTE).map((part) => {
@@ -60,22 +59,6 @@ export function decodeWords(
 const UTF8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const RAW_BYTE = /([\udc80-\udcff])/u;
 
-/** Returns the length of the UTF-8 sequence that begins here (Unicode 16, table 3-7); 0 when none does. */
-function sequenceLength(bytes: Uint8Array, at: number): number {
-  const first = bytes[at] ?? 0;
-  if (first < 0x80) return 1;
-  const length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
-  const second = bytes[at + 1] ?? 0;
-  const [low, high] = SECOND_BYTES[first] ?? [0x80, 0xbf];
-  const isBegun = first >= 0xc2 && first <= 0xf4 && second >= low && second <= high;
-  const isContinued = [2, 3].every((step) => step >= length || ((bytes[at + step] ?? 0) & 0xc0) === 0x80);
-  return isBegun && isContinued ? length : 0;
-}
-
-/** The bytes that may follow these first bytes; others accept any continuation. */
-const SECOND_BYTES: Readonly<Record<number, readonly [low: number, high: number]>> = {
-  224: [0xa0, 0xbf],
-  237: [0x80, 0x9f],
-  240: [0x90, 0xbf],
-  244: [0x80, 0x8f],
-};
+/** The length of the UTF-8 sequence that begins here; 0 when none does. */
+const sequenceLength = (bytes: Uint8Array, at: number): number =>
+  [1, 2, 3, 4].find((length) => isUtf8(bytes.subarray(at, at + length))) ?? 0;

@@ -24,10 +24,7 @@ export const extractionDefaults = ({ favor, engine }: Pick<Settings, "favor" | "
 /** The defaults of a crawl when neither an option nor the environment says otherwise. */
 export const DEFAULT_CRAWL = { maxDepth: 3 } as const;
 
-/**
- * The defaults of a tenant's search. The boosts are those that ranked best on six collections of
- * documentation (docs/search.md).
- */
+/** A tenant's search; these boosts ranked best on six collections of documentation (docs/search.md). */
 export const DEFAULT_SEARCH: SearchSettings = {
   profile: "default",
   language: "en",

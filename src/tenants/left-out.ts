@@ -46,10 +46,7 @@ export class LeftOutFiles {
     else this.#add({ path, reason, detail }, this.#ofBuild);
   }
 
-  /**
-   * Writes the whole list beside the index, since the record of the tenant is read with each status.
-   * @throws Failure `unwritable_output`
-   */
+  /** Writes the list beside the index: the record is read with each status. @throws Failure `unwritable_output` */
   async save(indexPath: string): Promise<{ readonly skippedFiles: number; readonly leftOut: LeftOutCounts }> {
     const files = [...this.#ofFiles, ...this.#ofBuild];
     await writeState(listPathOf(indexPath), files);

@@ -39,10 +39,7 @@ export class LiveIndex implements Disposable, Resting {
     this.#options = options;
   }
 
-  /**
-   * Returns the index to search now.
-   * @throws Failure `index_missing`, `index_outdated`, `index_corrupt`, when no index can be used
-   */
+  /** The index to search now. @throws Failure `index_missing`, `index_outdated`, `index_corrupt` when there is none */
   get(): SearchIndex {
     this.refresh(false);
     if (this.#open) {
@@ -92,10 +89,7 @@ export class LiveIndex implements Disposable, Resting {
     return this.#stat()?.size ?? null;
   }
 
-  /**
-   * Checks for a newer file.
-   * @param isDue checks even if the last check was a moment ago
-   */
+  /** Checks for a newer file. @param isDue checks even if the last check was a moment ago */
   refresh(isDue: boolean): void {
     const now = performance.now();
     // While there is no index, every call checks for the first one.
@@ -217,10 +211,7 @@ export function createOpenIndexes(max: number): OpenIndexes {
   };
 }
 
-/**
- * Runs a tenant's example queries after a build. A failing query counts as one without hits, since the index
- * is complete.
- */
+/** Runs example queries after a build. A failing one counts as one without hits, since the index is complete. */
 export async function runTestQueries(
   queries: readonly string[],
   countHits: (query: string) => number,

@@ -97,10 +97,7 @@ export class Place {
     return new Failure("index_missing", `${this.indexPath} was built for ${whose(written, this.directory)}`);
   }
 
-  /**
-   * Makes the place the tenant's own before anything is written into it.
-   * @throws Failure `foreign_state` that names who has it; `unwritable_output`
-   */
+  /** Makes the place the tenant's before anything is written. @throws Failure `foreign_state` that names who has it */
   async claim(): Promise<void> {
     makeStateDirectory(this.directory);
     for (;;) {

@@ -137,10 +137,7 @@ export class TenantRegistry implements AsyncDisposable {
     return this.#derived().details;
   }
 
-  /**
-   * At most 10 tenants that match, the best first. A query that names a library and a version begins with the
-   * tenants of that version.
-   */
+  /** At most 10 matching tenants, the best first; those of a library's version that the query names come before. */
   find(query: string): FoundTenants {
     const { details, finder } = this.#derived();
     const choice = chooseMentioned(details, query);
@@ -164,10 +161,7 @@ export class TenantRegistry implements AsyncDisposable {
     return this.#tenantOf(codename).detail;
   }
 
-  /**
-   * @throws Failure `unknown_tenant`, `search_disabled`, `index_missing`, `index_outdated`, `index_corrupt`,
-   *   `timeout`
-   */
+  /** @throws Failure `unknown_tenant`, `search_disabled`, `index_missing`, `index_outdated`, `index_corrupt`, … */
   async search(codename: string, query: string, options: TenantSearchOptions): Promise<SearchAnswer> {
     const tenant = this.#tenantOf(codename);
     return await this.#using(tenant, () => tenant.search(query, options));
@@ -240,10 +234,7 @@ export class TenantRegistry implements AsyncDisposable {
     return this.#statusesOf(this.#named(null));
   }
 
-  /**
-   * Lists the files that the last build of a tenant's index left out; the status has their counts.
-   * @throws Failure `unknown_tenant`
-   */
+  /** Lists what the last build left out; the status has the counts. @throws Failure `unknown_tenant` */
   async leftOut(codename: string): Promise<readonly LeftOut[]> {
     return await this.#tenantOf(codename).leftOut();
   }
@@ -269,10 +260,7 @@ export class TenantRegistry implements AsyncDisposable {
     this.#parts.start();
   }
 
-  /**
-   * Builds the index of a tenant now, analysing only changed documents.
-   * @throws Failure of the build, `unknown_tenant`
-   */
+  /** Builds a tenant's index now, analysing what changed. @throws Failure of the build, `unknown_tenant` */
   async build(codename: string): Promise<TenantStatus> {
     const tenant = this.#tenantOf(codename);
     await tenant.build();
@@ -291,10 +279,7 @@ export class TenantRegistry implements AsyncDisposable {
     return await this.#statusOf(tenant);
   }
 
-  /**
-   * Requests a sync of a tenant from whichever process leads.
-   * @throws Failure `unknown_tenant`
-   */
+  /** Requests a sync of a tenant from whichever process leads. @throws Failure `unknown_tenant` */
   async requestSync(codename: string): Promise<SyncRequestOutcome> {
     const tenant = this.#tenantOf(codename);
     const { source, allowIndexBuilds } = tenant.settings;

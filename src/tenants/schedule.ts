@@ -30,10 +30,7 @@ export function dueAt(tenant: TenantSettings, record: SyncRecord, now: number): 
 /** A smaller difference does not mean that the clock was set back. */
 const TOLERANCE_MS = 5_000;
 
-/**
- * Finds recorded times that lie in the future because the clock was set back, and corrects them; null when
- * there are none.
- */
+/** Corrects recorded times that are in the future because the clock was set back; null when none are. */
 export function withoutFutureTimes(
   { syncedAt, failedAt }: SyncRecord,
   now: number,
@@ -69,10 +66,7 @@ type Fields = Readonly<Record<"minute" | "hour" | "dayOfMonth" | "month" | "dayO
 /** A leap day on a given day of the week comes within 40 years (the 28-year cycle breaks at 2100). */
 const FARTHEST_MS = 41 * 366 * DAY_MS;
 
-/**
- * Finds a time at which both day fields match. The package would accept either, so the day of the week is
- * checked here.
- */
+/** A time at which both day fields match. The package accepts either, so the day of the week is checked here. */
 function nextOf({ minute, hour, dayOfMonth, month, dayOfWeek }: Fields, after: number): number | null {
   const days = daysOfWeek(dayOfWeek);
   const expression = `${minute} ${hour} ${dayOfMonth} ${month} *`;
@@ -112,10 +106,7 @@ const SLOTS = 2;
 const LEASE_MS = 15_000;
 const LOOK_EVERY_MS = 250;
 
-/**
- * Waits for one of the slots for syncs.
- * @throws Failure `cancelled` when the signal aborts
- */
+/** Waits for one of the slots for syncs. @throws Failure `cancelled` when the signal aborts */
 export async function takeSyncSlot(
   { leases, owner, onLeaseError: onError }: LeaseHolder,
   signal: AbortSignal,

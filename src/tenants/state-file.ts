@@ -15,10 +15,7 @@ export async function readState<T>(path: string, isValid: (value: unknown) => va
   }
 }
 
-/**
- * Writes a value to a temporary file and renames it.
- * @throws Failure `unwritable_output`
- */
+/** Writes a value to a temporary file and renames it. @throws Failure `unwritable_output` */
 export const writeState = (path: string, value: unknown): Promise<void> =>
   writeWhole(path, JSON.stringify(value), PRIVATE_FILE_MODE);
 
@@ -36,10 +33,7 @@ export async function writeWhole(path: string, content: string | Uint8Array, mod
   }
 }
 
-/**
- * Creates a tenant's state directory for this user alone.
- * @throws Failure `unwritable_output`
- */
+/** Creates a tenant's state directory for this user alone. @throws Failure `unwritable_output` */
 export function makeStateDirectory(directory: string): void {
   try {
     makePrivateDirectory(directory);

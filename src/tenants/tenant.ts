@@ -93,10 +93,7 @@ export class Tenant implements AsyncDisposable {
     return this.#place.settle({ book: this.#book, documents, log: this.#log });
   }
 
-  /**
-   * Returns the status that follows from its record.
-   * @param isLed see `explain`
-   */
+  /** Returns the status that follows from its record. @param isLed see `explain` */
   statusFrom(record: TenantRecord, isLed: boolean): TenantStatus {
     const { builtAt, bytes, documentCount, failure } = this.#index;
     const { codename, source, search } = this.settings;
@@ -223,10 +220,7 @@ export class Tenant implements AsyncDisposable {
     }, this.#options.onSynced);
   }
 
-  /**
-   * Builds the index of the present documents, or waits while that is under way.
-   * @throws Failure
-   */
+  /** Builds the index of the present documents, or waits while that is under way. @throws Failure */
   async build(): Promise<void> {
     await this.#run(async (work) => void (await this.#buildInTurn(work)));
   }

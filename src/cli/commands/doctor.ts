@@ -4,7 +4,6 @@ import { access, constants, statfs } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, resolve } from "node:path";
 import {
-  type App,
   checkDatabase,
   type DatabaseReport,
   hasDisplay,
@@ -12,19 +11,16 @@ import {
   openDatabase,
   openStore,
   openTenants,
-  type Program,
   stateDirectoryOf,
 } from "../../app/index.ts";
 import { Failure } from "../../base/failure.ts";
-import type { Log } from "../../base/log.ts";
 import { type ObjectStore, parseStoreUrl } from "../../base/objects.ts";
 import { VERSION } from "../../base/version.ts";
 import type { TenantStatus } from "../../tenants/index.ts";
 import { chooseDeployment, DEFAULT_CONFIG } from "../deployment.ts";
 import { readText } from "../input.ts";
-import type { Io } from "../io.ts";
-import { openCommandApp } from "../program.ts";
-import { type Run, requireNoArguments } from "../shell.ts";
+import { type CommandApp, openCommandApp } from "../program.ts";
+import { type Run, requireNoArguments, type Shell } from "../shell.ts";
 import { describeCut, describeLeftOut } from "../tenants.ts";
 import { countedDocuments, type Paint } from "../terminal/notices.ts";
 
@@ -35,51 +31,39 @@ type Finding = {
   readonly detail: string;
 };
 
-type DoctorParts = {
-  readonly app: App;
-  readonly program: Program;
-  readonly io: Io;
-  readonly paint: Paint;
-  readonly isJson: boolean;
-  /** The value of `--config`. */
-  readonly config: string | null;
-  readonly log: Log;
-};
+type DoctorParts = Shell & CommandApp;
 
 /** Runs `doctor`; returns 0, or 1 when it finds a problem. */
 export const doctor: Run = async (shell) => {
   const { typed, io } = shell;
   requireNoArguments(typed);
-  const { app, program, log } = await openCommandApp(shell);
-  await using _ = app;
-  const config = typed.one("config") ?? null;
-  return await look({ app, program, log, io, paint: shell.paint(), isJson: typed.has("json"), config });
-};
-
-async function look(parts: DoctorParts): Promise<number> {
-  const findings = [
-    ...(await findingsOf("browser", () => lookAtBrowser(parts))),
-    display(parts),
-    ...proxies(parts),
-    await certificates(parts),
-    ...(await findingsOf("storage state", async () => [storageState(parts)])),
-    await disk("disk", process.cwd()),
-    await disk("temporary files", tmpdir()),
-    await stateDirectory("state directory", stateDirectoryOf(parts.program, "extractor")),
-    await stateDirectory("search state directory", stateDirectoryOf(parts.program, "search")),
-    ...(await findingsOf("database", () => lookAtDatabase(parts))),
-    ...(await findingsOf("store", () => lookAtStore(parts))),
-    await git(),
-    ...(await lookAtTenants(parts)),
-  ];
+  const opened = await openCommandApp(shell);
+  await using _ = opened.app;
+  const findings = await look({ ...shell, ...opened });
   const isWell = findings.every(({ status }) => status !== "problem");
-  await parts.io.stdout.write(
-    parts.isJson
+  await io.stdout.write(
+    typed.has("json")
       ? `${JSON.stringify({ version: VERSION, ok: isWell, checks: findings }, null, 2)}\n`
-      : formatFindings(findings, parts.paint),
+      : formatFindings(findings, shell.paint()),
   );
   return isWell ? 0 : 1;
-}
+};
+
+const look = async (parts: DoctorParts): Promise<readonly Finding[]> => [
+  ...(await findingsOf("browser", () => lookAtBrowser(parts))),
+  display(parts),
+  ...proxies(parts),
+  await certificates(parts),
+  ...(await findingsOf("storage state", async () => [storageState(parts)])),
+  await disk("disk", process.cwd()),
+  await disk("temporary files", tmpdir()),
+  await stateDirectory("state directory", stateDirectoryOf(parts.program, "extractor")),
+  await stateDirectory("search state directory", stateDirectoryOf(parts.program, "search")),
+  ...(await findingsOf("database", () => lookAtDatabase(parts))),
+  ...(await findingsOf("store", () => lookAtStore(parts))),
+  await git(),
+  ...(await lookAtTenants(parts)),
+];
 
 function formatFindings(findings: readonly Finding[], paint: Paint): string {
   const width = Math.max(...findings.map(({ name }) => name.length));
@@ -263,15 +247,14 @@ async function git(): Promise<Finding> {
   return note(name, "none was found: repositories cannot be sources of documentation search");
 }
 
-/**
- * Checks the tenants of the deployment file and what keeps them from being synced; does nothing without a file.
- */
+/** Checks the tenants of the deployment file and what keeps them from being synced; does nothing without a file. */
 async function lookAtTenants(parts: DoctorParts): Promise<Finding[]> {
-  const { config, program, io } = parts;
+  const { typed, program, io } = parts;
   const { settings } = program;
+  const config = typed.one("config");
   if (config === null && settings.deploymentConfig === null && !existsSync(DEFAULT_CONFIG)) return [];
   try {
-    const deployment = await chooseDeployment({ config, settings, io });
+    const deployment = await chooseDeployment(config, settings, io);
     await using tenants = openTenants(program, { ...parts, deployment });
     const { registry, sources } = tenants;
     const problems = await sources.problems(io.signal);

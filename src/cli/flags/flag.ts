@@ -12,10 +12,7 @@ export const FLAG_GROUPS = [
 ] as const;
 type FlagGroup = (typeof FLAG_GROUPS)[number];
 
-/**
- * One option, declared once: parsing, help, completions and the reference come from it. A flag without
- * a placeholder is a switch.
- */
+/** One option, which parsing, help, completions and the reference read. Without a placeholder it is a switch. */
 export type Flag = {
   readonly name: string;
   readonly short?: string;

@@ -83,10 +83,7 @@ export function createPaint(isColored: boolean): Paint {
   return { bold: style(1), red: style(31), green: style(32), yellow: style(33) };
 }
 
-/**
- * Breaks a text into lines of at most `width` characters at its spaces; a longer word stands alone.
- * @param measure characters that are seen of a word
- */
+/** Breaks a text at spaces into lines of `width` characters, as `measure` counts them; long words stand alone. */
 export function wrap(text: string, width: number, measure = (word: string): number => word.length): string[] {
   const lines: string[] = [];
   let line = "";

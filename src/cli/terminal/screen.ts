@@ -90,9 +90,7 @@ export class Pace {
   }
 }
 
-/**
- * Formats the progress of a crawl on one line of at most `columns` characters, in the fullest wording that fits.
- */
+/** Formats the progress of a crawl on one line of at most `columns` characters, in the fullest wording that fits. */
 export function formatProgress(progress: CrawlProgress, pagesPerSecond: number, columns: number): string {
   const { failed, skipped, inFlight } = progress;
   const done = `${progress.progress}/${progress.total}`;

@@ -24,10 +24,7 @@ export function fieldsOf(schema: JsonField, path: Path, source: unknown): string
   });
 }
 
-/**
- * Paths that hold a list instead of an object. A check of an object's fields sees no difference between `[]`
- * and `{}`.
- */
+/** Paths of lists where objects belong: a check of an object's fields sees no difference between `[]` and `{}`. */
 export function listsForObjects(schema: JsonField, json: unknown, path: Path = []): Path[] {
   const source = typeof json === "object" && json !== null && "source_type" in json ? json.source_type : null;
   return formsOf(schema, source).flatMap((form) => {

@@ -64,10 +64,7 @@ export async function openAccess(access: GitAccess, tenant: GitTenant, home: str
   };
 }
 
-/**
- * Returns the repository's URL if the operator allows it.
- * @throws Failure `invalid_settings`
- */
+/** Returns the repository's URL if the operator allows it. @throws Failure `invalid_settings` */
 export function requireAllowedUrl(tenant: GitTenant, { protocols, knownHostsFile }: GitPermissions): URL {
   const { codename, repositoryUrl } = tenant;
   const url = URL.parse(repositoryUrl);

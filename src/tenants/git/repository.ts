@@ -29,10 +29,7 @@ type RepositoryOptions = GitOptions & {
 
 /** The fetched objects of a repository: commit and trees of one revision, and the requested blobs. */
 export interface Repository {
-  /**
-   * Asks the server for the present commit of the branch or tag.
-   * @throws Failure `unreadable_input` that names the existing ones
-   */
+  /** Asks for the commit of the branch or tag. @throws Failure `unreadable_input` that names the existing ones */
   resolve(revision: string): Promise<Tip>;
   /** Asks the server for the branch that it shows first; null when it has none. */
   defaultBranch(): Promise<string | null>;
@@ -179,10 +176,7 @@ async function* readBatch(git: Git, blobs: readonly Blob[]): AsyncGenerator<Uint
   }
 }
 
-/**
- * The name that git gives to a file's content.
- * @param length 40 for SHA-1, 64 for SHA-256
- */
+/** The name that git gives to a file's content. @param length 40 for SHA-1, 64 for SHA-256 */
 export const blobName = (bytes: Uint8Array, length: number): string =>
   createHash(length === 64 ? "sha256" : "sha1")
     .update(`blob ${bytes.length}\0`)

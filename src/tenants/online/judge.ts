@@ -132,10 +132,7 @@ function meaningOf(
 
 const isGone = (httpStatus: number | null): boolean => httpStatus === 404 || httpStatus === 410;
 
-/**
- * Pages to which several documents with other names redirect now: a login or a start page, which says nothing
- * about them.
- */
+/** Targets to which documents of several names redirect: a login or a start page, which says nothing about them. */
 function targetsOfMany({ known, outcomes, checks }: Evidence): ReadonlySet<string> {
   const namesByTarget = new Map<string, Set<string>>();
   for (const url of known.keys()) {

@@ -3,20 +3,14 @@ import type { ReadSitemaps, SitemapUrl } from "../../crawler/index.ts";
 import type { FetchedPage, Fetcher, FetchOptions } from "../../fetching/index.ts";
 import { originOf, type PageUrl, parsePageUrl } from "../../urls/index.ts";
 
-/**
- * What a site has revealed about the Markdown forms of its pages: `llms.txt` (llmstxt.org) links to them, or
- * `page.md` answers.
- */
+/** What a site shows of its pages' Markdown: `llms.txt` (llmstxt.org) links to it, or `page.md` answers. */
 export class MarkdownAlternates {
   /** Pages whose Markdown `llms.txt` names. */
   readonly #named = new Map<PageUrl, PageUrl>();
   /** Misses in a row by origin; a hit makes the number negative for good. */
   readonly #misses = new Map<string, number>();
 
-  /**
-   * Notes a link of `llms.txt`.
-   * @returns the page that it stands for
-   */
+  /** Notes a link of `llms.txt`. @returns the page that it stands for */
   note(link: PageUrl): PageUrl {
     const page = pageOf(link);
     if (page === null) return link;
@@ -119,10 +113,7 @@ export async function fetchMarkdown(
 const isPlainMarkdown = ({ contentType, html }: FetchedPage): boolean =>
   contentType === "text/plain" && !html.trimStart().startsWith("<");
 
-/**
- * Reads the `llms.txt` of the sites after their sitemaps; pages that it names are added when they are to be
- * crawled.
- */
+/** Reads the sites' `llms.txt` after their sitemaps, and adds its pages when they are to be crawled. */
 export function withLlmsTxt(
   readSitemaps: ReadSitemaps,
   options: {

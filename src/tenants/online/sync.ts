@@ -97,10 +97,7 @@ type CrawledSite = {
 /** The outcome of a page, and the hash of its text; null without a text. */
 type MetOutcome = CrawledOutcome & Pick<PageOutcome, "contentHash">;
 
-/**
- * Crawls the site, continuing an interrupted sync.
- * @throws Failure when the crawl could not continue
- */
+/** Crawls the site, continuing an interrupted sync. @throws Failure when the crawl could not continue */
 async function crawlSite(sync: Sync, plan: CrawlPlan): Promise<CrawledSite> {
   try {
     return await crawlOnce(sync, plan, false);

@@ -30,11 +30,7 @@ export interface Source {
    * @throws Failure when nothing could be synced at all, `cancelled` by the signal
    */
   sync(context: SyncContext): Promise<SyncCounts>;
-  /**
-   * Yields the present documents.
-   * @param onLeftOut called with each file that is left out
-   * @throws Failure `unreadable_input`
-   */
+  /** Yields the present documents; calls `onLeftOut` with each file left out. @throws Failure `unreadable_input` */
   documents(onLeftOut: (file: LeftOut) => void): AsyncIterable<UnreadDocument>;
   /** How the documents' generator makes anchors, where its configuration tells. */
   slugStyle(): Promise<SlugStyle | undefined>;

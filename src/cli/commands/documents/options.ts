@@ -39,11 +39,7 @@ type LibraryWish = {
 };
 
 /** `fetch`, ready to run. */
-export type FetchCommand = {
-  readonly codename: string;
-  readonly uri: string;
-  readonly isJson: boolean;
-};
+export type FetchCommand = Readonly<ReturnType<typeof readFetchCommand>>;
 
 const DEFAULT_SIZE = 10;
 const MAX_SIZE = 100;
@@ -121,17 +117,14 @@ function readLibraryWish(typed: Typed): LibraryWish {
 }
 
 /** @throws Failure `invalid_usage` */
-export function readFetchCommand(typed: Typed): FetchCommand {
+export function readFetchCommand(typed: Typed) {
   const [codename, uri, ...rest] = typed.positionals;
   if (codename === undefined || uri === undefined || rest.length > 0)
     throw wrongUsage("fetch takes a tenant and an address that a search has given: fetch TENANT URI");
   return { codename, uri, isJson: typed.has("json") };
 }
 
-/**
- * Reads the folder and its index; null without `--dir`.
- * @param ofTenants more options that do not go with a folder
- */
+/** Reads the folder and its index; null without `--dir`. @param ofTenants more options that do not go with a folder */
 function readPlaces(typed: Typed, ofTenants: readonly string[]): FolderPlaces | null {
   const folder = optionValue.text(typed, "dir");
   if (folder === null) {

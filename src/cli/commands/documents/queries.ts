@@ -9,10 +9,7 @@ const MAX_DAYS = 3650;
 const DEFAULT_SIZE = 20;
 const MAX_SIZE = 1000;
 
-/**
- * Runs `queries`; returns the exit code. A server may run beside it.
- * @throws Failure as `openDeployment`, and `unreadable_input` where no queries have been counted
- */
+/** Runs `queries`; a server may run beside it. @throws Failure also `unreadable_input` where none have been counted */
 export const queries: Run = async (shell) => {
   const { typed, io } = shell;
   if (typed.positionals.length > 0) throw wrongUsage("queries takes no arguments");

@@ -69,10 +69,7 @@ export async function runTenantSearch(command: TenantSearch, shell: Shell): Prom
   return failures.length === 0 ? 0 : 1;
 }
 
-/**
- * `resolved` says which versions of libraries were chosen, and why.
- * @throws Failure `unknown_tenant`; of a lock file as `readLockFile`
- */
+/** `resolved`: which versions were chosen, and why. @throws Failure `unknown_tenant`; as `readLockFile` */
 async function chosenTenants(command: TenantSearch, registry: OpenTenants["registry"], io: Io) {
   const { library, lockFile } = command;
   if (lockFile === null && library === null)
@@ -94,10 +91,7 @@ async function chosenTenants(command: TenantSearch, registry: OpenTenants["regis
   };
 }
 
-/**
- * Runs `fetch`; returns the exit code 0.
- * @throws Failure of the deployment file, `unknown_tenant`, `unknown_document`, `search_disabled`, `index_missing`
- */
+/** Runs `fetch`. @throws Failure `unknown_tenant`, `unknown_document`, `search_disabled`, `index_missing`, … */
 export async function runTenantFetch(command: FetchCommand, parts: CommandParts): Promise<number> {
   const { codename, uri, isJson } = command;
   await using tenants = await openCommandTenants(parts);

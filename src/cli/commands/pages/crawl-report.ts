@@ -46,7 +46,7 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
   const pace = new Pace();
   const examples = new Map<string, string>();
   const told: string[] = [];
-  const unmatched = new UnmatchedExclusions(parts.excluded);
+  let unmatched: readonly string[] | null = null;
   let doneBefore = 0;
   let sitemapUrls = 0;
   let hasPages = false;
@@ -64,7 +64,7 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
       if (event.kind === "page") {
         hasPages = true;
         const { error } = event.outcome;
-        unmatched.take(event.outcome);
+        if (isReadAnew(event.outcome)) unmatched = unmatchedOn(event.outcome, unmatched ?? parts.excluded);
         if (error && !examples.has(error.code)) examples.set(error.code, error.message);
       }
       if (event.kind === "notice") {
@@ -85,7 +85,7 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
         elapsedMs: performance.now() - startedAt,
         examples,
         told,
-        unmatched,
+        unmatched: unmatched ?? [],
         doneBefore,
         hasPages,
       }),
@@ -99,28 +99,13 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
   };
 }
 
-/** The selectors of --exclude that have matched nothing so far. It is normal that one page has no match. */
-class UnmatchedExclusions {
-  readonly #excluded: readonly string[];
-  readonly #matched = new Set<string>();
-  #hasPages = false;
+/** Whether a page says anything about selectors: one that was not read again does not. */
+const isReadAnew = ({ status, change }: PageOutcome): boolean =>
+  status === "success" && change !== "unchanged";
 
-  constructor(excluded: readonly string[]) {
-    this.#excluded = excluded;
-  }
-
-  take({ status, change, warnings }: PageOutcome): void {
-    // A page that was not read again is no evidence.
-    if (status !== "success" || change === "unchanged") return;
-    this.#hasPages = true;
-    for (const selector of this.#excluded)
-      if (!warnings.includes(unmatchedExclusion(selector))) this.#matched.add(selector);
-  }
-
-  get selectors(): readonly string[] {
-    return this.#hasPages ? this.#excluded.filter((selector) => !this.#matched.has(selector)) : [];
-  }
-}
+/** Those of the selectors that match nothing on a page either, which is normal for one page. */
+const unmatchedOn = ({ warnings }: PageOutcome, selectors: readonly string[]): readonly string[] =>
+  selectors.filter((selector) => warnings.includes(unmatchedExclusion(selector)));
 
 /** After this time a person wonders why nothing happens. */
 const LONG_PAUSE_S = 10;
@@ -161,7 +146,8 @@ type SummaryParts = CrawlReportParts & {
   readonly examples: ReadonlyMap<string, string>;
   /** The messages that notices have already given. */
   readonly told: readonly string[];
-  readonly unmatched: UnmatchedExclusions;
+  /** The selectors of --exclude that have matched nothing. */
+  readonly unmatched: readonly string[];
   /** The number of pages that were done when a resumed crawl continued. */
   readonly doneBefore: number;
   /** Whether any page has ended since. */
@@ -187,7 +173,7 @@ function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
   if (isCut) lines.push(`the limit of ${progress.fetched} pages was reached; ${how}`);
   for (const warning of summary.warnings)
     if (!parts.told.includes(warning)) lines.push(`warning: ${warning}`);
-  for (const selector of parts.unmatched.selectors)
+  for (const selector of parts.unmatched)
     lines.push(`warning: on no page an element matches the excluded selector ${JSON.stringify(selector)}`);
   if (manifestPath !== null) lines.push(`every page and its outcome: ${manifestPath}`);
   return lines.map((line, index) => (index === 0 ? line : `  ${line}`));

@@ -4,13 +4,12 @@ import {
   type App,
   type ArticleSession,
   crawlStateDirectoryOf,
-  type NetworkOptions,
   openStore,
   type Program,
   preferenceOf,
   storeOutput,
 } from "../../../app/index.ts";
-import { type ArticleField, renderingsFor } from "../../../articles/index.ts";
+import { renderingsFor } from "../../../articles/index.ts";
 import { onAbort } from "../../../base/abort.ts";
 import { Failure, type FailureRecord } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
@@ -19,7 +18,6 @@ import {
   CRAWL_RANGES,
   type CrawlJobOptions,
   type CrawlOutput,
-  type CrawlPlan,
   type CrawlSummary,
   createCrawlPlan,
   parseSitemapSource,
@@ -40,14 +38,12 @@ import {
   createCrawlReport,
   createLineOutput,
   exitCodeOf,
-  type FailureAllowance,
   type LineOutput,
   NOTHING_STORED,
   readAllowance,
   showAllowance,
 } from "./crawl-report.ts";
 import {
-  type Join,
   readExtraction,
   readFields,
   readJoin,
@@ -173,10 +169,7 @@ function outputOf({ store, place }: Destination, { join }: CrawlCommand, program
   return storeOutput(store, join === null ? crawlStateDirectoryOf(program, store.url) : null);
 }
 
-/**
- * The store that --output-dir names, which also a directory is where processes share it; null for a directory of this
- * process.
- */
+/** The store of --output-dir, also a directory where processes share it; null for one of this process. */
 function readStore(directory: string | null, { makes, join }: CrawlCommand): StoreLocation | null {
   if (directory === null) return null;
   if (isStoreUrl(directory)) return parseStoreUrl(directory);
@@ -185,10 +178,7 @@ function readStore(directory: string | null, { makes, join }: CrawlCommand): Sto
   throw wrongUsage("--join needs a directory whose name is UTF-8");
 }
 
-/**
- * Opens the file of --changed-jsonl, which may be among the pages although the crawl creates their directory only
- * later.
- */
+/** Opens the file of --changed-jsonl, which may be in the directory that the crawl makes only later. */
 async function openChanges(file: string | null, directory: string | null, io: Io): Promise<Sink | null> {
   if (file === null) return null;
   if (file === "-") return await openSink(null, io);
@@ -264,24 +254,10 @@ async function listPages(
 }
 
 /** The meaning of a crawl command. */
-type CrawlCommand = {
-  readonly plan: CrawlPlan;
-  readonly network: NetworkOptions;
-  /** The values of Authorization headers by origin, from the typed URLs. */
-  readonly authorizations: ReadonlyMap<string, string>;
-  /** The output: files in the directory, lines on stdout, or a list of what would be fetched. */
-  readonly makes: "files" | "lines" | "list";
-  /** The destination of lines about new, changed and gone pages: a file, or stdout for `-`; null for none. */
-  readonly changedLines: string | null;
-  /** The fields of the JSON lines. */
-  readonly fields: readonly ArticleField[];
-  /** The output directory, or the URL of a store; null when none was given. */
-  readonly directory: string | null;
-  readonly isFresh: boolean;
-  /** Null crawls without other processes. */
-  readonly join: Join | null;
-  readonly allowance: FailureAllowance;
-};
+type CrawlCommand = Readonly<ReturnType<typeof readCrawlCommand>>;
+
+/** The output: files in the directory, lines on stdout, or a list of what would be fetched. */
+type Makes = "files" | "lines" | "list";
 
 const MAX_RATE_LIMIT_S = 3600;
 
@@ -295,7 +271,7 @@ export function readCrawlCommand(
   typed: Typed,
   settings: Settings,
   place: { readonly directory: string; readonly hasPerson: () => boolean },
-): CrawlCommand {
+) {
   const makes = readMakes(typed);
   const directory = optionValue.path(typed, "output-dir");
   if (directory !== null && isStoreUrl(directory) && makes === "lines")
@@ -333,19 +309,24 @@ export function readCrawlCommand(
   return {
     plan,
     network,
+    /** The values of Authorization headers by origin, from the typed URLs. */
     authorizations,
     makes,
+    /** Those of the JSON lines. */
     fields,
+    /** Where lines about new, changed and gone pages go: a file, or stdout for `-`; null for nowhere. */
     changedLines: readChangedLines(typed, makes),
+    /** The output directory, or the URL of a store; null when none was given. */
     directory,
     isFresh: typed.has("fresh"),
+    /** Null crawls without other processes. */
     join: readJoin(typed, settings),
     allowance: readAllowance(typed.one("max-failures")),
   };
 }
 
 /** What a crawl makes, and whether its options go together. */
-function readMakes(typed: Typed): CrawlCommand["makes"] {
+function readMakes(typed: Typed): Makes {
   const makes = typed.has("dry-run") ? "list" : typed.has("jsonl") ? "lines" : "files";
   for (const name of ["jsonl", "join"])
     if (makes === "list" && typed.has(name)) throw wrongUsage(`--${name} and --dry-run exclude each other`);
@@ -366,7 +347,7 @@ function readLimits(typed: Typed, settings: Settings) {
   };
 }
 
-function readChangedLines(typed: Typed, makes: CrawlCommand["makes"]): string | null {
+function readChangedLines(typed: Typed, makes: Makes): string | null {
   const target = optionValue.text(typed, "changed-jsonl");
   if (target === null) return null;
   if (makes === "list") throw wrongUsage("--changed-jsonl and --dry-run exclude each other");

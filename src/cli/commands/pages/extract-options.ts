@@ -45,28 +45,14 @@ export type ExtractInput =
     };
 
 /** The meaning of an extraction command. */
-export type ExtractCommand = {
-  readonly input: ExtractInput;
-  readonly format: OutputFormat;
-  /** The fields of the JSON. */
-  readonly fields: readonly ArticleField[];
-  /** Whether JSON is written on one line. */
-  readonly isCompact: boolean;
-  /** Null writes to stdout. */
-  readonly outputFile: string | null;
-  /** The file of JSON lines that is continued. */
-  readonly resumeFile: string | null;
-  readonly hasFrontmatter: boolean;
-  readonly extraction: ExtractionOptions;
-  readonly network: NetworkOptions;
-};
+export type ExtractCommand = Readonly<ReturnType<typeof readExtractCommand>>;
 
 /**
  * Interprets the words of an extraction command.
  * @param hasPerson whether somebody is there to press Enter
  * @throws Failure `invalid_usage` or `invalid_url` for values and combinations that mean nothing
  */
-export function readExtractCommand(typed: Typed, hasPerson: () => boolean): ExtractCommand {
+export function readExtractCommand(typed: Typed, hasPerson: () => boolean) {
   const outputFile = optionValue.path(typed, "output-file");
   const resumeFile = optionValue.path(typed, "resume");
   if (resumeFile === "-")
@@ -88,9 +74,13 @@ export function readExtractCommand(typed: Typed, hasPerson: () => boolean): Extr
   return {
     input,
     format,
+    /** Those of the JSON. */
     fields,
+    /** Whether JSON is written on one line. */
     isCompact: typed.has("compact") || ending === ".jsonl",
+    /** Null writes to stdout. */
     outputFile: outputFile === "-" ? null : outputFile,
+    /** The file of JSON lines that is continued. */
     resumeFile,
     hasFrontmatter: typed.has("frontmatter"),
     extraction: readExtraction(typed, renderingsOf(format, fields), DEFAULT_EXTRACTION),
@@ -185,11 +175,7 @@ function readBaseUrl(typed: Typed): PageUrl | null {
 
 const MAX_WORDS = 1_000_000_000;
 
-/**
- * Reads what is extracted from pages.
- * @param settings what holds where no option says otherwise
- * @throws Failure `invalid_usage`
- */
+/** Reads what is extracted; the settings hold where no option does. @throws Failure `invalid_usage` */
 export function readExtraction(
   typed: Typed,
   renderings: ExtractionOptions["renderings"],
@@ -208,10 +194,7 @@ export function readExtraction(
   };
 }
 
-/**
- * Reads the fields of the JSON, in the order in which they were given.
- * @throws Failure `invalid_usage` that names the nearest field for one that there is not
- */
+/** Reads the fields of the JSON, in their order. @throws Failure `invalid_usage` that names the nearest field */
 export function readFields(typed: Typed): readonly ArticleField[] {
   if (!typed.has("fields")) return DEFAULT_FIELDS;
   const written = typed.many("fields").flatMap((names) => names.split(","));
@@ -254,11 +237,7 @@ function guess(written: string, forFiles: string): string {
   return didYouMean(written, [...COMMAND_NAMES, "--help"]);
 }
 
-/**
- * Reads how pages are fetched.
- * @param hasPerson whether somebody is there to press Enter
- * @throws Failure `invalid_usage`
- */
+/** Reads how pages are fetched, perhaps with a person to press Enter. @throws Failure `invalid_usage` */
 export function readNetwork(typed: Typed, hasPerson: () => boolean): NetworkOptions {
   const timeoutSeconds = optionValue.decimal(typed, "timeout", 0.001, 3600);
   const retries = optionValue.integer(typed, "retries", 0, 20);
@@ -343,10 +322,7 @@ export type Join = { readonly run: string | null };
 
 const MAX_RUN_CHARACTERS = 200;
 
-/**
- * Reads with whom a crawl is shared; null where it is not.
- * @throws Failure `invalid_usage` without a database or a place to share
- */
+/** Reads with whom a crawl is shared, null for nobody. @throws Failure `invalid_usage` without a place to share */
 export function readJoin(typed: Typed, settings: Settings): Join | null {
   const run = optionValue.text(typed, "run");
   if (!typed.has("join")) {

@@ -5,9 +5,9 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { articleFields, type FetchedArticle } from "../../../articles/index.ts";
 import { Failure } from "../../../base/failure.ts";
-import { systemReason } from "../../../base/system-error.ts";
+import { isMissing, systemReason } from "../../../base/system-error.ts";
 import { composeHtml, composeMarkdown } from "../../../extraction/index.ts";
-import { type FileIdentity, hasCode, type Io, untilAborted, wrongUsage } from "../../io.ts";
+import { type FileIdentity, type Io, untilAborted, wrongUsage } from "../../io.ts";
 import type { Notices } from "../../terminal/notices.ts";
 import { decodePath, directoryOf, hasRawBytes, pathBytes } from "../../words.ts";
 import type { ExtractCommand } from "./extract-options.ts";
@@ -110,7 +110,7 @@ async function statOrNull(path: string): Promise<Stats | null> {
   try {
     return await stat(pathBytes(path));
   } catch (cause) {
-    if (hasCode(cause, "ENOENT")) return null;
+    if (isMissing(cause)) return null;
     throw cause;
   }
 }
@@ -132,7 +132,7 @@ export async function attempt<T>(path: string, action: () => Promise<T>): Promis
     return await action();
   } catch (cause) {
     if (cause instanceof Failure) throw cause;
-    const reason = hasCode(cause, "ENOENT") ? "there is no such directory" : systemReason(cause);
+    const reason = isMissing(cause) ? "there is no such directory" : systemReason(cause);
     throw new Failure("unwritable_output", `${path} cannot be written: ${reason}`, { cause });
   }
 }

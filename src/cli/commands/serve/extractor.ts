@@ -39,10 +39,7 @@ function readServeExtractorCommand(typed: Typed) {
   };
 }
 
-/**
- * Serves until the program is told to end; returns the exit code 0.
- * @throws Failure `invalid_settings`, `invalid_usage` (the address cannot be bound), `unwritable_output`
- */
+/** Serves until told to end; returns 0. @throws Failure `invalid_usage` (no such address), `unwritable_output`, … */
 export async function serveExtractor(parts: ServerParts): Promise<number> {
   const { io, notices } = parts;
   const command = readServeExtractorCommand(parts.typed);

@@ -37,10 +37,7 @@ const STEP_MS = 2_000;
 /** How long a start waits for a store that is away, in ms; later, work waits longer. */
 const START_PATIENCE_MS = 2_000;
 
-/**
- * Opens the jobs with their pages, which are in the store or in directories.
- * @throws Failure `invalid_settings` for a store that refuses; as `App.database`
- */
+/** Opens the jobs and the place of their pages. @throws Failure `invalid_settings` for a store that refuses */
 export async function openJobs(parts: JobsParts): Promise<OpenJobs> {
   const { program, app, log, stateDirectory, paths, localQueue } = parts;
   const { settings } = program;
@@ -95,10 +92,7 @@ const limitsOf = ({ maxQueuedJobs: maxQueued, maxRunningJobs: maxRunning }: Sett
   leaseMs: LEASE_MS,
 });
 
-/**
- * Checks that processes which share jobs share all that these need.
- * @throws Failure `invalid_settings`
- */
+/** Checks that processes which share jobs share all that these need. @throws Failure `invalid_settings` */
 export function requireSharedParts({
   role,
   databaseUrl,

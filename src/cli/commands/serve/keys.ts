@@ -6,10 +6,7 @@ import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
 import type { Run, Shell } from "../../shell.ts";
 
-/**
- * Runs `keys`; returns the exit code. A running server takes the change over within a second or two.
- * @throws Failure as `openDeployment`, `addKey` and `removeKey`
- */
+/** Runs `keys`; a running server takes a change over within two seconds. @throws Failure as `addKey`, `removeKey` */
 export const keys: Run = async (shell) => {
   const [action = "", name, ...more] = shell.typed.positionals;
   const { actions = [] } = shell.typed.command;

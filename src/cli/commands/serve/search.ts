@@ -42,10 +42,7 @@ function readServeCommand(typed: Typed) {
   };
 }
 
-/**
- * Serves until the program is told to end; returns the exit code 0.
- * @throws Failure `invalid_settings`, `invalid_usage` (the address cannot be bound), `unreadable_input`
- */
+/** Serves until told to end; returns 0. @throws Failure `invalid_settings`, `invalid_usage` (no such address), … */
 export async function serveSearch(parts: ServerParts): Promise<number> {
   const { io, notices } = parts;
   const command = readServeCommand(parts.typed);
@@ -159,10 +156,7 @@ async function runServer(
   await process.untilEnd(server.url);
 }
 
-/**
- * Reports what keeps tenants from being synced.
- * @throws Failure `invalid_settings` unless that is to be tolerated
- */
+/** Reports what keeps tenants from being synced. @throws Failure `invalid_settings` unless that is to be tolerated */
 async function checkSources(serving: Serving, { sources, registry }: OpenTenants): Promise<void> {
   const { command, notices, io } = serving;
   if (io.supervisor !== null) return;

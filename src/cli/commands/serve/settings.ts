@@ -84,10 +84,7 @@ export function warnWithoutKey(
 export const entriesOf = (text: string | null): string[] | null =>
   text?.split(/[\s,]+/).filter((entry) => entry !== "") ?? null;
 
-/**
- * Reads the origins of other sites whose pages may call a server.
- * @throws Failure `invalid_settings`
- */
+/** Reads the origins of other sites whose pages may call a server. @throws Failure `invalid_settings` */
 export function readOrigins(variable: string, text: string | null): readonly string[] {
   const origins = entriesOf(text) ?? [];
   for (const origin of origins)

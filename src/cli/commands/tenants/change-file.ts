@@ -9,10 +9,7 @@ import type { Log } from "../../../base/log.ts";
 import { isMissing, systemFailure, systemReason } from "../../../base/system-error.ts";
 import { MAX_DEPLOYMENT_BYTES } from "../../../settings/index.ts";
 
-/**
- * The text of a deployment file as it is to be changed, with its byte order mark; null when there is no file.
- * @throws Failure `unreadable_input`
- */
+/** The text of a deployment file with its byte order mark; null without a file. @throws Failure `unreadable_input` */
 export async function readForChange(path: string): Promise<string | null> {
   let bytes: Uint8Array;
   try {

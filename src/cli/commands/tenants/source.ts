@@ -66,10 +66,7 @@ type LookOptions = {
   readonly codename: string | null;
 };
 
-/**
- * Looks at a source and describes it as a tenant.
- * @throws Failure of reaching it; `invalid_usage` when the file has a tenant of this source
- */
+/** Describes a source as a tenant. @throws Failure of reaching it; `invalid_usage` when the file has it already */
 export async function lookAt(source: TypedSource, options: LookOptions): Promise<FoundTenant> {
   const { path, text, log } = options;
   const deployment = placeDeployment(path, text);
