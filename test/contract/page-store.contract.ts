@@ -43,8 +43,7 @@ function describeOnePage(store: () => PageStore): void {
 
   test("replaces the page of the same URL and keeps its file name", async () => {
     const first = await store().put(page("https://h.test/a", { title: "Old" }));
-    const second = await store().put(page("https://h.test/a", { title: "New" }));
-    expect(second).toBe(first);
+    expect(await store().put(page("https://h.test/a", { title: "New" }))).toBe(first);
     expect(await titles(store())).toEqual(["New"]);
   });
 

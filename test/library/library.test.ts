@@ -112,8 +112,7 @@ for (const { name, executable, isMissing } of RUNTIMES) {
     test("goes through the proxy of the environment", async () => {
       const body = `try { await extractArticleFromUrl("http://tides.example/", { network: { retries: 0 } }); } ${FAILURE}`;
       // Nobody listens there: what counts is that the request goes there and nowhere else.
-      const answer = await run(executable, body, { HTTP_PROXY: "http://127.0.0.1:9" });
-      expect(answer).toEqual([true, "network"]);
+      expect(await run(executable, body, { HTTP_PROXY: "http://127.0.0.1:9" })).toEqual([true, "network"]);
     });
   });
 }

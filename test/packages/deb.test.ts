@@ -60,8 +60,7 @@ describe.skipIf(!hasDpkg)("the Debian package", () => {
       expect(dpkg("--install", deb).exitCode).toBe(0);
       expect(dpkg("--purge", "article-extractor").exitCode).toBe(0);
       const isState = (path: string) => path.startsWith("var/lib/dpkg/");
-      const left = filesIn(root.path).filter((path) => !isState(path) && !before.includes(path));
-      expect(left).toEqual([]);
+      expect(filesIn(root.path).filter((path) => !isState(path) && !before.includes(path))).toEqual([]);
     },
   );
 
@@ -70,8 +69,7 @@ describe.skipIf(!hasDpkg)("the Debian package", () => {
       "sudo apt ",
       "apt-get --simulate -o Dir::State::Lists=/nowhere ",
     );
-    const { stdout } = run("sh", "-c", line);
-    expect(stdout).toContain(`Inst article-extractor (`);
+    expect(run("sh", "-c", line).stdout).toContain(`Inst article-extractor (`);
   });
 
   test("says what it is, and which glibc it needs", () => {

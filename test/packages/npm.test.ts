@@ -56,8 +56,7 @@ describe("before anything is published", () => {
   test("without the program the launcher names the file, and asks nobody", async () => {
     const folder = join(alone.home, "library-only");
     await Bun.write(join(folder, "package.json"), "{}");
-    const added = await alone.run(`cd library-only && npm install ${main}`, nowhere);
-    expect(added.exitCode).toBe(0);
+    expect((await alone.run(`cd library-only && npm install ${main}`, nowhere)).exitCode).toBe(0);
     const started = await alone.run("library-only/node_modules/.bin/article-extractor --version");
     expect(started.exitCode).toBe(127);
     expect(started.stderr).toContain(`npm install ./${OURS}-${version}.tgz ./${here.name}\n`);

@@ -25,8 +25,7 @@ test("the quick start crawls with two processes", async () => {
     { env: env() },
   );
   expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0 });
-  const manifest = await auditedManifest(cluster.bucket, "docs");
-  expect(manifest.successful).toBe(40);
+  expect((await auditedManifest(cluster.bucket, "docs")).successful).toBe(40);
 });
 
 test("the service starts in its roles", async () => {

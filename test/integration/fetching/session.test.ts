@@ -201,8 +201,7 @@ describe("a session that is kept", () => {
     const directory = `${file}.changes`;
     const merged = done().map((name) => join(directory, "done", name));
     const paths = [file, directory, join(directory, "done"), ...merged, join(directory, "lock")];
-    const modes = paths.map((path) => statSync(path).mode & 0o777);
-    expect(modes).toEqual([0o600, 0o700, 0o700, 0o600, 0o600]);
+    expect(paths.map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o700, 0o700, 0o600, 0o600]);
   });
 
   test("replaces the target of a link, and keeps the link", async () => {

@@ -102,8 +102,7 @@ describe("what is no bucket", () => {
     ["a page", answer("404 Not Found", "<html>nothing here", "content-type: text/html\r\n"), /HTTP 404/],
     ["another protocol", "SSH-2.0-server\r\n", /none of S3|broke off/],
   ])("is told as %s", async (_, text, reason) => {
-    const { write } = await failuresWith((socket) => socket.end(text));
-    expect(write).toMatch(reason);
+    expect((await failuresWith((socket) => socket.end(text))).write).toMatch(reason);
   });
 
   test("is told by a listing that is a page", async () => {

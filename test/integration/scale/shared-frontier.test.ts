@@ -364,6 +364,5 @@ test("ends when its database is closed under it", async () => {
 test("is not asked any more once it is closed", async () => {
   const frontier = await open(newPlace());
   await frontier[Symbol.asyncDispose]();
-  const failure = await failureOf(frontier.addWarning("late"));
-  expect(failure).toBeInstanceOf(Failure);
+  expect(await failureOf(frontier.addWarning("late"))).toBeInstanceOf(Failure);
 });

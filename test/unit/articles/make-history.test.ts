@@ -22,8 +22,7 @@ function renderedOf(history: MakeHistory, pages: readonly boolean[]): number[] {
 
 describe("a make", () => {
   test("is rendered eight times, and then every twentieth time", () => {
-    const rendered = renderedOf(new MakeHistory(), Array(68).fill(true));
-    expect(rendered).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 28, 48, 68]);
+    expect(renderedOf(new MakeHistory(), Array(68).fill(true))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 28, 48, 68]);
   });
 
   test("is rendered until eight pages running were the same", () => {

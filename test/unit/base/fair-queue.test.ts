@@ -16,14 +16,7 @@ function drain(queue: FairQueue<string>): string[] {
 
 describe("turns", () => {
   test("rotate among the clients, and follow the order of arrival within one", () => {
-    expect(drain(queueOf(["a1", "a2", "a3", "b1", "c1", "c2"]))).toEqual([
-      "a1",
-      "b1",
-      "c1",
-      "a2",
-      "c2",
-      "a3",
-    ]);
+    expect(drain(queueOf(["a1", "a2", "a3", "b1", "c1", "c2"]))).toEqual("a1 b1 c1 a2 c2 a3".split(" "));
     expect(drain(queueOf([]))).toEqual([]);
   });
 

@@ -82,8 +82,7 @@ describe("the dates of a page", () => {
     );
     expect(article.publishedDate).toBe("2024-03-12T08:00:00Z");
     expect(article.modifiedDate).toBe("2024-03-13T09:00:00Z");
-    expect(article.sources.publishedDate).toBe("json-ld");
-    expect(article.sources.modifiedDate).toBe("json-ld");
+    expect(article).toMatchObject({ sources: { publishedDate: "json-ld", modifiedDate: "json-ld" } });
   });
 
   test("are shown beside the title in the page's own language", async () => {
@@ -138,8 +137,7 @@ describe("the dates of a page", () => {
       "© 12 March 2014 Harbour News",
       "Joined: Mar 12, 2014",
     ]) {
-      const article = await articleOf(pageWith(`<p>${line}</p>`));
-      expect(article.publishedDate).toBeNull();
+      expect((await articleOf(pageWith(`<p>${line}</p>`))).publishedDate).toBeNull();
     }
   });
 
@@ -170,16 +168,14 @@ describe("the dates of a page", () => {
     const article = await articleWithHead(
       `${jsonLd({ "@type": "Article", datePublished: "soon" })}<meta property="article:published_time" content="0000-00-00"><meta name="pubdate" content="2024-03-12">`,
     );
-    expect(article.publishedDate).toBe("2024-03-12");
-    expect(article.sources.publishedDate).toBe("meta");
+    expect(article).toMatchObject({ publishedDate: "2024-03-12", sources: { publishedDate: "meta" } });
   });
 
   test("come from a time element in the article's header", async () => {
     const article = await articleOf(
       `<article><header><h1>T</h1><time datetime="2024-03-12T10:00">a while ago</time></header><p>${PROSE}</p><p>${PROSE}</p></article>`,
     );
-    expect(article.publishedDate).toBe("2024-03-12T10:00");
-    expect(article.sources.publishedDate).toBe("time");
+    expect(article).toMatchObject({ publishedDate: "2024-03-12T10:00", sources: { publishedDate: "time" } });
   });
 
   test("do not come from the time elements of other stories", async () => {
@@ -187,7 +183,6 @@ describe("the dates of a page", () => {
       `<article><p>${PROSE}</p><p>${PROSE}</p></article><aside><a href="/x">Other</a> <time datetime="2024-03-12">12 March</time></aside>`,
     );
     expect(article.publishedDate).toBeNull();
-    expect(article.modifiedDate).toBeNull();
-    expect(article.sources.publishedDate).toBeNull();
+    expect(article).toMatchObject({ modifiedDate: null, sources: { publishedDate: null } });
   });
 });

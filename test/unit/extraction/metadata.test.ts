@@ -31,8 +31,7 @@ describe("the byline", () => {
       jsonLd({ "@type": "Article", author: { "@type": "Person", name: "Ann Quay" } }) +
         meta("author", "Ann Quay"),
     );
-    expect(article.byline).toBe("Ann Quay");
-    expect(article.sources.byline).toBe("json-ld");
+    expect(article).toMatchObject({ byline: "Ann Quay", sources: { byline: "json-ld" } });
   });
 
   test("is the author of the JSON-LD that its reference names", async () => {
@@ -44,8 +43,7 @@ describe("the byline", () => {
         ],
       }),
     );
-    expect(article.byline).toBe("Ann Quay");
-    expect(article.sources.byline).toBe("json-ld");
+    expect(article).toMatchObject({ byline: "Ann Quay", sources: { byline: "json-ld" } });
   });
 
   test("names all authors once", async () => {
@@ -57,22 +55,19 @@ describe("the byline", () => {
 
   test("is the author meta element", async () => {
     const article = await articleWithHead(meta("author", "Ann Quay"));
-    expect(article.byline).toBe("Ann Quay");
-    expect(article.sources.byline).toBe("meta");
+    expect(article).toMatchObject({ byline: "Ann Quay", sources: { byline: "meta" } });
   });
 
   test("is what the page links as its author", async () => {
     const article = await articleOf(pageWith(`<p>Written <a rel="author" href="/ann">by Ann Quay</a></p>`));
-    expect(article.byline).toBe("Ann Quay");
-    expect(article.sources.byline).toBe("rel-author");
+    expect(article).toMatchObject({ byline: "Ann Quay", sources: { byline: "rel-author" } });
   });
 
   test("shown beside the content is tidied like every other", async () => {
     const article = await articleOf(
       `<article><p class="byline">By \u202eAnn\u200b  Quay</p><p>${PROSE}</p><p>${PROSE}</p></article>`,
     );
-    expect(article.byline).toBe("Ann Quay");
-    expect(article.sources.byline).toBe("text");
+    expect(article).toMatchObject({ byline: "Ann Quay", sources: { byline: "text" } });
   });
 
   const story = (byline: string, after = ""): string =>
@@ -127,8 +122,7 @@ describe("the byline", () => {
 
   test("is null where nobody is named", async () => {
     const article = await articleWithHead(meta("author", "  "));
-    expect(article.byline).toBeNull();
-    expect(article.sources.byline).toBeNull();
+    expect(article).toMatchObject({ byline: null, sources: { byline: null } });
   });
 });
 

@@ -213,9 +213,7 @@ describe("a plain text body", () => {
 
   test("may begin with a heading, which is its title", async () => {
     for (const heading of ["# The mill #", "The mill\n========"]) {
-      const article = await plain(`${heading}\n\n  Turns.`);
-      expect(article.title).toBe("The mill");
-      expect(article.text).toBe("  Turns.");
+      expect(await plain(`${heading}\n\n  Turns.`)).toMatchObject({ title: "The mill", text: "  Turns." });
     }
     expect((await plain("# C #sharp\n\ntext")).title).toBe("C #sharp");
   });

@@ -9,21 +9,18 @@ describe("the title", () => {
     const article = await articleOf(
       withHeading("Night shift at the sluice | Harbour News", "Night shift at the sluice"),
     );
-    expect(article.title).toBe("Night shift at the sluice");
-    expect(article.sources.title).toBe("heading");
+    expect(article).toMatchObject({ title: "Night shift at the sluice", sources: { title: "heading" } });
   });
 
   test("is not a heading that says something else than the page's title", async () => {
     const article = await articleOf(withHeading("Night shift at the sluice", "Subscribe to our newsletter"));
-    expect(article.title).toBe("Night shift at the sluice");
-    expect(article.sources.title).toBe("title");
+    expect(article).toMatchObject({ title: "Night shift at the sluice", sources: { title: "title" } });
   });
 
   test("is not a heading that names the site", async () => {
     const head = `<meta property="og:site_name" content="Harbour News"><meta property="og:title" content="Night shift">`;
     const article = await articleOf(withHeading("Night shift - Harbour News", "Harbour News", head));
-    expect(article.title).toBe("Night shift");
-    expect(article.sources.title).toBe("meta");
+    expect(article).toMatchObject({ title: "Night shift", sources: { title: "meta" } });
   });
 
   test("is og:title before the title element", async () => {
@@ -34,8 +31,7 @@ describe("the title", () => {
   });
 
   test("is a heading where nothing else says a title", async () => {
-    const article = await articleOf(pageWith("<h1>Tide tables</h1>"));
-    expect(article.title).toBe("Tide tables");
+    expect((await articleOf(pageWith("<h1>Tide tables</h1>"))).title).toBe("Tide tables");
   });
 
   test("is a heading of another level where it says what the title element says", async () => {
@@ -64,9 +60,7 @@ describe("the title", () => {
   });
 
   test("is null where the page has none", async () => {
-    const article = await articleOf(pageWith(""));
-    expect(article.title).toBeNull();
-    expect(article.sources.title).toBeNull();
+    expect(await articleOf(pageWith(""))).toMatchObject({ title: null, sources: { title: null } });
   });
 
   test("is null for an empty title element", async () => {
@@ -97,8 +91,7 @@ describe("the title", () => {
   });
 
   test("is cut where a character ends, at 1000 characters at most", async () => {
-    const { title } = await articleWithHead(`<title>${"x".repeat(999)}🙂</title>`);
-    expect(title).toBe("x".repeat(999));
+    expect((await articleWithHead(`<title>${"x".repeat(999)}🙂</title>`)).title).toBe("x".repeat(999));
   });
 
   test("is not repeated at the start of the text", async () => {

@@ -57,8 +57,7 @@ describe("the file store", () => {
 
   test("neither overwrites nor lists a file without our front matter", async () => {
     await write("h.test__a.md", "# My notes\n");
-    const name = await store.put(page("a"));
-    expect(name).toMatch(/^h\.test__a-[0-9a-f]{10}\.md$/);
+    expect(await store.put(page("a"))).toMatch(/^h\.test__a-[0-9a-f]{10}\.md$/);
     expect(await read("h.test__a.md")).toBe("# My notes\n");
     expect(await listedUrls()).toEqual(["https://h.test/a"]);
   });
@@ -73,8 +72,7 @@ describe("the file store", () => {
   test("spares a page's file that a foreign one has replaced", async () => {
     const name = await store.put(page("a"));
     await write(name, "# My notes\n");
-    const next = await store.put(page("a"));
-    expect(next).not.toBe(name);
+    expect(await store.put(page("a"))).not.toBe(name);
     expect(await read(name)).toBe("# My notes\n");
     expect(await store.get(url("a"))).toEqual(page("a"));
   });

@@ -240,8 +240,7 @@ describe("the anchors of a page", () => {
   ];
 
   test("are kept in the front matter by their places in the text", () => {
-    const text = formatPage(page({ markdown, anchors }));
-    expect(text).toContain('anchors: "41 0:top 18:one 34:zwei:2"\n');
+    expect(formatPage(page({ markdown, anchors }))).toContain('anchors: "41 0:top 18:one 34:zwei:2"\n');
     expect(reread({ markdown, anchors })).toEqual(page({ markdown, anchors }));
     expect(reread({ markdown, anchors, title: "" })?.anchors?.slice(1)).toEqual(anchors.slice(1));
   });

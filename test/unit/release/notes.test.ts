@@ -55,8 +55,7 @@ describe("giving what is unreleased a version", () => {
       fc.property(fc.array(fc.string({ unit: fc.constantFrom("a", "-", " ", "#", "$", "&") })), (lines) => {
         const entries = `- ${lines.join("\n- ")}`;
         const changelog = `# C\n\n## Unreleased\n\n${entries}x\n\n## 0.1.0\n- First.\n`;
-        const cut = cutVersion(changelog, "0.1.0", "0.2.0");
-        expect(cut.replace("\n\n## 0.2.0", "")).toBe(changelog);
+        expect(cutVersion(changelog, "0.1.0", "0.2.0").replace("\n\n## 0.2.0", "")).toBe(changelog);
       }),
     );
   });

@@ -243,12 +243,7 @@ const anyUrlText = fc.oneof(
 const canonicalUrl = anyUrlText.map((text) => parsePageUrl(text)).filter((url) => url !== null);
 
 const trackingPair = fc.constantFrom(
-  "utm_source=a",
-  "UTM_ID=1",
-  "fbclid=x%20y",
-  "gclid",
-  "utm%5fterm=",
-  "s_cid=1",
+  ..."utm_source=a UTM_ID=1 fbclid=x%20y gclid utm%5fterm= s_cid=1".split(" "),
 );
 
 // Each writes a canonical URL in another way.
