@@ -1,5 +1,5 @@
 import { isRecord } from "../base/json.ts";
-import { originOf, type PageUrl, parsePageUrl, resolveHref } from "../urls/index.ts";
+import { type PageUrl, parsePageUrl, resolveHref } from "../urls/index.ts";
 import type { ContentElement } from "./document/tree.ts";
 import type { PageFacts } from "./page/page-model.ts";
 import { cut, detachedAll, nextMatch, removeInvisible, visibleLine } from "./text.ts";
@@ -15,7 +15,8 @@ export function baseOf(facts: PageFacts, url: PageUrl | null): PageUrl | null {
 
 /** Lists the http and https links in page order, each once, out of 20 million characters of addresses. */
 export function linksOf(facts: PageFacts, base: PageUrl | null): Link[] {
-  const resolver = new LinkResolver(base);
+  // Menus repeat their links.
+  const resolved = new Map<string, PageUrl | null>();
   const numbers = new Map<PageUrl, number>();
   const texts: string[] = [];
   const areNofollow: boolean[] = [];
@@ -24,8 +25,9 @@ export function linksOf(facts: PageFacts, base: PageUrl | null): Link[] {
     // A bare fragment is a place on this page, not a link to another.
     const reference = href.trim();
     if (reference.startsWith("#")) continue;
-    const url = resolver.resolve(reference);
-    if (!url) continue;
+    const url = resolved.get(reference) ?? parsePageUrl(reference, base ?? undefined);
+    resolved.set(reference, url);
+    if (url === null) continue;
     const known = numbers.get(url);
     if (known === undefined) {
       chars += url.length;
@@ -39,59 +41,6 @@ export function linksOf(facts: PageFacts, base: PageUrl | null): Link[] {
   // `detachedAll` returns as many strings as it was given, in the same order.
   const urls = detachedAll([...numbers.keys()]) as PageUrl[];
   return urls.map((url, number) => ({ url, text: own[number]!, isNofollow: areNofollow[number]! }));
-}
-
-/** Resolves each reference of a page once, because menus repeat their links. */
-class LinkResolver {
-  readonly #base: PageUrl | null;
-  readonly #origin: string | null;
-  readonly #resolved = new Map<string, PageUrl>();
-
-  constructor(base: PageUrl | null) {
-    this.#base = base;
-    this.#origin = base === null ? null : originOf(base);
-  }
-
-  resolve(reference: string): PageUrl | null {
-    const plain = this.#canonical(reference);
-    if (plain !== null) return plain;
-    const known = this.#resolved.get(reference);
-    if (known !== undefined) return known;
-    const url = parsePageUrl(reference, this.#base ?? undefined);
-    if (url !== null) this.#resolved.set(reference, url);
-    return url;
-  }
-
-  /** Returns the URL of a reference that is already canonical, as most are; null for any other. */
-  #canonical(reference: string): PageUrl | null {
-    if (reference.length > MAX_PLAIN_LENGTH) return null;
-    // This equals what `parsePageUrl` would return; a test compares the two.
-    if (this.#origin !== null && reference.charCodeAt(0) === SLASH && reference.charCodeAt(1) !== SLASH)
-      return isPlainPath(reference, 0) ? ((this.#origin + reference) as PageUrl) : null;
-    const host = PLAIN_HOST.exec(reference);
-    return host && isPlainPath(reference, host[0].length - 1) ? (reference as PageUrl) : null;
-  }
-}
-
-const MAX_PLAIN_LENGTH = 2000;
-const SLASH = 47;
-const DOT = 46;
-/** Matches a host name that a URL parser leaves unchanged; with letters at its end it is no IP address. */
-const PLAIN_HOST = /^https?:\/\/(?![^/]{0,300}--)[a-z0-9][a-z0-9.-]{0,252}\.[a-z]{2,30}\//;
-
-const PLAIN = new Uint8Array(128);
-for (const character of "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.~/+,=:;&")
-  PLAIN[character.charCodeAt(0)] = 1;
-
-/** Tells whether a path has no query, no dot segments and nothing that a URL parser would rewrite. */
-function isPlainPath(reference: string, start: number): boolean {
-  let before = 0;
-  for (let at = start; at < reference.length; at++) {
-    const code = reference.charCodeAt(at);
-    if (code > 127 || PLAIN[code] === 0 || (code === DOT && before === SLASH)) return false;
-    before = code;
-  }
-  return true;
 }
 
 /** Combines the directives of all `<meta name="robots">` elements; `none` sets both. */

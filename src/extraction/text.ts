@@ -4,26 +4,7 @@ import type { ExtractionOptions } from "./types.ts";
 /** Collapses white space as a browser does: one space between words, none at the ends. */
 export const collapseSpace = (text: string): string => withSingleSpaces(text).trim();
 
-export const withSingleSpaces = (text: string): string => (hasRuns(text) ? text.replace(/\s+/g, " ") : text);
-
-const SPACE = 32;
-const NO_BREAK_SPACE = 160;
-const OGHAM_SPACE = 0x1680;
-
-/** False where all white space is single spaces, as mostly; a third of a regular expression's time. */
-function hasRuns(text: string): boolean {
-  let before = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code > SPACE && code !== NO_BREAK_SPACE && code < OGHAM_SPACE) before = code;
-    else if (code !== SPACE) {
-      if (code < SPACE || code === NO_BREAK_SPACE || /\s/.test(text.charAt(at))) return true;
-      before = code;
-    } else if (before === SPACE) return true;
-    else before = SPACE;
-  }
-  return false;
-}
+export const withSingleSpaces = (text: string): string => text.replace(/\s+/g, " ");
 
 /** Folds a text: case, white space, punctuation and compatibility forms make no difference in comparisons. */
 export const foldForComparison = (text: string): string =>
@@ -39,28 +20,7 @@ export const foldForComparison = (text: string): string =>
  * whose shape they can change. The function is idempotent.
  */
 export const removeInvisible = (text: string): string =>
-  !isPlain(text) && SUSPECT.test(text)
-    ? text.replace(INVISIBLE, "").replace(SHAPERS_WITH_BASE, keepShapers)
-    : text;
-
-/** Tells whether a text has only characters of European and East Asian scripts, which are all visible. */
-function isPlain(text: string): boolean {
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    if (code >= 0x20 && code < 0x7f) continue;
-    if (code < 0x20 ? (WHITE_CONTROLS & (1 << code)) === 0 : !isVisible(code)) return false;
-  }
-  return true;
-}
-
-/** The bits of tab, line feed and carriage return. */
-const WHITE_CONTROLS = (1 << 9) | (1 << 10) | (1 << 13);
-
-const isVisible = (code: number): boolean =>
-  (code >= 0xa0 && code < 0x34f && code !== 0xad) ||
-  (code >= 0x370 && code < 0x600) ||
-  (code >= 0x2010 && code < 0x2028) ||
-  (code >= 0x3000 && code < 0xd800 && code !== 0x3164);
+  SUSPECT.test(text) ? text.replace(INVISIBLE, "").replace(SHAPERS_WITH_BASE, keepShapers) : text;
 
 const SHAPER_CLASS = "\\u200c\\u200d\\ufe00-\\ufe0f\\u{e0100}-\\u{e01ef}";
 // Mongolian has its own selectors, which hide nothing beyond what its letters show.

@@ -13,7 +13,7 @@ import {
   STRUCTURE_COUNT,
   WordMark,
 } from "./page-tree.ts";
-import { type FeatureHints, type Features, features, given, joined, numbered } from "./trees.ts";
+import { type Features, features, given, joined, numbered } from "./trees.ts";
 
 /** The number of levels above a block whose size and links are features. */
 const SIZE_LEVELS = 5;
@@ -183,16 +183,6 @@ const AROUND = joined<BlockCursor>(
 
 /** The names of a block's features, in their order; a change of either needs new trees. */
 export const BLOCK_FEATURES: readonly string[] = [...OWN.names, ...AROUND.names];
-
-/** Hints for the trees: a page's rows have the same signs, and most blocks are in few named elements. */
-export const BLOCK_HINTS: FeatureHints = {
-  shared: columnsOf(/^page/),
-  great: columnsOf(/^(?:group|structure)\d|^(?:wordsAfter|sinceFirstH1|capitalised)$/),
-};
-
-function columnsOf(name: RegExp): ReadonlySet<number> {
-  return new Set(BLOCK_FEATURES.flatMap((feature, column) => (name.test(feature) ? [column] : [])));
-}
 
 const WIDTH = BLOCK_FEATURES.length;
 

@@ -3,7 +3,6 @@ import { statOf, TextStat } from "../page/word-stats.ts";
 import { type BlockReason, type Favor, PAGE_TYPES, type PageType } from "../types.ts";
 import {
   BLOCK_FEATURES,
-  BLOCK_HINTS,
   computeBlockFeatures,
   computeWordSums,
   decodeWordWeights,
@@ -11,7 +10,6 @@ import {
 import { BLOCK_TREES, CONFIDENCE_TREES, CONTEXT_TREES, TYPE_TREES } from "./block-trees.ts";
 import {
   CONTEXT_FEATURES,
-  CONTEXT_HINTS,
   computeContextFeatures,
   computePageFeatures,
   PAGE_FEATURES,
@@ -19,6 +17,7 @@ import {
 } from "./context-features.ts";
 import { type ChoiceObserver, type Judgement, keepBlocks, type MainPart } from "./keep-blocks.ts";
 import { buildPageTree, type PageTree } from "./page-tree.ts";
+import { NOT_SHOWN } from "./region.ts";
 import { features, given, joined, loadTrees, plateauOf, predict, rowsOf, type Trees } from "./trees.ts";
 import { WORD_WEIGHTS } from "./word-weights.ts";
 
@@ -51,8 +50,8 @@ export type ChoiceOptions = {
 
 /** Reads the trees and weights of the training. @throws Error for trees of other features than this code computes */
 const readModels = () => ({
-  blocks: loadTrees(BLOCK_TREES, BLOCK_FEATURES.length, BLOCK_HINTS),
-  context: loadTrees(CONTEXT_TREES, CONTEXT_FEATURES.length + PAGE_TYPES.length, CONTEXT_HINTS),
+  blocks: loadTrees(BLOCK_TREES, BLOCK_FEATURES.length),
+  context: loadTrees(CONTEXT_TREES, CONTEXT_FEATURES.length + PAGE_TYPES.length),
   types: TYPE_TREES.map((base64) => loadTrees(base64, PAGE_FEATURES.length)),
   confidence: loadTrees(CONFIDENCE_TREES, CHOICE_FEATURES.length),
   words: decodeWordWeights(WORD_WEIGHTS),
@@ -247,7 +246,6 @@ function isNamed({ blocks, parent, classId, names }: PageModel, block: number, p
 
 /** A longer page in which the trees choose nothing is a shell of menus. */
 const MAX_WORDS = 200;
-const NOT_SHOWN = ElementFlag.hidden | ElementFlag.template | ElementFlag.noscript | ElementFlag.button;
 const MOSTLY_LINKS = 0.5;
 const MAIN_TAGS = tagsNamed("main article");
 const FRAME_TAGS = tagsNamed("nav header footer aside form dialog button");

@@ -2,21 +2,10 @@ import { wordsIn } from "../../base/text.ts";
 import { GROUP_COUNT } from "../page/attributes.ts";
 import { FIRST_UNKNOWN_TAG, type PageFacts } from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
-import { PAGE_TYPES } from "../types.ts";
 import { BLOCK_FEATURES, headingLevel, WORD_SUM_COUNT, WORD_SUMS } from "./block-features.ts";
 import { COUNT_LIMITS, PAGE_SIGNS, type PageTree, STRUCTURE_COUNT, twinsKey } from "./page-tree.ts";
 import { computeRegionFeatures, REGION_FEATURES } from "./region.ts";
-import {
-  each,
-  type FeatureHints,
-  type Features,
-  features,
-  flag,
-  given,
-  joined,
-  plateauOf,
-  rowsOf,
-} from "./trees.ts";
+import { each, type Features, features, flag, given, joined, plateauOf, rowsOf } from "./trees.ts";
 
 /** The number of levels above a block whose probability and mass are features. */
 const LEVELS = 8;
@@ -96,15 +85,6 @@ function levels(
 export const CONTEXT_FEATURES = FEATURES.names;
 
 const WIDTH = CONTEXT_FEATURES.length;
-
-/** The features that are the same for all blocks of a page: its own, and then its types. */
-export const CONTEXT_HINTS: FeatureHints = {
-  shared: new Set([
-    ...CONTEXT_FEATURES.flatMap((name, column) => (/^page|^coreWords$/.test(name) ? [column] : [])),
-    ...PAGE_TYPES.map((_, type) => WIDTH + type),
-  ]),
-  great: new Set(),
-};
 
 /**
  * Computes the features of the second stage: what the first stage's probabilities say about everything around each

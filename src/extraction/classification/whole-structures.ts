@@ -7,6 +7,7 @@ import {
   Tag,
   tagsNamed,
 } from "../page/page-model.ts";
+import { NOT_SHOWN } from "./region.ts";
 
 /**
  * Completes structures that were chosen in part. A classifier of blocks sees a short term, a title or a line of code
@@ -48,8 +49,6 @@ const MAX_LINKED = 0.6;
 const MAX_SOURCE = 20_000;
 /** The maximum number of levels between an element and the one that contains both it and its neighbour. */
 const MAX_STEPS = 12;
-
-const NEVER = ElementFlag.hidden | ElementFlag.template | ElementFlag.noscript | ElementFlag.button;
 
 class Completion {
   readonly #model: PageModel;
@@ -120,7 +119,7 @@ class Completion {
   #sumUp(): void {
     const { blocks, elementCount, parent } = this.#model;
     for (let block = 0; block < blocks.count; block++) {
-      if ((blocks.flags[block]! & NEVER) !== 0) continue;
+      if ((blocks.flags[block]! & NOT_SHOWN) !== 0) continue;
       const element = blocks.element[block]!;
       const length = blocks.text[block]!.length;
       this.#length[element]! += length;
@@ -221,7 +220,7 @@ class Completion {
     const isList = (tag[element] === Tag.ul || tag[element] === Tag.ol) && !this.#isLayoutList(element);
     const missing: number[] = [];
     for (let block = this.#first[element]!; block < this.#end[element]!; block++) {
-      if (this.#isChosen[block] === 1 || (blocks.flags[block]! & NEVER) !== 0) continue;
+      if (this.#isChosen[block] === 1 || (blocks.flags[block]! & NOT_SHOWN) !== 0) continue;
       const owner = blocks.element[block]!;
       // Items made of boxes are cards; the parts that were chosen are what they say.
       if (!isInside(this.#model, owner, element) || (isList && !ITEM_OWNERS.has(tag[owner]!))) continue;
