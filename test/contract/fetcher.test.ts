@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { makeCertificate } from "../support/certificates.ts";
 import { startFaultySite } from "../support/faulty-site.ts";
 import { startForwardProxy } from "../support/forward-proxy.ts";
+import { node } from "../support/library-project.ts";
 import { startNodeFetcher } from "../support/node-fetcher.ts";
 import { failureOf, pageUrl, testFetcher } from "../support/test-fetcher.ts";
 import { describeFetcher } from "./fetcher.ts";
@@ -11,15 +12,13 @@ describeFetcher({
   make: async (requestTimeoutMs) => testFetcher({ limits: { requestTimeoutMs, pageBytes: 100_000 } }),
 });
 
-const hasNode = Bun.which("node") !== null;
-
-if (hasNode)
+if (node)
   describeFetcher({
     name: "the HTTP fetcher on Node",
     make: (requestTimeoutMs) => startNodeFetcher({ requestTimeoutMs }),
   });
 
-describe.skipIf(!hasNode)("the HTTP fetcher on Node", () => {
+describe.skipIf(!node)("the HTTP fetcher on Node", () => {
   test("connects to the checked address and verifies the name", async () => {
     const good = await makeCertificate("good.test");
     await using site = await startFaultySite({ tls: good });

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import packageFile from "../../package.json" with { type: "json" };
 import project from "../../project.json" with { type: "json" };
 import { outputOf } from "./local.ts";
 import { temporaryDirectory } from "./temporary.ts";
@@ -8,7 +9,10 @@ import { temporaryDirectory } from "./temporary.ts";
 const ROOT = join(import.meta.dir, "../..");
 export const LIBRARY = join(ROOT, "dist/lib");
 
-const node = Bun.which("node");
+const found = Bun.which("node");
+const version = found && Bun.spawnSync([found, "-p", "process.versions.node"]).stdout.toString().trim();
+/** This machine's Node; null without one, or where it is older than the library's. */
+export const node = version && Bun.semver.satisfies(version, packageFile.engines.node) ? found : null;
 /** What the library runs on. */
 export const RUNTIMES = [
   { name: "Bun", executable: process.execPath, isMissing: false },

@@ -50,7 +50,11 @@ export async function startNodeFetcher(options: NodeFetcherOptions = {}): Promis
       const response = new Promise<NodeResponse>((resolve) => waiting.set(id, resolve));
       write({ id, url });
       fetchOptions.signal?.addEventListener("abort", () => write({ id, url, cancel: true }));
-      const { page, failure, targetStatus } = await response;
+      // A process that has ended answers nothing more.
+      const ended = child.exited.then((code) =>
+        Promise.reject(new Error(`Node ended with exit code ${code}`)),
+      );
+      const { page, failure, targetStatus } = await Promise.race([response, ended]);
       if (page) return page;
       const failed = new Failure(failure?.code ?? "internal", failure?.message ?? "");
       throw failed.aboutStatus(targetStatus ?? null);
