@@ -245,10 +245,13 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(new Set(levels)).toEqual(new Set(["info"]));
   },
   "log-format": async () => {
-    const lines = async (format: string) =>
-      (await runBinary([`${site.origin}/page`, "--log-level", "info", "--log-format", format])).stderr;
-    expect(await lines("json")).toMatch(/^\{"timestamp":"/);
-    expect(await lines("text")).toMatch(/^\d{4}-\S+Z INFO /);
+    const words = [`${site.origin}/page`, "--log-level", "info", "--log-format"];
+    const lines = async (format: string, env = {}) => (await runBinary([...words, format], { env })).stderr;
+    const [json, text] = [/^\{"timestamp":"/, /^\d{4}-\S+Z INFO /];
+    expect(await lines("json")).toMatch(json);
+    expect(await lines("text")).toMatch(text);
+    expect(await lines("json", { ARTICLE_EXTRACTOR_LOG_FORMAT: "text" })).toMatch(json);
+    expect(await lines("text", { ARTICLE_EXTRACTOR_LOG_FORMAT: "json" })).toMatch(text);
   },
   quiet: async () => {
     const args = ["-", "--output", "text"];

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { Failure } from "../../../src/base/failure.ts";
+import { entriesOf } from "../../../src/cli/commands/serve/settings.ts";
 import { readSettings, type Settings, VARIABLES } from "../../../src/settings/index.ts";
 
 describe("settings", () => {
@@ -47,6 +48,26 @@ describe("settings", () => {
       expect(readSettings({ [variable]: " " })).toEqual(readSettings({}));
     },
   );
+
+  test.each([
+    ["a size", "cacheBytes", "64M", 67_108_864],
+    ["a size with a fraction", "maxBytes", "1.5k", 1536],
+    ["a duration", "timeoutSeconds", "2.5", 2.5],
+    ["a whole number", "port", " 8080 ", 8080],
+    ["a yes", "metricsEnabled", "ON", true],
+    ["a no", "browserSandbox", "no", false],
+    ["a word", "logLevel", "Warning", "warning"],
+    ["a text", "proxyBypass", " h.test, .x.test ", "h.test, .x.test"],
+    ["an encryption", "s3Encryption", "aws:kms:key", { kind: "aws:kms", key: "key" }],
+  ] as const)("that are %s: %s set to %j is %j", (_, key, written, value) => {
+    expect(readSettings({ [VARIABLES[key].variable]: written })[key]).toEqual(value);
+  });
+
+  test("that are lists have their entries between commas and spaces", () => {
+    const { allowedHosts } = readSettings({ ARTICLE_EXTRACTOR_ALLOWED_HOSTS: "a.test, b.test  c.test," });
+    expect(entriesOf(allowedHosts)).toEqual(["a.test", "b.test", "c.test"]);
+    expect(entriesOf(readSettings({}).allowedHosts)).toBeNull();
+  });
 
   test("that are wrong are all reported, one line each", () => {
     const wrong = { PORT: "99999", HOST: "ok", ARTICLE_EXTRACTOR_RETRIES: "many" };
