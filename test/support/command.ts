@@ -64,3 +64,7 @@ async function runNow(
     process.chdir(before);
   }
 }
+
+/** The words of a line; those with blanks and the empty one are in quotes. */
+export const wordsOf = (line: string): string[] =>
+  (line.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^'(.*)'$/s, "$1"));

@@ -18,201 +18,113 @@ const cargo = (...packages: readonly string[]): string =>
   ["version = 4", ...packages.map((fields) => `[[package]]\n${fields}`)].join("\n\n");
 const REGISTRY = 'source = "registry+https://index.example"';
 
+/** Lock files by their name, what they show and the version that they give. */
+const LOCKED: Readonly<Record<string, string>> = {
+  "package-lock.json | npm 7's | 2.0.0": npm({ "": direct, "node_modules/gate": { version: "2.0.0" } }),
+  "package-lock.json | version 2 | 2.0.0": npm({ "": direct, "node_modules/gate": { version: "2.0.0" } }, 2),
+  "some/where/npm-shrinkwrap.json | a shrinkwrap | 2.0.0": npm({
+    "": direct,
+    "node_modules/gate": { version: "2.0.0" },
+  }),
+  "package-lock.json | npm 5's | 2.0.0": JSON.stringify({
+    lockfileVersion: 1,
+    dependencies: { gate: { version: "2.0.0" } },
+  }),
+  "package-lock.json | npm 5's, with another below | 1.0.0": JSON.stringify({
+    dependencies: {
+      weir: { version: "1", dependencies: { gate: { version: "3.0.0" } } },
+      gate: { version: "1.0.0" },
+    },
+  }),
+  "package-lock.json | a direct dependency beside others | 1.0.0": npm({
+    "node_modules/weir/node_modules/gate": { version: "3.0.0" },
+    "": direct,
+    "node_modules/gate": { version: "1.0.0" },
+    "node_modules/lock/node_modules/gate": { version: "2.0.0" },
+  }),
+  "package-lock.json | an indirect dependency at the top beside one below | 1.0.0": npm({
+    "": {},
+    "node_modules/weir/node_modules/gate": { version: "3.0.0" },
+    "node_modules/gate": { version: "1.0.0" },
+  }),
+  "package-lock.json | the highest of those that are only indirect | 3.0.0": npm({
+    "": {},
+    "node_modules/a/node_modules/gate": { version: "2.0.0" },
+    "node_modules/b/node_modules/gate": { version: "3.0.0" },
+    "node_modules/c/node_modules/gate": { version: "1.0.0" },
+  }),
+  "package-lock.json | a workspace's own, which nothing else names | 2.0.0": npm({
+    "": { workspaces: ["packages/*"] },
+    "node_modules/app": { resolved: "packages/app", link: true },
+    "packages/app": { name: "app", version: "9.0.0", devDependencies: { gate: "2" } },
+    "packages/app/node_modules/gate": { version: "2.0.0" },
+    "node_modules/gate": { version: "3.0.0" },
+  }),
+  "package-lock.json | the highest of several workspaces, also from a folder above | 3.0.0": npm({
+    "packages/a": direct,
+    "packages/a/node_modules/gate": { version: "1.0.0" },
+    "packages/b": direct,
+    "packages/node_modules/gate": { version: "3.0.0" },
+    "packages/c": direct,
+    "node_modules/gate": { version: "2.0.0" },
+  }),
+  "package-lock.json | an alias | 2.0.0": npm({
+    "": { dependencies: { door: "npm:gate@2" } },
+    "node_modules/door": { name: "gate", version: "2.0.0" },
+  }),
+  "package-lock.json | nothing | none": npm({ "": direct }),
+  "package-lock.json | another package | none": npm({
+    "": {},
+    "node_modules/@types/gate": { version: "1.0.0" },
+  }),
+  "package-lock.json | an address | none": npm({ "node_modules/gate": { version: "git+ssh://x/y.git#abc" } }),
+  "package-lock.json | other forms | none": npm({
+    "": 1,
+    "node_modules/gate": [],
+    "node_modules/": null,
+    x: { dependencies: 3 },
+  }),
+  "bun.lock | bun's | 2.0.0":
+    '{ "lockfileVersion": 1, "workspaces": { "": { "dependencies": { "gate": "^2", }, }, }, "packages": { "gate": ["gate@2.0.0", "", {}, "sha512-x"], "weir/gate": ["gate@3.0.0"], } }',
+  "bun.lock | a workspace of bun's | 1.0.0":
+    '{ "workspaces": { "": {}, "packages/app": { "name": "@my/app", "dependencies": { "gate": "1" } } }, "packages": { "@my/app": ["@my/app@workspace:packages/app"], "@my/app/gate": ["gate@1.0.0"], "gate": ["gate@3.0.0"] } }',
+  "bun.lock | an alias of bun's | 2.0.0":
+    '{ "workspaces": { "": { "dependencies": { "door": "npm:gate@2" } } }, "packages": { "door": ["gate@2.0.0"], "gate": ["gate@3.0.0"] } }',
+  "bun.lock | other forms | none": '{ "packages": { "gate": "x", "a": [3], "b": [], "c": ["gate"] } }',
+  "requirements.txt | a pin | 2.0.0": "gate==2.0.0",
+  "requirements-dev.txt | pip-compile's | 2.0.0":
+    "# made by a program\r\nother==1.0\r\n  Gate [tls] == 2.1 ; python_version < '4' \\\n    --hash=sha256:aa\n    # via -r requirements.in\n",
+  "requirements.txt | an exact pin | 2.0.0": "gate===2.0.0 # why",
+  "requirements.txt | a pin of a series | 2.0.0": "gate==2.*",
+  "requirements.txt | no pin | none":
+    "gate>=2.0\ngate~=1.0\ngate\n-r gate==1.0\n# gate==1.0\ngate @ file:///x",
+  "requirements.txt | nothing | none": "",
+  "Cargo.lock | cargo's direct dependency beside another version | 1.0.0": cargo(
+    'name = "app"\nversion = "9.0.0"\ndependencies = [\n "gate 1.0.0",\n "weir",\n]',
+    `name = "gate"\nversion = "1.0.0"\n${REGISTRY}`,
+    `name = "gate"\nversion = "3.0.0"\n${REGISTRY}`,
+    `name = "weir"\nversion = "1.0.0"\n${REGISTRY}\ndependencies = ["gate 3.0.0"]`,
+  ),
+  "Cargo.lock | an old form of cargo's | 1.0.0": cargo(
+    'name = "app"\nversion = "9.0.0"\ndependencies = ["gate 1.0.0 (registry+https://index.example)"]',
+    `name = "gate"\nversion = "1.0.0"\n${REGISTRY}`,
+    `name = "gate"\nversion = "3.0.0"\n${REGISTRY}`,
+  ),
+  "Cargo.lock | the highest of cargo's indirect ones | 3.0.0": cargo(
+    `name = "gate"\nversion = "3.0.0"\n${REGISTRY}`,
+    `name = "gate"\nversion = "1.0.0"\n${REGISTRY}`,
+  ),
+  "Cargo.lock | no package | none": 'package = ["x", 1]',
+  "go.sum | go's highest, without those only looked at | 2.0.0":
+    "gate v1.0.0 h1:x=\ngate v2.0.0 h1:x=\ngate v2.0.0/go.mod h1:x=\ngate v3.0.0/go.mod h1:x=\n",
+  "go.sum | a later major version of go's | 3.0.0": "gate/v3 v3.1.0 h1:x=\nexample.com/gate v1.0.0 h1:x=",
+  "go.sum | nothing | none": "\n",
+};
+
 describe("the version that a lock file gives", () => {
-  test.each([
-    ["package-lock.json", "npm 7's", "2.0.0", npm({ "": direct, "node_modules/gate": { version: "2.0.0" } })],
-    [
-      "package-lock.json",
-      "version 2",
-      "2.0.0",
-      npm({ "": direct, "node_modules/gate": { version: "2.0.0" } }, 2),
-    ],
-    [
-      "some/where/npm-shrinkwrap.json",
-      "a shrinkwrap",
-      "2.0.0",
-      npm({ "": direct, "node_modules/gate": { version: "2.0.0" } }),
-    ],
-    [
-      "package-lock.json",
-      "npm 5's",
-      "2.0.0",
-      JSON.stringify({ lockfileVersion: 1, dependencies: { gate: { version: "2.0.0" } } }),
-    ],
-    [
-      "package-lock.json",
-      "npm 5's, with another below",
-      "1.0.0",
-      JSON.stringify({
-        dependencies: {
-          weir: { version: "1", dependencies: { gate: { version: "3.0.0" } } },
-          gate: { version: "1.0.0" },
-        },
-      }),
-    ],
-    [
-      "package-lock.json",
-      "a direct dependency beside others",
-      "1.0.0",
-      npm({
-        "node_modules/weir/node_modules/gate": { version: "3.0.0" },
-        "": direct,
-        "node_modules/gate": { version: "1.0.0" },
-        "node_modules/lock/node_modules/gate": { version: "2.0.0" },
-      }),
-    ],
-    [
-      "package-lock.json",
-      "an indirect dependency at the top beside one below",
-      "1.0.0",
-      npm({
-        "": {},
-        "node_modules/weir/node_modules/gate": { version: "3.0.0" },
-        "node_modules/gate": { version: "1.0.0" },
-      }),
-    ],
-    [
-      "package-lock.json",
-      "the highest of those that are only indirect",
-      "3.0.0",
-      npm({
-        "": {},
-        "node_modules/a/node_modules/gate": { version: "2.0.0" },
-        "node_modules/b/node_modules/gate": { version: "3.0.0" },
-        "node_modules/c/node_modules/gate": { version: "1.0.0" },
-      }),
-    ],
-    [
-      "package-lock.json",
-      "a workspace's own, which nothing else names",
-      "2.0.0",
-      npm({
-        "": { workspaces: ["packages/*"] },
-        "node_modules/app": { resolved: "packages/app", link: true },
-        "packages/app": { name: "app", version: "9.0.0", devDependencies: { gate: "2" } },
-        "packages/app/node_modules/gate": { version: "2.0.0" },
-        "node_modules/gate": { version: "3.0.0" },
-      }),
-    ],
-    [
-      "package-lock.json",
-      "the highest of several workspaces, also from a folder above",
-      "3.0.0",
-      npm({
-        "packages/a": direct,
-        "packages/a/node_modules/gate": { version: "1.0.0" },
-        "packages/b": direct,
-        "packages/node_modules/gate": { version: "3.0.0" },
-        "packages/c": direct,
-        "node_modules/gate": { version: "2.0.0" },
-      }),
-    ],
-    [
-      "package-lock.json",
-      "an alias",
-      "2.0.0",
-      npm({
-        "": { dependencies: { door: "npm:gate@2" } },
-        "node_modules/door": { name: "gate", version: "2.0.0" },
-      }),
-    ],
-    ["package-lock.json", "nothing", null, npm({ "": direct })],
-    [
-      "package-lock.json",
-      "another package",
-      null,
-      npm({ "": {}, "node_modules/@types/gate": { version: "1.0.0" } }),
-    ],
-    [
-      "package-lock.json",
-      "an address",
-      null,
-      npm({ "node_modules/gate": { version: "git+ssh://x/y.git#abc" } }),
-    ],
-    [
-      "package-lock.json",
-      "other forms",
-      null,
-      npm({ "": 1, "node_modules/gate": [], "node_modules/": null, x: { dependencies: 3 } }),
-    ],
-    [
-      "bun.lock",
-      "bun's",
-      "2.0.0",
-      '{ "lockfileVersion": 1, "workspaces": { "": { "dependencies": { "gate": "^2", }, }, }, "packages": { "gate": ["gate@2.0.0", "", {}, "sha512-x"], "weir/gate": ["gate@3.0.0"], } }',
-    ],
-    [
-      "bun.lock",
-      "a workspace of bun's",
-      "1.0.0",
-      '{ "workspaces": { "": {}, "packages/app": { "name": "@my/app", "dependencies": { "gate": "1" } } }, "packages": { "@my/app": ["@my/app@workspace:packages/app"], "@my/app/gate": ["gate@1.0.0"], "gate": ["gate@3.0.0"] } }',
-    ],
-    [
-      "bun.lock",
-      "an alias of bun's",
-      "2.0.0",
-      '{ "workspaces": { "": { "dependencies": { "door": "npm:gate@2" } } }, "packages": { "door": ["gate@2.0.0"], "gate": ["gate@3.0.0"] } }',
-    ],
-    ["bun.lock", "other forms", null, '{ "packages": { "gate": "x", "a": [3], "b": [], "c": ["gate"] } }'],
-    ["requirements.txt", "a pin", "2.0.0", "gate==2.0.0"],
-    [
-      "requirements-dev.txt",
-      "pip-compile's",
-      "2.0.0",
-      "# made by a program\r\nother==1.0\r\n  Gate [tls] == 2.1 ; python_version < '4' \\\n    --hash=sha256:aa\n    # via -r requirements.in\n",
-    ],
-    ["requirements.txt", "an exact pin", "2.0.0", "gate===2.0.0 # why"],
-    ["requirements.txt", "a pin of a series", "2.0.0", "gate==2.*"],
-    [
-      "requirements.txt",
-      "no pin",
-      null,
-      "gate>=2.0\ngate~=1.0\ngate\n-r gate==1.0\n# gate==1.0\ngate @ file:///x",
-    ],
-    ["requirements.txt", "nothing", null, ""],
-    [
-      "Cargo.lock",
-      "cargo's direct dependency beside another version",
-      "1.0.0",
-      cargo(
-        'name = "app"\nversion = "9.0.0"\ndependencies = [\n "gate 1.0.0",\n "weir",\n]',
-        `name = "gate"\nversion = "1.0.0"\n${REGISTRY}`,
-        `name = "gate"\nversion = "3.0.0"\n${REGISTRY}`,
-        `name = "weir"\nversion = "1.0.0"\n${REGISTRY}\ndependencies = ["gate 3.0.0"]`,
-      ),
-    ],
-    [
-      "Cargo.lock",
-      "an old form of cargo's",
-      "1.0.0",
-      cargo(
-        'name = "app"\nversion = "9.0.0"\ndependencies = ["gate 1.0.0 (registry+https://index.example)"]',
-        `name = "gate"\nversion = "1.0.0"\n${REGISTRY}`,
-        `name = "gate"\nversion = "3.0.0"\n${REGISTRY}`,
-      ),
-    ],
-    [
-      "Cargo.lock",
-      "the highest of cargo's indirect ones",
-      "3.0.0",
-      cargo(`name = "gate"\nversion = "3.0.0"\n${REGISTRY}`, `name = "gate"\nversion = "1.0.0"\n${REGISTRY}`),
-    ],
-    ["Cargo.lock", "no package", null, 'package = ["x", 1]'],
-    [
-      "go.sum",
-      "go's highest, without those only looked at",
-      "2.0.0",
-      "gate v1.0.0 h1:x=\ngate v2.0.0 h1:x=\ngate v2.0.0/go.mod h1:x=\ngate v3.0.0/go.mod h1:x=\n",
-    ],
-    [
-      "go.sum",
-      "a later major version of go's",
-      "3.0.0",
-      "gate/v3 v3.1.0 h1:x=\nexample.com/gate v1.0.0 h1:x=",
-    ],
-    ["go.sum", "nothing", null, "\n"],
-  ])("%s: %s", (name, _, version, text) => {
-    expect(lockedGate(name, text)).toBe(version);
+  test.each(Object.entries(LOCKED))("%s", (row, text) => {
+    const [name = "", , version = ""] = row.split(" | ");
+    expect(lockedGate(name, text) ?? "none").toBe(version);
   });
 
   test("is of the whole name", () => {

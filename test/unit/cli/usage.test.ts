@@ -1,96 +1,80 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { runCommand } from "../../support/command.ts";
+import { runCommand, wordsOf } from "../../support/command.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 // Nothing here is fetched: port 1 answers nobody.
 const URL = "http://127.0.0.1:1/";
 
-const WRONG: readonly (readonly [args: readonly string[], message: string])[] = [
-  [["--ouput", "json", URL], "unknown option --ouput; did you mean --output?"],
-  [["--images", URL], "unknown option --images; did you mean --no-images?"],
-  [["--sel", "p", URL], "unknown option --sel; did you mean --select?"],
-  [["--banana", URL], "unknown option --banana"],
-  [["-x", URL], "unknown option -x"],
-  [["--quiet=1", URL], "--quiet takes no value"],
-  [[URL, "--select"], "--select needs a value: --select CSS"],
-  [
-    ["--output", "jsn", URL],
+const WRONG: Readonly<Record<string, string>> = {
+  "--ouput json URL": "unknown option --ouput; did you mean --output?",
+  "--images URL": "unknown option --images; did you mean --no-images?",
+  "--sel p URL": "unknown option --sel; did you mean --select?",
+  "--banana URL": "unknown option --banana",
+  "-x URL": "unknown option -x",
+  "--quiet=1 URL": "--quiet takes no value",
+  "URL --select": "--select needs a value: --select CSS",
+  "--output jsn URL":
     '--output must be one of json, markdown, text, html, md, txt, not "jsn"; did you mean json?',
-  ],
-  [["--output=", URL], "--output must be one of json, markdown, text, html, md, txt"],
-  [["--min-words", "-5", URL], '--min-words must be a whole number from 0 to 1000000000, not "-5"'],
-  [["--min-words", "1e3", URL], '--min-words must be a whole number from 0 to 1000000000, not "1e3"'],
-  [["--timeout", "0", URL], '--timeout must be a number from 0.001 to 3600, not "0"'],
-  [["--retries", "21", URL], '--retries must be a whole number from 0 to 20, not "21"'],
-  [["--max-bytes", "5Q", URL], '--max-bytes must be a size such as 500k, 20M or 1G, not "5Q"'],
-  [
-    ["--log-level", "warn", URL],
+  "--output= URL": "--output must be one of json, markdown, text, html, md, txt",
+  "--min-words -5 URL": '--min-words must be a whole number from 0 to 1000000000, not "-5"',
+  "--min-words 1e3 URL": '--min-words must be a whole number from 0 to 1000000000, not "1e3"',
+  "--timeout 0 URL": '--timeout must be a number from 0.001 to 3600, not "0"',
+  "--retries 21 URL": '--retries must be a whole number from 0 to 20, not "21"',
+  "--max-bytes 5Q URL": '--max-bytes must be a size such as 500k, 20M or 1G, not "5Q"',
+  "--log-level warn URL":
     '--log-level must be one of debug, info, warning, error, critical, not "warn"; did you mean warning?',
-  ],
-  [["--log-format", "xml", URL], '--log-format must be one of json, text, not "xml"'],
-  [["--select", "[[[", URL], '--select "[[[" is not a CSS selector'],
-  [["--exclude", "a{", URL], '--exclude "a{" is not a CSS selector'],
-  [["--select", "", URL], "--select must not be empty"],
-  [["--header", "no colon", URL], '--header must have the form "Name: value"'],
-  [["--header", "Host: h", URL], "header host: it is set by the program itself"],
-  [
-    ["--header", "Proxy-Authorization: x", URL],
-    "header proxy-authorization: it is set by the program itself",
-  ],
-  [["--user-agent", "", URL], "--user-agent must be 1 to 1024 Latin characters without line breaks"],
-  [
-    ["--egress", "a;b", URL],
+  "--log-format xml URL": '--log-format must be one of json, text, not "xml"',
+  "--select [[[ URL": '--select "[[[" is not a CSS selector',
+  "--exclude a{ URL": '--exclude "a{" is not a CSS selector',
+  "--select '' URL": "--select must not be empty",
+  "--header 'no colon' URL": '--header must have the form "Name: value"',
+  "--header 'Host: h' URL": "header host: it is set by the program itself",
+  "--header 'Proxy-Authorization: x' URL": "header proxy-authorization: it is set by the program itself",
+  "--user-agent '' URL": "--user-agent must be 1 to 1024 Latin characters without line breaks",
+  "--egress a;b URL":
     '--egress: egress policy: "a;b" is neither a host, a .suffix, an address nor a CIDR network',
-  ],
-  [
-    ["--proxy", "socks5://h:1", URL],
+  "--proxy socks5://h:1 URL":
     "proxy: not the address of an http or https proxy (http://[user:password@]host[:port])",
-  ],
-  [["--env-file", "missing", URL], "--env-file missing cannot be read: there is no such file"],
-  [["--frontmatter", URL], "--frontmatter goes with --output markdown"],
-  [["--file", ""], "--file must not be empty"],
-  [["--url", URL, URL], "--url gives one --file or standard input an address; it goes with nothing else"],
-  [["--url", "ftp://h.example/"], '--url must be an http or https URL, not "ftp://h.example/"'],
-  [
-    ["example.org/post"],
+  "--env-file missing URL": "--env-file missing cannot be read: there is no such file",
+  "--frontmatter URL": "--frontmatter goes with --output markdown",
+  "--file ''": "--file must not be empty",
+  "--url URL URL": "--url gives one --file or standard input an address; it goes with nothing else",
+  "--url ftp://h.example/": '--url must be an http or https URL, not "ftp://h.example/"',
+  "example.org/post":
     '"example.org/post" is not an http or https URL; did you mean https://example.org/post ?',
-  ],
-  [["page.html"], '"page.html" is not an http or https URL; --file reads a local file'],
-  [
-    ["example.org/page.html"],
+  "page.html": '"page.html" is not an http or https URL; --file reads a local file',
+  "example.org/page.html":
     '"example.org/page.html" is not an http or https URL; did you mean https://example.org/page.html ?',
-  ],
-  [["./page"], '"./page" is not an http or https URL; --file reads a local file'],
-  [["file:///etc/hosts"], '"file:///etc/hosts" is not an http or https URL; --file reads a local file'],
-  [["javascript:alert(1)"], '"javascript:alert(1)" is not an http or https URL'],
-  [["https://"], '"https://" is not an http or https URL'],
-  [[""], '"" is not an http or https URL'],
-  [["help", "crwal"], 'unknown command "crwal"; did you mean crawl?'],
-  [["help", "banana"], 'unknown command "banana"'],
-  [["help", "crawl", "serve"], "help takes one command"],
-  [["-h", "crwal"], 'unknown command "crwal"; did you mean crawl?'],
-  [["version", "help", "me"], "version takes no arguments"],
-  [["man", "crawl"], "man takes no arguments"],
-  [["licences"], 'unknown command "licences"; did you mean licenses?'],
-  [["extrac", URL], 'unknown command "extrac"; did you mean extract?'],
-  [["crwal", "--seed", URL], 'unknown command "crwal"; did you mean crawl?'],
-  [["Crawl", URL], 'unknown command "Crawl"; did you mean crawl?'],
-  [["--seed", URL], "unknown option --seed; it belongs to the command crawl"],
-  [["crawl", "--output", "out", URL], "unknown option --output; did you mean --output-dir?"],
-  [["crawl", "--output-file", "out", URL], "unknown option --output-file; did you mean --output-dir?"],
-  [["crawl", URL, "-o"], "--output-dir needs a value: --output-dir DIR"],
-  [["crawl", "--file", "a"], "unknown option --file; it belongs to the command extract"],
-  [["licenses", "x"], "licenses takes no arguments"],
-  [["licenses", "--select", "p"], "unknown option --select; it belongs to the command extract"],
-];
+  "./page": '"./page" is not an http or https URL; --file reads a local file',
+  "file:///etc/hosts": '"file:///etc/hosts" is not an http or https URL; --file reads a local file',
+  "javascript:alert(1)": '"javascript:alert(1)" is not an http or https URL',
+  "https://": '"https://" is not an http or https URL',
+  "''": '"" is not an http or https URL',
+  "help crwal": 'unknown command "crwal"; did you mean crawl?',
+  "help banana": 'unknown command "banana"',
+  "help crawl serve": "help takes one command",
+  "-h crwal": 'unknown command "crwal"; did you mean crawl?',
+  "version help me": "version takes no arguments",
+  "man crawl": "man takes no arguments",
+  licences: 'unknown command "licences"; did you mean licenses?',
+  "extrac URL": 'unknown command "extrac"; did you mean extract?',
+  "crwal --seed URL": 'unknown command "crwal"; did you mean crawl?',
+  "Crawl URL": 'unknown command "Crawl"; did you mean crawl?',
+  "--seed URL": "unknown option --seed; it belongs to the command crawl",
+  "crawl --output out URL": "unknown option --output; did you mean --output-dir?",
+  "crawl --output-file out URL": "unknown option --output-file; did you mean --output-dir?",
+  "crawl URL -o": "--output-dir needs a value: --output-dir DIR",
+  "crawl --file a": "unknown option --file; it belongs to the command extract",
+  "licenses x": "licenses takes no arguments",
+  "licenses --select p": "unknown option --select; it belongs to the command extract",
+};
 
 describe("wrong usage exits with 2 and one line:", () => {
-  for (const [args, message] of WRONG) {
-    test(args.map((arg) => arg || "''").join(" "), async () => {
-      expect(await runCommand(args)).toEqual({ exitCode: 2, stdout: "", stderr: `error: ${message}\n` });
-    });
-  }
+  test.each(Object.entries(WRONG))("%s", async (line, message) => {
+    const words = wordsOf(line).map((word) => (word === "URL" ? URL : word));
+    expect(await runCommand(words)).toEqual({ exitCode: 2, stdout: "", stderr: `error: ${message}\n` });
+  });
 });
 
 test.each(["page", "notes.txt", "example.org", "example.org/page.html"])(
@@ -128,51 +112,24 @@ test("without arguments, and with nothing on stdin, says that nothing came", asy
 });
 
 test.each([
-  [["help"], ["--help"]],
-  [["-h"], ["--help"]],
-  [
-    ["help", "crawl"],
-    ["crawl", "--help"],
-  ],
-  [
-    ["crawl", "help"],
-    ["crawl", "--help"],
-  ],
-  [
-    ["-h", "crawl"],
-    ["crawl", "--help"],
-  ],
-  [
-    ["--help", "crawl"],
-    ["crawl", "--help"],
-  ],
-  [
-    ["serve", "help"],
-    ["serve", "--help"],
-  ],
-  [
-    ["index", "help"],
-    ["index", "--help"],
-  ],
-  [
-    ["extract", "help"],
-    ["help", "extract"],
-  ],
-  [
-    ["help", "help"],
-    ["help", "--help"],
-  ],
-  [
-    ["help", "version"],
-    ["version", "-h"],
-  ],
-  [["version"], ["--version"]],
-  [["version"], ["-V", "crawl"]],
-])("%j is %j", async (words, other) => {
-  const run = await runCommand(words);
+  ["help", "--help"],
+  ["-h", "--help"],
+  ["help crawl", "crawl --help"],
+  ["crawl help", "crawl --help"],
+  ["-h crawl", "crawl --help"],
+  ["--help crawl", "crawl --help"],
+  ["serve help", "serve --help"],
+  ["index help", "index --help"],
+  ["extract help", "help extract"],
+  ["help help", "help --help"],
+  ["help version", "version -h"],
+  ["version", "--version"],
+  ["version", "-V crawl"],
+])("%s is %s", async (line, other) => {
+  const run = await runCommand(wordsOf(line));
   expect([run.exitCode, run.stderr]).toEqual([0, ""]);
   expect(run.stdout).toMatch(/^(?:Usage: )?article-extractor|^Usage: /);
-  expect(run).toEqual(await runCommand(other));
+  expect(run).toEqual(await runCommand(wordsOf(other)));
 });
 
 test.each([
