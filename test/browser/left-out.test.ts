@@ -21,8 +21,7 @@ test("the page says which files are left out and how many pages a limit left, an
   });
   await using browser = await openPageBrowser();
   await using server = await Served.start(root);
-  await using tab = await browser.visit({ origin: server.url });
-  const { page } = tab;
+  await using page = await browser.visit({ origin: server.url });
   await page.route("**/tenants/status", async (route) => {
     const response = await route.fetch();
     const body = (await response.json()) as { tenants: { counts: object }[] };

@@ -59,12 +59,10 @@ type VisitOptions = {
   readonly expected?: RegExp;
 };
 
-async function visit(options: VisitOptions = {}, inBrowser = browser) {
+function visit(options: VisitOptions = {}, inBrowser = browser) {
   html = options.html ?? lineOf();
   policy = options.policy ?? STRICT;
-  const tab = await inBrowser.visit({ origin: site.url, ...options });
-  await tab.page.goto(`${site.url}/page`);
-  return tab;
+  return inBrowser.visit({ origin: site.url, path: "/page", ...options });
 }
 
 const field = (page: Tab) => page.locator("dialog[open] input");
@@ -91,8 +89,7 @@ describe("the search box on another site with a strict policy", () => {
   });
 
   test("is opened, searched and left by keyboard alone, and leads to the section", async () => {
-    await using tab = await visit();
-    const { page } = tab;
+    await using page = await visit();
     await page.keyboard.press("/");
     await field(page).fill("gate");
     await options(page).nth(1).waitFor();
@@ -128,9 +125,8 @@ describe("the search box on another site with a strict policy", () => {
       "gates",
     ]);
     await page.locator(".prose h2", { hasText: "Gates" }).waitFor();
-    expect(tab.complaints).toEqual([]);
     // Only the search was asked, and the site for its own page.
-    expect(tab.outside.filter((url) => !url.startsWith(search.url))).toEqual([]);
+    expect(page.outside.filter((url) => !url.startsWith(search.url))).toEqual([]);
   });
 
   test("remembers what was chosen until the reader forgets it, and says when nothing is found", async () => {
@@ -145,11 +141,10 @@ describe("the search box on another site with a strict policy", () => {
     };
     await using fake = serveSearch(() => Response.json({ hits: [hit], total: 1 }));
     const line = `${lineOf(` data-server="${fake.url}/"`)}`;
-    await using tab = await visit({
+    await using page = await visit({
       html: line,
       policy: `${STRICT}; connect-src ${fake.url}`.replace(/connect-src \S+; /, ""),
     });
-    const { page } = tab;
     const open = page.getByRole("button", { name: /Search the documentation/ });
     await open.click();
     expect(await options(page).count()).toBe(0);
@@ -165,14 +160,12 @@ describe("the search box on another site with a strict policy", () => {
     await page.keyboard.press("Escape");
     await open.click();
     expect(await options(page).count()).toBe(0);
-    expect(tab.complaints).toEqual([]);
   });
 
   test("takes collections, words, keys and colours from the script's attributes, or from an element", async () => {
     const data =
       ' data-tenants="notes" data-placeholder="Find &quot;it&quot;" data-keys="s" data-theme="dark"';
-    await using tab = await visit({ html: `<p><input aria-label="Other"></p>${lineOf(data)}` });
-    const { page } = tab;
+    await using page = await visit({ html: `<p><input aria-label="Other"></p>${lineOf(data)}` });
     await page.keyboard.press("/");
     expect(await field(page).isVisible()).toBe(false);
     // In another field a letter is a letter.
@@ -189,28 +182,25 @@ describe("the search box on another site with a strict policy", () => {
     expect(await page.getByRole("group").allTextContents()).toEqual([expect.stringMatching(/^Canal notes/)]);
     const paper = await page.locator("dialog").evaluate((dialog) => getComputedStyle(dialog).backgroundColor);
     expect(paper).toBe("rgb(22, 23, 22)");
-    expect(tab.complaints).toEqual([]);
     const inHead = `</main><docs-search tenants="notes" placeholder="Look"></docs-search><main>`;
     await using other = await visit({ html: `${inHead}${lineOf()}` });
-    await other.page.getByRole("button", { name: "Look" }).click();
-    await field(other.page).fill("wheel");
-    await other.page.getByText("Nothing found for “wheel”").waitFor();
-    expect(await other.page.getByRole("button", { name: "Search the documentation" }).count()).toBe(1);
+    await other.getByRole("button", { name: "Look" }).click();
+    await field(other).fill("wheel");
+    await other.getByText("Nothing found for “wheel”").waitFor();
+    expect(await other.getByRole("button", { name: "Search the documentation" }).count()).toBe(1);
   });
 
   test("looks the same where the site has rules for all of its elements", async () => {
     const rules =
       "body * { color: red; font: italic 40px cursive; letter-spacing: 1em; text-align: right; text-transform: uppercase }";
     const looks = async (style: string): Promise<object> => {
-      await using tab = await visit({
+      await using page = await visit({
         html: style + lineOf(),
         policy: `${STRICT}; style-src 'unsafe-inline'`,
       });
-      const { page } = tab;
       await page.keyboard.press("/");
       await field(page).fill("gate");
       await options(page).first().waitFor();
-      expect(tab.complaints).toEqual([]);
       return await page
         .locator("[role=option] .title")
         .first()
@@ -226,15 +216,13 @@ describe("the search box on another site with a strict policy", () => {
     "fits %i pixels, and is accessible, open and closed, in both colours",
     async (width) => {
       for (const isDark of [false, true]) {
-        await using tab = await visit({ width, isDark });
-        const { page } = tab;
+        await using page = await visit({ width, isDark });
         expect(await accessibilityFaults(page)).toEqual([]);
         await page.getByRole("button", { name: "Search the documentation" }).click();
         await field(page).fill("gate");
         await options(page).first().waitFor();
         expect(await accessibilityFaults(page)).toEqual([]);
         expect(await scrollsSideways(page)).toBe(false);
-        expect(tab.complaints).toEqual([]);
       }
     },
   );
@@ -244,8 +232,8 @@ test.skipIf(firefoxPath() === null)(
   "the search box works under the same policy in Firefox, where there is one",
   async () => {
     await using firefox = await openPageBrowser({ engine: "firefox" });
-    await using tab = await visit({}, firefox);
-    const { page } = tab;
+    // Firefox asks for the icon of the site, whose policy allows none.
+    await using page = await visit({ expected: /favicon\.ico/ }, firefox);
     await page.keyboard.press("Control+k");
     await field(page).fill("gate");
     await options(page).nth(1).waitFor();
@@ -264,17 +252,17 @@ describe("the search box, when things go wrong", () => {
   test("says that the search does not answer where the server does not allow the site, and the console says why", async () => {
     await using closed = openSearchServer(registry);
     const warnings: string[] = [];
-    await using tab = await visit({
+    await using page = await visit({
       html: lineOf(` data-server="${closed.url}"`),
       policy: `default-src 'none'; script-src ${search.url}; connect-src ${closed.url}`,
       expected: /CORS|ERR_|docs-search/,
     });
-    tab.page.on("console", (message) => warnings.push(message.text()));
-    await tab.page.keyboard.press("/");
-    await tab.page.keyboard.type("gate");
-    await tab.page.getByText("The search does not answer").waitFor();
+    page.on("console", (message) => warnings.push(message.text()));
+    await page.keyboard.press("/");
+    await page.keyboard.type("gate");
+    await page.getByText("The search does not answer").waitFor();
     expect(warnings.join("\n")).toContain(`does its DOCS_SEARCH_CORS_ORIGINS name ${site.url}?`);
-    expect(await accessibilityFaults(tab.page)).toEqual([]);
+    expect(await accessibilityFaults(page)).toEqual([]);
   });
 
   test.each([
@@ -283,14 +271,14 @@ describe("the search box, when things go wrong", () => {
     [500, "The search does not answer."],
   ])("says what an answer of %i means", async (status, text) => {
     await using fake = serveSearch(() => Response.json({ detail: "no" }, { status }));
-    await using tab = await visit({
+    await using page = await visit({
       html: lineOf(` data-server="${fake.url}"`),
       policy: `default-src 'none'; script-src ${search.url}; connect-src ${fake.url}`,
       expected: /status of|docs-search/,
     });
-    await tab.page.keyboard.press("/");
-    await tab.page.keyboard.type("gate");
-    await tab.page.getByText(text).waitFor();
+    await page.keyboard.press("/");
+    await page.keyboard.type("gate");
+    await page.getByText(text).waitFor();
   });
 
   test("makes nothing of what a server says but text, and follows no other addresses than web ones", async () => {
@@ -302,11 +290,10 @@ describe("the search box, when things go wrong", () => {
       { ...hit, url: `${site.url}/ok`, snippet: `&lt;i&gt; <mark>m</mark> ${evil}</code></mark><code>` },
     ];
     await using fake = serveSearch(() => Response.json({ hits, total: 3 }));
-    await using tab = await visit({
+    await using page = await visit({
       html: lineOf(` data-server="${fake.url}"`),
       policy: `default-src 'none'; script-src ${search.url}; connect-src ${fake.url}; require-trusted-types-for 'script'; trusted-types 'none'`,
     });
-    const { page } = tab;
     await page.keyboard.press("/");
     await page.keyboard.type("x");
     await options(page).first().waitFor();
@@ -315,15 +302,12 @@ describe("the search box, when things go wrong", () => {
     ).toEqual([`${site.url}/ok`]);
     expect(await page.locator("dialog").locator("img, b, i").count()).toBe(0);
     expect(await page.title()).toBe("A site");
-    expect(tab.complaints).toEqual([]);
   });
 });
 
 describe("the page that makes the line for the search box", () => {
   test("makes a line that works on another site as it is", async () => {
-    await using tab = await browser.visit({ origin: search.url });
-    const { page } = tab;
-    await page.goto(`${search.url}/embed`);
+    await using page = await browser.visit({ origin: search.url, path: "/embed" });
     await page.getByLabel("Canal notes").check();
     await page.getByLabel("What the box says").fill('Ask <"us"> & them');
     const line = (await page.locator("#snippet").textContent()) ?? "";
@@ -334,21 +318,18 @@ describe("the page that makes the line for the search box", () => {
     await field(page).fill("gate");
     await page.getByRole("group", { name: "Canal notes" }).waitFor();
     expect(await page.getByRole("group", { name: "Canal guide" }).count()).toBe(0);
-    expect(tab.complaints).toEqual([]);
     await using other = await visit({ html: line, policy: `default-src 'none'; ${directives}` });
-    await other.page.getByRole("button", { name: 'Ask <"us"> & them' }).click();
-    await field(other.page).fill("gate");
-    await other.page.getByRole("group", { name: "Canal notes" }).waitFor();
-    expect(other.complaints).toEqual([]);
+    await other.getByRole("button", { name: 'Ask <"us"> & them' }).click();
+    await field(other).fill("gate");
+    await other.getByRole("group", { name: "Canal notes" }).waitFor();
   });
 
   test.each([360, 1920])("fits %i pixels in both colours", async (width) => {
     for (const isDark of [false, true]) {
-      await using tab = await browser.visit({ origin: search.url, width, isDark });
-      await tab.page.goto(`${search.url}/embed`);
-      await tab.page.getByLabel("Canal notes").waitFor();
-      expect(await scrollsSideways(tab.page)).toBe(false);
-      expect(await accessibilityFaults(tab.page)).toEqual([]);
+      await using page = await browser.visit({ origin: search.url, path: "/embed", width, isDark });
+      await page.getByLabel("Canal notes").waitFor();
+      expect(await scrollsSideways(page)).toBe(false);
+      expect(await accessibilityFaults(page)).toEqual([]);
     }
   });
 });

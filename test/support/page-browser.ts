@@ -1,15 +1,16 @@
+import { expect } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type BrowserContextOptions, chromium, firefox, type LaunchOptions } from "playwright-core";
 import { browserPath } from "./browser-fetcher.ts";
 import { temporaryDirectory } from "./temporary.ts";
 
-/** A real browser with a tab, as a person would use it, and all that went wrong or out in it. */
-export type PageVisit = AsyncDisposable & {
-  readonly page: Tab;
-  /** Messages of the console that are errors or warnings, faults of scripts, and refusals of the policy. */
-  readonly complaints: readonly string[];
-  /** Addresses of requests to other origins than those of `allowed`. */
+/**
+ * A tab of a real browser, as a person would use it. Its disposal fails where the page has complained: by messages of
+ * the console that are errors or warnings, faults of scripts, or refusals of the policy.
+ */
+export type PageVisit = Tab & {
+  /** Addresses of requests to other origins than the visit's. */
   readonly outside: readonly string[];
 };
 
@@ -22,6 +23,8 @@ export type VisitOptions = {
   readonly height?: number;
   /** Origin of the server whose page is looked at. */
   readonly origin: string;
+  /** What is opened there; by default nothing is. */
+  readonly path?: string | null;
   /** Complaints that the test brings about: a 401 is an error of the console. */
   readonly expected?: RegExp;
 };
@@ -147,7 +150,15 @@ async function visit(browser: Browser, options: VisitOptions, engine: Engine): P
     const url = request.url();
     if (!url.startsWith(`${options.origin}/`) && !url.startsWith("blob:")) outside.push(url);
   });
-  return { page, complaints, outside, [Symbol.asyncDispose]: () => context.close() };
+  if (options.path) await page.goto(`${options.origin}${options.path}`);
+  return Object.assign(page, {
+    outside,
+    async [Symbol.asyncDispose]() {
+      const complained = [...complaints];
+      await context.close();
+      expect(complained).toEqual([]);
+    },
+  });
 }
 
 type AxeResult = {

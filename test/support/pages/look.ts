@@ -1,6 +1,6 @@
 import { gzipSync } from "bun";
 import type { Request } from "playwright-core";
-import type { PageVisit, Tab } from "../page-browser.ts";
+import type { Tab } from "../page-browser.ts";
 import { NOW } from "./answers.ts";
 import type { ServedPage } from "./catalogue.ts";
 
@@ -20,7 +20,7 @@ export async function widen(page: Tab, width: number): Promise<void> {
 
 /** Opens a page in its state, at a fixed time of day. @returns the bytes with gzip of all that it has loaded */
 export async function openPage(
-  { page }: PageVisit,
+  page: Tab,
   origin: string,
   { path, ready, answers = {}, act }: ServedPage,
 ): Promise<() => Promise<number>> {
