@@ -15,6 +15,7 @@ const ATTACK: Route = ({ socket }) =>
   reply(socket, { body: `<!doctype html><title>t</title><p id=log>start</p>${attack}` });
 
 const canary = forAllTests(await startFaultySite());
+const INNER = `127.0.0.1:${canary.port}`;
 // STUN goes by UDP.
 const udp = await Bun.udpSocket({
   port: canary.port,
@@ -27,7 +28,7 @@ const outside = forAllTests(
       "/attack": ATTACK,
       "/worker.js": ({ socket }) =>
         reply(socket, {
-          body: `fetch("http://${INNER()}/from-worker", { mode: "no-cors" })`,
+          body: `fetch("http://${INNER}/from-worker", { mode: "no-cors" })`,
           headers: { "content-type": "text/javascript" },
         }),
     },
@@ -36,8 +37,6 @@ const outside = forAllTests(
 afterAll(() => {
   udp.close();
 });
-
-const INNER = (): string => `127.0.0.1:${canary.port}`;
 
 /** What reached the canary, by TCP connection. */
 async function visitsOf(html: string): Promise<{ connections: number; text: string }> {
@@ -64,79 +63,61 @@ async function visitsOf(html: string): Promise<{ connections: number; text: stri
 const run = (code: string): string => `<script>(async () => { ${code} })()</script>`;
 
 describe("a page from outside does not reach the inner network by", () => {
-  test.each<[string, () => string]>([
-    ["fetch", () => run(`await fetch("http://${INNER()}/", { mode: "no-cors" })`)],
-    [
-      "XMLHttpRequest",
-      () => run(`const x = new XMLHttpRequest(); x.open("GET", "http://${INNER()}/"); x.send()`),
-    ],
-    ["a beacon", () => run(`navigator.sendBeacon("http://${INNER()}/", "x")`)],
-    ["an image", () => `<img src="http://${INNER()}/i.png">`],
-    ["a frame", () => `<iframe src="http://${INNER()}/"></iframe>`],
-    ["an object", () => `<object data="http://${INNER()}/"></object><embed src="http://${INNER()}/">`],
+  test.each([
+    ["fetch", run(`await fetch("http://${INNER}/", { mode: "no-cors" })`)],
+    ["XMLHttpRequest", run(`const x = new XMLHttpRequest(); x.open("GET", "http://${INNER}/"); x.send()`)],
+    ["a beacon", run(`navigator.sendBeacon("http://${INNER}/", "x")`)],
+    ["an image", `<img src="http://${INNER}/i.png">`],
+    ["a frame", `<iframe src="http://${INNER}/"></iframe>`],
+    ["an object", `<object data="http://${INNER}/"></object><embed src="http://${INNER}/">`],
     [
       "a style sheet",
-      () =>
-        `<link rel=stylesheet href="http://${INNER()}/s.css"><style>@import "http://${INNER()}/i.css"; p { background: url(http://${INNER()}/b.png) }</style>`,
+      `<link rel=stylesheet href="http://${INNER}/s.css"><style>@import "http://${INNER}/i.css"; p { background: url(http://${INNER}/b.png) }</style>`,
     ],
-    ["a script", () => `<script src="http://${INNER()}/s.js"></script>`],
+    ["a script", `<script src="http://${INNER}/s.js"></script>`],
     [
       "hints",
-      () =>
-        `<link rel=preconnect href="http://${INNER()}"><link rel=prefetch href="http://${INNER()}/p"><link rel=dns-prefetch href="http://${INNER()}"><link rel=preload as=fetch href="http://${INNER()}/l">`,
+      `<link rel=preconnect href="http://${INNER}"><link rel=prefetch href="http://${INNER}/p"><link rel=dns-prefetch href="http://${INNER}"><link rel=preload as=fetch href="http://${INNER}/l">`,
     ],
     [
       "media",
-      () =>
-        `<video autoplay src="http://${INNER()}/v.mp4"></video><audio autoplay src="http://${INNER()}/a.mp3"></audio>`,
+      `<video autoplay src="http://${INNER}/v.mp4"></video><audio autoplay src="http://${INNER}/a.mp3"></audio>`,
     ],
-    [
-      "a form",
-      () => `<form id=f method=post action="http://${INNER()}/f"></form><script>f.submit()</script>`,
-    ],
-    ["a location", () => run(`location.href = "http://${INNER()}/l"`)],
-    ["a refresh", () => `<meta http-equiv=refresh content="0; url=http://${INNER()}/r">`],
-    ["a window", () => run(`window.open("http://${INNER()}/w")`)],
-    ["a WebSocket", () => run(`new WebSocket("ws://${INNER()}/ws")`)],
-    ["an event stream", () => run(`new EventSource("http://${INNER()}/es")`)],
-    [
-      "a redirect of fetch",
-      () => run(`await fetch("/redirect?to=http://${INNER()}/r", { mode: "no-cors" })`),
-    ],
-    ["a redirect of a frame", () => `<iframe src="/redirect?to=http://${INNER()}/r"></iframe>`],
-    ["a redirect of an image", () => `<img src="/redirect?to=http://${INNER()}/r">`],
-    ["a worker", () => run(`new Worker("/worker.js")`)],
-    ["a service worker", () => run(`await navigator.serviceWorker?.register("/worker.js")`)],
+    ["a form", `<form id=f method=post action="http://${INNER}/f"></form><script>f.submit()</script>`],
+    ["a location", run(`location.href = "http://${INNER}/l"`)],
+    ["a refresh", `<meta http-equiv=refresh content="0; url=http://${INNER}/r">`],
+    ["a window", run(`window.open("http://${INNER}/w")`)],
+    ["a WebSocket", run(`new WebSocket("ws://${INNER}/ws")`)],
+    ["an event stream", run(`new EventSource("http://${INNER}/es")`)],
+    ["a redirect of fetch", run(`await fetch("/redirect?to=http://${INNER}/r", { mode: "no-cors" })`)],
+    ["a redirect of a frame", `<iframe src="/redirect?to=http://${INNER}/r"></iframe>`],
+    ["a redirect of an image", `<img src="/redirect?to=http://${INNER}/r">`],
+    ["a worker", run(`new Worker("/worker.js")`)],
+    ["a service worker", run(`await navigator.serviceWorker?.register("/worker.js")`)],
     [
       "WebRTC over UDP and TCP",
-      () =>
-        run(
-          `const pc = new RTCPeerConnection({ iceServers: [{ urls: ["stun:${INNER()}", "turn:${INNER()}?transport=tcp"], username: "u", credential: "c" }] }); pc.createDataChannel("x"); await pc.setLocalDescription(await pc.createOffer())`,
-        ),
+      run(
+        `const pc = new RTCPeerConnection({ iceServers: [{ urls: ["stun:${INNER}", "turn:${INNER}?transport=tcp"], username: "u", credential: "c" }] }); pc.createDataChannel("x"); await pc.setLocalDescription(await pc.createOffer())`,
+      ),
     ],
-    ["WebTransport", () => run(`new WebTransport("https://${INNER()}/wt")`)],
+    ["WebTransport", run(`new WebTransport("https://${INNER}/wt")`)],
     [
       "another spelling",
-      () =>
-        run(
-          `for (const h of ["localhost", "[::1]", "2130706433", "0x7f.1", "127.1", "a.localhost", "[::ffff:127.0.0.1]", "0.0.0.0"]) fetch("http://" + h + ":${canary.port}/", { mode: "no-cors" }).catch(() => {})`,
-        ),
+      run(
+        `for (const h of ["localhost", "[::1]", "2130706433", "0x7f.1", "127.1", "a.localhost", "[::ffff:127.0.0.1]", "0.0.0.0"]) fetch("http://" + h + ":${canary.port}/", { mode: "no-cors" }).catch({})`,
+      ),
     ],
     [
       "a name that turns inwards",
-      () => run(`await fetch("http://rebind.test:${canary.port}/", { mode: "no-cors" })`),
+      run(`await fetch("http://rebind.test:${canary.port}/", { mode: "no-cors" })`),
     ],
-    [
-      "a file",
-      () => `<iframe src="file:///etc/passwd"></iframe>${run(`location.href = "file:///etc/passwd"`)}`,
-    ],
+    ["a file", `<iframe src="file:///etc/passwd"></iframe>${run(`location.href = "file:///etc/passwd"`)}`],
     [
       "another scheme",
-      () =>
-        `<iframe src="view-source:http://${INNER()}/"></iframe><iframe src="ftp://${INNER()}/"></iframe>${run(`location.href = "chrome://version"`)}`,
+      `<iframe src="view-source:http://${INNER}/"></iframe><iframe src="ftp://${INNER}/"></iframe>${run(`location.href = "chrome://version"`)}`,
     ],
   ])("%s", async (_, html) => {
-    const { connections, text } = await visitsOf(html());
+    const { connections, text } = await visitsOf(html);
     expect(connections).toBe(0);
     expect(text).not.toContain("root:");
   });
@@ -172,7 +153,7 @@ describe("a page from outside does not reach the inner network by", () => {
   );
 
   test("(the same page does reach it for a person at the command line)", async () => {
-    attack = run(`await fetch("http://${INNER()}/allowed", { mode: "no-cors" })`);
+    attack = run(`await fetch("http://${INNER}/allowed", { mode: "no-cors" })`);
     const before = canary.connections();
     await using fetcher = testBrowserFetcher({ host });
     await fetcher.fetch(pageUrl(`http://127.0.0.1:${outside.port}/attack`));

@@ -133,38 +133,33 @@ describe("the browser fetcher", () => {
     expect(page).toMatchObject({ finalUrl: at("/spa/moved"), fetchedBy: "browser", status: 200 });
   });
 
-  test("takes open shadow roots along, slots filled", async () => {
-    expect(await htmlOf("/shadow")).toContain(
+  test.each<readonly [name: string, path: string, ...parts: string[]]>([
+    [
+      "takes open shadow roots along, slots filled",
+      "/shadow",
       '<x-card><h2>in shadow &lt;1&gt;</h2><b slot="name">named</b>restfallback</x-card>',
-    );
-  });
-
-  test("takes frames of the same origin along", async () => {
-    const text = await htmlOf("/frames");
-    for (const part of ["outer", "A page of the site.", "inline"]) expect(text).toContain(part);
-  });
-
-  test("waits for frames that come late, and for what their scripts fetch", async () => {
-    const text = await htmlOf("/slow-frames");
-    for (const part of ["outer", "A page of the site.", "from the data", "third level", "seen late"])
-      expect(text).toContain(part);
-  });
-
-  test("is not held by frames that have no document", async () => {
-    expect(await htmlOf("/empty-frames")).toContain("outer");
-  });
-
-  test("takes what a script writes into a frame", async () => {
-    expect(await htmlOf("/filled-frame")).toContain("filled by a script");
-  });
-
-  test("waits while a shadow root changes", async () => {
-    expect(await htmlOf("/shadow-late")).toContain("step 8");
-  });
-
-  test("waits for a page whose scripts took its timers away", async () => {
-    expect(await htmlOf("/no-timers")).toContain("from the data");
-    expect(await htmlOf("/broken-timers")).toContain("from the data");
+    ],
+    ["takes frames of the same origin along", "/frames", "outer", "A page of the site.", "inline"],
+    [
+      "waits for frames that come late, and for what their scripts fetch",
+      "/slow-frames",
+      "outer",
+      "A page of the site.",
+      "from the data",
+      "third level",
+      "seen late",
+    ],
+    ["is not held by frames that have no document", "/empty-frames", "outer"],
+    ["takes what a script writes into a frame", "/filled-frame", "filled by a script"],
+    ["waits while a shadow root changes", "/shadow-late", "step 8"],
+    ["waits for a page whose scripts took its timers away", "/no-timers", "from the data"],
+    ["waits for a page whose scripts broke its timers", "/broken-timers", "from the data"],
+    ["is not held by dialogs", "/dialogs", "after"],
+    ["closes windows that a page opens", "/popups", "after"],
+    ["takes a page that never rests as it is", "/never-rests", "tick"],
+  ])("%s", async (_, path, ...parts) => {
+    const text = await htmlOf(path);
+    for (const part of parts) expect(text).toContain(part);
   });
 
   test("scrolls when asked to", async () => {
@@ -181,20 +176,8 @@ describe("the browser fetcher", () => {
     expect(failure?.message).toContain('nothing matched "p.never" within 8000 ms');
   });
 
-  test("is not held by dialogs", async () => {
-    expect(await htmlOf("/dialogs")).toContain("after");
-  });
-
-  test("closes windows that a page opens", async () => {
-    expect(await htmlOf("/popups")).toContain("after");
-  });
-
   test("saves no files", async () => {
     expect((await failureOf(fetcher.fetch(at("/download"))))?.code).toBe("unsupported_content");
-  });
-
-  test("takes a page that never rests as it is", async () => {
-    expect(await htmlOf("/never-rests")).toContain("tick");
   });
 
   test("follows a page that goes on to another", async () => {
@@ -341,19 +324,13 @@ describe("the browser fetcher", () => {
     expect(await htmlOf("/page", hardy)).toContain("A page of the site.");
   });
 
-  test("a page whose scripts load without end is too_large", async () => {
+  test.each([
+    ["whose scripts load without end", "/loads"],
+    ["whose scripts give it another length", "/false-length"],
+    ["over the limit", "/large"],
+  ])("a page %s is too_large", async (_, path) => {
     await using small = browser({ limits: { pageBytes: 1_000_000, tries: 1 } });
-    expect((await failureOf(small.fetch(at("/loads"))))?.code).toBe("too_large");
-  });
-
-  test("a page whose scripts give it another length is too_large", async () => {
-    await using small = browser({ limits: { pageBytes: 1_000_000 } });
-    expect((await failureOf(small.fetch(at("/false-length"))))?.code).toBe("too_large");
-  });
-
-  test("a page over the limit is too_large", async () => {
-    await using small = browser({ limits: { pageBytes: 1_000_000 } });
-    expect((await failureOf(small.fetch(at("/large"))))?.code).toBe("too_large");
+    expect((await failureOf(small.fetch(at(path))))?.code).toBe("too_large");
   });
 
   test("an error status without a body is an answer", async () => {

@@ -1,26 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
+import { browserPath } from "../support/browser-fetcher.ts";
 import { articleOf } from "../support/extraction.ts";
 import { readVectors } from "../support/hostile.ts";
 import { RENDERERS } from "../support/round-trip.ts";
 
 /** Long enough for images to fail and animations to begin. */
 const SETTLING_MS = 300;
-
-function browserPath(): string {
-  const named = process.env.ARTICLE_EXTRACTOR_BROWSER_PATH ?? "";
-  const commands = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-  const places = [
-    "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
-    "/Applications/Chromium.app/Contents/MacOS/Chromium",
-  ];
-  const found = [named, ...commands.map((name) => Bun.which(name)), ...places].find(
-    (path) => path && existsSync(path),
-  );
-  if (!found) throw new Error("no Chromium was found: run sh scripts/ensure.sh fast");
-  return found;
-}
 
 const browser = await chromium.launch({ executablePath: browserPath(), args: ["--no-sandbox"] });
 afterAll(() => browser?.close());

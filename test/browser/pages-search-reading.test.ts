@@ -76,6 +76,15 @@ const open = async (page: Tab, hash: string): Promise<void> => {
   await page.goto(`${server.url}/${hash}`);
 };
 
+const LOCKS_PLACE = "#in=locks&doc=docs%3A%2F%2Flocks%2Fcanal%2Flocks.md";
+
+/** Goes to a section by the outline, until the outline says that it is read. */
+async function goToSection(page: Tab, name: string): Promise<void> {
+  const outline = page.locator(".outline");
+  await outline.getByRole("button", { name }).click();
+  await outline.locator("[aria-current]", { hasText: name }).waitFor();
+}
+
 /** What the page copied last; the clipboard of a test has no permission. */
 async function keepCopies(page: Tab): Promise<() => Promise<string>> {
   await page.addInitScript(() => {
@@ -224,12 +233,10 @@ describe("a document", () => {
     // Whoever opens the address alone has them too.
     await page.reload();
     await page.locator(".neighbours", { hasText: `2 of ${titles.length}` }).waitFor();
-    await open(page, "#in=locks&doc=docs%3A%2F%2Flocks%2Fcanal%2Flocks.md");
-    const outline = page.locator(".outline");
-    expect(await outline.locator("button").allTextContents()).toEqual(["Gates", "Hinges", "Sluices"]);
+    await open(page, LOCKS_PLACE);
+    expect(await page.locator(".outline button").allTextContents()).toEqual(["Gates", "Hinges", "Sluices"]);
     expect(await page.locator(".neighbours a").count()).toBe(0);
-    await outline.getByRole("button", { name: "Sluices" }).click();
-    await outline.locator("[aria-current]", { hasText: "Sluices" }).waitFor();
+    await goToSection(page, "Sluices");
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Sluices");
     // The bar stays in sight, and the heading is not below it.
     const bar = await page.locator(".bar").boundingBox();
@@ -241,26 +248,21 @@ describe("a document", () => {
   test("is copied as Markdown, whole or the section that is read", async () => {
     await using page = await visit(null);
     const copied = await keepCopies(page);
-    await open(page, "#in=locks&doc=docs%3A%2F%2Flocks%2Fcanal%2Flocks.md");
+    await open(page, LOCKS_PLACE);
     await page.getByRole("button", { name: "Copy page" }).click();
     expect(await until(copied, (text) => text !== "")).toBe(LOCKS);
-    const outline = page.locator(".outline");
-    await outline.getByRole("button", { name: "Hinges" }).click();
-    await outline.locator("[aria-current]", { hasText: "Hinges" }).waitFor();
+    await goToSection(page, "Hinges");
     await page.getByRole("button", { name: "Copy section" }).click();
     expect(await until(copied, (text) => text !== LOCKS)).toBe("### Hinges\n\nOil the hinges.");
-    await outline.getByRole("button", { name: "Gates" }).click();
-    await outline.locator("[aria-current]", { hasText: "Gates" }).waitFor();
+    await goToSection(page, "Gates");
     await page.getByRole("button", { name: "Copy section" }).click();
     const gates = await until(copied, (text) => !text.startsWith("### Hinges"));
     expect([gates.startsWith("## Gates\n"), gates.endsWith("Oil the hinges.")]).toEqual([true, true]);
   });
 
   test("stays where it is when something in its bar takes the focus, and shows below the bar what Tab goes to", async () => {
-    await using page = await visit("#in=locks&doc=docs%3A%2F%2Flocks%2Fcanal%2Flocks.md");
-    const outline = page.locator(".outline");
-    await outline.getByRole("button", { name: "Hinges" }).click();
-    await outline.locator("[aria-current]", { hasText: "Hinges" }).waitFor();
+    await using page = await visit(LOCKS_PLACE);
+    await goToSection(page, "Hinges");
     const before = await page.evaluate(() => scrollY);
     for (const name of ["Copy section", "Copy page"]) {
       await page.getByRole("button", { name }).focus();

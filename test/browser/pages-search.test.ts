@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { forAllTests } from "../support/for-all-tests.ts";
 import { freePort } from "../support/local.ts";
 import {
   accessibilityFaults,
@@ -48,10 +49,6 @@ const deployment = {
   })),
 };
 
-function makeRoot(): string {
-  return writeTree({ ...DOCUMENTS, "deployment.json": JSON.stringify(deployment) });
-}
-
 /** Starts the program and waits until it has indexes of all tenants. */
 async function serveSearch(
   root: string,
@@ -69,19 +66,10 @@ async function serveSearch(
 
 type StatusAnswer = { readonly tenants: readonly { readonly index: { readonly built_at: string | null } }[] };
 
-let browser: Awaited<ReturnType<typeof openPageBrowser>>;
-let root: string;
-let server: Served;
-beforeAll(async () => {
-  browser = await openPageBrowser();
-  root = makeRoot();
-  server = await serveSearch(root);
-});
-afterAll(async () => {
-  await browser[Symbol.asyncDispose]();
-  await server[Symbol.asyncDispose]();
-  rmSync(root, { recursive: true, force: true });
-});
+const root = writeTree({ ...DOCUMENTS, "deployment.json": JSON.stringify(deployment) });
+forAllTests({ [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true }) });
+const browser = forAllTests(await openPageBrowser());
+const server = forAllTests(await serveSearch(root));
 
 const visit = (path: string | null = "/", options: Partial<VisitOptions> = {}) =>
   browser.visit({ origin: server.url, path, ...options });
@@ -151,20 +139,10 @@ describe("the page of serve search", () => {
     await page.locator("a.hit").first().waitFor();
     await page.goBack();
     await page.locator("#overview").waitFor();
-    expect(
-      await until(
-        () => page.inputValue("#query"),
-        (text) => text === "",
-      ),
-    ).toBe("");
+    await page.waitForFunction(() => document.querySelector<HTMLInputElement>("#query")?.value === "");
     await page.goForward();
     await page.locator("a.hit").first().waitFor();
-    expect(
-      await until(
-        () => page.inputValue("#query"),
-        (text) => text === "proxy",
-      ),
-    ).toBe("proxy");
+    await page.waitForFunction(() => document.querySelector<HTMLInputElement>("#query")?.value === "proxy");
   });
 
   test("says in which section each hit is, as text", async () => {

@@ -55,8 +55,8 @@ test("a browser that crashes costs one page", async () => {
       },
     },
   });
-  const host = openTestHost();
-  const fetcher = testBrowserFetcher({ host, limits: { tries: 1 } });
+  await using host = openTestHost();
+  await using fetcher = testBrowserFetcher({ host, limits: { tries: 1 } });
   const url = pageUrl(`${site.origin}/page`);
   expect((await fetcher.fetch(url)).status).toBe(200);
   const pid = await mainProcessOf(host.base);
@@ -65,14 +65,12 @@ test("a browser that crashes costs one page", async () => {
   process.kill(pid, "SIGKILL");
   expect(await held).toContain("the browser");
   expect((await fetcher.fetch(url)).status).toBe(200);
-  await fetcher[Symbol.asyncDispose]();
-  await host[Symbol.asyncDispose]();
 });
 
 test("a browser that crashes at any moment leaves no page waiting", async () => {
   await using site = await startFaultySite();
-  const host = openTestHost();
-  const fetcher = testBrowserFetcher({ host, limits: { tries: 2 } });
+  await using host = openTestHost();
+  await using fetcher = testBrowserFetcher({ host, limits: { tries: 2 } });
   const url = pageUrl(`${site.origin}/page`);
   for (const delayMs of [0, 5, 20, 60, 150]) {
     await fetcher.fetch(url);
@@ -83,8 +81,6 @@ test("a browser that crashes at any moment leaves no page waiting", async () => 
     await pages;
   }
   expect((await fetcher.fetch(url)).status).toBe(200);
-  await fetcher[Symbol.asyncDispose]();
-  await host[Symbol.asyncDispose]();
 });
 
 test("closing leaves neither processes nor directories", async () => {
