@@ -39,16 +39,11 @@ import {
 } from "../../src/extraction/classification/context-features.ts";
 import { keepBlocks } from "../../src/extraction/classification/keep-blocks.ts";
 import { buildPageTree, type PageTree } from "../../src/extraction/classification/page-tree.ts";
-import { BYLINE_FEATURES } from "../../src/extraction/metadata/byline.ts";
-import { DATE_FEATURES } from "../../src/extraction/metadata/date.ts";
+import { BYLINE_FEATURES, describeBylines } from "../../src/extraction/metadata/byline.ts";
+import { DATE_FEATURES, describeDates } from "../../src/extraction/metadata/date.ts";
 import { readJsonLd, viewPage } from "../../src/extraction/metadata/metadata-page.ts";
-import { TITLE_FEATURES } from "../../src/extraction/metadata/title.ts";
-import {
-  describeBylines,
-  describeDates,
-  describeTitles,
-  readMetadata,
-} from "../../src/extraction/metadata.ts";
+import { describeTitles, TITLE_FEATURES } from "../../src/extraction/metadata/title.ts";
+import { readMetadata } from "../../src/extraction/metadata.ts";
 import { scanPage } from "../../src/extraction/page/scan.ts";
 import { PAGE_TYPES } from "../../src/extraction/types.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";

@@ -2,20 +2,12 @@ import { isRecord } from "../base/json.ts";
 import { type PageUrl, resolveHref } from "../urls/index.ts";
 import { loadTrees, predict, type Trees } from "./classification/trees.ts";
 import { pixels } from "./links.ts";
+import { BYLINE_FEATURES, describeBylines } from "./metadata/byline.ts";
 import {
-  BYLINE_FEATURES,
-  computeBylineFeatures,
-  findBylineMentions,
-  groupByName,
-} from "./metadata/byline.ts";
-import {
-  computeDateFeatures,
   DATE_FEATURES,
   type DateMention,
-  findDateMentions,
-  groupByDay,
+  describeDates,
   MODIFIED_KINDS,
-  mayBePublication,
   saysModified,
   sourceOfKind,
 } from "./metadata/date.ts";
@@ -28,14 +20,9 @@ import {
   viewPage,
 } from "./metadata/metadata-page.ts";
 import { BYLINE_TREES, DATE_TREES, TITLE_TREES } from "./metadata/metadata-trees.ts";
-import {
-  computeTitleFeatures,
-  findTitleCandidates,
-  TITLE_FEATURES,
-  type TitleCandidate,
-} from "./metadata/title.ts";
+import { describeTitles, TITLE_FEATURES } from "./metadata/title.ts";
 import type { PageFacts } from "./page/page-model.ts";
-import { detached, foldedWords, foldForComparison, shareIn, tidyValue } from "./text.ts";
+import { detached, foldForComparison, tidyValue } from "./text.ts";
 import type { Article, MetadataSource } from "./types.ts";
 
 /** The language in `sources` is null here, because it is found in the content later. */
@@ -224,14 +211,6 @@ function readSection({ jsonLd, meta }: MetadataPage): Sourced | null {
  */
 const pickDate = picker(DATE_TREES, DATE_FEATURES.length, 0.28);
 
-/** Days on which a page may have been published, a row of `DATE_FEATURES` for each, and all its dates. */
-export function describeDates(page: MetadataPage, titleBlock: number) {
-  const mentions = findDateMentions(page, titleBlock);
-  const all = groupByDay(mentions);
-  const days = all.filter(mayBePublication);
-  return { days, rows: computeDateFeatures(days, { page, all, titleBlock }), mentions };
-}
-
 /** Chooses the dates of publication and of the last change; null rather than a guess. */
 function chooseDates({ days, rows, mentions }: ReturnType<typeof describeDates>): {
   readonly published: Sourced | null;
@@ -271,39 +250,10 @@ const mostPrecise = (mentions: readonly DateMention[]): DateMention | null =>
 const pickTitle = picker(TITLE_TREES, TITLE_FEATURES.length, 0);
 
 /**
- * The candidates for a page's title, with a row of `TITLE_FEATURES` for each, and the block of the heading that
- * matches the page's title best; -1 when no heading comes close.
- */
-export function describeTitles(page: MetadataPage) {
-  const candidates = findTitleCandidates(page);
-  return { candidates, rows: computeTitleFeatures(candidates, page), block: titleBlock(page, candidates) };
-}
-
-// A rule finds this block, not the trees, so that features measured from it do not depend on the trees.
-function titleBlock({ facts, places }: MetadataPage, candidates: readonly TitleCandidate[]): number {
-  const said = foldedWords(facts.title);
-  const headings = candidates.filter(({ element }) => element >= 0);
-  const agreeing = headings.find(({ text }) => shareIn(foldedWords(text), said) >= 0.5) ?? headings[0];
-  if (agreeing) return places.blockOf(agreeing.element);
-  const folded = candidates[0]?.folded;
-  const { text, count } = places.model.blocks;
-  const end = Math.min(Math.max(places.first, 0) + 10, count);
-  for (let block = Math.max(0, places.first - 40); block < end; block++)
-    if (text[block]!.length < 400 && foldForComparison(text[block]!) === folded) return block;
-  return -1;
-}
-
-/**
  * The least share of the odds that a byline needs. Out of fold, bylines at this threshold are right on 81 % of the
  * pages that have one, and 9 % of those without one get one.
  */
 const pickByline = picker(BYLINE_TREES, BYLINE_FEATURES.length, 0.2);
-
-/** The candidates for a page's byline, with a row of `BYLINE_FEATURES` for each. */
-export function describeBylines(page: MetadataPage, titleBlock: number) {
-  const candidates = groupByName(findBylineMentions(page, titleBlock));
-  return { candidates, rows: computeBylineFeatures(candidates, page, titleBlock) };
-}
 
 /** Chooses the byline that names who wrote the content; null rather than a guess. */
 function chooseByline({ candidates, rows }: ReturnType<typeof describeBylines>): Sourced | null {

@@ -3,7 +3,14 @@ import { GROUP_COUNT } from "../page/attributes.ts";
 import { FIRST_UNKNOWN_TAG, type PageFacts } from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
 import { BLOCK_FEATURES, headingLevel, WORD_SUM_COUNT, WORD_SUMS } from "./block-features.ts";
-import { COUNT_LIMITS, PAGE_SIGNS, type PageTree, STRUCTURE_COUNT, twinsKey } from "./page-tree.ts";
+import {
+  addToParents,
+  COUNT_LIMITS,
+  PAGE_SIGNS,
+  type PageTree,
+  STRUCTURE_COUNT,
+  twinsKey,
+} from "./page-tree.ts";
 import { computeRegionFeatures, REGION_FEATURES } from "./region.ts";
 import { each, type Features, features, flag, given, joined, plateauOf, rowsOf } from "./trees.ts";
 
@@ -144,12 +151,8 @@ function prepare(tree: PageTree, p: Float32Array, wordSums: Float32Array) {
     headingAbove[index] = heading;
     if (headingLevel(tree, block) > 0) heading = index;
   }
-  for (let child = model.elementCount - 1; child > 0; child--) {
-    const parent = model.parent[child]!;
-    if (parent < 0) continue;
-    weightIn[parent]! += weightIn[child]!;
-    massIn[parent]! += massIn[child]!;
-  }
+  addToParents(model, weightIn);
+  addToParents(model, massIn);
   const mass = massBefore[count]!;
   return {
     ...{ tree, p, wordSums, weight, index: 0, element: 0 },
@@ -161,8 +164,17 @@ function prepare(tree: PageTree, p: Float32Array, wordSums: Float32Array) {
     massBefore,
     weightIn,
     massIn,
-    twinP: meanOfTwins(tree, weightIn, massIn),
-    samePlace: meanOfSamePlaces(tree, weight, p),
+    // Elements without candidates have no mean, and nothing asks for it.
+    twinP: meansBy(
+      Float64Array.from(weightIn, (_, element) => twinsKey(model, element)),
+      weightIn,
+      massIn,
+    ),
+    samePlace: meansBy(
+      Float64Array.from(candidates, (_, index) => placeOf(tree, index)),
+      weight,
+      Float64Array.from(p, (value, index) => value * weight[index]!),
+    ),
     headingAbove,
     core: findCore(tree, massIn, mass),
     signs: {
@@ -184,26 +196,21 @@ function findCore({ model }: PageTree, massIn: Float32Array, mass: number): numb
   return core;
 }
 
-function meanOfTwins(
-  { model, blockCount }: PageTree,
-  weightIn: Float32Array,
-  massIn: Float32Array,
+/** Returns for each thing the mean probability of those with the same key. */
+function meansBy(
+  keys: ArrayLike<number>,
+  weights: ArrayLike<number>,
+  masses: ArrayLike<number>,
 ): Float32Array {
-  const weights = new Map<number, number>();
-  const masses = new Map<number, number>();
-  const means = new Float32Array(model.elementCount);
-  for (let element = 0; element < model.elementCount; element++) {
-    if (blockCount[element] === 0) continue;
-    const key = twinsKey(model, element);
-    weights.set(key, (weights.get(key) ?? 0) + weightIn[element]!);
-    masses.set(key, (masses.get(key) ?? 0) + massIn[element]!);
-  }
-  for (let element = 0; element < model.elementCount; element++) {
-    if (blockCount[element] === 0) continue;
-    const key = twinsKey(model, element);
-    means[element] = masses.get(key)! / weights.get(key)!;
-  }
-  return means;
+  const sums = new Map<number, { weight: number; mass: number }>();
+  const groups = Array.from(keys, (key, index) => {
+    const sum = sums.get(key) ?? { weight: 0, mass: 0 };
+    sum.weight += weights[index]!;
+    sum.mass += masses[index]!;
+    sums.set(key, sum);
+    return sum;
+  });
+  return Float32Array.from(groups, ({ weight, mass }) => mass / weight);
 }
 
 /** Describes what a block's place looks like: its element's tag and class, and the class around it. */
@@ -212,25 +219,6 @@ export function placeOf({ model, candidates }: PageTree, index: number): number 
   const parent = model.parent[element]!;
   const outer = parent < 0 ? 0 : model.classId[parent]! & 65535;
   return (model.tag[element]! * 65536 + (model.classId[element]! & 65535)) * 65536 + outer;
-}
-
-/** Returns for each block the mean probability of those whose elements look the same anywhere on the page. */
-function meanOfSamePlaces(tree: PageTree, weight: Float32Array, p: Float32Array): Float32Array {
-  const sums = new Map<number, [number, number]>();
-  const { candidates } = tree;
-  const means = new Float32Array(candidates.length);
-  for (let index = 0; index < candidates.length; index++) {
-    const sum = sums.get(placeOf(tree, index));
-    if (sum) {
-      sum[0] += weight[index]!;
-      sum[1] += weight[index]! * p[index]!;
-    } else sums.set(placeOf(tree, index), [weight[index]!, weight[index]! * p[index]!]);
-  }
-  for (let index = 0; index < candidates.length; index++) {
-    const [weights, mass] = sums.get(placeOf(tree, index))!;
-    means[index] = mass / weights;
-  }
-  return means;
 }
 
 /** Returns -1 before the core, 1 after it, 0 inside. */

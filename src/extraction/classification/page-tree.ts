@@ -1,5 +1,4 @@
 import { type PageFacts, type PageModel, Tag, tagId, tagsNamed } from "../page/page-model.ts";
-import { WordLists } from "../page/source-text.ts";
 import { countText, type StatSink, statOf, TextStat, WORD_BUCKETS } from "../page/word-stats.ts";
 import { features, flag, rowsOf } from "./trees.ts";
 
@@ -71,15 +70,16 @@ function sumUp({ model, candidates, blockCount, words, chars, linkChars }: PageT
     chars[owner]! += stats[at + TextStat.chars]!;
     linkChars[owner]! += stats[at + TextStat.linkChars]!;
   }
-  for (let child = model.elementCount - 1; child > 0; child--) {
-    const parent = model.parent[child]!;
-    if (parent < 0) continue;
-    blockCount[parent]! += blockCount[child]!;
-    words[parent]! += words[child]!;
-    chars[parent]! += chars[child]!;
-    linkChars[parent]! += linkChars[child]!;
-  }
+  for (const column of [blockCount, words, chars, linkChars]) addToParents(model, column);
 }
+
+/** Adds to the number of each element those of the elements inside it. */
+export function addToParents({ elementCount, parent }: PageModel, column: NumberColumn): void {
+  for (let child = elementCount - 1; child > 0; child--)
+    if (parent[child]! >= 0) column[parent[child]!]! += column[child]!;
+}
+
+type NumberColumn = Int32Array | Float32Array | Float64Array;
 
 function linkLevels({ model, blockCount, above, levelGroups, levelTags }: PageTree): void {
   for (let element = 0; element < model.elementCount; element++) {
@@ -284,59 +284,10 @@ export const PATTERN_COUNT = PATTERNS.length;
 /** Longer texts are sentences that mention such phrases. */
 const MAX_PATTERN_CHARS = 120;
 
-/**
- * The words that a phrase of each kind may begin with, in ASCII. Most texts contain none of them, and looking up
- * their words takes a tenth of the time of all expressions.
- */
-const FIRST_WORDS = [
-  `related recommended you more read see also popular trending latest similar most up weitere mehr lesen similaires
-   lire leer relacionados relacionadas te leggi correlati lees gerelateerd czytaj`,
-  `share tweet facebook twitter whatsapp linkedin pinterest reddit e email print copy follow teilen drucken partager
-   compartir condividi delen`,
-  `comment comments reply replies leave log kommentar kommentare commentaire commentaires comentario comentarios
-   commenti reacties komentarze`,
-  "newsletter subscribe sign signup inbox abonnieren s suscribete iscriviti abonneer",
-  "copyright all privacy terms cookie cookies impressum datenschutz agb mentions aviso",
-  `log login sign signin register my cart basket checkout wish wishlist add buy anmelden warenkorb connexion panier
-   carrito carrello`,
-  "by von par por di door autor author written posted published updated text foto photo",
-  `previous next back home menu skip search older newer weiter suche startseite suivant accueil anterior siguiente
-   inicio close show view load all`,
-] as const;
-/** The kind whose phrases contain or begin with a number. */
-const DATE = 1 << FIRST_WORDS.length;
-const ALL = (1 << PATTERN_COUNT) - 1;
-
-const WORDS = new WordLists(FIRST_WORDS);
-const scratch = new Uint16Array(MAX_PATTERN_CHARS);
-
 /** Returns the kinds of phrases in a short text as a bit mask; 0 for longer texts. */
 export function patternsOf(text: string): number {
   if (text.length > MAX_PATTERN_CHARS) return 0;
   let mask = 0;
-  for (let rest = possiblePatterns(text); rest !== 0; rest &= rest - 1) {
-    const kind = 31 - Math.clz32(rest & -rest);
-    if (PATTERNS[kind]!.test(text)) mask |= 1 << kind;
-  }
+  for (const [kind, pattern] of PATTERNS.entries()) if (pattern.test(text)) mask |= 1 << kind;
   return mask;
 }
-
-/** Returns the kinds that the words of a short text allow; all kinds when the text is not ASCII. */
-function possiblePatterns(text: string): number {
-  const { length } = text;
-  let mask = 0;
-  let start = 0;
-  for (let at = 0; at < length; at++) {
-    const code = text.charCodeAt(at);
-    if (code > 127) return ALL;
-    scratch[at] = code;
-    const isDigit = (code - 48) >>> 0 < 10;
-    if (isDigit) mask |= DATE;
-    if (isDigit || ((code | 32) - 97) >>> 0 < 26 || code === UNDERSCORE) continue;
-    mask |= WORDS.find(scratch, start, at);
-    start = at + 1;
-  }
-  return mask | WORDS.find(scratch, start, length);
-}
-
-const UNDERSCORE = 95;

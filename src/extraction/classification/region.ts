@@ -1,6 +1,6 @@
 import { ElementFlag, type PageModel, Tag, tagsNamed } from "../page/page-model.ts";
 import { headingLevel } from "./block-features.ts";
-import type { PageTree } from "./page-tree.ts";
+import { addToParents, type PageTree } from "./page-tree.ts";
 import { features, flag, plateauOf } from "./trees.ts";
 
 /** The smallest element with this share of the chosen words is the core of the content. */
@@ -139,10 +139,7 @@ function sumChosen({ model, candidates }: PageTree, words: Float32Array, isChose
   const sums = new Float64Array(model.elementCount);
   for (let index = 0; index < candidates.length; index++)
     if (isChosen[index] === 1) sums[model.blocks.element[candidates[index]!]!]! += words[index]!;
-  for (let child = model.elementCount - 1; child > 0; child--) {
-    const parent = model.parent[child]!;
-    if (parent >= 0) sums[parent]! += sums[child]!;
-  }
+  addToParents(model, sums);
   return sums;
 }
 

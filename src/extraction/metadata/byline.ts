@@ -42,7 +42,7 @@ type BylineMention = {
 };
 
 /** Finds everybody whom a page names as its author or shows around its title and content. */
-export function findBylineMentions(page: MetadataPage, titleBlock: number): BylineMention[] {
+function findBylineMentions(page: MetadataPage, titleBlock: number): BylineMention[] {
   const { places } = page;
   const { text } = places.model.blocks;
   const blocks = places.blocksAround(titleBlock, REACH, (block) => text[block]!.length <= MAX_BLOCK_CHARS);
@@ -279,7 +279,7 @@ type BylineCandidate = {
 const MAX_CANDIDATES = 40;
 
 /** Groups these mentions by name, in the order in which the names were found. */
-export function groupByName(mentions: readonly BylineMention[]): BylineCandidate[] {
+function groupByName(mentions: readonly BylineMention[]): BylineCandidate[] {
   const named = mentions.filter(({ name }) => foldNames(name) !== "");
   const names = grouped(named, ({ name }) => foldNames(name), MAX_CANDIDATES);
   return Array.from(names, ([folded, same]) => {
@@ -384,16 +384,12 @@ const FEATURES = joined<Described>(
 /** The names of a candidate's features, in their order. */
 export const BYLINE_FEATURES = FEATURES.names;
 
-export function computeBylineFeatures(
-  candidates: readonly BylineCandidate[],
-  page: MetadataPage,
-  titleBlock: number,
-): Float32Array {
+/** The candidates for a page's byline, with a row of `BYLINE_FEATURES` for each. */
+export function describeBylines(page: MetadataPage, titleBlock: number) {
+  const candidates = groupByName(findBylineMentions(page, titleBlock));
   const shared = describePage(candidates, page, titleBlock);
-  return rowsOf(
-    FEATURES,
-    candidates.map((candidate) => describe(candidate, page, shared)),
-  );
+  const described = candidates.map((candidate) => describe(candidate, page, shared));
+  return { candidates, rows: rowsOf(FEATURES, described) };
 }
 
 type Shared = ReturnType<typeof describePage>;

@@ -303,7 +303,7 @@ type ShownDate = {
 };
 
 /** Finds every date that a page states for itself or shows around its content. */
-export function findDateMentions(page: MetadataPage, titleBlock: number): DateMention[] {
+function findDateMentions(page: MetadataPage, titleBlock: number): DateMention[] {
   const shown = [...fromTimes(page), ...fromBlocks(page, titleBlock)];
   // In a forum the first post may be marked up as a comment like all others.
   const isForum = page.pageType === "forum";
@@ -499,14 +499,8 @@ type DayCandidate = { readonly day: string; readonly mentions: readonly DateMent
 
 export const MODIFIED_KINDS: readonly DateKind[] = ["jsonLdModified", "metaModified", "timeModified"];
 
-/** Groups these mentions by day, in the order in which the days were found. */
-export function groupByDay(mentions: readonly DateMention[]): DayCandidate[] {
-  const days = grouped(mentions, ({ value }) => value.slice(0, 10), MAX_DAYS);
-  return Array.from(days, ([day, same]) => ({ day, mentions: same }));
-}
-
 /** Tells whether a page may have been published that day; an invisible date of change does not count. */
-export const mayBePublication = ({ mentions }: DayCandidate): boolean =>
+const mayBePublication = ({ mentions }: DayCandidate): boolean =>
   mentions.some(({ kind, shown }) => shown !== null || !MODIFIED_KINDS.includes(kind));
 
 const MAX_DAYS = 24;
@@ -620,25 +614,21 @@ const FEATURES = joined<Described>(
 /** The names of a day's features, in their order. */
 export const DATE_FEATURES = FEATURES.names;
 
-/** The context that the days of a page are compared with. */
-type DayContext = {
-  readonly page: MetadataPage;
-  /** Every day that the page mentions, including days on which it cannot have been published. */
-  readonly all: readonly DayCandidate[];
-  readonly titleBlock: number;
-};
-
-export function computeDateFeatures(days: readonly DayCandidate[], context: DayContext): Float32Array {
-  const shared = describePage(context);
-  return rowsOf(
-    FEATURES,
-    days.map((candidate) => describe(candidate, context.page, shared)),
-  );
+/** Days on which a page may have been published, a row of `DATE_FEATURES` for each, and all its dates. */
+export function describeDates(page: MetadataPage, titleBlock: number) {
+  const mentions = findDateMentions(page, titleBlock);
+  const grouping = grouped(mentions, ({ value }) => value.slice(0, 10), MAX_DAYS);
+  const all: DayCandidate[] = Array.from(grouping, ([day, same]) => ({ day, mentions: same }));
+  const days = all.filter(mayBePublication);
+  const shared = describePage(all, page, titleBlock);
+  const described = days.map((candidate) => describe(candidate, page, shared));
+  return { days, rows: rowsOf(FEATURES, described), mentions };
 }
 
 type Shared = ReturnType<typeof describePage>;
 
-function describePage({ all: days, page, titleBlock }: DayContext) {
+/** @param days every day that the page mentions, including days on which it cannot have been published */
+function describePage(days: readonly DayCandidate[], page: MetadataPage, titleBlock: number) {
   const dayOf = (...kinds: readonly DateKind[]): string | null =>
     days.find(({ mentions }) => mentions.some(({ kind }) => kinds.includes(kind)))?.day ?? null;
   const shown = days

@@ -28,7 +28,7 @@ type TitleCut = {
 };
 
 /** A text that may be the title; texts that differ only in case or punctuation are one candidate. */
-export type TitleCandidate = {
+type TitleCandidate = {
   text: string;
   readonly folded: string;
   source: MetadataSource;
@@ -48,7 +48,7 @@ const MAX_SPLIT_CHARS = 400;
 const OTHER_META = ["title", "dc.title", "dcterms.title", "headline", "parsely-title", "sailthru.title"];
 
 /** Finds the texts of a page that may be its title, each once. */
-export function findTitleCandidates(page: MetadataPage): TitleCandidate[] {
+function findTitleCandidates(page: MetadataPage): TitleCandidate[] {
   const { facts, meta, jsonLd, siteName } = page;
   const found = new Candidates();
   facts.headings.slice(0, MAX_HEADINGS).forEach(({ text, element }, index) => {
@@ -228,15 +228,29 @@ const FEATURES = joined<Described>(
 /** The names of a candidate's features, in their order. */
 export const TITLE_FEATURES = FEATURES.names;
 
-export function computeTitleFeatures(
-  candidates: readonly TitleCandidate[],
-  page: MetadataPage,
-): Float32Array {
+/**
+ * The candidates for a page's title, with a row of `TITLE_FEATURES` for each, and the block of the heading that
+ * matches the page's title best; -1 when no heading comes close.
+ */
+export function describeTitles(page: MetadataPage) {
+  const candidates = findTitleCandidates(page);
   const shared = describePage(candidates, page);
-  return rowsOf(
-    FEATURES,
-    candidates.map((candidate) => describe(candidate, page, shared)),
-  );
+  const described = candidates.map((candidate) => describe(candidate, page, shared));
+  return { candidates, rows: rowsOf(FEATURES, described), block: titleBlock(page, candidates) };
+}
+
+// A rule finds this block, not the trees, so that features measured from it do not depend on the trees.
+function titleBlock({ facts, places }: MetadataPage, candidates: readonly TitleCandidate[]): number {
+  const said = foldedWords(facts.title);
+  const headings = candidates.filter(({ element }) => element >= 0);
+  const agreeing = headings.find(({ text }) => shareIn(foldedWords(text), said) >= 0.5) ?? headings[0];
+  if (agreeing) return places.blockOf(agreeing.element);
+  const folded = candidates[0]?.folded;
+  const { text, count } = places.model.blocks;
+  const end = Math.min(Math.max(places.first, 0) + 10, count);
+  for (let block = Math.max(0, places.first - 40); block < end; block++)
+    if (text[block]!.length < 400 && foldForComparison(text[block]!) === folded) return block;
+  return -1;
 }
 
 type Shared = ReturnType<typeof describePage>;

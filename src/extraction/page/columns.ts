@@ -82,25 +82,27 @@ export class OpenElements {
   special = -1;
   /** Position of the innermost element that end tags outside do not reach through. */
   scope = -1;
-  #element = new Int32Array(64);
-  #tag = new Int32Array(64);
-  #previousSame = new Int32Array(64);
-  #previousSpecial = new Int32Array(64);
-  #previousScope = new Int32Array(64);
-  #previousBlock = new Int32Array(64);
+  readonly #columns = {
+    element: new Int32Array(64),
+    tag: new Int32Array(64),
+    previousSame: new Int32Array(64),
+    previousSpecial: new Int32Array(64),
+    previousScope: new Int32Array(64),
+    previousBlock: new Int32Array(64),
+  };
   readonly #innermost = new Int32Array(TAG_LIMIT).fill(-1);
   #block = -1;
 
   /** The innermost block-level element; -1 for none. */
   get blockElement(): number {
-    return this.#block < 0 ? -1 : this.#element[this.#block]!;
+    return this.#block < 0 ? -1 : this.#columns.element[this.#block]!;
   }
   /** The innermost open element; -1 for none. */
   get top(): number {
-    return this.size === 0 ? -1 : this.#element[this.size - 1]!;
+    return this.size === 0 ? -1 : this.#columns.element[this.size - 1]!;
   }
   get topTag(): number {
-    return this.size === 0 ? 0 : this.#tag[this.size - 1]!;
+    return this.size === 0 ? 0 : this.#columns.tag[this.size - 1]!;
   }
 
   /** Position of the innermost open element of this tag; -1 for none. */
@@ -109,18 +111,18 @@ export class OpenElements {
   }
 
   elementAt(position: number): number {
-    return this.#element[position]!;
+    return this.#columns.element[position]!;
   }
 
   push(element: number, tag: number, traits: number): void {
     const position = this.size++;
-    if (position === this.#element.length) this.#grow();
-    this.#element[position] = element;
-    this.#tag[position] = tag;
-    this.#previousSame[position] = this.#innermost[tag]!;
-    this.#previousSpecial[position] = this.special;
-    this.#previousScope[position] = this.scope;
-    this.#previousBlock[position] = this.#block;
+    if (position === this.#columns.element.length) growColumns(this.#columns);
+    this.#columns.element[position] = element;
+    this.#columns.tag[position] = tag;
+    this.#columns.previousSame[position] = this.#innermost[tag]!;
+    this.#columns.previousSpecial[position] = this.special;
+    this.#columns.previousScope[position] = this.scope;
+    this.#columns.previousBlock[position] = this.#block;
     this.#innermost[tag] = position;
     if ((traits & TagTrait.special) !== 0) this.special = position;
     if ((traits & TagTrait.scope) !== 0) this.scope = position;
@@ -130,21 +132,12 @@ export class OpenElements {
   /** Removes the innermost element and returns its tag. */
   pop(): number {
     const position = --this.size;
-    const tag = this.#tag[position]!;
-    this.#innermost[tag] = this.#previousSame[position]!;
-    this.special = this.#previousSpecial[position]!;
-    this.scope = this.#previousScope[position]!;
-    this.#block = this.#previousBlock[position]!;
+    const tag = this.#columns.tag[position]!;
+    this.#innermost[tag] = this.#columns.previousSame[position]!;
+    this.special = this.#columns.previousSpecial[position]!;
+    this.scope = this.#columns.previousScope[position]!;
+    this.#block = this.#columns.previousBlock[position]!;
     return tag;
-  }
-
-  #grow(): void {
-    this.#element = grown(this.#element);
-    this.#tag = grown(this.#tag);
-    this.#previousSame = grown(this.#previousSame);
-    this.#previousSpecial = grown(this.#previousSpecial);
-    this.#previousScope = grown(this.#previousScope);
-    this.#previousBlock = grown(this.#previousBlock);
   }
 }
 
