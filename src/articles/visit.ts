@@ -31,10 +31,7 @@ export type Fetchers = { readonly http: Fetcher; readonly browser: Fetcher | nul
  */
 export type FetcherPreference = "browser" | "learned" | "http" | "http_only";
 
-export type FromUrlParts = {
-  readonly fetchers: Fetchers;
-  readonly extractor: Pick<Extractor, "extract">;
-};
+export type FromUrlParts = { readonly fetchers: Fetchers; readonly extractor: Pick<Extractor, "extract"> };
 
 export type VisitRequest = {
   readonly preference: FetcherPreference;
@@ -71,7 +68,7 @@ async function visitByPreference(url: PageUrl, context: VisitContext): Promise<P
   const { request, parts } = context;
   const { http, browser } = parts.fetchers;
   if (browser !== null && request.preference === "learned" && request.renderings)
-    return await learnedVisit(url, learnedParts(browser, url, { context, renderings: request.renderings }));
+    return await learnedVisit(browser, url, context, request.renderings);
   if (browser !== null && (request.preference === "browser" || request.preference === "learned"))
     return await browserFirst(browser, url, context);
   const first = await attempt(http, url, context);
@@ -79,38 +76,6 @@ async function visitByPreference(url: PageUrl, context: VisitContext): Promise<P
   if (reason === null || browser === null || request.preference !== "http") return first;
   const second = await attempt(browser, url, withTimeSpent(context));
   return { ...second, notes: [`Fetched with the browser: ${reason}`] };
-}
-
-function learnedParts(
-  browser: Fetcher,
-  url: PageUrl,
-  { context, renderings }: { readonly context: VisitContext; readonly renderings: Renderings },
-): LearnedVisit {
-  const { request, parts } = context;
-  let waitedMs = 0;
-  const { onFetched: _, ...silent } = request;
-  return {
-    renderings,
-    signal: request.fetch.signal,
-    plainly: () => attempt(parts.fetchers.http, url, { ...context, request: silent, tellsMake: true }),
-    rendered: async (received, isLater) => {
-      const { beforeRequest: _, validators: __, ...fetch } = request.fetch;
-      const turn =
-        isLater && request.fetch.beforeRequest ? { beforeRequest: request.fetch.beforeRequest } : {};
-      const spentMs = performance.now() - context.startedAt - waitedMs;
-      const again = { ...request, fetch: { ...fetch, ...turn, received, spentMs } };
-      const visit = await attempt(browser, url, { ...context, request: again, tellsMake: true });
-      const durationMs = received.durationMs + visit.page.durationMs;
-      return { ...visit, page: { ...visit.page, tries: received.tries, durationMs } };
-    },
-    throughout: () => browserFirst(browser, url, withTimeSpent(context)),
-    needsBrowser: ({ page }) => isGone(page.status) && /<script\b/i.test(page.html),
-    onFetched: (page) => request.onFetched?.(page),
-    onWaited: (ms) => {
-      waitedMs += ms;
-      request.onWaited?.(ms);
-    },
-  };
 }
 
 // The machine's browser may not run, and a browser downloads some texts that the HTTP client can read.
@@ -391,54 +356,41 @@ function joined(before: PageVisit, after: PageVisit): PageVisit {
   };
 }
 
-/** The ways to get a page, and what is learned from it. */
-type LearnedVisit = {
-  readonly renderings: Renderings;
-  readonly signal: AbortSignal | undefined;
-  /** Gets the page over plain HTTP, with its make. */
-  readonly plainly: () => Promise<PageVisit>;
-  /**
-   * Renders the document of an answer.
-   * @param isLater whether the host's turn is over, so that another one is needed for what the scripts read
-   */
-  readonly rendered: (answer: FetchedPage, isLater: boolean) => Promise<PageVisit>;
-  /** Has the browser get the page itself. */
-  readonly throughout: () => Promise<PageVisit>;
-  /** Whether an answer that is no page may become one in a browser. */
-  readonly needsBrowser: (visit: PageVisit) => boolean;
-  /** The answer is here, and nothing else is asked of the host for now. */
-  readonly onFetched: (answer: FetchedPage) => void;
-  /** Told how long the page has waited for a comparison, in ms. */
-  readonly onWaited: (ms: number) => void;
-};
-
 /**
  * Gets a page over plain HTTP, and has a browser render its document unless it runs nothing, or that has changed nothing
  * for pages of its make. The site is asked once, except where it refuses the plain client.
  * @throws Failure as the fetchers and the extractor do
  */
-async function learnedVisit(url: PageUrl, visit: LearnedVisit): Promise<PageVisit> {
-  const { renderings, signal, rendered, onFetched } = visit;
-  const plain = await plainUnlessRefused(url, visit);
+async function learnedVisit(
+  browser: Fetcher,
+  url: PageUrl,
+  context: VisitContext,
+  renderings: Renderings,
+): Promise<PageVisit> {
+  const { fetch, onFetched, onWaited } = context.request;
+  const plain = await plainUnlessRefused(browser, url, context, renderings);
   if (plain.page.fetchedBy === "browser") return plain;
+  const rendered = (wait: Wait | null) => render(browser, url, { context, received: plain.page, wait });
   const make = plain.extraction?.make;
   if (!make?.runs) {
-    if (visit.needsBrowser(plain)) return await rendered(plain.page, false);
-    onFetched(plain.page);
+    // An answer that is no page may become one in a browser.
+    if (isGone(plain.page.status) && /<script\b/i.test(plain.page.html)) return await rendered(null);
+    onFetched?.(plain.page);
     return plain;
   }
   const turn = renderings.take(hostOf(plain.page.finalUrl), make.name);
-  if (turn === null) return await rendered(plain.page, false);
-  let isLater = false;
+  if (turn === null) return await rendered(null);
+  let wait: Wait | null = null;
   if (!turn.isCompared) {
-    onFetched(plain.page);
+    onFetched?.(plain.page);
     const startedAt = performance.now();
-    isLater = await renderings.wait(turn, signal);
-    visit.onWaited(performance.now() - startedAt);
-    if (!isLater) return plain;
+    const isCompared = await renderings.wait(turn, fetch.signal);
+    wait = { ms: performance.now() - startedAt };
+    onWaited?.(wait.ms);
+    if (!isCompared) return plain;
   }
   try {
-    const second = await rendered(plain.page, isLater);
+    const second = await rendered(wait);
     const asked = second.page.asked ?? [];
     // What is read now may fill on another page what stands empty here.
     const isSame = isSameContent(plain, second) && !(make.awaits && asked.length > 0);
@@ -447,17 +399,42 @@ async function learnedVisit(url: PageUrl, visit: LearnedVisit): Promise<PageVisi
   } catch (error) {
     turn.history.leave(turn.place);
     if (!isUnusable(error) || !(error instanceof Failure)) throw error;
-    if (!isLater) onFetched(plain.page);
+    if (wait === null) onFetched?.(plain.page);
     return { ...plain, notes: [...plain.notes, `Fetched over plain HTTP: ${error.message}`] };
   }
 }
 
+/** A page's wait for others to be compared, in which its host's turn has ended. */
+type Wait = { readonly ms: number };
+
+/** Renders the document of an answer; after a wait, what its scripts read needs another turn of the host. */
+async function render(
+  browser: Fetcher,
+  url: PageUrl,
+  { context, received, wait }: { context: VisitContext; received: FetchedPage; wait: Wait | null },
+): Promise<PageVisit> {
+  const { beforeRequest, validators: _, ...fetch } = context.request.fetch;
+  const turn = wait !== null && beforeRequest ? { beforeRequest } : {};
+  const spentMs = performance.now() - context.startedAt - (wait?.ms ?? 0);
+  const request = { ...context.request, fetch: { ...fetch, ...turn, received, spentMs } };
+  const visit = await attempt(browser, url, { ...context, request, tellsMake: true });
+  const durationMs = received.durationMs + visit.page.durationMs;
+  return { ...visit, page: { ...visit.page, tries: received.tries, durationMs } };
+}
+
 /** Asks the plain client first, unless the host refuses it what it gives a browser. */
-async function plainUnlessRefused(url: PageUrl, visit: LearnedVisit): Promise<PageVisit> {
-  const { renderings, plainly, throughout } = visit;
+async function plainUnlessRefused(
+  browser: Fetcher,
+  url: PageUrl,
+  context: VisitContext,
+  renderings: Renderings,
+): Promise<PageVisit> {
   const host = hostOf(url);
+  const throughout = () => browserFirst(browser, url, withTimeSpent(context));
   if (renderings.isRefusing(host) === true) return await throughout();
-  const answer = await plainly().catch((error: unknown) => {
+  const { onFetched: _, ...request } = context.request;
+  const plainly = attempt(context.parts.fetchers.http, url, { ...context, request, tellsMake: true });
+  const answer = await plainly.catch((error: unknown) => {
     if (error instanceof Failure && error.code === "network") return error;
     throw error;
   });

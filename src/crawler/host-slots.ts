@@ -42,6 +42,8 @@ export interface HostSlots {
   restMs(host: string, delayMs: number): Promise<number>;
 }
 
+type SlotClock = Pick<Clock, "now" | "sleep">;
+
 type Slot = {
   lastStart: number;
   lastDelayMs: number;
@@ -55,13 +57,13 @@ type Slot = {
 const MAX_IDLE_HOSTS = 10_000;
 
 /** Creates slots in this process's memory. */
-export const createHostSlots = (clock: Pick<Clock, "now" | "sleep">): HostSlots => new LocalSlots(clock);
+export const createHostSlots = (clock: SlotClock): HostSlots => new LocalSlots(clock);
 
 class LocalSlots implements HostSlots {
-  readonly #clock: Pick<Clock, "now" | "sleep">;
+  readonly #clock: SlotClock;
   readonly #slots = new Map<string, Slot>();
 
-  constructor(clock: Pick<Clock, "now" | "sleep">) {
+  constructor(clock: SlotClock) {
     this.#clock = clock;
   }
 
@@ -69,10 +71,12 @@ class LocalSlots implements HostSlots {
     const slot = this.#slotOf(host);
     slot.inLine++;
     const { promise, resolve } = Promise.withResolvers<void>();
-    const leave = once(() => {
-      slot.inLine--;
+    let isInLine = true;
+    const leave = (): void => {
+      if (isInLine) slot.inLine--;
+      isInLine = false;
       resolve();
-    });
+    };
     try {
       if (options.delayMs > 0) {
         const before = slot.tail;
@@ -129,15 +133,6 @@ const readyAt = (slot: Slot, delayMs: number): number =>
 /** Longer timers overflow and fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-function once(action: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (isDone) return;
-    isDone = true;
-    action();
-  };
-}
-
 const calledOff = (): Failure => new Failure("cancelled", "waiting for a host's turn was called off");
 
 function forgetIdle(slots: Map<string, Slot>, now: number): void {
@@ -152,7 +147,7 @@ type SharedHostSlotsOptions = {
   readonly local: HostSlots;
   /** The database that all processes have open. */
   readonly database: Database;
-  readonly clock: Pick<Clock, "now" | "sleep">;
+  readonly clock: SlotClock;
 };
 
 /** A process that ends during its turn blocks the host at most this long. */
@@ -221,7 +216,7 @@ class FileSlots implements HostSlots {
       mine.release();
       throw error;
     }
-    return isShared ? { release: () => releaseBoth(mine, () => this.#sql.free.run(host, turn)) } : mine;
+    return isShared ? { release: () => this.#release(mine, host, turn) } : mine;
   }
 
   async pause(host: string, ms: number): Promise<number> {
@@ -233,6 +228,16 @@ class FileSlots implements HostSlots {
 
   restMs(host: string, delayMs: number): Promise<number> {
     return this.#options.local.restMs(host, delayMs);
+  }
+
+  #release(mine: HostTurn, host: string, turn: string): void {
+    mine.release();
+    try {
+      this.#sql.free.run(host, turn);
+    } catch (error) {
+      // The database has been busy for seconds; the turn expires by itself.
+      if (!(error instanceof Failure)) throw error;
+    }
   }
 
   #rowOf(host: string): HostRow {
@@ -273,13 +278,3 @@ const prepare = (database: Database) => ({
 
 /** Another process may lengthen a pause, so a wait is checked again after this time. */
 const MAX_WAIT_MS = 60_000;
-
-function releaseBoth(mine: HostTurn, free: () => void): void {
-  mine.release();
-  try {
-    free();
-  } catch (error) {
-    // The database has been busy for seconds; the turn expires by itself.
-    if (!(error instanceof Failure)) throw error;
-  }
-}

@@ -50,7 +50,7 @@ export async function* runCrawlJob(
   await using output = await openOutput(options.output, { isFresh, isShared: shared !== null, signal });
   // A shell that names its jobs runs several at once; the name distinguishes their log lines.
   const log = jobId === null ? parts.log : parts.log.with({ job_id: jobId });
-  await using frontier = await openFrontier(plan, { options, parts, output });
+  await using frontier = await openFrontier(plan, options, parts, output);
   using _ = closeSoonAfter(shared?.leave, frontier);
   const deps = { ...parts, log, frontier, sink: output.sink, authorizations, keepTold: shared?.keepTold };
   const run = new CrawlRun(plan, deps, signal);
@@ -104,13 +104,12 @@ function closeSoonAfter(leave: AbortSignal | undefined, frontier: Frontier): Dis
   };
 }
 
-type Opening = {
-  readonly options: CrawlJobOptions;
-  readonly parts: CrawlJobParts;
-  readonly output: OpenOutput;
-};
-
-async function openFrontier(plan: CrawlPlan, { options, parts, output }: Opening): Promise<Frontier> {
+async function openFrontier(
+  plan: CrawlPlan,
+  options: CrawlJobOptions,
+  parts: CrawlJobParts,
+  output: OpenOutput,
+): Promise<Frontier> {
   const common = {
     place: output.place,
     plan,

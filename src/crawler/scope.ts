@@ -26,10 +26,7 @@ type LinkContext = {
   readonly isNofollow: boolean;
 };
 
-type ChosenLinks = {
-  readonly links: readonly PageUrl[];
-  readonly refused: ReadonlyMap<LinkRefusal, number>;
-};
+type ChosenLinks = { readonly links: readonly PageUrl[]; readonly refused: ReadonlyMap<LinkRefusal, number> };
 
 /** @param now decides which calendars are far away, in ms since 1970; one time for the whole crawl */
 export function createScope(plan: CrawlPlan, now: number): Scope {

@@ -290,21 +290,21 @@ const WORTH_ASKING: ReadonlySet<FailureRecord["code"]> = new Set(
   wordsIn("no_content network timeout http_status internal"),
 );
 
-/** The failure of a page, and the answer to its request. */
-type FailedPage = {
-  readonly failure: FailureRecord;
-  /** The last answer's status, even if it was not a page; null when there was no answer. */
-  readonly status: number | null;
-  readonly answer: FetchedPage | null;
-};
-
-/** Asks the fallback extractor for a page that failed here; null when there is none or it has no page. */
+/**
+ * Asks the fallback extractor for a page that failed here.
+ * @param status the last answer's, even if it was not a page; null when there was no answer
+ * @returns null when there is no such extractor or it has no page
+ */
 export async function tryFallback(
   attempt: Attempt,
-  { failure, status, answer }: FailedPage,
+  failure: FailureRecord,
+  status: number | null,
+  answer: FetchedPage | null,
 ): Promise<Verdict | null> {
   const { page, parts, signal } = attempt;
-  if (!parts.fallback || !WORTH_ASKING.has(failure.code) || isGone(answer)) return null;
+  // The fallback must not invent a page that is gone.
+  const isGone = answer?.status === 404 || answer?.status === 410;
+  if (!parts.fallback || !WORTH_ASKING.has(failure.code) || isGone) return null;
   const article = await askFor(attempt, failure);
   if (!article || signal.aborted) return null;
   const outcome = await storeArticle(attempt, {
@@ -334,6 +334,3 @@ async function askFor({ page, parts, signal }: Attempt, failure: FailureRecord):
     return null;
   }
 }
-
-// The fallback must not invent a page that is gone.
-const isGone = (answer: FetchedPage | null): boolean => answer?.status === 404 || answer?.status === 410;

@@ -236,10 +236,7 @@ async function afterFailure(attempt: Attempt, failure: Failure): Promise<Verdict
     return skipped(attempt, "content_type", { status: failure.targetStatus });
   const record = failure.toRecord();
   const status = failure.targetStatus;
-  return (
-    (await tryFallback(attempt, { failure: record, status, answer: null })) ??
-    failed(attempt, record, { status })
-  );
+  return (await tryFallback(attempt, record, status, null)) ?? failed(attempt, record, { status });
 }
 
 /** Schedules another try; null when the page's time is up. */
@@ -264,7 +261,7 @@ async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict>
     const linkPage = attempt.parts.fallback ? null : linkPageOfVisit(attempt.page.url, visit);
     // A page without words may still link to others.
     return (
-      (await tryFallback(attempt, { failure, status: answer.status, answer })) ??
+      (await tryFallback(attempt, failure, answer.status, answer)) ??
       (linkPage ? await store(attempt, visit, linkPage) : failed(attempt, failure, { visit }))
     );
   }
@@ -308,10 +305,7 @@ async function afterRefusal(attempt: Attempt, answer: FetchedPage): Promise<Verd
   const again = page.tries + 1 < parts.tries && isOpen ? tryAgain(attempt, waitMs) : null;
   if (again) return again;
   const failure = refusalOf(answer, retryAfterMs, page.tries + 1);
-  return (
-    (await tryFallback(attempt, { failure, status: answer.status, answer })) ??
-    failed(attempt, failure, { answer })
-  );
+  return (await tryFallback(attempt, failure, answer.status, answer)) ?? failed(attempt, failure, { answer });
 }
 
 function refusalOf(answer: FetchedPage, retryAfterMs: number | null, tries: number): FailureRecord {

@@ -67,11 +67,7 @@ export interface Fetcher extends AsyncDisposable {
 }
 
 /** An answer to a POST, whatever its status. */
-export type PostResponse = {
-  readonly status: number;
-  readonly contentType: string;
-  readonly text: string;
-};
+export type PostResponse = { readonly status: number; readonly contentType: string; readonly text: string };
 
 /** Asks a configured service (the fallback extractor) with the same egress, retries and limits as for pages. */
 export interface Poster {

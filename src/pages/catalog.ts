@@ -18,8 +18,7 @@ export class Catalog {
   readonly #plain = new Set<number>();
   /** Names of all other files. */
   readonly #renamed = new Map<DocumentUrl, string>();
-  // Numbers of the keys of every entry in the directory, and of the names that puts in progress have
-  // reserved.
+  // Numbers of the keys of every entry in the directory, and of the names that puts in progress have reserved.
   readonly #takenKeys = new Set<number>();
   #loading: Promise<void> | undefined;
 
@@ -40,8 +39,7 @@ export class Catalog {
   }
 
   async find(url: DocumentUrl): Promise<StoredPage | null> {
-    // The usual names come first: they do not need the whole directory, and show what another process has
-    // stored since.
+    // The usual names come first: they do not need the whole directory, and show what another process has stored since.
     const plain = plainName(url);
     const withHash = pageFileName(url, (name) => name === plain);
     for (const name of new Set([this.#nameOf(url) ?? plain, plain, withHash])) {
@@ -190,8 +188,7 @@ const EXTENSION = ".md";
 // File systems allow 255 bytes; backup and sync tools append to the name.
 const MAX_NAME_BYTES = 240;
 
-// These are numbers of SHA-256 digits, ten first: the name must only differ from names with the same readable
-// part.
+// These are numbers of SHA-256 digits, ten first: the name must only differ from names with the same readable part.
 const HASH_LENGTHS = [10, 20, 40, 64] as const;
 
 // Some system refuses or reinterprets each of these. Categories C (control, format, unassigned) and Z (all
@@ -203,10 +200,9 @@ const UNSAFE_CHARACTERS = new RegExp(UNSAFE_CHARACTER, "gu");
 const RESERVED_NAME = /^(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?=[ .]|$)/i;
 
 /**
- * The flat file name of a page: the URL without its scheme, `/` as `__`, `:` of a port as `_`, a query as
- * `_q_` and its safe form, with percent-escapes decoded where that is valid and safe. A hash of the URL is
- * added before `.md` when the name is taken, would also fit another URL, is longer than 240 bytes or is
- * unsafe on some system.
+ * The flat file name of a page: the URL without its scheme, `/` as `__`, `:` of a port as `_`, a query as `_q_` and its
+ * safe form, with percent-escapes decoded where that is valid and safe. A hash of the URL is added before `.md` when
+ * the name is taken, would also fit another URL, is longer than 240 bytes or is unsafe on some system.
  * @param isTaken whether another URL's page, or a foreign file, has the name; compare names by `fileNameKey`,
  * so that no two meet on disks that fold case or normalise Unicode
  */

@@ -34,8 +34,7 @@ const UTC_TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|\+
  * Writes the text of a page's file: front matter, `# title`, body. The title becomes one line of at most 2000
  * characters; a heading at the body's start that repeats it is dropped; lone surrogates become U+FFFD.
  * Otherwise every character of the body is kept.
- * @throws Failure `internal` for a malformed timestamp or word count, because such a page could not be read
- * back
+ * @throws Failure `internal` for a malformed timestamp or word count, because such a page could not be read back
  */
 export function formatPage(page: Page): string {
   if (!isTimestamp(page.extractedAt))
@@ -151,8 +150,7 @@ function parseBody(text: string, title: string): string {
 const withoutStart = (text: string, start: string): string =>
   text.startsWith(start) ? text.slice(start.length) : text;
 
-// Longer texts are no titles, and this limit keeps the front matter within the part of a file that is
-// searched for it.
+// Longer texts are no titles, and this limit keeps the front matter within the part of a file that is searched for it.
 const MAX_TITLE_LENGTH = 2000;
 
 // A longer line, links and escapes included, cannot be the heading of such a title.

@@ -37,7 +37,7 @@ export function openSqliteFrontier(options: SqliteFrontierOptions): Frontier {
   const db = openDatabase(path);
   try {
     const record = db.transaction(() => takeUp(db, options));
-    return new SqliteFrontier(db, record, { maxPages: options.plan.maxPages, now: options.now });
+    return new SqliteFrontier(db, record, options.plan.maxPages, options.now);
   } catch (error) {
     db.close();
     throw error;

@@ -31,8 +31,6 @@ export type OpenCrawl = CrawlRecord & {
   readonly asksAnew: number;
 };
 
-type Limits = { readonly maxPages: number; readonly now: () => Date };
-
 type Place = {
   readonly depth: number;
   readonly parent: number | null;
@@ -54,7 +52,8 @@ export class SqliteFrontier implements Frontier {
   readonly crawl: CrawlRecord;
   readonly isShared = false;
   readonly #db: Database;
-  readonly #limits: Limits;
+  readonly #maxPages: number;
+  readonly #now: () => number;
   readonly #run: number;
   readonly #queue: PageQueue;
   readonly #outcomes: OutcomeTable;
@@ -66,9 +65,10 @@ export class SqliteFrontier implements Frontier {
   #counts: { -readonly [Name in keyof FrontierCounts]: number };
   #state: CrawlState;
 
-  constructor(db: Database, { isSeeded, ...record }: OpenCrawl, limits: Limits) {
+  constructor(db: Database, { isSeeded, ...record }: OpenCrawl, maxPages: number, now: () => Date) {
     this.#db = db;
-    this.#limits = limits;
+    this.#maxPages = maxPages;
+    this.#now = () => now().getTime();
     this.#state = { leads: true, isSeeded, end: null };
     this.crawl = record;
     this.#run = record.run;
@@ -118,7 +118,7 @@ export class SqliteFrontier implements Frontier {
   async claim({ count, isHostExclusive }: ClaimOptions): Promise<Claims> {
     return this.#transaction(() => {
       const { fetched, untried: reserved } = this.#counts;
-      const untried = Math.max(0, this.#limits.maxPages - fetched - reserved);
+      const untried = Math.max(0, this.#maxPages - fetched - reserved);
       const claims = this.#queue.claim({ now: this.#now(), count, isHostExclusive, untried });
       this.#counts.queued -= claims.pages.length;
       this.#counts.underway += claims.pages.length;
@@ -270,10 +270,6 @@ export class SqliteFrontier implements Frontier {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#queue.giveBackUntried();
     this.#db.close();
-  }
-
-  #now(): number {
-    return this.#limits.now().getTime();
   }
 
   #noteReturned(page: ClaimedPage): void {

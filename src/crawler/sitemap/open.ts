@@ -59,13 +59,12 @@ async function openUrl(
 }
 
 async function openFile(path: string, { limits, fetch }: OpenOptions): Promise<OpenSitemap> {
-  const stats = await stat(path).catch((cause: unknown) => {
+  const fail = (cause: unknown): never => {
     throw unreadable(path, cause);
-  });
+  };
+  const stats = await stat(path).catch(fail);
   if (stats.isDirectory()) throw new Failure("unreadable_input", `sitemap ${path} is a directory`);
-  const opening = open(path, "r").catch((cause: unknown) => {
-    throw unreadable(path, cause);
-  });
+  const opening = open(path, "r").catch(fail);
   // A pipe opens when somebody writes to it.
   const file = await orAborted(opening, fetch.signal, () => calledOff(path));
   return { bytes: readFile(file, path, limits.fileBytes, fetch.signal), charset: null, base: null };

@@ -17,10 +17,7 @@ import {
 } from "./open.ts";
 import { createXmlReader } from "./xml.ts";
 
-type SitemapReaderParts = {
-  readonly fetcher: StreamFetcher;
-  readonly limits: SitemapLimits;
-};
+type SitemapReaderParts = { readonly fetcher: StreamFetcher; readonly limits: SitemapLimits };
 
 /** Adapts `readSitemaps` to a crawl; a text that is neither a URL nor a path is a failure like any other. */
 export const createSitemapReader = (parts: SitemapReaderParts): ReadSitemaps =>
@@ -29,16 +26,14 @@ export const createSitemapReader = (parts: SitemapReaderParts): ReadSitemaps =>
     for (const written of sitemaps) {
       const source = parseSitemapSource(written, "/");
       if (source) sources.push(source);
-      else yield notASitemap(written);
+      else {
+        const sitemap = withoutCredentials(written);
+        const message = `sitemap ${sitemap} is neither an http or https URL nor a path`;
+        yield { kind: "failed", sitemap, failure: { code: "invalid_url", message } };
+      }
     }
     yield* readSitemaps(sources, { ...parts, fetch: { signal, beforeRequest }, authorizations });
   };
-
-function notASitemap(written: string): SitemapNews {
-  const sitemap = withoutCredentials(written);
-  const message = `sitemap ${sitemap} is neither an http or https URL nor a path`;
-  return { kind: "failed", sitemap, failure: { code: "invalid_url", message } };
-}
 
 type ReadSitemapsOptions = SitemapReaderParts & {
   /** The options for fetching sitemaps of the web; the signal cancels the reading. */

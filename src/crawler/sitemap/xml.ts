@@ -12,14 +12,11 @@ const MAX_ATTRIBUTES = 200;
 export function createXmlReader(name: string): RecordReader {
   const elements = new SitemapElements(name);
   const parser = openParser(elements);
-  return {
-    read: (piece) => void parser.write(piece),
-    finish: () => {
-      parser.close();
-      elements.finish();
-    },
-    take: () => elements.take(),
+  const finish = (): void => {
+    parser.close();
+    elements.finish();
   };
+  return { read: (piece) => void parser.write(piece), finish, take: () => elements.take() };
 }
 
 // The package has this option although its types lack it: only the entities of XML itself.

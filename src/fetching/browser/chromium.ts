@@ -47,8 +47,7 @@ const REFUSED_ARGUMENTS = ["--disable-popup-blocking"];
 
 /**
  * Starts a browser driven over a pipe, so that it ends with this process, however this process ends.
- * @throws Failure `internal` that `isUnusable` recognises, with the browser's own reason, when it does not
- * start
+ * @throws Failure `internal` that `isUnusable` recognises, with the browser's own reason, when it does not start
  */
 export async function launchChromium(options: LaunchOptions): Promise<Browser> {
   // Loading Playwright takes 58 ms and 70 MB, so it waits until a browser is wanted.
@@ -62,8 +61,7 @@ export async function launchChromium(options: LaunchOptions): Promise<Browser> {
       args: ARGUMENTS,
       ignoreDefaultArgs: REFUSED_ARGUMENTS,
       timeout: options.timeoutMs,
-      // Playwright's handlers would keep the program from ending on a signal; our own shutdown closes the
-      // browser.
+      // Playwright's handlers would keep the program from ending on a signal; our own shutdown closes the browser.
       handleSIGINT: false,
       handleSIGTERM: false,
       handleSIGHUP: false,

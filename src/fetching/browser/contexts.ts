@@ -230,12 +230,7 @@ async function openTab(open: OpenContext, options: ContextOptions, tab: TabOptio
   }
 }
 
-type Opened = {
-  readonly page: Page;
-  readonly end: End;
-  readonly session: Session;
-  readonly tab: TabOptions;
-};
+type Opened = { readonly page: Page; readonly end: End; readonly session: Session; readonly tab: TabOptions };
 
 /** Notices when a tab ends without being asked to. */
 type End = {
@@ -320,8 +315,7 @@ const KEEP_EVERY_MS = 1_000;
 /**
  * Shows a page until the person has logged in or solved what the page asks, the window is closed or the time
  * is over, and keeps the resulting cookies and local storage.
- * @throws Failure `cancelled` or `unwritable_output`; errors for `navigationFailure` when the page cannot be
- * shown
+ * @throws Failure `cancelled` or `unwritable_output`; errors for `navigationFailure` when the page cannot be shown
  */
 export async function pauseForPerson(tab: Tab, options: PauseOptions): Promise<void> {
   const { pause, signal } = options;

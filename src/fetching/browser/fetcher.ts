@@ -106,14 +106,11 @@ async function openParts({ options, headers }: Session): Promise<OpenSession> {
     connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, options.limits.requestTimeoutMs),
     idleTimeoutMs: TUNNEL_IDLE_MS,
   });
-  const { host, userAgent, behaviour } = options;
   const contexts = createContexts({
-    host,
+    ...options,
     proxy,
-    session: options.session,
-    userAgent,
     headers: headers.anywhere,
-    loadsMedia: behaviour.loadsMedia,
+    loadsMedia: options.behaviour.loadsMedia,
     maxPages: options.pagesPerContext,
     maxBytes: options.limits.pageBytes,
     maxRedirects: options.limits.redirects,
@@ -225,11 +222,7 @@ async function visit({ session, open, url, options, watch }: Visit): Promise<Try
       await keepState();
       return received ? { ...read, redirects: received.redirects } : read;
     });
-    return {
-      answer,
-      discard: async () => {},
-      ...retryAdvice(answer.status, answer.headers["retry-after"], session.clock),
-    };
+    return { answer, ...retryAdvice(answer.status, answer.headers["retry-after"], session.clock) };
   } catch (error) {
     const context = { what, url, proxy: open.proxy, requestTimeoutMs: limits.requestTimeoutMs };
     throw (watch.failure(url) ?? navigationFailure(error, context)).aboutStatus(status);

@@ -143,9 +143,8 @@ function isThai(sample: Uint8Array): boolean {
 }
 
 /**
- * The lines outside tags, scripts and comments that hold a byte outside ASCII, because markup, code and
- * English menus say nothing about the encoding. Without such a line, all bytes from the first one outside
- * ASCII on.
+ * The lines outside tags, scripts and comments that hold a byte outside ASCII, because markup, code and English menus
+ * say nothing about the encoding. Without such a line, all bytes from the first one outside ASCII on.
  */
 function textSample(bytes: Uint8Array): Uint8Array {
   const markup = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
@@ -247,11 +246,7 @@ export function decodingWarnings({ encoding, malformed, doubtful }: Omit<Decoded
   return malformed ? [...guessed, `Some bytes are not valid ${encoding} and were replaced`] : guessed;
 }
 
-type Finding = {
-  readonly encoding: string;
-  readonly source: EncodingSource;
-  readonly doubtful?: boolean;
-};
+type Finding = { readonly encoding: string; readonly source: EncodingSource; readonly doubtful?: boolean };
 
 function findEncoding(bytes: Uint8Array, contentType: string | null): Finding {
   const marked = byteOrderMark(bytes);
@@ -298,8 +293,7 @@ function decodeAs(
   }
 }
 
-// Upper bytes map to private-use characters from U+F780 (Encoding Standard 14.5). Node has no decoder for
-// this.
+// Upper bytes map to private-use characters from U+F780 (Encoding Standard 14.5). Node has no decoder for this.
 function decodeUserDefined(bytes: Uint8Array): string {
   const latin1 = new TextDecoder("latin1").decode(bytes.map((byte) => (byte < 0x80 ? byte : 0x3f)));
   if (!bytes.some((byte) => byte >= 0x80)) return latin1;

@@ -8,9 +8,8 @@ import type { WireRoute } from "../http/wire.ts";
 import { createRouteFinder, type RouteFinder, type RouteOptions, refusalOf, throughProxy } from "./egress.ts";
 
 /**
- * A loopback proxy for programs that resolve names and follow redirects themselves (a browser, git). Each
- * connection goes to an address that the egress policy has checked, through the caller's own proxy if there
- * is one, or is refused.
+ * A loopback proxy for programs that resolve names and follow redirects themselves (a browser, git). Each connection
+ * goes to an address that the egress policy has checked, through the caller's own proxy if there is one, or is refused.
  */
 export type PinningProxy = AsyncDisposable & {
   /** The address in the form `http://127.0.0.1:PORT`. */

@@ -262,9 +262,8 @@ export const isLoopbackAddress = (address: string): boolean => LOOPBACK.has(addr
 export const isIpAddress = (text: string): boolean => parseIpAddress(text) !== null;
 
 /**
- * The network that belongs to one household or machine: an IPv4 address, or the first 64 bits of an IPv6
- * address, since whoever has one address of such a network has all of them (RFC 6177). Other text is returned
- * unchanged.
+ * The network that belongs to one household or machine: an IPv4 address, or the first 64 bits of an IPv6 address, since
+ * whoever has one address of such a network has all of them (RFC 6177). Other text is returned unchanged.
  */
 export function subscriberNetwork(address: string): string {
   const parsed = parseIpAddress(address);
@@ -278,8 +277,7 @@ export function subscriberNetwork(address: string): string {
  * How far an address reaches.
  * - `public`: a host of the internet.
  * - `local`: this machine, a private network, or a block without a public meaning.
- * - `forbidden`: link-local, cloud metadata, multicast and broadcast addresses, which are refused under every
- *   policy.
+ * - `forbidden`: link-local, cloud metadata, multicast and broadcast addresses, which are refused under every policy.
  */
 type AddressReach = "public" | "local" | "forbidden";
 

@@ -112,9 +112,8 @@ function parseProxyUrl(text: string, source: ProxySource): ChosenProxy | null {
 }
 
 /**
- * Compiles bypass entries: `*` is every host, `host` that host, `.suffix` (or `*.suffix`) every name below
- * it, and an address or CIDR network covers the literal addresses in it; each may end in `:port`. Other
- * entries match nothing.
+ * Compiles bypass entries: `*` is every host, `host` that host, `.suffix` (or `*.suffix`) every name below it, and an
+ * address or CIDR network covers the literal addresses in it; each may end in `:port`. Other entries match nothing.
  */
 export function compileBypass(entries: readonly string[]): (url: URL) => boolean {
   const matchers = entries.map(compileEntry);

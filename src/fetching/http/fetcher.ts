@@ -116,7 +116,7 @@ async function fetchPage(session: Session, url: PageUrl, options: FetchOptions):
   const { answer, tries } = await tryWithin(session, { url, options, watch }, async (final) => {
     const page = await readPage(final.wire, final.url, session.limits.pageBytes);
     watch.endRequest();
-    return { value: { final, page }, discard: async () => {} };
+    return { answer: { final, page } };
   });
   const { final, page } = answer;
   return {
@@ -139,7 +139,7 @@ async function fetchStream(
   const watch = watchFor(session, options, "GET");
   try {
     const { answer } = await tryWithin(session, { url, options, watch }, async (final) => ({
-      value: final,
+      answer: final,
       discard: () => discard(final.wire),
     }));
     const { purpose } = options;
@@ -165,7 +165,7 @@ async function postJson(
     const header = wire.headers.get("content-type");
     const contentType = parseContentType(header)?.essence ?? "";
     const { text } = decodeText(bytes, header);
-    return { value: { status: wire.status, contentType, text }, discard: async () => {} };
+    return { answer: { status: wire.status, contentType, text } };
   });
   return answer;
 }
@@ -208,14 +208,11 @@ type FetchJob = {
   readonly body?: string;
 };
 
-/** An answer that was read. */
-type Taken<T> = { readonly value: T; readonly discard: () => Promise<void> };
-
 /** Follows the redirects and reads the answer, repeatedly while that may help. */
 async function tryWithin<T>(
   session: Session,
   job: FetchJob,
-  take: (final: FinalResponse) => Promise<Taken<T>>,
+  take: (final: FinalResponse) => Promise<Pick<Try<T>, "answer" | "discard">>,
 ): Promise<{ readonly answer: T; readonly tries: number }> {
   const { clock, log } = session;
   const { url, options, watch, body } = job;
@@ -235,10 +232,8 @@ async function tryWithin<T>(
       beforeRequest: options.beforeRequest,
     });
     try {
-      const taken = await take(final);
       return {
-        answer: taken.value,
-        discard: taken.discard,
+        ...(await take(final)),
         ...retryAdvice(final.wire.status, final.wire.headers.get("retry-after"), clock),
       };
     } catch (error) {

@@ -21,8 +21,8 @@ export type Try<T> = {
   readonly isRetryable: boolean;
   /** The wait that `Retry-After` asks for; null when it is absent. */
   readonly retryAfterMs: number | null;
-  /** Discards the answer before the next try. */
-  readonly discard: () => Promise<void>;
+  /** Discards the answer before the next try, if there is something to discard. */
+  readonly discard?: () => Promise<void>;
 };
 
 /** What an answer says of a later try. */
@@ -63,12 +63,12 @@ export async function tryRepeatedly<T>(
     if (clock.now() + waitMs >= watch.deadlineAt) {
       if (outcome.kind === "failed") throw outcome.error;
       if (asked === null) return { answer: outcome.result.answer, tries: made };
-      await outcome.result.discard();
+      await outcome.result.discard?.();
       const wait = `the target asks to wait ${Math.ceil(asked / 1000)} s, which is past the deadline`;
       const { status } = outcome.result;
       throw new Failure("rate_limited", `${watch.describe(options.url)}: ${wait}`, { targetStatus: status });
     }
-    if (outcome.kind === "answered") await outcome.result.discard();
+    if (outcome.kind === "answered") await outcome.result.discard?.();
     options.log.info("trying again", {
       url: displayUrl(options.url),
       failed_tries: made,
@@ -281,8 +281,7 @@ const MAX_SHOWN = 200;
 export function displayUrl(url: URL | string): string {
   const shown = typeof url === "string" ? URL.parse(url) : new URL(url);
   if (!shown) return "(not a URL)";
-  // In any other scheme nobody knows which part is a credential: "user:secret@host" parses as the scheme
-  // "user".
+  // In any other scheme nobody knows which part is a credential: "user:secret@host" parses as the scheme "user".
   if (shown.protocol !== "http:" && shown.protocol !== "https:") return "(not an http or https URL)";
   shown.username = "";
   shown.password = "";

@@ -38,8 +38,7 @@ export type WireResponse = {
   readonly status: number;
   readonly headers: Headers;
   /**
-   * The body piece by piece; null when the status has none. It is a function because Node builds the stream
-   * on demand.
+   * The body piece by piece; null when the status has none. It is a function because Node builds the stream on demand.
    */
   stream(): ReadableStream<Uint8Array> | null;
   /** The whole body at once, only for bodies whose known length is within the limit. */
@@ -92,8 +91,7 @@ export function createBunConnect(options: ConnectOptions): Connect {
     const tls = authorities ? { serverName: route.host, ca: authorities } : { serverName: route.host };
     const response = await fetch(pinned(url, route.address), {
       ...init,
-      // Otherwise the proxy variables of the environment would lead the request away from the checked
-      // address.
+      // Otherwise the proxy variables of the environment would lead the request away from the checked address.
       proxy: NO_PROXY,
       headers: { ...wire.headers, host: url.host },
       ...(url.protocol === "https:" ? { tls } : {}),

@@ -1,7 +1,7 @@
 import { orAborted } from "../../base/abort.ts";
 import { Failure, type FailureRecord } from "../../base/failure.ts";
 import { parsePageUrl } from "../../urls/index.ts";
-import type { FetchedStream, FetchOptions, StreamFetcher } from "../types.ts";
+import type { FetchOptions, StreamFetcher } from "../types.ts";
 
 type RobotsCacheOptions = {
   readonly fetcher: StreamFetcher;
@@ -121,7 +121,8 @@ async function fetchRobots(
   if (!url) return { kind: "absent" };
   try {
     const answer = await fetcher.fetchStream(url, { ...options, purpose: "robots" });
-    if (answer.status >= 200 && answer.status < 300) return { kind: "file", text: await readText(answer) };
+    if (answer.status >= 200 && answer.status < 300)
+      return { kind: "file", text: await readText(answer.body) };
     await answer.body.cancel();
     if (answer.status >= 400 && answer.status < 500) return { kind: "absent" };
     const message = `GET ${url} answered HTTP ${answer.status}`;
@@ -133,18 +134,17 @@ async function fetchRobots(
   }
 }
 
+async function readText(body: ReadableStream<Uint8Array>): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const bytes of body) text += decoder.decode(bytes, { stream: true });
+  return text + decoder.decode();
+}
+
 function rulesOf(answer: RobotsAnswer): RobotsRules {
   if (answer.kind === "file") return parseRobots(answer.text);
   if (answer.kind === "absent") return ALLOW_ALL;
   return { ...DISALLOW_ALL, failure: answer.failure };
-}
-
-async function readText(answer: FetchedStream): Promise<string> {
-  const decoder = new TextDecoder();
-  const pieces: string[] = [];
-  for await (const bytes of answer.body) pieces.push(decoder.decode(bytes, { stream: true }));
-  pieces.push(decoder.decode());
-  return pieces.join("");
 }
 
 /** The content of a robots.txt (RFC 9309); `parseRobots` makes it, and the functions below read it. */
@@ -251,8 +251,7 @@ function createReader(): { take(key: string, value: string): void; finish(): Rob
     const rule = compileRule(isAllow, pattern);
     for (const group of current) group.rules.push(rule);
   };
-  // The RFC does not know this line, so by the RFC it must not end the list of agents at the start of a
-  // group.
+  // The RFC does not know this line, so by the RFC it must not end the list of agents at the start of a group.
   const setDelay = (value: string): void => {
     if (!/^\d{1,9}(?:\.\d{0,9})?$/.test(value)) return;
     const ms = Math.round(Math.min(Number(value), MAX_CRAWL_DELAY_S) * 1000);

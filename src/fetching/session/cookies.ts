@@ -39,8 +39,7 @@ export function createCookieSession(
   };
   const putStored = (cookie: StoredCookie): void => {
     const site = siteOf(cookie);
-    // A cookie of a third party's frame (CHIPS) belongs to the embedding page and has a meaning only in a
-    // browser.
+    // A cookie of a third party's frame (CHIPS) belongs to the embedding page and has a meaning only in a browser.
     if (site && !cookie.partitionKey) put(fromStored(cookie), site);
   };
   initial.forEach(putStored);
@@ -166,11 +165,7 @@ export type OriginState = {
 };
 
 /** A change of one entry in local storage; null means that it was removed. */
-export type StorageChange = {
-  readonly origin: string;
-  readonly name: string;
-  readonly value: string | null;
-};
+export type StorageChange = { readonly origin: string; readonly name: string; readonly value: string | null };
 
 export type SessionChanges = {
   readonly cookies: readonly CookieChange[];

@@ -21,12 +21,9 @@ import {
  *     <queue>/000001795272478038-000004-8d2c….json        waits
  *     <queue>/done/000001795272478038-000004-8d2c….json   is merged into the state file, and kept for a while
  *
- * Thousands of merged files may be kept, and every log line counts the waiting ones, so they have separate
- * directories. In a directory that several state files share, a name also says whose change it is:
- * `…-000004-<owner>-8d2c….json`.
+ * Thousands of merged files may be kept, and every log line counts the waiting ones, so they have separate directories.
+ * In a directory that several state files share, a name also says whose change it is: `…-000004-<owner>-8d2c….json`.
  */
-type QueuedChange = { readonly name: string; readonly changes: SessionChanges };
-
 const SUFFIX = ".json";
 const DONE = "done";
 /** The extension of a file that was being written when its process ended. */
@@ -81,10 +78,9 @@ function listed(directory: string): string[] {
 }
 
 /** @returns null when the file is not an entry, or another process has merged it meanwhile */
-export function readEntry(directory: string, name: string): QueuedChange | null {
+export function readEntry(directory: string, name: string): SessionChanges | null {
   try {
-    const changes = parseChanges(readFileSync(join(directory, name), "utf8"));
-    return changes && { name, changes };
+    return parseChanges(readFileSync(join(directory, name), "utf8"));
   } catch {
     return null;
   }

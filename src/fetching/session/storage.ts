@@ -36,9 +36,8 @@ export type StorageOptions = {
 };
 
 /**
- * A storage state that several processes share. Each change is first written to a file of its own, and
- * whoever gets the lock merges all waiting ones, cookie by cookie. So no change is lost, whoever is killed
- * and whenever.
+ * A storage state that several processes share. Each change is first written to a file of its own, and whoever gets the
+ * lock merges all waiting ones, cookie by cookie. So no change is lost, whoever is killed and whenever.
  */
 export interface Storage extends AsyncDisposable {
   /** The state in the file, with the waiting changes applied. */
@@ -81,7 +80,7 @@ class QueuedStorage implements Storage {
 
   read(): StorageState {
     const { directory } = this.#queue;
-    const waiting = listPending(this.#queue).flatMap((name) => readEntry(directory, name)?.changes ?? []);
+    const waiting = listPending(this.#queue).flatMap((name) => readEntry(directory, name) ?? []);
     return applyChanges(readStateFile(this.#options.file), waiting, this.#options.now());
   }
 
@@ -135,11 +134,24 @@ class QueuedStorage implements Storage {
   }
 
   async #merge(): Promise<void> {
-    await mergePending({ ...this.#options, queue: this.#queue });
+    await this.#mergePending();
     const nowMs = this.#options.now();
     if (nowMs - this.#prunedAt < PRUNE_EVERY_MS) return;
     this.#prunedAt = nowMs;
     await prune(this.#queue.directory, { nowMs, retentionMs: this.#options.retentionMs });
+  }
+
+  async #mergePending(): Promise<void> {
+    const { file, now, log } = this.#options;
+    const { directory } = this.#queue;
+    const names = listPending(this.#queue);
+    const changes = names.flatMap((name) => readEntry(directory, name) ?? []);
+    const count = names.length - changes.length;
+    if (count > 0) log.warning("changes of the session that cannot be read are left out", { count });
+    if (names.length === 0) return;
+    const state = applyChanges(readStateFile(file), changes, now());
+    await writeStateFile(file, `${JSON.stringify(state, null, 2)}\n`);
+    await markDone(directory, names, now());
   }
 }
 
@@ -150,23 +162,6 @@ function realPathOf(path: string): string {
   } catch {
     return resolve(path);
   }
-}
-
-type MergeOptions = StorageOptions & { readonly queue: Queue };
-
-async function mergePending({ file, queue, now, log }: MergeOptions): Promise<void> {
-  const { directory } = queue;
-  const names = listPending(queue);
-  const entries = names.flatMap((name) => readEntry(directory, name) ?? []);
-  if (entries.length < names.length)
-    log.warning("changes of the session that cannot be read are left out", {
-      count: names.length - entries.length,
-    });
-  if (names.length === 0) return;
-  const changes = entries.map((entry) => entry.changes);
-  const state = applyChanges(readStateFile(file), changes, now());
-  await writeStateFile(file, `${JSON.stringify(state, null, 2)}\n`);
-  await markDone(directory, names, now());
 }
 
 /** Warns once when a threshold is passed, and again only after the value has been below it. */
