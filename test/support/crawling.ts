@@ -116,6 +116,23 @@ export async function crawlPlace(app: App): Promise<CrawlPlace> {
   };
 }
 
+/** Crawls once into a directory that is removed afterwards. */
+export async function crawlOnce(
+  app: App,
+  ...[plan, options]: Parameters<CrawlPlace["crawl"]>
+): Promise<CrawlResult> {
+  await using place = await crawlPlace(app);
+  return await place.crawl(plan, options);
+}
+
+/** Crawls a site once, from its home page. */
+export const crawlSite = (
+  app: App,
+  { origin }: { readonly origin: string },
+  changes: Partial<CrawlRequest> = {},
+  options: Parameters<CrawlPlace["crawl"]>[1] = {},
+): Promise<CrawlResult> => crawlOnce(app, crawlPlan({ seeds: [`${origin}/`], ...changes }), options);
+
 async function readResult(
   path: string,
   events: readonly CrawlEvent[],

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 import type { CrawlRequest } from "../../../src/crawler/plan.ts";
 import { page, serveCrawlSite } from "../../support/crawl-site.ts";
-import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+import { crawlPlace, crawlPlan, crawlSite, openTestApp } from "../../support/crawling.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 
 const app = forAllTests(openTestApp());
@@ -29,8 +29,7 @@ const otherValues = (origin: string): Partial<CrawlRequest> => ({
 test("the manifest's config tells two plans apart whichever field they differ in", async () => {
   await using site = serveCrawlSite({ "/": page("Home"), "/other": page("Other") });
   const configOf = async (changes: Partial<CrawlRequest>): Promise<string> => {
-    await using place = await crawlPlace(app);
-    const { manifest } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`], ...changes }));
+    const { manifest } = await crawlSite(app, site, { ...changes });
     return JSON.stringify({ ...manifest?.config, output_dir: null });
   };
   const { extraction, ...base } = crawlPlan({ seeds: [`${site.origin}/`] });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { html, page, serveCrawlSite } from "../../support/crawl-site.ts";
-import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+import { crawlOnce, crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 
 const app = forAllTests(openTestApp());
@@ -97,8 +97,7 @@ describe("a copy of a page's source", () => {
       ...routes,
       "/map.xml": `<urlset><url><loc>{origin}${COPIES[1]}</loc></url></urlset>`,
     });
-    await using place = await crawlPlace(app);
-    const { summary, outcomeOf } = await place.crawl(crawlPlan(choose(site.origin)));
+    const { summary, outcomeOf } = await crawlOnce(app, crawlPlan(choose(site.origin)));
     return {
       refused: summary.skippedLinks,
       asked: COPIES.filter((path) => site.count(path) > 0),

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { html, page, serveCrawlSite } from "../../support/crawl-site.ts";
-import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+import { crawlOnce, crawlPlan, openTestApp } from "../../support/crawling.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 
 const app = forAllTests(openTestApp());
@@ -22,9 +22,8 @@ test("pages that only say that they are missing fail, are asked about in the sit
     ...Object.fromEntries(["/a", "/b", "/c"].map((path) => [path, () => html(missing, { status: 410 })])),
     "*": () => html(missing, { status: 404 }),
   });
-  await using place = await crawlPlace(app);
   const plan = crawlPlan({ seeds: [`${site.origin}/`], hostDelayMs: 150, concurrency: 4 });
-  const { manifest, outcomeOf } = await place.crawl(plan);
+  const { manifest, outcomeOf } = await crawlOnce(app, plan);
   expect<unknown>(
     [...paths, "/real"].map((path) => outcomeOf(path)?.error?.code ?? outcomeOf(path)?.status),
   ).toEqual([...paths.map(() => "http_status"), "success"]);
@@ -42,10 +41,9 @@ test("a crawl that fails on every error status stores no page that came with one
     "/": page("Home", ["/a"]),
     "/a": () => html(page("Leaf").padEnd(900), { status: 404 }),
   });
-  await using place = await crawlPlace(app);
   const base = crawlPlan({ seeds: [`${site.origin}/`] });
   const read = async (failsOnHttpError: boolean) => {
-    const { outcomeOf } = await place.crawl({
+    const { outcomeOf } = await crawlOnce(app, {
       ...base,
       extraction: { ...base.extraction, failsOnHttpError },
     });
@@ -86,8 +84,8 @@ test("an HTTP error is never a success, but for a 404 or 410 whose body is a pag
     })),
   );
   await using site = serveCrawlSite(Object.fromEntries(cases.map(({ path, answer }) => [path, answer])));
-  await using place = await crawlPlace(app);
-  const { manifest } = await place.crawl(
+  const { manifest } = await crawlOnce(
+    app,
     crawlPlan({ seeds: cases.map(({ path }) => site.origin + path), followsLinks: false, concurrency: 16 }),
     { network: { tries: 1 } },
   );

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { html, page, serveCrawlSite } from "../../support/crawl-site.ts";
-import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+import { crawlOnce, crawlPlan, crawlSite, openTestApp } from "../../support/crawling.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { serveLocal } from "../../support/local.ts";
 
@@ -52,9 +52,8 @@ for (const [name, linksOf] of Object.entries(MAZES)) {
       });
       return { origin: `http://127.0.0.1:${server.port}`, [Symbol.asyncDispose]: () => server.stop(true) };
     })();
-    await using place = await crawlPlace(app);
     const plan = crawlPlan({ seeds: [`${maze.origin}/`], maxDepth: 100, maxPages: 200 });
-    const result = await place.crawl(plan);
+    const result = await crawlOnce(app, plan);
     expect(result.summary.state).toBe("completed");
     expect(count).toBeLessThanOrEqual(16);
     expect(count).toBeGreaterThan(1);
@@ -71,7 +70,6 @@ test("pages under random names and pages that differ by a number alone are all c
     ...Object.fromEntries(names.map((name, at) => [`/commit/${name}`, page(`Commit ${at}`)])),
     ...Object.fromEntries(numbers.map((path) => [path, page("An item")])),
   });
-  await using place = await crawlPlace(app);
-  const { manifest } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`] }));
+  const { manifest } = await crawlSite(app, site);
   expect(manifest).toMatchObject({ successful: 61, skipped: 0, skipped_links: {} });
 });

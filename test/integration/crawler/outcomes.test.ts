@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { CrawlEvent } from "../../../src/crawler/index.ts";
 import { type CrawlSite, html, page, redirect, serveCrawlSite } from "../../support/crawl-site.ts";
-import { type CrawlResult, crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+import { type CrawlResult, crawlOnce, crawlPlan, crawlSite, openTestApp } from "../../support/crawling.ts";
 import { type FaultySite, startFaultySite } from "../../support/faulty-site.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 
@@ -66,8 +66,8 @@ describe("every outcome", () => {
       "/soft-404": () => html(page("Soft").padEnd(2000), { status: 404 }),
       "/tracked": page("Tracked"),
     });
-    await using place = await crawlPlace(app);
-    result = await place.crawl(
+    result = await crawlOnce(
+      app,
       crawlPlan({
         seeds: [
           `${site.origin}/`,
@@ -195,7 +195,6 @@ describe("faults of a site", () => {
   afterAll(() => site[Symbol.asyncDispose]());
 
   test("each ends as its own failure, and the crawl is complete", async () => {
-    await using place = await crawlPlace(app);
     const seeds = [
       "/reset",
       "/truncated",
@@ -209,7 +208,8 @@ describe("faults of a site", () => {
       "/status/429",
       "/page",
     ];
-    const { outcomeOf, summary } = await place.crawl(
+    const { outcomeOf, summary } = await crawlOnce(
+      app,
       crawlPlan({ seeds: seeds.map((path) => site.origin + path), followsLinks: false, concurrency: 16 }),
       { network: { tries: 1, requestTimeoutMs: 8000, maxBytes: 1_000_000 } },
     );
@@ -236,16 +236,15 @@ describe("faults of a site", () => {
   });
 
   test("a host that is not there is a failure of the network, not a robots.txt that forbids", async () => {
-    await using place = await crawlPlace(app);
-    const { outcomes } = await place.crawl(crawlPlan({ seeds: ["http://127.0.0.1:9/"] }), {
+    const { outcomes } = await crawlOnce(app, crawlPlan({ seeds: ["http://127.0.0.1:9/"] }), {
       network: { tries: 1 },
     });
     expect(outcomes.map(({ status, error }) => [status, error?.code])).toEqual([["failed", "network"]]);
   });
 
   test("a page that fails at first is tried again", async () => {
-    await using place = await crawlPlace(app);
-    const { outcomeOf } = await place.crawl(
+    const { outcomeOf } = await crawlOnce(
+      app,
       crawlPlan({ seeds: [`${site.origin}/flaky?status=500&times=2`] }),
     );
     expect(outcomeOf("/flaky?status=500&times=2")?.status).toBe("success");
@@ -262,8 +261,8 @@ describe("the bounds of a crawl", () => {
       "/3": page("Three"),
       "/late": page("Late"),
     });
-    await using place = await crawlPlace(app);
-    const { summary, outcomes } = await place.crawl(
+    const { summary, outcomes } = await crawlOnce(
+      app,
       crawlPlan({
         seeds: ["/closed", "/", "/late", "/1", "/2"].map((path) => site.origin + path),
         maxPages: 3,
@@ -278,22 +277,20 @@ describe("the bounds of a crawl", () => {
 
   test("max_depth 0 fetches the seeds only", async () => {
     await using site = serveCrawlSite({ "/": page("Home", ["/1"]), "/1": page("One") });
-    await using place = await crawlPlace(app);
-    const { summary } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`], maxDepth: 0 }));
+    const { summary } = await crawlSite(app, site, { maxDepth: 0 });
     expect(summary.progress.successful).toBe(1);
     expect(summary.skippedLinks).toEqual({ too_deep: 1 });
   });
 
   test("without following links only what was named is fetched", async () => {
     await using site = serveCrawlSite({ "/": page("Home", ["/1"]), "/1": page("One") });
-    await using place = await crawlPlace(app);
-    const { summary } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`], followsLinks: false }));
+    const { summary } = await crawlSite(app, site, { followsLinks: false });
     expect(summary.progress.total).toBe(1);
   });
 
   test("a crawl whose every seed is refused fails, with a manifest that says why", async () => {
-    await using place = await crawlPlace(app);
-    const { summary, manifest } = await place.crawl(
+    const { summary, manifest } = await crawlOnce(
+      app,
       crawlPlan({ seeds: ["http://127.0.0.1:9/a"], denyPrefixes: ["http://127.0.0.1:9/"] }),
     );
     expect(summary).toMatchObject({ state: "failed", error: { code: "invalid_usage" } });
@@ -304,8 +301,7 @@ describe("the bounds of a crawl", () => {
   test("a seed that redirects to another origin takes the crawl there", async () => {
     await using www = serveCrawlSite({ "/": page("Home", ["/1"]), "/1": page("One") });
     await using bare = serveCrawlSite({ "/": () => redirect(`${www.origin}/`) });
-    await using place = await crawlPlace(app);
-    const { outcomes } = await place.crawl(crawlPlan({ seeds: [`${bare.origin}/`] }));
+    const { outcomes } = await crawlSite(app, bare);
     expect<unknown>(outcomes.map(({ url, status }) => [url, status])).toEqual([
       [`${bare.origin}/`, "success"],
       [`${www.origin}/1`, "success"],

@@ -8,7 +8,7 @@ import {
   redirect,
   serveCrawlSite,
 } from "../../support/crawl-site.ts";
-import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+import { crawlOnce, crawlPlace, crawlPlan, crawlSite, openTestApp } from "../../support/crawling.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 
 const app = forAllTests(openTestApp());
@@ -48,11 +48,8 @@ test("requests to a host are spaced by the delay, robots.txt, redirects and retr
     "/target": page("Target"),
     "/flaky": (_, times) => (times === 1 ? html("", { status: 500 }) : html(page("Flaky"))),
   });
-  await using place = await crawlPlace(app);
   const startedAt = performance.now();
-  const { summary } = await place.crawl(
-    crawlPlan({ seeds: [`${site.origin}/`], hostDelayMs: DELAY_MS, concurrency: 16 }),
-  );
+  const { summary } = await crawlSite(app, site, { hostDelayMs: DELAY_MS, concurrency: 16 });
   expect(summary.progress.successful).toBe(3);
   expect(site.visits.map(({ path }) => path).toSorted()).toEqual(
     ["/", "/flaky", "/flaky", "/moved", "/robots.txt", "/target"].toSorted(),
@@ -63,8 +60,8 @@ test("requests to a host are spaced by the delay, robots.txt, redirects and retr
 test("with a delay a slow host has one request at a time, while another host goes on", async () => {
   await using slow = serveCrawlSite(pages(3, 700));
   await using quick = serveCrawlSite(pages(6, 0));
-  await using place = await crawlPlace(app);
-  await place.crawl(
+  await crawlOnce(
+    app,
     crawlPlan({ seeds: [`${slow.origin}/`, `${quick.origin}/`], hostDelayMs: 50, concurrency: 2 }),
   );
   expect(slow.peak()).toBe(1);
@@ -76,9 +73,8 @@ test("Crawl-delay of robots.txt is kept where it is longer than the plan's delay
     ...pages(3, 0),
     "/robots.txt": () => new Response("User-agent: article-extractor\nCrawl-delay: 0.3"),
   });
-  await using place = await crawlPlace(app);
   const startedAt = performance.now();
-  await place.crawl(crawlPlan({ seeds: [`${site.origin}/`], concurrency: 16 }));
+  await crawlSite(app, site, { concurrency: 16 });
   expect(site.visits[0]?.path).toBe("/robots.txt");
   // The first page follows the robots.txt, whose delay was not known before it.
   expectSpaced(site.visits.slice(1), 300, startedAt);
@@ -93,9 +89,9 @@ test.each([429, 503])(
         times === 1 ? html("", { status, headers: { "retry-after": "2" } }) : html(page("Three")),
     });
     await using other = serveCrawlSite(pages(20, 30));
-    await using place = await crawlPlace(app);
     const pauses: { readonly noticedAt: number; readonly until: number }[] = [];
-    const { summary } = await place.crawl(
+    const { summary } = await crawlOnce(
+      app,
       crawlPlan({ seeds: [`${busy.origin}/`, `${other.origin}/`], concurrency: 4 }),
       {
         onEvent: (event) => {
@@ -120,10 +116,7 @@ test.each([429, 503])(
 
 test("a host that keeps refusing is left alone longer each time, then its page fails", async () => {
   await using site = serveCrawlSite({ "/": () => html("", { status: 429 }) });
-  await using place = await crawlPlace(app);
-  const { outcomes } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`] }), {
-    network: { tries: 3 },
-  });
+  const { outcomes } = await crawlSite(app, site, {}, { network: { tries: 3 } });
   expect(outcomes.map(({ error }) => error?.code)).toEqual(["rate_limited"]);
   expect(site.count("/")).toBe(3);
 });
@@ -133,8 +126,7 @@ test("a host that asks for a day is asked once: its pages fail, and the crawl en
     ...pages(8, 0),
     "/0": () => html("", { status: 503, headers: { "retry-after": "86400" } }),
   });
-  await using place = await crawlPlace(app);
-  const { summary, outcomeOf } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`], concurrency: 1 }));
+  const { summary, outcomeOf } = await crawlSite(app, site, { concurrency: 1 });
   expect(site.visits.map(({ path }) => path)).toEqual(["/robots.txt", "/", "/0"]);
   expect(summary.failures).toEqual({ http_status: 1, rate_limited: 7 });
   expect(summary.progress.fetched).toBe(2);
@@ -153,10 +145,10 @@ test.each([1, 5, 64])(
         await Bun.sleep(60);
       }),
     );
-    await using place = await crawlPlace(app);
-    const { summary, files } = await place.crawl(
-      crawlPlan({ seeds: [`${site.origin}/`], concurrency, maxPages: concurrency === 1 ? 20 : 1000 }),
-    );
+    const { summary, files } = await crawlSite(app, site, {
+      concurrency,
+      maxPages: concurrency === 1 ? 20 : 1000,
+    });
     expect(site.peak()).toBe(concurrency);
     expect(files).toHaveLength(summary.progress.successful);
   },
@@ -164,15 +156,13 @@ test.each([1, 5, 64])(
 
 test("robots.txt is asked for once, by two crawls of one session as well", async () => {
   await using site = serveCrawlSite(pages(30, 0));
-  await using place = await crawlPlace(app);
-  await place.crawl(crawlPlan({ seeds: [`${site.origin}/`], concurrency: 16 }));
+  await crawlSite(app, site, { concurrency: 16 });
   expect(site.count("/robots.txt")).toBe(1);
 });
 
 test("a robots.txt that answers 5xx closes the site", async () => {
   await using site = serveCrawlSite({ ...pages(1, 0), "/robots.txt": () => html("", { status: 500 }) });
-  await using place = await crawlPlace(app);
-  const { outcomes } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`] }));
+  const { outcomes } = await crawlSite(app, site);
   expect(outcomes.map(({ status, error }) => [status, error])).toEqual([
     ["failed", { code: "http_status", message: `GET ${site.origin}/robots.txt answered HTTP 500` }],
   ]);
@@ -182,8 +172,7 @@ test("a robots.txt that answers 5xx closes the site", async () => {
 test("a redirect to a site whose robots.txt answers 5xx fails, and is not counted as forbidden", async () => {
   await using other = serveCrawlSite({ ...pages(1, 0), "/robots.txt": () => html("", { status: 503 }) });
   await using site = serveCrawlSite({ "/": () => redirect(`${other.origin}/0`) });
-  await using place = await crawlPlace(app);
-  const { outcomes } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`] }));
+  const { outcomes } = await crawlSite(app, site);
   expect(outcomes.map(({ status, error }) => [status, error])).toEqual([
     ["failed", { code: "http_status", message: `GET ${other.origin}/robots.txt answered HTTP 503` }],
   ]);
@@ -195,10 +184,7 @@ test("a plan may ignore robots.txt, with a notice", async () => {
     "/": page("Home"),
     "/robots.txt": () => new Response("User-agent: *\nDisallow: /"),
   });
-  await using place = await crawlPlace(app);
-  const { summary, events } = await place.crawl(
-    crawlPlan({ seeds: [`${site.origin}/`], obeysRobots: false }),
-  );
+  const { summary, events } = await crawlSite(app, site, { obeysRobots: false });
   expect(summary.progress.successful).toBe(1);
   expect(site.count("/robots.txt")).toBe(0);
   expect(events.some((event) => event.kind === "notice" && event.notice.kind === "robots_ignored")).toBe(
@@ -239,10 +225,7 @@ test("an adaptive delay counts from the end of an answer", async () => {
     "/": route(names),
     ...Object.fromEntries(names.map((name) => [name, route([])])),
   });
-  await using place = await crawlPlace(app);
-  await place.crawl(
-    crawlPlan({ seeds: [`${site.origin}/`], obeysRobots: false, hasAdaptiveDelay: true, concurrency: 4 }),
-  );
+  await crawlSite(app, site, { obeysRobots: false, hasAdaptiveDelay: true, concurrency: 4 });
   const rests = site.visits.slice(1).map(({ at }, index) => at - (ended[index] ?? 0));
   // Half way to the latency with each answer; the site's clock and the crawl's may differ by a little.
   for (const [index, rest] of rests.entries())
@@ -252,7 +235,6 @@ test("an adaptive delay counts from the end of an answer", async () => {
 
 test("an adaptive delay follows a host's slowness", async () => {
   await using site = serveCrawlSite(pages(4, 300));
-  await using place = await crawlPlace(app);
-  await place.crawl(crawlPlan({ seeds: [`${site.origin}/`], hasAdaptiveDelay: true, concurrency: 16 }));
+  await crawlSite(app, site, { hasAdaptiveDelay: true, concurrency: 16 });
   expect(site.peak()).toBeLessThan(4);
 });

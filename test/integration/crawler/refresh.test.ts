@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { html, page, redirect, serveCrawlSite } from "../../support/crawl-site.ts";
-import { crawlPlace, crawlPlan, openTestApp } from "../../support/crawling.ts";
+import { crawlPlace, crawlPlan, crawlSite, openTestApp } from "../../support/crawling.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 
 const app = forAllTests(openTestApp());
@@ -20,11 +20,15 @@ test("a page that refreshes counts as the one that it leads to, where the crawl 
     "/last": page("Last", ["/later"]),
     "/later": page("Later"),
   });
-  await using place = await crawlPlace(app);
   // With a delay a host has one turn, which a page that fails half-way has to give back.
-  const result = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`], hostDelayMs: 1 }), {
-    network: { tries: 1 },
-  });
+  const result = await crawlSite(
+    app,
+    site,
+    { hostDelayMs: 1 },
+    {
+      network: { tries: 1 },
+    },
+  );
   const told = ["/old", "/away", "/into-private", "/broken", "/last"].map((path) => {
     const { status, reason, finalUrl, error, warnings } = result.outcomeOf(path)!;
     return { path, status, reason, finalUrl, code: error?.code ?? null, warnings };
