@@ -3,21 +3,17 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { openTestHost, testBrowserFetcher } from "../support/browser-fetcher.ts";
 import { startFaultySite } from "../support/faulty-site.ts";
+import { runningProcesses } from "../support/processes.ts";
 import { pageUrl } from "../support/test-fetcher.ts";
 import { untilTrue } from "../support/until.ts";
 
 /** Process ids of browsers whose files are below the directory. */
-async function browsersOf(base: string): Promise<number[]> {
-  const listed = await Bun.$`ps -eo pid,stat,args`.quiet().text();
-  return listed
-    .split("\n")
-    .filter((line) => line.includes(`--user-data-dir=${base}`) && !/^\s*\d+\s+Z/.test(line))
-    .map((line) => Number.parseInt(line, 10));
-}
+const browsersOf = (base: string): number[] =>
+  runningProcesses().flatMap(({ pid, args }) => (args.includes(`--user-data-dir=${base}`) ? pid : []));
 
-const mainProcessOf = async (base: string): Promise<number> => {
+const mainProcessOf = (base: string): number => {
   // The first of the browser's processes is the parent of all others.
-  const [pid = 0] = (await browsersOf(base)).sort((a, b) => a - b);
+  const [pid = 0] = browsersOf(base).sort((a, b) => a - b);
   return pid;
 };
 
@@ -32,7 +28,7 @@ test("a browser knows no secret of ours, and keeps its files where we clean up",
   const host = openTestHost({ environment: { PATH: process.env.PATH, HOME: home, ...secrets } });
   const fetcher = testBrowserFetcher({ host });
   expect((await fetcher.fetch(pageUrl(`${site.origin}/page`))).status).toBe(200);
-  const pid = await mainProcessOf(host.base);
+  const pid = mainProcessOf(host.base);
   const environment = await Bun.file(`/proc/${pid}/environ`).text();
   expect(environment).toContain(`HOME=${home}`);
   expect(environment).not.toContain("sesame");
@@ -59,7 +55,7 @@ test("a browser that crashes costs one page", async () => {
   await using fetcher = testBrowserFetcher({ host, limits: { tries: 1 } });
   const url = pageUrl(`${site.origin}/page`);
   expect((await fetcher.fetch(url)).status).toBe(200);
-  const pid = await mainProcessOf(host.base);
+  const pid = mainProcessOf(host.base);
   const held = fetcher.fetch(pageUrl(`${site.origin}/held`)).catch((error: Error) => error.message);
   await asked.promise;
   process.kill(pid, "SIGKILL");
@@ -74,7 +70,7 @@ test("a browser that crashes at any moment leaves no page waiting", async () => 
   const url = pageUrl(`${site.origin}/page`);
   for (const delayMs of [0, 5, 20, 60, 150]) {
     await fetcher.fetch(url);
-    const pid = await mainProcessOf(host.base);
+    const pid = mainProcessOf(host.base);
     const pages = Promise.allSettled([fetcher.fetch(url), fetcher.fetch(url), fetcher.fetch(url)]);
     await Bun.sleep(delayMs);
     process.kill(pid, "SIGKILL");
@@ -88,10 +84,10 @@ test("closing leaves neither processes nor directories", async () => {
   const host = openTestHost();
   const fetcher = testBrowserFetcher({ host });
   await fetcher.fetch(pageUrl(`${site.origin}/page`));
-  expect(await browsersOf(host.base)).not.toEqual([]);
+  expect(browsersOf(host.base)).not.toEqual([]);
   await fetcher[Symbol.asyncDispose]();
   await host[Symbol.asyncDispose]();
-  await untilTrue(async () => (await browsersOf(host.base)).length === 0);
+  await untilTrue(() => browsersOf(host.base).length === 0);
   expect(readdirSync(host.base)).toEqual([]);
 });
 
@@ -104,10 +100,10 @@ test("after a kill no browser lives on, and the next start tidies up", async () 
     stderr: "ignore",
   });
   await child.stdout.getReader().read();
-  expect(await browsersOf(base)).not.toEqual([]);
+  expect(browsersOf(base)).not.toEqual([]);
   child.kill("SIGKILL");
   await child.exited;
-  await untilTrue(async () => (await browsersOf(base)).length === 0);
+  await untilTrue(() => browsersOf(base).length === 0);
   expect(readdirSync(base)).toEqual([`browser-${child.pid}`]);
   const host = openTestHost({ base });
   const fetcher = testBrowserFetcher({ host });

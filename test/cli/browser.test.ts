@@ -6,6 +6,7 @@ import { runCommand } from "../support/command.ts";
 import { readCrawl } from "../support/crawl-run.ts";
 import { openDisplay } from "../support/display.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { runningProcesses } from "../support/processes.ts";
 import { serveScriptedSite } from "../support/scripted-site.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { untilTrue } from "../support/until.ts";
@@ -160,10 +161,8 @@ describe("a session that is kept in a file", () => {
 });
 
 describe("nothing is left", () => {
-  async function runningIn(directory: string): Promise<string[]> {
-    const listed = await Bun.$`ps -eo pid,stat,args`.quiet().text();
-    return listed.split("\n").filter((line) => line.includes(directory) && !/^\s*\d+\s+Z/.test(line));
-  }
+  const runningIn = (directory: string): string[] =>
+    runningProcesses().flatMap(({ args }) => (args.includes(directory) ? args : []));
 
   for (const signal of ["SIGTERM", "SIGINT", "SIGKILL"] as const)
     test(`of the browser after ${signal}`, async () => {
@@ -175,10 +174,10 @@ describe("nothing is left", () => {
         stdio: ["ignore", "ignore", "ignore"],
       });
       await untilTrue(() => site.count("/late") > before);
-      expect(await runningIn(temporary)).not.toEqual([]);
+      expect(runningIn(temporary)).not.toEqual([]);
       child.kill(signal);
       await child.exited;
-      await untilTrue(async () => (await runningIn(temporary)).length === 0);
+      await untilTrue(() => runningIn(temporary).length === 0);
       const base = join(temporary, readdirSync(temporary)[0] ?? "");
       // What a killed program leaves, the next one removes.
       if (signal === "SIGKILL")

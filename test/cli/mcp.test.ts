@@ -11,6 +11,7 @@ import { MCP_CLIENTS } from "../../src/server/index.ts";
 import { BINARY, cleanEnvironment, runBinary, runShell } from "../support/binary.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { startMcpSite } from "../support/mcp-site.ts";
+import { runningProcesses } from "../support/processes.ts";
 import { writeDeployment } from "../support/served.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { until } from "../support/until.ts";
@@ -290,7 +291,7 @@ describe("the stream of mcp", () => {
     child.kill(signal);
     await child.exited;
     expect(await until(site.waiting, (count) => count === 0)).toBe(0);
-    const running = await runShell(`pgrep -s ${child.pid} || pgrep -P ${child.pid} || echo none`);
-    expect(running.stdout).toBe("none\n");
+    const left = runningProcesses().filter(({ parent, session }) => [parent, session].includes(child.pid));
+    expect(left).toEqual([]);
   });
 });

@@ -8,6 +8,7 @@ import { forAllTests } from "../support/for-all-tests.ts";
 import { serveGit } from "../support/git-server.ts";
 import { childrenOf, processOfOwner } from "../support/lease-owners.ts";
 import { serveLocal } from "../support/local.ts";
+import { runningProcesses } from "../support/processes.ts";
 import { Served } from "../support/served.ts";
 import {
   gitTenant,
@@ -249,7 +250,10 @@ describe("a server with sources elsewhere", () => {
     const arguments_: string[] = [];
     let isOver = false;
     const watching = (async () => {
-      while (!isOver) arguments_.push(await Bun.$`ps -eo args`.quiet().text());
+      while (!isOver) {
+        arguments_.push(...runningProcesses().map(({ args }) => args));
+        await Bun.sleep(5);
+      }
     })();
     await using served = await Served.start(root, { env });
     const headers = { authorization: `Bearer ${secrets.DOCS_SEARCH_API_KEY}` };

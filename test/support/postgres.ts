@@ -7,6 +7,7 @@ import { silentLog } from "../../src/base/silent-log.ts";
 import { openPostgres, type Postgres } from "../../src/scale/postgres/postgres.ts";
 import { migrate } from "../../src/scale/postgres/schema.ts";
 import { reservePort } from "../../src/server/listen.ts";
+import { type RunningProcess, runningProcesses } from "./processes.ts";
 import { untilTrue } from "./until.ts";
 
 // Debian keeps PostgreSQL's programs out of the path; see scripts/ensure.sh.
@@ -89,10 +90,9 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   const start = async (): Promise<void> => void run([...AS_OWNER, ...starting(data)]);
   await start();
   createDatabase(directory, port);
-  const children = (): readonly { readonly pid: number; readonly title: string }[] => {
-    const postmaster = readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0] ?? "";
-    const lines = run(["ps", "-o", "pid=,args=", "--ppid", postmaster, "--pid", postmaster]).split("\n");
-    return lines.map((line) => ({ pid: Number.parseInt(line, 10), title: line.trim() }));
+  const children = (): RunningProcess[] => {
+    const postmaster = Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]);
+    return runningProcesses().filter(({ pid, parent }) => pid === postmaster || parent === postmaster);
   };
   return {
     url: `postgres://postgres@127.0.0.1:${port}/${DATABASE}`,
@@ -104,8 +104,8 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     start,
     stop: async (mode) => void run([...AS_OWNER, "pg_ctl", "-D", data, "-w", "-m", mode, "stop"]),
     freeze(which) {
-      for (const { pid, title } of children())
-        if (which === "all" || title.includes(" 127.0.0.1(")) process.kill(pid, "SIGSTOP");
+      for (const { pid, args } of children())
+        if (which === "all" || args.includes(" 127.0.0.1(")) process.kill(pid, "SIGSTOP");
     },
     thaw() {
       for (const { pid } of children()) process.kill(pid, "SIGCONT");

@@ -6,6 +6,7 @@ import { forAllTests } from "../../support/for-all-tests.ts";
 import { serveGit, type TestRepository } from "../../support/git-server.ts";
 import { documentsOf, gitTenantSource, runSync } from "../../support/git-tenant.ts";
 import { serveLocal } from "../../support/local.ts";
+import { runningProcesses } from "../../support/processes.ts";
 
 let repository: TestRepository;
 let rootDir: string;
@@ -321,7 +322,10 @@ describe("a private repository", () => {
     const seen: string[] = [];
     let isOver = false;
     const watching = (async () => {
-      while (!isOver) seen.push(await Bun.$`ps -eo args`.quiet().text());
+      while (!isOver) {
+        seen.push(...runningProcesses().map(({ args }) => args));
+        await Bun.sleep(5);
+      }
     })();
     const { source, logText } = gitTenantSource({ rootDir, url, tenant, variables });
     expect(await runSync(source)).toMatchObject({ fetched: 1 });
