@@ -1,6 +1,5 @@
-import { type Container, cellsOf } from "./lines.ts";
 import type { Alignment, Block, ListBlock, MarkdownDocument } from "./model.ts";
-import { type Leaf, scanBlocks } from "./scan.ts";
+import { type Container, cellsOf, type Leaf, scanBlocks } from "./scan.ts";
 
 /** Reads a document whole, for who shows it; any text is one. Takes time linear in the text. */
 export function readMarkdown(markdown: string): MarkdownDocument {
@@ -103,12 +102,10 @@ class DocumentBuilder {
   }
 
   #table(): Block {
-    const cells = (line: number): string[] => {
-      const places = cellsOf(this.#text, this.#lines[2 * line]!, this.#lines[2 * line + 1]!);
-      return Array.from({ length: places.length / 2 }, (_, cell) =>
-        this.#text.slice(places[2 * cell], places[2 * cell + 1]).replaceAll("\\|", "|"),
+    const cells = (line: number): string[] =>
+      cellsOf(this.#text, this.#lines[2 * line]!, this.#lines[2 * line + 1]!).map(([start, end]) =>
+        this.#text.slice(start, end).replaceAll("\\|", "|"),
       );
-    };
     const header = cells(0);
     const rows = Array.from({ length: this.#lines.length / 2 - 2 }, (_, row) => {
       const written = cells(row + 2);

@@ -1,18 +1,15 @@
-import { type Inline, SPAN_TAGS, type SpanTag } from "./model.ts";
+import { type Inline, type MarkdownDocument, SPAN_TAGS, type SpanTag } from "./model.ts";
 
 /** Longer text is shown as written; no paragraph that people write comes near this length. */
 const MAX_TEXT = 40_000;
 
-type InlineContext = { readonly references: ReadonlyMap<string, string> };
-
-const NO_REFERENCES: InlineContext = { references: new Map() };
+type Context = Pick<MarkdownDocument, "references">;
 
 /** Reads the phrases of a paragraph; any text has some. */
-export function readInline(text: string, context = NO_REFERENCES): readonly Inline[] {
+export function readInline(text: string, context: Context = { references: new Map() }): readonly Inline[] {
   SPECIAL.lastIndex = 0;
   if (!SPECIAL.test(text)) return text === "" ? [] : [{ kind: "text", text }];
-  const reader = new InlineReader(text.slice(0, MAX_TEXT), context);
-  const inlines = reader.read();
+  const inlines = new InlineReader(text.slice(0, MAX_TEXT), context).read();
   return text.length > MAX_TEXT ? [...inlines, { kind: "text", text: text.slice(MAX_TEXT) }] : inlines;
 }
 
@@ -44,14 +41,14 @@ const SPECIAL = /[\\`*_~[\]<&$\n]|!(?=\[)|h(?=ttps?:)/g;
 
 class InlineReader {
   readonly #text: string;
-  readonly #context: InlineContext;
+  readonly #context: Context;
   #at = 0;
   #nodes: Node[] = [];
   #open: Opener[] = [];
   /** The lengths of runs of backticks that nothing closes from here on. */
   readonly #unclosed = new Set<number>();
 
-  constructor(text: string, context: InlineContext) {
+  constructor(text: string, context: Context) {
     this.#text = text;
     this.#context = context;
   }
@@ -180,25 +177,26 @@ class InlineReader {
       const children: Inline[] = [{ kind: "text", text: inner.replace(/^mailto:/i, "") }];
       return this.#push({ kind: "link", address: inner, children }, close + 1);
     }
-    if (inner.startsWith("!--")) return this.#comment();
+    if (inner.startsWith("!--")) {
+      const end = this.#text.indexOf("-->", this.#at);
+      if (end < 0) this.#literal(1);
+      else this.#at = end + 3;
+      return;
+    }
     const tag = readTag(this.#text, this.#at);
     if (tag === null) return this.#literal(1);
     this.#at = tag.end;
     this.#tag(tag.name, tag.isClosing, this.#text.slice(tagStart, tag.end - 1));
   }
 
-  #comment(): void {
-    const end = this.#text.indexOf("-->", this.#at);
-    if (end < 0) this.#literal(1);
-    else this.#at = end + 3;
-  }
-
   #tag(name: string, isClosing: boolean, inner: string): void {
     if (name === "br") this.#nodes.push({ kind: "break" });
     else if (name === "img" && !isClosing)
       this.#nodes.push({ kind: "image", address: attribute(inner, "src"), text: attribute(inner, "alt") });
-    else if ((name === "script" || name === "style") && !isClosing) this.#skipTo(`</${name}`);
-    else if (!isSpanTag(name) && name !== "a") return;
+    else if ((name === "script" || name === "style") && !isClosing) {
+      const end = this.#text.toLowerCase().indexOf(`</${name}`, this.#at);
+      this.#at = end < 0 ? this.#text.length : end;
+    } else if (!isSpanTag(name) && name !== "a") return;
     else if (isClosing) this.#closeElement(name);
     else if (this.#open.length < MAX_OPEN)
       this.#open.push({
@@ -207,11 +205,6 @@ class InlineReader {
         at: this.#at,
         address: name === "a" ? attribute(inner, "href") : "",
       });
-  }
-
-  #skipTo(closing: string): void {
-    const end = this.#text.toLowerCase().indexOf(closing, this.#at);
-    this.#at = end < 0 ? this.#text.length : end;
   }
 
   #closeElement(name: SpanTag | "a"): void {
@@ -284,7 +277,7 @@ function readLinkTarget(
   text: string,
   at: number,
   inside: string,
-  references: ReadonlyMap<string, string>,
+  references: Context["references"],
 ): { readonly address: string; readonly end: number } | null {
   if (text[at] === "(") {
     const found = readInParentheses(text, at + 1);
@@ -404,7 +397,13 @@ const MAX_RUNS = 100;
 function resolveEmphasis(nodes: readonly Node[]): readonly Inline[] {
   const top: Inline[] = [];
   const open: OpenRun[] = [];
-  const add = (inline: Inline): void => addTo(open.at(-1)?.children ?? top, inline);
+  const add = (inline: Inline): void => {
+    const list = open.at(-1)?.children ?? top;
+    const last = list.at(-1);
+    if (inline.kind === "text" && last?.kind === "text")
+      list[list.length - 1] = { kind: "text", text: last.text + inline.text };
+    else list.push(inline);
+  };
   const drop = (): void => {
     const last = open.pop()!;
     if (last.left > 0) add({ kind: "text", text: last.run.sign.repeat(last.left) });
@@ -438,10 +437,3 @@ function resolveEmphasis(nodes: readonly Node[]): readonly Inline[] {
 /** Strikethrough needs equally many signs on both sides. */
 const matches = (opener: Run, closer: Run, openLeft: number, closeLeft: number): boolean =>
   opener.sign === closer.sign && (closer.sign !== "~" || openLeft === closeLeft);
-
-function addTo(list: Inline[], inline: Inline): void {
-  const last = list.at(-1);
-  if (inline.kind === "text" && last?.kind === "text")
-    list[list.length - 1] = { kind: "text", text: last.text + inline.text };
-  else list.push(inline);
-}

@@ -3,71 +3,185 @@ import { checkDeadlineAt } from "./deadline.ts";
 import { documentsWithPhrases, type PhraseTerm } from "./query/phrases.ts";
 import { type Standing, standingOf } from "./ranking/standing.ts";
 import { reversed } from "./segment/terms.ts";
-import { FIELDS, type IndexReader, type LengthTotals, type TermEntry, type TermWalk } from "./types.ts";
+import { FIELDS, type IndexReader, type LengthTotals, type TermWalk } from "./types.ts";
 
 /** A word by its term and its form. */
 type CorpusWord = { readonly term: string; readonly form: string };
 
 /** The statistics of several indexes as if they were one, so that the scores in them are comparable. */
-export interface Corpus extends LengthTotals {
-  /** How many documents hold a term; 0 for an unknown one. */
-  documentFrequency(term: string): number;
-  /** Whether any document holds a term, in this form unless it is null. */
-  holds(term: string, form: string | null): boolean;
-  /** The nearest term for a word that no document holds. */
-  correct(form: string): SpellingCorrection | null;
-  /** The most frequent terms that a word may begin; see `continuationsOf`. @throws Failure `timeout` */
-  continuations(beginning: string, deadline: number): readonly string[];
-  /** The most frequent compounds with a word; see `compoundsOf`. @throws Failure `timeout` */
-  compounds(word: CorpusWord, options: CompoundOptions): readonly string[];
-  /** The terms of a compound's parts; empty for other words. */
-  compoundParts(form: string, stem: CompoundOptions["stem"]): readonly string[];
+export class Corpus implements LengthTotals {
+  readonly documentCount: number;
+  readonly indexCount: number;
+  readonly fieldTotals = new Float64Array(FIELDS.length);
+  readonly #readers: readonly IndexReader[];
+  #standing: Standing | null = null;
+
+  /** @param readers one or more indexes that were built with the same analyser */
+  constructor(readers: readonly IndexReader[]) {
+    this.#readers = readers;
+    this.indexCount = readers.length;
+    this.documentCount = readers.reduce((sum, reader) => sum + reader.documentCount, 0);
+    for (const { fieldTotals } of readers)
+      for (let field = 0; field < FIELDS.length; field++) this.fieldTotals[field]! += fieldTotals[field]!;
+  }
+
   /** Which of all documents stand behind others. */
-  readonly standing: Standing;
+  get standing(): Standing {
+    this.#standing ??= standingOf(this.#readers.map(({ attributes }) => attributes));
+    return this.#standing;
+  }
+
+  /** How many documents hold a term; 0 for an unknown one. */
+  documentFrequency(term: string): number {
+    return this.#readers.reduce((sum, reader) => sum + (reader.find(term)?.documentFrequency ?? 0), 0);
+  }
+
+  /** Whether any document holds a term, in this form unless it is null. */
+  holds(term: string, form: string | null): boolean {
+    return this.#readers.some((reader) => {
+      const entry = reader.find(term);
+      return entry !== null && (form === null || entry.forms.includes(form));
+    });
+  }
+
   /** How many documents have words next to each other in these forms. @throws Failure `timeout` */
-  documentsWithPhrase(words: readonly CorpusWord[], deadline: number): number;
-}
-
-/** The corpus of one or more indexes that were built with the same analyser. */
-export function corpusOf(readers: readonly IndexReader[]): Corpus {
-  const fieldTotals = new Float64Array(FIELDS.length);
-  let documentCount = 0;
-  for (const reader of readers) {
-    documentCount += reader.documentCount;
-    for (let field = 0; field < FIELDS.length; field++) fieldTotals[field]! += reader.fieldTotals[field]!;
-  }
-  let standing: Standing | null = null;
-  return {
-    documentCount,
-    fieldTotals,
-    get standing() {
-      standing ??= standingOf(readers.map(({ attributes }) => attributes));
-      return standing;
-    },
-    documentFrequency: (term) => documentsWith(readers, term),
-    holds: (term, form) =>
-      readers.some((reader) => {
+  documentsWithPhrase(words: readonly CorpusWord[], deadline: number): number {
+    const countIn = (reader: IndexReader): number => {
+      const phrase: PhraseTerm[] = [];
+      for (const [offset, { term, form }] of words.entries()) {
         const entry = reader.find(term);
-        return entry !== null && (form === null || entry.forms.includes(form));
-      }),
-    correct: (form) => correctSpelling(readers, form),
-    documentsWithPhrase: (words, deadline) =>
-      readers.reduce((sum, reader) => sum + countPhrase(reader, words, deadline), 0),
-    compounds: (word, options) => compoundsOf(readers, word, options),
-    compoundParts: (form, stem) => compoundParts(readers, form, stem),
-    continuations: (beginning, deadline) => continuationsOf(readers, beginning, deadline),
-  };
-}
-
-function countPhrase(reader: IndexReader, words: readonly CorpusWord[], deadline: number): number {
-  const phrase: PhraseTerm[] = [];
-  for (const [offset, { term, form }] of words.entries()) {
-    const entry = reader.find(term);
-    const number = entry?.forms.indexOf(form) ?? -1;
-    if (!entry || number < 0) return 0;
-    phrase.push({ entry, form: number, offset });
+        const number = entry?.forms.indexOf(form) ?? -1;
+        if (!entry || number < 0) return 0;
+        phrase.push({ entry, form: number, offset });
+      }
+      return documentsWithPhrases(reader, [[phrase]], deadline).length;
+    };
+    return this.#readers.reduce((sum, reader) => sum + countIn(reader), 0);
   }
-  return documentsWithPhrases(reader, [[phrase]], deadline).length;
+
+  /**
+   * Finds the nearest term in the dictionaries of indexes for an unknown word: within 1 edit from 4 letters and
+   * 2 from 8, a transposition being one edit (optimal string alignment). The term of more documents wins a tie.
+   * @param form the folded word
+   */
+  correct(form: string): { readonly term: string; readonly edits: number } | null {
+    if (form.length < MIN_LENGTH || form.length > MAX_LENGTH || !/^\p{L}+$/u.test(form)) return null;
+    let least = form.length >= MIN_LENGTH_OF_TWO_EDITS ? 2 : 1;
+    /** How many documents hold each of the nearest terms, in the order in which they were found. */
+    let nearest = new Map<string, number>();
+    // The second prefix has the first two letters swapped.
+    for (const prefix of new Set([form.slice(0, PREFIX_LENGTH), `${form[1]}${form[0]}`])) {
+      for (const reader of this.#readers) {
+        for (const entry of reader.termsWithPrefix(prefix, MAX_CANDIDATES)) {
+          const edits = fewestEdits(form, entry.forms, least);
+          if (edits > least) continue;
+          if (edits < least) nearest = new Map();
+          least = edits;
+          nearest.set(entry.term, (nearest.get(entry.term) ?? 0) + entry.documentFrequency);
+        }
+      }
+    }
+    let best: string | null = null;
+    for (const [term, documents] of nearest) if (best === null || documents > nearest.get(best)!) best = term;
+    return best === null ? null : { term: best, edits: least };
+  }
+
+  /**
+   * The terms of indexes whose words begin with a word that is still being typed: those in the most documents,
+   * the most frequent first, ties in code unit order. All terms with the beginning are looked at, so that the
+   * choice is the same in one index and in several.
+   * @param beginning a folded word; scripts without spaces have none: each of their characters is found alone
+   * @throws Failure `timeout`
+   */
+  continuations(beginning: string, deadline: number): readonly string[] {
+    if (beginning === "" || isUnspaced(beginning)) return [];
+    // A document with `middleware.ts` also has `middleware`.
+    const isPlain = !JOINT.test(beginning);
+    const best = new BestTerms(this, MAX_LONGER_WORDS, (term) => !isPlain || !JOINT.test(term));
+    for (const stem of this.#stemsOf(beginning)) best.add(stem);
+    for (const reader of this.#readers) best.addAll(reader.walk(beginning), deadline);
+    return best.terms;
+  }
+
+  /**
+   * The most frequent compounds that a word ends or begins and whose other part is a word of the indexes too:
+   * `krankenversicherung` for `versicherung`, because there is `kranke`. There are none in languages without
+   * compounds, whose indexes have no table of ends.
+   * @param word a folded word and its term
+   * @throws Failure `timeout`
+   */
+  compounds({ form, term }: CorpusWord, { stem, deadline }: CompoundOptions): readonly string[] {
+    if (form.length < SHORTEST_END || form.length > LONGEST_COMPOUND) return [];
+    const ending = new BestTerms(this, MAX_TRIED, (found) => found !== term, reversed);
+    for (const reader of this.#readers) ending.addAll(reader.walkEnds(term), deadline);
+    // `arbete` is in `arbetsmarknad` as its stem, `versicherung` in `versicherungsnummer` as it was typed.
+    const beginnings = form.startsWith(term) && term.length >= SHORTEST_HEAD ? [form, term] : [form];
+    const shortest = beginnings.at(-1)!;
+    const mayBegin = (found: string): boolean =>
+      found.length >= shortest.length + SHORTEST_END && LETTERS.test(found);
+    const beginning = new BestTerms(this, MAX_TRIED, mayBegin);
+    for (const reader of this.#readers) beginning.addAll(reader.walk(shortest), deadline);
+    const found = [
+      ...ending.terms.filter((one) => this.#headOf(one.slice(0, -term.length), stem) !== null),
+      ...beginning.terms.filter((one) =>
+        beginnings.some((part) => one.startsWith(part) && this.#isEnd(one.slice(part.length))),
+      ),
+    ];
+    const best = new BestTerms(this, MAX_LONGER_WORDS, () => true);
+    for (const one of found) best.add(one);
+    return best.terms;
+  }
+
+  /** The parts of a compound, as terms; the split with the most frequent end, or none. */
+  compoundParts(form: string, stem: CompoundOptions["stem"]): readonly string[] {
+    let most = 0;
+    let best: readonly string[] = [];
+    if (form.length > LONGEST_COMPOUND) return best;
+    for (let at = SHORTEST_HEAD; at + SHORTEST_END <= form.length; at++) {
+      const end = stem(form.slice(at));
+      const documents = this.documentFrequency(end);
+      const head = documents > most ? this.#headOf(form.slice(0, at), stem) : null;
+      if (head === null) continue;
+      most = documents;
+      best = [head, end];
+    }
+    return best;
+  }
+
+  /** The term of a compound's first part without what links it to the next; null when no index holds it. */
+  #headOf(written: string, stem: CompoundOptions["stem"]): string | null {
+    for (const link of LINKS) {
+      if (!written.endsWith(link) || written.length - link.length < SHORTEST_HEAD) continue;
+      const term = stem(written.slice(0, written.length - link.length));
+      if (this.documentFrequency(term) > 0) return term;
+    }
+    return null;
+  }
+
+  /** Whether the rest of a term is a term, with what links it to the word before. */
+  #isEnd(rest: string): boolean {
+    const isTerm = (end: string) => end.length >= SHORTEST_END && this.documentFrequency(end) > 0;
+    return LINKS.some((link) => rest.startsWith(link) && isTerm(rest.slice(link.length)));
+  }
+
+  /**
+   * Terms that are shorter than the beginning although their forms go on from it: `runn` is the beginning of
+   * `running`, whose term is `run`. Stems are beginnings of their forms, but for a last letter.
+   */
+  #stemsOf(beginning: string): string[] {
+    const found: string[] = [];
+    for (let length = SHORTEST_STEM; length <= beginning.length; length++) {
+      const stem = beginning.slice(0, length);
+      const bent = stem.endsWith("y") ? [`${stem.slice(0, -1)}i`] : [];
+      const whole = length === beginning.length ? [] : [stem, `${stem}e`];
+      for (const term of [...whole, ...bent]) {
+        if (term.startsWith(beginning)) continue;
+        const entries = this.#readers.flatMap((reader) => reader.find(term) ?? []);
+        if (entries.some(({ forms }) => forms.some((form) => form.startsWith(beginning)))) found.push(term);
+      }
+    }
+    return found;
+  }
 }
 
 // Words of 4 letters or more may have 1 edit, of 8 or more 2; shorter words are not corrected.
@@ -79,55 +193,17 @@ const MAX_LENGTH = 40;
 const PREFIX_LENGTH = 2;
 const MAX_CANDIDATES = 20_000;
 
-/** A term that replaces a word that no index holds. */
-type SpellingCorrection = { readonly term: string; readonly edits: number };
+const TOO_MANY = Number.POSITIVE_INFINITY;
 
-/**
- * Finds the nearest term in the dictionaries of indexes for an unknown word: within 1 edit from 4 letters and
- * 2 from 8, a transposition being one edit (optimal string alignment). The term of more documents wins a tie.
- * @param form the folded word
- */
-function correctSpelling(readers: readonly IndexReader[], form: string): SpellingCorrection | null {
-  if (form.length < MIN_LENGTH || form.length > MAX_LENGTH || !/^\p{L}+$/u.test(form)) return null;
-  const allowed = form.length >= MIN_LENGTH_OF_TWO_EDITS ? 2 : 1;
-  let least = allowed;
-  /** How many documents hold each of the nearest terms, in the order in which they were found. */
-  let nearest = new Map<string, number>();
-  for (const prefix of prefixesOf(form)) {
-    for (const reader of readers) {
-      for (const entry of reader.termsWithPrefix(prefix, MAX_CANDIDATES)) {
-        const edits = editsToEntry(entry, form, least);
-        if (edits === null) continue;
-        if (edits < least) nearest = new Map();
-        least = edits;
-        nearest.set(entry.term, (nearest.get(entry.term) ?? 0) + entry.documentFrequency);
-      }
-    }
-  }
-  let best: string | null = null;
-  for (const [term, documents] of nearest) if (best === null || documents > nearest.get(best)!) best = term;
-  return best === null ? null : { term: best, edits: least };
-}
+const fewestEdits = (form: string, candidates: readonly string[], allowed: number): number =>
+  candidates.reduce(
+    (least, one) => Math.min(least, boundedEdits(form, one, Math.min(least, allowed))),
+    TOO_MANY,
+  );
 
-// The second prefix has the first two letters swapped.
-function prefixesOf(form: string): readonly string[] {
-  const prefix = form.slice(0, PREFIX_LENGTH);
-  const swapped = `${prefix[1]}${prefix[0]}`;
-  return swapped === prefix ? [prefix] : [prefix, swapped];
-}
-
-function editsToEntry(entry: TermEntry, form: string, allowed: number): number | null {
-  let least: number | null = null;
-  for (const candidate of entry.forms) {
-    const edits = boundedEdits(form, candidate, least ?? allowed);
-    if (edits !== null && (least === null || edits < least)) least = edits;
-  }
-  return least;
-}
-
-/** The number of edits between two words; null when it is above `allowed`. */
-function boundedEdits(a: string, b: string, allowed: number): number | null {
-  if (Math.abs(a.length - b.length) > allowed) return null;
+/** The number of edits between two words, or `TOO_MANY`. */
+function boundedEdits(a: string, b: string, allowed: number): number {
+  if (Math.abs(a.length - b.length) > allowed) return TOO_MANY;
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, column) => column);
   for (let row = 1; row <= a.length; row++) {
@@ -141,12 +217,12 @@ function boundedEdits(a: string, b: string, allowed: number): number | null {
       current.push(edits);
       least = Math.min(least, edits);
     }
-    if (least > allowed) return null;
+    if (least > allowed) return TOO_MANY;
     beforeLast = last;
     last = current;
   }
   const edits = last[b.length]!;
-  return edits <= allowed ? edits : null;
+  return edits <= allowed ? edits : TOO_MANY;
 }
 
 /** A term that contains a word of a query. */
@@ -164,27 +240,6 @@ const JOINT = /[./:@_-]/;
 /** A stem keeps at least this much of its forms. */
 const SHORTEST_STEM = 3;
 
-/**
- * The terms of indexes whose words begin with a word that is still being typed: those in the most documents,
- * the most frequent first, ties in code unit order. All terms with the beginning are looked at, so that the
- * choice is the same in one index and in several.
- * @param beginning a folded word; scripts without spaces have none: each of their characters is found alone
- * @throws Failure `timeout`
- */
-function continuationsOf(
-  readers: readonly IndexReader[],
-  beginning: string,
-  deadline: number,
-): readonly string[] {
-  if (beginning === "" || isUnspaced(beginning)) return [];
-  // A document with `middleware.ts` also has `middleware`.
-  const isPlain = !JOINT.test(beginning);
-  const best = new BestTerms(readers, MAX_LONGER_WORDS, (term) => !isPlain || !JOINT.test(term));
-  for (const stem of stemsOf(readers, beginning)) best.add(stem);
-  for (const reader of readers) best.addAll(reader.walk(beginning), deadline);
-  return best.terms;
-}
-
 /** Between the parts of a compound stands one of these, or nothing. */
 const LINKS = ["", "s", "n", "en", "e", "er", "es", "ens"] as const;
 
@@ -200,85 +255,9 @@ type CompoundOptions = {
   readonly deadline: number;
 };
 
-/**
- * The most frequent compounds that a word ends or begins and whose other part is a word of the indexes too:
- * `krankenversicherung` for `versicherung`, because there is `kranke`. There are none in languages without
- * compounds, whose indexes have no table of ends.
- * @param word a folded word and its term
- * @throws Failure `timeout`
- */
-function compoundsOf(
-  readers: readonly IndexReader[],
-  { form, term }: CorpusWord,
-  { stem, deadline }: CompoundOptions,
-): readonly string[] {
-  if (form.length < SHORTEST_END || form.length > LONGEST_COMPOUND) return [];
-  const ending = new BestTerms(readers, MAX_TRIED, (found) => found !== term, reversed);
-  for (const reader of readers) ending.addAll(reader.walkEnds(term), deadline);
-  // `arbete` is in `arbetsmarknad` as its stem, `versicherung` in `versicherungsnummer` as it was typed.
-  const beginnings = form.startsWith(term) && term.length >= SHORTEST_HEAD ? [form, term] : [form];
-  const shortest = beginnings.at(-1)!;
-  const mayBegin = (found: string): boolean =>
-    found.length >= shortest.length + SHORTEST_END && LETTERS.test(found);
-  const beginning = new BestTerms(readers, MAX_TRIED, mayBegin);
-  for (const reader of readers) beginning.addAll(reader.walk(shortest), deadline);
-  const found = [
-    ...ending.terms.filter((one) => headOf(readers, one.slice(0, -term.length), stem) !== null),
-    ...beginning.terms.filter((one) =>
-      beginnings.some((part) => one.startsWith(part) && isEnd(readers, one.slice(part.length))),
-    ),
-  ];
-  const best = new BestTerms(readers, MAX_LONGER_WORDS, () => true);
-  for (const one of found) best.add(one);
-  return best.terms;
-}
-
-/** The parts of a compound, as terms; the split with the most frequent end, or none. */
-function compoundParts(
-  readers: readonly IndexReader[],
-  form: string,
-  stem: (form: string) => string,
-): readonly string[] {
-  let most = 0;
-  let best: readonly string[] = [];
-  if (form.length > LONGEST_COMPOUND) return best;
-  for (let at = SHORTEST_HEAD; at + SHORTEST_END <= form.length; at++) {
-    const end = stem(form.slice(at));
-    const documents = documentsWith(readers, end);
-    const head = documents > most ? headOf(readers, form.slice(0, at), stem) : null;
-    if (head === null) continue;
-    most = documents;
-    best = [head, end];
-  }
-  return best;
-}
-
-/** The term of a compound's first part without what links it to the next; null when no index holds it. */
-function headOf(
-  readers: readonly IndexReader[],
-  written: string,
-  stem: (form: string) => string,
-): string | null {
-  for (const link of LINKS) {
-    if (!written.endsWith(link) || written.length - link.length < SHORTEST_HEAD) continue;
-    const term = stem(written.slice(0, written.length - link.length));
-    if (documentsWith(readers, term) > 0) return term;
-  }
-  return null;
-}
-
-/** Whether the rest of a term is a term, with what links it to the word before. */
-const isEnd = (readers: readonly IndexReader[], rest: string): boolean =>
-  LINKS.some(
-    (link) =>
-      rest.startsWith(link) &&
-      rest.length - link.length >= SHORTEST_END &&
-      documentsWith(readers, rest.slice(link.length)) > 0,
-  );
-
 /** The terms in the most documents of all indexes, the most frequent first. */
 class BestTerms {
-  readonly #readers: readonly IndexReader[];
+  readonly #corpus: Corpus;
   readonly #most: number;
   readonly #isWanted: (term: string) => boolean;
   readonly #keyOf: (term: string) => string;
@@ -286,12 +265,12 @@ class BestTerms {
 
   /** @param keyOf what terms of equal frequency are sorted by, as the walks are */
   constructor(
-    readers: readonly IndexReader[],
+    corpus: Corpus,
     most: number,
     isWanted: (term: string) => boolean,
     keyOf: (term: string) => string = (term) => term,
   ) {
-    this.#readers = readers;
+    this.#corpus = corpus;
     this.#most = most;
     this.#isWanted = isWanted;
     this.#keyOf = keyOf;
@@ -307,7 +286,7 @@ class BestTerms {
     for (let step = 1; walk.next(); step++) {
       checkDeadlineAt(step, deadline);
       // Reading a term's text takes longer than all the rest, and most cannot be among the best.
-      const most = walk.documentFrequency * this.#readers.length;
+      const most = walk.documentFrequency * this.#corpus.indexCount;
       const least = this.#last?.documentFrequency ?? 0;
       if (most < least || (most === least && isBehindLast)) continue;
       this.add(walk.term);
@@ -317,7 +296,7 @@ class BestTerms {
 
   add(term: string): void {
     if (!this.#isWanted(term) || this.#best.some((one) => one.term === term)) return;
-    const documentFrequency = documentsWith(this.#readers, term);
+    const documentFrequency = this.#corpus.documentFrequency(term);
     const isBefore = (one: LongerWord): boolean =>
       documentFrequency > one.documentFrequency ||
       (documentFrequency === one.documentFrequency && this.#keyOf(term) < this.#keyOf(one.term));
@@ -329,27 +308,4 @@ class BestTerms {
   get #last(): LongerWord | undefined {
     return this.#best[this.#most - 1];
   }
-}
-
-/** How many documents of some indexes hold a term. */
-const documentsWith = (readers: readonly IndexReader[], term: string): number =>
-  readers.reduce((sum, reader) => sum + (reader.find(term)?.documentFrequency ?? 0), 0);
-
-/**
- * Terms that are shorter than the beginning although their forms go on from it: `runn` is the beginning of
- * `running`, whose term is `run`. Stems are beginnings of their forms, but for a last letter.
- */
-function stemsOf(readers: readonly IndexReader[], beginning: string): string[] {
-  const found: string[] = [];
-  for (let length = SHORTEST_STEM; length <= beginning.length; length++) {
-    const stem = beginning.slice(0, length);
-    const bent = stem.endsWith("y") ? [`${stem.slice(0, -1)}i`] : [];
-    const whole = length === beginning.length ? [] : [stem, `${stem}e`];
-    for (const term of [...whole, ...bent]) {
-      if (term.startsWith(beginning)) continue;
-      const entries = readers.flatMap((reader) => reader.find(term) ?? []);
-      if (entries.some(({ forms }) => forms.some((form) => form.startsWith(beginning)))) found.push(term);
-    }
-  }
-  return found;
 }

@@ -4,7 +4,7 @@ import { Failure } from "../base/failure.ts";
 import type { DocumentUrl } from "../urls/index.ts";
 import { Analyser, analyserFingerprint } from "./analysis/analyser.ts";
 import { requireKnownValues } from "./attributes.ts";
-import { type Corpus, corpusOf } from "./corpus.ts";
+import { Corpus } from "./corpus.ts";
 import type { RankedDocument } from "./ranking/rescore.ts";
 import {
   addCounts,
@@ -203,7 +203,7 @@ export class IndexGroup {
     const corpora = new Map(
       Map.groupBy(indexes, ({ reader }) => reader.analyserFingerprint)
         .entries()
-        .map(([fingerprint, members]) => [fingerprint, corpusOf(members.map(({ reader }) => reader))]),
+        .map(([fingerprint, members]) => [fingerprint, new Corpus(members.map(({ reader }) => reader))]),
     );
     this.#members = indexes.map((search, index) => {
       const corpus = corpora.get(search.reader.analyserFingerprint)!;

@@ -1,7 +1,7 @@
 import type { Analyser, TextKind } from "../analysis/analyser.ts";
 import { foldWord } from "../analysis/run-words.ts";
 import { Tokenizer } from "../analysis/tokenizer.ts";
-import { type Corpus, corpusOf } from "../corpus.ts";
+import { Corpus } from "../corpus.ts";
 import { inverseDocumentFrequency, RANKING } from "../ranking/formula.ts";
 import type { IndexReader, TermEntry, WeightedTerm } from "../types.ts";
 import { deriveTerms, type SynonymSettings, synonymsFor, type TypedTerm } from "./derived-terms.ts";
@@ -144,7 +144,7 @@ class QueryBuilder {
   #derive(): void {
     const { corpus, synonyms, deadline } = this.#options;
     const derived = deriveTerms([...this.#typed.values()], {
-      corpus: corpus ?? corpusOf([this.#reader]),
+      corpus: corpus ?? new Corpus([this.#reader]),
       weightOf: (documents) => this.#weightOf(documents),
       stem: (form) => this.#analyser.stem(form),
       synonyms: synonymsFor(synonyms, this.#analyser),

@@ -1,29 +1,26 @@
-import { checkDeadline } from "../deadline.ts";
-import type { CompiledQuery } from "../query/compile.ts";
+import { checkDeadline, checkDeadlineAt } from "../deadline.ts";
+import type { CompiledQuery, QueryTerm } from "../query/compile.ts";
 import {
+  type DocumentLayout,
   FIELDS,
   type FieldName,
   type FieldNumber,
   type IndexReader,
   type LengthTotals,
+  type Postings,
   type RankingSettings,
   type ScoredDocument,
 } from "../types.ts";
 import {
-  brevity,
-  closeness,
-  exactForms,
-  headedTerms,
-  isWholeHeading,
-  isWholeTitle,
-  leavesOf,
-  openings,
-  PassageScorer,
-  partedLeaves,
-  proximity,
-  TermPositions,
-} from "./evidence.ts";
-import { CLOSE_POSITIONS, FieldScorer, type PhaseTwoWeights, weightsFor } from "./formula.ts";
+  CLOSE_POSITIONS,
+  CLOSE_TOKENS,
+  FieldScorer,
+  OPENINGS,
+  type PhaseTwoWeights,
+  RANKING,
+  SHORT_PAGE,
+  weightsFor,
+} from "./formula.ts";
 
 /** How a score came about; its parts add up to the score. */
 export type ScoreExplanation = Readonly<Record<keyof PhaseTwoWeights, number>> & {
@@ -132,4 +129,386 @@ function explainTerms(
     });
     return [{ term: entry.term, weight, fields }];
   });
+}
+
+/** Indexes of the query's leaves among its terms, in the order of the query. */
+function leavesOf({ terms }: CompiledQuery): Uint32Array {
+  const leaves = terms.map((_, index) => index).filter((index) => terms[index]!.isLeaf);
+  return Uint32Array.from(leaves.sort((a, b) => terms[a]!.position - terms[b]!.position));
+}
+
+/** The places in the leaves after which a leaf is missing that only other indexes hold. */
+function partedLeaves({ terms, elsewhere }: CompiledQuery, leaves: Uint32Array): ReadonlySet<number> {
+  const parted = new Set<number>();
+  for (const position of elsewhere) {
+    const next = leaves.findIndex((leaf) => terms[leaf]!.position > position);
+    if (next > 0) parted.add(next - 1);
+  }
+  return parted;
+}
+
+type ProximityOptions = {
+  readonly weights: Float64Array;
+  /** See `partedLeaves`. */
+  readonly parted: ReadonlySet<number>;
+  readonly deadline: number;
+};
+
+/**
+ * Adds up, for each two neighbours in the query, the lower weight divided by their least distance.
+ * @throws Failure `timeout`
+ */
+function proximity(
+  places: TermPositions,
+  leaves: Uint32Array,
+  { weights, parted, deadline }: ProximityOptions,
+): number {
+  let sum = 0;
+  for (let i = 0; i + 1 < leaves.length; i++) {
+    const left = leaves[i]!;
+    const right = leaves[i + 1]!;
+    if (parted.has(i)) continue;
+    if (places.count(left) === 0 || places.count(right) === 0) continue;
+    sum += Math.min(weights[left]!, weights[right]!) / leastDistance(places, left, right, deadline);
+  }
+  return sum;
+}
+
+/** The least distance: 1 for neighbours in the order of the query; the other order counts one more. */
+function leastDistance(places: TermPositions, left: number, right: number, deadline: number): number {
+  const a = places.positions(left);
+  const b = places.positions(right);
+  const aCount = places.count(left);
+  const bCount = places.count(right);
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0, j = 0; i < aCount && j < bCount && least > 1; ) {
+    checkDeadlineAt(i + j, deadline);
+    const step = b[j]! - a[i]!;
+    // Parts of one word at the same position are no pair.
+    if (step !== 0) least = Math.min(least, step > 0 ? step : 1 - step);
+    if (a[i]! < b[j]!) i++;
+    else j++;
+  }
+  return least;
+}
+
+/** The most that different leaves weigh within `CLOSE_TOKENS` tokens of content. @throws Failure `timeout` */
+function closeness(
+  { contentStart }: DocumentLayout,
+  places: TermPositions,
+  leaves: Uint32Array,
+  { weights, deadline }: ProximityOptions,
+): number {
+  const next = leaves.map((leaf) => lowerBound(places.positions(leaf), places.count(leaf), contentStart));
+  const lastSeen = new Float64Array(leaves.length).fill(Number.NEGATIVE_INFINITY);
+  let total = 0;
+  for (let i = 0; i < leaves.length; i++) {
+    if (next[i]! < places.count(leaves[i]!)) total += weights[leaves[i]!]!;
+  }
+  let best = 0;
+  for (let step = 0; best < total; step++) {
+    checkDeadlineAt(step, deadline);
+    let first = -1;
+    let position = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < leaves.length; i++) {
+      const at = next[i]! < places.count(leaves[i]!) ? places.positions(leaves[i]!)[next[i]!]! : position;
+      if (at >= position) continue;
+      first = i;
+      position = at;
+    }
+    if (first < 0) break;
+    next[first]!++;
+    lastSeen[first] = position;
+    let sum = 0;
+    for (let i = 0; i < leaves.length; i++) {
+      if (lastSeen[i]! > position - CLOSE_TOKENS) sum += weights[leaves[i]!]!;
+    }
+    best = Math.max(best, sum);
+  }
+  return best;
+}
+
+/** @param tokens the page's tokens of text and code */
+const brevity = (tokens: number): number =>
+  Math.log(SHORT_PAGE.most / Math.min(Math.max(tokens, SHORT_PAGE.least), SHORT_PAGE.most));
+
+/** Whether a range of positions consists of exactly the query's leaves. */
+function consistsOfLeaves(query: QueryLeaves, start: number, end: number): boolean {
+  const { places, leaves, leafCount } = query;
+  if (leaves.length < leafCount || end - start > leaves.length || end === start) return false;
+  for (const leaf of leaves) {
+    const positions = places.positions(leaf);
+    const count = places.count(leaf);
+    const first = lowerBound(positions, count, start);
+    if (first >= count || positions[first]! >= end) return false;
+  }
+  return true;
+}
+
+/** A query's leaves with their positions, and the count of leaves with those that the index does not know. */
+type QueryLeaves = {
+  readonly places: TermPositions;
+  readonly leaves: Uint32Array;
+  readonly leafCount: number;
+};
+
+const isWholeTitle = (query: QueryLeaves, layout: DocumentLayout): boolean =>
+  consistsOfLeaves(query, 0, layout.titleEnd);
+
+function isWholeHeading(query: QueryLeaves, { sectionStarts, headingEnds }: DocumentLayout): boolean {
+  for (let section = 1; section < sectionStarts.length; section++) {
+    if (consistsOfLeaves(query, sectionStarts[section]!, headingEnds[section]!)) return true;
+  }
+  return false;
+}
+
+/**
+ * Scores the first tokens of the content with BM25, as if they were a field, adding up over `OPENINGS`.
+ * @param factors the factor of each opening
+ */
+function openings(
+  layout: DocumentLayout,
+  places: TermPositions,
+  weights: Float64Array,
+  factors: readonly number[],
+): number {
+  const { contentStart, end } = layout;
+  const k1 = RANKING.openingK1;
+  let sum = 0;
+  for (let i = 0; i < OPENINGS.length; i++) {
+    const tokens = OPENINGS[i]!;
+    const factor = factors[i]!;
+    if (factor === 0) continue;
+    const stop = contentStart + tokens;
+    const lengthPart = k1 * (0.5 + (0.5 * Math.min(tokens, end - contentStart)) / tokens);
+    for (let term = 0; term < weights.length; term++) {
+      const count = places.count(term);
+      if (count === 0) continue;
+      const positions = places.positions(term);
+      const frequency = lowerBound(positions, count, stop) - lowerBound(positions, count, contentStart);
+      if (frequency > 0) sum += (factor * weights[term]! * frequency * (k1 + 1)) / (frequency + lengthPart);
+    }
+  }
+  return sum;
+}
+
+/** The sum of the weights of the terms that appear in the form that was typed. */
+const exactForms = (places: TermPositions, weights: Float64Array): number =>
+  weights.reduce((sum, weight, term) => (places.isExact(term) ? sum + weight : sum), 0);
+
+const HEADING_FIELDS = [1, 2, 3] as const;
+
+/** The sum of the weights of the terms that a heading contains or a line defines, however often. */
+const headedTerms = (places: TermPositions, weights: Float64Array): number =>
+  weights.reduce((sum, weight, term) => {
+    if (places.count(term) === 0) return sum;
+    const frequencies = places.frequencies(term);
+    return HEADING_FIELDS.some((field) => frequencies[field]! > 0) ? sum + weight : sum;
+  }, 0);
+
+/**
+ * The positions of a query's terms in one document after another. Documents must be visited in ascending
+ * order, since postings only move forward.
+ */
+class TermPositions {
+  readonly #terms: readonly QueryTerm[];
+  readonly #postings: readonly Postings[];
+  readonly #positions: Uint32Array[];
+  readonly #counts: Uint32Array;
+  readonly #isExact: Uint8Array;
+  readonly #deadline: number;
+
+  /** @param deadline in the time of performance.now(), ms; `moveTo` gives up when it passes */
+  constructor(reader: IndexReader, terms: readonly QueryTerm[], deadline: number) {
+    this.#deadline = deadline;
+    this.#terms = terms;
+    this.#postings = terms.map(({ entry }) => reader.postings(entry));
+    this.#positions = terms.map(() => new Uint32Array(16));
+    this.#counts = new Uint32Array(terms.length);
+    this.#isExact = new Uint8Array(terms.length);
+  }
+
+  /** Reads all positions of all terms in a document. @throws Failure `timeout` */
+  moveTo(document: number): void {
+    for (let term = 0; term < this.#terms.length; term++) {
+      const postings = this.#postings[term]!;
+      if (postings.document < document) postings.advance(document);
+      this.#counts[term] = postings.document === document ? this.#read(term, postings) : 0;
+    }
+  }
+
+  /** The number of different positions of a term. */
+  count(term: number): number {
+    return this.#counts[term]!;
+  }
+
+  /** Whether a term appears anywhere in the form that was typed. */
+  isExact(term: number): boolean {
+    return this.#counts[term]! > 0 && this.#isExact[term] === 1;
+  }
+
+  /** The positions of a term in ascending order; the first `count(term)` are valid. */
+  positions(term: number): Uint32Array {
+    return this.#positions[term]!;
+  }
+
+  /** How often a term occurs in each field of the document, by its number; valid when its count is not 0. */
+  frequencies(term: number): Uint32Array {
+    return this.#postings[term]!.frequencies;
+  }
+
+  #read(term: number, postings: Postings): number {
+    const read = postings.readPositions(this.#deadline);
+    const from = postings.positions;
+    const { forms: wanted, typedForm } = this.#terms[term]!;
+    this.#isExact[term] = 0;
+    if (this.#positions[term]!.length < read) this.#positions[term] = new Uint32Array(read * 2);
+    const into = this.#positions[term]!;
+    let count = 0;
+    for (let i = 0; i < read; i++) {
+      checkDeadlineAt(i, this.#deadline);
+      const form = postings.forms[i]!;
+      if (wanted && !wanted.has(form)) continue;
+      if (form === typedForm) this.#isExact[term] = 1;
+      // Two forms of a term may share a position: `URLs` is a whole and also its own part.
+      if (count > 0 && into[count - 1] === from[i]) continue;
+      into[count++] = from[i]!;
+    }
+    return count;
+  }
+}
+
+/** The index of the first value that is at least `wanted`, among the first `count`. */
+function lowerBound(values: Uint32Array, count: number, wanted: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (values[middle]! < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+type PassageScores = {
+  /** The score of the best passage, and the mean of the best three (missing ones count 0). */
+  readonly best: number;
+  readonly mean: number;
+  /** The sections with the best three passages, the best first; each once. */
+  readonly sections: readonly number[];
+};
+
+/**
+ * Scores the passages of a document: BM25 over the terms in the passage, with one more occurrence for a term
+ * in a heading above it, and one for a term in the title, so that a passage is judged in its context.
+ */
+class PassageScorer {
+  #scores = new Float64Array(64);
+  #frequencies = new Uint32Array(64);
+  #sections = new Uint32Array(64);
+  #isInContext = new Uint8Array(64);
+  readonly #deadline: number;
+
+  /** @param deadline in the time of performance.now(), ms */
+  constructor(deadline: number) {
+    this.#deadline = deadline;
+  }
+
+  /** @throws Failure `timeout` */
+  score(layout: DocumentLayout, places: TermPositions, weights: Float64Array): PassageScores {
+    const passageCount = layout.passageStarts.length;
+    if (passageCount === 0) return { best: 0, mean: 0, sections: [0] };
+    this.#reserve(Math.max(passageCount, layout.sectionStarts.length));
+    this.#scores.fill(0, 0, passageCount);
+    this.#findSections(layout);
+    for (let term = 0; term < weights.length; term++) {
+      if (places.count(term) > 0) this.#addTerm(layout, places, term, weights[term]!);
+    }
+    return this.#best(passageCount);
+  }
+
+  #addTerm(layout: DocumentLayout, places: TermPositions, term: number, weight: number): void {
+    const { passageStarts, contentStart, titleEnd, end } = layout;
+    const passageCount = passageStarts.length;
+    const positions = places.positions(term);
+    const count = places.count(term);
+    this.#frequencies.fill(0, 0, passageCount);
+    let passage = 0;
+    const first = lowerBound(positions, count, contentStart);
+    for (let i = first; i < count; i++) {
+      checkDeadlineAt(i, this.#deadline);
+      while (passage + 1 < passageCount && passageStarts[passage + 1]! <= positions[i]!) passage++;
+      this.#frequencies[passage]!++;
+    }
+    const inTitle = positions[0]! < titleEnd ? 1 : 0;
+    const hasContext = this.#markHeadings(layout, positions, first, count);
+    const base = RANKING.passageK1 * (1 - RANKING.passageB);
+    const slope = (RANKING.passageK1 * RANKING.passageB) / RANKING.passageTokens;
+    for (let i = 0; i < passageCount; i++) {
+      const inHeading = hasContext ? this.#isInContext[this.#sections[i]!]! : 0;
+      const frequency = this.#frequencies[i]! + inTitle + inHeading;
+      if (frequency === 0) continue;
+      const length = (i + 1 < passageCount ? passageStarts[i + 1]! : end) - passageStarts[i]!;
+      this.#scores[i]! +=
+        (weight * frequency * (RANKING.passageK1 + 1)) / (frequency + base + slope * length);
+    }
+  }
+
+  /** Marks the sections with the term in their own heading or one above; returns whether there are any. */
+  #markHeadings(layout: DocumentLayout, positions: Uint32Array, first: number, count: number): boolean {
+    const { sectionStarts, headingEnds, sectionParents } = layout;
+    const sectionCount = sectionStarts.length;
+    const marks = this.#isInContext;
+    marks.fill(0, 0, sectionCount);
+    let section = 0;
+    let isAny = false;
+    for (let i = first; i < count; i++) {
+      checkDeadlineAt(i, this.#deadline);
+      while (section + 1 < sectionCount && sectionStarts[section + 1]! <= positions[i]!) section++;
+      if (positions[i]! >= headingEnds[section]!) continue;
+      marks[section] = 1;
+      isAny = true;
+    }
+    // A section's parent comes before it.
+    if (isAny) for (let i = 1; i < sectionCount; i++) marks[i]! |= marks[sectionParents[i]!]!;
+    return isAny;
+  }
+
+  // Headings without text of their own share a passage with what follows; the last of them owns it.
+  #findSections({ passageStarts, sectionStarts, end }: DocumentLayout): void {
+    let section = 0;
+    for (let i = 0; i < passageStarts.length; i++) {
+      const passageEnd = i + 1 < passageStarts.length ? passageStarts[i + 1]! : end;
+      while (section + 1 < sectionStarts.length && sectionStarts[section + 1]! < passageEnd) section++;
+      this.#sections[i] = section;
+    }
+  }
+
+  #best(passageCount: number): PassageScores {
+    const found: number[] = [];
+    let sum = 0;
+    for (let rank = 0; rank < 3; rank++) {
+      let next = -1;
+      let most = 0;
+      for (let i = 0; i < passageCount; i++) {
+        if (this.#scores[i]! <= most || found.includes(i)) continue;
+        next = i;
+        most = this.#scores[i]!;
+      }
+      if (next < 0) break;
+      found.push(next);
+      sum += most;
+    }
+    const [first = 0, ...others] = found;
+    const sections = new Set([first, ...others].map((passage) => this.#sections[passage]!));
+    return { best: this.#scores[first]!, mean: sum / 3, sections: [...sections] };
+  }
+
+  #reserve(count: number): void {
+    if (count <= this.#scores.length) return;
+    this.#scores = new Float64Array(count * 2);
+    this.#frequencies = new Uint32Array(count * 2);
+    this.#sections = new Uint32Array(count * 2);
+    this.#isInContext = new Uint8Array(count * 2);
+  }
 }

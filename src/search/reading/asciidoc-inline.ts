@@ -48,40 +48,19 @@ class AsciidocReader extends InlineReader {
     this.#depth = depth;
   }
 
-  #push(phrase: string, length: number): true {
-    return this.push(phrase, this.at + length);
-  }
-
   #inner(text: string): string {
     if (this.#depth >= MAX_NESTED_PHRASES) return literal(text);
     return new AsciidocReader(text, this.#attributes, this.#depth + 1).read();
   }
 
   protected override special(sign: string): boolean {
-    switch (sign) {
-      case "\\":
-        return this.#escape();
-      case "{":
-        return this.#attribute();
-      case "<":
-        return this.#reference();
-      case "(":
-        return this.#indexTerm();
-      case "[":
-        return this.#bracket();
-      case '"':
-        return this.#quoted();
-      case "*":
-      case "_":
-      case "`":
-      case "#":
-      case "+":
-      case "^":
-      case "~":
-        return this.#marked(sign);
-      default:
-        return this.#macro();
-    }
+    if (sign === "\\") return this.#escape();
+    if (sign === "{") return this.#attribute();
+    if (sign === "<") return this.#reference();
+    if (sign === "(") return this.#indexTerm();
+    if (sign === "[") return this.#bracket();
+    if (sign === '"') return this.#quoted();
+    return "*_`#+^~".includes(sign) ? this.#marked(sign) : this.#macro();
   }
 
   #escape(): boolean {
@@ -91,7 +70,7 @@ class AsciidocReader extends InlineReader {
     // What the backslash keeps is text up to where it would have gone on.
     const run =
       /^(?:([*_`#+])\1?|[\^~<({["]+|[a-z]+:?)/.exec(this.text.slice(this.at, this.at + 20))?.[0] ?? "";
-    return this.keep(this.at + run.length);
+    return this.keep(run.length);
   }
 
   #attribute(): boolean {
@@ -102,33 +81,29 @@ class AsciidocReader extends InlineReader {
     if (value === undefined) return false;
     this.#attributes.budget -= value.length;
     if (this.#attributes.budget < 0) return false;
-    return this.#push(CHARACTERS.has(key) ? literal(value) : this.#inner(value), whole.length);
+    return this.push(CHARACTERS.has(key) ? literal(value) : this.#inner(value), whole.length);
   }
 
   #reference(): boolean {
     const [whole, target = "", shown] = this.match(REFERENCE) ?? [];
-    return (
-      whole !== undefined &&
-      this.#push(
-        shown === undefined ? literal(nameOfTarget(target)) : this.#inner(shown.trim()),
-        whole.length,
-      )
-    );
+    if (whole === undefined) return false;
+    const phrase = shown === undefined ? literal(nameOfTarget(target)) : this.#inner(shown.trim());
+    return this.push(phrase, whole.length);
   }
 
   #indexTerm(): boolean {
     const [whole, shown = ""] = this.match(INDEX_TERM) ?? [];
-    return whole !== undefined && this.#push(this.#inner(shown), whole.length);
+    return whole !== undefined && this.push(this.#inner(shown), whole.length);
   }
 
   #bracket(): boolean {
     const whole = this.match(ANCHOR)?.[0] ?? (this.#mayBegin(this.at) ? this.match(ROLE)?.[0] : undefined);
-    return whole !== undefined && this.#push("", whole.length);
+    return whole !== undefined && this.push("", whole.length);
   }
 
   #quoted(): boolean {
     const [whole, , inner = ""] = this.match(QUOTED) ?? [];
-    return whole !== undefined && this.#push(`“${this.#inner(inner)}”`, whole.length);
+    return whole !== undefined && this.push(`“${this.#inner(inner)}”`, whole.length);
   }
 
   #mayBegin(at: number): boolean {
@@ -146,36 +121,24 @@ class AsciidocReader extends InlineReader {
       end = text.indexOf(sign, end + 1);
       if (end < 0 || (isNarrow && /\s/.test(text.slice(start, Math.min(end, start + 200))))) return false;
       if (/\s/.test(text[end - 1]!) || (!isNarrow && wordUnit.test(text[end + 1] ?? " "))) continue;
-      return this.#push(this.#phrase(sign, text.slice(start, end)), end + 1 - this.at);
+      return this.push(this.#phrase(sign, text.slice(start, end)), end + 1 - this.at);
     }
     return false;
   }
 
   #doublyMarked(sign: string): boolean {
     const end = this.text.indexOf(sign + sign, this.at + 3);
-    if (end < 0) return this.keep(this.at + this.#runLength(sign));
-    return this.#push(this.#phrase(sign, this.text.slice(this.at + 2, end)), end + 2 - this.at);
-  }
-
-  #runLength(sign: string): number {
-    let end = this.at;
-    while (this.text[end] === sign) end++;
-    return end - this.at;
+    if (end >= 0) return this.push(this.#phrase(sign, this.text.slice(this.at + 2, end)), end + 2 - this.at);
+    let length = 2;
+    while (this.text[this.at + length] === sign) length++;
+    return this.keep(length);
   }
 
   #phrase(sign: string, content: string): string {
-    switch (sign) {
-      case "*":
-        return strong(this.#inner(content));
-      case "_":
-        return emphasis(this.#inner(content));
-      case "`":
-        return codeSpan(this.#codeOf(content));
-      case "+":
-        return literal(content);
-      default:
-        return this.#inner(content);
-    }
+    if (sign === "`") return codeSpan(this.#codeOf(content));
+    if (sign === "+") return literal(content);
+    const inner = this.#inner(content);
+    return sign === "*" ? strong(inner) : sign === "_" ? emphasis(inner) : inner;
   }
 
   /** The text of code, without pluses around it that keep it from being read, and with its attributes. */
@@ -192,23 +155,22 @@ class AsciidocReader extends InlineReader {
   #macro(): boolean {
     const [address, url = "", label] = this.match(ADDRESS) ?? [];
     if (address !== undefined) {
-      if (label === undefined) return this.#push(url, url.length);
-      return this.#push(link(label === "" ? literal(url) : this.#inner(labelOf(label)), url), address.length);
+      if (label === undefined) return this.push(url, url.length);
+      return this.push(link(label === "" ? literal(url) : this.#inner(labelOf(label)), url), address.length);
     }
     const [whole, name = "", target = "", content = ""] = this.match(MACRO) ?? [];
-    if (whole === undefined) {
-      return this.keep(this.text.indexOf(":", this.at) + 1);
-    }
+    if (whole === undefined) return this.keep(this.text.indexOf(":", this.at) + 1 - this.at);
     const write = AsciidocReader.#MACROS.get(name);
     const shown = content.replaceAll("\\]", "]");
     const phrase = write ? write(this, shown, target) : this.#inner(shown);
-    return this.#push(phrase, whole.length);
+    return this.push(phrase, whole.length);
   }
 
   /** What writes each macro; of the others the content is shown. */
   static readonly #MACROS = byWord<(reader: AsciidocReader, content: string, target: string) => string>({
-    link: (reader, content, target) => reader.#link(content, target, reader.#resolved(target)),
-    mailto: (reader, content, target) => reader.#link(content, target, `mailto:${target}`),
+    link: (reader, content, target) =>
+      link(reader.#label(content, target), target.includes("{") ? reader.#codeOf(target) : target),
+    mailto: (reader, content, target) => link(reader.#label(content, target), `mailto:${target}`),
     xref: (reader, content, target) => reader.#label(content, nameOfTarget(target)),
     image: (_, content, target) => (labelOf(content) === "" ? "" : image(labelOf(content), target)),
     "icon anchor indexterm": () => "",
@@ -221,17 +183,9 @@ class AsciidocReader extends InlineReader {
     "footnote footnoteref": (reader, content) => (content === "" ? "" : ` (${reader.#inner(content)})`),
   });
 
-  #link(content: string, target: string, address: string): string {
-    return link(this.#label(content, target), address);
-  }
-
   #label(content: string, target: string): string {
     const label = labelOf(content);
     return label === "" ? literal(target) : this.#inner(label);
-  }
-
-  #resolved(target: string): string {
-    return target.includes("{") ? this.#codeOf(target) : target;
   }
 }
 

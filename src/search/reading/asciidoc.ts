@@ -147,19 +147,17 @@ class BlockReader {
     const closing = FENCE.test(line) ? "```" : line;
     let end = at + 1;
     while (end < place.end && this.#line(end) !== closing) end++;
-    const style = metadata.attributes
-      .split(",")[0]!
-      .replace(/[#.%].*$/s, "")
-      .trim();
-    if (!line.startsWith("/"))
-      this.#contents(line, { start: at + 1, end, depth: place.depth, metadata, style });
+    if (!line.startsWith("/")) this.#contents(at, end, place.depth, metadata);
     return Math.min(place.end, end + 1);
   }
 
-  #contents(line: string, { start, end, depth, metadata, style }: Contents): void {
+  /** Writes what stands between the delimiter in a line and the one that closes it. */
+  #contents(at: number, end: number, depth: number, metadata: Metadata): void {
     const writer = this.#writer;
-    const text = (): string => this.#lines.slice(start, end).join("\n");
-    const inside = (): void => this.blocks(start, { end, depth: depth + 1, marks: [] });
+    const line = this.#line(at);
+    const style = metadata.attributes.replace(/[,#.%].*$/s, "").trim();
+    const text = (): string => this.#lines.slice(at + 1, end).join("\n");
+    const inside = (): void => this.blocks(at + 1, { end, depth: depth + 1, marks: [] });
     if (NOTE_STYLES.has(style)) {
       writer.note(style as NoteKind, this.#inline(metadata.title), inside);
       return;
@@ -169,7 +167,7 @@ class BlockReader {
     else if (/^(?:-{4}|\.{4}|`)/.test(line) || (/^(?:--$|=)/.test(line) && CODE_STYLE.test(style)))
       writer.code(withoutCallouts(text()), languageOf(line, metadata, this.#attributes));
     else if (line.startsWith("+")) writer.markdown(text().replace(/^[ \t]+/gm, ""));
-    else if (/^[|,:!]=/.test(line)) this.#table(line, this.#lines.slice(start, end), metadata, depth);
+    else if (/^[|,:!]=/.test(line)) this.#table(line, this.#lines.slice(at + 1, end), metadata, depth);
     else if (style === "verse")
       writer.quote(() => writer.paragraph(this.#inline(text()).replaceAll("\n", "\\\n")));
     else if (line.startsWith("_") || style === "quote") {
@@ -195,8 +193,12 @@ class BlockReader {
       return;
     }
     const kept = lines.filter((one) => !/^\/\/(?!\/)/.test(one));
-    const readers = { inline: this.#inline, cell: (cell: readonly string[]) => this.#cell(cell, depth) };
-    const { header, rows } = readTable(kept, attributes, readers, separator ?? line[0]!);
+    const [header = [], ...rows] = readTable(kept, attributes, separator ?? line[0]!).map((row) =>
+      row.map((cell) => {
+        if (cell === null) return "";
+        return cell.style === "a" ? this.#cell(cell.text.split("\n"), depth) : this.#inline(cell.text.trim());
+      }),
+    );
     this.#writer.table(header, rows);
   }
 
@@ -345,14 +347,6 @@ class BlockReader {
   }
 }
 
-type Contents = {
-  readonly start: number;
-  readonly end: number;
-  readonly depth: number;
-  readonly metadata: Metadata;
-  readonly style: string;
-};
-
 const CODE_STYLE = /^(?:source|listing|literal)$/;
 
 /** Stands for a break until the phrases are written. */
@@ -397,12 +391,6 @@ function languageOf(line: string, { attributes }: Metadata, { values }: Attribut
   return "";
 }
 
-/** What the readers of a table need of a document. */
-type CellReader = {
-  readonly inline: (text: string) => string;
-  readonly cell: (lines: readonly string[]) => string;
-};
-
 type Cell = {
   text: string;
   readonly columns: number;
@@ -418,11 +406,12 @@ const MAX_COPIES = 10_000;
 const SPEC = /(?<=^|\s)(?:(\d{1,3})?(?:\.(\d{1,3}))?([+*]))?[<^>]?(?:\.[<^>])?([adehlmsv])?$/;
 
 /**
- * Reads the cells of a table (`|===`). A cell over several columns or rows stands in the first of them.
+ * Reads the rows of a table (`|===`), the first of which is the header, without cells if the table has none. A cell over several
+ * columns or rows stands in the first of them.
  * @param attributes those of the block, such as `cols="1,2",options="header"`
  * @param sign what separates cells: `|`, or `!` in a table inside a cell
  */
-function readTable(lines: readonly string[], attributes: string, { inline, cell }: CellReader, sign: string) {
+function readTable(lines: readonly string[], attributes: string, sign: string): (Cell | null)[][] {
   const cells = cellsOf(lines, sign);
   const first = lines.findIndex((line) => line.trim() !== "");
   const width = Math.min(
@@ -431,16 +420,11 @@ function readTable(lines: readonly string[], attributes: string, { inline, cell 
       cellsOf(lines.slice(0, first + 1), sign).reduce((sum, one) => sum + one.columns * one.repeat, 0) ||
       1,
   );
-  const rows = placed(cells, width).map((row) =>
-    row.map((one) =>
-      one === null ? "" : one.style === "a" ? cell(one.text.split("\n")) : inline(one.text.trim()),
-    ),
-  );
+  const rows = placed(cells, width);
   const isImplied = first === 0 && lines[1]?.trim() === "" && !/noheader/.test(attributes);
   const hasHeader =
     /%header|options?="?[^"]{0,100}\bheader\b|opts="?[^"]{0,100}\bheader\b/.test(attributes) || isImplied;
-  const [header = [], ...others] = hasHeader ? rows : [[], ...rows];
-  return { header, rows: others };
+  return hasHeader ? rows : [[], ...rows];
 }
 
 function columnsIn(attributes: string): number {

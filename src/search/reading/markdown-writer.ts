@@ -259,18 +259,18 @@ export abstract class InlineReader {
     return this.#out + literal(this.plain);
   }
 
-  /** Adds a phrase for what is read up to `end`. */
-  protected push(phrase: string, end: number): true {
+  /** Adds a phrase for the next characters. */
+  protected push(phrase: string, length: number): true {
     this.#out += literal(this.plain) + phrase;
     this.plain = "";
-    this.at = end;
+    this.at += length;
     return true;
   }
 
-  /** Keeps what is read up to `end` as text. */
-  protected keep(end: number): true {
-    this.plain += this.text.slice(this.at, end);
-    this.at = end;
+  /** Keeps the next characters as text. */
+  protected keep(length: number): true {
+    this.plain += this.text.slice(this.at, this.at + length);
+    this.at += length;
     return true;
   }
 

@@ -38,22 +38,14 @@ class RstInlineReader extends InlineReader {
   }
 
   protected override special(sign: string): boolean {
-    switch (sign) {
-      case "\\":
-        return this.#escape();
-      case "_":
-        return this.text[this.at + 1] === "`" ? this.#target() : this.#reference();
-      case ":":
-        return this.#role();
-      case "[":
-        return this.#footnote();
-      case "|":
-        return this.#substitution();
-      case "`":
-        return this.text[this.at + 1] === "`" ? this.#code() : this.#interpreted();
-      default:
-        return this.#emphasis();
-    }
+    const isBeforeBacktick = this.text[this.at + 1] === "`";
+    if (sign === "\\") return this.#escape();
+    if (sign === "_") return isBeforeBacktick ? this.#target() : this.#reference();
+    if (sign === ":") return this.#role();
+    if (sign === "[") return this.#footnote();
+    if (sign === "|") return this.#substitution();
+    if (sign === "`") return isBeforeBacktick ? this.#code() : this.#interpreted();
+    return this.#emphasis();
   }
 
   #escape(): true {
@@ -91,18 +83,19 @@ class RstInlineReader extends InlineReader {
     const end = this.#mayBegin(mark.length) ? this.#endOf(mark, start) : -1;
     if (end < 0) return false;
     const inner = literal(unescaped(this.text.slice(start, end)));
-    return this.push(mark === "*" ? emphasis(inner) : strong(inner), end + mark.length);
+    return this.push(mark === "*" ? emphasis(inner) : strong(inner), end + mark.length - this.at);
   }
 
   #code(): boolean {
     const end = this.#mayBegin(2) ? this.#endOf("``", this.at + 2) : -1;
-    if (end >= 0) return this.push(codeSpan(this.text.slice(this.at + 2, end)), end + 2);
-    return this.keep(this.at + 2);
+    if (end < 0) return this.keep(2);
+    return this.push(codeSpan(this.text.slice(this.at + 2, end)), end + 2 - this.at);
   }
 
   #target(): boolean {
     const end = this.#mayBegin(2) ? this.#endOf("`", this.at + 2) : -1;
-    return end >= 0 && this.push(literal(unescaped(this.text.slice(this.at + 2, end))), end + 1);
+    if (end < 0) return false;
+    return this.push(literal(unescaped(this.text.slice(this.at + 2, end))), end + 1 - this.at);
   }
 
   #role(): boolean {
@@ -110,7 +103,7 @@ class RstInlineReader extends InlineReader {
     if (whole === undefined) return false;
     const start = this.at + whole.length;
     const end = this.#endOf("`", start - 1);
-    return end >= 0 && this.push(roleToMarkdown(role, this.text.slice(start, end)), end + 1);
+    return end >= 0 && this.push(roleToMarkdown(role, this.text.slice(start, end)), end + 1 - this.at);
   }
 
   /** Reads `text`, `text`_, `text <address>`_ and `text`:role:. */
@@ -120,9 +113,10 @@ class RstInlineReader extends InlineReader {
     if (end < 0) return false;
     const content = this.text.slice(start, end);
     const underscores = this.text.startsWith("__", end + 1) ? 2 : this.text[end + 1] === "_" ? 1 : 0;
-    if (underscores > 0) return this.push(this.#linked(content), end + 1 + underscores);
+    const length = end + 1 - this.at;
+    if (underscores > 0) return this.push(this.#linked(content), length + underscores);
     const [whole = "", role = ""] = this.match(ROLE_BEHIND, end + 1) ?? [];
-    return this.push(roleToMarkdown(role, content), end + 1 + whole.length);
+    return this.push(roleToMarkdown(role, content), length + whole.length);
   }
 
   #linked(content: string): string {
@@ -136,9 +130,8 @@ class RstInlineReader extends InlineReader {
   #addressOf(name: string): string {
     const { addresses } = this.#references;
     const found = addresses.get(nameOf(name)) ?? "";
-    return found.endsWith("_")
-      ? (addresses.get(nameOf(found.slice(0, -1).replaceAll("`", ""))) ?? "")
-      : found;
+    if (!found.endsWith("_")) return found;
+    return addresses.get(nameOf(found.slice(0, -1).replaceAll("`", ""))) ?? "";
   }
 
   #spend(length: number): boolean {
@@ -151,19 +144,15 @@ class RstInlineReader extends InlineReader {
     const length = this.text[this.at + 1] === "_" ? 2 : 1;
     const after = this.text[this.at + length] ?? " ";
     const [name] = AFTER.test(after) ? (REFERENCE_NAME.exec(lastWord(this.text, this.at)) ?? []) : [];
-    if (name === undefined || !this.#references.addresses.has(nameOf(name))) {
-      return this.keep(this.at + length);
-    }
+    if (name === undefined || !this.#references.addresses.has(nameOf(name))) return this.keep(length);
     if (this.plain.endsWith(name)) this.plain = this.plain.slice(0, -name.length);
-    return this.push(this.#linked(name), this.at + length);
+    return this.push(this.#linked(name), length);
   }
 
   #footnote(): boolean {
     const [whole, label = ""] = this.match(FOOTNOTE) ?? [];
-    return (
-      whole !== undefined &&
-      this.push(label === "" ? "" : `[${literal(label.replace(/^#/, ""))}]`, this.at + whole.length)
-    );
+    const shown = label === "" ? "" : `[${literal(label.replace(/^#/, ""))}]`;
+    return whole !== undefined && this.push(shown, whole.length);
   }
 
   #substitution(): boolean {
@@ -171,7 +160,7 @@ class RstInlineReader extends InlineReader {
     const text = this.#references.substitutions.get(nameOf(name));
     if (whole === undefined || text === undefined || !this.#spend(text.length)) return false;
     const inner = inlineToMarkdown(text, { ...this.#references, substitutions: new Map() });
-    return this.push(inner, this.at + whole.length);
+    return this.push(inner, whole.length);
   }
 }
 
