@@ -22,7 +22,6 @@ import { buildSegment } from "../../src/search/builder/build-segment.ts";
 import { DocumentAnalyser } from "../../src/search/document/analyse.ts";
 import { ANALYZER_PROFILES, type SearchSettings, type SourceDocument } from "../../src/search/index.ts";
 import { prepare, rescorePrepared } from "../../src/search/searcher.ts";
-import { findCandidates } from "../../src/search/segment/find-candidates.ts";
 import { Segment } from "../../src/search/segment/segment.ts";
 import { DEFAULT_SEARCH } from "../../src/settings/index.ts";
 import { temporaryDirectory } from "../../test/support/temporary.ts";
@@ -102,7 +101,7 @@ async function rankCollection(name: string, bench: Bench): Promise<number | null
   );
   const buildSeconds = cpuMsSince(buildStart) / 1000;
   using reader = Segment.open(path);
-  const parts = { reader, findCandidates, settings: bench.settings };
+  const parts = { reader, settings: bench.settings };
   const idOf = [...sources.keys()].sort().map((url) => sources.get(url)?.id);
   const rows: string[] = [];
   const times: number[] = [];

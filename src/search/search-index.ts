@@ -24,7 +24,6 @@ import {
   showHit,
 } from "./searcher.ts";
 import { MAGIC } from "./segment/file.ts";
-import { findCandidates } from "./segment/find-candidates.ts";
 import { Segment } from "./segment/segment.ts";
 import { ANALYZER_PROFILES, LANGUAGES, type StoredDocument } from "./types.ts";
 
@@ -108,10 +107,10 @@ export class SearchIndex implements Disposable {
   }
 
   /** The parts of a search that is about to begin. @throws Failure `index_corrupt` */
-  searcher(): SearcherParts<Segment> {
+  searcher(): SearcherParts {
     this.#segment.requireWhole();
     if (this.#analyser.size > MAX_WORDS) this.#analyser.clear();
-    return { reader: this.#segment, findCandidates, settings: this.#settings, analyser: this.#analyser };
+    return { reader: this.#segment, settings: this.#settings, analyser: this.#analyser };
   }
 
   /** The document with this address; null when the index has none. @throws Failure `index_corrupt` */
@@ -183,7 +182,7 @@ type GroupHit = SearchHit & {
 type Member = { readonly index: number; readonly search: SearchIndex; readonly corpus: Corpus };
 
 type Started = Member & {
-  readonly prepared: Prepared<Segment>;
+  readonly prepared: Prepared;
   /** Makes scores from different corpora comparable; 1 within one. */
   readonly scale: number;
 };

@@ -28,10 +28,11 @@ import {
   type PathPreferences,
   standingAlone,
 } from "./ranking/standing.ts";
+import { findCandidates } from "./segment/find-candidates.ts";
+import type { Segment } from "./segment/segment.ts";
 import { makeSnippet, type SnippetSettings, type SnippetStyle } from "./snippet.ts";
 import {
   type AnalyzerProfile,
-  type FindCandidates,
   type IndexReader,
   type Language,
   NO_DOCUMENT,
@@ -101,10 +102,8 @@ export type SearchHit = HitSection & {
   readonly explanation: ScoreExplanation | null;
 };
 
-export type SearcherParts<Reader extends IndexReader> = {
-  readonly reader: Reader;
-  /** The first phase for this kind of reader. */
-  readonly findCandidates: FindCandidates<Reader>;
+export type SearcherParts = {
+  readonly reader: Segment;
   readonly settings: SearchSettings;
   /**
    * An analyser with the settings' profile, for queries and snippets. The words that it has learned make the
@@ -114,8 +113,8 @@ export type SearcherParts<Reader extends IndexReader> = {
 };
 
 /** A query in one index after the first phase. */
-export type Prepared<Reader extends IndexReader> = {
-  readonly parts: SearcherParts<Reader>;
+export type Prepared = {
+  readonly parts: SearcherParts;
   readonly analyser: Analyser;
   readonly query: CompiledQuery;
   readonly applied: AppliedFilter;
@@ -132,12 +131,12 @@ export type Prepared<Reader extends IndexReader> = {
  * @throws Failure `timeout` when the deadline passes; `invalid_settings` when the index was built with
  * another analyser than the settings ask for
  */
-export function prepare<Reader extends IndexReader>(
-  parts: SearcherParts<Reader>,
+export function prepare(
+  parts: SearcherParts,
   text: string,
   options: SearchOptions,
   corpus: Corpus | null,
-): Prepared<Reader> {
+): Prepared {
   const compiled = compile(parts, text, options, corpus);
   const { settings, reader } = parts;
   const { filter = NO_FILTER, deadline } = options;
@@ -150,8 +149,8 @@ export function prepare<Reader extends IndexReader>(
 }
 
 /** Counts what a query finds in an index, without ranking it. @throws Failure as `prepare` */
-export function countIn<Reader extends IndexReader>(
-  parts: SearcherParts<Reader>,
+export function countIn(
+  parts: SearcherParts,
   text: string,
   options: SearchOptions,
   corpus: Corpus | null,
@@ -190,12 +189,12 @@ export function countIn<Reader extends IndexReader>(
   };
 }
 
-function compile<Reader extends IndexReader>(
-  parts: SearcherParts<Reader>,
+function compile(
+  parts: SearcherParts,
   text: string,
   { wordMatch, deadline }: SearchOptions,
   corpus: Corpus | null,
-): Pick<Prepared<Reader>, "analyser" | "query"> {
+): Pick<Prepared, "analyser" | "query"> {
   const { reader, settings } = parts;
   const wanted = analyserFingerprint(settings.profile, settings.language);
   if (reader.analyserFingerprint !== wanted) {
@@ -211,8 +210,8 @@ function compile<Reader extends IndexReader>(
 }
 
 /** The second phase for the candidates, or some of them. */
-export const rescorePrepared = <Reader extends IndexReader>(
-  { parts: { reader, settings }, query, candidates, factors }: Prepared<Reader>,
+export const rescorePrepared = (
+  { parts: { reader, settings }, query, candidates, factors }: Prepared,
   { deadline, explain }: SearchOptions,
   corpus: Corpus | null,
 ): RankedDocument[] =>
@@ -229,11 +228,7 @@ export const rescorePrepared = <Reader extends IndexReader>(
  * a snippet from it; ties are in the order of their URLs.
  * @throws Failure as `prepare`
  */
-export function searchIndex<Reader extends IndexReader>(
-  parts: SearcherParts<Reader>,
-  text: string,
-  options: SearchOptions,
-): SearchHit[] {
+export function searchIndex(parts: SearcherParts, text: string, options: SearchOptions): SearchHit[] {
   const prepared = prepare(parts, text, options, null);
   const documents = rankTiers(prepared.candidates, (candidates) =>
     rescorePrepared({ ...prepared, candidates }, options, null),
@@ -264,8 +259,8 @@ export const pageOf = <Ranked>(ranked: readonly Ranked[], { size, offset = 0 }: 
   ranked.slice(offset, offset + size);
 
 /** A ranked document as it is shown. */
-export function showHit<Reader extends IndexReader>(
-  { parts: { reader, settings }, analyser, query }: Prepared<Reader>,
+export function showHit(
+  { parts: { reader, settings }, analyser, query }: Prepared,
   { document, score, sections: best, explanation }: RankedDocument,
   { deadline, snippetStyle, withSections = false }: SearchOptions,
 ): SearchHit {
@@ -289,12 +284,12 @@ export function showHit<Reader extends IndexReader>(
   };
 }
 
-function candidatesFor<Reader extends IndexReader>(
-  { parts, query, applied, factors }: Omit<Prepared<Reader>, "candidates">,
+function candidatesFor(
+  { parts, query, applied, factors }: Omit<Prepared, "candidates">,
   options: SearchOptions,
   corpus: Corpus | null,
 ): readonly ScoredDocument[] {
-  const { reader, findCandidates, settings } = parts;
+  const { reader, settings } = parts;
   const { deadline } = options;
   const limit = candidateLimit(options);
   const allowed = allowedBits(applied);

@@ -18,11 +18,11 @@ export type SnippetStyle = (typeof SNIPPET_STYLES)[number];
 
 export type SnippetSettings = {
   readonly style: SnippetStyle;
-  /** The most characters of a fragment, before escaping; 80–2000. */
+  /** The most characters of a fragment without long parameters, before escaping; 80–2000. */
   readonly fragmentChars: number;
   /** The most fragments, 1–5. */
   readonly maxFragments: number;
-  /** How many characters are shown on either side of a fragment's matches; 40–800. */
+  /** How many characters are shown before the first and after the last match of a fragment; 40–800. */
   readonly contextChars: number;
 };
 
@@ -54,11 +54,7 @@ export function makeSnippet(
       matches = found;
     }
   }
-  const fragments = chooseFragments(text, matches, {
-    characters: settings.fragmentChars,
-    count: settings.maxFragments,
-    context: settings.contextChars,
-  });
+  const fragments = chooseFragments(text, matches, settings);
   if (settings.style === "plain") return joinFragments(text, fragments, (part) => part);
   const terms = markedTerms(query);
   const code = settings.style === "rich" ? codeIn(source) : [];
@@ -245,14 +241,7 @@ function isOneLine(text: string): boolean {
 /** A range of a text in UTF-16 code units, end exclusive. */
 type Fragment = { readonly start: number; readonly end: number };
 
-type FragmentLimits = {
-  /** The most characters of a fragment without long parameters. */
-  readonly characters: number;
-  /** The most fragments. */
-  readonly count: number;
-  /** How many characters are shown before the first and after the last match of a fragment. */
-  readonly context: number;
-};
+type FragmentLimits = Omit<SnippetSettings, "style">;
 
 /**
  * Chooses the ranges that show most of what was asked for, in the order of the text and never touching: the
@@ -261,24 +250,24 @@ type FragmentLimits = {
  * whose name matches are shown to their end; a fragment that is longer for them takes the place of further ones.
  */
 export function chooseFragments(text: string, found: readonly Match[], limits: FragmentLimits): Fragment[] {
-  if (found.length === 0) return text === "" ? [] : [cutAt(text, 0, text.length, limits.characters)];
+  if (found.length === 0) return text === "" ? [] : [cutAt(text, 0, text.length, limits.fragmentChars)];
   // Of equal places a definition, or else a call, tells the most.
   const matches = found.map((match) =>
     parametersAfter(text, match.end) < 0 ? match : { ...match, weight: match.weight * DEFINING },
   );
   const chosen: Fragment[] = [];
   const shown = new Set<number>();
-  let left = limits.count;
+  let left = limits.maxFragments;
   while (left > 0) {
-    const window = bestWindow(matches, chosen, shown, limits.characters);
+    const window = bestWindow(matches, chosen, shown, limits.fragmentChars);
     if (!window) break;
     const fragment = fragmentAround(text, window, chosen, {
       ...limits,
-      count: left,
+      maxFragments: left,
       parametersEnd: lastParametersEnd(text, window, matches),
     });
     chosen.push(fragment);
-    left -= Math.max(1, Math.ceil((fragment.end - fragment.start) / limits.characters));
+    left -= Math.max(1, Math.ceil((fragment.end - fragment.start) / limits.fragmentChars));
     for (const match of matches) if (isInside(match, window)) shown.add(match.term);
   }
   return chosen.sort((a, b) => a.start - b.start);
@@ -360,7 +349,12 @@ function fragmentAround(
   text: string,
   { start: first, end: last }: Fragment,
   taken: readonly Fragment[],
-  { characters: usual, count, context, parametersEnd }: FragmentLimits & { readonly parametersEnd: number },
+  {
+    fragmentChars,
+    maxFragments,
+    contextChars,
+    parametersEnd,
+  }: FragmentLimits & { readonly parametersEnd: number },
 ): Fragment {
   const floor = Math.max(0, ...taken.filter(({ end }) => end <= first).map(({ end }) => end + 1));
   const ceiling = Math.min(
@@ -369,10 +363,13 @@ function fragmentAround(
   );
   const earliest = Math.max(last, Math.min(parametersEnd, ceiling));
   // For long parameters the fragment may be as long as all that are left.
-  const characters = Math.max(usual, Math.min(usual * count, earliest - first + KEYWORDS));
+  const characters = Math.max(
+    fragmentChars,
+    Math.min(fragmentChars * maxFragments, earliest - first + KEYWORDS),
+  );
   const spare = Math.max(0, characters - (earliest - first));
-  const before = Math.min(context, first - floor, Math.floor(spare / 2));
-  const after = Math.min(context, Math.max(0, ceiling - earliest), spare - before);
+  const before = Math.min(contextChars, first - floor, Math.floor(spare / 2));
+  const after = Math.min(contextChars, Math.max(0, ceiling - earliest), spare - before);
   const start = wordStart(text, first - before, first);
   const end = wordEnd(text, earliest + after, earliest);
   return end - start <= characters ? { start, end } : cutAt(text, start, end, characters);

@@ -297,16 +297,3 @@ export type CandidateOptions = {
   /** When the search must end, on the clock of `performance.now()`, in ms. */
   readonly deadline: number;
 };
-
-/**
- * The first phase returns the `limit` documents with the highest sums over terms of `weight ×
- * fieldScore(frequencies, lengths)`, highest first, ties to the smaller number. With `forms`, a term counts
- * for a document only when one of its positions has such a form. Documents that are not `allowed` are left
- * out, and `factors` are part of the scores.
- * @throws Failure `timeout` when `deadline` (in the time of performance.now(), ms) passes
- */
-export type FindCandidates<Reader extends IndexReader = IndexReader> = (
-  reader: Reader,
-  terms: readonly WeightedTerm[],
-  options: CandidateOptions,
-) => readonly ScoredDocument[];

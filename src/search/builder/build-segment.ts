@@ -156,8 +156,8 @@ class Build implements AsyncDisposable {
 
   async finish(): Promise<void> {
     if (this.#previous !== null && this.#unchanged > 0) {
-      await using writer = await this.#newRun();
-      this.#runs.push(await writeCarriedRun(this.#previous, this.#carriedRows, writer));
+      await using file = await this.#newRun();
+      this.#runs.push(await writeCarriedRun(this.#previous, this.#carriedRows, new RunWriter(file)));
     }
     await this.#stored.close();
     await this.#layouts.close();
@@ -186,7 +186,7 @@ class Build implements AsyncDisposable {
       attributes: attributesOf(source),
       contentHash,
       fieldLengths: previous.lengths.map((column) => column[old]!),
-      place: await this.#store(stored, previous.layoutBytes(old)),
+      ends: await this.#store(stored, previous.layoutBytes(old)),
     });
     this.#carriedRows[old] = row;
     this.#unchanged++;
@@ -201,10 +201,10 @@ class Build implements AsyncDisposable {
     const storedLength = this.#bytes.length;
     encodeLayout(analysed.layout, this.#bytes);
     const bytes = this.#bytes.written();
-    const place = await this.#store(bytes.subarray(0, storedLength), bytes.subarray(storedLength));
+    const ends = await this.#store(bytes.subarray(0, storedLength), bytes.subarray(storedLength));
     const { fieldLengths } = analysed;
     const attributes = attributesOf(source);
-    const row = this.#table.add({ url: source.url, attributes, contentHash, fieldLengths, place });
+    const row = this.#table.add({ url: source.url, attributes, contentHash, fieldLengths, ends });
     this.#inverter.add(analysed, row);
     if (this.#inverter.byteLength > this.#options.memoryBytes) await this.#spill();
   }
@@ -221,17 +221,15 @@ class Build implements AsyncDisposable {
     }
   }
 
-  async #store(stored: Uint8Array, layout: Uint8Array) {
-    const storedStart = this.#stored.length;
-    const layoutStart = this.#layouts.length;
+  async #store(stored: Uint8Array, layout: Uint8Array): Promise<RecordEnds> {
     await this.#stored.write(stored);
     await this.#layouts.write(layout);
-    return { storedStart, storedEnd: this.#stored.length, layoutStart, layoutEnd: this.#layouts.length };
+    return [this.#stored.length, this.#layouts.length];
   }
 
   async #spill(): Promise<void> {
-    await using writer = await this.#newRun();
-    this.#runs.push(await writer.run(this.#gathered()));
+    await using file = await this.#newRun();
+    this.#runs.push(await new RunWriter(file).run(this.#gathered()));
     this.#inverter.clear();
   }
 
@@ -245,8 +243,8 @@ class Build implements AsyncDisposable {
     return this.#inverter.isEmpty ? spilled : [...spilled, this.#gathered()];
   }
 
-  #newRun(): Promise<RunWriter> {
-    return RunWriter.create(join(this.#directory, `run-${this.#runs.length}`));
+  #newRun(): Promise<TemporaryFile> {
+    return TemporaryFile.create(join(this.#directory, `run-${this.#runs.length}`));
   }
 }
 
@@ -408,8 +406,7 @@ async function writeStored(
   let index: Uint8Array = new Uint8Array(0);
   await file.section("stored", async () => {
     for (const row of order) {
-      const { storedStart, storedEnd } = table.place(row);
-      const record = stored.subarray(storedStart, storedEnd);
+      const record = table.recordIn(stored, STORED, row);
       const url = table.urls[row]!;
       const style = styleAt(url, slugStyle);
       const isStyled = style === styleAt(url, "github") && style === styleAt(url, carriedStyle);
@@ -449,9 +446,9 @@ async function writeLayouts(
   await file.section("layouts", async () => {
     let offset = 0;
     for (let number = 0; number < order.length; number++) {
-      const { layoutStart, layoutEnd } = table.place(order[number]!);
-      await file.write(layouts.subarray(layoutStart, layoutEnd));
-      offset += layoutEnd - layoutStart;
+      const layout = table.recordIn(layouts, LAYOUT, order[number]!);
+      await file.write(layout);
+      offset += layout.length;
       offsets[number + 1] = offset;
     }
   });
@@ -489,20 +486,17 @@ async function writeTerms(
 const bytesOf = (values: Uint32Array): Uint8Array =>
   new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 
-/** The position of a document's bytes in the temporary files. */
-type DocumentPlace = {
-  readonly storedStart: number;
-  readonly storedEnd: number;
-  readonly layoutStart: number;
-  readonly layoutEnd: number;
-};
+/** Where a document's bytes end in the temporary files; they begin where those of the row before end. */
+type RecordEnds = readonly [stored: number, layout: number];
+const STORED = 0;
+const LAYOUT = 1;
 
 type DocumentRow = {
   readonly url: DocumentUrl;
   readonly contentHash: readonly [low: number, high: number];
   /** The number of tokens by field number. */
   readonly fieldLengths: ArrayLike<number>;
-  readonly place: DocumentPlace;
+  readonly ends: RecordEnds;
   readonly attributes: DocumentAttributes;
 };
 
@@ -515,7 +509,7 @@ class DocumentTable {
   readonly #known = new Set<DocumentUrl>();
   readonly #hashes = new NumberList();
   readonly #lengths = new NumberList();
-  readonly #places: number[] = [];
+  readonly #ends: RecordEnds[] = [];
   readonly #attributes: DocumentAttributes[] = [];
 
   get length(): number {
@@ -532,20 +526,14 @@ class DocumentTable {
     this.#hashes.push(row.contentHash[0]);
     this.#hashes.push(row.contentHash[1]);
     for (let field = 0; field < FIELDS.length; field++) this.#lengths.push(row.fieldLengths[field]!);
-    const { storedStart, storedEnd, layoutStart, layoutEnd } = row.place;
-    this.#places.push(storedStart, storedEnd, layoutStart, layoutEnd);
+    this.#ends.push(row.ends);
     this.#attributes.push(row.attributes);
     return this.urls.push(row.url) - 1;
   }
 
-  place(row: number): DocumentPlace {
-    const places = this.#places;
-    return {
-      storedStart: places[row * 4]!,
-      storedEnd: places[row * 4 + 1]!,
-      layoutStart: places[row * 4 + 2]!,
-      layoutEnd: places[row * 4 + 3]!,
-    };
+  /** A document's bytes in one of the temporary files. */
+  recordIn(bytes: Uint8Array, file: typeof STORED | typeof LAYOUT, row: number): Uint8Array {
+    return bytes.subarray(this.#ends[row - 1]?.[file] ?? 0, this.#ends[row]![file]);
   }
 
   /** The rows in the order of their addresses. */

@@ -25,7 +25,7 @@ type MergedTerm = {
 /** Computes the signatures of the merged index. */
 export function mergeSignatures(runs: readonly RunSource[]): SignatureNumbers {
   const counts = new Map<number, number>();
-  for (const { keys, keyCounts } of runs) {
+  for (const { keys, keyCounts } of runs.map(({ head }) => head)) {
     for (let number = 1; number < keys.length; number++) {
       counts.set(keys[number]!, (counts.get(keys[number]!) ?? 0) + keyCounts[number]!);
     }
@@ -64,8 +64,10 @@ export class RunMerger {
     this.#writer = new PostingWriter(lengths);
     this.#sources = runs.map((run) => ({
       run,
-      numbers: Uint32Array.from(run.keys, (key, number) => (number === 0 ? 0 : signatures.numberOf(key))),
-      ...expandKeys(run.keys),
+      numbers: Uint32Array.from(run.head.keys, (key, number) =>
+        number === 0 ? 0 : signatures.numberOf(key),
+      ),
+      ...expandKeys(run.head.keys),
       formRanks: new Uint16Array(0),
     }));
   }

@@ -3,7 +3,7 @@ import { ByteReader, ByteWriter, decodeCodeUnits, encodedLength, writeCodeUnits 
 import { mapFile } from "../segment/file.ts";
 import { NO_SIGNATURE, signatureKey } from "../segment/postings.ts";
 import type { Vocabulary } from "../types.ts";
-import { TemporaryFile } from "./temporary-file.ts";
+import type { TemporaryFile } from "./temporary-file.ts";
 
 /**
  * A run: the postings of some documents, sorted by term, in memory or in a temporary file.
@@ -29,7 +29,8 @@ type RunTerm = {
 type RunHead = { readonly keys: readonly number[]; readonly keyCounts: readonly number[] };
 
 /** Walks the terms of a run in code unit order. It starts before the first term. */
-export interface RunSource extends RunHead {
+export interface RunSource {
+  readonly head: RunHead;
   /** The current term; null at the end. */
   readonly current: RunTerm | null;
   /** A reader at the postings of the current term, which are in the order of the index. */
@@ -75,21 +76,13 @@ function readRunTerm(reader: ByteReader): RunTerm & { readonly postingBytes: num
   return { term, forms, formCounts, postingCount: reader.varint(), postingBytes: reader.varint() };
 }
 
-/** Writes one run to a file of its own. */
-export class RunWriter implements AsyncDisposable {
+/** Writes one run to a file of its own, which it closes. */
+export class RunWriter {
   readonly #file: TemporaryFile;
   readonly #head = new ByteWriter();
 
-  private constructor(file: TemporaryFile) {
+  constructor(file: TemporaryFile) {
     this.#file = file;
-  }
-
-  static async create(path: string): Promise<RunWriter> {
-    return new RunWriter(await TemporaryFile.create(path));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#file[Symbol.asyncDispose]();
   }
 
   /** @param term a term that follows the previous one in code unit order */
@@ -103,7 +96,7 @@ export class RunWriter implements AsyncDisposable {
   /** Writes the terms of a run in memory, and its head. */
   async run(run: MemoryRun): Promise<RunPlace> {
     for (run.next(); run.current !== null; run.next()) await this.term(run.current, run.postings);
-    return await this.finish(run);
+    return await this.finish(run.head);
   }
 
   async finish({ keys, keyCounts }: RunHead): Promise<RunPlace> {
@@ -124,8 +117,7 @@ export class RunWriter implements AsyncDisposable {
 export class RunReader implements RunSource {
   current: RunTerm | null = null;
   readonly reader: ByteReader;
-  readonly keys: readonly number[];
-  readonly keyCounts: readonly number[];
+  readonly head: RunHead;
   readonly #headStart: number;
   #nextTerm = 0;
 
@@ -141,8 +133,7 @@ export class RunReader implements RunSource {
       keys.push(head.varint());
       keyCounts.push(head.varint());
     }
-    this.keys = keys;
-    this.keyCounts = keyCounts;
+    this.head = { keys, keyCounts };
     this.reader = new ByteReader(bytes);
   }
 
@@ -160,8 +151,7 @@ export class RunReader implements RunSource {
 export class MemoryRun implements RunSource {
   current: RunTerm | null = null;
   readonly reader: ByteReader;
-  readonly keys: readonly number[];
-  readonly keyCounts: readonly number[];
+  readonly head: RunHead;
   readonly #words: WordTable;
   readonly #sorted: SortedPostings;
   readonly #terms: readonly string[];
@@ -175,9 +165,7 @@ export class MemoryRun implements RunSource {
     this.#sorted = postings.sort(words.termCount, order);
     this.#terms = words.sortedTerms();
     this.reader = new ByteReader(this.#sorted.bytes);
-    const { keys, keyCounts } = signatures.head();
-    this.keys = keys;
-    this.keyCounts = keyCounts;
+    this.head = signatures.head();
   }
 
   /** The bytes of the current term's postings. */

@@ -286,11 +286,11 @@ function tableOf(
 }
 
 function addAbbreviations(table: Synonyms): void {
-  const lines = ABBREVIATIONS.trim().split("\n");
-  const singly = (line: string) =>
-    line.includes("(s)") ? ["", "s"].map((end) => line.replaceAll("(s)", end)) : line;
-  for (const line of lines.flatMap(singly)) {
-    const [, short = "", direction, long = ""] = /^(.+) ([=>]) (.+)$/.exec(line) ?? [];
+  const entries = ABBREVIATIONS.trim().split(/;\s+/);
+  const singly = (entry: string) =>
+    entry.includes("(s)") ? ["", "s"].map((end) => entry.replaceAll("(s)", end)) : entry;
+  for (const entry of entries.flatMap(singly)) {
+    const [, short = "", direction, long = ""] = /^(.+) ([=>]) (.+)$/.exec(entry) ?? [];
     if (direction === "=") table.addGroups([[short, long]]);
     else table.addOneWay({ [short]: [long] });
   }

@@ -62,307 +62,69 @@ export const FUNCTION_WORDS: Readonly<Record<Language, readonly string[]>> = {
 
 /**
  * Abbreviations of computing and what they stand for. With `=` each side finds the other; with `>` only the
- * abbreviation finds the rest, because the words alone are used for much else. A line with `(s)` is one without and
+ * abbreviation finds the rest, because the words alone are used for much else. An entry with `(s)` is one without and
  * one with an s. Names that are commands, or that are short for several things, are left out.
  */
 export const ABBREVIATIONS = `
-a11y = accessibility
-abi > application binary interface
-acl = access control list
-addr = address
-admin = administrator
-alloc = allocation
-api > application programming interface
-app(s) = application(s)
-arch > architecture
-arg(s) = argument(s)
-arr > array
-asm = assembly
-ast = abstract syntax tree
-async = asynchronous
-attr(s) = attribute(s)
-auth > authentication
-auth > authorization
-authn = authentication
-authz = authorization
-aws = amazon web services
-bg = background
-bin = binary
-bool = boolean
-btn = button
-buf = buffer
-calc = calculate
-cb = callback
-cdn = content delivery network
-cert(s) = certificate(s)
-cfg = configuration
-char(s) = character(s)
-ci = continuous integration
-cli = command line interface
-cmd = command
-cms = content management system
-cnt > count
-coll > collection
-config = configuration
-conf = configuration
-configs = configurations
-conn = connection
-const = constant
-coord(s) = coordinate(s)
-cors = cross-origin resource sharing
-cpu > processor
-creds = credentials
-crud > create read update delete
-csp = content security policy
-csr > certificate signing request
-csrf = cross-site request forgery
-css > stylesheet
-csv > comma-separated values
-ctor = constructor
-ctrl = control
-ctx = context
-cwd = current working directory
-db(s) = database(s)
-dbms = database management system
-dec > decimal
-decl = declaration
-def = definition
-demo > demonstration
-deps = dependencies
-dep = dependency
-desc = description
-dest = destination
-dst = destination
-dev > development
-dhcp > dynamic host configuration protocol
-diff = difference
-dir = directory
-dirs = directories
-dist > distribution
-distro = distribution
-dns > domain name system
-doc = documentation
-docs = documentation
-dom = document object model
-ddos = denial of service
-dsl > domain-specific language
-dtor = destructor
-dup = duplicate
-e2e = end-to-end
-elem(s) = element(s)
-enc = encoding
-env = environment
-eof > end of file
-eol > end of line
-err = error
-eval = evaluate
-evt > event
-exe > executable
-exec = execute
-expr = expression
-ext = extension
-faq > frequently asked questions
-fg = foreground
-fk = foreign key
-fmt = format
-fn(s) = function(s)
-fs = filesystem
-func(s) = function(s)
-gc = garbage collection
-gcp = google cloud
-gen > generate
-gfx = graphics
-gh = github
-gpu > graphics processing unit
-gui = graphical user interface
-gz = gzip
-hex = hexadecimal
-hmr = hot module replacement
-hw = hardware
-i18n = internationalization
-i18n = internationalisation
-iam > identity and access management
-ide > integrated development environment
-idx = index
-iface = interface
-impl = implementation
-img(s) = image(s)
-info = information
-init = initialize
-init = initialization
-init = initialise
-int(s) = integer(s)
-interp > interpolation
-intl = internationalization
-io = input output
-iot > internet of things
-ip > internet protocol
-ipc = interprocess communication
-iter = iterator
-jit > just-in-time compilation
-js = javascript
-jvm > java virtual machine
-jwt = json web token
-k8s = kubernetes
-kb > kilobyte
-kbd = keyboard
-l10n = localization
-l10n = localisation
-lang(s) = language(s)
-lib = library
-libs = libraries
-lhs > left-hand side
-lb = load balancer
-lru > least recently used
-lsp > language server protocol
-lts > long-term support
-max = maximum
-mb > megabyte
-md = markdown
-mem = memory
-mfa = multi-factor authentication
-2fa = two-factor authentication
-mgmt = management
-mgr = manager
-min = minimum
-misc > miscellaneous
-ml = machine learning
-mq = message queue
-msg(s) = message(s)
-mtu > maximum transmission unit
-mut = mutable
-mutex = mutual exclusion
-mvc > model view controller
-nav = navigation
-neg > negative
-nic > network interface
-ns = namespace
-num(s) = number(s)
-obj(s) = object(s)
-ocr > optical character recognition
-ops = operations
-opt(s) = option(s)
-orig = original
-orm = object-relational mapping
-os = operating system
-param(s) = parameter(s)
-passwd = password
-pwd = password
-pct = percent
-pdf > portable document format
-perf = performance
-perm(s) = permission(s)
-pg = postgresql
-postgres = postgresql
-pgsql = postgresql
-pid = process id
-pk = primary key
-pkg(s) = package(s)
-poc > proof of concept
-pr(s) = pull request(s)
-prec > precision
-pref(s) = preference(s)
-prev = previous
-proc > process
-procs > processes
-prod > production
-prog > program
-proj = project
-prop = property
-props = properties
-proto > protocol
-ptr(s) = pointer(s)
-pub > public
-pw = password
-py = python
-qa > quality assurance
-qs > query string
-qty = quantity
-ram > memory
-rand = random
-rbac = role-based access control
-rdbms = relational database
-rec > record
-recv = receive
-ref(s) = reference(s)
-regex = regular expression
-regexp = regular expression
-regex = regexp
-regexes = regular expressions
-repl > interactive shell
-repo = repository
-repos = repositories
-req = request
-resp = response
-ret > return
-rev = revision
-rfc > request for comments
-rhs > right-hand side
-rpc = remote procedure call
-rtl > right-to-left
-saas > software as a service
-sdk > software development kit
-seq = sequence
-serde > serialization
-sig = signature
-sla > service level agreement
-sln > solution
-spa = single-page application
-spec(s) = specification(s)
-sqli = sql injection
-src = source
-srv = server
-ssl = tls
-sso = single sign-on
-ssr = server-side rendering
-std = standard
-stderr = standard error
-stdin = standard input
-stdout = standard output
-stmt(s) = statement(s)
-str(s) = string(s)
-struct(s) = structure(s)
-svc = service
-svg > vector graphics
-sync = synchronous
-sync = synchronize
-sys = system
-syscall = system call
-tbl = table
-tcp > transmission control protocol
-temp = temporary
-tmp = temporary
-tf = terraform
-tls > transport layer security
-tmpl = template
-tpl = template
-ts = typescript
-ttl = time to live
-tx = transaction
-txn = transaction
-txt = text
-ui = user interface
-uid = user id
-undef = undefined
-uri > url
-url > uri
-usr > user
-util = utility
-utils = utilities
-ux = user experience
-val(s) = value(s)
-var(s) = variable(s)
-vcs > version control
-vec = vector
-ver = version
-vm(s) = virtual machine(s)
-vpc = virtual private cloud
-vpn > virtual private network
-vscode = visual studio code
-waf > web application firewall
-wasm = webassembly
-wip > work in progress
-ws = websocket
-xss = cross-site scripting
-yml = yaml
-`;
+  a11y = accessibility; abi > application binary interface; acl = access control list; addr = address;
+  admin = administrator; alloc = allocation; api > application programming interface; app(s) = application(s);
+  arch > architecture; arg(s) = argument(s); arr > array; asm = assembly; ast = abstract syntax tree;
+  async = asynchronous; attr(s) = attribute(s); auth > authentication; auth > authorization; authn = authentication;
+  authz = authorization; aws = amazon web services; bg = background; bin = binary; bool = boolean; btn = button;
+  buf = buffer; calc = calculate; cb = callback; cdn = content delivery network; cert(s) = certificate(s);
+  cfg = configuration; char(s) = character(s); ci = continuous integration; cli = command line interface;
+  cmd = command; cms = content management system; cnt > count; coll > collection; config = configuration;
+  conf = configuration; configs = configurations; conn = connection; const = constant; coord(s) = coordinate(s);
+  cors = cross-origin resource sharing; cpu > processor; creds = credentials; crud > create read update delete;
+  csp = content security policy; csr > certificate signing request; csrf = cross-site request forgery;
+  css > stylesheet; csv > comma-separated values; ctor = constructor; ctrl = control; ctx = context;
+  cwd = current working directory; db(s) = database(s); dbms = database management system; dec > decimal;
+  decl = declaration; def = definition; demo > demonstration; deps = dependencies; dep = dependency;
+  desc = description; dest = destination; dst = destination; dev > development;
+  dhcp > dynamic host configuration protocol; diff = difference; dir = directory; dirs = directories;
+  dist > distribution; distro = distribution; dns > domain name system; doc = documentation; docs = documentation;
+  dom = document object model; ddos = denial of service; dsl > domain-specific language; dtor = destructor;
+  dup = duplicate; e2e = end-to-end; elem(s) = element(s); enc = encoding; env = environment; eof > end of file;
+  eol > end of line; err = error; eval = evaluate; evt > event; exe > executable; exec = execute; expr = expression;
+  ext = extension; faq > frequently asked questions; fg = foreground; fk = foreign key; fmt = format;
+  fn(s) = function(s); fs = filesystem; func(s) = function(s); gc = garbage collection; gcp = google cloud;
+  gen > generate; gfx = graphics; gh = github; gpu > graphics processing unit; gui = graphical user interface;
+  gz = gzip; hex = hexadecimal; hmr = hot module replacement; hw = hardware; i18n = internationalization;
+  i18n = internationalisation; iam > identity and access management; ide > integrated development environment;
+  idx = index; iface = interface; impl = implementation; img(s) = image(s); info = information; init = initialize;
+  init = initialization; init = initialise; int(s) = integer(s); interp > interpolation; intl = internationalization;
+  io = input output; iot > internet of things; ip > internet protocol; ipc = interprocess communication;
+  iter = iterator; jit > just-in-time compilation; js = javascript; jvm > java virtual machine; jwt = json web token;
+  k8s = kubernetes; kb > kilobyte; kbd = keyboard; l10n = localization; l10n = localisation; lang(s) = language(s);
+  lib = library; libs = libraries; lhs > left-hand side; lb = load balancer; lru > least recently used;
+  lsp > language server protocol; lts > long-term support; max = maximum; mb > megabyte; md = markdown; mem = memory;
+  mfa = multi-factor authentication; 2fa = two-factor authentication; mgmt = management; mgr = manager;
+  min = minimum; misc > miscellaneous; ml = machine learning; mq = message queue; msg(s) = message(s);
+  mtu > maximum transmission unit; mut = mutable; mutex = mutual exclusion; mvc > model view controller;
+  nav = navigation; neg > negative; nic > network interface; ns = namespace; num(s) = number(s); obj(s) = object(s);
+  ocr > optical character recognition; ops = operations; opt(s) = option(s); orig = original;
+  orm = object-relational mapping; os = operating system; param(s) = parameter(s); passwd = password; pwd = password;
+  pct = percent; pdf > portable document format; perf = performance; perm(s) = permission(s); pg = postgresql;
+  postgres = postgresql; pgsql = postgresql; pid = process id; pk = primary key; pkg(s) = package(s);
+  poc > proof of concept; pr(s) = pull request(s); prec > precision; pref(s) = preference(s); prev = previous;
+  proc > process; procs > processes; prod > production; prog > program; proj = project; prop = property;
+  props = properties; proto > protocol; ptr(s) = pointer(s); pub > public; pw = password; py = python;
+  qa > quality assurance; qs > query string; qty = quantity; ram > memory; rand = random;
+  rbac = role-based access control; rdbms = relational database; rec > record; recv = receive; ref(s) = reference(s);
+  regex = regular expression; regexp = regular expression; regex = regexp; regexes = regular expressions;
+  repl > interactive shell; repo = repository; repos = repositories; req = request; resp = response; ret > return;
+  rev = revision; rfc > request for comments; rhs > right-hand side; rpc = remote procedure call;
+  rtl > right-to-left; saas > software as a service; sdk > software development kit; seq = sequence;
+  serde > serialization; sig = signature; sla > service level agreement; sln > solution;
+  spa = single-page application; spec(s) = specification(s); sqli = sql injection; src = source; srv = server;
+  ssl = tls; sso = single sign-on; ssr = server-side rendering; std = standard; stderr = standard error;
+  stdin = standard input; stdout = standard output; stmt(s) = statement(s); str(s) = string(s);
+  struct(s) = structure(s); svc = service; svg > vector graphics; sync = synchronous; sync = synchronize;
+  sys = system; syscall = system call; tbl = table; tcp > transmission control protocol; temp = temporary;
+  tmp = temporary; tf = terraform; tls > transport layer security; tmpl = template; tpl = template; ts = typescript;
+  ttl = time to live; tx = transaction; txn = transaction; txt = text; ui = user interface; uid = user id;
+  undef = undefined; uri > url; url > uri; usr > user; util = utility; utils = utilities; ux = user experience;
+  val(s) = value(s); var(s) = variable(s); vcs > version control; vec = vector; ver = version;
+  vm(s) = virtual machine(s); vpc = virtual private cloud; vpn > virtual private network;
+  vscode = visual studio code; waf > web application firewall; wasm = webassembly; wip > work in progress;
+  ws = websocket; xss = cross-site scripting; yml = yaml`;

@@ -26,8 +26,11 @@ const FEW_ALLOWED = 64;
 const ROUNDING = 1 + 1e-9;
 
 /**
- * The first phase of ranking (see `FindCandidates`) over a segment, without scoring every posting. Documents
- * are scored in windows: first a few that may hold the highest scores, then the others, except those that
+ * The first phase of ranking: the `limit` documents with the highest sums over terms of `weight × fieldScore(frequencies,
+ * lengths)`, highest first, ties to the smaller number. With `forms`, a term counts for a document only when one of its
+ * positions has such a form. Documents that are not `allowed` are left out, and `factors` are part of the scores.
+ *
+ * Not every posting is scored. Documents are scored in windows: first a few that may hold the highest scores, then the others, except those that
  * cannot hold any of the best `limit` documents. In a window it walks only the terms without which a document
  * cannot be among the best, and looks up the other terms for the documents found (MaxScore: Turtle & Flood
  * 1995; block maxima: Ding & Suel 2011; windows as in Lucene's MaxScoreBulkScorer). The order of the terms is

@@ -2,7 +2,6 @@ import { expect, test } from "bun:test";
 import { NO_FILTER } from "../../../src/search/attributes.ts";
 import { parseFilter } from "../../../src/search/index.ts";
 import { countIn } from "../../../src/search/searcher.ts";
-import { findCandidates } from "../../../src/search/segment/find-candidates.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
@@ -47,7 +46,7 @@ test("a filter that one document of 100 000 meets finds it, and fills pages wher
 });
 
 test("counts all matches of 100 000 documents", () => {
-  const parts = { reader: index.segment, findCandidates, settings: DEFAULT_SEARCH };
+  const parts = { reader: index.segment, settings: DEFAULT_SEARCH };
   const options = { size: 10, wordMatch: false, explain: false, deadline: Number.POSITIVE_INFINITY };
   const counts = countIn(parts, "the mill", { ...options, filter: NO_FILTER }, null);
   expect(counts.total).toBe(COUNT);

@@ -1,6 +1,5 @@
 import type { SearchSettings } from "../../../src/search/index.ts";
 import { prepare, rescorePrepared, type SearchOptions, searchIndex } from "../../../src/search/searcher.ts";
-import { findCandidates } from "../../../src/search/segment/find-candidates.ts";
 import type { Segment } from "../../../src/search/segment/segment.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 
@@ -15,7 +14,6 @@ type Variation = { readonly settings?: Partial<SearchSettings>; readonly options
 
 const partsOf = (reader: Segment, { settings }: Variation) => ({
   reader,
-  findCandidates,
   settings: { ...DEFAULT_SEARCH, ...settings },
 });
 

@@ -3,7 +3,6 @@ import fc from "fast-check";
 import { attributesOf, compileGlob } from "../../../src/search/attributes.ts";
 import { parseFilter, type SearchSettings, type SourceDocument } from "../../../src/search/index.ts";
 import { countIn } from "../../../src/search/searcher.ts";
-import { findCandidates } from "../../../src/search/segment/find-candidates.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { searchIn } from "../../support/search/searching.ts";
@@ -62,7 +61,7 @@ describe("a filtered search", () => {
       fc.asyncProperty(documents, text, async (all, query) => {
         await using index = await openFixture(all);
         const options = { size: 100, wordMatch: false, explain: false, deadline: Number.POSITIVE_INFINITY };
-        const parts = { reader: index.segment, findCandidates, settings: DEFAULT_SEARCH };
+        const parts = { reader: index.segment, settings: DEFAULT_SEARCH };
         const search = (filter: string) =>
           searchIn(index.segment, query, { options: { size: 100, filter: parseFilter(filter) } });
         for (const filter of ["", "kind:guide", "kind:blog language:ja"]) {

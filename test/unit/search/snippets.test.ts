@@ -194,9 +194,9 @@ describe("fragments", () => {
         text,
         fc.array(fc.tuple(fc.nat(), fc.nat({ max: 2 })), { maxLength: 12 }),
         fc.record({
-          characters: fc.integer({ min: 20, max: 120 }),
-          count: fc.integer({ min: 1, max: 5 }),
-          context: fc.integer({ min: 0, max: 60 }),
+          fragmentChars: fc.integer({ min: 20, max: 120 }),
+          maxFragments: fc.integer({ min: 1, max: 5 }),
+          contextChars: fc.integer({ min: 0, max: 60 }),
         }),
         (line, chances, limits) => {
           const words = [...line.matchAll(/[a-zé]+/g)];
@@ -212,14 +212,14 @@ describe("fragments", () => {
             });
           const fragments = chooseFragments(line, matches, limits);
           // Long parameters take the places of several fragments.
-          const places = fragments.map(({ start, end }) => Math.ceil((end - start) / limits.characters));
+          const places = fragments.map(({ start, end }) => Math.ceil((end - start) / limits.fragmentChars));
           expect(places.reduce((sum, count) => sum + Math.max(1, count), 0)).toBeLessThanOrEqual(
-            limits.count,
+            limits.maxFragments,
           );
           fragments.forEach(({ start, end }, i) => {
             const shown = line.slice(start, end);
             expect(shown.isWellFormed()).toBe(true);
-            if (!/[a-zé]\(/.test(shown)) expect(end - start).toBeLessThanOrEqual(limits.characters);
+            if (!/[a-zé]\(/.test(shown)) expect(end - start).toBeLessThanOrEqual(limits.fragmentChars);
             if (i > 0) expect(start).toBeGreaterThan(fragments[i - 1]!.end);
           });
           if (matches.length > 0 && !/[^ ]{20}/.test(line)) {
@@ -242,7 +242,9 @@ describe("fragments", () => {
       const start = text.indexOf(word);
       return { start, end: start + word.length, term, weight: 1 };
     });
-    expect(chooseFragments(text, matches, { characters: 240, count, context: 120 })).toHaveLength(count);
+    expect(
+      chooseFragments(text, matches, { fragmentChars: 240, maxFragments: count, contextChars: 120 }),
+    ).toHaveLength(count);
   });
 
   test("take time in proportion to hostile text", () => {

@@ -14,6 +14,11 @@ test.each([
   ["a title with a text below", "= Title\n\nText of Ann.", "# Title\n\nText of Ann."],
   ["sections", "== A\n\n=== B\n\n[#c]\n== C", "## A\n\n### B\n\n## C {#c}"],
   ["attributes", ":v: 4.2\n\nVersion {v} of {none}.", "Version 4.2 of {none}."],
+  [
+    "attributes with the names of what objects have",
+    "{constructor} `{constructor}` {toString} {hasOwnProperty} {__proto__}\n\n[source]\n----\n{toString}\n----",
+    "{constructor} `{constructor}` {toString} {hasOwnProperty} {\\_\\_proto\\_\\_}\n\n```\n{toString}\n```",
+  ],
   ["code", ".Title\n[source,ruby]\n----\na # <1>\n----\n<1> What", "**Title**\n\n```ruby\na\n```\n\n1. What"],
   ["code by its fence", "```js\na\n```", "```js\na\n```"],
   ["code of the document's language", ":source-language: go\n\n[source]\n----\na\n----", "```go\na\n```"],
