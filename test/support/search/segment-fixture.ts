@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import fc from "fast-check";
+import { wordsIn } from "../../../src/base/text.ts";
 import { Analyser } from "../../../src/search/analysis/analyser.ts";
 import { type BuildOptions, buildSegment } from "../../../src/search/builder/build-segment.ts";
 import { DocumentAnalyser } from "../../../src/search/document/analyse.ts";
@@ -47,7 +48,7 @@ export function buildAnalysis(
 }
 
 export type FixtureOptions = Partial<
-  Pick<BuildOptions, "analysis" | "previous" | "memoryBytes" | "onProgress">
+  Pick<BuildOptions, "analysis" | "previous" | "memoryBytes" | "onProgress" | "slugStyle">
 >;
 
 export async function buildAt(
@@ -80,29 +81,10 @@ export async function openFixture(documents: readonly SourceDocument[], options:
   };
 }
 
-const WORDS = [
-  "river",
-  "rivers",
-  "mill",
-  "mills",
-  "milling",
-  "sluice",
-  "the",
-  "of",
-  "gate",
-  "gates",
-  "os.path.join",
-  "readFile",
-  "snake_case",
-  "C++",
-  "Zürich",
-  "zurich",
-  "水車",
-  "水",
-  "--no-cache",
-  "v1.2.3",
-  "water",
-];
+const WORDS = wordsIn(
+  `river rivers mill mills milling sluice the of gate gates os.path.join readFile snake_case C++
+  Zürich zurich 水車 水 --no-cache v1.2.3 water`,
+);
 
 const word = fc.oneof(
   { weight: 6, arbitrary: fc.constantFrom(...WORDS) },

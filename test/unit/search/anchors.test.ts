@@ -2,7 +2,6 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { Analyser } from "../../../src/search/analysis/analyser.ts";
-import { buildSegment } from "../../../src/search/builder/build-segment.ts";
 import { DocumentAnalyser } from "../../../src/search/document/analyse.ts";
 import { SLUG_STYLES, Slugs } from "../../../src/search/document/sections.ts";
 import {
@@ -16,6 +15,7 @@ import { cleanDocument } from "../../../src/search/reading/read-document.ts";
 import { Segment } from "../../../src/search/segment/segment.ts";
 import { parseDocumentUrl } from "../../../src/urls/index.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
+import { buildAt } from "../../support/search/segment-fixture.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 const { path: SCRATCH } = forAllTests(temporaryDirectory());
@@ -238,14 +238,7 @@ describe("a collection's own links tell how its generator makes anchors", () => 
     slugStyle?: SlugStyle,
   ) => {
     const path = join(SCRATCH, name);
-    const analyser = new Analyser("default");
-    const documentAnalyser = new DocumentAnalyser(analyser);
-    const analysis = {
-      fingerprint: analyser.fingerprint,
-      vocabulary: analyser,
-      analyse: (source: SourceDocument) => documentAnalyser.analyse(source),
-    };
-    await buildSegment(documents, { path, analysis, previous, slugStyle, memoryBytes: 1e8 });
+    await buildAt(path, documents, { previous, slugStyle });
     return Segment.open(path);
   };
   const page = sourceOf(`${heading}\n\n## Usage\n\n## Usage\n\nText.\n`);

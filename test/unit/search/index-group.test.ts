@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
+import { wordsIn } from "../../../src/base/text.ts";
 import {
   type AnalyzerProfile,
   IndexGroup,
@@ -47,18 +48,7 @@ async function together<T>(
 }
 
 const word = fc.constantFrom(
-  "db",
-  "database",
-  "river",
-  "rivers",
-  "mill",
-  "milling",
-  "sluice",
-  "the",
-  "gate",
-  "gates",
-  "water",
-  "weir",
+  ...wordsIn("db database river rivers mill milling sluice the gate gates water weir"),
 );
 const line = fc.array(word, { minLength: 1, maxLength: 12 }).map((words) => words.join(" "));
 const block = fc.oneof(
@@ -81,24 +71,11 @@ const documents = fc.uniqueArray(
 const query = fc.oneof(
   line,
   fc.constantFrom(
-    "rivr gaets",
-    "sluicegate",
-    '"mill gate"',
-    "how does the water mill",
-    "watre",
-    "w",
-    "g",
-    "mi",
-    "db",
-    "database gate",
-    "river db mill",
-    "rivermill",
-    "water gate river mill",
-    "gate wate",
-    "mill slui",
-    "sluic weir riv",
-    "",
-    "unknown",
+    ...`rivr gaets; sluicegate; "mill gate"; how does the water mill; watre; w; g; mi; db;
+    database gate; river db mill; rivermill; water gate river mill; gate wate; mill slui;
+    sluic weir riv; ; unknown`
+      .split(";")
+      .map((typed) => typed.trim()),
   ),
 );
 
@@ -148,14 +125,7 @@ describe("several indexes", () => {
     const typed = fc.oneof(
       text,
       fc.constantFrom(
-        "Kasse",
-        "versicherung",
-        "Haus Vers",
-        "k",
-        "Police",
-        "daten bank",
-        "Krankenhaus",
-        "db Ka",
+        ...["Kasse", "versicherung", "Haus Vers", "k", "Police", "daten bank", "Krankenhaus", "db Ka"],
       ),
     );
     const settings = {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { Failure } from "../../../src/base/failure.ts";
+import { wordsIn } from "../../../src/base/text.ts";
 import { stemEnglish } from "../../../src/search/analysis/stemmer.ts";
 import type { AnalyzerProfile, SourceDocument } from "../../../src/search/index.ts";
 import { weightsFor } from "../../../src/search/ranking/formula.ts";
@@ -17,19 +18,7 @@ const paths = (hits: readonly { url: string }[]): string[] =>
 const openProfile = (documents: readonly SourceDocument[], profile: AnalyzerProfile) =>
   openFixture(documents, { analysis: buildAnalysis(profile) });
 
-const VOCABULARY = [
-  "river",
-  "rivers",
-  "mill",
-  "mills",
-  "milling",
-  "sluice",
-  "the",
-  "gate",
-  "gates",
-  "water",
-  "weir",
-];
+const VOCABULARY = wordsIn("river rivers mill mills milling sluice the gate gates water weir");
 const word = fc.constantFrom(...VOCABULARY);
 const line = fc.array(word, { minLength: 1, maxLength: 14 }).map((words) => words.join(" "));
 const block = fc.oneof(

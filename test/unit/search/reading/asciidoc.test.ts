@@ -15,9 +15,9 @@ test.each([
   ["sections", "== A\n\n=== B\n\n[#c]\n== C", "## A\n\n### B\n\n## C {#c}"],
   ["attributes", ":v: 4.2\n\nVersion {v} of {none}.", "Version 4.2 of {none}."],
   [
-    "attributes with the names of what objects have",
-    "{constructor} `{constructor}` {toString} {hasOwnProperty} {__proto__}\n\n[source]\n----\n{toString}\n----",
-    "{constructor} `{constructor}` {toString} {hasOwnProperty} {\\_\\_proto\\_\\_}\n\n```\n{toString}\n```",
+    "attributes with the names of what objects have, in which only marks take effect",
+    "{constructor} {toString} `{constructor}` `{__proto__}` {__proto__}\n\n----\n{toString}\n----",
+    "{constructor} {toString} `{constructor}` `{__proto__}` {*proto*}\n\n```\n{toString}\n```",
   ],
   ["code", ".Title\n[source,ruby]\n----\na # <1>\n----\n<1> What", "**Title**\n\n```ruby\na\n```\n\n1. What"],
   ["code by its fence", "```js\na\n```", "```js\na\n```"],
