@@ -171,17 +171,10 @@ interface Resting {
 }
 
 /** Limits how many indexes stay open. */
-export type OpenIndexes = {
-  /** Notes that the index is in use now; when too many are open, the least recently used one is closed. */
-  readonly use: (index: Resting) => void;
-  /** Notes that the index is closed for good. */
-  readonly forget: (index: Resting) => void;
-  /** Runs a search of several indexes, none of which is closed before its end. */
-  readonly together: <T>(search: () => T) => T;
-};
+export type OpenIndexes = ReturnType<typeof createOpenIndexes>;
 
 /** An open index of a few hundred pages takes about 1 MB; opening it again takes a millisecond. */
-export function createOpenIndexes(max: number): OpenIndexes {
+export function createOpenIndexes(max: number) {
   // A Set keeps its members in the order in which they were added.
   const open = new Set<Resting>();
   let searches = 0;
@@ -193,13 +186,16 @@ export function createOpenIndexes(max: number): OpenIndexes {
     }
   };
   return {
-    use(index) {
+    /** Notes that the index is in use now; when too many are open, the least recently used one is closed. */
+    use(index: Resting): void {
       open.delete(index);
       open.add(index);
       if (searches === 0 && open.size > max) closeOldest();
     },
-    forget: (index) => void open.delete(index),
-    together(search) {
+    /** Notes that the index is closed for good. */
+    forget: (index: Resting): void => void open.delete(index),
+    /** Runs a search of several indexes, none of which is closed before its end. */
+    together<T>(search: () => T): T {
       searches++;
       try {
         return search();

@@ -45,19 +45,10 @@ export type SshAccess = {
 };
 
 /** Runs git commands on one bare repository. */
-export interface Git {
-  /**
-   * @param input the text for the standard input
-   * @returns the standard output
-   * @throws Failure `cancelled`, or `network` with git's message without secrets
-   */
-  run(words: readonly string[], input?: string): Promise<string>;
-  /** Runs `cat-file` like `run`, with its output as bytes. */
-  catFile(words: readonly string[], input: string): Promise<Uint8Array>;
-}
+export type Git = ReturnType<typeof openGit>;
 
 /** Opens git for a repository that need not exist yet. */
-export function openGit(options: GitOptions): Git {
+export function openGit(options: GitOptions) {
   const environment = gitEnvironment(options);
   const open = (input: string | undefined): SimpleGit =>
     simpleGit({
@@ -90,8 +81,15 @@ export function openGit(options: GitOptions): Git {
     }
   };
   return {
-    run: (words, input) => guard(words, () => open(input).raw([...words])),
-    catFile: (words, input) => guard(words, () => open(input).binaryCatFile([...words])),
+    /**
+     * Gives the standard output.
+     * @throws Failure `cancelled`, or `network` with git's message without secrets
+     */
+    run: (words: readonly string[], input?: string): Promise<string> =>
+      guard(words, () => open(input).raw([...words])),
+    /** Runs `cat-file` like `run`, with its output as bytes. */
+    catFile: (words: readonly string[], input: string): Promise<Uint8Array> =>
+      guard(words, () => open(input).binaryCatFile([...words])),
   };
 }
 

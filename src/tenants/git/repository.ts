@@ -27,30 +27,13 @@ type RepositoryOptions = GitOptions & {
   readonly maxBytes: number;
 };
 
-/** The fetched objects of a repository: commit and trees of one revision, and the requested blobs. */
-export interface Repository {
-  /** Asks for the commit of the branch or tag. @throws Failure `unreadable_input` that names the existing ones */
-  resolve(revision: string): Promise<Tip>;
-  /** Asks the server for the branch that it shows first; null when it has none. */
-  defaultBranch(): Promise<string | null>;
-  /** Fetches the commit and its trees, without blobs if the server can leave them out. */
-  fetchCommit(tip: Tip): Promise<void>;
-  /** Lists all files of a fetched commit. */
-  list(commit: string): Promise<readonly TreeEntry[]>;
-  /** Fetches missing blobs in one request. */
-  fetchBlobs(oids: readonly string[]): Promise<void>;
-  /** The sizes of the fetched blobs. */
-  sizes(): Promise<ReadonlyMap<string, number>>;
-  /** Yields the bytes of fetched blobs in order, checked against their names. */
-  read(blobs: readonly Blob[]): AsyncGenerator<Uint8Array>;
-  /** Starts a new clone when many small fetches have accumulated. */
-  tidy(): Promise<void>;
-}
-
 /** Every fetch adds a pack, which does no harm up to this number. */
 const MAX_PACKS = 50;
 
-export function openRepository(options: RepositoryOptions): Repository {
+/** The fetched objects of a repository: commit and trees of one revision, and the requested blobs. */
+export type Repository = ReturnType<typeof openRepository>;
+
+export function openRepository(options: RepositoryOptions) {
   const tooLarge = new AbortController();
   const git = openGit({ ...options, signal: AbortSignal.any([options.signal, tooLarge.signal]) });
   const get = async (words: readonly string[], input?: string): Promise<void> => {
@@ -65,14 +48,22 @@ export function openRepository(options: RepositoryOptions): Repository {
     return openGit({ ...options, directory: join(options.home, "no-repository") });
   };
   return {
-    resolve: async (revision) => resolveRevision(await openOutside(), options.url, revision),
-    defaultBranch: async () => {
+    /** Asks for the commit of the branch or tag. @throws Failure `unreadable_input` that names the existing ones */
+    resolve: async (revision: string): Promise<Tip> =>
+      resolveRevision(await openOutside(), options.url, revision),
+    /** Asks the server for the branch that it shows first; null when it has none. */
+    defaultBranch: async (): Promise<string | null> => {
       const heads = await (await openOutside()).run(["ls-remote", "--quiet", "--symref", "origin", "HEAD"]);
       return /^ref: refs\/heads\/([^\t\n]{1,1000})\tHEAD$/m.exec(heads)?.[1] ?? null;
     },
-    fetchCommit: ({ refspec }) => get(["fetch", ...FETCH, "--depth=1", "origin", `+${refspec}:${TIP}`]),
-    list: async (commit) => parseTree(await git.run(["ls-tree", "-r", "-z", "--full-tree", commit])),
-    fetchBlobs: async (oids) => {
+    /** Fetches the commit and its trees, without blobs if the server can leave them out. */
+    fetchCommit: ({ refspec }: Tip): Promise<void> =>
+      get(["fetch", ...FETCH, "--depth=1", "origin", `+${refspec}:${TIP}`]),
+    /** Lists all files of a fetched commit. */
+    list: async (commit: string): Promise<readonly TreeEntry[]> =>
+      parseTree(await git.run(["ls-tree", "-r", "-z", "--full-tree", commit])),
+    /** Fetches missing blobs in one request. */
+    fetchBlobs: async (oids: readonly string[]): Promise<void> => {
       const here = await sizesOf(git);
       const wanted = oids.filter((oid) => !here.has(oid));
       // Git itself fetches the missing objects of a partial clone like this: it requests each object without
@@ -80,9 +71,12 @@ export function openRepository(options: RepositoryOptions): Repository {
       const words = ["-c", "fetch.negotiationAlgorithm=noop", "fetch", ...FETCH, "--stdin", "origin"];
       if (wanted.length > 0) await get(words, `${wanted.join("\n")}\n`);
     },
-    sizes: () => sizesOf(git),
-    read: (blobs) => readBlobs(git, blobs),
-    tidy: async () => {
+    /** The sizes of the fetched blobs. */
+    sizes: (): Promise<ReadonlyMap<string, number>> => sizesOf(git),
+    /** Yields the bytes of fetched blobs in order, checked against their names. */
+    read: (blobs: readonly Blob[]) => readBlobs(git, blobs),
+    /** Starts a new clone when many small fetches have accumulated. */
+    tidy: async (): Promise<void> => {
       const packs = await readdir(join(options.directory, "objects/pack")).catch(() => []);
       if (packs.filter((name) => name.endsWith(".pack")).length > MAX_PACKS)
         await rm(options.directory, { recursive: true, force: true });

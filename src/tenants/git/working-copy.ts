@@ -105,19 +105,11 @@ type ChooseOptions = {
   readonly maxFiles: number;
 };
 
-export type Choice = {
-  readonly files: readonly ChosenFile[];
-  /** What is below the subpaths and no document; a folder that is left out stands there once. */
-  readonly leftOut: readonly LeftOut[];
-  /** Subpaths that do not exist in the commit. */
-  readonly emptySubpaths: readonly string[];
-};
-
 /**
  * Chooses the documents of a commit: regular files below the subpaths whose names are safe on every disk.
  * Symbolic links, submodules and names that git could take for its own are left out.
  */
-export function chooseFiles(entries: readonly TreeEntry[], options: ChooseOptions): Choice {
+export function chooseFiles(entries: readonly TreeEntry[], options: ChooseOptions) {
   const { rules, stripPrefix, maxFiles } = options;
   // The deepest subpath that holds a file is the one by which a person has named it.
   const subpaths = [...new Set(options.subpaths.map(normalSubpath))].sort((a, b) => b.length - a.length);
@@ -141,10 +133,14 @@ export function chooseFiles(entries: readonly TreeEntry[], options: ChooseOption
   }
   return {
     files: withoutClashes(chosen),
+    /** What is below the subpaths and no document; a folder that is left out stands there once. */
     leftOut,
+    /** Subpaths that do not exist in the commit. */
     emptySubpaths: subpaths.filter((subpath) => !met.has(subpath)),
   };
 }
+
+export type Choice = Readonly<ReturnType<typeof chooseFiles>>;
 
 /** The file, or the first folder above it, that the rules leave out; null when they leave out neither. */
 function refusedPart(path: string, mode: string, filter: PathFilter, subpath: string): LeftOut | null {

@@ -30,17 +30,6 @@ type Evidence = {
   readonly entries: ReadonlySet<PageUrl>;
 };
 
-export type Judgement = {
-  readonly accepted: ReadonlySet<PageUrl>;
-  /** Pages that look like error pages: their text is not used, and the next sync requests them again. */
-  readonly quarantined: ReadonlySet<PageUrl>;
-  readonly removed: ReadonlySet<PageUrl>;
-  /** New counts of misses for documents that stay. */
-  readonly misses: ReadonlyMap<PageUrl, number>;
-  /** Warnings for the log and the status. */
-  readonly warnings: readonly string[];
-};
-
 /** A page is removed after this many syncs in a row have not found it. */
 const MISSES_TO_REMOVE = 2;
 /** How many documents that still answer may leave the sitemap at once: this number, or this share. */
@@ -52,7 +41,7 @@ const MIN_SHARED_TARGET = 3;
  * Decides what a sync changes. The rule behind all others: a document is removed only when its absence is
  * certain, and a text replaces another only when it is a real page.
  */
-export function judge(evidence: Evidence): Judgement {
+export function judge(evidence: Evidence) {
   const warnings: string[] = [];
   const quarantined = quarantine(evidence);
   if (quarantined.size > 0) warnings.push(describeQuarantine(quarantined.size));
@@ -76,8 +65,18 @@ export function judge(evidence: Evidence): Judgement {
     if (absence === "unwanted" || count >= MISSES_TO_REMOVE) removed.add(url);
     else misses.set(url, count);
   }
-  return { accepted, quarantined, removed, misses, warnings };
+  return {
+    accepted,
+    /** Pages that look like error pages: their text is not used, and the next sync requests them again. */
+    quarantined,
+    removed,
+    /** New counts of misses for documents that stay. */
+    misses,
+    warnings,
+  };
 }
+
+export type Judgement = Readonly<ReturnType<typeof judge>>;
 
 /** Tells a person why pages that answered are missing. */
 export const describeQuarantine = (count: number): string =>

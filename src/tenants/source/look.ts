@@ -12,16 +12,6 @@ import { fetchMarkdown, linksOfLlmsTxt, MarkdownAlternates } from "../online/mar
 import { planOf, type TenantCrawler, type WantedPages, type WebAccess } from "../online/plan.ts";
 import type { GitTenant } from "../settings.ts";
 
-/** How a website can be read. */
-type FoundWebsite = {
-  readonly wanted: WantedPages;
-  readonly hasLlmsTxt: boolean;
-  /** Whether pages can be had as Markdown. */
-  readonly hasMarkdown: boolean;
-  /** The pages that a sync would begin with, of which there may be more behind links. */
-  readonly pages: readonly PageUrl[];
-};
-
 type LookOptions = { readonly access: WebAccess; readonly signal: AbortSignal };
 type Look = LookOptions & { readonly crawler: TenantCrawler };
 
@@ -35,7 +25,7 @@ const MARKDOWN_TRIES = 3;
  * Finds out how a website is best read: by the sitemaps that name pages below the given address, else by links.
  * @throws Failure of fetching the page at the address; `http_status`
  */
-export async function lookAtWebsite(url: PageUrl, options: LookOptions): Promise<FoundWebsite> {
+export async function lookAtWebsite(url: PageUrl, options: LookOptions) {
   const { access, signal } = options;
   await using crawler = access.openCrawler([new URL(url).hostname], { acceptMarkdown: true });
   const { status, finalUrl: entry, contentType } = await crawler.http.fetch(url, { signal });
@@ -68,7 +58,9 @@ export async function lookAtWebsite(url: PageUrl, options: LookOptions): Promise
   return {
     wanted: { ...byLinks, sitemapUrls: listed.sitemapUrls, followLinks: !isListed },
     hasLlmsTxt: links !== null,
+    /** Whether pages can be had as Markdown. */
     hasMarkdown,
+    /** Those that a sync would begin with, of which there may be more behind links. */
     pages: [...pages],
   };
 }
@@ -85,10 +77,7 @@ function prefixOf(entry: PageUrl): string | null {
 }
 
 /** The sitemaps, of those that robots.txt names and those in the usual places, that name wanted pages. */
-async function readSitemaps(
-  wanted: WantedPages,
-  look: Look,
-): Promise<{ readonly sitemapUrls: readonly PageUrl[]; readonly pages: ReadonlySet<PageUrl> }> {
+async function readSitemaps(wanted: WantedPages, look: Look) {
   const { crawler, signal } = look;
   const [entry] = wanted.entryUrls;
   const sitemapUrls: PageUrl[] = [];
@@ -135,15 +124,6 @@ async function hasAlternates(
   return false;
 }
 
-/** What reading a repository needs. */
-type FoundRepository = {
-  readonly revision: string;
-  /** Where its documentation is: a folder for it and the introduction at the top, else `.` for all of it. */
-  readonly subpaths: readonly string[];
-  /** Paths of the documents below the subpaths, which are at least one. */
-  readonly documents: readonly string[];
-};
-
 /** The folders in which projects keep their documentation, the likeliest first. */
 const FOLDERS = ["docs", "doc", "documentation", "website/docs", "site/docs", "docs-site", "guide", "guides"];
 
@@ -158,7 +138,7 @@ const MAX_FILES = 100_000;
 export async function lookAtRepository(
   tenant: GitTenant,
   { access, signal }: { readonly access: GitAccess; readonly signal: AbortSignal },
-): Promise<FoundRepository> {
+) {
   const directory = await mkdtemp(join(tmpdir(), "article-extractor-git-"));
   try {
     const home = join(directory, "home");
@@ -179,6 +159,7 @@ export async function lookAtRepository(
     const folder = FOLDERS.find((one) => all.some((path) => path.startsWith(`${one}/`)));
     const introductions = all.filter((path) => /^readme\.[a-z]{1,10}$/i.test(path));
     const subpaths = folder === undefined ? ["."] : [folder, ...introductions];
+    // A folder for the documentation and the introduction at the top, else all of it.
     return { revision, subpaths, documents: chosenFrom(subpaths) };
   } finally {
     await rm(directory, { recursive: true, force: true });

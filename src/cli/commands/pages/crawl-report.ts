@@ -6,7 +6,6 @@ import {
   type CrawlEvent,
   type CrawledPage,
   type CrawlNotice,
-  type CrawlOutput,
   type CrawlProgress,
   type CrawlSummary,
   type PageOutcome,
@@ -32,15 +31,9 @@ type CrawlReportParts = {
 };
 
 /** Reports a crawl to a person: the progress line, notices, a log line for each event, the summary. */
-export interface CrawlReport extends Disposable {
-  take(event: CrawlEvent): void;
-  /** Writes the closing lines. */
-  summarise(summary: CrawlSummary): readonly string[];
-  /** The message of the first failed page; null while none has failed. */
-  readonly firstFailure: string | null;
-}
+export type CrawlReport = ReturnType<typeof createCrawlReport>;
 
-export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
+export function createCrawlReport(parts: CrawlReportParts) {
   const { screen, log } = parts;
   const startedAt = performance.now();
   const pace = new Pace();
@@ -53,7 +46,7 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
   let draw = (): void => {};
   const timer = screen.isLive ? setInterval(() => draw(), REDRAW_MS) : null;
   return {
-    take(event) {
+    take(event: CrawlEvent): void {
       if (event.kind === "started" || event.kind === "page") {
         const { progress } = event;
         pace.mark(performance.now(), progress.progress);
@@ -79,7 +72,8 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
       }
       logEvent(event, log);
     },
-    summarise: (summary) =>
+    /** The closing lines. */
+    summarise: (summary: CrawlSummary): readonly string[] =>
       formatSummary(summary, {
         ...parts,
         elapsedMs: performance.now() - startedAt,
@@ -89,10 +83,11 @@ export function createCrawlReport(parts: CrawlReportParts): CrawlReport {
         doneBefore,
         hasPages,
       }),
-    get firstFailure() {
+    /** The message of the first failed page; null while none has failed. */
+    get firstFailure(): string | null {
       return [...examples.values()][0] ?? null;
     },
-    [Symbol.dispose]() {
+    [Symbol.dispose](): void {
       if (timer) clearInterval(timer);
       screen[Symbol.dispose]();
     },
@@ -219,13 +214,7 @@ const formatCounts = (counts: Readonly<Record<string, number>>): string =>
     .join(", ");
 
 /** Writes pages as JSON lines to stdout. */
-export interface LineOutput {
-  readonly output: CrawlOutput;
-  /** Writes the line of a page that failed; the others are written by the crawl. */
-  writeFailed(outcome: PageOutcome): Promise<void>;
-  /** Whether the reader has closed the output, as `head` does when it has enough. */
-  readonly isClosed: boolean;
-}
+export type LineOutput = ReturnType<typeof createLineOutput>;
 
 /**
  * @param options.directory keeps the frontier and the manifest; null keeps neither
@@ -238,7 +227,7 @@ export function createLineOutput(
     readonly directory: string | null;
     readonly stop: () => void;
   },
-): LineOutput {
+) {
   const { fields, directory, stop } = options;
   let isClosed = false;
   const write = async (value: unknown): Promise<void> => {
@@ -257,15 +246,17 @@ export function createLineOutput(
   };
   return {
     output: {
-      kind: "sink",
+      kind: "sink" as const,
       // A written line cannot be reused, so a page that has not changed is written again.
       sink: { put, has: async () => false, retire: async () => null },
       stateDirectory: directory === null ? null : join(directory, ".article-extractor"),
       manifestPath: directory === null ? null : join(directory, "manifest.json"),
     },
-    writeFailed: ({ url, httpStatus, error, depth, parent }) =>
+    /** Writes the line of a page that failed; the others are written by the crawl. */
+    writeFailed: ({ url, httpStatus, error, depth, parent }: PageOutcome): Promise<void> =>
       write({ url, success: false, http_status: httpStatus, error, depth, parent }),
-    get isClosed() {
+    /** Whether the reader has closed the output, as `head` does when it has enough. */
+    get isClosed(): boolean {
       return isClosed;
     },
   };

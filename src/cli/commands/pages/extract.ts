@@ -125,7 +125,7 @@ type ListWork = {
   readonly command: ExtractCommand;
   readonly parts: ListParts;
   readonly sink: Sink;
-  readonly progress: ListProgress;
+  readonly progress: ReturnType<typeof createListProgress>;
 };
 
 type Outcome = { readonly fetched: FetchedArticle } | { readonly failure: Failure };
@@ -217,17 +217,11 @@ async function formatListed(
 const describeFailure = (name: string, { code, message }: FailureRecord): string =>
   code === "invalid_url" || message.includes(name) ? message : `${name}: ${message}`;
 
-/** The progress line of a list. */
-interface ListProgress extends Disposable {
-  /** Counts a finished page. */
-  add(end: "done" | "failed"): void;
-}
-
-/** @param pages.todo those of the total that are not done before */
+/** The progress line of a list. @param pages.todo those of the total that are not done before */
 function createListProgress(
   screen: Screen,
   { total, todo }: { readonly total: number; readonly todo: number },
-): ListProgress {
+) {
   const pace = new Pace();
   const count = { done: total - todo, failed: 0 };
   const draw = (): void => {
@@ -238,10 +232,11 @@ function createListProgress(
   if (screen.isLive) draw();
   const timer = screen.isLive ? setInterval(draw, REDRAW_MS) : null;
   return {
-    add(end) {
+    /** Counts a finished page. */
+    add(end: "done" | "failed"): void {
       count[end]++;
     },
-    [Symbol.dispose]() {
+    [Symbol.dispose](): void {
       if (timer) clearInterval(timer);
       screen[Symbol.dispose]();
     },

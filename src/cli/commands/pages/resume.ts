@@ -4,31 +4,24 @@ import { Failure } from "../../../base/failure.ts";
 import { parsePageUrl } from "../../../urls/index.ts";
 import { attempt, type Sink } from "./output.ts";
 
-/** A file of JSON lines that an earlier run began, with its content. */
-export interface Resumed extends AsyncDisposable {
-  /** The sink that appends to it. */
-  readonly sink: Sink;
-  /** Takes a line of the page and returns its outcome; null when there is none, or none any more. */
-  take(name: string): "done" | "failed" | null;
-}
-
 /**
  * Opens a file of JSON lines to continue, or creates it. A line that was cut off at the end is dropped.
  * @throws Failure `unwritable_output`, and `unreadable_input` for a file that holds anything else
  */
-export async function openResumed(path: string): Promise<Resumed> {
+export async function openResumed(path: string) {
   const file = await attempt(path, () => open(path, "a+"));
   try {
     if (!(await file.stat()).isFile())
       throw new Failure("unwritable_output", `${path} is no regular file, which --resume needs`);
     const lines = await readLines(file, path);
     return {
-      take: (name) => lines.get(keyOf(name))?.pop() ?? null,
+      /** Takes a line of the page and gives its outcome; null when there is none, or none any more. */
+      take: (name: string) => lines.get(keyOf(name))?.pop() ?? null,
       sink: {
-        write: (text) => attempt(path, () => file.writeFile(text)),
+        write: (text: string) => attempt(path, () => file.writeFile(text)),
         finish: async () => {},
         [Symbol.asyncDispose]: async () => {},
-      },
+      } satisfies Sink,
       [Symbol.asyncDispose]: () => file.close(),
     };
   } catch (error) {
@@ -36,6 +29,9 @@ export async function openResumed(path: string): Promise<Resumed> {
     throw error;
   }
 }
+
+/** A file of JSON lines that an earlier run began, with its content. */
+export type Resumed = Awaited<ReturnType<typeof openResumed>>;
 
 /** The outcomes in the lines of each page; successes are taken first. */
 type Lines = Map<string, ("done" | "failed")[]>;

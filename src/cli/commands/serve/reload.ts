@@ -10,13 +10,6 @@ import type { TenantRegistry } from "../../../tenants/index.ts";
 import { type DeployedProgram, placeDeployment, readDeploymentText } from "../../deployment.ts";
 import type { Io } from "../../io.ts";
 
-/** A deployment file that is applied when it changes; dispose of it to stop looking. */
-type WatchedDeployment = Disposable & {
-  readonly state: () => DeploymentState;
-  /** Reads the file now, whether or not it seems to have changed. */
-  readonly readAgain: () => void;
-};
-
 type WatchOptions = DeployedProgram & {
   readonly io: Io;
   readonly log: Log;
@@ -33,9 +26,9 @@ const LOOK_EVERY_MS = 400;
 
 /**
  * Applies a running server's deployment file to its tenants whenever the file changes. A broken file changes
- * nothing: it is named in the log and in the state, and the server keeps its tenants.
+ * nothing: it is named in the log and in the state, and the server keeps its tenants. Dispose of it to stop looking.
  */
-export function watchDeployment(options: WatchOptions): WatchedDeployment {
+export function watchDeployment(options: WatchOptions) {
   const { log, io, deployment } = options;
   const { path } = deployment;
   let state: DeploymentState = { takenAt: new Date(), error: null, needRestart: [] };
@@ -77,12 +70,13 @@ export function watchDeployment(options: WatchOptions): WatchedDeployment {
   };
   const looking = isFile(path) ? lookAt(path, () => readInTurn(false)) : null;
   return {
-    state: () => state,
-    readAgain: () => {
+    state: (): DeploymentState => state,
+    /** Reads the file now, whether or not it seems to have changed. */
+    readAgain: (): void => {
       if (looking) void readInTurn(true);
       else log.warning("deployment is no file that can be read again", { path });
     },
-    [Symbol.dispose]() {
+    [Symbol.dispose](): void {
       isEnded = true;
       looking?.[Symbol.dispose]();
     },
