@@ -48,10 +48,13 @@ const registry = forAllTests(
 const search = forAllTests(openSearchServer(registry, { corsOrigins: [site.url] }));
 
 /** No script, style or connection but of the search, no markup from text, and nothing inline. */
-const STRICT = `default-src 'none'; script-src ${search.url}; connect-src ${search.url}; require-trusted-types-for 'script'; trusted-types 'none'`;
+const strict = (server = search.url): string =>
+  `default-src 'none'; script-src ${search.url}; connect-src ${server}; require-trusted-types-for 'script'; trusted-types 'none'`;
 const lineOf = (data = ""): string => `<script src="${search.url}/docs-search.js"${data}></script>`;
 
 type VisitOptions = {
+  /** Another server than the script's, which the line and the policy name. */
+  readonly server?: string;
   readonly html?: string;
   readonly policy?: string;
   readonly width?: number;
@@ -60,8 +63,9 @@ type VisitOptions = {
 };
 
 function visit(options: VisitOptions = {}, inBrowser = browser) {
-  html = options.html ?? lineOf();
-  policy = options.policy ?? STRICT;
+  const { server } = options;
+  html = options.html ?? lineOf(server && ` data-server="${server}"`);
+  policy = options.policy ?? strict(server);
   return inBrowser.visit({ origin: site.url, path: "/page", ...options });
 }
 
@@ -140,11 +144,7 @@ describe("the search box on another site with a strict policy", () => {
       url: `${site.url}/locks`,
     };
     await using fake = serveSearch(() => Response.json({ hits: [hit], total: 1 }));
-    const line = `${lineOf(` data-server="${fake.url}/"`)}`;
-    await using page = await visit({
-      html: line,
-      policy: `${STRICT}; connect-src ${fake.url}`.replace(/connect-src \S+; /, ""),
-    });
+    await using page = await visit({ server: `${fake.url}/` });
     const open = page.getByRole("button", { name: /Search the documentation/ });
     await open.click();
     expect(await options(page).count()).toBe(0);
@@ -196,7 +196,7 @@ describe("the search box on another site with a strict policy", () => {
     const looks = async (style: string): Promise<object> => {
       await using page = await visit({
         html: style + lineOf(),
-        policy: `${STRICT}; style-src 'unsafe-inline'`,
+        policy: `${strict()}; style-src 'unsafe-inline'`,
       });
       await page.keyboard.press("/");
       await field(page).fill("gate");
@@ -252,11 +252,7 @@ describe("the search box, when things go wrong", () => {
   test("says that the search does not answer where the server does not allow the site, and the console says why", async () => {
     await using closed = openSearchServer(registry);
     const warnings: string[] = [];
-    await using page = await visit({
-      html: lineOf(` data-server="${closed.url}"`),
-      policy: `default-src 'none'; script-src ${search.url}; connect-src ${closed.url}`,
-      expected: /CORS|ERR_|docs-search/,
-    });
+    await using page = await visit({ server: closed.url, expected: /CORS|ERR_|docs-search/ });
     page.on("console", (message) => warnings.push(message.text()));
     await page.keyboard.press("/");
     await page.keyboard.type("gate");
@@ -271,11 +267,7 @@ describe("the search box, when things go wrong", () => {
     [500, "The search does not answer."],
   ])("says what an answer of %i means", async (status, text) => {
     await using fake = serveSearch(() => Response.json({ detail: "no" }, { status }));
-    await using page = await visit({
-      html: lineOf(` data-server="${fake.url}"`),
-      policy: `default-src 'none'; script-src ${search.url}; connect-src ${fake.url}`,
-      expected: /status of|docs-search/,
-    });
+    await using page = await visit({ server: fake.url, expected: /status of|docs-search/ });
     await page.keyboard.press("/");
     await page.keyboard.type("gate");
     await page.getByText(text).waitFor();
@@ -290,10 +282,7 @@ describe("the search box, when things go wrong", () => {
       { ...hit, url: `${site.url}/ok`, snippet: `&lt;i&gt; <mark>m</mark> ${evil}</code></mark><code>` },
     ];
     await using fake = serveSearch(() => Response.json({ hits, total: 3 }));
-    await using page = await visit({
-      html: lineOf(` data-server="${fake.url}"`),
-      policy: `default-src 'none'; script-src ${search.url}; connect-src ${fake.url}; require-trusted-types-for 'script'; trusted-types 'none'`,
-    });
+    await using page = await visit({ server: fake.url });
     await page.keyboard.press("/");
     await page.keyboard.type("x");
     await options(page).first().waitFor();
