@@ -1,7 +1,7 @@
 type Value = string | number | boolean | null | undefined | ((event: Event) => void);
 
 /** Attributes by name; a function is a listener (`onclick`), true is an empty attribute, false and null mean none. */
-export type Attributes = Readonly<Record<string, Value>>;
+type Attributes = Readonly<Record<string, Value>>;
 
 /** The content of an element: nodes, and text that is never parsed as markup. */
 export type Child = Node | string | number | null | undefined | false;

@@ -4,20 +4,17 @@ import { fill, h } from "./dom.ts";
 export class RequestFailed extends Error {
   override readonly name = "RequestFailed";
   readonly status: number;
-  readonly code: string;
+  readonly code: string = "";
   /** The invalid fields, each with the reason. */
-  readonly fields: readonly { readonly path: string; readonly message: string }[];
-  readonly requestId: string | null;
+  readonly fields: readonly { readonly path: string; readonly message: string }[] = [];
+  readonly requestId: string | null = null;
   /** When another try is worthwhile, in seconds; null when the server does not say. */
-  readonly retryAfterSeconds: number | null;
+  readonly retryAfterSeconds: number | null = null;
 
   constructor(status: number, detail: string, parts: Partial<RequestFailed> = {}) {
     super(detail);
     this.status = status;
-    this.code = parts.code ?? "";
-    this.fields = parts.fields ?? [];
-    this.requestId = parts.requestId ?? null;
-    this.retryAfterSeconds = parts.retryAfterSeconds ?? null;
+    Object.assign(this, parts);
   }
 }
 

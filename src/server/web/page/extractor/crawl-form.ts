@@ -54,10 +54,9 @@ const MORE: readonly Field[] = [
   },
 ];
 
-/**
- * Creates the form for a new crawl.
- * @param onSubmitted gets the job's id
- */
+const FIELDS = [...MAIN, ...MORE];
+
+/** Creates the form for a new crawl. @param onSubmitted gets the job's id */
 export function crawlForm(onSubmitted: (id: string) => void): HTMLElement {
   const problem = h("div");
   const follow = h("input", { type: "checkbox", id: "crawl-follow", checked: true });
@@ -143,7 +142,7 @@ const listOf = (form: HTMLElement, name: string): string[] =>
 
 function readForm(form: HTMLElement): Record<string, unknown> {
   const body: Record<string, unknown> = {};
-  for (const { name, kind } of [...MAIN, ...MORE]) {
+  for (const { name, kind } of FIELDS) {
     const value = input(form, name).value.trim();
     if (kind === "list") body[name] = listOf(form, name);
     else if (value !== "") body[name] = kind === "number" ? Number(value) : value;
@@ -153,11 +152,11 @@ function readForm(form: HTMLElement): Record<string, unknown> {
 
 function clearErrors(form: HTMLElement): void {
   for (const error of form.querySelectorAll<HTMLElement>(".field-error")) error.hidden = true;
-  for (const { name } of [...MAIN, ...MORE]) input(form, name).removeAttribute("aria-invalid");
+  for (const { name } of FIELDS) input(form, name).removeAttribute("aria-invalid");
 }
 
 function completeAddresses(form: HTMLElement): void {
-  for (const { name, isAddresses } of [...MAIN, ...MORE])
+  for (const { name, isAddresses } of FIELDS)
     if (isAddresses)
       input(form, name).value = listOf(form, name)
         .map((line) => readAddress(line).url ?? line)
@@ -180,7 +179,7 @@ function faultsOf(form: HTMLElement): Fault[] {
 function showFaults(form: HTMLElement, more: HTMLDetailsElement, faults: readonly Fault[]): boolean {
   let first: HTMLElement | null = null;
   for (const { path, message } of faults) {
-    const known = [...MAIN, ...MORE].find(({ name }) => name === path.split(".")[0]);
+    const known = FIELDS.find(({ name }) => name === path.split(".")[0]);
     if (!known) continue;
     const field = input(form, known.name);
     const place = form.querySelector<HTMLElement>(`#${idOf(known.name)}-error`);

@@ -108,12 +108,16 @@ class JobView {
     if (job.status === "completed") {
       const kinds = Object.keys(DOWNLOADS) as (keyof typeof DOWNLOADS)[];
       const buttons = kinds.map((what) =>
-        h("button.small", { type: "button", onclick: () => void this.#save(what) }, DOWNLOADS[what].label),
+        h(
+          "button.small",
+          { type: "button", onclick: () => this.#do(() => this.#save(what)) },
+          DOWNLOADS[what].label,
+        ),
       );
       fill(this.#actions, h("span.fine", "Save as"), ...buttons);
     } else if (isOver(job)) fill(this.#actions);
     else {
-      const cancel = (): void => void this.#cancel();
+      const cancel = (): void => this.#do(() => this.#cancel());
       const label = job.cancel_requested ? "Stopping …" : "Cancel";
       const isDisabled = job.cancel_requested ? "true" : null;
       fill(
@@ -150,24 +154,20 @@ class JobView {
   }
 
   async #cancel(): Promise<void> {
-    if (this.#job?.cancel_requested) return;
-    try {
-      this.#showJob(await cancelJob(this.#id));
-    } catch (error) {
-      showProblem(this.#trouble, error);
-    }
+    if (!this.#job?.cancel_requested) this.#showJob(await cancelJob(this.#id));
   }
 
   async #save(what: keyof typeof DOWNLOADS): Promise<void> {
     const path = downloadPath(this.#id, what);
     const { file } = DOWNLOADS[what];
-    try {
-      // Only a request of ours can have a key; without one the browser writes the file while it comes.
-      if (!hasKey()) return h("a", { href: path, download: file }).click();
-      saveBlob(file, await (await request(path)).blob());
-    } catch (error) {
-      showProblem(this.#trouble, error);
-    }
+    // Only a request of ours can have a key; without one the browser writes the file while it comes.
+    if (!hasKey()) h("a", { href: path, download: file }).click();
+    else saveBlob(file, await (await request(path)).blob());
+  }
+
+  /** Does what a button says, or tells why that could not be done. */
+  #do(action: () => Promise<void>): void {
+    action().catch((error) => showProblem(this.#trouble, error));
   }
 }
 

@@ -27,9 +27,10 @@ export function tabs(label: string, list: readonly Tab[]): HTMLElement {
     ),
   );
   const unseen = new Map(list.entries());
+  const primary = list.findIndex(({ isPrimary }) => isPrimary);
   let chosen = 0;
   let isReadersChoice = false;
-  const isApart = (place: number): boolean => wide.matches && list[place]?.isPrimary === true;
+  const isApart = (place: number): boolean => wide.matches && place === primary;
   const update = (): void => {
     if (isApart(chosen)) chosen = list.findIndex(({ isPrimary }) => !isPrimary);
     for (const [place, button] of buttons.entries()) {
@@ -59,10 +60,9 @@ export function tabs(label: string, list: readonly Tab[]): HTMLElement {
     event.preventDefault();
     choose(open[target]!, true);
   });
-  const hasPrimary = list.some(({ isPrimary }) => isPrimary);
-  if (hasPrimary)
-    for (const [place, panel] of panels.entries()) if (!list[place]?.isPrimary) fitWindow(panel, wide);
-  const element = h(hasPrimary ? "div.tabs.beside" : "div.tabs", bar, ...panels);
+  if (primary >= 0)
+    for (const [place, panel] of panels.entries()) if (place !== primary) fitWindow(panel, wide);
+  const element = h(primary < 0 ? "div.tabs" : "div.tabs.beside", bar, ...panels);
   const onChange = (): void => {
     if (!element.isConnected) wide.removeEventListener("change", onChange);
     else {

@@ -18,14 +18,6 @@ type RenderOptions = {
   readonly onLink?: (address: string) => boolean;
 };
 
-type RenderedMarkdown = {
-  readonly element: HTMLElement;
-  /** Shows the document up to the heading with this anchor, and goes there. */
-  readonly goTo: (anchor: string) => boolean;
-  /** The headings outside lists, quotes and the like, in their order, also those that are not shown yet. */
-  readonly headings: readonly RenderedHeading[];
-};
-
 export type RenderedHeading = {
   readonly level: number;
   readonly text: string;
@@ -43,10 +35,8 @@ const MAX_CODE = 300_000;
  * Renders untrusted Markdown as elements. Only elements named here are created, text stays text, links lead only to
  * http, https and mail, and no picture is loaded before a click on it.
  */
-export function renderMarkdown(markdown: string, options: RenderOptions): RenderedMarkdown {
-  const view = new MarkdownView(readMarkdown(markdown), options);
-  return { element: view.element, goTo: (anchor) => view.goTo(anchor), headings: view.outline() };
-}
+export const renderMarkdown = (markdown: string, options: RenderOptions): MarkdownView =>
+  new MarkdownView(readMarkdown(markdown), options);
 
 class MarkdownView {
   readonly element = h("div.prose");
@@ -67,6 +57,7 @@ class MarkdownView {
     this.#showMore();
   }
 
+  /** Shows the document up to the heading with this anchor, and goes there. @returns whether there is one */
   goTo(anchor: string): boolean {
     const wanted = comparable(anchor);
     for (;;) {
@@ -80,6 +71,7 @@ class MarkdownView {
     }
   }
 
+  /** The headings outside lists, quotes and the like, in their order, also those that are not shown yet. */
   outline(): RenderedHeading[] {
     return this.#document.blocks.flatMap((block) => {
       if (block.kind !== "heading") return [];

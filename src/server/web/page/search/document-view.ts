@@ -40,7 +40,9 @@ export async function showDocument(
     const found = await fetchDocument(place.documentTenant, uri, signal);
     signal.throwIfAborted();
     const onLink = (address: string): boolean => openInside(address, found.url, place);
-    const { element: prose, goTo, headings } = renderMarkdown(found.markdown, { base: found.url, onLink });
+    const view = renderMarkdown(found.markdown, { base: found.url, onLink });
+    const { element: prose } = view;
+    const headings = view.outline();
     // Many documents begin with their title; others get it here.
     if (!prose.querySelector("h1")) prose.prepend(h("h1", found.title));
     const shown = headings.filter(({ text, level }) => level <= 3 && text !== "" && text !== found.title);
@@ -54,7 +56,7 @@ export async function showDocument(
       copies.about(current);
     });
     announce(`Document: ${found.title}`);
-    if (place.anchor === null || !goTo(place.anchor)) focusStart(element);
+    if (place.anchor === null || !view.goTo(place.anchor)) focusStart(element);
     return (among) => fill(neighbours, ...(among ? neighbourLinks(among) : []));
   } catch (error) {
     if (signal.aborted) throw error;

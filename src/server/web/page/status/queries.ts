@@ -6,31 +6,18 @@ import { placeHash } from "../search/place.ts";
 
 const SIZE = 50;
 
-/** The lists, each with what it counts. */
-const LISTS: readonly {
-  readonly title: string;
-  readonly meaning: string;
-  readonly of: (record: QueriesRecord) => readonly QueryCounts[];
-  readonly count: (query: QueryCounts) => number;
-}[] = [
-  {
-    title: "Most frequent",
-    meaning: "by the number of searches",
-    of: ({ frequent }) => frequent,
-    count: ({ searches }) => searches,
-  },
-  {
-    title: "Nothing found",
-    meaning: "searches without a hit",
-    of: (record) => record.without_hits,
-    count: (query) => query.without_hits,
-  },
-  {
-    title: "Nothing opened",
-    meaning: "hits, but no document opened within ten minutes",
-    of: (record) => record.without_click,
-    count: ({ searches, without_hits: empty, followed }) => searches - empty - followed,
-  },
+type List = "frequent" | "without_hits" | "without_click";
+
+/** The title of each list, what it means, and what it counts of a query. */
+const LISTS: readonly (readonly [List, title: string, meaning: string, (query: QueryCounts) => number])[] = [
+  ["frequent", "Most frequent", "by the number of searches", ({ searches }) => searches],
+  ["without_hits", "Nothing found", "searches without a hit", (query) => query.without_hits],
+  [
+    "without_click",
+    "Nothing opened",
+    "hits, but no document opened within ten minutes",
+    ({ searches, without_hits: empty, followed }) => searches - empty - followed,
+  ],
 ];
 
 let asked = new AbortController();
@@ -49,15 +36,23 @@ export async function showQueries(element: HTMLElement, days: string): Promise<v
         "p.fine",
         `${counted(record.searches, "search", "searches")} for ${counted(record.queries, "query", "queries")} since ${record.since}`,
       ),
-      h("div.lists", ...LISTS.map((list) => section(list, record))),
+      h(
+        "div.lists",
+        ...LISTS.map(([list, title, meaning, count]) =>
+          h(
+            "section",
+            { "aria-label": title },
+            h("h3", title),
+            h("p.fine", meaning),
+            listOf(record[list], count),
+          ),
+        ),
+      ),
     );
   } catch (error) {
     if (!signal.aborted) showProblem(element, error, () => void showQueries(element, days));
   }
 }
-
-const section = ({ title, meaning, of, count }: (typeof LISTS)[number], record: QueriesRecord): HTMLElement =>
-  h("section", { "aria-label": title }, h("h3", title), h("p.fine", meaning), listOf(of(record), count));
 
 function listOf(queries: readonly QueryCounts[], count: (query: QueryCounts) => number): HTMLElement {
   if (queries.length === 0) return h("p", "None.");
