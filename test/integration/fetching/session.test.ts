@@ -64,6 +64,12 @@ async function setCookies(session: BrowsingSession, ...cookies: string[]): Promi
   await session.saved();
 }
 
+/** Opens a session, sets cookies in it as an answer does, and closes it. */
+async function setOnce(cookies: readonly string[], options: Partial<StorageOptions> = {}): Promise<void> {
+  await using session = open(options);
+  await setCookies(session, ...cookies);
+}
+
 const WRITER = new URL("../../support/session-writer.ts", import.meta.url).pathname;
 
 const spawnWriter = (prefix: string, count: number) =>
@@ -194,10 +200,7 @@ describe("a session that is kept", () => {
 
   test("can be read only by its user", async () => {
     writeFileSync(file, '{"cookies":[],"origins":[]}', { mode: 0o644 });
-    {
-      await using session = open();
-      await setCookies(session, "sid=1");
-    }
+    await setOnce(["sid=1"]);
     const directory = `${file}.changes`;
     const merged = done().map((name) => join(directory, "done", name));
     const paths = [file, directory, join(directory, "done"), ...merged, join(directory, "lock")];
@@ -208,10 +211,7 @@ describe("a session that is kept", () => {
     const target = join(directory, "target.json");
     writeFileSync(target, '{"cookies":[],"origins":[]}');
     symlinkSync(target, file);
-    {
-      await using session = open();
-      await setCookies(session, "sid=1");
-    }
+    await setOnce(["sid=1"]);
     expect(JSON.parse(readFileSync(target, "utf8")).cookies).toHaveLength(1);
   });
 
@@ -232,15 +232,9 @@ describe("a session that is kept", () => {
   });
 
   test("writes nothing when nothing changes", async () => {
-    {
-      await using first = open();
-      await setCookies(first, "sid=1");
-    }
+    await setOnce(["sid=1"]);
     const before = done().length;
-    {
-      await using second = open();
-      await setCookies(second, "sid=1");
-    }
+    await setOnce(["sid=1"]);
     expect(done()).toHaveLength(before);
   });
 
@@ -260,16 +254,10 @@ describe("a session that is kept", () => {
   test("prunes merged changes after the retention", async () => {
     let now = Date.now();
     const times = { now: () => now, retentionMs: 5_000 };
-    {
-      await using session = open(times);
-      await setCookies(session, "a=1");
-    }
+    await setOnce(["a=1"], times);
     expect(done()).toHaveLength(1);
     now += 6_000;
-    {
-      await using session = open(times);
-      await setCookies(session, "b=1");
-    }
+    await setOnce(["b=1"], times);
     expect(done()).toHaveLength(1);
     expect(names()).toEqual(["a", "b"]);
   });
@@ -298,19 +286,13 @@ describe("a file that several processes share", () => {
       await writer.exited;
       reported.push(...text.split("\n").slice(0, -1));
     }
-    {
-      await using session = open();
-      await setCookies(session, "last=1");
-    }
+    await setOnce(["last=1"]);
     expect(names()).toEqual(expect.arrayContaining(reported));
     expect(waiting()).toEqual([]);
   });
 
   test("reads waiting changes, and merges them once the lock is free", async () => {
-    {
-      await using session = open();
-      await setCookies(session, "first=1");
-    }
+    await setOnce(["first=1"]);
     const lock = new Database(join(`${file}.changes`, "lock"));
     lock.run("BEGIN EXCLUSIVE");
     const session = open();
@@ -327,10 +309,7 @@ describe("a file that several processes share", () => {
     const lines: string[] = [];
     const log = createLog({ level: "warning", format: "json", write: (line) => lines.push(line) });
     let now = Date.now();
-    {
-      await using session = open();
-      await setCookies(session, "first=1");
-    }
+    await setOnce(["first=1"]);
     const lock = new Database(join(`${file}.changes`, "lock"));
     lock.run("BEGIN EXCLUSIVE");
     const session = open({ log, maxEntries: 2, maxAgeMs: 1_000, now: () => now });
