@@ -129,7 +129,7 @@ const COMPARISONS = 8;
 const SAMPLE = 20;
 
 /** A page's place among those of its make, and whether it is to be rendered now; otherwise it waits. */
-export type Place = { readonly place: number; readonly isCompared: boolean };
+type Place = { readonly place: number; readonly isCompared: boolean };
 
 /** The pages whose wait is over. */
 export type Released = {

@@ -88,20 +88,17 @@ const GOODBYE_MS = 5_000;
 
 /** Ends what waits for the database some time after a process was told to leave. */
 function closeSoonAfter(leave: AbortSignal | undefined, frontier: Frontier): Disposable {
-  let timer: Timer | undefined;
+  const stack = new DisposableStack();
   const close = async (): Promise<void> => {
     // It is closed once more in the end, which tells what fails.
     await Promise.allSettled([frontier[Symbol.asyncDispose]()]);
   };
-  const leaving = onAbort(leave, () => {
-    timer = setTimeout(close, GOODBYE_MS);
-  });
-  return {
-    [Symbol.dispose]() {
-      leaving[Symbol.dispose]();
-      clearTimeout(timer);
-    },
+  const wait = (): void => {
+    const timer = setTimeout(close, GOODBYE_MS);
+    stack.defer(() => clearTimeout(timer));
   };
+  stack.use(onAbort(leave, wait));
+  return stack;
 }
 
 async function openFrontier(

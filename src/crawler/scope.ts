@@ -17,14 +17,12 @@ export interface Scope {
   noteStored(url: PageUrl, text: string): void;
   /** Tells whether the site has answered pages of this pattern with one and the same text. */
   isEcho(url: PageUrl): boolean;
-  /** Splits a page's links into the crawl's, however deep, and the reasons for refusing the others. */
-  chooseLinks(links: readonly Link[], page: LinkContext): ChosenLinks;
+  /**
+   * Splits a page's links into the crawl's, however deep, and the reasons for refusing the others.
+   * @param isNofollow whether the page asks crawlers not to follow any of its links
+   */
+  chooseLinks(links: readonly Link[], isNofollow: boolean): ChosenLinks;
 }
-
-type LinkContext = {
-  /** Whether the page asks crawlers not to follow any of its links. */
-  readonly isNofollow: boolean;
-};
 
 type ChosenLinks = { readonly links: readonly PageUrl[]; readonly refused: ReadonlyMap<LinkRefusal, number> };
 
@@ -38,11 +36,11 @@ export function createScope(plan: CrawlPlan, now: number): Scope {
   const isNamed = (url: PageUrl): boolean =>
     plan.allowPrefixes.some((prefix) => prefix.includes(SOURCES.slice(0, -1)) && url.startsWith(prefix));
 
-  const refuseLink = (link: Link, page: LinkContext): LinkRefusal | null => {
+  const refuseLink = (link: Link, isNofollow: boolean): LinkRefusal | null => {
     const refusal = refusalOf(link.url, origins);
     if (refusal !== null) return refusal;
     if (isSourceCopy(link.url) && !isNamed(link.url)) return "source_copy";
-    if (plan.respectsMetaRobots && (page.isNofollow || link.isNofollow)) return "nofollow";
+    if (plan.respectsMetaRobots && (isNofollow || link.isNofollow)) return "nofollow";
     return isTrap(link.url, now) || echoes.has(link.url) ? "trap" : null;
   };
 
@@ -56,13 +54,13 @@ export function createScope(plan: CrawlPlan, now: number): Scope {
     noteStored: (url, text) => echoes.note(url, text),
     isEcho: (url) => echoes.has(url),
     addOrigin: (origin) => void origins.add(origin),
-    chooseLinks(links, page) {
+    chooseLinks(links, isNofollow) {
       const chosen = new Set<PageUrl>();
       const refused = new Map<LinkRefusal, number>();
       if (!plan.followsLinks) return { links: [], refused };
       for (const written of links) {
         const link = { ...written, url: withoutSession(written.url) };
-        const refusal = refuseLink(link, page);
+        const refusal = refuseLink(link, isNofollow);
         if (refusal === null) chosen.add(link.url);
         else refused.set(refusal, (refused.get(refusal) ?? 0) + 1);
       }

@@ -53,17 +53,14 @@ export class PagesUnderway {
   until(stop: AbortSignal): Disposable {
     this.#trying = new AbortController();
     this.#storing = new AbortController();
-    let timer: Timer | undefined;
-    const stopping = onAbort(stop, () => {
+    const stack = new DisposableStack();
+    const end = (): void => {
       this.#trying.abort();
-      timer = setTimeout(() => this.#storing.abort(), STORING_MS);
-    });
-    return {
-      [Symbol.dispose]() {
-        stopping[Symbol.dispose]();
-        clearTimeout(timer);
-      },
+      const timer = setTimeout(() => this.#storing.abort(), STORING_MS);
+      stack.defer(() => clearTimeout(timer));
     };
+    stack.use(onAbort(stop, end));
+    return stack;
   }
 
   /** Waits until none is left of those that are under way now. */

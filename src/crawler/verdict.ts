@@ -166,9 +166,8 @@ type Judged = {
 /** Settles a page, with its links if it was read. */
 export function settle(attempt: Attempt, { outcome, validators, visit }: Judged): Verdict {
   const { page, parts, gate } = attempt;
-  const { links, refused } = parts.scope.chooseLinks(visit?.extraction?.links ?? [], {
-    isNofollow: visit !== undefined && robotsOf(visit).nofollow,
-  });
+  const isNofollow = visit !== undefined && robotsOf(visit).nofollow;
+  const { links, refused } = parts.scope.chooseLinks(visit?.extraction?.links ?? [], isNofollow);
   const settlement = {
     page,
     outcome: { ...NOTHING, ...outcome, durationMs: gate.requests > 0 ? durationOf(attempt) : null },

@@ -26,9 +26,6 @@ type StoredRow = {
 type PageRow = { readonly page: number };
 type Count = { readonly count: number };
 
-/** A page whose links were not followed because they are too deep. */
-type DeepPage = { readonly id: number; readonly depth: number; readonly links: readonly PageUrl[] };
-
 /** Keeps what is stored of each page, and the links of pages, from run to run. */
 export class PageMemory {
   readonly #run: number;
@@ -91,7 +88,7 @@ export class PageMemory {
   }
 
   /** Takes the links of such a page in order to follow them. */
-  takeDeepPage(pageId: number): DeepPage | null {
+  takeDeepPage(pageId: number) {
     const row = this.#sql.get<{ urls: Uint8Array }>`
       UPDATE link SET too_deep = 0 WHERE page = ${pageId} AND too_deep > 0 RETURNING urls`;
     const place = this.#sql.get<{ depth: number }>`SELECT depth FROM page WHERE id = ${pageId}`;

@@ -98,10 +98,7 @@ export class OutcomeTable {
   }
 
   /** Drops the queued pages with these numbers, excluding the last. */
-  dropQueued(
-    from: number,
-    to: number,
-  ): { readonly entries: number; readonly links: number; readonly takenOver: number } {
+  dropQueued(from: number, to: number) {
     const entries = this.#sql.run`INSERT OR REPLACE INTO outcome (seq, page, run, status, reason)
       SELECT ${this.#lastSeq} + row_number() OVER (ORDER BY id), id, ${this.#run}, ${SKIPPED}, 'max_pages'
         FROM page WHERE state IN (0, 2) AND source < 2 AND id >= ${from} AND id < ${to}`;

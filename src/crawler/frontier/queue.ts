@@ -26,25 +26,19 @@ type QueueClaim = {
   readonly isHostExclusive: boolean;
 };
 
-type QueueClaims = {
-  readonly pages: readonly ClaimedPage[];
-  readonly untried: number;
-  readonly waitMs: number | null;
-};
-
 /** The maximum number of hosts whose ids are cached; a page links to few. */
 const MAX_HOST_IDS = 10_000;
 
 /** The waiting pages by host and depth. Call its methods inside a transaction that ends with `flush`. */
 export class PageQueue {
   readonly #run: number;
-  readonly #memory: Pick<PageMemory, "known" | "wasGone">;
+  readonly #memory: PageMemory;
   readonly #sql: Statements;
   readonly #hostIds = new Map<string, number>();
   // The changes of the transaction by host, so that each host is updated once and not for each of a page's links.
   readonly #added = new Map<number, { queued: number; depth: number }>();
 
-  constructor(db: Database, run: number, memory: Pick<PageMemory, "known" | "wasGone">) {
+  constructor(db: Database, run: number, memory: PageMemory) {
     this.#run = run;
     this.#memory = memory;
     this.#sql = new Statements(db);
@@ -133,7 +127,7 @@ export class PageQueue {
   }
 
   /** @returns pages, how many without a try may still be claimed, and how long it is worth waiting for more */
-  claim(options: QueueClaim): QueueClaims {
+  claim(options: QueueClaim) {
     const claimed: ClaimedPage[] = this.#claimWaiting(options);
     const retried = claimed.length;
     const count = Math.min(options.count, retried + options.untried);

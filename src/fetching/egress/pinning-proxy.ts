@@ -17,8 +17,6 @@ export type PinningProxy = AsyncDisposable & {
   readonly username: string;
   /** A password made for this proxy, so that other programs on the machine cannot use it. */
   readonly password: string;
-  /** The last 100 refusals, which tell why a page came out incomplete. */
-  readonly refusals: readonly Failure[];
   /** Why the last connection to a URL's host failed; null when it succeeded. */
   failureFor(url: string): Failure | null;
   /** The failure behind an answer of the proxy itself; null when the answer is the target's. */
@@ -36,7 +34,6 @@ type PinningProxyOptions = RouteOptions & {
 export async function openPinningProxy(options: PinningProxyOptions): Promise<PinningProxy> {
   const username = "egress";
   const password = crypto.randomUUID();
-  const refusals: Failure[] = [];
   const errors = new Map<string, unknown>();
   // No server knows this mark, so none can pass its answer off as the proxy's.
   const mark = crypto.randomUUID();
@@ -60,9 +57,6 @@ export async function openPinningProxy(options: PinningProxyOptions): Promise<Pi
     onError: ({ host }, error) => {
       if (errors.size >= MAX_KEPT_ERRORS) errors.clear();
       errors.set(host, error);
-      if (!(error instanceof Failure) || error.code !== "egress_refused") return;
-      refusals.push(error);
-      if (refusals.length > MAX_REFUSALS) refusals.shift();
     },
   };
   const server = net.createServer({ pauseOnConnect: false }, (client) => {
@@ -80,7 +74,6 @@ export async function openPinningProxy(options: PinningProxyOptions): Promise<Pi
     url: `http://127.0.0.1:${port}`,
     username,
     password,
-    refusals,
     failureFor,
     answered: (headers, url) => (headers[MARK_HEADER] === mark ? failureFor(url) : null),
     async [Symbol.asyncDispose]() {
@@ -91,7 +84,6 @@ export async function openPinningProxy(options: PinningProxyOptions): Promise<Pi
   };
 }
 
-const MAX_REFUSALS = 100;
 const MAX_KEPT_ERRORS = 1000;
 const MARK_HEADER = "x-pinning-proxy";
 
