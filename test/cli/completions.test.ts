@@ -4,20 +4,14 @@ import { join } from "node:path";
 import manifest from "../../package.json" with { type: "json" };
 import { COMMANDS, type Command, CRAWL_COMMAND, EXTRACT_COMMAND } from "../../src/cli/commands.ts";
 import { runBinary, runShell } from "../support/binary.ts";
+import { folderTenant } from "../support/deployment.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 const offeredBy = ({ flags }: Command) => flags;
 const ALL_OFFERED = COMMANDS.flatMap(offeredBy);
 
 const deploymentOf = (...codenames: string[]): string =>
-  JSON.stringify({
-    tenants: codenames.map((codename) => ({
-      source_type: "filesystem",
-      codename,
-      docs_name: codename,
-      docs_root_dir: codename,
-    })),
-  });
+  JSON.stringify({ tenants: codenames.map((codename) => folderTenant(codename)) });
 
 /**
  * What bash offers after the words, once the program's completion script is loaded.

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BINARY, cleanEnvironment, requireBinary, runBinary, runShell } from "../support/binary.ts";
+import { folderTenant } from "../support/deployment.ts";
 import { type GitServer, serveGit } from "../support/git-server.ts";
 import { KILLS } from "../support/kills.ts";
 import { FIXTURES } from "../support/old-state.ts";
@@ -95,12 +96,7 @@ test(
   async () => {
     for (let round = 0; round < KILLS; round++) {
       const root = join(work.path, `old-${round}`);
-      const tenant = {
-        source_type: "filesystem",
-        codename: "tool",
-        docs_name: "Tool",
-        docs_root_dir: "docs",
-      };
+      const tenant = folderTenant("tool", { docs_root_dir: "docs" });
       const cwd = project(root, 0, tenant);
       const env = environmentOf(root);
       cpSync(join(FIXTURES, "state-0.1.0/search-state"), join(root, "state"), { recursive: true });
@@ -120,12 +116,7 @@ test(
 test("servers of two deployments with one state directory and codename answer from their own", async () => {
   const root = join(work.path, "served");
   const folders = WORDS.map((word, number) => {
-    const tenant = {
-      source_type: "filesystem",
-      codename: "guide",
-      docs_name: "Guide",
-      docs_root_dir: "docs",
-    };
+    const tenant = folderTenant("guide", { docs_root_dir: "docs" });
     const folder = project(root, number, tenant);
     mkdirSync(join(folder, "docs"));
     writeFileSync(join(folder, "docs/guide.md"), `# Guide\n\nThe word of this one is ${word}.\n`);

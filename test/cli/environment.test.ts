@@ -8,7 +8,7 @@ import { startExtractor } from "../support/extractor-server.ts";
 import { serveRecordingSite } from "../support/recording-site.ts";
 import { Served, writeDeployment } from "../support/served.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
-import { until } from "../support/until.ts";
+import { untilTrue } from "../support/until.ts";
 
 const ENV = { ARTICLE_EXTRACTOR_TIMOUT: "5", DOCS_SEARCH_STATE_DIRR: "state" };
 const LINES = [
@@ -60,10 +60,7 @@ describe("misspelt variables", () => {
 
   test("servers warn once, however many processes there are", async () => {
     await using extractor = await startExtractor({ env: { ...ENV, WEB_CONCURRENCY: "2" } });
-    await until(
-      () => extractor.stderr(),
-      (said) => said.includes("serving"),
-    );
+    await untilTrue(() => extractor.stderr().includes("serving"));
     expect(extractor.stderr().match(/is no setting/g)).toHaveLength(2);
     await using search = await Served.start(writeDeployment(), { env: ENV });
     expect(search.said.match(/is no setting/g)).toHaveLength(2);
@@ -122,11 +119,7 @@ describe("-v", () => {
     await using server = await startExtractor({ words, env, isSilent: levels.length === 0 });
     await server.get("/health");
     await server.get("/openapi.json");
-    if (levels.length > 0)
-      await until(
-        () => levelsOf(server.stderr()),
-        (found) => found.length >= levels.length,
-      );
+    if (levels.length > 0) await untilTrue(() => levelsOf(server.stderr()).length >= levels.length);
     expect(levelsOf(server.stderr()).sort()).toEqual(levels);
   });
 
@@ -138,11 +131,7 @@ describe("-v", () => {
     const root = writeDeployment({ log_level: "error" });
     await using server = await Served.start(root, { words, env, isSilent: levels.length === 0 });
     await fetch(`${server.url}/mcp.json`);
-    if (levels.length > 0)
-      await until(
-        () => levelsOf(server.said),
-        (found) => found.length >= levels.length,
-      );
+    if (levels.length > 0) await untilTrue(() => levelsOf(server.said).length >= levels.length);
     expect(levelsOf(server.said)).toEqual(levels);
   });
 });

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { KILLS } from "../support/kills.ts";
 import { Served, writeDeployment } from "../support/served.ts";
-import { until } from "../support/until.ts";
+import { untilTrue } from "../support/until.ts";
 
 const PAGES = 100;
 const OLD = "abalone";
@@ -39,10 +39,7 @@ test(
     let current: string = OLD;
     {
       await using first = await Served.start(root);
-      await until(
-        () => first.search(OLD),
-        ({ error }) => error === null,
-      );
+      await untilTrue(async () => (await first.search(OLD)).error === null);
     }
     let killedWhileBuilding = 0;
     for (let kill = 0; kill < KILLS; kill++) {
@@ -62,10 +59,7 @@ test(
       await using again = await Served.start(root);
       const [before, after] = [await count(again, current), await count(again, other)];
       expect([before, after].filter((found) => found === 100)).not.toEqual([]);
-      await until(
-        () => count(again, other),
-        (found) => found === 100,
-      );
+      await untilTrue(async () => (await count(again, other)) === 100);
       expect(await count(again, other)).toBe(100);
       current = other;
     }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { runBinary } from "../support/binary.ts";
 import { startForwardProxy } from "../support/forward-proxy.ts";
 import { Served, writeDeployment } from "../support/served.ts";
-import { until } from "../support/until.ts";
+import { until, untilTrue } from "../support/until.ts";
 
 const TWO = { uvicorn_workers: 2, log_level: "info" };
 
@@ -38,18 +38,12 @@ const leadersIn = (said: string): number => said.split("this process builds and 
 describe.if(process.platform === "linux")("two processes on one port", () => {
   test("answer on when one is killed, and are two again", async () => {
     await using served = await Served.start(writeDeployment(TWO));
-    await until(
-      () => served.search("no_proxy"),
-      ({ error }) => error === null,
-    );
+    await untilTrue(async () => (await served.search("no_proxy")).error === null);
     const [first = 0, ...others] = copiesOf(served);
     expect(others).toHaveLength(1);
     process.kill(first, "SIGKILL");
     // As a zombie it may have threads left, and with them its sockets.
-    await until(
-      () => statOf(first),
-      (stat) => stat === null,
-    );
+    await untilTrue(() => statOf(first) === null);
     for (let request = 0; request < 50; request++) expect((await served.search("no_proxy")).error).toBeNull();
     expect(
       await until(
@@ -70,17 +64,11 @@ describe.if(process.platform === "linux")("two processes on one port", () => {
   test("have one builder, and another one when it is killed", async () => {
     const root = writeDeployment(TWO);
     await using served = await Served.start(root);
-    await until(
-      () => served.search("no_proxy"),
-      ({ error }) => error === null,
-    );
+    await untilTrue(async () => (await served.search("no_proxy")).error === null);
     expect(leadersIn(served.said)).toBe(1);
     // The builder has said so with its own number; killing both in turn gets it, and the last one has taken over.
     for (const pid of copiesOf(served)) process.kill(pid, "SIGKILL");
-    await until(
-      () => leadersIn(served.said),
-      (count) => count === 2,
-    );
+    await untilTrue(() => leadersIn(served.said) === 2);
     expect(leadersIn(served.said)).toBe(2);
     writeFileSync(join(root, "docs/retries.md"), "# Retries\n\nBack-off doubles.\n");
     const found = await until(

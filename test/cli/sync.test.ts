@@ -17,7 +17,7 @@ import {
   webTenant,
   writeSyncDeployment,
 } from "../support/sync-run.ts";
-import { until } from "../support/until.ts";
+import { until, untilTrue } from "../support/until.ts";
 
 const roots: string[] = [];
 const deploy = async (deployment: Parameters<typeof writeSyncDeployment>[0]): Promise<string> => {
@@ -160,14 +160,8 @@ describe("a server with sources elsewhere", () => {
     site.fill(3);
     const root = await deploy({ tenants: [webTenant(site.sitemap)] });
     await using served = await Served.start(root, { env: SYNC_ENVIRONMENT });
-    await until(
-      () => statusOf(served, "manual"),
-      ({ history }) => history.length === 1,
-    );
-    await until(
-      () => statusOf(served, "manual"),
-      ({ state }) => state === "idle",
-    );
+    await untilTrue(async () => (await statusOf(served, "manual")).history.length === 1);
+    await untilTrue(async () => (await statusOf(served, "manual")).state === "idle");
     site.write("/docs/new", "New");
     const first = await trigger(served, "manual");
     expect(first.status).toBe(202);
@@ -269,10 +263,7 @@ describe("a server with sources elsewhere", () => {
     );
     server.protect("x-access-token:another");
     await fetch(`${served.url}/handbook/sync/trigger`, { method: "POST", headers });
-    await until(
-      () => ask("/handbook/sync/status"),
-      (text) => text.includes("Authentication failed"),
-    );
+    await untilTrue(async () => (await ask("/handbook/sync/status")).includes("Authentication failed"));
     for (const path of ["/health", "/metrics", "/mcp.json", "/"]) await ask(path);
     isOver = true;
     await watching;

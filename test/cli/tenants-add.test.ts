@@ -21,7 +21,7 @@ import {
   temporary,
   tenantsOf,
 } from "../support/tenants-run.ts";
-import { until } from "../support/until.ts";
+import { until, untilTrue } from "../support/until.ts";
 
 beforeEach(setUp);
 afterEach(tearDown);
@@ -275,10 +275,7 @@ test("a running server takes a tenant over that is added, and forgets one that i
   makeFolder("docs", "a.md");
   await add("docs", "--codename", "tool");
   await using served = await Served.start(root, { env: environment() });
-  await until(
-    () => served.search("barges"),
-    ({ results }) => results?.length === 1,
-  );
+  await untilTrue(async () => (await served.search("barges")).results?.length === 1);
   makeFolder("more", "b.md");
   await add("more");
   const search = () => served.call("root_search", { tenant_codename: "more", query: "barges" });

@@ -3,6 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BINARY, runShell } from "../support/binary.ts";
 import { type CommandOptions, runCommand } from "../support/command.ts";
+import { folderTenant as tenant } from "../support/deployment.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { indexIn } from "../support/state-place.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -17,13 +18,6 @@ const keys =
 writeFileSync(join(root, "weir/keys.md"), keys);
 writeFileSync(join(root, "weir/caches.md"), "# Caches\n\nThe rotation of caches.\n");
 writeFileSync(join(root, "mill/wheel.md"), "# The wheel\n\nIts rotation drives the mill.\n");
-const tenant = (codename: string, more: object = {}): object => ({
-  source_type: "filesystem",
-  codename,
-  docs_name: codename,
-  docs_root_dir: codename,
-  ...more,
-});
 const tenants = [
   tenant("weir", { test_queries: { words: ["rotate", "zeppelin"] } }),
   tenant("mill"),
@@ -43,11 +37,7 @@ describe("index TENANT", () => {
 
   test("goes on after a tenant that cannot be read, and exits with 1", async () => {
     const config = join(root, "broken.json");
-    const folder = { source_type: "filesystem", docs_name: "x" };
-    const tenants = [
-      { ...folder, codename: "gone", docs_root_dir: "nowhere" },
-      { ...folder, codename: "mill", docs_root_dir: "mill" },
-    ];
+    const tenants = [tenant("gone", { docs_root_dir: "nowhere" }), tenant("mill")];
     writeFileSync(config, JSON.stringify({ tenants }));
     const { exitCode, stdout, stderr } = await run(["index", "--all", "--json", "--config", config]);
     expect(exitCode).toBe(1);
@@ -64,18 +54,10 @@ describe("search --library", () => {
   const search = (...words: string[]) => run(["search", "rotation", "--config", config, ...words]);
   beforeAll(async () => {
     config = join(root, "versions.json");
-    const tenant = (codename: string, library: string, version: string, folder: string) => ({
-      source_type: "filesystem",
-      codename,
-      docs_name: codename,
-      docs_root_dir: folder,
-      library,
-      version,
-    });
     const tenants = [
-      tenant("weir1", "weir", "1.4", "weir"),
-      tenant("weir2", "weir", "2.1", "weir"),
-      tenant("mill1", "@my/mill", "1", "mill"),
+      tenant("weir1", { library: "weir", version: "1.4", docs_root_dir: "weir" }),
+      tenant("weir2", { library: "weir", version: "2.1", docs_root_dir: "weir" }),
+      tenant("mill1", { library: "@my/mill", version: "1", docs_root_dir: "mill" }),
     ];
     writeFileSync(config, JSON.stringify({ tenants }));
     const locked = {
@@ -241,13 +223,8 @@ describe("HTML documents of a folder", () => {
   beforeAll(async () => {
     mkdirSync(join(directory(), "handbook"), { recursive: true });
     writeFileSync(join(directory(), "handbook/page.html"), page);
-    const tenant = {
-      source_type: "filesystem",
-      codename: "handbook",
-      docs_name: "x",
-      docs_root_dir: "handbook",
-    };
-    writeFileSync(join(directory(), "deployment.json"), JSON.stringify({ tenants: [tenant] }));
+    const file = JSON.stringify({ tenants: [tenant("handbook")] });
+    writeFileSync(join(directory(), "deployment.json"), file);
     await run(["index", "handbook"], { cwd: directory() });
   });
 
@@ -312,8 +289,7 @@ describe("a tenant whose index a server would build, without a server", () => {
   const state = (): string => join(root, "unserved");
   const builds = (): string => join(root, "builds.json");
   beforeAll(() => {
-    const tenant = { source_type: "filesystem", codename: "weir", docs_name: "weir", docs_root_dir: "weir" };
-    writeFileSync(builds(), JSON.stringify({ tenants: [{ ...tenant, allow_index_builds: true }] }));
+    writeFileSync(builds(), JSON.stringify({ tenants: [tenant("weir", { allow_index_builds: true })] }));
   });
 
   test.each([

@@ -41,3 +41,12 @@ export const repository = {
   git_subpaths: ["docs"],
 };
 export const tenants = (...list: object[]): object => ({ tenants: list });
+
+/** A folder of the tenant's name. */
+export const folderTenant = (codename: string, more: object = {}): object => ({
+  source_type: "filesystem",
+  codename,
+  docs_name: codename,
+  docs_root_dir: codename,
+  ...more,
+});

@@ -2,18 +2,12 @@ import { expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runCommand } from "../../support/command.ts";
+import { folderTenant as tenant } from "../../support/deployment.ts";
 import { writeTree } from "../../support/search-server.ts";
 
 test("a search filters by what HTML, front matter, paths and the deployment say", async () => {
   const html = (lang: string, date: string) =>
     `<html lang="${lang}"><head><title>Quay</title><meta property="article:published_time" content="${date}"></head><body><main><h1>Quay</h1><p>Le bateau est amarr\u00e9 au quai du port, et la mar\u00e9e monte lentement. Boat.</p></main></body></html>`;
-  const tenant = (codename: string, more: object) => ({
-    source_type: "filesystem",
-    codename,
-    docs_name: codename,
-    docs_root_dir: codename,
-    ...more,
-  });
   const root = writeTree({
     "old/quay.html": html("fr", "2024-02-29"),
     "old/front.md": "---\nlang: de\ndate: 2020-01-01\n---\n# Front\n\nBoat.\n",

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
+import { folderTenant } from "../../support/deployment.ts";
 import { openRegistry, writeTree } from "../../support/search-server.ts";
 import { indexIn } from "../../support/state-place.ts";
 
@@ -7,12 +8,9 @@ const search = { size: 10, wordMatch: false, timeoutMs: 5000 };
 
 test("many tenants are searched in turn, more of them than stay open", async () => {
   const docs = writeTree({ "a.md": "# Apples\n\nThey are red.\n" });
-  const tenants = Array.from({ length: 40 }, (_, index) => ({
-    source_type: "filesystem",
-    codename: `tenant-${index}`,
-    docs_name: "x",
-    docs_root_dir: docs,
-  }));
+  const tenants = Array.from({ length: 40 }, (_, index) =>
+    folderTenant(`tenant-${index}`, { docs_root_dir: docs }),
+  );
   await using registry = openRegistry({ tenants });
   for (const { codename } of registry.list()) await registry.build(codename);
   for (let round = 0; round < 3; round++)

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Database, openDatabase, openLeases } from "../../../src/base/database/index.ts";
 import { NO_FILTER } from "../../../src/search/attributes.ts";
 import { leaseOf } from "../../../src/tenants/sync-book.ts";
+import { folderTenant } from "../../support/deployment.ts";
 import { openRegistry, type TestRegistry, writeTree } from "../../support/search-server.ts";
 import { indexIn, keyIn } from "../../support/state-place.ts";
 import { until } from "../../support/until.ts";
@@ -88,12 +89,9 @@ test("wherever a tenant's index is damaged, a search of several finds what the o
     `# Page ${number}\n\nThe sluicegate. ${words(number)}\n`,
   ]);
   const docs = writeTree(Object.fromEntries(pages));
-  const tenants = Array.from({ length: 8 }, (_, number) => ({
-    source_type: "filesystem",
-    codename: number === 0 ? "another" : `damaged-${number}`,
-    docs_name: "x",
-    docs_root_dir: docs,
-  }));
+  const tenants = Array.from({ length: 8 }, (_, number) =>
+    folderTenant(number === 0 ? "another" : `damaged-${number}`, { docs_root_dir: docs }),
+  );
   await using several = openRegistry({ tenants });
   for (const { codename } of several.list()) await several.build(codename);
   for (const [number, { codename }] of several.list().entries()) {

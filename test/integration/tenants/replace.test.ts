@@ -5,6 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { readDeployment } from "../../../src/settings/index.ts";
 import type { TenantSettings } from "../../../src/tenants/index.ts";
+import { folderTenant } from "../../support/deployment.ts";
 import { serveLocal } from "../../support/local.ts";
 import { openRegistry, type TestRegistry, writeTree } from "../../support/search-server.ts";
 import { indexIn } from "../../support/state-place.ts";
@@ -16,13 +17,8 @@ const settingsOf = (tenants: readonly object[]): readonly TenantSettings[] =>
   readDeployment(JSON.stringify({ infrastructure, tenants }), { name: "d.json", directory: "/" }).tenants;
 
 const docs = writeTree({ "a.md": "# Apples\n\nThey are red.\n" });
-const folder = (codename: string, more: object = {}): object => ({
-  source_type: "filesystem",
-  codename,
-  docs_name: codename,
-  docs_root_dir: docs,
-  ...more,
-});
+const folder = (codename: string, more: object = {}): object =>
+  folderTenant(codename, { docs_root_dir: docs, ...more });
 
 let registry: TestRegistry;
 const open = (tenants: readonly object[]): TestRegistry => {
