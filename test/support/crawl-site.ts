@@ -11,14 +11,7 @@ export type CrawlVisit = {
 
 export type CrawlRoute = string | ((visit: CrawlVisit, times: number) => Response | Promise<Response>);
 
-export type CrawlSite = AsyncDisposable & {
-  readonly origin: string;
-  readonly visits: readonly CrawlVisit[];
-  /** How often a path (with query) was asked for. */
-  count(path: string): number;
-  /** Most requests that were under way at the same time. */
-  peak(): number;
-};
+export type CrawlSite = ReturnType<typeof serveCrawlSite>;
 
 const HTML = { "content-type": "text/html; charset=utf-8" };
 
@@ -42,10 +35,7 @@ export const redirect = (to: string): Response =>
  * Serves the routes of a test on loopback, by path with query, then by path: a text is a page's HTML, `{origin}`
  * in it becomes the site's. Anything else is `*`, or 404 without words.
  */
-export function serveCrawlSite(
-  routes: Readonly<Record<string, CrawlRoute>>,
-  hostname = "127.0.0.1",
-): CrawlSite {
+export function serveCrawlSite(routes: Readonly<Record<string, CrawlRoute>>, hostname = "127.0.0.1") {
   const visits: CrawlVisit[] = [];
   let open = 0;
   let peak = 0;
@@ -71,7 +61,9 @@ export function serveCrawlSite(
   return {
     origin: `http://${hostname}:${server.port}`,
     visits,
-    count: (path) => visits.filter((visit) => visit.path === path).length,
+    /** How often a path (with query) was asked for. */
+    count: (path: string) => visits.filter((visit) => visit.path === path).length,
+    /** Most requests that were under way at the same time. */
     peak: () => peak,
     [Symbol.asyncDispose]: () => server.stop(true),
   };

@@ -5,18 +5,7 @@ import { BINARY, cleanEnvironment, requireBinary } from "./binary.ts";
 import { freePort, untilReady } from "./local.ts";
 
 /** The built program as `serve extractor`; disposing of it kills it and removes its directories. */
-export type ExtractorProcess = AsyncDisposable & {
-  readonly url: string;
-  readonly pid: number;
-  /** A directory of this server alone: its current one, and its output root. */
-  readonly directory: string;
-  /** All that it has written to stderr so far. */
-  readonly stderr: () => string;
-  readonly exited: Promise<number>;
-  signal(name: NodeJS.Signals): void;
-  get(path: string, init?: RequestInit): Promise<Response>;
-  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
-};
+export type ExtractorProcess = Awaited<ReturnType<typeof startExtractor>>;
 
 export type ExtractorProcessOptions = {
   readonly env?: Readonly<Record<string, string>>;
@@ -35,7 +24,7 @@ export type ExtractorProcessOptions = {
 const START_MS = 60_000;
 
 /** Starts a server on a free port of loopback and waits until it listens. */
-export async function startExtractor(options: ExtractorProcessOptions = {}): Promise<ExtractorProcess> {
+export async function startExtractor(options: ExtractorProcessOptions = {}) {
   requireBinary();
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "serve-extractor-"));
   const port = options.port ?? (options.isSilent ? freePort() : 0);
@@ -80,12 +69,14 @@ export async function startExtractor(options: ExtractorProcessOptions = {}): Pro
   return {
     url,
     pid: child.pid,
+    /** A directory of this server alone: its current one, and its output root. */
     directory,
+    /** All that it has written to stderr so far. */
     stderr: () => written,
     exited: child.exited,
-    signal: (name) => child.kill(name),
-    get: (path, init) => fetch(`${url}${path}`, init),
-    post: (path, body, headers) =>
+    signal: (name: NodeJS.Signals) => child.kill(name),
+    get: (path: string, init?: RequestInit) => fetch(`${url}${path}`, init),
+    post: (path: string, body: unknown, headers?: Readonly<Record<string, string>>) =>
       fetch(`${url}${path}`, {
         method: "POST",
         headers: { "content-type": "application/json", ...headers },

@@ -12,16 +12,12 @@ type ProxyArguments = {
   readonly hosts: Readonly<Record<string, string>>;
 };
 
-export type ProxyRequest = { readonly line: string; readonly authorized: boolean; readonly head: string };
+type ProxyRequest = { readonly line: string; readonly authorized: boolean; readonly head: string };
 
-export type ForwardProxy = AsyncDisposable & {
-  readonly port: number;
-  /** What the proxy was asked so far. */
-  requests(): Promise<readonly ProxyRequest[]>;
-};
+export type ForwardProxy = Awaited<ReturnType<typeof startForwardProxy>>;
 
 /** Starts the proxy in a process of its own. */
-export async function startForwardProxy(options: ProxyArguments): Promise<ForwardProxy> {
+export async function startForwardProxy(options: ProxyArguments) {
   const child = Bun.spawn([process.execPath, import.meta.path, JSON.stringify(options)], { stdout: "pipe" });
   const lines: string[] = [];
   let announce: (port: number) => void = () => {};
@@ -44,7 +40,8 @@ export async function startForwardProxy(options: ProxyArguments): Promise<Forwar
   })();
   return {
     port: await port,
-    async requests() {
+    /** What the proxy was asked so far. */
+    async requests(): Promise<readonly ProxyRequest[]> {
       await Bun.sleep(50); // the pipe's last line may be under way
       return lines.map((line) => JSON.parse(line));
     },

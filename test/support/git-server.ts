@@ -118,22 +118,10 @@ const AUTHOR = {
   GIT_CONFIG_GLOBAL: "/dev/null",
 };
 
-export type GitServer = AsyncDisposable & {
-  readonly origin: string;
-  /** Method, path and query of each request so far. */
-  readonly requests: readonly string[];
-  /** Bytes that were sent as bodies so far. */
-  readonly sentBytes: () => number;
-  /** A repository at `${origin}/${name}.git`. */
-  create(name: string): Promise<TestRepository>;
-  /** Asks for these credentials from now on (`user:password`); null for none. */
-  protect(credentials: string | null): void;
-  /** Answers instead of git, until null is given. */
-  intercept(answer: ((request: Request) => Response | null) | null): void;
-};
+export type GitServer = Awaited<ReturnType<typeof serveGit>>;
 
 /** Serves repositories with git's own `http-backend` on loopback. */
-export async function serveGit(): Promise<GitServer> {
+export async function serveGit() {
   const root = await mkdtemp(join(tmpdir(), "git-server-"));
   const backend = join((await Bun.$`git --exec-path`.text()).trim(), "git-http-backend");
   const requests: string[] = [];
@@ -153,13 +141,18 @@ export async function serveGit(): Promise<GitServer> {
   });
   return {
     origin: server.url.origin,
+    /** Method, path and query of each request so far. */
     requests,
+    /** Bytes that were sent as bodies so far. */
     sentBytes: () => sent,
-    create: (name) => TestRepository.create(join(root, `${name}.git`)),
-    protect: (wanted) => {
+    /** A repository at `${origin}/${name}.git`. */
+    create: (name: string) => TestRepository.create(join(root, `${name}.git`)),
+    /** Asks for these credentials from now on (`user:password`); null for none. */
+    protect: (wanted: string | null) => {
       credentials = wanted;
     },
-    intercept: (answer) => {
+    /** Answers instead of git, until null is given. */
+    intercept: (answer: typeof intercept) => {
       intercept = answer;
     },
     [Symbol.asyncDispose]: async () => {

@@ -4,13 +4,7 @@ import { serveLocal } from "./local.ts";
 export const SCRIPTED = ["other_script", "inline_text", "attribute", "data", "late", "container"] as const;
 export type Scripted = (typeof SCRIPTED)[number];
 
-export type LearnedSite = AsyncDisposable & {
-  readonly origin: string;
-  /** The paths that were asked for, in order. */
-  readonly asked: readonly string[];
-  /** The words that page `n` has in a browser. */
-  wordsOf(n: number): readonly string[];
-};
+export type LearnedSite = ReturnType<typeof serveLearnedSite>;
 
 type SiteOptions = {
   readonly pages: number;
@@ -54,11 +48,7 @@ const WORD: Readonly<Record<Scripted, (n: number) => string>> = {
 const spelt = (n: number): string => [...String(n)].map((digit) => "abcdefghij"[Number(digit)]).join("");
 
 /** A site whose first page links to all others. All have the same script, which changes no text. */
-export function serveLearnedSite({
-  pages,
-  scripted,
-  changesFrom = Number.POSITIVE_INFINITY,
-}: SiteOptions): LearnedSite {
+export function serveLearnedSite({ pages, scripted, changesFrom = Number.POSITIVE_INFINITY }: SiteOptions) {
   const asked: string[] = [];
   const links = Array.from({ length: pages }, (_, at) => `<li><a href="/p${at + 1}">Page ${at + 1}</a></li>`);
   const html = (n: number): string => {
@@ -94,8 +84,10 @@ export function serveLearnedSite({
   });
   return {
     origin: server.url.origin,
+    /** The paths that were asked for, in order. */
     asked,
-    wordsOf(n) {
+    /** The words that page `n` has in a browser. */
+    wordsOf(n: number) {
       const kind = scripted.get(n);
       const own = kind === "late" ? [] : [`page${spelt(n)}`];
       return [...own, ...(kind ? [WORD[kind](n)] : []), ...(n >= changesFrom ? [`number${n}`] : [])];

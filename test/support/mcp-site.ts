@@ -1,12 +1,6 @@
 import { serveLocal } from "./local.ts";
 /** A site of loopback with the kinds of pages that a model may ask for; dispose of it to close it. */
-export type McpSite = AsyncDisposable & {
-  readonly origin: string;
-  /** How often a path was asked for. */
-  readonly count: (path: string) => number;
-  /** Requests that wait for an answer that never comes. */
-  readonly waiting: () => number;
-};
+export type McpSite = ReturnType<typeof startMcpSite>;
 
 const sentence = (number: number): string =>
   `Paragraph ${number} tells of the tide, the quay and the boats that were moored there before the storm of that year.`;
@@ -37,7 +31,7 @@ const PAGES: Readonly<Record<string, string>> = {
 
 const html = { headers: { "content-type": "text/html; charset=utf-8" } };
 
-export function startMcpSite(): McpSite {
+export function startMcpSite() {
   const counts = new Map<string, number>();
   let waiting = 0;
   const server = serveLocal(async (request) => {
@@ -58,7 +52,9 @@ export function startMcpSite(): McpSite {
   });
   return {
     origin: server.url.origin,
-    count: (path) => counts.get(path) ?? 0,
+    /** How often a path was asked for. */
+    count: (path: string) => counts.get(path) ?? 0,
+    /** Requests that wait for an answer that never comes. */
     waiting: () => waiting,
     [Symbol.asyncDispose]: () => server.stop(true),
   };

@@ -14,17 +14,7 @@ export type SiteAnswer = {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-export type NumberedSite = AsyncDisposable & {
-  readonly origin: string;
-  /** Every answered request so far, in order of arrival. */
-  readonly visits: readonly SiteVisit[];
-  /** How often a path was asked for. */
-  count(path: string): number;
-  /** Requests that are under way. */
-  readonly open: number;
-  /** Most requests that were under way at the same time. */
-  readonly peak: number;
-};
+export type NumberedSite = ReturnType<typeof serveNumberedSite>;
 
 export type NumberedSiteOptions = {
   readonly pages: number;
@@ -52,7 +42,7 @@ export function crawlPage(title: string, links: readonly string[] = [], words = 
  * Serves a tree of pages on loopback: `/` links to `/p/1` … `/p/fanOut`, page n to the pages
  * `n * fanOut + 1` … `(n + 1) * fanOut` as far as there are pages, each a level deeper.
  */
-export function serveNumberedSite(options: NumberedSiteOptions): NumberedSite {
+export function serveNumberedSite(options: NumberedSiteOptions) {
   const { pages, fanOut = 10, answerMs = 0, until, answers = {} } = options;
   const visits: SiteVisit[] = [];
   let open = 0;
@@ -73,11 +63,15 @@ export function serveNumberedSite(options: NumberedSiteOptions): NumberedSite {
   });
   return {
     origin: server.url.origin,
+    /** Every answered request so far, in order of arrival. */
     visits,
-    count: (path) => visits.filter((visit) => visit.path === path).length,
+    /** How often a path was asked for. */
+    count: (path: string) => visits.filter((visit) => visit.path === path).length,
+    /** Requests that are under way. */
     get open() {
       return open;
     },
+    /** Most requests that were under way at the same time. */
     get peak() {
       return peak;
     },

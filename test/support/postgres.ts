@@ -21,14 +21,7 @@ const DATABASE = "test";
 const SETTINGS = ["fsync=off", "full_page_writes=off", "max_connections=300", "listen_addresses='127.0.0.1'"];
 
 /** A schema of its own on the server that all tests of a run share; disposing of it drops it. */
-export interface TestDatabase extends AsyncDisposable {
-  /** For `ARTICLE_EXTRACTOR_DATABASE_URL`. */
-  readonly url: string;
-  /** For `ARTICLE_EXTRACTOR_DATABASE_SCHEMA`. */
-  readonly schema: string;
-  /** Opens it once more, as another process would; it is closed with the schema. */
-  open(parts?: OpenParts): Promise<Postgres>;
-}
+export type TestDatabase = Awaited<ReturnType<typeof testDatabase>>;
 
 type OpenParts = { readonly log?: Log; readonly metrics?: Metrics; readonly connections?: number };
 
@@ -36,10 +29,7 @@ type OpenParts = { readonly log?: Log; readonly metrics?: Metrics; readonly conn
  * Makes a schema with all tables.
  * @param server a server of the test's own; without it the shared one
  */
-export async function testDatabase(
-  server?: Pick<PostgresServer, "url">,
-  { isEmpty = false } = {},
-): Promise<TestDatabase> {
+export async function testDatabase(server?: Pick<PostgresServer, "url">, { isEmpty = false } = {}) {
   shared ??= server === undefined ? shareServer() : null;
   const url = server?.url ?? (await shared) ?? "";
   const schema = `test_${crypto.randomUUID().replaceAll("-", "").slice(0, 16)}`;
@@ -51,8 +41,11 @@ export async function testDatabase(
   };
   if (!isEmpty) await migrate(await open());
   return {
+    /** For `ARTICLE_EXTRACTOR_DATABASE_URL`. */
     url,
+    /** For `ARTICLE_EXTRACTOR_DATABASE_SCHEMA`. */
     schema,
+    /** Opens it once more, as another process would; it is closed with the schema. */
     open,
     async [Symbol.asyncDispose]() {
       const dropping = await openPostgres({ url, schema, log: silentLog, metrics: noMetrics });
@@ -63,23 +56,10 @@ export async function testDatabase(
 }
 
 /** A server of a test's own, for faults; it ends with the test's process at the latest. */
-export interface PostgresServer extends AsyncDisposable {
-  readonly url: string;
-  /** Its data directory, which belongs to the user that runs it. */
-  readonly directory: string;
-  /** Writes a file of the data directory that only its user can read, such as `pg_hba.conf`. */
-  write(name: string, text: string): void;
-  /** `immediate` is as if the machine's power were cut, but for what the system has not yet written. */
-  stop(mode: "immediate" | "fast"): Promise<void>;
-  start(): Promise<void>;
-  /** Stops (SIGSTOP) the processes that serve connections, or all with the one that accepts them. */
-  freeze(which: "connections" | "all"): void;
-  /** Lets all of them go on. */
-  thaw(): void;
-}
+export type PostgresServer = Awaited<ReturnType<typeof startPostgres>>;
 
 /** Starts a server; `settings` are lines of postgresql.conf. */
-export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
+export async function startPostgres(settings: readonly string[] = []) {
   const directory = run([...AS_OWNER, "mktemp", "-d", "/tmp/article-extractor-postgres.XXXXXX"]);
   const port = await reservePort("127.0.0.1", 0);
   const data = join(directory, "data");
@@ -96,17 +76,23 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
   };
   return {
     url: `postgres://postgres@127.0.0.1:${port}/${DATABASE}`,
+    /** Its data directory, which belongs to the user that runs it. */
     directory: data,
-    write(name, text) {
+    /** Writes a file of the data directory that only its user can read, such as `pg_hba.conf`. */
+    write(name: string, text: string) {
       run([...AS_OWNER, "tee", join(data, name)], text);
       run([...AS_OWNER, "chmod", "600", join(data, name)]);
     },
     start,
-    stop: async (mode) => void run([...AS_OWNER, "pg_ctl", "-D", data, "-w", "-m", mode, "stop"]),
-    freeze(which) {
+    /** `immediate` is as if the machine's power were cut, but for what the system has not yet written. */
+    stop: async (mode: "immediate" | "fast") =>
+      void run([...AS_OWNER, "pg_ctl", "-D", data, "-w", "-m", mode, "stop"]),
+    /** Stops (SIGSTOP) the processes that serve connections, or all with the one that accepts them. */
+    freeze(which: "connections" | "all") {
       for (const { pid, args } of children())
         if (which === "all" || args.includes(" 127.0.0.1(")) process.kill(pid, "SIGSTOP");
     },
+    /** Lets all of them go on. */
     thaw() {
       for (const { pid } of children()) process.kill(pid, "SIGCONT");
     },

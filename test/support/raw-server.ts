@@ -13,12 +13,7 @@ export type RawRequest = {
   readonly connection: number;
 };
 
-export type RawServer = AsyncDisposable & {
-  readonly port: number;
-  /** Every request so far, in order. */
-  readonly requests: readonly RawRequest[];
-  readonly connections: () => number;
-};
+export type RawServer = Awaited<ReturnType<typeof startRawServer>>;
 
 export type RawServerOptions = {
   /** Writes whatever it likes to the socket, malformed answers included. */
@@ -31,7 +26,7 @@ export type RawServerOptions = {
  * A server that leaves every byte of the answer to the test: node:http would repair what tests want broken.
  * It reads requests one after another on a connection.
  */
-export async function startRawServer(options: RawServerOptions): Promise<RawServer> {
+export async function startRawServer(options: RawServerOptions) {
   const requests: RawRequest[] = [];
   const sockets = new Set<net.Socket>();
   let connections = 0;
@@ -68,6 +63,7 @@ export async function startRawServer(options: RawServerOptions): Promise<RawServ
   if (address === null || typeof address === "string") throw new Error("the server has no port");
   return {
     port: address.port,
+    /** Every request so far, in order. */
     requests,
     connections: () => connections,
     async [Symbol.asyncDispose]() {

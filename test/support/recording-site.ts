@@ -2,12 +2,6 @@ import { serveLocal } from "./local.ts";
 /** A request as the site saw it. */
 export type SeenRequest = { readonly path: string; readonly headers: Readonly<Record<string, string>> };
 
-export type RecordingSite = AsyncDisposable & {
-  readonly origin: string;
-  /** Every request so far, in order. */
-  readonly seen: readonly SeenRequest[];
-};
-
 const PAGE = `<html><head><title>Tide tables</title></head><body><article><p>${"The gate opens at low water. ".repeat(40)}</p></article></body></html>`;
 
 /**
@@ -15,7 +9,7 @@ const PAGE = `<html><head><title>Tide tables</title></head><body><article><p>${"
  * `/silent` never answers; `/status/N` answers N, with that page; `/bytes/N` is a page of N bytes;
  * `/to?url=` redirects there.
  */
-export function serveRecordingSite(): RecordingSite {
+export function serveRecordingSite() {
   const seen: SeenRequest[] = [];
   const server = serveLocal((request) => {
     const url = new URL(request.url);
@@ -27,5 +21,9 @@ export function serveRecordingSite(): RecordingSite {
     const status = kind === "status" ? Number(argument) : 200;
     return new Response(body, { status, headers: { "content-type": "text/html; charset=utf-8" } });
   });
-  return { origin: server.url.origin, seen, [Symbol.asyncDispose]: () => server.stop(true) };
+  return {
+    origin: server.url.origin /** Every request so far, in order. */,
+    seen,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
 }

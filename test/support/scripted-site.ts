@@ -2,16 +2,6 @@ import { serveLocal } from "./local.ts";
 /** A request to the site. */
 export type ScriptedVisit = { readonly path: string; readonly headers: Readonly<Record<string, string>> };
 
-/** A site whose pages need a browser; disposing of it closes it. */
-export type ScriptedSite = AsyncDisposable & {
-  readonly origin: string;
-  readonly visits: readonly ScriptedVisit[];
-  /** How often a path was asked for. */
-  count(path: string): number;
-  /** A person sits down at the window that shows `/desk`, and logs in there. */
-  letPersonIn(): void;
-};
-
 const WORDS = "The wheel of the mill turns slowly and the water falls over the weir all day long. ".repeat(3);
 const page = (body: string, head = ""): string =>
   `<!doctype html><html><head><title>Mill</title>${head}</head><body>${body}</body></html>`;
@@ -85,7 +75,8 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   ),
 };
 
-export function serveScriptedSite(): ScriptedSite {
+/** A site whose pages need a browser; disposing of it closes it. */
+export function serveScriptedSite() {
   const visits: ScriptedVisit[] = [];
   let isPersonHere = false;
   const server = serveLocal((request) => {
@@ -97,7 +88,9 @@ export function serveScriptedSite(): ScriptedSite {
   return {
     origin: `http://127.0.0.1:${server.port}`,
     visits,
-    count: (path) => visits.filter((visit) => visit.path === path).length,
+    /** How often a path was asked for. */
+    count: (path: string) => visits.filter((visit) => visit.path === path).length,
+    /** A person sits down at the window that shows `/desk`, and logs in there. */
     letPersonIn: () => {
       isPersonHere = true;
     },

@@ -3,12 +3,7 @@ import { Glob } from "bun";
 import type { Certificate } from "./certificates.ts";
 
 /** A site that is being served; dispose it to close its socket and all connections. */
-export type ServedSite = AsyncDisposable & {
-  /** Scheme, host and port without a slash at the end: `http://127.0.0.1:43210`. */
-  readonly origin: string;
-  /** Path and query of every request so far, in order of arrival; it grows while the site is served. */
-  readonly requests: readonly string[];
-};
+export type ServedSite = Awaited<ReturnType<typeof serveSite>>;
 
 const SITE_DIRECTORY = join(import.meta.dir, "..", "site");
 
@@ -41,7 +36,7 @@ export type SiteOptions = {
  * any unknown address with the site's error page and status 404.
  * @throws when the port is taken
  */
-export async function serveSite(options: SiteOptions = {}): Promise<ServedSite> {
+export async function serveSite(options: SiteOptions = {}) {
   // Read once into a table of exact paths: a request can only ever name what is in it.
   const files = await readSite();
   const requests: string[] = [];
@@ -58,7 +53,14 @@ export async function serveSite(options: SiteOptions = {}): Promise<ServedSite> 
       return options.answer?.(request, url) ?? answer(files, request.method, url);
     },
   });
-  return { origin: server.url.origin, requests, [Symbol.asyncDispose]: () => server.stop(true) };
+  return {
+    /** Scheme, host and port without a slash at the end: `http://127.0.0.1:43210`. */
+    origin:
+      server.url
+        .origin /** Path and query of every request so far, in order of arrival; it grows while the site is served. */,
+    requests,
+    [Symbol.asyncDispose]: () => server.stop(true),
+  };
 }
 
 async function readSite(): Promise<ReadonlyMap<string, SiteFile>> {

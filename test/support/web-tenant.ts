@@ -1,10 +1,8 @@
 import { openSources } from "../../src/app/index.ts";
-import type { Sources } from "../../src/app/tenants.ts";
 import { createLog } from "../../src/base/log.ts";
 import { readDeployment } from "../../src/settings/index.ts";
 import type { OnlineTenant } from "../../src/tenants/settings.ts";
 import { onlineSource as openOnlineSource } from "../../src/tenants/source/open-source.ts";
-import type { Source } from "../../src/tenants/source/source.ts";
 import { openTestTenantApp, testProgram } from "./program.ts";
 
 export type WebTenantOptions = {
@@ -16,14 +14,10 @@ export type WebTenantOptions = {
   readonly now?: () => number;
 };
 
-export type WebTenant = AsyncDisposable & {
-  readonly source: Source;
-  readonly sources: Sources;
-  readonly logText: () => string;
-};
+export type WebTenant = ReturnType<typeof openWebTenant>;
 
 /** An online source as the program opens it. */
-export function openWebTenant(options: WebTenantOptions): WebTenant {
+export function openWebTenant(options: WebTenantOptions) {
   let text = "";
   const log = createLog({
     level: "debug",

@@ -1,19 +1,15 @@
 import { expect } from "bun:test";
 import { join } from "node:path";
 import { BINARY, cleanEnvironment, requireBinary } from "../binary.ts";
-import { type PostgresServer, startPostgres } from "../postgres.ts";
+import { startPostgres } from "../postgres.ts";
 import { type BucketServer, startBucketServer } from "./servers.ts";
 import type { ManyHosts } from "./site.ts";
 
 /** One database and one bucket, and what the program needs to use them. */
-export type Cluster = AsyncDisposable & {
-  readonly database: PostgresServer;
-  readonly bucket: BucketServer;
-  readonly env: Readonly<Record<string, string>>;
-};
+export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
 /** Starts a database with the program's tables (with nothing when it `isEmpty`), and an empty bucket. */
-export async function startCluster({ isEmpty = false } = {}): Promise<Cluster> {
+export async function startCluster({ isEmpty = false } = {}) {
   const [database, bucket] = await Promise.all([startPostgres(), startBucketServer()]);
   const env = {
     ...bucket.env,
@@ -38,18 +34,7 @@ export async function startCluster({ isEmpty = false } = {}): Promise<Cluster> {
 }
 
 /** A running copy of the built program. */
-export type Running = AsyncDisposable & {
-  readonly pid: number;
-  /** The exit code; null after a signal that it did not catch. */
-  readonly exited: Promise<number | null>;
-  readonly stdout: () => string;
-  /** All that it has said so far, log lines among it. */
-  readonly stderr: () => string;
-  readonly hasEnded: () => boolean;
-  /** Its CPU time with all of its threads in ms, once it has ended. */
-  readonly usedCpuMs: () => number;
-  signal(name: NodeJS.Signals): void;
-};
+export type Running = ReturnType<typeof start>;
 
 /**
  * Starts the built program, in the root directory, so that it can keep nothing beside itself by mistake.
@@ -59,7 +44,7 @@ export function start(
   words: readonly string[],
   env: Readonly<Record<string, string>>,
   before: readonly string[] = [],
-): Running {
+) {
   requireBinary();
   const child = Bun.spawn([...before, BINARY, ...words], {
     cwd: "/",
@@ -80,12 +65,15 @@ export function start(
   });
   return {
     pid: child.pid,
+    /** The exit code; null after a signal that it did not catch. */
     exited,
     stdout: () => said.stdout,
+    /** All that it has said so far, log lines among it. */
     stderr: () => said.stderr,
     hasEnded: () => child.exitCode !== null || child.signalCode !== null,
+    /** Its CPU time with all of its threads in ms, once it has ended. */
     usedCpuMs: () => Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1000,
-    signal: (name) => child.kill(name),
+    signal: (name: NodeJS.Signals) => child.kill(name),
     async [Symbol.asyncDispose]() {
       child.kill("SIGKILL");
       await exited;

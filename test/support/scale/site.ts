@@ -22,21 +22,10 @@ export type Visit = {
   readonly path: string;
 };
 
-export type ManyHosts = AsyncDisposable & {
-  /** Of 127.0.0.1, whose first page links to all hosts. */
-  readonly origin: string;
-  readonly origins: readonly string[];
-  /** Every URL of the site. */
-  readonly urls: readonly string[];
-  readonly pid: number;
-  /** All requests so far, those for robots.txt too. */
-  visits(): Promise<readonly Visit[]>;
-  /** How many requests there were so far. */
-  count(): Promise<number>;
-};
+export type ManyHosts = Awaited<ReturnType<typeof serveManyHosts>>;
 
 /** Starts a site of many hosts on loopback in a process of its own. */
-export async function serveManyHosts(options: SiteOptions): Promise<ManyHosts> {
+export async function serveManyHosts(options: SiteOptions) {
   const entry = join(import.meta.dir, "site-entry.ts");
   const child = Bun.spawn([process.execPath, entry, JSON.stringify(options)], { stdout: "pipe" });
   const reader = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
@@ -46,13 +35,17 @@ export async function serveManyHosts(options: SiteOptions): Promise<ManyHosts> {
   const ask = async (path: string): Promise<unknown> => (await fetch(`${origins[0]}/-/${path}`)).json();
   const pathOf = (number: number): string => (number === 0 ? "/" : `/p/${number}`);
   return {
+    /** Of 127.0.0.1, whose first page links to all hosts. */
     origin: origins[0] ?? "",
     origins,
+    /** Every URL of the site. */
     urls: origins.flatMap((origin) =>
       Array.from({ length: options.pagesPerHost }, (_, number) => origin + pathOf(number)),
     ),
     pid: child.pid,
+    /** All requests so far, those for robots.txt too. */
     visits: () => ask("visits") as Promise<readonly Visit[]>,
+    /** How many requests there were so far. */
     count: () => ask("count") as Promise<number>,
     async [Symbol.asyncDispose]() {
       child.kill();
