@@ -146,12 +146,10 @@ export class TenantRegistry implements AsyncDisposable {
     return { tenants: [...found].slice(0, MAX_FOUND), resolved: choice?.resolved ?? null };
   }
 
-  /** See `chooseVersion`. */
   chooseVersion(library: string, version: string | null): LibraryChoice {
     return chooseVersion(this.list(), library, version);
   }
 
-  /** See `chooseLocked`. */
   chooseLocked(packages: Iterable<LockedPackage>, library: string | null): readonly LibraryChoice[] {
     return chooseLocked(this.list(), packages, library);
   }

@@ -14,20 +14,16 @@ export async function printHelp(command: Command | null, { io, paint }: Shell): 
   return 0;
 }
 
-/** Runs `help`. */
 export const help: Run = async (shell) => {
   const [name, ...more] = shell.typed.positionals;
   if (more.length > 0) throw wrongUsage("help takes one command");
   return await printHelp(name === undefined ? EXTRACT_COMMAND : requireCommand(name), shell);
 };
 
-/** Runs `version`. */
 export const version: Run = (shell) => print(shell, async () => `article-extractor ${VERSION}\n`);
 
-/** Runs `man`. */
 export const man: Run = (shell) => print(shell, async () => (await import("../manual.ts")).formatManual());
 
-/** Runs `schema`. */
 export const schema: Run = (shell) =>
   print(shell, async () => {
     const { deploymentJsonSchema } = await import("./deployment-schema.ts");
@@ -52,7 +48,6 @@ async function print({ typed, io }: Shell, format: () => Promise<string>): Promi
   return 0;
 }
 
-/** Runs `completions`. */
 export const completions: Run = async (shell) => {
   const { io, typed } = shell;
   const [name = "", ...more] = typed.positionals;

@@ -3,7 +3,6 @@ import { readFetchCommand, readIndexCommand, readSearchCommand } from "./options
 
 // A folder needs none of the code that opens tenants, so each is loaded when needed.
 
-/** Runs `index`. */
 export const index: Run = async (shell) => {
   const command = readIndexCommand(shell.typed);
   return command.kind === "folder"
@@ -11,7 +10,6 @@ export const index: Run = async (shell) => {
     : await (await import("./tenants.ts")).runTenantIndex(command, shell);
 };
 
-/** Runs `search`. */
 export const search: Run = async (shell) => {
   const command = readSearchCommand(shell.typed);
   return command.kind === "folder"
@@ -19,6 +17,5 @@ export const search: Run = async (shell) => {
     : await (await import("./tenants.ts")).runTenantSearch(command, shell);
 };
 
-/** Runs `fetch`. */
 export const fetchDocument: Run = async (shell) =>
   await (await import("./tenants.ts")).runTenantFetch(readFetchCommand(shell.typed), shell);

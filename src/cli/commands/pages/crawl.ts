@@ -54,7 +54,6 @@ import {
 } from "./extract-options.ts";
 import { askForDirectory, attempt, openOutputDirectory, openSink, type Sink } from "./output.ts";
 
-/** Runs `crawl`. */
 export const crawl: Run = async (shell) => {
   const { typed, io } = shell;
   const isLive = canRedraw(shell) && !typed.has("dry-run") && !(typed.has("jsonl") && io.stdout.isTerminal);

@@ -243,7 +243,6 @@ function createListProgress(
   };
 }
 
-/** Runs `extract`. */
 export const extract: Run = async (shell) => {
   const { typed, io } = shell;
   const command = readExtractCommand(typed, () => io.stdin.isTerminal);
