@@ -81,9 +81,10 @@ export type ChoiceObserver = (isChosen: Uint8Array, reason: BlockReason) => void
  */
 export function keepBlocks(
   tree: PageTree,
-  { p, typeP, favor }: Judgement,
+  judgement: Judgement,
   observe: ChoiceObserver = () => {},
 ): { readonly blocks: Int32Array; readonly mainPart: MainPart | null } {
+  const { p, typeP, favor } = judgement;
   const words = Float32Array.from(tree.candidates, (block) => statOf(tree.model, block, TextStat.words));
   const { plateauShare, least } = THRESHOLDS[favor];
   const best = p.reduce((most, value) => Math.max(most, value), 0);
@@ -100,19 +101,19 @@ export function keepBlocks(
     if (p[index]! >= leastOfCode && isCodeBlock(tree, tree.candidates[index]!)) isChosen[index] = 1;
   observe(isChosen, "code");
   if (favor !== "precision") {
-    addIntroduced(tree, { words, p, typeP }, isChosen);
-    completeCards(tree, { words, p, typeP }, isChosen);
+    addIntroduced(tree, words, judgement, isChosen);
+    completeCards(tree, words, typeP, isChosen);
   }
   observe(isChosen, "context");
   dropTemplates(tree, words, isChosen);
   observe(isChosen, "template");
   const region = findRegion(tree, words, isChosen, FEW_WORDS);
-  if (region !== null && favor !== "precision") addFromRegion(tree, { region, p, typeP, favor, isChosen });
+  if (region !== null && favor !== "precision") addFromRegion(tree, judgement, region, isChosen);
   observe(isChosen, "context");
   dropFurniture(tree, isChosen);
   observe(isChosen, "tool");
   const keepsRepeats = typeP[DOCUMENTATION]! > SURELY_DOCUMENTATION;
-  const blocks = withoutRepeats(tree, { words, isChosen, region, keepsRepeats });
+  const blocks = withoutRepeats(tree, words, isChosen, region, keepsRepeats);
   return { blocks, mainPart: region && measure(tree, region, blocks) };
 }
 
@@ -148,17 +149,17 @@ function measure({ model, candidates }: PageTree, region: Region, blocks: Int32A
   return { kept, total };
 }
 
-type Evidence = Judgement & {
-  readonly region: Region;
-  /** 1 for each chosen candidate; additions are written here. */
-  readonly isChosen: Uint8Array;
-};
-
 /**
  * Chooses further blocks in the container of the chosen ones: F1 over pages whose references end early has taught the
  * trees to refuse the last table, list or command of an article.
+ * @param isChosen 1 for each candidate that is chosen; the additions are written here
  */
-function addFromRegion(tree: PageTree, { region, p, typeP, favor, isChosen }: Evidence): void {
+function addFromRegion(
+  tree: PageTree,
+  { p, typeP, favor }: Judgement,
+  region: Region,
+  isChosen: Uint8Array,
+): void {
   const { model, candidates } = tree;
   const isArticle = typeP[ARTICLE]! > SURELY_ARTICLE && favor !== "recall";
   const leastOfAuthors = isArticle ? DOUBTFUL_IN_ARTICLES : SURELY_NOT_CONTENT;
@@ -232,24 +233,17 @@ function opensSection(tree: PageTree, isChosen: Uint8Array, heading: number, nex
 }
 
 /** Numbers the places of chosen blocks: equal numbers for equal tags and classes. */
-function placesOf(tree: PageTree, isChosen: Uint8Array): ReadonlySet<number> {
-  const places = new Set<number>();
-  for (let index = 0; index < isChosen.length; index++)
-    if (isChosen[index] === 1) places.add(placeOf(tree, index));
-  return places;
-}
-
-type Chosen = {
-  /** Of each candidate. */
-  readonly words: Float32Array;
-  readonly isChosen: Uint8Array;
-  readonly region: Region | null;
-  readonly keepsRepeats: boolean;
-};
+const placesOf = (tree: PageTree, isChosen: Uint8Array): ReadonlySet<number> =>
+  new Set([...isChosen.keys()].flatMap((index) => (isChosen[index] === 1 ? [placeOf(tree, index)] : [])));
 
 /** Drops texts that are repeated elsewhere, such as another copy of the same card. */
-function withoutRepeats({ model, candidates }: PageTree, chosen: Chosen): Int32Array {
-  const { words, isChosen, region, keepsRepeats } = chosen;
+function withoutRepeats(
+  { model, candidates }: PageTree,
+  words: Float32Array,
+  isChosen: Uint8Array,
+  region: Region | null,
+  keepsRepeats: boolean,
+): Int32Array {
   const kept: number[] = [];
   const seen = new Map<string, number>();
   // This is set when the last longer text was dropped.
@@ -262,7 +256,8 @@ function withoutRepeats({ model, candidates }: PageTree, chosen: Chosen): Int32A
     if (words[index]! >= REPEAT_WORDS && !keepsRepeats) {
       // Under one parent the author repeats a text; elsewhere it is another copy of the card.
       const text = model.blocks.text[block]!;
-      const parent = parentOf(model, block);
+      const holder = model.parent[element] ?? -1;
+      const parent = holder >= 0 && model.tag[holder] === Tag.body ? -1 : holder;
       isCopy = !isMeant && (seen.get(text) ?? parent) !== parent;
       if (isCopy) continue;
       seen.set(text, parent);
@@ -276,11 +271,6 @@ function withoutRepeats({ model, candidates }: PageTree, chosen: Chosen): Int32A
 function mayRepeat({ tag, parent, classId, names }: PageModel, element: number): boolean {
   const holder = tag[element] === Tag.p ? parent[element]! : element;
   return holder >= 0 && (REPEATING_TAGS.has(tag[holder]!) || REMARK_CLASS.test(names[classId[holder]!]!));
-}
-
-function parentOf({ blocks, parent, tag }: PageModel, block: number): number {
-  const holder = parent[blocks.element[block]!] ?? -1;
-  return holder >= 0 && tag[holder] === Tag.body ? -1 : holder;
 }
 
 // What systems of documentation set around the text on each page is content to the trees.
@@ -342,20 +332,17 @@ const LEAST_INTRODUCED = 0.1;
 const SHARE_OF_INTRODUCED = 0.5;
 const LIKELY_ARTICLE = 0.5;
 
-type Judged = {
-  /** The number of words of each candidate. */
-  readonly words: Float32Array;
-  readonly p: Float32Array;
-  /** The probability of each page type. */
-  readonly typeP: Float32Array;
-};
-
 /**
  * Chooses what a few chosen words introduce. A page with only a sure heading and first sentence is an index, and its
  * entries are its content.
  * @param isChosen 1 for each candidate that is chosen; the additions are written here
  */
-function addIntroduced(tree: PageTree, { words, p, typeP }: Judged, isChosen: Uint8Array): void {
+function addIntroduced(
+  tree: PageTree,
+  words: Float32Array,
+  { p, typeP }: Judgement,
+  isChosen: Uint8Array,
+): void {
   const chosenWords = words.reduce((sum, count, index) => sum + count * isChosen[index]!, 0);
   if (chosenWords >= FEW_CHOSEN || typeP[ARTICLE]! >= LIKELY_ARTICLE) return;
   const isBeside = besideContent(tree.model);
@@ -381,7 +368,7 @@ function addIntroduced(tree: PageTree, { words, p, typeP }: Judged, isChosen: Ui
  * is chosen too. If each text were judged by itself, one card would keep its price and the next one its name.
  * @param isChosen 1 for each candidate that is chosen; the additions are written here
  */
-function completeCards(tree: PageTree, { words, typeP }: Judged, isChosen: Uint8Array): void {
+function completeCards(tree: PageTree, words: Float32Array, typeP: Float32Array, isChosen: Uint8Array): void {
   if (typeP[ARTICLE]! >= LIKELY_OTHER_TYPE || typeP[FORUM]! >= LIKELY_OTHER_TYPE) return;
   const { model, candidates } = tree;
   const { parent, blocks } = model;

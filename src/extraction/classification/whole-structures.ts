@@ -309,7 +309,7 @@ const CODE_CLASS =
 /** Doxygen writes each line of code as an element of its own, in a frame without a `<pre>`. */
 const LINES_CLASS = /(?:^|\s)fragment(?=\s|$)/;
 const FIRST_LINE = /^\s*<div\s+class\s*=\s*["']?line\b/i;
-const CODE_PARTS: readonly number[] = [Tag.pre, Tag.code, Tag.table];
+const CODE_PARTS = tagsNamed("pre code table");
 
 const UNKNOWN = -2;
 
@@ -369,7 +369,7 @@ export class WholeElements {
     if (kind === NO_CLASS) return false;
     if (kind === FORMULA) return this.#insides.holdsFormula(element);
     if (kind === LINES) return this.#beginsWithLine(element) && !this.#insides.hides(element);
-    return this.#insides.holds(CODE_PARTS, element) && !this.#insides.hides(element);
+    return this.#insides.holdsCode(element) && !this.#insides.hides(element);
   }
 
   #beginsWithLine(element: number): boolean {
@@ -396,7 +396,7 @@ export class WholeElements {
  */
 class Insides {
   readonly #model: PageModel;
-  readonly #lists = new Map<readonly number[], readonly number[]>();
+  #code: readonly number[] | null = null;
   #hidden: readonly number[] | null = null;
   #formulas: readonly number[] | null = null;
 
@@ -404,15 +404,10 @@ class Insides {
     this.#model = model;
   }
 
-  /** Tells whether an element, or one inside it, has one of these tags. Pass the same list each time. */
-  holds(tags: readonly number[], element: number): boolean {
-    let list = this.#lists.get(tags);
-    if (list === undefined) {
-      const { tag } = this.#model;
-      list = this.#elementsWhere((other) => tags.includes(tag[other]!));
-      this.#lists.set(tags, list);
-    }
-    return this.#holdsOneOf(list, element);
+  /** Tells whether an element, or one inside it, has a tag of code. */
+  holdsCode(element: number): boolean {
+    this.#code ??= this.#elementsWhere((other) => CODE_PARTS.has(this.#model.tag[other]!));
+    return this.#holdsOneOf(this.#code, element);
   }
 
   /** Tells whether the page hides an element or something inside it. */

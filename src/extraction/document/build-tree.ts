@@ -52,12 +52,8 @@ type CopyContext = {
   readonly keeps: ((element: number) => boolean) | null;
 };
 
-type Stretch = {
-  readonly first: number;
-  readonly end: number;
-  readonly from: number;
-  readonly until: number;
-};
+/** Elements and the place in the page that they take: up to the second number of each, which is excluded. */
+type Stretch = Readonly<Record<"first" | "end" | "from" | "until", number>>;
 
 /** Below this depth only texts are kept, separated where they are blocks. */
 const MAX_DEPTH = 240;

@@ -185,6 +185,10 @@ export const mapPhrases = (
     return [isNested ? { ...inline, children: mapPhrases(inline.children, change) } : inline];
   });
 
+/** Puts a space in the place of each image or line break, which stood between two words. */
+export const withSpaceFor = (gone: "image" | "break", inlines: readonly Inline[]): Inline[] =>
+  mapPhrases(inlines, ({ kind }) => (kind === gone ? [{ kind: "text", text: " " }] : null));
+
 /** Returns the text of a phrase without any markup. */
 export function inlineText(inlines: readonly Inline[]): string {
   let text = "";
@@ -444,7 +448,7 @@ export function omit({ blocks, footnotes }: ContentDocument, omissions: Omission
         .map((block) => withoutEmptyItems(mapBlock(block, parts)))
         .filter(isFilled),
     phrases: (inlines) =>
-      omissions.images && hasImage(inlines) ? normalisePhrases(withoutImages(inlines)) : inlines,
+      omissions.images && hasImage(inlines) ? normalisePhrases(withSpaceFor("image", inlines)) : inlines,
   };
   return {
     blocks: parts.blocks(blocks),
@@ -483,10 +487,6 @@ const hasImage = (inlines: readonly Inline[]): boolean =>
       inline.kind === "image" ||
       ((inline.kind === "span" || inline.kind === "link") && hasImage(inline.children)),
   );
-
-// An image stood between two words.
-const withoutImages = (inlines: readonly Inline[]): Inline[] =>
-  mapPhrases(inlines, ({ kind }) => (kind === "image" ? [{ kind: "text", text: " " }] : null));
 
 /** Removes a first heading that repeats the title. */
 export function withoutTitle(document: ContentDocument, title: string | null): ContentDocument {

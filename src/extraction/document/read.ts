@@ -20,6 +20,7 @@ import {
   SPANS,
   type SpanTag,
   splitAtBlankLines,
+  withSpaceFor,
 } from "./model.ts";
 import {
   ancestorWhere,
@@ -81,7 +82,7 @@ function noteLabel(element: ContentElement): string | null {
   return label !== undefined && element.classes.includes("footnote") ? label : null;
 }
 
-class Reader implements BlockReader {
+class Reader {
   readonly #references: References;
   readonly #notes: ReadonlySet<string>;
   readonly #footnotes = new Map<string, Footnote>();
@@ -170,7 +171,7 @@ class Reader implements BlockReader {
   #heading(element: ContentElement, place: Place): Block[] {
     const level = Number(element.name.slice(1));
     const phrases = readPhrases(element, { ...this.#context(place), isInTitle: true });
-    const children = withoutBold(onOneLine(normalisePhrases(phrases)));
+    const children = withoutBold(withSpaceFor("break", normalisePhrases(phrases)));
     if (!isShown(children)) return [];
     return [
       { kind: "heading", level, children: linked(normalisePhrases(children), place.link), ...place.locale },
@@ -360,9 +361,6 @@ const withoutBold = (inlines: readonly Inline[]): Inline[] => {
   return isBold ? [...only.children] : [...inlines];
 };
 
-const onOneLine = (inlines: readonly Inline[]): Inline[] =>
-  mapPhrases(inlines, ({ kind }) => (kind === "break" ? [{ kind: "text", text: " " }] : null));
-
 function linked(
   children: readonly Inline[],
   link: { readonly href: string | null } | null,
@@ -375,7 +373,7 @@ const withoutLinks = (inlines: readonly Inline[]): Inline[] =>
   mapPhrases(inlines, (inline) => (inline.kind === "link" ? withoutLinks(inline.children) : null));
 
 /** The state that a reader of blocks passes down. */
-export type Place = {
+type Place = {
   /** The number of elements between the root and here. */
   readonly depth: number;
   /** The number of lists, quotations and similar blocks around here. */
@@ -384,12 +382,6 @@ export type Place = {
   /** The link around these blocks, until a block has received it. */
   readonly link: { readonly href: string | null } | null;
 };
-
-/** Reads the content of an element. */
-interface BlockReader {
-  blocks(parent: ContentElement, place: Place): Block[];
-  phrases(element: ContentElement, place: Place): Inline[];
-}
 
 /** What readers of phrases need to know about their page. */
 type PhraseContext = {
@@ -615,7 +607,7 @@ const LONG_SINGLE_CELL = 120;
 const MAX_SPAN = 100;
 
 /** Reads a table of values; a table that only lays out the page becomes the blocks of its cells. */
-function readTable(reader: BlockReader, table: ContentElement, place: Place): Block[] {
+function readTable(reader: Reader, table: ContentElement, place: Place): Block[] {
   const rows = rowsOf(table);
   const caption = captionOf(reader, table, place);
   if (isLayout(table, rows, isShown(caption))) {
@@ -658,7 +650,7 @@ function rowsOf(table: ContentElement): Row[] {
 const cellsOf = (row: ContentElement): ContentElement[] =>
   row.children.filter((cell) => cell.name === "TD" || cell.name === "TH");
 
-function captionOf(reader: BlockReader, table: ContentElement, place: Place): Inline[] {
+function captionOf(reader: Reader, table: ContentElement, place: Place): Inline[] {
   const caption = table.children.find((child) => child.name === "CAPTION");
   return caption ? reader.phrases(caption, place) : [];
 }
@@ -690,7 +682,7 @@ function holdsPage(cell: ContentElement): boolean {
   );
 }
 
-function readCell(reader: BlockReader, cell: ContentElement, place: Place): Cell {
+function readCell(reader: Reader, cell: ContentElement, place: Place): Cell {
   return {
     blocks: reader.blocks(cell, { ...deeper(place), locale: {} }),
     isHeader: cell.name === "TH",
@@ -779,13 +771,10 @@ function addToItems(
  * @param holdsSections whether an item is a `<section>`
  */
 const isListLayout = (items: readonly ListItem[], holdsSections: boolean): boolean =>
-  items.some(({ blocks }) => isItemSection(blocks, holdsSections));
-
-function isItemSection(blocks: readonly Block[], isMarked: boolean): boolean {
-  const at = blocks.findIndex((block) => block.kind === "heading");
-  if (at < 0) return false;
-  return isMarked || blocks.slice(at + 1).some((block) => SECTION_PARTS.has(block.kind));
-}
+  items.some(({ blocks }) => {
+    const at = blocks.findIndex((block) => block.kind === "heading");
+    return at >= 0 && (holdsSections || blocks.slice(at + 1).some((block) => SECTION_PARTS.has(block.kind)));
+  });
 
 const SECTION_PARTS: ReadonlySet<Block["kind"]> = new Set(
   wordsIn("heading list code-block table definitions admonition"),

@@ -59,7 +59,11 @@ function canonicalFrame(frame: ContentElement): ContentElement | undefined {
     if (pres.length > 1) return undefined;
   }
   const [pre] = pres;
-  if (pre) return isFrameOnly(frame, pre) ? codeBlock(pre, frame, titleIn(frame, pre)) : undefined;
+  if (pre) {
+    const beside = textOf(frame).length - textOf(pre).length;
+    const isFrameOnly = beside <= MAX_FRAME_TEXT + gutterLength(frame);
+    return isFrameOnly ? codeBlock(pre, frame, titleIn(frame, pre)) : undefined;
+  }
   const lines = linesContainer(frame);
   return lines ? codeBlock(lines, frame, titleIn(frame, lines)) : undefined;
 }
@@ -78,10 +82,6 @@ function linesContainer(frame: ContentElement): ContentElement | null {
 // Tells whether a frame is Doxygen's; presentations also have the class `fragment`.
 const isLines = (frame: ContentElement): boolean =>
   frame.firstElementChild?.classes.includes("line") === true;
-
-function isFrameOnly(frame: ContentElement, pre: ContentElement): boolean {
-  return textOf(frame).length - textOf(pre).length <= MAX_FRAME_TEXT + gutterLength(frame);
-}
 
 function gutterLength(frame: ContentElement): number {
   let length = 0;
@@ -110,7 +110,7 @@ function titleIn(frame: ContentElement, pre: ContentElement): string | null {
   for (const element of findAll(frame, mayBeTitle)) {
     if (pre.contains(element) || isGutter(element)) continue;
     if (!TITLE_CLASS.test(element.className) && element.name !== "FIGCAPTION") continue;
-    const inner = find(element, isCaptionText) ?? element;
+    const inner = find(element, (caption) => hasClass(caption, "caption-text")) ?? element;
     const text = textOf(inner).replace(/\s+/g, " ").trim();
     if (text !== "" && text !== "¶") return text.replace(/ ?¶$/, "");
   }
@@ -141,7 +141,6 @@ const isCode = named("CODE");
 const isBreak = named("BR DIV");
 const mayBeBeside = named("TD PRE DIV TEXTAREA BUTTON FIGCAPTION UL");
 const mayBeTitle = named("DIV SPAN P FIGCAPTION CAPTION A STRONG");
-const isCaptionText = (element: ContentElement): boolean => hasClass(element, "caption-text");
 const isDisplayMath = (element: ContentElement): boolean =>
   isCode(element) && hasClass(element, "math-display");
 const isBlobCode = (element: ContentElement): boolean =>

@@ -34,7 +34,7 @@ export function canonicalMath(element: ContentElement): ContentElement | null | 
   if (classes.length === 0) return undefined;
   if (classes.includes("katex-display") || classes.includes("katex")) return katex(element, classes);
   if (classes.includes("mwe-math-element")) return wikipedia(element);
-  if (isMathJax2(classes)) return mathJax2(element);
+  if (classes.some((word) => MATHJAX_2.has(word))) return mathJax2(element);
   const isTex = (name === "SPAN" || name === "DIV") && classes.includes("math");
   return isTex && element.firstElementChild === null ? delimitedElement(element, classes) : undefined;
 }
@@ -101,7 +101,6 @@ const MATHJAX_2 = new Set(
     " ",
   ),
 );
-const isMathJax2 = (classes: readonly string[]): boolean => classes.some((word) => MATHJAX_2.has(word));
 
 // The script beside it has the TeX; otherwise an attribute or the content has MathML.
 function mathJax2(element: ContentElement): ContentElement | null | undefined {

@@ -1,7 +1,6 @@
 import { withSingleSpaces } from "../../text.ts";
 import {
   type Block,
-  type Cell,
   type ContentDocument,
   type Definition,
   type Inline,
@@ -15,28 +14,27 @@ import {
  */
 export function toText({ blocks, footnotes }: ContentDocument): string {
   const writer = new TextWriter();
-  writeBlocks(writer, blocks, "");
+  writeBlocks(writer, blocks);
   for (const { label, blocks: note } of footnotes) {
-    writer.open("P", "");
-    writer.text(`[${label}] `);
-    writeTight(writer, note, "P");
-    writer.close("P", "");
+    writer.inside("P", () => {
+      writer.text(`[${label}] `);
+      writeTight(writer, note);
+    });
   }
   return writer.finish();
 }
 
-function writeBlocks(writer: TextWriter, blocks: readonly Block[], parent: string): void {
-  for (const block of blocks) writeBlock(writer, block, parent);
+function writeBlocks(writer: TextWriter, blocks: readonly Block[]): void {
+  for (const block of blocks) writeBlock(writer, block);
 }
 
 /** Writes the first paragraph of an item or cell on the same line. */
-function writeTight(writer: TextWriter, blocks: readonly Block[], parent: string): void {
+function writeTight(writer: TextWriter, blocks: readonly Block[]): void {
   const start = blocks.findIndex((block) => !isPicture(block));
   const [first, ...rest] = start < 0 ? [] : blocks.slice(start);
-  if (first?.kind === "paragraph") {
-    writePhrases(writer, first.children);
-    writeBlocks(writer, rest, parent);
-  } else writeBlocks(writer, start < 0 ? [] : blocks.slice(start), parent);
+  if (first?.kind === "paragraph") writePhrases(writer, first.children);
+  else if (first) writeBlock(writer, first);
+  writeBlocks(writer, rest);
 }
 
 // Tells whether a block is a picture without text of its own.
@@ -45,86 +43,77 @@ const isPicture = (block: Block): boolean =>
     ? inlineText(block.children).trim() === ""
     : block.kind === "figure" && block.caption.length === 0 && block.blocks.every(isPicture);
 
-function inside(writer: TextWriter, name: string, parent: string, write: () => void): void {
-  writer.open(name, parent);
-  write();
-  writer.close(name, parent);
+function phrasesIn(writer: TextWriter, name: string, inlines: readonly Inline[]): void {
+  if (isShown(inlines)) writer.inside(name, () => writePhrases(writer, inlines));
 }
 
-function phrasesIn(writer: TextWriter, name: string, parent: string, inlines: readonly Inline[]): void {
-  if (isShown(inlines)) inside(writer, name, parent, () => writePhrases(writer, inlines));
-}
+const tightIn = (writer: TextWriter, name: string, blocks: readonly Block[]): void =>
+  writer.inside(name, () => writeTight(writer, blocks));
 
-function writeBlock(writer: TextWriter, block: Block, parent: string): void {
-  const within = (name: string, write: () => void): void => inside(writer, name, parent, write);
+function writeBlock(writer: TextWriter, block: Block): void {
   switch (block.kind) {
     case "paragraph":
-      phrasesIn(writer, "P", parent, block.children);
+      phrasesIn(writer, "P", block.children);
       break;
     case "heading":
-      phrasesIn(writer, "H2", parent, block.children);
+      phrasesIn(writer, "H2", block.children);
       break;
     case "list":
-      within(block.isOrdered ? "OL" : "UL", () => {
-        for (const item of block.items)
-          inside(writer, "LI", "UL", () => writeTight(writer, item.blocks, "LI"));
+      writer.inside(block.isOrdered ? "OL" : "UL", () => {
+        for (const item of block.items) tightIn(writer, "LI", item.blocks);
       });
       break;
     case "code-block": {
       const { label, text } = block;
-      if (label !== null) within("P", () => writer.text(label));
-      within("PRE", () => writer.text(text));
+      if (label !== null) writer.inside("P", () => writer.text(label));
+      writer.inside("PRE", () => writer.text(text));
       break;
     }
     case "math-block":
-      within("PRE", () => writer.text(block.tex));
+      writer.inside("PRE", () => writer.text(block.tex));
       break;
     case "table":
-      within("TABLE", () => {
-        phrasesIn(writer, "CAPTION", "TABLE", block.caption);
-        for (const row of block.rows) writeRow(writer, row);
+      writer.inside("TABLE", () => {
+        phrasesIn(writer, "CAPTION", block.caption);
+        for (const row of block.rows)
+          writer.inside("TR", () => {
+            for (const cell of row) tightIn(writer, "TD", cell.blocks);
+          });
       });
       break;
     case "quote":
     case "admonition":
-      within("BLOCKQUOTE", () => {
-        if (block.kind === "admonition") phrasesIn(writer, "P", "BLOCKQUOTE", block.title);
-        writeBlocks(writer, block.blocks, "BLOCKQUOTE");
+      writer.inside("BLOCKQUOTE", () => {
+        if (block.kind === "admonition") phrasesIn(writer, "P", block.title);
+        writeBlocks(writer, block.blocks);
       });
       break;
     case "details":
-      within("DETAILS", () => {
-        phrasesIn(writer, "SUMMARY", "DETAILS", block.summary);
-        writeBlocks(writer, block.blocks, "DETAILS");
+      writer.inside("DETAILS", () => {
+        phrasesIn(writer, "SUMMARY", block.summary);
+        writeBlocks(writer, block.blocks);
       });
       break;
     case "definitions":
-      within("DL", () => writeDefinitions(writer, block.groups));
+      writer.inside("DL", () => {
+        for (const group of block.groups) writeDefinition(writer, group);
+      });
       break;
     case "figure":
-      within("FIGURE", () => {
-        writeBlocks(writer, block.blocks, "FIGURE");
-        if (block.caption.length > 0)
-          inside(writer, "FIGCAPTION", "FIGURE", () => writeTight(writer, block.caption, "FIGCAPTION"));
+      writer.inside("FIGURE", () => {
+        writeBlocks(writer, block.blocks);
+        if (block.caption.length > 0) tightIn(writer, "FIGCAPTION", block.caption);
       });
       break;
     case "rule":
-      within("HR", () => undefined);
+      writer.inside("HR", () => undefined);
       break;
   }
 }
 
-function writeDefinitions(writer: TextWriter, groups: readonly Definition[]): void {
-  for (const { terms, definitions } of groups) {
-    for (const term of terms) phrasesIn(writer, "DT", "DL", term);
-    for (const blocks of definitions) inside(writer, "DD", "DL", () => writeTight(writer, blocks, "DD"));
-  }
-}
-
-function writeRow(writer: TextWriter, row: readonly Cell[]): void {
-  inside(writer, "TR", "TABLE", () => {
-    for (const cell of row) inside(writer, "TD", "TR", () => writeTight(writer, cell.blocks, "TD"));
-  });
+function writeDefinition(writer: TextWriter, { terms, definitions }: Definition): void {
+  for (const term of terms) phrasesIn(writer, "DT", term);
+  for (const blocks of definitions) tightIn(writer, "DD", blocks);
 }
 
 function writePhrases(writer: TextWriter, inlines: readonly Inline[]): void {
@@ -138,7 +127,7 @@ function writePhrases(writer: TextWriter, inlines: readonly Inline[]): void {
         writer.text(inline.tex);
         break;
       case "break":
-        writer.open("BR", "");
+        writer.lineBreak();
         break;
       case "footnote-ref":
         writer.text(`[${inline.label}]`);
@@ -166,6 +155,8 @@ const LINES = new Set(["LI", "TR", "DT", "DD", "SUMMARY"]);
 /** Collects the lines of a text as its elements, named as in HTML, open and close; all but cells are blocks. */
 class TextWriter {
   #out = "";
+  /** The names of the open elements, the innermost last. */
+  readonly #open: string[] = [];
   /** The line's finished cells, apart from what follows: one string of both would be copied for each cell. */
   #cells: string[] = [];
   #line = "";
@@ -192,20 +183,25 @@ class TextWriter {
     this.#isCellEmpty = false;
   }
 
-  open(name: string, parent: string): void {
-    if (name === "TABLE") this.#rowCells.push(0);
-    if (name === "TD") this.#openCell();
-    // The second line break in a row ends the paragraph.
-    else if (name === "BR") this.#breakBlock(this.#line.trim() === "" ? 2 : 1, name);
-    else this.#breakBlock(breaksAround(name, parent), name);
-    if (name === "PRE") this.#preDepth++;
+  /** The second line break in a row ends the paragraph. */
+  lineBreak(): void {
+    this.#breakBlock(this.#line.trim() === "" ? 2 : 1, "BR");
   }
 
-  close(name: string, parent: string): void {
+  /** Opens an element, writes what is in it, and closes it. */
+  inside(name: string, write: () => void): void {
+    const breaks = breaksAround(name, this.#open.at(-1) ?? "");
+    if (name === "TABLE") this.#rowCells.push(0);
+    if (name === "TD") this.#openCell();
+    else this.#breakBlock(breaks, name);
+    if (name === "PRE") this.#preDepth++;
+    this.#open.push(name);
+    write();
+    this.#open.pop();
     if (name === "PRE") this.#preDepth--;
     if (name === "TD") this.#cellDepth--;
-    else this.#breakBlock(breaksAround(name, parent), name);
-    if (name === "TABLE" && this.#rowCells.length > 1) this.#rowCells.pop();
+    else this.#breakBlock(breaks, name);
+    if (name === "TABLE") this.#rowCells.pop();
   }
 
   finish(): string {
