@@ -11,7 +11,7 @@ import {
 } from "../crawler/index.ts";
 import type { Clock, RobotsStore } from "../fetching/index.ts";
 import type { Postgres } from "./postgres/postgres.ts";
-import { createRobotsStore, sweepRobots } from "./robots.ts";
+import { createRobotsStore, SWEEP_ROBOTS } from "./robots.ts";
 
 /** What all processes of one database know of hosts. Dispose of it before the database. */
 export type SharedHosts = AsyncDisposable & {
@@ -55,6 +55,9 @@ export const openSharedHosts = (database: Postgres, clock: Clock): SharedHosts =
 
 class HostsInDatabase implements HostSlots, SharedHosts {
   readonly slots = this;
+  // It is handed on by itself, so it is bound.
+  readonly robots = (client: string): RobotsStore =>
+    createRobotsStore(this.#db, client, this.#closing.signal);
   readonly #db: Postgres;
   readonly #within: (signal: AbortSignal) => Postgres;
   readonly #clock: Clock;
@@ -88,9 +91,7 @@ class HostsInDatabase implements HostSlots, SharedHosts {
       const key = keyOf(host);
       this.#known.keep(key, { ...this.#known.of(key), adaptiveDelayMs: delayMs });
       // Before the first wait, so that a turn that is released next is freed after this.
-      const written = this.#inOrder(key, () =>
-        rest(this.#within(signal), key, { pauseMs: delayMs, adaptiveDelayMs: delayMs }),
-      );
+      const written = this.#inOrder(key, () => rest(this.#within(signal), key, delayMs, delayMs));
       await Promise.all([this.#known.slots.pause(key, delayMs), written]);
     },
   };
@@ -134,15 +135,11 @@ class HostsInDatabase implements HostSlots, SharedHosts {
   async pause(host: string, ms: number): Promise<number> {
     const key = keyOf(host);
     await this.#known.slots.pause(key, ms);
-    return await this.#inOrder(key, () => rest(this.#db, key, { pauseMs: ms, adaptiveDelayMs: null }));
+    return await this.#inOrder(key, () => rest(this.#db, key, ms, null));
   }
 
   restMs(host: string, delayMs: number): Promise<number> {
     return this.#known.slots.restMs(keyOf(host), delayMs);
-  }
-
-  robots(client: string): RobotsStore {
-    return createRobotsStore(this.#db, client, this.#closing.signal);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -292,7 +289,7 @@ function createKnowledge(db: Postgres, clock: Clock) {
     lookedAt = startedAt;
     if (startedAt - sweptAt < SWEEP_EVERY_MS) return;
     sweptAt = startedAt;
-    for (const sweep of [() => db.run(SWEEP), () => sweepRobots(db)]) sweep().catch(() => {}); // tried again in an hour
+    for (const sweep of [SWEEP, SWEEP_ROBOTS]) db.run(sweep).catch(() => {}); // tried again in an hour
   };
   return {
     /** This process's line for each host, with the pauses that it knows of. */
@@ -321,7 +318,8 @@ function createKnowledge(db: Postgres, clock: Clock) {
 async function rest(
   db: Postgres,
   key: string,
-  { pauseMs, adaptiveDelayMs }: { readonly pauseMs: number; readonly adaptiveDelayMs: number | null },
+  pauseMs: number,
+  adaptiveDelayMs: number | null,
 ): Promise<number> {
   const [row] = await db.query<{ readonly paused_ms: number }>(
     `INSERT INTO host_pace AS pace (host, paused_until, adaptive_delay_ms, learned_at)

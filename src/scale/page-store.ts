@@ -40,8 +40,7 @@ export function createObjectPageStore(
     },
     nameOf: async (url) => (await store.head(keyOf(url), asking)) && hashedPageFileName(url),
     async *list() {
-      const batches = inBatches(pageKeys(store, folder, asking));
-      for await (const keys of batches) {
+      for await (const keys of pageKeys(store, folder, asking)) {
         for (const [at, page] of (await Promise.all(keys.map(read))).entries())
           if (page && keys[at] === keyOf(page.url)) yield page;
       }
@@ -50,18 +49,16 @@ export function createObjectPageStore(
   };
 }
 
-/** The keys of what may be a page, in order; those of folders below are none. */
-async function* pageKeys(store: ObjectStore, folder: string, asking: ObjectOptions) {
+/** The keys of what may be a page, in order and in batches; those of folders below are none. */
+async function* pageKeys(
+  store: ObjectStore,
+  folder: string,
+  asking: ObjectOptions,
+): AsyncGenerator<readonly string[]> {
+  let batch: string[] = [];
   for await (const { key } of store.list(folder, asking)) {
     const name = key.slice(folder.length);
-    if (name.endsWith(".md") && !name.includes("/")) yield key;
-  }
-}
-
-async function* inBatches(keys: AsyncIterable<string>): AsyncGenerator<readonly string[]> {
-  let batch: string[] = [];
-  for await (const key of keys) {
-    batch.push(key);
+    if (name.endsWith(".md") && !name.includes("/")) batch.push(key);
     if (batch.length < READ_AHEAD) continue;
     yield batch;
     batch = [];

@@ -44,12 +44,8 @@ export function createRobotsStore(db: Postgres, client: string, closing: AbortSi
 }
 
 /** Forgets files that are long out of date. */
-export async function sweepRobots(db: Postgres): Promise<void> {
-  await db.run(
-    `DELETE FROM robots WHERE key IN (SELECT key FROM robots
-     WHERE expires_at < now() - interval '1 day' LIMIT 10000 FOR UPDATE SKIP LOCKED)`,
-  );
-}
+export const SWEEP_ROBOTS = `DELETE FROM robots WHERE key IN (SELECT key FROM robots
+  WHERE expires_at < now() - interval '1 day' LIMIT 10000 FOR UPDATE SKIP LOCKED)`;
 
 async function read(db: Postgres, key: Uint8Array) {
   const [row] = await db.query<Row>(

@@ -61,7 +61,7 @@ export async function openStoreOutput(
       `${store.url} holds the manifest of a crawl that nothing here or there remembers, such as a shared one: ` +
         "--join goes on with that, --fresh begins anew, or name another prefix or directory",
     );
-  if (!isShared && !isFresh) await takeSaved(store, { directory, version: saved?.version ?? null, signal });
+  if (!isShared && !isFresh) await takeSaved(store, directory, saved?.version ?? null, signal);
   const asking = { signal, ...(isShared && { patienceMs: SHARED_PATIENCE_MS }) };
   return {
     sink: createObjectSink(store, asking),
@@ -74,7 +74,7 @@ export async function openStoreOutput(
       },
     },
     place: store.url,
-    save: (frontier) => saveFrontier(frontier, { store, directory }),
+    save: (frontier) => saveFrontier(frontier, store, directory),
   };
 }
 
@@ -111,14 +111,13 @@ async function whoseManifest(
   return start.startsWith(MANIFEST_START) ? "crawl" : "foreign";
 }
 
-type Taking = {
-  readonly directory: string;
-  /** Of the frontier that the store has; null when it has none. */
-  readonly version: string | null;
-  readonly signal: AbortSignal;
-};
-
-async function takeSaved(store: ObjectStore, { directory, version, signal }: Taking): Promise<void> {
+/** @param version that of the frontier that the store has; null when it has none */
+async function takeSaved(
+  store: ObjectStore,
+  directory: string,
+  version: string | null,
+  signal: AbortSignal,
+): Promise<void> {
   const file = join(directory, FRONTIER_FILE);
   const marker = join(directory, SAVED_VERSION);
   const known = await readIfThere(marker);
@@ -162,7 +161,8 @@ async function readIfThere(path: string): Promise<string | null> {
 
 async function saveFrontier(
   frontier: Parameters<OutputPlace["save"]>[0],
-  { store, directory }: { readonly store: ObjectStore; readonly directory: string },
+  store: ObjectStore,
+  directory: string,
 ): Promise<void> {
   if (!frontier.copyTo) return;
   const copy = join(directory, `${randomUUID()}.tmp`);

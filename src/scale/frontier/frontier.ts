@@ -18,13 +18,17 @@ import { isCounted, unpackLinks } from "../../crawler/index.ts";
 import { originOf, type PageUrl } from "../../urls/index.ts";
 import type { Parameter, Postgres } from "../postgres/postgres.ts";
 import { PageClaims } from "./claims.ts";
-import { type Led, SharedOutcomes } from "./outcomes.ts";
+import { SharedOutcomes } from "./outcomes.ts";
 import { KnownUrls, RecordBatch } from "./record.ts";
-import { keyOf, originsOf, storable, toArray } from "./rows.ts";
+import { keyOf, type OutcomeValues, originsOf, storable, toArray, toOutcome } from "./rows.ts";
 import { CrawlWorker, GOODBYE_MS, newWorker, type OpenCrawl, type WorkerParts } from "./worker.ts";
+
+/** An outcome as `crawl_take_recorded` answers: its worker and number there, and whether a worker settled it. */
+type TakenRow = readonly [worker: number, n: number, isLogged: boolean, outcome: OutcomeValues];
 
 /** Pages dropped, queued again or added in one statement. */
 const AT_ONCE = 2000;
+
 /** A frontier in a PostgreSQL database, for several processes; opened by `openPostgresFrontier`. */
 export class PostgresFrontier implements Frontier {
   readonly crawl: CrawlRecord;
@@ -38,6 +42,8 @@ export class PostgresFrontier implements Frontier {
   readonly #claims: PageClaims;
   readonly #outcomes: SharedOutcomes;
   readonly #leaveMs: number;
+  /** How far this leader has told the outcomes of each worker. */
+  #told: ReadonlyMap<number, number> = new Map();
 
   constructor(crawl: OpenCrawl, parts: WorkerParts & { readonly origins: readonly string[] }) {
     const { jobId, startedAt, mode, id, run } = crawl;
@@ -53,8 +59,7 @@ export class PostgresFrontier implements Frontier {
     this.#leaveMs = pace.leaveMs;
     this.#claims = new PageClaims(this.#db, id, { worker: worker.id, origins, idleMs: pace.idleMs });
     worker.onLoss(() => this.#claims.reset(worker.isLost ? null : worker.id));
-    const led: Led = (sql, parameters) => this.#led(sql, parameters);
-    this.#outcomes = new SharedOutcomes(this.#db, { id, run, led });
+    this.#outcomes = new SharedOutcomes(this.#db, id, run);
   }
 
   /** Begins to say that this process lives. */
@@ -203,8 +208,17 @@ export class PostgresFrontier implements Frontier {
     return this.#outcomes.tallies();
   }
 
-  takeRecorded(limit: number): Promise<readonly RecordedOutcome[]> {
-    return this.#outcomes.take(limit);
+  /** The database learns with the next call that the outcomes were told. */
+  async takeRecorded(limit: number): Promise<readonly RecordedOutcome[]> {
+    const [row] = await this.#led<{ taken: readonly TakenRow[] | null }>(
+      "SELECT crawl_take_recorded($1, $2, $3, $4::bigint[], $5::bigint[], $6) AS taken",
+      [toArray([...this.#told.keys()]), toArray([...this.#told.values()]), limit],
+    );
+    const taken = row?.taken ?? [];
+    const told = new Map<number, number>();
+    for (const [worker, n] of taken) told.set(worker, Math.max(n, told.get(worker) ?? 0));
+    this.#told = told;
+    return taken.map(([, , isLogged, outcome]) => ({ outcome: toOutcome(outcome), isLogged }));
   }
 
   outcomes(): AsyncIterable<PageOutcome> {

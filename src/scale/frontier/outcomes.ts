@@ -1,49 +1,24 @@
-import type { FrontierTallies, PageOutcome, RecordedOutcome } from "../../crawler/index.ts";
+import type { FrontierTallies, PageOutcome } from "../../crawler/index.ts";
 import { STATUSES } from "../../crawler/index.ts";
-import type { Parameter, Postgres } from "../postgres/postgres.ts";
-import { OUTCOME_COLUMNS, OUTCOME_TABLES, type OutcomeValues, toArray, toOutcome } from "./rows.ts";
+import type { Postgres } from "../postgres/postgres.ts";
+import { OUTCOME_COLUMNS, OUTCOME_TABLES, type OutcomeValues, toOutcome } from "./rows.ts";
 
-/** An outcome as `crawl_take_recorded` answers: its worker and number there, and whether a worker settled it. */
-type TakenRow = readonly [worker: number, n: number, isLogged: boolean, outcome: OutcomeValues];
 /** An outcome with its number, in whose order they are listed. */
 type ListedRow = { readonly n: number; readonly outcome: OutcomeValues };
 type ChangeRow = ListedRow & { readonly at: Date };
-
-/** Runs a statement of the leader: its first three parameters are the crawl, this worker and its lead. */
-export type Led = <Row>(sql: string, parameters: readonly Parameter[]) => Promise<Row[]>;
 
 const LISTED_AT_ONCE = 500;
 
 /** Reads the outcomes of a shared crawl. */
 export class SharedOutcomes {
   readonly #db: Postgres;
-  readonly #led: Led;
   readonly #crawl: number;
   readonly #run: number;
-  /** How far this leader has told the outcomes of each worker. */
-  #told: ReadonlyMap<number, number> = new Map();
 
-  constructor(
-    db: Postgres,
-    { id, run, led }: { readonly id: number; readonly run: number; readonly led: Led },
-  ) {
+  constructor(db: Postgres, crawl: number, run: number) {
     this.#db = db;
-    this.#led = led;
-    this.#crawl = id;
+    this.#crawl = crawl;
     this.#run = run;
-  }
-
-  /** Takes outcomes that no leader has taken; the database learns with the next call that they were told. */
-  async take(limit: number): Promise<RecordedOutcome[]> {
-    const [row] = await this.#led<{ taken: readonly TakenRow[] | null }>(
-      "SELECT crawl_take_recorded($1, $2, $3, $4::bigint[], $5::bigint[], $6) AS taken",
-      [toArray([...this.#told.keys()]), toArray([...this.#told.values()]), limit],
-    );
-    const taken = row?.taken ?? [];
-    const told = new Map<number, number>();
-    for (const [worker, n] of taken) told.set(worker, Math.max(n, told.get(worker) ?? 0));
-    this.#told = told;
-    return taken.map(([, , isLogged, outcome]) => ({ outcome: toOutcome(outcome), isLogged }));
   }
 
   async *all(): AsyncGenerator<PageOutcome> {

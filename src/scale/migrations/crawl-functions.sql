@@ -214,14 +214,7 @@ END $$;
 CREATE OR REPLACE FUNCTION crawl_claimed(p_crawl bigint, p_pages bigint[]) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl);
 BEGIN
-  IF v_run = 1 THEN
-    RETURN (SELECT json_agg(json_build_array(p.id, p.url, p.depth, o.url, p.source, p.last_modified, k.tries, k.spent_ms,
-        k.is_lost) ORDER BY x.i)
-      FROM unnest(p_pages) WITH ORDINALITY x (id, i)
-      LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.id = x.id
-      LEFT JOIN crawl_claim k ON k.crawl = p_crawl AND k.host = p.host AND k.depth = p.depth AND k.page = p.id
-      LEFT JOIN crawl_page o ON o.crawl = p_crawl AND o.id = p.parent);
-  END IF;
+  -- The first run knows nothing of earlier ones.
   RETURN (SELECT json_agg(json_build_array(p.id, p.url, p.depth, o.url, p.source, p.last_modified, k.tries, k.spent_ms,
       k.is_lost, s.is_gone AND s.epoch < c.epoch, CASE WHEN NOT (s.is_gone AND s.epoch < c.epoch) THEN json_build_object(
         'isTrusted', s.run >= c.asks_anew, 'etag', s.etag, 'lastModified', s.last_modified,
@@ -232,13 +225,13 @@ BEGIN
         'fetcher', u.fetcher) END)
       ORDER BY x.i)
     FROM unnest(p_pages) WITH ORDINALITY x (id, i)
-    LEFT JOIN crawl c ON c.id = p_crawl
+    LEFT JOIN crawl c ON v_run > 1 AND c.id = p_crawl
     LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.id = x.id
     LEFT JOIN crawl_claim k ON k.crawl = p_crawl AND k.host = p.host AND k.depth = p.depth AND k.page = p.id
     LEFT JOIN crawl_page o ON o.crawl = p_crawl AND o.id = p.parent
-    LEFT JOIN crawl_stored s ON s.crawl = p_crawl AND s.page = p.id
-    LEFT JOIN crawl_outcome u ON u.crawl = p_crawl AND u.page = p.id
-    LEFT JOIN crawl_link l ON l.crawl = p_crawl AND l.page = p.id);
+    LEFT JOIN crawl_stored s ON v_run > 1 AND s.crawl = p_crawl AND s.page = p.id
+    LEFT JOIN crawl_outcome u ON v_run > 1 AND u.crawl = p_crawl AND u.page = p.id
+    LEFT JOIN crawl_link l ON v_run > 1 AND l.crawl = p_crawl AND l.page = p.id);
 END $$;
 
 -- Hands out pages. p_call numbers the worker's calls: one that is repeated, since its answer was lost, answers the same.

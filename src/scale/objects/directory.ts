@@ -82,7 +82,7 @@ export class DirectoryStore implements ObjectStore, AsyncDisposable {
   }
 
   list(prefix: string): AsyncIterable<ListedObject> {
-    return listFiles({ directory: this.#directory, below: "", prefix });
+    return listFiles(this.#directory, "", prefix);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {}
@@ -140,9 +140,7 @@ function refuseCancelled(signal: AbortSignal | undefined, what: string): void {
   if (signal?.aborted) throw new Failure("cancelled", `writing ${what} was called off`);
 }
 
-type Listing = { readonly directory: string; readonly below: string; readonly prefix: string };
-
-async function* listFiles({ directory, below, prefix }: Listing): AsyncGenerator<ListedObject> {
+async function* listFiles(directory: string, below: string, prefix: string): AsyncGenerator<ListedObject> {
   const entries = await readdir(join(directory, below), { withFileTypes: true }).catch((error) => {
     if (isMissing(error) || systemCode(error) === "ENOTDIR") return [];
     throw systemFailure(error, "unreadable_input", `could not list ${join(directory, below)}`);
@@ -154,8 +152,7 @@ async function* listFiles({ directory, below, prefix }: Listing): AsyncGenerator
     .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
   for (const key of named) {
     if (key.endsWith("/")) {
-      if (key.startsWith(prefix) || prefix.startsWith(key))
-        yield* listFiles({ directory, below: key, prefix });
+      if (key.startsWith(prefix) || prefix.startsWith(key)) yield* listFiles(directory, key, prefix);
     } else if (key.startsWith(prefix)) {
       const stats = await lstat(join(directory, key)).catch(() => null); // deleted meanwhile
       if (stats) yield { key, size: stats.size };
