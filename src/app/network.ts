@@ -20,7 +20,6 @@ import {
   type HttpFetcher,
   openStorage,
   type ProxyEnvironment,
-  type ProxySource,
   parseProxyBypass,
   productUserAgent,
   randomUserAgent,
@@ -267,14 +266,12 @@ export function proxyChoice(
       "network.proxy and network.proxy_bypass: this server's operator has chosen the proxy that pages are fetched through",
     );
   const bypass = [...network.proxyBypass, ...(settings.proxyBypass ? [settings.proxyBypass] : [])];
-  const choose = (explicit: string | null, explicitSource: ProxySource): ChooseProxy =>
-    chooseProxy({
-      explicit,
-      explicitSource,
-      bypass: bypass.flatMap(parseProxyBypass),
-      environment: proxyEnvironment,
-    });
-  return network.proxy !== null ? choose(network.proxy, "caller") : choose(settings.proxy, "operator");
+  return chooseProxy({
+    explicit: network.proxy ?? settings.proxy,
+    explicitSource: network.proxy !== null ? "caller" : "operator",
+    bypass: bypass.flatMap(parseProxyBypass),
+    environment: proxyEnvironment,
+  });
 }
 
 /**

@@ -175,12 +175,9 @@ function openSink(settings: Settings, log: Log): { sinks: readonly MetricsSink[]
       log.always("info", "metric", { metric, kind, value });
     return { sinks: [logSink(metricsNamespace, write)] };
   }
-  const socket = openStatsd({
-    host,
-    port,
-    onTrouble: (reason) =>
-      log.always("warning", `metrics do not reach the StatsD server: ${reason}`, { host, port }),
-  });
+  const socket = openStatsd(host, port, (reason) =>
+    log.always("warning", `metrics do not reach the StatsD server: ${reason}`, { host, port }),
+  );
   return { sinks: [statsdSink(metricsNamespace, socket.send)], socket };
 }
 

@@ -9,20 +9,16 @@ interface StatsdSocket extends AsyncDisposable {
   send(datagram: string): void;
 }
 
-type StatsdOptions = {
-  /** A name or an address. */
-  readonly host: string;
-  readonly port: number;
-  /** Called once with the reason why datagrams are not sent, in words that follow a colon. */
-  readonly onTrouble: (reason: string) => void;
-};
-
 const MAX_DRAIN_MS = 500;
 /** How long the resolver's answer is used, even a refusal; otherwise each datagram would ask again. */
 const RESOLVED_MS = 60_000;
 
-/** Opens the socket; disposing of it waits until everything has been sent, at most half a second. */
-export function openStatsd({ host, port, onTrouble }: StatsdOptions): StatsdSocket {
+/**
+ * Opens the socket; disposing of it waits until everything has been sent, at most half a second.
+ * @param host a name or an address
+ * @param onTrouble called once with the reason why datagrams are not sent, in words that follow a colon
+ */
+export function openStatsd(host: string, port: number, onTrouble: (reason: string) => void): StatsdSocket {
   const family = isIP(host) === 6 ? 6 : 4;
   const socket = createSocket(family === 6 ? "udp6" : "udp4");
   let isTold = false;

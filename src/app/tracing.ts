@@ -1,18 +1,14 @@
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
+import { wordsIn } from "../base/text.ts";
 import { type Tracer, useTracer } from "../base/tracing.ts";
 import type { Settings } from "../settings/index.ts";
 import { parseServiceUrl } from "../urls/index.ts";
 import type { TracingPlan } from "./opentelemetry.ts";
 
-const SAMPLERS = [
-  "always_on",
-  "always_off",
-  "traceidratio",
-  "parentbased_always_on",
-  "parentbased_always_off",
-  "parentbased_traceidratio",
-] as const satisfies readonly TracingPlan["sampler"][];
+const SAMPLERS: readonly TracingPlan["sampler"][] = wordsIn(
+  "always_on always_off traceidratio parentbased_always_on parentbased_always_off parentbased_traceidratio",
+);
 const PROTOCOLS = ["http/protobuf", "http/json"] as const satisfies readonly TracingPlan["protocol"][];
 
 type Parts = { readonly settings: Settings; readonly log: Log; readonly metrics: Metrics };

@@ -7,22 +7,17 @@ export const asideOf = (path: string, prefix: string): string =>
   // The name is not made of the file's name, which may be as long as the file system allows.
   join(dirname(path), `.${prefix}-${randomUUID()}.tmp`);
 
-type ReplaceOptions = {
-  /** Where the file is written first, on the same disk: a name that nobody else can know or write to. */
-  readonly aside: string;
-  /** The mode of the new file; by default the one that the system gives to new files. */
-  readonly mode?: number;
-};
-
 /**
  * Writes a file aside, flushes and renames it: a reader or a crash finds the old one or the new one, never half.
  * @param content a text, bytes, or what writes them
+ * @param aside where the file is written first, on the same disk: a name that nobody else can know or write to
+ * @param mode of the new file; by default the one that the system gives to new files
  * @throws Error of the file system, and what `content` throws; nothing is left aside then
  */
 export async function replaceFile(
   path: string,
   content: string | Uint8Array | ((file: FileHandle) => Promise<void>),
-  { aside, mode }: ReplaceOptions,
+  { aside, mode }: { readonly aside: string; readonly mode?: number },
 ): Promise<void> {
   try {
     {

@@ -21,7 +21,6 @@ export {
   chooseProxy,
   deleteProxyVariables,
   type ProxyEnvironment,
-  type ProxySource,
   parseProxyBypass,
   readProxyEnvironment,
 } from "./egress/proxy.ts";

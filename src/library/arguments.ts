@@ -4,7 +4,7 @@ import { didYouMean } from "../base/nearest.ts";
 import { composeMarkdown, type ExtractionOptions } from "../extraction/index.ts";
 import { decodeText, decodingWarnings, sniffPageType } from "../fetching/index.ts";
 import { DEFAULT_EXTRACTION, ENGINES, FAVORS } from "../settings/index.ts";
-import { notPageUrl, type PageUrl, parsePageUrl } from "../urls/index.ts";
+import { notPageUrl, parsePageUrl } from "../urls/index.ts";
 import type {
   ExtractArticleOptions,
   ExtractArticlesOptions,
@@ -153,7 +153,8 @@ export function extractionOptions(given: ExtractFromUrlOptions): ExtractionOptio
 export function readDocument({ html, url, contentType }: PageSource, name: string): LocalDocument {
   if (!isTextOrNothing(url)) throw wrong(name, "the page's url as text or null", url);
   if (!isTextOrNothing(contentType)) throw wrong(name, "contentType as text or null", contentType);
-  const pageUrl = url == null ? null : requirePageUrl(url);
+  const pageUrl = url == null ? null : parsePageUrl(url);
+  if (url != null && !pageUrl) throw notAUrl(url);
   const [type = ""] = (contentType ?? "").split(";");
   const kind = bodyKind(type.trim().toLowerCase());
   const document = { name: pageUrl ?? "the page", kind, url: pageUrl };
@@ -171,12 +172,6 @@ const isTextOrNothing = (value: unknown): boolean => value == null || typeof val
 function bytesOf(body: unknown): Uint8Array | null {
   if (body instanceof Uint8Array) return body;
   return body instanceof ArrayBuffer ? new Uint8Array(body) : null;
-}
-
-function requirePageUrl(url: string): PageUrl {
-  const parsed = parsePageUrl(url);
-  if (!parsed) throw notAUrl(url);
-  return parsed;
 }
 
 export const notAUrl = (url: string): Failure => new Failure("invalid_url", notPageUrl(url));

@@ -156,16 +156,17 @@ function asFailure({ path, name, access }: DatabaseOptions, error: unknown): unk
   return error;
 }
 
-/** The state that processes share, and whether others really see it. */
-type SharedState = { readonly database: Database; readonly isShared: boolean };
-
 /**
  * Opens `state.sqlite` of a directory, which all processes of a server have open. It holds nothing that
  * cannot be found out again: a damaged file is moved aside, and when none can be written a database in memory
  * replaces it, each with a warning.
+ * @returns with whether other processes really see it
  * @throws Failure `invalid_settings` for a file of a newer version, which stays as it is
  */
-export function openSharedState(directory: string, log: Log): SharedState {
+export function openSharedState(
+  directory: string,
+  log: Log,
+): { readonly database: Database; readonly isShared: boolean } {
   const path = join(directory, "state.sqlite");
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
@@ -197,20 +198,17 @@ function openChecked(path: string): Database {
   const database = openShared(path);
   try {
     const [row] = database.prepare<{ quick_check: string }>("PRAGMA quick_check(1)").all();
-    if (row?.quick_check === "ok") return requireKnown(database, path);
-    throw new Failure("unreadable_input", `${path} is damaged`);
+    if (row?.quick_check !== "ok") throw new Failure("unreadable_input", `${path} is damaged`);
+    // So far a table has only been added to, and the file has no version; a later program raises it when that ends.
+    const version =
+      database.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
+    if (version === 0) return database;
+    throw new Failure("invalid_settings", `${path} holds the state of a newer version of this program`);
   } catch (error) {
     // A file that merely cannot be read now is closed too; only a damaged one is moved aside.
     database.close();
     throw error;
   }
-}
-
-/** So far a table has only been added to, and the file has no version; a later program raises it when that ends. */
-function requireKnown(database: Database, path: string): Database {
-  const version = database.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
-  if (version === 0) return database;
-  throw new Failure("invalid_settings", `${path} holds the state of a newer version of this program`);
 }
 
 /** The mode of files that hold state: only the program's user may read them, whatever the directory allows. */

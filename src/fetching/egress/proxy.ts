@@ -3,7 +3,7 @@ import { decodeLoosely } from "../../base/text.ts";
 import { networkHolds, normalizeHost, parseIpAddress, parseIpNetwork } from "./policy.ts";
 
 /** The source of a proxy's address. It decides whether the proxy may be in an inner network. */
-export type ProxySource = "caller" | "operator";
+type ProxySource = "caller" | "operator";
 
 /** A proxy to use. Only `authorization` holds the credentials. */
 export type ChosenProxy = {

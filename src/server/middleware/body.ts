@@ -75,7 +75,7 @@ async function receive(exchange: Exchange, limits: Receiving): Promise<string> {
     place ??= takeLargePlace(exchange.client, limits);
   };
   try {
-    if (written === null) return await readChunks(request, { ...limits, takePlace, late: deadline.promise });
+    if (written === null) return await readChunks(request, limits, { takePlace, late: deadline.promise });
     if (Number(written) > smallBytes) takePlace();
     // The runtime lets no more bytes through than were announced.
     return await Promise.race([request.text().catch(refuseCut), deadline.promise]);
@@ -85,14 +85,12 @@ async function receive(exchange: Exchange, limits: Receiving): Promise<string> {
   }
 }
 
-type ReadingChunks = Pick<BodyLimits, "maxBytes" | "smallBytes"> & {
-  /** Called when the body turns out to be large. */
-  readonly takePlace: () => void;
-  readonly late: Promise<never>;
-};
-
-async function readChunks(request: Request, options: ReadingChunks): Promise<string> {
-  const { maxBytes, smallBytes, takePlace, late } = options;
+/** @param takePlace called when the body turns out to be large */
+async function readChunks(
+  request: Request,
+  { maxBytes, smallBytes }: BodyLimits,
+  { takePlace, late }: { readonly takePlace: () => void; readonly late: Promise<never> },
+): Promise<string> {
   const decoder = new TextDecoder();
   const reader = request.body?.getReader();
   let text = "";

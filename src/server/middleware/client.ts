@@ -1,3 +1,4 @@
+import { wordsIn } from "../../base/text.ts";
 import { type AddressSet, isIpAddress, isLoopbackAddress } from "../../fetching/index.ts";
 import type { Client } from "./exchange.ts";
 
@@ -59,31 +60,15 @@ const lastOf = (list: string | null): string | undefined => list?.split(",").at(
 const FORWARDING_NAME = new RegExp(
   `^(?:${[
     // These are in RFC 7239, RFC 9110 (7.6) and RFC 8586, or left from older proxies.
-    "forwarded",
-    "via",
-    "max-forwards",
-    "cdn-loop",
-    "proxy-.+",
-    "surrogate-.+",
-    "front-end-https",
+    ...wordsIn("forwarded via max-forwards cdn-loop proxy-.+ surrogate-.+ front-end-https"),
     // These name the client: X-Real-IP, True-Client-IP, CF-Connecting-IP, Fastly-Client-IP,
     // X-Cluster-Client-IP, Remote-Addr.
-    ".+-ip",
-    ".+-ipv6",
-    ".+-addr",
-    ".+-address",
-    "client-ip.*",
-    ".*forwarded.*",
-    "x-client(?:-.+)?",
-    "x-remote(?:-.+)?",
-    "x-original(?:ly|-.+)?",
-    "x-originating.*",
-    "x-proxy.*",
-    "x-scheme",
-    "x-url-scheme",
-    "x-host",
-    "x-https?",
-    "x-ssl.*",
+    ...wordsIn(
+      ".+-ip .+-ipv6 .+-addr .+-address client-ip.* .*forwarded.* x-client(?:-.+)? x-remote(?:-.+)?",
+    ),
+    ...wordsIn(
+      "x-original(?:ly|-.+)? x-originating.* x-proxy.* x-scheme x-url-scheme x-host x-https? x-ssl.*",
+    ),
     "x-request-start",
     // These prefixes belong to products and networks.
     "(?:x-)?(?:akamai|ali|amz|amzn|appengine|arr|azure|cf|cloud|cloudfront|cloudflare|edge|envoy|fastly|fd|fly|goog|haproxy|heroku|incap|ms|nf|ngrok|render|squid|sucuri|tailscale|traefik|varnish|vercel)-.+",

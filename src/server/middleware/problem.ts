@@ -66,10 +66,12 @@ export function toProblem(error: unknown): ProblemError {
 }
 
 /** Writes a bug into the log, since the client is told nothing of it. */
-export function logFault(log: Log, error: unknown, fields: LogFields = {}): void {
-  const cause = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  log.error("fault", { ...fields, error: cause.slice(0, 4000) });
-}
+export const logFault = (log: Log, error: unknown, fields: LogFields = {}): void =>
+  log.error("fault", { ...fields, error: describe(error) });
+
+/** An error for the log. */
+export const describe = (error: unknown): string =>
+  (error instanceof Error ? (error.stack ?? error.message) : String(error)).slice(0, 4000);
 
 // These are the reason phrases of RFC 9110, section 15, which `about:blank` requires as titles.
 const TITLES: Readonly<Record<number, string>> = {

@@ -34,7 +34,6 @@ export async function readNetwork(
     ...DEFAULT_NETWORK,
     userAgent: network?.user_agent ?? null,
     hasRandomUserAgent: network?.random_user_agent ?? false,
-    headers: [],
     proxy,
     proxyBypass: (network?.proxy_bypass ?? []).flatMap(parseProxyBypass),
     isHeaded: network?.headed ?? false,

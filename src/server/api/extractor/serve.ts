@@ -88,9 +88,16 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
 /** All routes of `serve extractor`, below its base path. */
 function extractorRoutes(parts: ExtractorParts): Handler {
   const startedAt = performance.now();
+  const { name, version, isReady } = parts;
+  const about = (basePath: string): z.output<typeof About> => ({
+    service: name,
+    version,
+    status: isReady() ? "ready" : "draining",
+    docs: `${basePath}/docs`,
+  });
   const { handle } = createSite(parts, {
     description: "Articles of web pages, and crawls of whole sites.",
-    about: parts.role === "worker" ? null : (basePath) => about(parts, basePath),
+    about: parts.role === "worker" ? null : about,
     aboutSchema: About,
     health: async () => Response.json(await health(parts, performance.now() - startedAt)),
     healthSchema: Health,
@@ -112,13 +119,6 @@ const operations = (parts: ExtractorParts): ApiOperation[] => [
   }),
   readPageOperation(parts),
 ];
-
-const about = ({ name, version, isReady }: ExtractorParts, basePath: string): z.output<typeof About> => ({
-  service: name,
-  version,
-  status: isReady() ? "ready" : "draining",
-  docs: `${basePath}/docs`,
-});
 
 async function health(parts: ExtractorParts, uptimeMs: number): Promise<z.output<typeof Health>> {
   const { name, version, app, role } = parts;

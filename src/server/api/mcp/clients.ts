@@ -1,15 +1,7 @@
-import { quoteForShell } from "../../../base/text.ts";
+import { quoteForShell, wordsIn } from "../../../base/text.ts";
 
 /** Clients whose forms of a configuration are known; `generic` is the form that most others read. */
-export const MCP_CLIENTS = [
-  "claude-code",
-  "claude-desktop",
-  "cursor",
-  "vscode",
-  "zed",
-  "codex",
-  "generic",
-] as const;
+export const MCP_CLIENTS = wordsIn("claude-code claude-desktop cursor vscode zed codex generic");
 export type McpClient = (typeof MCP_CLIENTS)[number];
 
 /** How a client reaches the server: it starts a program, or asks an address. */
@@ -65,22 +57,19 @@ const typedOf = (access: McpAccess) => ({
 /** Claude Desktop starts programs only, so one of npm's carries the messages to an address. */
 function programOf(access: McpAccess) {
   if (access.kind === "program") return untypedOf(access);
-  const { url, needsKey } = access;
-  const insecure = url.startsWith("http:") ? ["--allow-http"] : [];
-  const header = needsKey ? ["--header", `Authorization: ${KEY}`] : [];
-  return { command: "npx", args: ["-y", "mcp-remote", url, ...insecure, ...header] };
+  const insecure = access.url.startsWith("http:") ? ["--allow-http"] : [];
+  return { command: "npx", args: ["-y", "mcp-remote", access.url, ...insecure, ...headerOf(access)] };
 }
 
+const headerOf = ({ needsKey }: { readonly needsKey: boolean }): readonly string[] =>
+  needsKey ? ["--header", `Authorization: ${KEY}`] : [];
+
 function claudeCommand(access: McpAccess): string {
-  const add = ["claude", "mcp", "add", "--transport"];
   const words =
     access.kind === "program"
-      ? [...add, "stdio", access.name, "--", access.command, ...access.args]
-      : [
-          ...[...add, "http", access.name, access.url],
-          ...(access.needsKey ? ["--header", `Authorization: ${KEY}`] : []),
-        ];
-  return words.map(quoteForShell).join(" ");
+      ? ["stdio", access.name, "--", access.command, ...access.args]
+      : ["http", access.name, access.url, ...headerOf(access)];
+  return ["claude", "mcp", "add", "--transport", ...words].map(quoteForShell).join(" ");
 }
 
 function inToml(access: McpAccess): string {

@@ -1,5 +1,5 @@
 import { isRecord } from "../../../base/json.ts";
-import { batchProblem, errorAnswer, NO_JSON, RPC, type RpcId, readMessage } from "./messages.ts";
+import { batchProblem, NO_JSON, type RpcId, readMessage, refusal } from "./messages.ts";
 import type { Transport } from "./modern.ts";
 
 /** The answers to a batch so far, which are written together. */
@@ -60,8 +60,7 @@ export class ClientConnection implements Transport {
     if (read.kind === "invalid" || read.kind === "response") return;
     if (read.kind === "request") {
       if (this.#underWay.has(read.id)) {
-        const reason = "Invalid Request: a request with this id is under way";
-        this.#put(errorAnswer(read.id, RPC.invalidRequest, reason), batch);
+        this.#put(refusal(read.id, "a request with this id is under way"), batch);
         return;
       }
       this.#underWay.set(read.id, batch);
@@ -109,7 +108,7 @@ export class ClientConnection implements Transport {
 
   /** Refuses a message that is too long to be read. */
   refuse(reason: string): void {
-    this.#put(errorAnswer(null, RPC.invalidRequest, `Invalid Request: ${reason}`), null);
+    this.#put(refusal(null, reason), null);
   }
 
   /** Resolves once all requests are answered, and the answers are written. */

@@ -19,11 +19,15 @@ export type Message =
   | { readonly kind: "invalid"; readonly answer: object };
 
 /** An error in the form of JSON-RPC; the id is null where the request had none that can be repeated. */
-export const errorAnswer = (id: RpcId | null, code: number, message: string): object => ({
+const errorAnswer = (id: RpcId | null, code: number, message: string): object => ({
   jsonrpc: "2.0",
   id,
   error: { code, message },
 });
+
+/** The answer to what is no valid request. */
+export const refusal = (id: RpcId | null, reason: string): object =>
+  errorAnswer(id, RPC.invalidRequest, `Invalid Request: ${reason}`);
 
 export const NO_JSON = errorAnswer(null, RPC.parseError, "Parse error: the message is not JSON");
 
@@ -35,12 +39,10 @@ const WITH_BATCHES = ["2024-11-05", "2025-03-26"];
 
 /** What keeps a batch from being answered; null when nothing does. */
 export function batchProblem(batch: readonly unknown[], revision: string | null): object | null {
-  const refuse = (reason: string): object =>
-    errorAnswer(null, RPC.invalidRequest, `Invalid Request: ${reason}`);
   if (revision !== null && !WITH_BATCHES.includes(revision))
-    return refuse(`revision ${revision} has no batches`);
-  if (batch.length === 0) return refuse("an empty batch");
-  if (batch.length > MAX_BATCH) return refuse(`a batch of more than ${MAX_BATCH} messages`);
+    return refusal(null, `revision ${revision} has no batches`);
+  if (batch.length === 0) return refusal(null, "an empty batch");
+  if (batch.length > MAX_BATCH) return refusal(null, `a batch of more than ${MAX_BATCH} messages`);
   return null;
 }
 
@@ -62,7 +64,7 @@ const BAD_ID = "id must be a string or a whole number";
 
 const invalid = (id: RpcId | null, reason: string): Message => ({
   kind: "invalid",
-  answer: errorAnswer(id, RPC.invalidRequest, `Invalid Request: ${reason}`),
+  answer: refusal(id, reason),
 });
 
 const isId = (id: unknown): id is RpcId => typeof id === "string" || Number.isSafeInteger(id);

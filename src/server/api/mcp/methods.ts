@@ -94,8 +94,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     const name = requiredString(params, "name");
     const raw = params.arguments ?? {};
     if (!isRecord(raw)) throw invalidParams("arguments must be an object");
-    const { onCall } = options;
-    return toContent(await callObserved(named("tool", name, options.tools), raw, { call, onCall }));
+    return toContent(await callObserved(named("tool", name, options.tools), raw, call, options.onCall));
   },
   "resources/list": async ({ resources }, { cursor }) => {
     if (cursor !== undefined && typeof cursor !== "string") throw invalidCursor();
@@ -156,7 +155,8 @@ function named<T extends { readonly name: string }>(kind: string, name: string, 
 async function callObserved(
   tool: Tool,
   raw: RawArguments,
-  { call, onCall }: { readonly call: ToolCall; readonly onCall: McpOptions["onCall"] },
+  call: ToolCall,
+  onCall: McpOptions["onCall"],
 ): Promise<ToolResult> {
   const started = performance.now();
   let isSuccess = false;

@@ -10,7 +10,7 @@ import {
   names,
   optionalText,
   type RawArguments,
-  requiredWords,
+  requiredText,
 } from "./tool.ts";
 
 /** What a search needs of a server. */
@@ -41,7 +41,8 @@ export async function runSearchCall(
     readonly perTenant?: number | undefined;
   },
 ) {
-  const query = requiredWords(raw, "query");
+  const query = requiredText(raw, "query");
+  if (query === "") throw new ArgumentError("query is required");
   const { codenames, ...chosen } = chosenTenants(raw, registry);
   const size = integer(raw, "size", SIZE);
   const offset = integer(raw, "offset", { min: 0, max: MAX_OFFSET, fallback: 0 });

@@ -157,13 +157,6 @@ export function requiredText(raw: RawArguments, name: string): string {
   return value.trim();
 }
 
-/** @throws ArgumentError as `requiredText`, and when it is blank */
-export function requiredWords(raw: RawArguments, name: string): string {
-  const value = requiredText(raw, name);
-  if (value === "") throw new ArgumentError(`${name} is required`);
-  return value;
-}
-
 /** @throws ArgumentError for another kind of value */
 export function optionalText(raw: RawArguments, name: string): string | null {
   return given(raw, name) === undefined ? null : requiredText(raw, name);

@@ -45,10 +45,11 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
   const registryFor = forEachGrant(limitedTo);
   const registryOf: RegistryOf = ({ grant }) => registryFor(grant);
   const hasApiKey = !options.access.isOpen;
+  const { name, version, isReady } = options;
   const offerTo = (tenants: Grant["tenants"]) => documentation({ ...options, registry: limitedTo(tenants) });
   const { handle } = createSite(options, {
     description: "Documentation search: MCP for language models, and the state of the tenants.",
-    about: () => about(options),
+    about: () => ({ service: name, version, status: isReady() ? "ready" : "starting" }),
     aboutSchema: schemas.About,
     health: async ({ exchange }) => {
       const grant = await options.access.grantOf(exchange.request);
@@ -60,8 +61,8 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
       mcpOperation({ ...options, hasApiKey, offerTo, versionOf: () => options.registry.list() }),
       configurationOperation({ ...options, hasApiKey }),
       searchOperation({ ...options, registryOf }),
-      documentOperation({ queryLog: options.queryLog, registryOf }),
-      analyticsOperation(options),
+      documentOperation({ ...options, registryOf }),
+      analyticsOperation(options.readQueries),
       ...tenantOperations(options, registryOf),
     ],
   });
@@ -73,7 +74,7 @@ type RegistryOf = (exchange: Exchange) => TenantRegistry;
 
 const CODENAME = "{[a-z][a-z0-9_-]{1,63}}";
 
-const analyticsOperation = (options: SearchRoutesOptions): ApiOperation => ({
+const analyticsOperation = (log: SearchRoutesOptions["readQueries"]): ApiOperation => ({
   method: "get",
   path: "/analytics",
   tag: "operation",
@@ -91,7 +92,13 @@ const analyticsOperation = (options: SearchRoutesOptions): ApiOperation => ({
   },
   handle: async ({ exchange, query }) => {
     requireAllTenants(exchange);
-    return Response.json(readQueries(options, parseWith(schemas.QueriesQuery, query, "query")));
+    const { days, size } = parseWith(schemas.QueriesQuery, query, "query");
+    if (log) return Response.json(log.read({ days: Math.min(days ?? log.days, log.days), size }));
+    throw new ProblemError(
+      404,
+      "queries_not_counted",
+      "queries are not counted here: infrastructure.query_log_days of the deployment file says for how many days",
+    );
   },
 });
 
@@ -136,24 +143,6 @@ function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf):
     },
   ];
 }
-
-function readQueries(
-  { readQueries: log }: SearchRoutesOptions,
-  { days, size }: { readonly days?: number | undefined; readonly size: number },
-): QueriesRecord {
-  if (log) return log.read({ days: Math.min(days ?? log.days, log.days), size });
-  throw new ProblemError(
-    404,
-    "queries_not_counted",
-    "queries are not counted here: infrastructure.query_log_days of the deployment file says for how many days",
-  );
-}
-
-const about = ({ name, version, isReady }: SearchRoutesOptions) => ({
-  service: name,
-  version,
-  status: isReady() ? "ready" : "starting",
-});
 
 /**
  * The answer of a probe. Without a key it says nothing about the tenants: their number, contents and places are

@@ -4,7 +4,7 @@ import { headingPath, rangeOfFragment, type SearchHit } from "../../../search/in
 import type { TenantRegistry } from "../../../tenants/index.ts";
 import type { Exchange } from "../../middleware/exchange.ts";
 import { ProblemError } from "../../middleware/problem.ts";
-import { endOfPart, type FetchOptions } from "../mcp/fetch-document.ts";
+import { endOfPart } from "../mcp/fetch-document.ts";
 import { countsOf, rounded, runSearchCall, type SearchCallOptions } from "../mcp/search-call.ts";
 import { ArgumentError, integer } from "../mcp/tool.ts";
 import { type ApiOperation, answerOf, invalidRequest, parseWith, problem } from "../openapi.ts";
@@ -158,12 +158,7 @@ function toHit(hit: SearchHit, withSections: boolean) {
 }
 
 /** A document, or a section of it, for the pages: `GET /document`. */
-export const documentOperation = ({
-  registryOf,
-  queryLog,
-}: Pick<FetchOptions, "queryLog"> & {
-  readonly registryOf: (exchange: Exchange) => TenantRegistry;
-}): ApiOperation => ({
+export const documentOperation = ({ registryOf, queryLog }: SearchOperationOptions): ApiOperation => ({
   method: "get",
   path: "/document",
   tag: "search",

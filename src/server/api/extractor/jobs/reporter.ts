@@ -12,6 +12,7 @@ import {
   manifestEntry,
   warningOf,
 } from "../../../../crawler/index.ts";
+import { describe } from "../../../middleware/problem.ts";
 import type { CrawlSpec } from "./spec.ts";
 
 /** A report without news renews the lease only this often, in ms. */
@@ -215,7 +216,3 @@ function toJobEvent(event: RunningEvent, shownDirectory: string): JobEvent {
 /** Whether the queue's database cannot be used now. */
 export const isAway = (error: unknown): boolean =>
   error instanceof Failure && error.code === "database_unavailable";
-
-/** An error for the log. */
-export const describe = (error: unknown): string =>
-  (error instanceof Error ? (error.stack ?? error.message) : String(error)).slice(0, 4000);

@@ -3,9 +3,10 @@ import { Failure, type FailureRecord } from "../../../../base/failure.ts";
 import type { Log } from "../../../../base/log.ts";
 import { systemCode } from "../../../../base/system-error.ts";
 import type { ClaimedJob, CrawlEvent, CrawlSummary, JobQueue } from "../../../../crawler/index.ts";
+import { describe, logFault } from "../../../middleware/problem.ts";
 import { requireNoLink, requireSameFile } from "../paths.ts";
 import { type CrawlPlaces, OtherStore } from "./places.ts";
-import { describe, isAway, type JobStop, Reporter, toldPages } from "./reporter.ts";
+import { isAway, type JobStop, Reporter, toldPages } from "./reporter.ts";
 import type { CrawlSpec } from "./spec.ts";
 
 /** How long a job waits when another process still crawls its directory, or has its store, in ms. */
@@ -162,7 +163,7 @@ function whatFailed(error: unknown, reporter: Reporter, parts: RunParts): Write 
     return () => reporter.finish({ state: "failed", error: record, progress: null, warnings: null });
   };
   if (!(error instanceof Failure)) {
-    log.error("fault", { job_id: id, error: describe(error) });
+    logFault(log, error, { job_id: id });
     const message = "a fault inside the server; its log has the rest under the job's id";
     return fail({ code: "internal", message });
   }

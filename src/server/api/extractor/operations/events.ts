@@ -80,12 +80,7 @@ const tooManyStreams = (max: number, whose = ""): ProblemError =>
     headers: { "retry-after": "10" },
   });
 
-type StreamOptions = {
-  readonly seen: number;
-  readonly parts: ExtractorParts;
-  /** Aborts when the client leaves. */
-  readonly signal: AbortSignal;
-};
+type StreamOptions = { readonly seen: number; readonly parts: ExtractorParts; readonly signal: AbortSignal };
 
 function openStream(job: JobRecord, options: StreamOptions, place: Disposable): ReadableStream<Uint8Array> {
   const { parts } = options;

@@ -125,10 +125,8 @@ export const JobStatus = z
     failed: count,
     skipped: count,
     created_at: timestamp("When the job was accepted"),
-    started_at: timestamp("When the crawl first started")
-      .nullable()
-      .openapi({ description: "Null while queued" }),
-    completed_at: timestamp("").nullable().openapi({ description: "Null until completed or failed" }),
+    started_at: timestamp("Null while queued").nullable(),
+    completed_at: timestamp("Null until completed or failed").nullable(),
     cancel_requested: z.boolean(),
     output_dir: z.string().openapi({ description: "As it was asked for" }),
     seeds: z.array(z.string()),
