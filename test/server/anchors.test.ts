@@ -60,17 +60,7 @@ const registry = forAllTests(
 for (const codename of Object.keys(MARKDOWN)) await registry.build(codename);
 for (const codename of Object.keys(crawled)) await registry.sync(codename);
 
-const QUERIES = [
-  "weir",
-  "gate",
-  "usage",
-  "sensor level",
-  "water",
-  "eel ladder",
-  "old lady",
-  "trout May",
-  "ice",
-];
+const QUERIES = "weir, gate, usage, sensor level, water, eel ladder, old lady, trout May, ice".split(", ");
 const SITE_QUERIES = ["install", "configuration", "forecast", "option", "station", "command", "quick start"];
 
 test.each([...Object.keys(MARKDOWN), "manual", "site"])(

@@ -113,18 +113,8 @@ test("a page that makes new ids for each answer is unchanged, and its newest ids
     return new Response(body, { headers: { "content-type": "text/html; charset=utf-8" } });
   });
   const folder = join(directory.path, "changing");
-  const crawl = () =>
-    run(
-      "crawl",
-      changing.url.href,
-      "--output-dir",
-      folder,
-      "--max-depth",
-      "0",
-      "--rate-limit",
-      "0",
-      "--no-browser",
-    );
+  const flags = ["--max-depth", "0", "--rate-limit", "0", "--no-browser"];
+  const crawl = () => run("crawl", changing.url.href, "--output-dir", folder, ...flags);
   await crawl();
   const first = await Bun.file(join(folder, "manifest.json")).json();
   await crawl();

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { DOCUMENT_INSTRUCTIONS } from "../../src/server/api/mcp/tools.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
-import { MCP_HEADERS } from "../support/mcp.ts";
+import { MCP_HEADERS, postMcp } from "../support/mcp.ts";
 import { folderTenant, openRegistry, openSearchServer, writeTree } from "../support/search-server.ts";
 
 const DOCS = writeTree({
@@ -54,12 +54,8 @@ describe("the endpoint", () => {
   );
 
   test("keeps no sessions: any request may come first", async () => {
-    const response = await post("/mcp", {
-      jsonrpc: "2.0",
-      id: 5,
-      method: "tools/call",
-      params: { name: "list_tenants" },
-    });
+    const message = { id: 5, method: "tools/call", params: { name: "list_tenants" } };
+    const response = await postMcp(server.url, message);
     expect(await response.json()).toMatchObject({ id: 5, result: { structuredContent: { count: 4 } } });
   });
 
@@ -93,11 +89,11 @@ describe("the endpoint", () => {
   });
 
   test("refuses foreign pages and names", async () => {
-    expect((await post("/mcp", initialize("2025-06-18"), { origin: "https://evil.example" })).status).toBe(
-      403,
-    );
-    expect((await post("/mcp", initialize("2025-06-18"), { host: "evil.example" })).status).toBe(403);
-    expect((await post("/mcp", initialize("2025-06-18"), { origin: server.url })).status).toBe(200);
+    const statusWith = async (headers: Record<string, string>): Promise<number> =>
+      (await post("/mcp", initialize("2025-06-18"), headers)).status;
+    expect(await statusWith({ origin: "https://evil.example" })).toBe(403);
+    expect(await statusWith({ host: "evil.example" })).toBe(403);
+    expect(await statusWith({ origin: server.url })).toBe(200);
   });
 
   test.each(["{", '"x"', "null", '{"jsonrpc":"2.0"}'])(
@@ -214,20 +210,9 @@ describe("the description of the API", () => {
     );
     expect(openapi).toBe("3.1.0");
     expect(operations.sort()).toEqual([
-      "get /",
-      "get /analytics",
-      "get /docs",
-      "get /document",
-      "get /health",
-      "get /mcp.json",
-      "get /metrics",
-      "get /openapi.json",
-      "get /ready",
-      "get /search",
-      "get /tenants/status",
-      "get /{codename}/sync/status",
-      "post /mcp",
-      "post /{codename}/sync/trigger",
+      ...["get /", "get /analytics", "get /docs", "get /document", "get /health", "get /mcp.json"],
+      ...["get /metrics", "get /openapi.json", "get /ready", "get /search", "get /tenants/status"],
+      ...["get /{codename}/sync/status", "post /mcp", "post /{codename}/sync/trigger"],
     ]);
   });
 

@@ -1,14 +1,7 @@
 import { expect, test } from "bun:test";
 import { forAllTests } from "../support/for-all-tests.ts";
-import { postMcp } from "../support/mcp.ts";
+import { META, MODERN, postMcp } from "../support/mcp.ts";
 import { folderTenant, openRegistry, openSearchServer } from "../support/search-server.ts";
-
-const MODERN = "2026-07-28";
-const META = {
-  "io.modelcontextprotocol/protocolVersion": MODERN,
-  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
 
 const registry = forAllTests(openRegistry({ tenants: [folderTenant("harbour", { "quay.md": "# Quay\n" })] }));
 const bug = (): never => {

@@ -5,7 +5,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { BINARY, cleanEnvironment } from "../support/binary.ts";
 import { startExtractor } from "../support/extractor-server.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
-import { connectMcp } from "../support/mcp.ts";
+import { connectMcp, MCP_HEADERS, META, MODERN } from "../support/mcp.ts";
 import { LONG_PARAGRAPHS, startMcpSite } from "../support/mcp-site.ts";
 import { Served, writeDeployment } from "../support/served.ts";
 import { until } from "../support/until.ts";
@@ -31,7 +31,8 @@ type Opened = AsyncDisposable & {
 };
 
 /** The endpoint of a server over HTTP. */
-async function openEndpoint(url: string, server: AsyncDisposable): Promise<Opened> {
+async function openEndpoint(server: AsyncDisposable & { readonly url: string }): Promise<Opened> {
+  const { url } = server;
   const client = await connectMcp(`${url}/mcp`);
   return {
     client,
@@ -51,27 +52,13 @@ async function openEndpoint(url: string, server: AsyncDisposable): Promise<Opene
   };
 }
 
-async function openExtractor(): Promise<Opened> {
-  const server = await startExtractor();
-  return await openEndpoint(server.url, server);
-}
-
-async function openSearch(): Promise<Opened> {
-  const server = await Served.start(writeDeployment({ allow_page_fetches: true }));
-  return await openEndpoint(server.url, server);
-}
+const startSearch = () => Served.start(writeDeployment({ allow_page_fetches: true }));
 
 async function openStdio(): Promise<Opened> {
   const client = new Client({ name: "test", version: "1" });
   // The directory has no deployment file.
-  const options = {
-    command: BINARY,
-    args: ["mcp"],
-    cwd: tmpdir(),
-    env: cleanEnvironment(),
-    stderr: "ignore" as const,
-  };
-  await client.connect(new StdioClientTransport(options));
+  const options = { command: BINARY, args: ["mcp"], cwd: tmpdir(), env: cleanEnvironment() };
+  await client.connect(new StdioClientTransport({ ...options, stderr: "ignore" }));
   return {
     client,
     async startCall(args) {
@@ -90,8 +77,8 @@ async function openStdio(): Promise<Opened> {
 const site = forAllTests(startMcpSite());
 
 describe.each([
-  ["serve extractor", openExtractor],
-  ["serve search, where the deployment allows it,", openSearch],
+  ["serve extractor", async () => openEndpoint(await startExtractor())],
+  ["serve search, where the deployment allows it,", async () => openEndpoint(await startSearch())],
   ["mcp", openStdio],
 ] as const)("fetch_url of %s", (_, open) => {
   let opened: Opened;
@@ -225,7 +212,7 @@ describe.each([
 
 test.each([
   ["serve extractor", () => startExtractor()],
-  ["serve search", () => Served.start(writeDeployment({ allow_page_fetches: true }))],
+  ["serve search", startSearch],
 ] as const)(
   "%s fetches local pages for nobody from elsewhere, not from its cache either",
   async (_, open) => {
@@ -246,28 +233,16 @@ test.each([
 
 test.each([
   ["with initialize", {}, {}],
-  [
-    "without",
-    {
-      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-      "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
-      "io.modelcontextprotocol/clientCapabilities": {},
-    },
-    { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "fetch_url" },
-  ],
+  ["without", META, { "mcp-protocol-version": MODERN, "mcp-method": "tools/call", "mcp-name": "fetch_url" }],
 ])("a page is fetched no longer when the client has left: revisions %s", async (_, meta, headers) => {
-  await using server = await Served.start(writeDeployment({ allow_page_fetches: true }));
+  await using server = await startSearch();
   const left = new AbortController();
   const path = `/slow/left-${Object.keys(headers).length}`;
   const params = { name: "fetch_url", arguments: { url: `${site.origin}${path}` }, _meta: meta };
   const answer = fetch(`${server.url}/mcp`, {
     method: "POST",
     signal: left.signal,
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      ...headers,
-    },
+    headers: { ...MCP_HEADERS, ...headers },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
   }).catch(() => "left");
   await until(site.waiting, (count) => count === 1);

@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { METRICS } from "../../src/base/metrics.ts";
 import { startExtractor } from "../support/extractor-server.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { freePort } from "../support/local.ts";
+import { postMcp } from "../support/mcp.ts";
 import { serveNumberedSite } from "../support/numbered-site.ts";
 import { Served, writeDeployment } from "../support/served.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
-import { until, untilTrue } from "../support/until.ts";
+import { untilTrue } from "../support/until.ts";
 
 const { path: directory } = forAllTests(temporaryDirectory());
 const FILES = join(import.meta.dir, "../../scripts/deploy/monitoring");
@@ -242,10 +244,7 @@ describe.skipIf(!hasPrometheus)("a Prometheus with the example's configuration",
   beforeAll(async () => {
     expect((await extractor.post("/", { url: `${site.origin}/p/1` })).status).toBe(200);
     expect((await extractor.post("/", { url: `${site.origin}/nothing` })).status).toBe(502);
-    await until(
-      () => search.search("proxies").catch(() => null),
-      (found) => found?.results.length === 1,
-    );
+    await untilTrue(async () => (await search.search("proxies").catch(() => null))?.results.length === 1);
     const configuration = (await read("prometheus.yml"))
       .replace("127.0.0.1:3000", new URL(extractor.url).host)
       .replace("127.0.0.1:3002", new URL(search.url).host)
@@ -254,9 +253,7 @@ describe.skipIf(!hasPrometheus)("a Prometheus with the example's configuration",
     writeFileSync(join(directory, "alerts.yml"), await read("alerts.yml"));
     expect(promtool(["check", "config", join(directory, "prometheus.yml")])).toBe("");
     mkdirSync(join(directory, "data"));
-    const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-    url = `http://127.0.0.1:${probe.port}`;
-    await probe.stop(true);
+    url = `http://127.0.0.1:${freePort()}`;
     prometheus = Bun.spawn(
       [
         "prometheus",
@@ -299,25 +296,12 @@ describe.skipIf(!hasPrometheus)("a Prometheus with the example's configuration",
         });
       return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
     };
-    const always = [
-      "Version",
-      "Processes alive",
-      "Running since",
-      "Resident memory",
-      "File descriptors",
-      "Jobs",
-      "Documents",
-    ];
-    const rates = [
-      "Requests by status",
-      "Requests by route",
-      "CPU",
-      "Pages asked for",
-      "Time of a page",
-      "Failures by code",
-      "Calls of tools",
-    ];
-    for (const title of [...always, ...rates]) await untilTrue(async () => (await found(title)) > 0);
+    const always =
+      "Version, Processes alive, Running since, Resident memory, File descriptors, Jobs, Documents";
+    const rates =
+      "Requests by status, Requests by route, CPU, Pages asked for, Time of a page, Failures by code";
+    for (const title of [...always.split(", "), ...rates.split(", "), "Calls of tools"])
+      await untilTrue(async () => (await found(title)) > 0);
     const rules = (await api("rules")).data as { groups: { rules: { name: string; health: string }[] }[] };
     const healths = rules.groups.flatMap((group) => group.rules.map(({ health }) => health));
     expect(healths).toEqual(alerts.map(() => "ok"));
@@ -343,16 +327,8 @@ describe.skipIf(!hasPrometheus)("a Prometheus with the example's configuration",
       await fetch(`${base}/crawl/${at}`);
       await fetch(`${base}/search?q=x&tenant=none-${at}`);
       await fetch(`${base}/`, { method: at % 2 === 0 ? "PROPFIND" : `METHOD${at}` }).catch(() => {});
-      await fetch(`${base}/mcp`, {
-        method: "POST",
-        headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-        body: JSON.stringify({
-          jsonrpc: "2.0",
-          id: 1,
-          method: "tools/call",
-          params: { name: `tool-${at}`, arguments: { query: `q${at}` } },
-        }),
-      });
+      const params = { name: `tool-${at}`, arguments: { query: `q${at}` } };
+      await postMcp(base, { method: "tools/call", params });
     };
     for (const base of [extractor.url, search.url]) {
       for (let at = 0; at < 3; at++) await odd(base, at);

@@ -3,17 +3,14 @@ import { forAllTests } from "../support/for-all-tests.ts";
 import { connectMcp } from "../support/mcp.ts";
 import { type Nginx, startNginx } from "../support/nginx.ts";
 import { Served, writeDeployment } from "../support/served.ts";
-import { until } from "../support/until.ts";
+import { untilTrue } from "../support/until.ts";
 
 const env = { ARTICLE_EXTRACTOR_TRUSTED_PROXIES: "127.0.0.0/8", DOCS_SEARCH_ALLOWED_HOSTS: "docs.example" };
 const served = forAllTests(await Served.start(writeDeployment({ log_level: "info" }), { env }));
-await until(
-  () =>
-    fetch(`${served.url}/health`, { headers: { host: "docs.example" } }).then((answer) =>
-      answer.json(),
-    ) as never,
-  ({ status }: { status: string }) => status === "healthy",
-);
+await untilTrue(async () => {
+  const health = await fetch(`${served.url}/health`, { headers: { host: "docs.example" } });
+  return ((await health.json()) as { status: string }).status === "healthy";
+});
 
 const FORWARDED = `
   proxy_set_header Host docs.example;
@@ -49,11 +46,9 @@ describe.each([
     const headers = { "x-request-id": "from-outside", "x-forwarded-for": "192.0.2.7" };
     const response = await fetch(`${nginx.url}/tools/tenants/status`, { headers });
     expect(response.headers.get("x-request-id")).toBe("from-outside");
-    const line = await until(
-      () => served.said.split("\n").find((one) => one.includes("from-outside")),
-      (one) => one !== undefined,
-    );
-    expect(JSON.parse(line ?? "{}")).toMatchObject({ path: "/tenants/status", client: "192.0.2.7" });
+    const lineOf = () => served.said.split("\n").find((one) => one.includes("from-outside"));
+    await untilTrue(() => lineOf() !== undefined);
+    expect(JSON.parse(lineOf() ?? "{}")).toMatchObject({ path: "/tenants/status", client: "192.0.2.7" });
   });
 
   test("health and errors come through", async () => {

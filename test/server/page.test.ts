@@ -1,8 +1,8 @@
-import { afterAll, describe, expect, test } from "bun:test";
-import { rmSync, writeFileSync } from "node:fs";
+import { describe, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { forAllTests } from "../support/for-all-tests.ts";
-import { postMcp } from "../support/mcp.ts";
+import { callMcp } from "../support/mcp.ts";
 import { folderTenant, openRegistry, openSearchServer, writeTree } from "../support/search-server.ts";
 import { until } from "../support/until.ts";
 
@@ -16,9 +16,6 @@ const registry = forAllTests(
 );
 registry.start();
 const server = forAllTests(openSearchServer(registry));
-afterAll(() => {
-  rmSync(DOCS, { recursive: true, force: true });
-});
 
 type Run = { readonly counts: Readonly<Record<string, number>> | null; readonly error: unknown };
 const json = async (path: string) =>
@@ -26,12 +23,12 @@ const json = async (path: string) =>
 const runs = async () => (await json("/gates/sync/status")).history as readonly Run[];
 
 const search = async (more: object) => {
-  const call = { name: "root_search", arguments: { tenant_codename: "gates", query: "close gate", ...more } };
-  const response = await postMcp(server.url, { method: "tools/call", params: call });
-  const { result } = (await response.json()) as {
-    result: { structuredContent: { error: string | null; results: { snippet: string }[] } };
-  };
-  return result.structuredContent;
+  const args = { tenant_codename: "gates", query: "close gate", ...more };
+  return await callMcp<{ error: string | null; results: { snippet: string }[] }>(
+    server.url,
+    "root_search",
+    args,
+  );
 };
 
 describe("what the page of serve search asks for", () => {

@@ -4,22 +4,17 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { BINARY, cleanEnvironment } from "../support/binary.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
-import { postMcp } from "../support/mcp.ts";
+import { MODERN, postMcp } from "../support/mcp.ts";
 import { startNginx } from "../support/nginx.ts";
 import { Served, writeDeployment } from "../support/served.ts";
-import { until } from "../support/until.ts";
-
-const MODERN = "2026-07-28";
+import { untilTrue } from "../support/until.ts";
 
 const root = writeDeployment();
 const served = forAllTests(await Served.start(root));
 const nginx = forAllTests(
   await startNginx(`location /tools/ { proxy_pass ${served.url}/; proxy_set_header Host localhost; }`),
 );
-await until(
-  () => served.search("no_proxy"),
-  ({ error }) => error === null,
-);
+await untilTrue(async () => (await served.search("no_proxy")).error === null);
 
 const transports = {
   HTTP: () => new StreamableHTTPClientTransport(new URL(`${served.url}/mcp`)),

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import net from "node:net";
 import { type ExtractorProcess, startExtractor } from "../support/extractor-server.ts";
-import { type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { serveNumberedSite } from "../support/numbered-site.ts";
 import { Served, writeDeployment } from "../support/served.ts";
-import { until } from "../support/until.ts";
+import { untilTrue } from "../support/until.ts";
 
 const SENDERS = 1000;
 
@@ -52,11 +53,7 @@ const isTooSlow = (answer: string): boolean =>
   answer.startsWith("HTTP/1.1 408") && answer.includes("body_too_slow");
 
 describe("a thousand clients that send one byte of a body and wait", () => {
-  let site: NumberedSite;
-  beforeAll(() => {
-    site = serveNumberedSite({ pages: 100 });
-  });
-  afterAll(() => site[Symbol.asyncDispose]());
+  const site = forAllTests(serveNumberedSite({ pages: 100 }));
 
   test.concurrent("keep no caller of serve extractor waiting, and are sent away", async () => {
     const env = { ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS: "1" };
@@ -72,10 +69,7 @@ describe("a thousand clients that send one byte of a body and wait", () => {
   test.concurrent("keep no caller of serve search waiting, and are sent away", async () => {
     const limits = { max_concurrent_requests: 1, uvicorn_limit_concurrency: 10 };
     await using served = await Served.start(writeDeployment(limits));
-    await until(
-      () => served.search("proxies"),
-      ({ error }) => error === null,
-    );
+    await untilTrue(async () => (await served.search("proxies")).error === null);
     using slow = await startSlowSenders(served.url, "/mcp");
     for (let request = 0; request < 20; request++)
       expect((await served.search("no_proxy")).results).toHaveLength(1);

@@ -132,11 +132,11 @@ describe("traces of serve extractor", () => {
     // The site was asked, and told nothing of the trace.
     expect(site.visits.some(({ path }) => path.startsWith("/p/1"))).toBe(true);
     for (const { headers } of site.visits) expect(Object.keys(headers)).not.toContain("traceparent");
-    const line = server
-      .stderr()
-      .split("\n")
-      .find((one) => one.includes(TRACE));
-    expect(JSON.parse(line ?? "{}")).toMatchObject({ message: "request", route: "/", trace_id: TRACE });
+    expect(JSON.parse(server.lines(TRACE)[0] ?? "{}")).toMatchObject({
+      message: "request",
+      route: "/",
+      trace_id: TRACE,
+    });
     // What is wrong with a caller's header is the caller's loss.
     expect((await server.post("/", { url }, { traceparent: `00-${"z".repeat(5000)}` })).status).toBe(200);
   });
@@ -171,11 +171,7 @@ describe("traces of serve extractor", () => {
       await untilTrue(async () =>
         /^article_extractor_trace_spans_lost_total [1-9]/m.test(await (await server.get("/metrics")).text()),
       );
-      const told = () =>
-        server
-          .stderr()
-          .split("\n")
-          .filter((line) => line.includes("the collector of traces is away"));
+      const told = () => server.lines("the collector of traces is away");
       await untilTrue(() => told().length > 0);
       for (let asked = 0; asked < 5; asked++) expect((await server.get("/crawl")).status).toBe(200);
       expect(told()).toHaveLength(1);

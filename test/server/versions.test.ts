@@ -17,6 +17,7 @@ const registry = forAllTests(await openIndexed(...TENANTS));
 const server = forAllTests(openSearchServer(registry));
 
 const call = (name: string, args: object) => callMcp<Record<string, unknown>>(server.url, name, args);
+const searchGate = (more: object) => call("root_search", { tenant_codename: "*", query: "gate", ...more });
 
 const searched = ({ results }: Record<string, unknown>): readonly string[] =>
   (results as { tenant: string }[]).map(({ tenant }) => tenant).sort();
@@ -29,29 +30,19 @@ describe("root_search with a library", () => {
     ["1.3", ["weir1", "weir1-guides"], "weir 1.4.0, the lowest: all are above 1.3"],
     ["", ["weir2"], "weir 2.1, the newest"],
   ])("and version %p searches %j", async (version, codenames, resolved) => {
-    const answer = await call("root_search", {
-      tenant_codename: "*",
-      query: "gate",
-      library: "Weir",
-      version,
-    });
+    const answer = await searchGate({ library: "Weir", version });
     expect(answer).toMatchObject({ resolved, error: null });
     expect(searched(answer)).toEqual(codenames);
   });
 
   test("without a version is told so", async () => {
-    const answer = await call("root_search", {
-      tenant_codename: "*",
-      query: "gate",
-      library: "lock",
-      version: "3",
-    });
+    const answer = await searchGate({ library: "lock", version: "3" });
     expect(answer).toMatchObject({ resolved: "lock, of no version in particular", error: null });
     expect(searched(answer)).toEqual(["lock"]);
   });
 
   test("that nobody asks for searches all, and says nothing of versions", async () => {
-    const answer = await call("root_search", { tenant_codename: "*", query: "gate" });
+    const answer = await searchGate({});
     expect(searched(answer)).toHaveLength(5);
     expect(answer).not.toHaveProperty("resolved");
   });
@@ -63,10 +54,8 @@ describe("root_search with a library", () => {
     [{ library: "weir", tenant_codename: "lock" }, "give tenant or library, not both"],
     [{ library: 3 }, "library must be a string"],
   ])("%j is refused in words", async (args, error) => {
-    expect(await call("root_search", { tenant_codename: "*", query: "gate", ...args })).toMatchObject({
-      results: [],
-      error: expect.stringContaining(error),
-    });
+    const answer = { results: [], error: expect.stringContaining(error) };
+    expect(await searchGate(args)).toMatchObject(answer);
   });
 
   test("tells a caller for some tenants nothing of the others", () => {

@@ -73,6 +73,11 @@ export async function startExtractor(options: ExtractorProcessOptions = {}) {
     directory,
     /** All that it has written to stderr so far. */
     stderr: () => written,
+    /** The lines of these with something in them. */
+    lines: (part: string | RegExp): readonly string[] =>
+      written
+        .split("\n")
+        .filter((line) => (typeof part === "string" ? line.includes(part) : part.test(line))),
     exited: child.exited,
     signal: (name: NodeJS.Signals) => child.kill(name),
     get: (path: string, init?: RequestInit) => fetch(`${url}${path}`, init),

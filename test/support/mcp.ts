@@ -10,6 +10,14 @@ export const MCP_HEADERS = {
   accept: "application/json, text/event-stream",
 };
 
+/** The revision without `initialize`, and what each of its messages says of itself. */
+export const MODERN = "2026-07-28";
+export const META = {
+  "io.modelcontextprotocol/protocolVersion": MODERN,
+  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
 /** A call of a tool by this machine, whose result somebody waits for. */
 export const CALL = {
   signal: () => new AbortController().signal,

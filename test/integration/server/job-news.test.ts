@@ -7,7 +7,7 @@ import {
 } from "../../../src/crawler/index.ts";
 import { type CrawlSpec, JobNews } from "../../../src/server/index.ts";
 import { directoryForEachTest } from "../../support/for-all-tests.ts";
-import { until, untilTrue } from "../../support/until.ts";
+import { untilTrue } from "../../support/until.ts";
 
 const place = directoryForEachTest();
 let queue: JobQueue<CrawlSpec>;
@@ -73,10 +73,7 @@ test("watchers of many jobs share one query a beat, and each hears of its own jo
   await untilTrue(() => asked.length >= 3);
   expect(asked.length).toBeLessThan(10);
   await queue.cancel(jobs[7]?.id ?? "");
-  await until(
-    () => watches[7]?.latest()?.state,
-    (state) => state === "failed",
-  );
+  await untilTrue(() => watches[7]?.latest()?.state === "failed");
   expect(watches.filter((watch, index) => watch.latest() !== jobs[index])).toHaveLength(1);
 });
 

@@ -1,14 +1,9 @@
 import { expect, test } from "bun:test";
-import { createLog } from "../../../src/base/log.ts";
 import { ClientConnection } from "../../../src/server/api/mcp/connection.ts";
 import { connectClient } from "../../../src/server/api/mcp/modern.ts";
 import type { McpOptions } from "../../../src/server/index.ts";
-import { until } from "../../support/until.ts";
-
-const META = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
+import { CALL, META } from "../../support/mcp.ts";
+import { untilTrue } from "../../support/until.ts";
 
 /** A client of a server with one tool, which works until it is called off. */
 function open() {
@@ -40,12 +35,7 @@ function open() {
   const connection = new ClientConnection(async (text) => {
     written.push(...[JSON.parse(text)].flat());
   });
-  const server = connectClient(options, connection, (signal) => ({
-    signal: () => signal,
-    caller: () => ({ kind: "loopback_request" }) as const,
-    client: () => "",
-    log: createLog({ level: "error", format: "json", write: () => {} }),
-  }));
+  const server = connectClient(options, connection, (signal) => ({ ...CALL, signal: () => signal }));
   const send = (message: unknown): void => connection.receive(JSON.stringify(message));
   return { log, written, connection, server, send };
 }
@@ -69,21 +59,12 @@ test.each<[string, object]>([
   const { log, written, connection, send } = open();
   for (const id of [1, "a"]) {
     send(wait(id, meta));
-    await until(
-      () => log.at(-1),
-      (last) => last === "begun",
-    );
+    await untilTrue(() => log.at(-1) === "begun");
     send(wait(id, meta));
-    await until(
-      () => written.length,
-      (count) => count > 0,
-    );
+    await untilTrue(() => written.length > 0);
     expect(written.splice(0)).toMatchObject([{ id, error: { code: -32600 } }]);
     send(cancel(id));
-    await until(
-      () => log.at(-1),
-      (last) => last === "called off",
-    );
+    await untilTrue(() => log.at(-1) === "called off");
     await connection.idle();
     expect(written).toEqual([]);
   }
@@ -92,10 +73,7 @@ test.each<[string, object]>([
 test("a batch is answered without its cancelled call", async () => {
   const { log, written, connection, send } = open();
   send([wait(1), { jsonrpc: "2.0", id: 2, method: "ping" }]);
-  await until(
-    () => log.length,
-    (count) => count === 1,
-  );
+  await untilTrue(() => log.length === 1);
   expect(written).toEqual([]);
   send(cancel(1));
   await connection.idle();
@@ -106,13 +84,7 @@ test("calls under way end with the connection", async () => {
   const { log, server, send } = open();
   send(wait(1));
   send(wait(2));
-  await until(
-    () => log.length,
-    (count) => count === 2,
-  );
+  await untilTrue(() => log.length === 2);
   await server.close();
-  await until(
-    () => log.filter((line) => line === "called off").length,
-    (count) => count === 2,
-  );
+  await untilTrue(() => log.filter((line) => line === "called off").length === 2);
 });

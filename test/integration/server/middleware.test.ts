@@ -26,15 +26,22 @@ afterEach(async () => {
   measured.length = 0;
 });
 
-type Options = { layers?: readonly Layer[]; basePath?: string; trusted?: string };
+type Options = {
+  layers?: readonly Layer[];
+  basePath?: string;
+  trusted?: string;
+  host?: string;
+  port?: number;
+};
 
 /** A real server whose innermost handler is this one; gives its address. */
-function serve(handler: Handler, { layers = [], basePath = "", trusted = "" }: Options = {}): string {
+function serve(handler: Handler, options: Options = {}): string {
+  const { layers = [], basePath = "", trusted = "", host = "127.0.0.1", port = 0 } = options;
   const log = createLog({ level: "debug", format: "json", write: (line) => lines.push(JSON.parse(line)) });
   const metrics = createMetrics([(measurement) => measured.push(measurement)]);
   const listener = listen({
-    host: "127.0.0.1",
-    port: 0,
+    host,
+    port,
     basePath,
     trustedProxies: parseAddressSet(trusted),
     handler: inLayers([observe(metrics, ["/health"]), ...layers], handler),
@@ -65,13 +72,8 @@ describe("every answer", () => {
     const at = serve(ok);
     await fetch(`${at}/a?token=secret`, { headers: { "x-request-id": "r1" } });
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatchObject({
-      level: "info",
-      request_id: "r1",
-      method: "GET",
-      path: "/a",
-      status: 200,
-    });
+    const line = { level: "info", request_id: "r1", method: "GET", path: "/a", status: 200 };
+    expect(lines[0]).toMatchObject(line);
     expect(JSON.stringify(lines)).not.toContain("secret");
     expect(measured.map(({ name, labels }) => [name, labels])).toEqual([
       ["http_requests", { method: "GET", route: "other", status: "200" }],
@@ -352,16 +354,7 @@ describe("limits", () => {
 
 test("an address that is taken, or a name without one, is a failure that says so", () => {
   const port = Number(new URL(serve(ok)).port);
-  const bind = (host: string): Listener =>
-    listen({
-      host,
-      port,
-      basePath: "",
-      trustedProxies: parseAddressSet(""),
-      handler: ok,
-      log: createLog({ level: "error", format: "json", write: () => {} }),
-      sharesPort: false,
-    });
+  const bind = (host: string): string => serve(ok, { host, port });
   expect(() => bind("127.0.0.1")).toThrow(`cannot listen on 127.0.0.1 port ${port}: the port is in use`);
   for (const name of ["nowhere.invalid", `${"a".repeat(64)}.invalid`])
     expect(() => bind(name)).toThrow(

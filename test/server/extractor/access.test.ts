@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import net from "node:net";
 import { join } from "node:path";
-import { codeOf, type ExtractorProcess, startExtractor } from "../../support/extractor-server.ts";
+import { converse } from "../../support/converse.ts";
+import { codeOf, startExtractor } from "../../support/extractor-server.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { FORBIDDEN_ADDRESSES, LOCAL_ADDRESSES } from "../../support/hostile-addresses.ts";
 import { serveNumberedSite } from "../../support/numbered-site.ts";
@@ -44,16 +44,10 @@ const PROXY_HEADERS: readonly (readonly [string, string])[] = [
 
 const site = forAllTests(serveNumberedSite({ pages: 3 }));
 
-describe("an API key", () => {
-  const root = forAllTests(temporaryDirectory());
-  let server: ExtractorProcess;
-  beforeAll(async () => {
-    server = await startExtractor({
-      env: { ARTICLE_EXTRACTOR_API_KEY: "k3y-of-ours", ARTICLE_EXTRACTOR_OUTPUT_ROOT: root.path },
-    });
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
+const keyed = forAllTests(await startExtractor({ env: { ARTICLE_EXTRACTOR_API_KEY: "k3y-of-ours" } }));
+const server = forAllTests(await startExtractor({ env: { ARTICLE_EXTRACTOR_ALLOWED_HOSTS: "*" } }));
 
+describe("an API key", () => {
   test.each<[string, string]>([
     ["POST", "/"],
     ["GET", "/"],
@@ -70,7 +64,7 @@ describe("an API key", () => {
     ["GET", "/nothing"],
   ])("is asked for by %s %s", async (method, path) => {
     for (const authorization of [undefined, "Bearer wrong", "Basic azN5"]) {
-      const response = await server.get(path, { method, headers: authorization ? { authorization } : {} });
+      const response = await keyed.get(path, { method, headers: authorization ? { authorization } : {} });
       expect(response.status).toBe(401);
       expect(response.headers.get("www-authenticate")).toContain("Bearer");
       expect(await codeOf(response)).toBe("unauthorized");
@@ -80,30 +74,26 @@ describe("an API key", () => {
   test("is not asked for where a browser comes for a page, but for what the page shows", async () => {
     const accept = "text/html,application/xhtml+xml,*/*;q=0.8";
     for (const path of ["/", "/docs"]) {
-      const page = await server.get(path, { headers: { accept } });
+      const page = await keyed.get(path, { headers: { accept } });
       expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
       for (const [, file] of (await page.text()).matchAll(/(?:href|src)="((?:docs|assets)\/[^"]+)"/g))
-        expect((await server.get(`/${file}`)).status).toBe(200);
+        expect((await keyed.get(`/${file}`)).status).toBe(200);
     }
     for (const path of ["/openapi.json", "/crawl", "/docs/none.js", "/assets/none.js"])
-      expect((await server.get(path, { headers: { accept } })).status).toBe(401);
+      expect((await keyed.get(path, { headers: { accept } })).status).toBe(401);
   });
 
   test("lets its holder in, and probes need none", async () => {
     const headers = { authorization: "Bearer k3y-of-ours" };
-    expect((await server.get("/crawl", { headers })).status).toBe(200);
-    for (const path of ["/health", "/ready"]) expect((await server.get(path)).status).toBe(200);
-    expect(server.stderr()).not.toContain("k3y-of-ours");
+    expect((await keyed.get("/crawl", { headers })).status).toBe(200);
+    for (const path of ["/health", "/ready"]) expect((await keyed.get(path)).status).toBe(200);
+    expect(keyed.stderr()).not.toContain("k3y-of-ours");
   });
 
   test("makes callers from this machine strangers to its inner addresses", async () => {
-    const response = await server.post(
-      "/",
-      { url: `${site.origin}/` },
-      { authorization: "Bearer k3y-of-ours" },
-    );
-    expect(response.status).toBe(403);
-    expect(await codeOf(response)).toBe("egress_refused");
+    const headers = { authorization: "Bearer k3y-of-ours" };
+    const response = await keyed.post("/", { url: `${site.origin}/` }, headers);
+    expect([response.status, await codeOf(response)]).toEqual([403, "egress_refused"]);
   });
 });
 
@@ -113,12 +103,7 @@ describe("a server without a key", () => {
   test("says so at its start, an empty key included, unless it is bound to loopback", async () => {
     const env = { ARTICLE_EXTRACTOR_API_KEY: "" };
     await using open = await startExtractor({ env, host: "0.0.0.0" });
-    expect(
-      open
-        .stderr()
-        .split("\n")
-        .filter((line) => WARNING.test(line)),
-    ).toHaveLength(1);
+    expect(open.lines(WARNING)).toHaveLength(1);
     await using own = await startExtractor({ env });
     expect(own.stderr()).not.toMatch(WARNING);
   });
@@ -134,13 +119,6 @@ describe("a server without a key", () => {
 });
 
 describe("who may reach inner addresses", () => {
-  let server: ExtractorProcess;
-  beforeAll(async () => {
-    server = await startExtractor({ env: { ARTICLE_EXTRACTOR_ALLOWED_HOSTS: "*" } });
-  });
-  afterAll(() => server[Symbol.asyncDispose]());
-  const port = () => new URL(site.origin).port;
-
   test("a caller on this machine does", async () => {
     expect((await server.post("/", { url: `${site.origin}/` })).status).toBe(200);
   });
@@ -163,19 +141,8 @@ describe("who may reach inner addresses", () => {
     "CONNECT reader.example:443 HTTP/1.1\r\nHost: reader.example:443",
   ])("a proxy that asks as it would ask another proxy does not: %s", async (head) => {
     const before = site.visits.length;
-    const { hostname, port } = new URL(server.url);
-    const answer = await new Promise<string>((resolve) => {
-      let text = "";
-      const socket = net.connect(Number(port), hostname, () =>
-        socket.write(`${head.replace("TARGET", `${site.origin}/`)}\r\nConnection: close\r\n\r\n`),
-      );
-      socket.on("data", (piece) => {
-        text += piece;
-      });
-      socket.on("error", () => resolve(text));
-      socket.on("close", () => resolve(text));
-    });
-    expect(answer).toMatch(/^HTTP\/1.1 4\d\d/);
+    const bytes = `${head.replace("TARGET", `${site.origin}/`)}\r\nConnection: close\r\n\r\n`;
+    expect(await converse(server.url, bytes)).toMatch(/^HTTP\/1.1 4\d\d/);
     expect(site.visits.length).toBe(before);
   });
 
@@ -192,8 +159,7 @@ describe("who may reach inner addresses", () => {
     ["in a page of another site", { "sec-fetch-site": "cross-site" }],
   ])("one %s does not, and gets nothing out of the cache either", async (_, headers) => {
     const response = await server.post("/", { url: `${site.origin}/` }, headers);
-    expect(response.status).toBe(403);
-    expect(await codeOf(response)).toBe("egress_refused");
+    expect([response.status, await codeOf(response)]).toEqual([403, "egress_refused"]);
   });
 
   test("one whose Host is no host is answered nothing", async () => {
@@ -205,7 +171,7 @@ describe("who may reach inner addresses", () => {
   test("no spelling of an inner address gets a stranger there", async () => {
     const before = site.visits.length;
     for (const address of [...LOCAL_ADDRESSES, ...FORBIDDEN_ADDRESSES]) {
-      const url = address.replace("PORT", port());
+      const url = address.replace("PORT", new URL(site.origin).port);
       expect(`${url} ${(await server.post("/", { url }, FORWARDED)).status}`).toBe(`${url} 403`);
     }
     expect(site.visits.length).toBe(before);
@@ -218,16 +184,12 @@ describe("who may reach inner addresses", () => {
 
   test("no field of a request gets a stranger there", async () => {
     const before = site.visits.length;
-    const proxied = await server.post(
-      "/",
+    for (const body of [
       { url: "http://example.org/", network: { proxy: site.origin } },
-      FORWARDED,
-    );
-    expect(proxied.status).toBe(403);
-    const behind = { url: `${site.origin}/`, network: { proxy: "http://203.0.113.1:3128" } };
-    expect((await server.post("/", behind, FORWARDED)).status).toBe(403);
-    const read = await server.get(`/${site.origin}/`, { headers: FORWARDED });
-    expect(read.status).toBe(403);
+      { url: `${site.origin}/`, network: { proxy: "http://203.0.113.1:3128" } },
+    ])
+      expect((await server.post("/", body, FORWARDED)).status).toBe(403);
+    expect((await server.get(`/${site.origin}/`, { headers: FORWARDED })).status).toBe(403);
     expect(site.visits.length).toBe(before);
   });
 });

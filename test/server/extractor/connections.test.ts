@@ -3,6 +3,7 @@ import { mkdtempSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { converse } from "../../support/converse.ts";
 import { startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
 import { startFaultySite } from "../../support/faulty-site.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
@@ -26,20 +27,6 @@ const faulty = forAllTests(
 /** For tests that leave nothing behind in a server. */
 const server = forAllTests(await startExtractor());
 
-/** Sends bytes over a connection of its own; resolves with all that comes back before it is closed. */
-function converse(url: string, bytes: string | Uint8Array): Promise<string> {
-  const { hostname, port } = new URL(url);
-  return new Promise((resolve) => {
-    let answer = "";
-    const socket = net.connect(Number(port), hostname, () => socket.write(bytes));
-    socket.on("data", (piece) => {
-      answer += piece.toString("latin1");
-    });
-    socket.on("error", () => resolve(answer));
-    socket.on("close", () => resolve(answer));
-  });
-}
-
 /** Sends the half of a request, and goes. */
 function breakOff(url: string): Promise<void> {
   const { hostname, port } = new URL(url);
@@ -57,12 +44,10 @@ describe("a client that leaves", () => {
     await using server = await startExtractor({ env: { ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS: "1" } });
     const [arrived, left] = [arrivals, departures];
     const controller = new AbortController();
-    const request = fetch(`${server.url}/`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ url: `${faulty.origin}/never` }),
-      signal: controller.signal,
-    }).catch(() => null);
+    const body = JSON.stringify({ url: `${faulty.origin}/never` });
+    const headers = { "content-type": "application/json" };
+    const { signal } = controller;
+    const request = server.get("/", { method: "POST", headers, body, signal }).catch(() => null);
     await untilTrue(() => arrivals === arrived + 1);
     const second = await server.post("/", { url: `${site.origin}/` });
     expect(second.status).toBe(429);
@@ -70,13 +55,9 @@ describe("a client that leaves", () => {
     for (const path of ["/health", "/ready", "/metrics", "/crawl"])
       expect((await server.get(path)).status).toBe(200);
     // Watching and calling off go on; what asks for work does not.
-    for (const [method, path] of [
-      ["GET", "/crawl/none"],
-      ["DELETE", "/crawl/none"],
-      ["GET", "/crawl/none/manifest"],
-      ["GET", "/crawl/none/events"],
-    ] as const)
-      expect((await server.get(path, { method })).status).toBe(404);
+    for (const path of ["/crawl/none", "/crawl/none/manifest", "/crawl/none/events"])
+      expect((await server.get(path)).status).toBe(404);
+    expect((await server.get("/crawl/none", { method: "DELETE" })).status).toBe(404);
     expect((await server.get(`/${site.origin}/`)).status).toBe(429);
     expect((await server.post("/crawl", { output_dir: "x", seeds: [`${site.origin}/`] })).status).toBe(429);
     controller.abort();
@@ -96,12 +77,7 @@ describe("a client that leaves", () => {
     }
     for (let round = 0; round < 20; round++) await breakOff(server.url);
     await untilTrue(async () => (await server.post("/", { url: `${site.origin}/` })).status === 200);
-    expect(
-      server
-        .stderr()
-        .split("\n")
-        .filter((line) => line.includes('"fault"')),
-    ).toEqual([]);
+    expect(server.lines('"fault"')).toEqual([]);
   });
 });
 
@@ -168,12 +144,7 @@ describe("requests that are none", () => {
   ])("%s end that connection with %i, and nothing else", async (_, status, bytes) => {
     expect((await converse(server.url, bytes)).slice(0, 12)).toBe(`HTTP/1.1 ${status}`);
     expect((await server.get("/health")).status).toBe(200);
-    expect(
-      server
-        .stderr()
-        .split("\n")
-        .filter((line) => line.includes('"fault"')),
-    ).toEqual([]);
+    expect(server.lines('"fault"')).toEqual([]);
   });
 
   test.each([

@@ -11,12 +11,13 @@ import {
   untilJob,
 } from "../../support/extractor-server.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
+import { freePort } from "../../support/local.ts";
 import { callMcp, connectMcp } from "../../support/mcp.ts";
 import { NGINX } from "../../support/nginx.ts";
 import { crawlPage, serveNumberedSite } from "../../support/numbered-site.ts";
 import { Served, writeDeployment } from "../../support/served.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
-import { until, untilTrue } from "../../support/until.ts";
+import { untilTrue } from "../../support/until.ts";
 
 const DEPLOY = join(import.meta.dir, "../../../scripts/deploy");
 const read = (name: string): Promise<string> => Bun.file(join(DEPLOY, name)).text();
@@ -50,12 +51,6 @@ afterAll(async () => {
     await child.exited;
   }
 });
-
-function freePort(): number {
-  const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  listener.stop(true);
-  return listener.port;
-}
 
 /** Starts a program and waits until it answers at an address. */
 async function start(command: readonly string[], url: string): Promise<void> {
@@ -151,14 +146,12 @@ const statusFrom = (localAddress: string, url: string): Promise<number> =>
 async function expectRealClient(url: string, log: () => string): Promise<void> {
   const path = `/none-${crypto.randomUUID()}`;
   expect(await statusFrom("127.0.0.2", url + path)).toBe(404);
-  const line = await until(
-    () =>
-      log()
-        .split("\n")
-        .find((one) => one.includes(path)),
-    (one) => one !== undefined,
-  );
-  expect(JSON.parse(line ?? "{}")).toMatchObject({ path, client: "127.0.0.2" });
+  const lineOf = () =>
+    log()
+      .split("\n")
+      .find((one) => one.includes(path));
+  await untilTrue(() => lineOf() !== undefined);
+  expect(JSON.parse(lineOf() ?? "{}")).toMatchObject({ path, client: "127.0.0.2" });
 }
 
 /** All that the page for people loads is there. */
@@ -222,10 +215,8 @@ async function expectExtractor({ reader }: Behind): Promise<void> {
 async function expectSearch({ docs }: Behind): Promise<void> {
   const args = { tenant_codename: "tool", query: "no_proxy" };
   const found = { error: null, results: [{ url: "docs://tool/proxies.md" }] };
-  await until(
-    () => callMcp<{ error: string | null }>(docs, "root_search", args).catch(() => null),
-    (answer) => answer?.error === null,
-  );
+  const searched = () => callMcp<{ error: string | null }>(docs, "root_search", args).catch(() => null);
+  await untilTrue(async () => (await searched())?.error === null);
   await using client = await connectMcp(`${docs}/mcp`);
   expect((await client.callTool({ name: "root_search", arguments: args })).structuredContent).toMatchObject(
     found,
@@ -238,15 +229,8 @@ async function expectSearch({ docs }: Behind): Promise<void> {
   const headers = { "content-type": "application/json" };
   expect((await fetch(`${docs}/mcp`, { method: "POST", headers, body: tooLong })).status).toBe(413);
   expect((await fetch(`${docs}/search?q=no_proxy`)).status).toBe(200);
-  expect(
-    (
-      await fetch(`${docs}/mcp`, {
-        method: "POST",
-        headers: { ...headers, origin: "https://evil.example" },
-        body: "{}",
-      })
-    ).status,
-  ).toBe(403);
+  const foreign = { ...headers, origin: "https://evil.example" };
+  expect((await fetch(`${docs}/mcp`, { method: "POST", headers: foreign, body: "{}" })).status).toBe(403);
   await expectPage(docs);
   await expectRealClient(docs, () => search.said);
 }

@@ -62,11 +62,9 @@ describe("a crawl job", () => {
     expect(await untilJob(small, id, isOver)).toMatchObject({ status: "completed", warnings });
     const manifest = await (await small.get(`/crawl/${id}/manifest`)).json();
     expect(manifest).toMatchObject({ warnings });
-    const logged = small
-      .stderr()
-      .split("\n")
-      .filter((line) => line.includes('"low disk"'));
-    expect(logged.map((line) => JSON.parse(line))).toMatchObject([{ level: "warning", job_id: id }]);
+    expect(small.lines('"low disk"').map((line) => JSON.parse(line))).toMatchObject([
+      { level: "warning", job_id: id },
+    ]);
   });
 
   test("fails, with a manifest, where every seed is refused", async () => {
@@ -91,11 +89,7 @@ describe("a crawl job", () => {
       successful: 0,
       failed: 1,
     });
-    const lineOfPage = (): string | undefined =>
-      server
-        .stderr()
-        .split("\n")
-        .find((written) => written.includes('"page failed"') && written.includes(`"job_id":"${id}"`));
+    const lineOfPage = () => server.lines('"page failed"').find((line) => line.includes(`"job_id":"${id}"`));
     while (lineOfPage() === undefined) await Bun.sleep(20);
     expect(lineOfPage()).toContain(`${site.origin}/p/3`);
   });

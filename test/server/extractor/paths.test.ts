@@ -101,12 +101,8 @@ describe("an output root", () => {
   ])("refuses %s as storage_state, of a page and of a crawl", async (_, path, status) => {
     writeFileSync(join(root, "foreign.json"), '{"mine":true}');
     const network = { storage_state: path({ outside }) };
-    const page = await server.post("/", {
-      url: `${site.origin}/sets-cookie`,
-      network,
-      prefer_browser: false,
-    });
-    expect(page.status).toBe(status);
+    const page = { url: `${site.origin}/sets-cookie`, network, prefer_browser: false };
+    expect((await server.post("/", page)).status).toBe(status);
     const crawl = { output_dir: "x", seeds: [`${site.origin}/`], network };
     expect((await server.post("/crawl", crawl)).status).toBe(status);
     expect(readdirSync(outside)).toEqual(["sitemap.txt"]);
@@ -149,16 +145,11 @@ describe("an output root", () => {
     async (_, fields, swap) => {
       writeFileSync(join(root, "later.txt"), `${site.origin}/p/1\n`);
       const endless = { seeds: [`${slow.origin}/`], max_pages: 1000 };
-      const busy = [
-        await submitJob(server, { ...endless, output_dir: "b1" }),
-        await submitJob(server, { ...endless, output_dir: "b2" }),
-      ];
+      const busy: string[] = [];
+      for (const output_dir of ["b1", "b2"]) busy.push(await submitJob(server, { ...endless, output_dir }));
       for (const id of busy) await untilJob(server, id, ({ status }) => status === "running");
-      const id = await submitJob(server, {
-        seeds: [`${site.origin}/sets-cookie`],
-        prefer_browser: false,
-        ...fields,
-      });
+      const seeds = [`${site.origin}/sets-cookie`];
+      const id = await submitJob(server, { seeds, prefer_browser: false, ...fields });
       swap({ root, outside });
       for (const other of busy) await server.get(`/crawl/${other}`, { method: "DELETE" });
       const job = await untilJob(server, id, isOver);
@@ -175,22 +166,15 @@ describe("an output root", () => {
     ["a path that goes up and comes back", () => "x/../within", "within"],
     ["a link to a directory within", () => "inner-link", "inner"],
   ])("takes %s", async (_, path, written) => {
-    const id = await submitJob(server, {
-      output_dir: path({ root }),
-      sitemaps: ["sitemap.txt"],
-      follow_links: false,
-    });
+    const crawl = { output_dir: path({ root }), sitemaps: ["sitemap.txt"], follow_links: false };
+    const id = await submitJob(server, crawl);
     expect(await untilJob(server, id, isOver)).toMatchObject({ status: "completed", successful: 1 });
     expect(readdirSync(join(root, written))).toContain("manifest.json");
   });
 
   test("strangers may use it too", async () => {
-    const response = await server.post(
-      "/crawl",
-      { output_dir: "stranger", seeds: [`${site.origin}/`] },
-      FORWARDED,
-    );
-    expect(response.status).toBe(202);
+    const crawl = { output_dir: "stranger", seeds: [`${site.origin}/`] };
+    expect((await server.post("/crawl", crawl, FORWARDED)).status).toBe(202);
   });
 });
 

@@ -85,33 +85,15 @@ describe("the URL of a database", () => {
 
   test("is read or refused whatever it is, and no refusal shows the password", () => {
     const piece = fc.oneof(
-      fc.constantFrom(
-        "postgres",
-        "://",
-        "@",
-        ":",
-        "/",
-        "?",
-        "#",
-        "%",
-        "%41",
-        "[",
-        "]",
-        ",",
-        "sslmode",
-        "=",
-        "&",
-        " ",
-      ),
+      fc.constantFrom(..."postgres|://|@|:|/|?|#|%|%41|[|]|,|sslmode|=|&| ".split("|")),
       fc.string({ maxLength: 5 }),
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 12 }), (pieces) => {
         const text = pieces.join("");
         messageOf(text);
-        expect(messageOf(`postgres://me:hushhush${encodeURIComponent(text)}@${text}`)).not.toContain(
-          "hushhush",
-        );
+        const message = messageOf(`postgres://me:hushhush${encodeURIComponent(text)}@${text}`);
+        expect(message).not.toContain("hushhush");
       }),
       { numRuns: 500 },
     );

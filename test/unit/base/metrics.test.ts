@@ -36,7 +36,7 @@ describe("metrics", () => {
       socket: { data: (_, bytes) => void received.push(bytes.toString()) },
     });
     {
-      await using statsd = openStatsd({ host: "127.0.0.1", port: server.port, onTrouble: () => {} });
+      await using statsd = openStatsd("127.0.0.1", server.port, () => {});
       const metrics = createMetrics([statsdSink("article_extractor", statsd.send)]);
       metrics.count("cache_lookups", { outcome: "hit" }, 3);
     }
@@ -48,11 +48,7 @@ describe("metrics", () => {
   test("tell once that the StatsD server's name does not resolve, however much is counted", async () => {
     const told: string[] = [];
     {
-      await using statsd = openStatsd({
-        host: "no-such-host.invalid",
-        port: 8125,
-        onTrouble: (reason) => told.push(reason),
-      });
+      await using statsd = openStatsd("no-such-host.invalid", 8125, (reason) => told.push(reason));
       for (let sent = 0; sent < 50; sent++) statsd.send("x:1|c");
     }
     expect(told.map((reason) => reason.slice(0, 46))).toEqual([
@@ -63,11 +59,7 @@ describe("metrics", () => {
   test("do no harm where no StatsD server listens", async () => {
     const told: string[] = [];
     {
-      await using statsd = openStatsd({
-        host: "127.0.0.1",
-        port: 9,
-        onTrouble: (reason) => told.push(reason),
-      });
+      await using statsd = openStatsd("127.0.0.1", 9, (reason) => told.push(reason));
       statsd.send("x:1|c");
     }
     expect(told).toEqual([]);

@@ -68,83 +68,26 @@ describe("the log of queries", () => {
     expect(log.read({ days: 1, size: 1 }).frequent).toHaveLength(1);
   });
 
-  test.each<
-    [string, readonly (readonly [query: string, waitMs: number, client?: string])[], readonly string[]]
-  >([
-    [
-      "letter by letter is one query",
-      [
-        ["r", 100],
-        ["re", 100],
-        ["rea", 100],
-        ["react", 100],
-      ],
-      ["react 1/0/0"],
-    ],
+  // A query, with @ and how long nothing is typed after it in ms; `you:` stands before those of somebody else.
+  test.each<[string, typed: string, readonly string[]]>([
+    ["letter by letter is one query", "r@100;re@100;rea@100;react@100", ["react 1/0/0"]],
     [
       "with longer and longer words, too",
-      [
-        ["react", 4000],
-        ["react hooks", 4000],
-        ["react hooks in lists", 0],
-      ],
+      "react@4000;react hooks@4000;react hooks in lists",
       ["react hooks in lists 1/0/0"],
     ],
-    [
-      "after a pause it is another",
-      [
-        ["react", 6000],
-        ["react hooks", 0],
-      ],
-      ["react 1/0/0", "react hooks 1/0/0"],
-    ],
-    [
-      "of somebody else it is another",
-      [
-        ["react", 0, "you"],
-        ["react hooks", 0],
-      ],
-      ["react 1/0/0", "react hooks 1/0/0"],
-    ],
-    [
-      "that goes on in the middle is another",
-      [
-        ["react", 0],
-        ["use react", 0],
-      ],
-      ["react 1/0/0", "use react 1/0/0"],
-    ],
-    [
-      "beside another of the same client is kept apart",
-      [
-        ["re", 0],
-        ["vue", 0],
-        ["react", 0],
-      ],
-      ["react 1/0/0", "vue 1/0/0"],
-    ],
-    [
-      "again at once is the same, as when the page asks each tenant",
-      [
-        ["gate", 0],
-        ["gate", 0],
-        ["gate", 0],
-      ],
-      ["gate 1/0/0"],
-    ],
-    [
-      "again later counts again",
-      [
-        ["gate", 6000],
-        ["Gate  ", 0],
-      ],
-      ["gate 2/0/0"],
-    ],
+    ["after a pause it is another", "react@6000;react hooks", ["react 1/0/0", "react hooks 1/0/0"]],
+    ["of somebody else it is another", "you:react;react hooks", ["react 1/0/0", "react hooks 1/0/0"]],
+    ["that goes on in the middle is another", "react;use react", ["react 1/0/0", "use react 1/0/0"]],
+    ["beside another of the same client is kept apart", "re;vue;react", ["react 1/0/0", "vue 1/0/0"]],
+    ["again at once is the same, as when the page asks each tenant", "gate;gate;gate", ["gate 1/0/0"]],
+    ["again later counts again", "gate@6000;Gate  ", ["gate 2/0/0"]],
   ])("what is typed %s", (_, typed, expected) => {
     using log = open();
-    for (const [query, waitMs, client] of typed) {
+    for (const part of typed.split(";")) {
+      const [, client, query = "", waitMs = "0"] = /^(?:(you):)?(.*?)(?:@(\d+))?$/.exec(part) ?? [];
       ask(log, query, HITS, client);
-      now += waitMs;
+      now += Number(waitMs);
     }
     expect(counted(log)).toEqual(expected);
   });
