@@ -161,19 +161,111 @@ class Build implements AsyncDisposable {
     }
     await this.#stored.close();
     await this.#layouts.close();
-    const { path, analysis, owner, slugStyle = this.#slugs.winner() } = this.#options;
-    await using file = await SegmentFileWriter.create(path, join(this.#directory, "segment"));
-    await writeSegment(file, {
-      table: this.#table,
-      runs: this.#sources(),
-      stored: this.#stored.read(),
-      layouts: this.#layouts.read(),
+    await using file = await SegmentFileWriter.create(this.#options.path, join(this.#directory, "segment"));
+    await this.#writeSegment(file);
+  }
+
+  /** Writes all sections of the index, and finishes the file. */
+  async #writeSegment(file: SegmentFileWriter): Promise<void> {
+    const table = this.#table;
+    const { analysis, owner, slugStyle = this.#slugs.winner() } = this.#options;
+    const order = table.sorted();
+    const lengths = table.lengths(order);
+    await this.#writeStored(file, order, slugStyle);
+    await this.#writeUrls(file, order);
+    await file.section("hashes", () => file.write(bytesOf(table.hashes(order))));
+    await this.#writeLayouts(file, order);
+    await file.section("lengths", () => file.write(encodeLengths(lengths)));
+    await this.#writeTerms(file, order, lengths);
+    const { columns, names } = encodeAttributes(table.attributes(order));
+    await file.section("attributes", () => file.write(columns));
+    await file.section("attributeNames", () => file.write(names));
+    const meta: SegmentMeta = {
+      documentCount: order.length,
       analyserFingerprint: analysis.fingerprint,
-      hasCompounds: analysis.vocabulary.hasCompounds,
+      fieldTotals: [...totalsOf(lengths)],
       slugStyle,
       owner,
-      carriedStyle: (this.#unchanged > 0 && this.#previous?.slugStyle) || "github",
+    };
+    await file.section("meta", () => file.write(new TextEncoder().encode(JSON.stringify(meta))));
+    await file.finish();
+  }
+
+  /** @param slugStyle how the collection's generator makes the anchors of headings; analysis takes it to be GitHub's */
+  async #writeStored(file: SegmentFileWriter, order: Uint32Array, slugStyle: SlugStyle): Promise<void> {
+    const stored = this.#stored.read();
+    const carriedStyle = (this.#unchanged > 0 && this.#previous?.slugStyle) || "github";
+    const styled = new ByteWriter();
+    const blocks = new StoredBlockWriter((bytes) => file.write(bytes));
+    let index: Uint8Array = new Uint8Array(0);
+    await file.section("stored", async () => {
+      for (const row of order) {
+        const record = this.#table.recordIn(stored, STORED, row);
+        const url = this.#table.urls[row]!;
+        const style = styleAt(url, slugStyle);
+        const isStyled = style === styleAt(url, "github") && style === styleAt(url, carriedStyle);
+        await blocks.add(isStyled ? record : withSlugsOf(style, record, styled));
+      }
+      index = await blocks.finish();
     });
+    await file.section("storedOffsets", () => file.write(index));
+  }
+
+  async #writeUrls(file: SegmentFileWriter, order: Uint32Array): Promise<void> {
+    const urls = new StringTableWriter();
+    const nothing = new ByteWriter(0);
+    for (const row of order) urls.add(this.#table.urls[row]!, 0, nothing);
+    await file.section("urls", () => file.write(urls.entries()));
+    await file.section("urlBlocks", () => file.write(urls.blocks()));
+  }
+
+  async #writeLayouts(file: SegmentFileWriter, order: Uint32Array): Promise<void> {
+    const layouts = this.#layouts.read();
+    const offsets = new Uint32Array(order.length + 1);
+    await file.section("layouts", async () => {
+      let offset = 0;
+      for (let number = 0; number < order.length; number++) {
+        const layout = this.#table.recordIn(layouts, LAYOUT, order[number]!);
+        await file.write(layout);
+        offset += layout.length;
+        offsets[number + 1] = offset;
+      }
+    });
+    await file.section("layoutOffsets", () => file.write(bytesOf(offsets)));
+  }
+
+  async #writeTerms(
+    file: SegmentFileWriter,
+    order: Uint32Array,
+    lengths: readonly Uint32Array[],
+  ): Promise<void> {
+    const runs = this.#sources();
+    const signatures = mergeSignatures(runs);
+    const dictionary = new TermWriter();
+    const ends = this.#options.analysis.vocabulary.hasCompounds ? new TermEndWriter() : null;
+    const merger = new RunMerger({
+      runs,
+      signatures,
+      finalNumbers: this.#table.finalNumbers(order),
+      lengths,
+    });
+    await file.section("signatures", () => file.write(signatures.encode()));
+    await file.section("postings", async () => {
+      let start = 0;
+      for (const { term, documentFrequency, forms, postings } of merger.terms()) {
+        dictionary.add({ term, documentFrequency, forms, postingBytes: postings.length }, start);
+        ends?.add({ term, documentFrequency });
+        const writing = file.writeFrom(postings);
+        if (writing !== null) await writing;
+        start += postings.length;
+      }
+    });
+    await file.section("terms", () => file.write(dictionary.table.entries()));
+    await file.section("termBlocks", () => file.write(dictionary.table.blocks()));
+    const endTable = ends?.finish();
+    if (!endTable) return;
+    await file.section("termEnds", () => file.write(endTable.entries()));
+    await file.section("termEndBlocks", () => file.write(endTable.blocks()));
   }
 
   async #carryOver(source: SourceDocument, contentHash: ContentHash, old: number): Promise<void> {
@@ -355,132 +447,12 @@ async function* readAll(documents: AsyncIterable<UnreadDocument>): AsyncGenerato
   }
 }
 
-type SegmentParts = {
-  readonly table: DocumentTable;
-  /** Runs that together hold the postings of all documents. */
-  readonly runs: readonly RunSource[];
-  /** The records of all documents, in the order in which they came. */
-  readonly stored: Uint8Array;
-  readonly layouts: Uint8Array;
-  readonly analyserFingerprint: string;
-  /** Whether the ends of terms are looked for; see `Vocabulary`. */
-  readonly hasCompounds: boolean;
-  /** How the collection's generator makes the anchors of headings; analysis takes it to be GitHub's. */
-  readonly slugStyle: SlugStyle;
-  readonly owner: string | undefined;
-  /** How it did for the records that are carried over. */
-  readonly carriedStyle: SlugStyle;
-};
-
-/** Writes all sections of an index from the results of a build, and finishes the file. */
-async function writeSegment(file: SegmentFileWriter, parts: SegmentParts): Promise<void> {
-  const order = parts.table.sorted();
-  const lengths = parts.table.lengths(order);
-  await writeStored(file, parts, order);
-  await writeUrls(file, parts, order);
-  await file.section("hashes", () => file.write(bytesOf(parts.table.hashes(order))));
-  await writeLayouts(file, parts, order);
-  await file.section("lengths", () => file.write(encodeLengths(lengths)));
-  await writeTerms(file, parts, { order, lengths });
-  const { columns, names } = encodeAttributes(parts.table.attributes(order));
-  await file.section("attributes", () => file.write(columns));
-  await file.section("attributeNames", () => file.write(names));
-  const meta: SegmentMeta = {
-    documentCount: order.length,
-    analyserFingerprint: parts.analyserFingerprint,
-    fieldTotals: [...totalsOf(lengths)],
-    slugStyle: parts.slugStyle,
-    owner: parts.owner,
-  };
-  await file.section("meta", () => file.write(new TextEncoder().encode(JSON.stringify(meta))));
-  await file.finish();
-}
-
-async function writeStored(
-  file: SegmentFileWriter,
-  { table, stored, slugStyle, carriedStyle }: SegmentParts,
-  order: Uint32Array,
-): Promise<void> {
-  const styled = new ByteWriter();
-  const blocks = new StoredBlockWriter((bytes) => file.write(bytes));
-  let index: Uint8Array = new Uint8Array(0);
-  await file.section("stored", async () => {
-    for (const row of order) {
-      const record = table.recordIn(stored, STORED, row);
-      const url = table.urls[row]!;
-      const style = styleAt(url, slugStyle);
-      const isStyled = style === styleAt(url, "github") && style === styleAt(url, carriedStyle);
-      await blocks.add(isStyled ? record : withSlugsOf(style, record, styled));
-    }
-    index = await blocks.finish();
-  });
-  await file.section("storedOffsets", () => file.write(index));
-}
-
 /** The record with the anchors that a generator gives its headings. */
 function withSlugsOf(style: SlugStyle, bytes: Uint8Array, writer: ByteWriter): Uint8Array {
   const record = openStored(new ByteReader(bytes));
   writer.clear();
   encodeReadStored(record, withSlugs(record.sections, style), writer);
   return writer.written();
-}
-
-async function writeUrls(
-  file: SegmentFileWriter,
-  { table }: SegmentParts,
-  order: Uint32Array,
-): Promise<void> {
-  const urls = new StringTableWriter();
-  const nothing = new ByteWriter(0);
-  for (const row of order) urls.add(table.urls[row]!, 0, nothing);
-  await file.section("urls", () => file.write(urls.entries()));
-  await file.section("urlBlocks", () => file.write(urls.blocks()));
-}
-
-async function writeLayouts(
-  file: SegmentFileWriter,
-  { table, layouts }: SegmentParts,
-  order: Uint32Array,
-): Promise<void> {
-  const offsets = new Uint32Array(order.length + 1);
-  await file.section("layouts", async () => {
-    let offset = 0;
-    for (let number = 0; number < order.length; number++) {
-      const layout = table.recordIn(layouts, LAYOUT, order[number]!);
-      await file.write(layout);
-      offset += layout.length;
-      offsets[number + 1] = offset;
-    }
-  });
-  await file.section("layoutOffsets", () => file.write(bytesOf(offsets)));
-}
-
-async function writeTerms(
-  file: SegmentFileWriter,
-  { table, runs, hasCompounds }: SegmentParts,
-  { order, lengths }: { readonly order: Uint32Array; readonly lengths: readonly Uint32Array[] },
-): Promise<void> {
-  const signatures = mergeSignatures(runs);
-  const dictionary = new TermWriter();
-  const ends = hasCompounds ? new TermEndWriter() : null;
-  const merger = new RunMerger({ runs, signatures, finalNumbers: table.finalNumbers(order), lengths });
-  await file.section("signatures", () => file.write(signatures.encode()));
-  await file.section("postings", async () => {
-    let start = 0;
-    for (const { term, documentFrequency, forms, postings } of merger.terms()) {
-      dictionary.add({ term, documentFrequency, forms, postingBytes: postings.length }, start);
-      ends?.add({ term, documentFrequency });
-      const writing = file.writeFrom(postings);
-      if (writing !== null) await writing;
-      start += postings.length;
-    }
-  });
-  await file.section("terms", () => file.write(dictionary.table.entries()));
-  await file.section("termBlocks", () => file.write(dictionary.table.blocks()));
-  const endTable = ends?.finish();
-  if (!endTable) return;
-  await file.section("termEnds", () => file.write(endTable.entries()));
-  await file.section("termEndBlocks", () => file.write(endTable.blocks()));
 }
 
 const bytesOf = (values: Uint32Array): Uint8Array =>

@@ -50,7 +50,7 @@ export class DocumentAnalyser {
     this.#count = 0;
     this.#position = 0;
     this.#lengths.fill(0);
-    this.#add(source.title, 0, source.title.length, TITLE, "prose");
+    this.#add(source.title, TITLE, "prose");
     const titleEnd = this.#position;
     this.#addUrl(source.url);
     this.#layout.begin(titleEnd, this.#position);
@@ -79,9 +79,9 @@ export class DocumentAnalyser {
     const path = decodeLoosely(parts?.[2] ?? url);
     const whole = `${parts?.[1] ?? ""} ${path} ${decodeLoosely(parts?.[3] ?? "")}`;
     this.#position += GAP;
-    this.#add(whole, 0, whole.length, URL_FIELD, "prose");
+    this.#add(whole, URL_FIELD, "prose");
     this.#position += GAP;
-    this.#add(path, 0, path.length, PATH, "prose");
+    this.#add(path, PATH, "prose");
     this.#position += GAP;
   }
 
@@ -95,7 +95,7 @@ export class DocumentAnalyser {
       }
       const firstOfLine = this.#position;
       sections.noteLine(start, end, kind === "code");
-      if (kind === "code") this.#add(markdown, start, end, CODE, "code");
+      if (kind === "code") this.#add(markdown, CODE, "code", start, end);
       else {
         this.#definedRuns = definedRuns(markdown, start, end, previousEnd);
         this.#addInlines(readInline(markdown.slice(textStart, end)), BODY);
@@ -119,18 +119,14 @@ export class DocumentAnalyser {
 
   #addInlines(inlines: readonly Inline[], field: FieldNumber): void {
     for (const inline of inlines) {
-      if (inline.kind === "text" || inline.kind === "image") this.#addWhole(inline.text, field, "prose");
-      else if (inline.kind === "code") this.#addWhole(inline.text, field === BODY ? CODE : field, "code");
-      else if (inline.kind === "math") this.#addWhole(inline.tex, field, "prose");
+      if (inline.kind === "text" || inline.kind === "image") this.#add(inline.text, field, "prose");
+      else if (inline.kind === "code") this.#add(inline.text, field === BODY ? CODE : field, "code");
+      else if (inline.kind === "math") this.#add(inline.tex, field, "prose");
       else if (inline.kind === "link" || inline.kind === "span") this.#addInlines(inline.children, field);
     }
   }
 
-  #addWhole(text: string, field: FieldNumber, kind: TextKind): void {
-    this.#add(text, 0, text.length, field, kind);
-  }
-
-  #add(text: string, start: number, end: number, field: FieldNumber, kind: TextKind): void {
+  #add(text: string, field: FieldNumber, kind: TextKind, start = 0, end = text.length): void {
     const runs = kind === "code" ? this.#analyser.code : this.#analyser.prose;
     const tokenizer = this.#tokenizer;
     const first = this.#position;

@@ -1,3 +1,4 @@
+import { wordsIn } from "../../base/text.ts";
 import { FIELDS, type FieldNumber, type LengthTotals, type RankingSettings } from "../types.ts";
 
 /**
@@ -79,6 +80,10 @@ const SENTENCE: PhaseTwoWeights = {
   brevity: 0.1,
 };
 
+const SINGLE_WEIGHTS = wordsIn(
+  "bestPassage meanPassage proximity closeness exactForms headedTerms wholeTitle wholeHeading brevity",
+);
+
 const KEYWORDS_AT_MOST = 3;
 const SENTENCE_AT_LEAST = 6;
 
@@ -88,18 +93,12 @@ export function weightsFor(words: number): PhaseTwoWeights {
   if (share <= 0) return KEYWORDS;
   if (share >= 1) return SENTENCE;
   const mix = (a: number, b: number): number => a + (b - a) * share;
-  return {
-    bestPassage: mix(KEYWORDS.bestPassage, SENTENCE.bestPassage),
-    meanPassage: mix(KEYWORDS.meanPassage, SENTENCE.meanPassage),
+  const mixed: { -readonly [Name in keyof PhaseTwoWeights]: PhaseTwoWeights[Name] } = {
+    ...KEYWORDS,
     openings: OPENINGS.map((_, i) => mix(KEYWORDS.openings[i]!, SENTENCE.openings[i]!)),
-    proximity: mix(KEYWORDS.proximity, SENTENCE.proximity),
-    closeness: mix(KEYWORDS.closeness, SENTENCE.closeness),
-    exactForms: mix(KEYWORDS.exactForms, SENTENCE.exactForms),
-    headedTerms: mix(KEYWORDS.headedTerms, SENTENCE.headedTerms),
-    wholeTitle: mix(KEYWORDS.wholeTitle, SENTENCE.wholeTitle),
-    wholeHeading: mix(KEYWORDS.wholeHeading, SENTENCE.wholeHeading),
-    brevity: mix(KEYWORDS.brevity, SENTENCE.brevity),
   };
+  for (const name of SINGLE_WEIGHTS) mixed[name] = mix(KEYWORDS[name], SENTENCE[name]);
+  return mixed;
 }
 
 /**

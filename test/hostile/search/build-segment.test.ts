@@ -17,6 +17,12 @@ import { temporaryDirectory } from "../../support/temporary.ts";
 
 const bytesOf = (path: string): Promise<Uint8Array> => Bun.file(path).bytes();
 
+const pathsIn = (directory: string) => ({
+  old: join(directory, "old"),
+  full: join(directory, "full"),
+  incremental: join(directory, "incremental"),
+});
+
 async function expectSameBytes(a: string, b: string): Promise<void> {
   expect(Buffer.compare(await bytesOf(a), await bytesOf(b))).toBe(0);
 }
@@ -37,9 +43,7 @@ describe("a build", () => {
     await fc.assert(
       fc.asyncProperty(sourceDocuments(10), sourceDocuments(10), fc.nat(), async (before, added, kept) => {
         using directory = temporaryDirectory();
-        const [old, full, incremental] = ["old", "full", "incremental"].map((name) =>
-          join(directory.path, name),
-        ) as [string, string, string];
+        const { old, full, incremental } = pathsIn(directory.path);
         await buildAt(old, before);
         const after = uniqueByUrl([...before.filter((_, index) => (kept >> index) & 1), ...added]);
         await buildAt(full, after);
@@ -53,9 +57,7 @@ describe("a build", () => {
 
   test("from an older index forgets the forms of a word that left with their documents", async () => {
     using directory = temporaryDirectory();
-    const [old, full, incremental] = ["old", "full", "incremental"].map((name) =>
-      join(directory.path, name),
-    ) as [string, string, string];
+    const { old, full, incremental } = pathsIn(directory.path);
     const [first, second] = ["gates gates", "gate"].map((markdown, index) => ({
       url: docsUrl("test", String(index)),
       title: "",
@@ -104,13 +106,8 @@ describe("a build", () => {
     const path = join(directory.path, "index");
     await buildAt(path, manyDocuments(5));
     using previous = Segment.open(path);
-    const options = {
-      path: `${path}.other`,
-      previous,
-      memoryBytes: 1 << 24,
-      analysis: buildAnalysis("aggressive-stem"),
-    };
-    expect(await buildSegment(manyDocuments(5), options)).toEqual({ documents: 5, unchanged: 0 });
+    const options = { previous, analysis: buildAnalysis("aggressive-stem") };
+    expect(await buildAt(`${path}.other`, manyDocuments(5), options)).toEqual({ documents: 5, unchanged: 0 });
   });
 
   test("keeps the first of two documents with one address", async () => {
@@ -141,12 +138,8 @@ describe("a build", () => {
       yield* manyDocuments(5, 3);
       throw new Failure("unreadable_input", "the disk is gone");
     }
-    const failed = buildSegment(failing(), {
-      path,
-      analysis: buildAnalysis(),
-      previous: null,
-      memoryBytes: 1 << 20,
-    });
+    const options = { path, analysis: buildAnalysis(), previous: null, memoryBytes: 1 << 20 };
+    const failed = buildSegment(failing(), options);
     expect(await failed.catch((error: unknown) => error)).toMatchObject({ code: "unreadable_input" });
     expect(Buffer.compare(await bytesOf(path), before)).toBe(0);
     expect(readdirSync(directory.path)).toEqual(["index"]);

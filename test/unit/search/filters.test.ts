@@ -5,7 +5,7 @@ import { parseFilter, type SearchSettings, type SourceDocument } from "../../../
 import { countIn } from "../../../src/search/searcher.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
-import { searchIn } from "../../support/search/searching.ts";
+import { OPTIONS, searchIn } from "../../support/search/searching.ts";
 import { openFixture, page } from "../../support/search/segment-fixture.ts";
 
 const word = fc.constantFrom("mill", "river", "gate", "weir", "changelog", "2.1");
@@ -60,7 +60,7 @@ describe("a filtered search", () => {
     await fc.assert(
       fc.asyncProperty(documents, text, async (all, query) => {
         await using index = await openFixture(all);
-        const options = { size: 100, wordMatch: false, explain: false, deadline: Number.POSITIVE_INFINITY };
+        const options = { ...OPTIONS, size: 100 };
         const parts = { reader: index.segment, settings: DEFAULT_SEARCH };
         const search = (filter: string) =>
           searchIn(index.segment, query, { options: { size: 100, filter: parseFilter(filter) } });
