@@ -7,7 +7,7 @@ import { leaseOf } from "../../../src/tenants/sync-book.ts";
 import { folderTenant } from "../../support/deployment.ts";
 import { openRegistry, type TestRegistry, writeTree } from "../../support/search-server.ts";
 import { indexIn, keyIn } from "../../support/state-place.ts";
-import { until } from "../../support/until.ts";
+import { until, untilTrue } from "../../support/until.ts";
 
 let root: string;
 let registry: TestRegistry;
@@ -49,18 +49,12 @@ test("tenants are searched on while the shared state fails, and looked after aga
     (state) => state === "idle",
   );
   beside.run("ALTER TABLE sync_requests RENAME TO elsewhere");
-  await until(
-    () => hasSaid("syncs are not looked after"),
-    (said) => said,
-  );
+  await untilTrue(() => hasSaid("syncs are not looked after"));
   expect(hasSaid("syncs are not looked after")).toBe(true);
   expect(await hitsOf("sluicegate")).toBe(1);
   beside.run("ALTER TABLE elsewhere RENAME TO sync_requests");
   writeFileSync(join(root, "locks.md"), "# Locks\n\nA lockkeeper works here.\n");
-  await until(
-    () => registry.requestSync("harbour"),
-    (outcome) => outcome === "queued",
-  );
+  await untilTrue(async () => (await registry.requestSync("harbour")) === "queued");
   expect(await untilHits("lockkeeper", 1)).toBe(1);
 });
 

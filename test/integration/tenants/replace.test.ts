@@ -92,16 +92,10 @@ describe("tenants that are replaced", () => {
     open([web]).start();
     await untilTrue(() => site.requests.includes("/two"));
     replace(folder("beside"), web);
-    await until(
-      () => documentsOf("beside"),
-      (count) => count === 1,
-    );
+    await untilTrue(async () => (await documentsOf("beside")) === 1);
     replace(web);
     site.release();
-    await until(
-      () => documentsOf("web"),
-      (count) => count === 3,
-    );
+    await untilTrue(async () => (await documentsOf("web")) === 3);
     expect(await hitsOf("web")).toBe(3);
     expect((await registry.status("web")).history.map(({ error }) => error)).toEqual([null]);
     expect(site.requests.filter((path) => path === "/two")).toHaveLength(1);
