@@ -73,7 +73,7 @@ export class Politeness {
     return rules === null || isAllowed(rules, this.#parts.userAgent, url);
   }
 
-  /** Returns the delay between two requests to the host, in ms. */
+  /** Decides the delay between two requests to the host, in ms, which `HostSlots.take` enforces. */
   delayMs(host: string): number {
     return Math.max(
       this.#plan.hostDelayMs,

@@ -3,7 +3,7 @@ export { directoryPlaces, type OwnCrawls, storePlaces } from "./api/extractor/jo
 export { JobRunner } from "./api/extractor/jobs/runner.ts";
 export type { CrawlSpec } from "./api/extractor/jobs/spec.ts";
 export { type ExtractorServerOptions, startExtractorServer } from "./api/extractor/serve.ts";
-export { clientConfiguration, MCP_CLIENTS, type McpClient } from "./api/mcp/clients.ts";
+export { clientConfiguration, MCP_CLIENTS, type McpClient } from "./api/mcp/client-configuration.ts";
 export { crawls } from "./api/mcp/crawls.ts";
 export { type DocumentationOptions, documentation } from "./api/mcp/documentation.ts";
 export { joinOffers, type McpOffer, type McpOptions } from "./api/mcp/offer.ts";

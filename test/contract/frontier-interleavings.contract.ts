@@ -2,6 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ClaimedPage, Frontier, FrontierEntry } from "../../src/crawler/frontier/frontier.ts";
 import { all, claim, type FrontierPlace, seed, settle } from "../support/frontier-steps.ts";
+import { untilTrue } from "../support/until.ts";
 
 const HOSTS = ["a.test", "b.test", "c.test"];
 const URLS = 12;
@@ -175,6 +176,8 @@ export function describeInterleavings(
         const real: Real = { site: its, place, workers: opened };
         await fc.asyncModelRun(() => ({ model, real }), commands);
         await using frontier = await finish(model, real);
+        // Only who leads drops, and the lead passes on with a beat where one of the others had it.
+        await untilTrue(() => frontier.state().leads);
         await frontier.dropQueued();
         const outcomes = await all(frontier);
         const found = outcomes.map((outcome) => outcome.url);

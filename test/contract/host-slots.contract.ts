@@ -140,6 +140,7 @@ function describeProcesses(parts: Parts): void {
       fc.asyncProperty(asked, async ({ processes, delayMs, isHeldMs }) => {
         const name = `host-${host++}`;
         const starts: number[] = [];
+        const startedAt = performance.now();
         let out = 0;
         const ask = async (slots: HostSlots): Promise<void> => {
           const turn = await slots.take(name, { delayMs, signal });
@@ -153,8 +154,9 @@ function describeProcesses(parts: Parts): void {
         await Promise.all(
           processes.flatMap((count, process) => Array.from({ length: count }, () => ask(opened[process]!))),
         );
-        const gaps = starts.slice(1).map((at, index) => at - starts[index]!);
-        for (const gap of gaps) expect(gap).toBeGreaterThanOrEqual(delayMs - TICK_MS);
+        // From before the first turn, since a busy machine may tell late of a turn, and in time of the next.
+        for (const [index, at] of starts.entries())
+          expect(at - startedAt).toBeGreaterThanOrEqual(index * delayMs - TICK_MS);
       }),
       { numRuns: 10 },
     );

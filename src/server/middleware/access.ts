@@ -24,11 +24,11 @@ export type Access = {
   readonly grantOf: (request: Request) => Promise<Grant | null>;
 };
 
-const EVERYBODY: Grant = { name: "", tenants: null };
+const ALL_TENANTS: Grant = { name: "", tenants: null };
 
 export function createAccess({ apiKey, keys = null, tokens = null }: AccessOptions): Access {
   if (apiKey === null && keys === null && tokens === null)
-    return { isOpen: true, resource: null, grantOf: async () => EVERYBODY };
+    return { isOpen: true, resource: null, grantOf: async () => ALL_TENANTS };
   const expected = apiKey === null ? null : digest(apiKey);
   return {
     isOpen: false,
@@ -37,7 +37,7 @@ export function createAccess({ apiKey, keys = null, tokens = null }: AccessOptio
       const token = tokenOf(request);
       if (token === undefined) return null;
       // Digests have equal lengths, so the comparison takes the same time whatever was sent.
-      if (expected !== null && timingSafeEqual(digest(token), expected)) return EVERYBODY;
+      if (expected !== null && timingSafeEqual(digest(token), expected)) return ALL_TENANTS;
       return (await keys?.find(token)) ?? (await tokens?.find(token)) ?? null;
     },
   };

@@ -98,22 +98,23 @@ function writeBlock(block: Block, place: BlockPlace, marker: string): string[] {
 const captionLines = (caption: readonly Inline[]): string[] =>
   isShown(caption) ? [...asEmphasis(caption).split("\n"), ""] : [];
 
-function asEmphasis(inlines: readonly Inline[]): string {
-  return phrases([{ kind: "span", tag: "em", children: inlines }]);
-}
+const asEmphasis = (inlines: readonly Inline[]): string =>
+  phrases([{ kind: "span", tag: "em", children: inlines }]);
 
 const markerOf = (block: List, taken: string): string =>
   block.isOrdered ? (taken === "." ? ")" : ".") : taken === "-" ? "*" : "-";
 
 function list({ items, isOrdered, start }: List, marker: string): string[] {
   const isTight = items.every(({ blocks }) =>
-    blocks.every((block, at) => (at === 0 ? isLine(block) : block.kind === "list")),
+    blocks.every(({ kind }, at) => kind === "list" || (at === 0 && kind === "paragraph")),
   );
   const lines: string[] = [];
   for (const [index, { isDone, blocks }] of items.entries()) {
     const sign = isOrdered ? `${Math.min(start + index, 999_999_999)}${marker}` : marker;
     const task = isDone === null ? "" : isDone ? "[x] " : "[ ] ";
     const body = writeBlocks(blocks, { isInList: true, isTight });
+    // The box is text of a paragraph: before a table, a list or code it would become their first line.
+    if (task && blocks[0] && blocks[0].kind !== "paragraph") body.unshift(...(isTight ? [""] : ["", ""]));
     const written = indented(body, " ".repeat(sign.length + 1));
     written[0] = `${sign} ${task}${body[0] ?? ""}`.trimEnd();
     if (isTight) push(lines, written);
@@ -121,8 +122,6 @@ function list({ items, isOrdered, start }: List, marker: string): string[] {
   }
   return lines;
 }
-
-const isLine = (block: Block): boolean => block.kind === "paragraph" || block.kind === "list";
 
 const indented = (lines: readonly string[], indent: string): string[] =>
   lines.map((line) => (line === "" ? "" : indent + line));

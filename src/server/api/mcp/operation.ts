@@ -3,7 +3,7 @@ import { subscriberNetwork } from "../../../fetching/index.ts";
 import type { Grant, Handler } from "../../middleware/exchange.ts";
 import { callerOf } from "../../middleware/origin.ts";
 import { type ApiOperation, answerOf, parseWith, problem, z } from "../openapi.ts";
-import { clientConfiguration, MCP_CLIENTS } from "./clients.ts";
+import { clientConfiguration, MCP_CLIENTS } from "./client-configuration.ts";
 import type { McpOffer, McpProgram } from "./offer.ts";
 import { createMcpEndpoint } from "./protocol.ts";
 
