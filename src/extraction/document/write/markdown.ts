@@ -111,12 +111,12 @@ function list({ items, isOrdered, start }: List, marker: string): string[] {
   const lines: string[] = [];
   for (const [index, { isDone, blocks }] of items.entries()) {
     const sign = isOrdered ? `${Math.min(start + index, 999_999_999)}${marker}` : marker;
-    const task = isDone === null ? "" : isDone ? "[x] " : "[ ] ";
+    const isTask = isDone !== null && (blocks[0]?.kind ?? "paragraph") === "paragraph";
     const body = writeBlocks(blocks, { isInList: true, isTight });
-    // The box is text of a paragraph: before a table, a list or code it would become their first line.
-    if (task && blocks[0] && blocks[0].kind !== "paragraph") body.unshift(...(isTight ? [""] : ["", ""]));
+    // `[x]` makes a task of a paragraph only, and would be in the first line of a table, a list or code.
+    if (isDone !== null && !isTask) body.unshift(tick(isDone).trimEnd(), ...(isTight ? [] : [""]));
     const written = indented(body, " ".repeat(sign.length + 1));
-    written[0] = `${sign} ${task}${body[0] ?? ""}`.trimEnd();
+    written[0] = `${sign} ${isTask ? (isDone ? "[x] " : "[ ] ") : ""}${body[0] ?? ""}`.trimEnd();
     if (isTight) push(lines, written);
     else separate(lines, written);
   }
