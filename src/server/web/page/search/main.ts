@@ -153,10 +153,9 @@ async function searchFor(place: Place, signal: AbortSignal): Promise<void> {
 
 /** Goes back to the result that was opened. @returns whether there is one */
 function returnToHit(): boolean {
-  const hash = lastHit;
-  lastHit = null;
   const links = [...results.querySelectorAll<HTMLAnchorElement>("a.hit")];
-  const hit = hash === null ? undefined : links.find((link) => link.hash === hash);
+  const hit = links.find(({ hash }) => hash === lastHit);
+  lastHit = null;
   hit?.focus();
   hit?.scrollIntoView({ block: "center" });
   return hit !== undefined;
@@ -245,6 +244,7 @@ function leave(event: KeyboardEvent): void {
     location.hash = placeHash({ ...place, document: null });
   } else if (results.contains(document.activeElement)) {
     event.preventDefault();
+    lastHit = null; // A return that is under way would take the focus back.
     input.focus();
     input.select();
   } else if (place.query !== "" || input.value !== "") {
