@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { DOCUMENT_INSTRUCTIONS } from "../../src/server/api/mcp/tools.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
-import { MCP_HEADERS, postMcp } from "../support/mcp.ts";
+import { MCP_HEADERS } from "../support/mcp.ts";
 import { folderTenant, openRegistry, openSearchServer, writeTree } from "../support/search-server.ts";
 
 const DOCS = writeTree({
@@ -52,12 +52,6 @@ describe("the endpoint", () => {
       }
     },
   );
-
-  test("keeps no sessions: any request may come first", async () => {
-    const message = { id: 5, method: "tools/call", params: { name: "list_tenants" } };
-    const response = await postMcp(server.url, message);
-    expect(await response.json()).toMatchObject({ id: 5, result: { structuredContent: { count: 4 } } });
-  });
 
   test.each<[string, Record<string, string>, number]>([
     ["a client that takes no JSON", { accept: "text/event-stream" }, 406],

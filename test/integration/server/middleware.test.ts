@@ -81,11 +81,6 @@ describe("every answer", () => {
     ]);
   });
 
-  test("of a probe is logged for debugging only", async () => {
-    await fetch(`${serve(ok)}/health`);
-    expect(lines.map((line) => line.level)).toEqual(["debug"]);
-  });
-
   test("to a failure is a problem with its status, code and request id", async () => {
     const at = serve(async () => {
       throw new Failure("timeout", "GET https://a.test/ took longer than 1 ms");
@@ -204,12 +199,6 @@ describe("origins", () => {
     },
   );
 
-  test("the server's own pages and programs may post", async () => {
-    const at = serve(ok, { layers: [guard()] });
-    expect((await post(at, { origin: at })).status).toBe(200);
-    expect((await post(at, {})).status).toBe(200);
-  });
-
   test("a listed origin may call and read, after asking", async () => {
     const at = serve(ok, { layers: [guard()] });
     const headers = { origin: "https://app.example" };
@@ -258,10 +247,6 @@ describe("the API key", () => {
     expect(await statusWith("bearer  s3cret")).toBe(200);
     for (const wrong of [null, "s3cret", "Basic s3cret", "Bearer s3cre", "Bearer s3crett", "Bearer "])
       expect(await statusWith(wrong)).toBe(401);
-  });
-
-  test("is not asked of probes", async () => {
-    expect(await statusWith(null, "/health")).toBe(200);
   });
 });
 

@@ -171,11 +171,6 @@ describe("an output root", () => {
     expect(await untilJob(server, id, isOver)).toMatchObject({ status: "completed", successful: 1 });
     expect(readdirSync(join(root, written))).toContain("manifest.json");
   });
-
-  test("strangers may use it too", async () => {
-    const crawl = { output_dir: "stranger", seeds: [`${site.origin}/`] };
-    expect((await server.post("/crawl", crawl, FORWARDED)).status).toBe(202);
-  });
 });
 
 describe("jobs of strangers", () => {
