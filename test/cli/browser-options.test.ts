@@ -6,13 +6,13 @@ import { forAllTests } from "../support/for-all-tests.ts";
 import { serveScriptedSite } from "../support/scripted-site.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
-// Each option that is about a browser has its effect here, for one page; test/unit/cli/page-options.test.ts shows
-// that a crawl reads them alike.
+// Each option that is about a browser has its effect here, for one page, but for --prefer-browser, which the
+// specification's tests try; test/unit/cli/page-options.test.ts shows that a crawl reads them alike.
 
 const site = forAllTests(serveScriptedSite());
 const urlOf = (path: string): string => site.origin + path;
 
-const paths = ["/plain", "/late", "/scroll", "/media", "/members"];
+const paths = ["/late", "/scroll", "/media", "/members"];
 const words = ["--prefer-browser", "--min-words", "1", "--fields", "url,text"];
 const { stdout } = await runBinary([...paths.map(urlOf), ...words], { timeoutMs: 90_000 });
 const lines = stdout.trimEnd().split("\n");
@@ -26,11 +26,6 @@ async function see(path: string, args: readonly string[], env: Readonly<Record<s
   const run = await runBinary([urlOf(path), "--output", "text", ...args], { env, timeoutMs: 90_000 });
   return { text: run.stdout, log: run.stderr };
 }
-
-test("--prefer-browser", async () => {
-  expect(plain["/plain"]).toContain("As scripted.");
-  expect((await see("/plain", [])).text).toContain("As sent.");
-});
 
 test("--prefer-http goes before the setting, and the browser still helps with an empty shell", async () => {
   const env = { ARTICLE_EXTRACTOR_PREFER_BROWSER: "true" };

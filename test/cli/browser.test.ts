@@ -25,11 +25,6 @@ async function extract(path: string, args: readonly string[] = [], env: Record<s
 }
 
 describe("the fetcher that goes first is", () => {
-  test("the browser where one is found", async () => {
-    const { result } = await extract("/plain", [], UNSET);
-    expect([result.fetcher, result.text]).toEqual(["browser", expect.stringContaining("As scripted.")]);
-  });
-
   test("the plain client where the setting says so, which asks the browser about shells and 404", async () => {
     expect((await extract("/plain")).result).toMatchObject({ fetcher: "http", warnings: null });
     expect((await extract("/app")).result).toMatchObject({
