@@ -8,12 +8,18 @@ export type {
   FrontierCounts,
   FrontierEntry,
   FrontierTallies,
-  KnownPage,
   NextTry,
   RecordedOutcome,
   Settlement,
 } from "./frontier/frontier.ts";
-export { keptLinks, packLinks, unpackLinks, wasTransient } from "./frontier/memory.ts";
+export {
+  keptLinks,
+  packLinks,
+  type StoredRow,
+  toKnownPage,
+  unpackLinks,
+  wasTransient,
+} from "./frontier/memory.ts";
 export {
   comparePlans,
   FRONTIER_FILE,

@@ -5,23 +5,17 @@ import type { LinkRefusal } from "../types.ts";
 import type { KnownPage, Settlement } from "./frontier.ts";
 import { SOURCES, STATE, Statements } from "./schema.ts";
 
-type StoredRow = {
-  readonly run: number;
-  readonly file_path: string | null;
-  readonly title: string | null;
-  readonly word_count: number | null;
-  readonly content_hash: string | null;
-  readonly told_hash: string | null;
-  readonly warnings: string | null;
+/** What is stored of a page, as the frontiers' databases answer: nothing else writes their texts. */
+export type StoredRow = {
   readonly etag: string | null;
-  readonly last_modified: string | null;
-  readonly sitemap_modified: string | null;
-  readonly missed_in: number | null;
-  readonly is_transient: number;
-  readonly is_gone: number;
-  readonly urls: Uint8Array | null;
-  readonly fetcher: string | null;
-};
+  readonly lastModified: string | null;
+  readonly isTrusted: boolean | number;
+  readonly sitemapModified: string | null;
+  readonly wasMissed: boolean | number;
+  readonly isTransient404: boolean | number;
+  readonly warnings: string | null;
+} & Pick<KnownPage, "toldHash"> &
+  Omit<KnownPage["outcome"], "warnings">;
 
 type PageRow = { readonly page: number };
 type Count = { readonly count: number };
@@ -41,27 +35,14 @@ export class PageMemory {
 
   /** Returns what an earlier run stored for a page. */
   known(pageId: number): KnownPage | null {
-    const row = this.#sql.get<StoredRow>`
-      SELECT stored.*, link.urls, outcome.fetcher FROM stored LEFT JOIN link ON link.page = stored.page
+    const row = this.#sql.get<StoredRow & { urls: Uint8Array | null }>`
+      SELECT etag, last_modified AS lastModified, stored.run >= ${this.#asksAnew} AS isTrusted,
+        sitemap_modified AS sitemapModified, ifnull(missed_in < ${this.#run}, 0) AS wasMissed,
+        is_transient AS isTransient404, stored.warnings, told_hash AS toldHash, stored.file_path AS filePath,
+        stored.title, stored.word_count AS wordCount, stored.content_hash AS contentHash, fetcher, urls
+      FROM stored LEFT JOIN link ON link.page = stored.page
         LEFT JOIN outcome ON outcome.page = stored.page WHERE stored.page = ${pageId}`;
-    if (!row) return null;
-    const isTrusted = row.run >= this.#asksAnew;
-    return {
-      validators: { etag: isTrusted ? row.etag : null, lastModified: isTrusted ? row.last_modified : null },
-      lastModified: isTrusted ? row.sitemap_modified : null,
-      links: row.urls === null ? [] : unpackLinks(row.urls),
-      toldHash: row.told_hash,
-      isTransient404: row.is_transient === 1,
-      wasMissed: row.missed_in !== null && row.missed_in < this.#run,
-      outcome: {
-        filePath: row.file_path,
-        title: row.title,
-        wordCount: row.word_count,
-        contentHash: row.content_hash,
-        warnings: row.warnings === null ? [] : JSON.parse(row.warnings),
-        fetcher: row.fetcher as KnownPage["outcome"]["fetcher"], // nothing else writes the table
-      },
-    };
+    return row && toKnownPage(row, row.urls);
   }
 
   /** Tells whether an earlier run found that the page is gone and none has stored it since. */
@@ -151,6 +132,27 @@ export class PageMemory {
     else if (outcome.status === "success") this.#sql.run`DELETE FROM link WHERE page = ${pageId}`;
   }
 }
+
+/** @param links packed; null when none were kept */
+export const toKnownPage = (row: StoredRow, links: Uint8Array | null): KnownPage => ({
+  validators: {
+    etag: row.isTrusted ? row.etag : null,
+    lastModified: row.isTrusted ? row.lastModified : null,
+  },
+  lastModified: row.isTrusted ? row.sitemapModified : null,
+  links: links === null ? [] : unpackLinks(links),
+  toldHash: row.toldHash,
+  wasMissed: Boolean(row.wasMissed),
+  isTransient404: Boolean(row.isTransient404),
+  outcome: {
+    filePath: row.filePath,
+    title: row.title,
+    wordCount: row.wordCount,
+    contentHash: row.contentHash,
+    warnings: row.warnings === null ? [] : JSON.parse(row.warnings),
+    fetcher: row.fetcher,
+  },
+});
 
 /** Tells whether the links of a page are kept: for a larger limit of depth, or for an answer "not modified". */
 export function keptLinks({

@@ -1,12 +1,12 @@
-import type { ClaimedPage, KnownPage, OutcomeRow, PageOutcome, Settlement } from "../../crawler/index.ts";
+import type { ClaimedPage, OutcomeRow, PageOutcome, Settlement, StoredRow } from "../../crawler/index.ts";
 import {
   countedBy,
   keptLinks,
   packLinks,
   SOURCES,
   STATUSES,
+  toKnownPage,
   toPageOutcome,
-  unpackLinks,
   wasTransient,
 } from "../../crawler/index.ts";
 import { hostOf, type PageUrl } from "../../urls/index.ts";
@@ -24,18 +24,8 @@ export type ClaimedRow = readonly [
   spentMs: number,
   isLost: boolean,
   wasGone?: boolean | null,
-  known?: KnownRow | null,
+  known?: (StoredRow & { readonly links: string | null }) | null,
 ];
-
-type KnownRow = {
-  readonly etag: string | null;
-  readonly lastModified: string | null;
-  readonly isTrusted: boolean;
-  readonly sitemapModified: string | null;
-  readonly links: string | null;
-  readonly warnings: string | null;
-} & Pick<KnownPage, "toldHash" | "wasMissed" | "isTransient404"> &
-  Omit<KnownPage["outcome"], "warnings">;
 
 // The table's texts have these types, because nothing else writes it.
 export function toClaimedPage(row: ClaimedRow, fence: number): ClaimedPage {
@@ -52,30 +42,12 @@ export function toClaimedPage(row: ClaimedRow, fence: number): ClaimedPage {
     lastModified,
     tries,
     spentMs,
-    known: known ? toKnownPage(known) : null,
+    known: known
+      ? toKnownPage(known, known.links === null ? null : Buffer.from(known.links, "base64"))
+      : null,
     wasGone: wasGone ?? false,
   };
 }
-
-const toKnownPage = (row: KnownRow): KnownPage => ({
-  validators: {
-    etag: row.isTrusted ? row.etag : null,
-    lastModified: row.isTrusted ? row.lastModified : null,
-  },
-  lastModified: row.isTrusted ? row.sitemapModified : null,
-  links: row.links === null ? [] : unpackLinks(Buffer.from(row.links, "base64")),
-  toldHash: row.toldHash,
-  wasMissed: row.wasMissed,
-  isTransient404: row.isTransient404,
-  outcome: {
-    filePath: row.filePath,
-    title: row.title,
-    wordCount: row.wordCount,
-    contentHash: row.contentHash,
-    warnings: row.warnings === null ? [] : JSON.parse(row.warnings),
-    fetcher: row.fetcher,
-  },
-});
 
 /** The columns of an outcome with its page, as `toOutcome` reads them. */
 export const OUTCOME_COLUMNS = `json_build_array(p.url, p.depth, q.url, o.status, o.file_path, o.word_count, o.title,
