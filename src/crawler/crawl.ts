@@ -13,7 +13,7 @@ import { createScope } from "./scope.ts";
 import { seed } from "./seeding.ts";
 import type { CrawlNotice, CrawlProgress, PageOutcome, ReadSitemaps } from "./types.ts";
 import { PagesUnderway } from "./underway.ts";
-import type { VisitParts } from "./verdict.ts";
+import type { VisitParts } from "./visit.ts";
 
 /** The parts that a crawl works with. */
 export type CrawlDeps = Pick<

@@ -72,4 +72,4 @@ export type {
   ReadSitemaps,
   SitemapUrl,
 } from "./types.ts";
-export { contentHashOf } from "./verdict.ts";
+export { contentHashOf } from "./visit.ts";

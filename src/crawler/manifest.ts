@@ -10,7 +10,7 @@ import type {
   CrawlSummary,
   PageOutcome,
 } from "./types.ts";
-import { textHash } from "./verdict.ts";
+import { textHash } from "./visit.ts";
 
 type ManifestOptions = {
   /** The settings of the crawl without secrets; see `configEcho`. */

@@ -4,8 +4,7 @@ import type { LogFields } from "../base/log.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { ClaimedPage, Claims, Settlement } from "./frontier/frontier.ts";
 import type { PageOutcome } from "./types.ts";
-import type { Verdict, VisitParts } from "./verdict.ts";
-import { tryPage } from "./visit.ts";
+import { tryPage, type Verdict, type VisitParts } from "./visit.ts";
 
 type UnderwayOptions = {
   /** See `CrawlDeps`. */

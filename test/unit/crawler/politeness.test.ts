@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { withRobotsHeader } from "../../../src/crawler/verdict.ts";
+import { withRobotsHeader } from "../../../src/crawler/visit.ts";
 
 test.each([
   ["noindex", true, false],
