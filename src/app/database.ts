@@ -26,7 +26,7 @@ export type LazyDatabase = AsyncDisposable & {
 const START_MS = 30_000;
 
 type DatabaseParts = {
-  readonly settings: Pick<Settings, "databaseUrl" | "databaseSchema">;
+  readonly settings: Settings;
   readonly log: Log;
   readonly metrics: Metrics;
   /** Ends the wait when it aborts. */

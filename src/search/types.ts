@@ -141,27 +141,6 @@ export type AnalysedDocument = {
   readonly linkedFragments: Uint32Array;
 };
 
-/**
- * The words that an analyser has met, numbered from 0. A word is a pair of a term (what postings are kept
- * for: usually a stem) and a form (the folded word as it was written: what `word_match` compares).
- */
-export type Vocabulary = {
-  readonly size: number;
-  /** Whether words of its language may be several in one, so that an index has a table of their ends. */
-  readonly hasCompounds: boolean;
-  /** Terms and forms are numbered together, each string once, from 0 to below this. */
-  readonly stringCount: number;
-  term(word: number): string;
-  form(word: number): string;
-  /** The number of the string that is the word's term. */
-  termNumber(word: number): number;
-  string(number: number): string;
-  /** The inverse of `string`; -1 for an unknown string. */
-  numberOf(string: string): number;
-  /** Forgets all words and invalidates their numbers, for builders that spill. */
-  clear(): void;
-};
-
 /** A number above that of every document, which marks the end of postings. */
 export const NO_DOCUMENT = 0x7fff_ffff;
 

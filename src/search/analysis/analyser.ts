@@ -10,7 +10,7 @@ import { stemmer as ru } from "@orama/stemmers/russian";
 import { stemmer as es } from "@orama/stemmers/spanish";
 import { stemmer as sv } from "@orama/stemmers/swedish";
 import { NumberList } from "../number-list.ts";
-import type { AnalyzerProfile, Language, Vocabulary } from "../types.ts";
+import type { AnalyzerProfile, Language } from "../types.ts";
 import { RunTable, RunWords, type Shape, UNKNOWN_RUN } from "./run-words.ts";
 import { stemEnglish, stemFurther } from "./stemmer.ts";
 
@@ -28,13 +28,14 @@ export const analyserFingerprint = (profile: AnalyzerProfile, language: Language
 
 /**
  * Turns written runs into words of a growing vocabulary. One analyser serves one build or one reader;
- * documents and queries go through the same code. The profiles differ in their terms:
+ * documents and queries go through the same code. Words are numbered from 0; each is a pair of a term (what postings are
+ * kept for: usually a stem) and a form (the folded word as it was written: what `word_match` compares). The profiles differ in their terms:
  * - `default`: parts and plain words become stems of the documents' language (Porter2 for English), whole
  *   identifiers stay unchanged.
  * - `aggressive-stem`: English stems lose more suffixes (`installer`, `installation` and `install` become one).
  * - `code-friendly`: prose is treated as in `default`, code is not stemmed.
  */
-export class Analyser implements Vocabulary {
+export class Analyser {
   readonly profile: AnalyzerProfile;
   readonly language: Language;
   readonly #stemOf: (form: string) => string;
@@ -65,6 +66,7 @@ export class Analyser implements Vocabulary {
     return analyserFingerprint(this.profile, this.language);
   }
 
+  /** Whether words of its language may be several in one, so that an index has a table of their ends. */
   get hasCompounds(): boolean {
     return COMPOUNDING.includes(this.language);
   }
@@ -73,6 +75,7 @@ export class Analyser implements Vocabulary {
     return this.#terms.length;
   }
 
+  /** Terms and forms are numbered together, each string once, from 0 to below this. */
   get stringCount(): number {
     return this.#strings.length;
   }
@@ -85,6 +88,7 @@ export class Analyser implements Vocabulary {
     return this.#strings[this.#forms.values[word]!]!;
   }
 
+  /** The number of the string that is the word's term. */
   termNumber(word: number): number {
     return this.#terms.values[word]!;
   }
@@ -93,11 +97,13 @@ export class Analyser implements Vocabulary {
     return this.#strings[number]!;
   }
 
+  /** The inverse of `string`; -1 for an unknown string. */
   numberOf(string: string): number {
     const number = this.#numbers.find(string, 0, string.length);
     return number === UNKNOWN_RUN ? (this.#strays.get(string) ?? -1) : number;
   }
 
+  /** Forgets all words and invalidates their numbers, for builders that spill. */
   clear(): void {
     this.#strings.length = 0;
     this.#numbers.clear();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createYieldWhenDue } from "../../base/event-loop.ts";
 import { Failure } from "../../base/failure.ts";
 import type { DocumentUrl } from "../../urls/index.ts";
+import type { Analyser } from "../analysis/analyser.ts";
 import { attributesOf, attributeTable, type DocumentAttributes, encodeAttributes } from "../attributes.ts";
 import { SlugBallot, type SlugStyle, styleAt, withSlugs } from "../document/sections.ts";
 import { NumberList } from "../number-list.ts";
@@ -27,7 +28,6 @@ import {
   FIELDS,
   NO_DOCUMENT,
   type SourceDocument,
-  type Vocabulary,
 } from "../types.ts";
 import { Inverter } from "./inverter.ts";
 import { mergeSignatures, RunMerger } from "./merge.ts";
@@ -44,7 +44,7 @@ import { makeBuildDirectory, TemporaryFile } from "./temporary-file.ts";
 /** The functions that turn documents into words. */
 type BuildAnalysis = {
   readonly fingerprint: string;
-  readonly vocabulary: Vocabulary;
+  readonly vocabulary: Analyser;
   analyse(source: SourceDocument): AnalysedDocument;
 };
 
@@ -254,7 +254,7 @@ class Build implements AsyncDisposable {
       let start = 0;
       for (const { term, documentFrequency, forms, postings } of merger.terms()) {
         dictionary.add({ term, documentFrequency, forms, postingBytes: postings.length }, start);
-        ends?.add({ term, documentFrequency });
+        ends?.add(term, documentFrequency);
         const writing = file.writeFrom(postings);
         if (writing !== null) await writing;
         start += postings.length;

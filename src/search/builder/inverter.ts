@@ -1,6 +1,7 @@
+import type { Analyser } from "../analysis/analyser.ts";
 import { NumberList, withRoom } from "../number-list.ts";
 import { encodePositions, NO_SIGNATURE, writeFrequencies } from "../segment/postings.ts";
-import { type AnalysedDocument, FIELD_COUNT, type Vocabulary } from "../types.ts";
+import { type AnalysedDocument, FIELD_COUNT } from "../types.ts";
 import { FORM, MemoryRun, PostingBuffer, RunSignatures, TERM, USES, WORD, WordTable } from "./runs.ts";
 
 const NONE = 0xffff_ffff;
@@ -33,7 +34,7 @@ export class Inverter {
   readonly #places = { positions: new Uint32Array(1024), forms: new Uint32Array(1024) };
 
   /** @param vocabulary the analyser's vocabulary, which is cleared after each run */
-  constructor(vocabulary: Vocabulary) {
+  constructor(vocabulary: Analyser) {
     this.#words = new WordTable(vocabulary);
   }
 

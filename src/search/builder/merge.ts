@@ -217,7 +217,7 @@ const countOf = (holders: readonly Source[]): number =>
   holders.reduce((sum, { run }) => sum + (run.current?.postingCount ?? 0), 0);
 
 /** Decodes signature keys into frequencies by field number and counts of positions. */
-function expandKeys(keys: readonly number[]): Pick<Source, "frequencies" | "fieldMasks" | "positionCounts"> {
+function expandKeys(keys: readonly number[]) {
   const frequencies = keys.map(() => new Uint32Array(FIELD_COUNT));
   const positionCounts = Uint32Array.from(keys, (key, number) => readSignatureKey(key, frequencies[number]!));
   return { frequencies, fieldMasks: Uint8Array.from(frequencies, fieldMaskOf), positionCounts };

@@ -1,8 +1,8 @@
+import type { Analyser } from "../analysis/analyser.ts";
 import { NumberList, withRoom } from "../number-list.ts";
 import { ByteReader, ByteWriter, decodeCodeUnits, encodedLength, writeCodeUnits } from "../segment/bytes.ts";
 import { mapFile } from "../segment/file.ts";
 import { NO_SIGNATURE, signatureKey } from "../segment/postings.ts";
-import type { Vocabulary } from "../types.ts";
 import type { TemporaryFile } from "./temporary-file.ts";
 
 /**
@@ -257,7 +257,7 @@ const LAST = 3;
 
 /** A run's data about the words of a vocabulary. A term has the number of its string. */
 export class WordTable {
-  readonly #vocabulary: Vocabulary;
+  readonly #vocabulary: Analyser;
   #wordCount = 0;
   #termCount = 0;
   /** `WORD` numbers for each word. */
@@ -265,7 +265,7 @@ export class WordTable {
   /** `TERM` numbers for each term; the first two start at 0. */
   terms = new Uint32Array(1024 * TERM);
 
-  constructor(vocabulary: Vocabulary) {
+  constructor(vocabulary: Analyser) {
     this.#vocabulary = vocabulary;
   }
 
@@ -307,7 +307,7 @@ export class WordTable {
   }
 
   /** The forms of a term, and how often each was used. */
-  formsOf(term: number): Pick<RunTerm, "forms" | "formCounts"> {
+  formsOf(term: number) {
     const forms: string[] = [];
     const formCounts: number[] = [];
     for (let word = this.terms[term * TERM + FIRST]!; word !== NONE; word = this.words[word * WORD + NEXT]!) {

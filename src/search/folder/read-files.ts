@@ -268,5 +268,4 @@ export type LeftOut = {
 };
 
 /** Says in words why a file is left out. */
-export const leftOutText = ({ reason, detail }: Pick<LeftOut, "reason" | "detail">): string =>
-  detail ?? LEFT_OUT_REASONS[reason].text;
+export const leftOutText = ({ reason, detail }: Refusal): string => detail ?? LEFT_OUT_REASONS[reason].text;

@@ -69,12 +69,12 @@ export class TermWriter {
 export class TermEndWriter {
   readonly #frequencies = new Map<string, number>();
 
-  add({ term, documentFrequency }: Pick<TermRecord, "term" | "documentFrequency">): void {
+  add(term: string, documentFrequency: number): void {
     if (term.length >= SHORTEST_COMPOUND && LETTERS.test(term))
       this.#frequencies.set(reversed(term), documentFrequency);
   }
 
-  finish(): Pick<StringTableWriter, "entries" | "blocks"> {
+  finish(): StringTableWriter {
     const table = new StringTableWriter();
     const payload = new ByteWriter();
     // The built-in order of strings is that of their code units.
