@@ -1,3 +1,5 @@
+import { isRecord } from "../../base/json.ts";
+
 /** The part of JSON Schema that names fields. */
 export type JsonField = {
   readonly type?: string;
@@ -19,46 +21,43 @@ export function fieldsOf(schema: JsonField, path: Path, source: unknown): string
   const [step, ...rest] = path;
   if (step === undefined) return forms.flatMap((form) => Object.keys(form.properties ?? {}));
   return forms.flatMap((form) => {
-    const next = typeof step === "number" ? form.items : propertyOf(form, step);
+    const next = below(form, step);
     return next ? fieldsOf(next, rest, source) : [];
   });
 }
 
 /** Paths of lists where objects belong: a check of an object's fields sees no difference between `[]` and `{}`. */
 export function listsForObjects(schema: JsonField, json: unknown, path: Path = []): Path[] {
-  const source = typeof json === "object" && json !== null && "source_type" in json ? json.source_type : null;
-  return formsOf(schema, source).flatMap((form) => {
+  return formsOf(schema, sourceOf(json)).flatMap((form) => {
     if (form.type === "object" && Array.isArray(json)) return [path];
-    if (Array.isArray(json)) return json.flatMap((item, index) => below(form.items, item, [...path, index]));
-    if (typeof json !== "object" || json === null) return [];
-    return Object.entries(json).flatMap(([key, value]) =>
-      below(propertyOf(form, key), value, [...path, key]),
-    );
+    return partsOf(json).flatMap(([step, part]) => {
+      const next = below(form, step);
+      // Unknown fields are not walked, because they may be nested without end.
+      return next ? listsForObjects(next, part, [...path, step]) : [];
+    });
   });
 }
 
 /** Paths of all fields that the schema does not know; fields below them are not reported. */
 export function unknownFields(schema: JsonField, json: unknown, path: Path = []): Path[] {
-  if (typeof json !== "object" || json === null) return [];
-  const source = "source_type" in json ? json.source_type : null;
-  const forms = formsOf(schema, source);
-  if (Array.isArray(json)) {
-    const item = forms.find(({ items }) => items)?.items;
-    return item ? json.flatMap((part, index) => unknownFields(item, part, [...path, index])) : [];
-  }
-  if (!forms.some(({ properties }) => properties)) return [];
-  return Object.entries(json).flatMap(([key, value]) => {
-    const field = forms.map((form) => propertyOf(form, key)).find((known) => known !== undefined);
-    return field ? unknownFields(field, value, [...path, key]) : [[...path, key]];
+  const forms = formsOf(schema, sourceOf(json));
+  const hasNames = forms.some(({ properties }) => properties);
+  return partsOf(json).flatMap(([step, part]) => {
+    const next = forms.map((form) => below(form, step)).find((known) => known !== undefined);
+    if (next) return unknownFields(next, part, [...path, step]);
+    return hasNames && typeof step === "string" ? [[...path, step]] : [];
   });
 }
 
-// Unknown fields are not walked, because they may be nested without end.
-const below = (schema: JsonField | undefined, json: unknown, path: Path): Path[] =>
-  schema ? listsForObjects(schema, json, path) : [];
+const sourceOf = (json: unknown): unknown => (isRecord(json) ? (json.source_type ?? null) : null);
 
-const propertyOf = ({ properties }: JsonField, name: string): JsonField | undefined =>
-  properties && Object.hasOwn(properties, name) ? properties[name] : undefined;
+const partsOf = (json: unknown): (readonly [string | number, unknown])[] =>
+  Array.isArray(json) ? [...json.entries()] : isRecord(json) ? Object.entries(json) : [];
+
+function below({ items, properties }: JsonField, step: string | number): JsonField | undefined {
+  if (typeof step === "number") return items;
+  return properties && Object.hasOwn(properties, step) ? properties[step] : undefined;
+}
 
 function formsOf(schema: JsonField, source: unknown): readonly JsonField[] {
   const forms = schema.anyOf ?? schema.oneOf;
