@@ -35,7 +35,7 @@ type Owner = {
 type PlaceOptions = { readonly deployment: DeploymentId; readonly stateDirectory: string };
 
 type SettleParts = {
-  readonly book: Pick<SyncBook, "inherit">;
+  readonly book: SyncBook;
   /** Those of a folder. */
   readonly documents: () => AsyncIterable<UnreadDocument>;
   readonly log: Log;

@@ -31,10 +31,7 @@ export function dueAt(tenant: TenantSettings, record: SyncRecord, now: number): 
 const TOLERANCE_MS = 5_000;
 
 /** Corrects recorded times that are in the future because the clock was set back; null when none are. */
-export function withoutFutureTimes(
-  { syncedAt, failedAt }: SyncRecord,
-  now: number,
-): Pick<SyncRecord, "syncedAt" | "failedAt"> | null {
+export function withoutFutureTimes({ syncedAt, failedAt }: SyncRecord, now: number) {
   const isFuture = (at: number | null): boolean => at !== null && at > now + TOLERANCE_MS;
   if (!isFuture(syncedAt) && !isFuture(failedAt)) return null;
   return { syncedAt: isFuture(syncedAt) ? now : syncedAt, failedAt: isFuture(failedAt) ? now : failedAt };

@@ -47,13 +47,9 @@ type PastSync = {
 /** The number of syncs that a record keeps. */
 const MAX_HISTORY = 50;
 
-/** The history of a record with a sync that has just ended. */
-export const withPast = (
-  { history }: Pick<SyncRecord, "history">,
-  sync: Omit<PastSync, "endedAt">,
-): Pick<SyncRecord, "history"> => ({
-  history: [...history, { ...sync, endedAt: Date.now() }].slice(-MAX_HISTORY),
-});
+/** A history with a sync that has just ended. */
+export const withPast = (history: readonly PastSync[], sync: Omit<PastSync, "endedAt">): PastSync[] =>
+  [...history, { ...sync, endedAt: Date.now() }].slice(-MAX_HISTORY);
 
 /** A record as it is read. */
 export type TenantRecord = SyncRecord & {

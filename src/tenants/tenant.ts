@@ -337,7 +337,7 @@ export class Tenant implements AsyncDisposable {
       const isChanged = counts.fetched + counts.removed > 0;
       const needsBuild = before.needsBuild || isChanged || !this.#index.isUsable;
       const done = { counts, needsBuild, syncedAt: startedAt, failures: 0, failedAt: null };
-      await write({ ...done, ...withPast(before, { startedAt, counts, error: null }) });
+      await write({ ...done, history: withPast(before.history, { startedAt, counts, error: null }) });
       return needsBuild;
     } catch (error) {
       const failure = asFailure(error);
@@ -345,7 +345,7 @@ export class Tenant implements AsyncDisposable {
         await write({
           failures: before.failures + 1,
           failedAt: Date.now(),
-          ...withPast(before, { startedAt, counts: null, error: failure.toRecord() }),
+          history: withPast(before.history, { startedAt, counts: null, error: failure.toRecord() }),
         });
       throw failure;
     }
@@ -360,7 +360,10 @@ export class Tenant implements AsyncDisposable {
       return work.onRunning();
     };
     const remember = (counts: SyncCounts | null, error: FailureRecord | null): Promise<void> =>
-      work.write({ counts: counts ?? before.counts, ...withPast(before, { startedAt, counts, error }) });
+      work.write({
+        counts: counts ?? before.counts,
+        history: withPast(before.history, { startedAt, counts, error }),
+      });
     try {
       const { documents, unchanged } = await this.#buildInTurn({ ...work, onRunning });
       const removed = Math.max(0, (before.documents ?? 0) - documents);
