@@ -69,9 +69,9 @@ test("a version is written into both files of a clean tree only", async () => {
   await mkdir(root, { recursive: true });
   await writeFile(join(root, "CHANGELOG.md"), CHANGELOG);
   await writeFile(join(root, "package.json"), '{\n  "name": "x",\n  "version": "0.2.0"\n}\n');
-  expect(changeVersion(root, "0.3.0")).rejects.toThrow("git cannot tell");
+  await expect(changeVersion(root, "0.3.0")).rejects.toThrow("git cannot tell");
   git("init", "-q");
-  expect(changeVersion(root, "0.3.0")).rejects.toThrow("not committed:\n?? CHANGELOG.md");
+  await expect(changeVersion(root, "0.3.0")).rejects.toThrow("not committed:\n?? CHANGELOG.md");
   git("add", "-A");
   git("commit", "-qm", "first");
   await changeVersion(root, "0.3.0");
@@ -79,5 +79,5 @@ test("a version is written into both files of a clean tree only", async () => {
   expect(notesForRelease(await Bun.file(join(root, "CHANGELOG.md")).text(), "0.3.0", false)).toContain(
     "New.",
   );
-  expect(changeVersion(root, "0.4.0")).rejects.toThrow("not committed");
+  await expect(changeVersion(root, "0.4.0")).rejects.toThrow("not committed");
 });
