@@ -44,7 +44,7 @@ type Verdict = {
  * report.
  * @returns null for a report that is cut off or that is no JUnit report
  */
-function readReport(junit: string): TestCase[] | null {
+export function readReport(junit: string): TestCase[] | null {
   if (!junit.includes("<testsuites") || !junit.trimEnd().endsWith("</testsuites>")) return null;
   const cases: TestCase[] = [];
   for (const [, tag, attributes = ""] of junit.matchAll(/<(testcase|failure|error|skipped)([\s/][^>]*)?>/g)) {
@@ -81,7 +81,11 @@ const NOT_LOADED = "(the file was not loaded)";
  * @param junit its report, or null when it wrote none
  * @param files those of the run: one that the report lacks could not be loaded, and counts as a failed test
  */
-function judgeRun(exitCode: number | null, junit: string | null, files: readonly string[]): Verdict {
+export function judgeRun(
+  exitCode: number | null,
+  junit: string | null,
+  files: readonly string[] = [],
+): Verdict {
   const ended = exitCode === null ? "was ended by a signal" : `ended with exit code ${exitCode}`;
   const reported = junit === null ? null : readReport(junit);
   if (reported === null) {
@@ -108,14 +112,14 @@ function judgeRun(exitCode: number | null, junit: string | null, files: readonly
 const isFailed = ({ outcome }: TestCase): boolean => outcome === "failed";
 
 /** The files that run once more: none where the run was ended or left no report. */
-const filesToRepeat = ({ cases, problem }: Verdict): string[] =>
+export const filesToRepeat = ({ cases, problem }: Verdict): string[] =>
   problem === null ? [...new Set(cases.filter(isFailed).map(({ file }) => file))] : [];
 
 /**
  * Puts the second run of a file in the place of its first one.
  * @returns the whole, and the tests that failed only in the first run
  */
-function judgeAgain(
+export function judgeAgain(
   first: Verdict,
   file: string,
   second: Verdict,

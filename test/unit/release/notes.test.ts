@@ -17,7 +17,9 @@ describe("the notes of a version", () => {
 
   test.each([
     ["", "0.1.0", 'no section "## 0.1.0"'],
+    [CHANGELOG, "0.3.0", 'no section "## 0.3.0"'],
     [CHANGELOG, "", 'no section "## "'],
+    ["## 0.1.0\n", "0.1.0", "says nothing"],
     ["## 0.1.0\n\n### Pages\n\n## 0.0.1\n- x\n", "0.1.0", "says nothing"],
   ])("of %j, %j: %s", (changelog, version, message) => {
     expect(() => notesOf(changelog, version)).toThrow(message);
@@ -38,8 +40,11 @@ describe("giving what is unreleased a version", () => {
 
   test.each([
     ["0.2.0", "is not greater than 0.2.0"],
+    ["0.1.9", "is not greater than 0.2.0"],
     ["0.2.0-rc.1", "is not greater than 0.2.0"],
     ["v0.3.0", "is no version"],
+    ["0.3", "is no version"],
+    ["", "is no version"],
     ["0.3.0\n", "is no version"],
   ])("is refused for %j", (version, message) => {
     expect(() => cutVersion(CHANGELOG, "0.2.0", version)).toThrow(message);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { filesToRepeat, judgeAgain, judgeRun, readReport } from "../../../scripts/test.ts";
 import { outputOf } from "../../support/local.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
@@ -159,4 +160,70 @@ if (!(await met.exists())) { await Bun.write(met, ""); ${what} }`;
     const run = await runIn({ "test/a.test.ts": PASS, "test/b.test.ts": slow }, "--timeout=20", "test/b");
     expect(run).toMatchObject({ exitCode: 1, lastLine: "0 passed, 1 failed, 0 skipped" });
   });
+});
+
+/** A report of these tests: `file name outcome`, each in words. */
+function reportOf(...tests: string[]): string {
+  const cases = tests.map((words) => {
+    const [file, name, outcome] = words.split(" ");
+    const inner = {
+      passed: "",
+      failed: `<failure type="Error" message="no">no</failure>`,
+      skipped: "<skipped />",
+    };
+    return `<testcase name="${name}" classname="" file="${file}" line="1">${inner[outcome as keyof typeof inner]}</testcase>`;
+  });
+  return `<?xml version="1.0"?>\n<testsuites>${cases.join("\n")}</testsuites>\n`;
+}
+
+describe("files run once more", () => {
+  const FILES = ["a", "b", "c", "d"];
+  const judged = (...tests: string[]) => judgeRun(1, reportOf(...tests));
+
+  test("are all that failed, each once, in their order; none when the run was ended", () => {
+    const tests = FILES.flatMap((file) => [`${file} x failed`, `${file} y failed`, `${file} z passed`]);
+    expect(filesToRepeat(judgeRun(1, reportOf(...tests, "e x passed"), [...FILES, "f"]))).toEqual([
+      ...FILES,
+      "f",
+    ]);
+    expect(filesToRepeat(judgeRun(0, reportOf("a x passed"), ["a", "b"]))).toEqual([]);
+    expect(filesToRepeat(judgeRun(null, reportOf("a x failed"), ["a", "b"]))).toEqual([]);
+    expect(filesToRepeat(judgeRun(1, null, ["a"]))).toEqual([]);
+  });
+
+  test("take the place of their first run", () => {
+    const first = judged("a x failed", "a y passed", "b x failed", "b y failed", "c x skipped");
+    const a = judgeAgain(first, "a", judgeRun(0, reportOf("a x passed", "a y passed")));
+    expect(a.unsteady).toEqual([{ file: "a", name: "x", outcome: "failed" }]);
+    // The file b has not run again yet.
+    expect(a.verdict).toMatchObject({ exitCode: 1, counts: { passed: 2, failed: 2, skipped: 1 } });
+    const b = judgeAgain(a.verdict, "b", judgeRun(0, reportOf("b x passed", "b y skipped")));
+    expect(b.verdict).toMatchObject({ exitCode: 0, counts: { passed: 3, failed: 0, skipped: 2 } });
+    const red = judgeAgain(a.verdict, "b", judgeRun(1, reportOf("b x failed", "b y passed")));
+    expect(red.verdict).toMatchObject({ exitCode: 1, counts: { passed: 3, failed: 1, skipped: 1 } });
+    expect(red.unsteady.map(({ name }) => name)).toEqual(["y"]);
+  });
+
+  test.each([
+    ["crashes", null, null],
+    ["is ended", null, reportOf("a x passed")],
+    ["runs nothing", 0, reportOf("a x skipped")],
+    ["has an error outside of its tests", 1, reportOf("a x passed")],
+  ])("are red when the second run %s", (_, exitCode, junit) => {
+    const first = judged("a x failed", "b y failed");
+    const again = judgeAgain(first, "a", judgeRun(exitCode, junit));
+    expect(again.unsteady).toEqual([]);
+    const { verdict } = judgeAgain(again.verdict, "b", judgeRun(0, reportOf("b y passed")));
+    expect(verdict.exitCode).toBe(1);
+    expect(verdict.counts.failed).toBe(1);
+    expect(verdict.problem).not.toBeNull();
+  });
+});
+
+test("a report that is cut off or of another kind is not read", () => {
+  const report = reportOf("a x passed");
+  expect(readReport(report)).toEqual([{ file: "a", name: "x", outcome: "passed" }]);
+  for (let length = 0; length < report.trimEnd().length; length++)
+    expect(readReport(report.slice(0, length))).toBeNull();
+  expect(readReport("<html></html>")).toBeNull();
 });
