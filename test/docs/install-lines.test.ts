@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import project from "../../project.json" with { type: "json" };
@@ -61,34 +61,73 @@ const PUBLISHED: Names = {
   image: "registry.quay.net/article-extractor",
 };
 
-test.each([
-  ["registry", "`npx article-extractor URL`", NOTHING],
-  ["registry", "pip install article-extractor", PUBLISHED],
-  ["image", "podman run --rm -p 3000:3000 docker.io/us/article-extractor:slim", NOTHING],
-  ["image", "    image: article-extractor", PUBLISHED],
-  ["package manager", "nix profile install nixpkgs#article-extractor", NOTHING],
-  ["script", '| curl and a shell | `curl -fsSL "$RELEASE/install.sh" \\| sh` |', NOTHING],
-  ["address", "git clone https://code.net/us/article-extractor.git", NOTHING],
-  ["address", "  - uses: us/article-extractor@v1", PUBLISHED],
-  ["upgrade", "`article-extractor upgrade --check` says whether there is a newer version", NOTHING],
-  ["report", "with a private vulnerability report of the repository", NOTHING],
-  ["report", "Write to bob@quay.net.", PUBLISHED],
-] as const)("a line has the fault %s: %s", (fault, line, known) => {
-  expect(faultsIn(line, known)).toContain(fault);
+describe("before anything is published", () => {
+  test.each([
+    ["registry", "`npx article-extractor URL`"],
+    ["registry", "npm install article-extractor-cli@1.2.3 --no-audit"],
+    ["registry", "pipx run article-extractor URL"],
+    ["registry", "uv tool install article_extractor_cli"],
+    ["registry", "python3 -m pip install -U article-extractor"],
+    ["registry", "run: npm install --global $" + "{npm}@$" + "{version}"],
+    ["image", "docker pull article-extractor"],
+    ["image", "podman run --rm -p 3000:3000 docker.io/us/article-extractor:slim"],
+    ["image", "    image: article-extractor"],
+    ["package manager", "brew install article-extractor"],
+    ["package manager", "nix profile install nixpkgs#article-extractor"],
+    ["script", 'curl -fsSL "$RELEASE/install.sh" | sh'],
+    ["script", '| curl and a shell | `curl -fsSL "$RELEASE/install.sh" \\| sh` |'],
+    ["address", "git clone https://code.net/us/article-extractor.git"],
+    ["address", "[the site](https://article-extractor.dev/)"],
+    ["address", "  - uses: us/article-extractor@v1"],
+    ["address", "nix run github:us/article-extractor"],
+    ["upgrade", "`article-extractor upgrade --check` says whether there is a newer version"],
+    ["report", "Write to security@article.net."],
+    ["report", "with a private vulnerability report of the repository"],
+  ] as const)("a line has the fault %s: %s", (fault, line) => {
+    expect(faultsIn(line, NOTHING)).toContain(fault);
+  });
+
+  test.each([
+    "npm install --global ./dist/packages/*.tgz",
+    "pip install ./dist/packages/*.whl",
+    "sudo apt install ./dist/packages/*.deb",
+    "npm install ../article-extractor/dist/lib",
+    "npm uninstall --global article-extractor-cli",
+    "sudo apt remove article-extractor",
+    "podman run --rm localhost/article-extractor:slim https://example.org/",
+    "uses: ./tools/article-extractor",
+    "curl -s 127.0.0.1:3000/article-extractor",
+    "claude mcp add --transport http article-extractor http://127.0.0.1:3000/mcp",
+    "git clone https://code.example/team/article-extractor.git",
+    "rsync user@host.example:/srv .",
+  ])("a line is right: %s", (line) => {
+    expect(faultsIn(line, NOTHING)).toEqual([]);
+  });
 });
 
-test.each([
-  ["npm install --global ./dist/packages/*.tgz", NOTHING],
-  ["podman run --rm localhost/article-extractor:slim https://example.org/", NOTHING],
-  ["git clone https://code.example/team/article-extractor.git", NOTHING],
-  ["rsync user@host.example:/srv .", NOTHING],
-  ["npm install article-extractor-cli-linux-x64@1.2.3", PUBLISHED],
-  ["pipx run article-extractor-cli==1.2.3", PUBLISHED],
-  ["docker pull registry.quay.net/article-extractor:1.2.3", PUBLISHED],
-  ["curl -fsSL https://code.test.net/files/v1.2.3/install.sh | sh", PUBLISHED],
-  ["Write to ann@quay.net.", PUBLISHED],
-])("a line is right: %s", (line, known) => {
-  expect(faultsIn(line, known)).toEqual([]);
+describe("once a version is published", () => {
+  test.each([
+    "npx article-extractor-cli URL",
+    "npm install article-extractor-cli-linux-x64@1.2.3",
+    "pipx run article-extractor-cli==1.2.3",
+    "docker pull registry.quay.net/article-extractor:1.2.3",
+    "curl -fsSL https://code.test.net/files/v1.2.3/install.sh | sh",
+    "git clone https://code.test.net/we/article-extractor",
+    "Write to ann@quay.net.",
+  ])("a line is right: %s", (line) => {
+    expect(faultsIn(line, PUBLISHED)).toEqual([]);
+  });
+
+  test.each([
+    ["registry", "npx article-extractor URL"],
+    ["registry", "pip install article-extractor"],
+    ["image", "docker pull article-extractor"],
+    ["package manager", "brew install article-extractor-cli"],
+    ["address", "https://code.test.net/other/article-extractor"],
+    ["report", "Write to bob@quay.net."],
+  ] as const)("a line still has the fault %s: %s", (fault, line) => {
+    expect(faultsIn(line, PUBLISHED)).toContain(fault);
+  });
 });
 
 /** What the project says of itself in project.json. */

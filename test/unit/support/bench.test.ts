@@ -1,7 +1,21 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { percentile, spread } from "../../../scripts/bench/bench.ts";
 import { type ExtractionReport, measurePages } from "../../../scripts/bench/measure-pages.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
+
+test("a percentile is the value of the nearest rank, in any order of the values", () => {
+  const values = [40, 10, 30, 20, 50];
+  expect([0, 0.2, 0.5, 0.95, 1].map((share) => percentile(values, share))).toEqual([10, 10, 30, 50, 50]);
+  expect(percentile([], 0.5)).toBe(0);
+});
+
+test("a limited run takes different pages from the whole list", () => {
+  const items = Array.from({ length: 10 }, (_, index) => index);
+  expect(spread(items, 4)).toEqual([0, 2, 5, 7]);
+  expect(spread(items, 10)).toEqual(items);
+  expect(spread(items, 99)).toEqual(items);
+});
 
 test("every page of a set gets an outcome and a file, failed ones included", async () => {
   using directory = temporaryDirectory();
