@@ -160,7 +160,7 @@ function steps(
   return headings
     .filter(({ text }) => known.has(wordsKey(text)))
     .map(({ text, level }) => {
-      while ((above.at(-1) ?? 0) >= level) above.pop();
+      while ((above.at(-1) ?? -1) >= level) above.pop();
       above.push(level);
       const step = before === 0 ? 0 : Math.sign(above.length - before);
       before = above.length;
