@@ -228,7 +228,7 @@ type DecodedText = {
 
 /**
  * Decodes a body or a file to text, without its byte order mark. A byte order mark decides, then the charset
- * of the header, then `<meta>` or the XML declaration, then the bytes themselves; labels that the Encoding
+ * of the header, then the bytes when they are UTF-8, `<meta>` or the XML declaration, and statistics; labels that the Encoding
  * Standard does not know are ignored. The mark comes first as in the standard's "decode" and in every
  * browser, because servers declare a charset for files that they have not looked into.
  * @param contentType the header's value, null when there is none (a local file)
@@ -254,8 +254,19 @@ function findEncoding(bytes: Uint8Array, contentType: string | null): Finding {
   const declared = encodingOf(charsetParameter(contentType ?? ""));
   if (declared) return { encoding: declared, source: "header" };
   const inside = encodingInMarkup(bytes);
-  if (inside) return { encoding: inside, source: "meta" };
+  if (inside && !isUtf8InDisguise(bytes, inside)) return { encoding: inside, source: "meta" };
   return { ...sniffEncoding(bytes), source: "sniffed" };
+}
+
+/**
+ * Tells whether bytes are UTF-8 although their markup names another encoding: a browser that saves a page writes UTF-8
+ * and leaves the old `<meta>` in place. Text in another encoding is hardly ever valid UTF-8, but a word or two of a
+ * multibyte one may be.
+ */
+function isUtf8InDisguise(bytes: Uint8Array, declared: string): boolean {
+  const enough = MULTIBYTE.test(declared) ? 6 : 1;
+  const upper = declared === "utf-8" ? 0 : countOf(bytes, (byte) => byte >= 0x80);
+  return upper >= enough && decodesCleanly(bytes, "utf-8", { isWhole: true });
 }
 
 function byteOrderMark(bytes: Uint8Array): string | null {
@@ -326,17 +337,4 @@ function metaCharset(markup: string): string | null {
   return null;
 }
 
-function withoutComments(markup: string): string {
-  const parts: string[] = [];
-  let at = 0;
-  for (;;) {
-    const start = markup.indexOf("<!--", at);
-    if (start < 0) break;
-    parts.push(markup.slice(at, start));
-    const end = markup.indexOf("-->", start + 2);
-    if (end < 0) return parts.join(" ");
-    at = end + 3;
-  }
-  parts.push(markup.slice(at));
-  return parts.join(" ");
-}
+const withoutComments = (markup: string): string => markup.replace(/<!--(?:-?>|[\s\S]*?(?:-->|$))/g, " ");

@@ -43,6 +43,39 @@ describe("precedence", () => {
     expect(decoded).toMatchObject({ text: "café", encoding: "utf-8", source: "bom" });
   });
 
+  const saved: readonly (readonly [label: string, text: string])[] = [
+    ["gb2312", "水闸每天关闭，守夜人记录水位。"],
+    ["gbk", "闸门关了"],
+    ["big5", "水閘每天關閉"],
+    ["shift_jis", "水門は毎日閉まります"],
+    ["euc-kr", "수문은 매일 닫힙니다"],
+    ["windows-1251", "шлюз"],
+    ["iso-8859-1", "é"],
+    ["windows-1252", "“the mill” – 5 €"],
+  ];
+  test.each(saved)(
+    "UTF-8 saved under an old <meta charset=%s> is UTF-8, unless the header says so",
+    (label, text) => {
+      const bytes = new TextEncoder().encode(`<meta charset=${label}><title>${text}</title><p>${text}`);
+      const decoded = decodeText(bytes, "text/html");
+      expect(decoded).toMatchObject({
+        encoding: "utf-8",
+        source: "sniffed",
+        malformed: false,
+        doubtful: false,
+      });
+      expect(decoded.text).toContain(`<p>${text}`);
+      const sent = decodeText(bytes, `text/html; charset=${label}`);
+      expect(sent.source).toBe("header");
+      expect(sent.text).not.toContain(text);
+    },
+  );
+
+  test("a word or two of a multibyte encoding that is UTF-8 by chance is what <meta> says", () => {
+    const chance = Buffer.concat([latin1("<meta charset=gbk><p>"), Buffer.from([0xc4, 0xa3, 0xca, 0xb1])]);
+    expect(decodeText(chance, null)).toMatchObject({ encoding: "gbk", source: "meta" });
+  });
+
   test("<meta> overrides the bytes", () => {
     expect(decodeText(latin, null)).toMatchObject({ encoding: "koi8-r", source: "meta" });
   });
