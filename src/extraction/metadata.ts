@@ -2,20 +2,20 @@ import { isRecord } from "../base/json.ts";
 import { type PageUrl, resolveHref } from "../urls/index.ts";
 import { loadTrees, predict, type Trees } from "./classification/trees.ts";
 import { pixels } from "./links.ts";
-import { BYLINE_FEATURES, describeBylines } from "./metadata/byline.ts";
+import { BYLINE_FEATURES, describeBylines, listsPeople } from "./metadata/byline.ts";
 import {
   DATE_FEATURES,
   type DateMention,
   describeDates,
   MODIFIED_KINDS,
   saysModified,
-  sourceOfKind,
 } from "./metadata/date.ts";
 import {
   firstOf,
   type MetadataInput,
   type MetadataPage,
   type Sourced,
+  sourceOf,
   textOf,
   viewPage,
 } from "./metadata/metadata-page.ts";
@@ -23,35 +23,21 @@ import { BYLINE_TREES, DATE_TREES, TITLE_TREES } from "./metadata/metadata-trees
 import { describeTitles, TITLE_FEATURES } from "./metadata/title.ts";
 import type { PageFacts } from "./page/page-model.ts";
 import { detached, foldForComparison, tidyValue } from "./text.ts";
-import type { Article, MetadataSource } from "./types.ts";
+import type { Article, MetadataSource, PageType } from "./types.ts";
 
-/** The language in `sources` is null here, because it is found in the content later. */
-export type Metadata = Pick<
-  Article,
-  | "title"
-  | "byline"
-  | "siteName"
-  | "publishedDate"
-  | "modifiedDate"
-  | "lang"
-  | "dir"
-  | "excerpt"
-  | "image"
-  | "imageWidth"
-  | "imageHeight"
-  | "keywords"
-  | "section"
-  | "sources"
->;
+export type Metadata = ReturnType<typeof readMetadata>;
 
-/** Reads what the page says about its main content, and where each value was found. */
-export function readMetadata(input: MetadataInput, base: PageUrl | null): Metadata {
+/**
+ * Reads what the page says about its main content, and where each value was found. The language's source is null,
+ * because it is found in the content later.
+ */
+export function readMetadata(input: MetadataInput, base: PageUrl | null) {
   const page = viewPage(input);
   const { facts, meta, siteName, lang } = page;
   const titles = describeTitles(page);
-  const title = titles.candidates[pickTitle(titles.rows)] ?? null;
-  const byline = chooseByline(describeBylines(page, titles.block));
-  const { published, modified } = chooseDates(describeDates(page, titles.block));
+  const title = titles.candidates[pickTitle(titles.rows, 0)] ?? null;
+  const byline = chooseByline(describeBylines(page, titles.block), page.pageType);
+  const { published, modified } = chooseDates(describeDates(page, titles.block), page.pageType);
   const keywords = readKeywords(page);
   const section = readSection(page);
   return {
@@ -89,15 +75,13 @@ function readDir({ dir: written }: PageFacts): "ltr" | "rtl" | null {
 type LeadImage = Pick<Article, "image" | "imageWidth" | "imageHeight">;
 type Offered = { readonly url: string | null; readonly width: number | null; readonly height: number | null };
 
-const NO_IMAGE: LeadImage = { image: null, imageWidth: null, imageHeight: null };
-
 /** Reads the image offered for link previews: its absolute URL, and its size in pixels where stated. */
 function readLeadImage(page: MetadataPage, base: PageUrl | null): LeadImage {
   const offered = [...offeredByMeta(page), ...page.jsonLd.flatMap(({ image }) => offeredByJsonLd(image))];
   const absolute = ({ url }: Offered): string | null => (url ? resolveHref(url, base) : null);
   const chosen = offered.find((one) => /^https?:/.test(absolute(one) ?? ""));
   const address = chosen && absolute(chosen);
-  if (!address) return NO_IMAGE;
+  if (!address) return { image: null, imageWidth: null, imageHeight: null };
   // Another declaration may give the size of the same image.
   const sized = offered.find((one) => (one.width ?? one.height) !== null && absolute(one) === address);
   return { image: detached(address), imageWidth: sized?.width ?? null, imageHeight: sized?.height ?? null };
@@ -107,11 +91,8 @@ const META_NAMES = ["og:image", "og:image:url", "og:image:secure_url", "twitter:
 
 function offeredByMeta({ meta, facts }: MetadataPage): Offered[] {
   const size = sizeOfFirst(facts.properties);
-  const addressOf = (name: string): string | null => meta.get(name) ?? null;
-  return META_NAMES.map((name) => ({
-    url: addressOf(name),
-    ...(name.startsWith("og:") ? size : { width: null, height: null }),
-  }));
+  const sizeOf = (name: string) => (name.startsWith("og:") ? size : { width: null, height: null });
+  return META_NAMES.map((name) => ({ url: meta.get(name) ?? null, ...sizeOf(name) }));
 }
 
 /** Reads the size given between the first `og:image` and the next one, which has a size of its own. */
@@ -134,13 +115,8 @@ function offeredByJsonLd(image: unknown): Offered[] {
     .flatMap((one) => {
       if (typeof one === "string") return [{ url: one, width: null, height: null }];
       if (!isRecord(one)) return [];
-      return [
-        {
-          url: textOf(one.url) ?? textOf(one.contentUrl),
-          width: pixels(one.width),
-          height: pixels(one.height),
-        },
-      ];
+      const url = textOf(one.url) ?? textOf(one.contentUrl);
+      return [{ url, width: pixels(one.width), height: pixels(one.height) }];
     });
 }
 
@@ -195,10 +171,7 @@ function eachOnce(written: readonly string[]): string[] {
 function readSection({ jsonLd, meta }: MetadataPage): Sourced | null {
   for (const { articleSection } of jsonLd) {
     // Several sections are listed from the widest to the narrowest.
-    const written = Array.isArray(articleSection)
-      ? articleSection.find((one) => textOf(one))
-      : articleSection;
-    const value = tidyValue(textOf(written) ?? "");
+    const value = tidyValue(textOf([articleSection].flat().find((one) => textOf(one))) ?? "");
     if (value !== "") return { value, source: "json-ld" };
   }
   const named = firstOf(meta, ["article:section", "parsely-section", "dc.subject.section"]);
@@ -209,14 +182,18 @@ function readSection({ jsonLd, meta }: MetadataPage): Sourced | null {
  * The least share of the odds that a publication date needs. Out of fold, dates at this threshold are right on 87 %
  * of the pages that have one, and 8 % of those without one get one.
  */
-const pickDate = picker(DATE_TREES, DATE_FEATURES.length, 0.28);
+const DATE_SHARE = 0.28;
+const pickDate = picker(DATE_TREES, DATE_FEATURES.length);
+
+type Dates = ReturnType<typeof describeDates>;
 
 /** Chooses the dates of publication and of the last change; null rather than a guess. */
-function chooseDates({ days, rows, mentions }: ReturnType<typeof describeDates>): {
-  readonly published: Sourced | null;
-  readonly modified: Sourced | null;
-} {
-  const chosen = days[pickDate(rows)];
+function chooseDates(
+  dates: Dates,
+  pageType: PageType | null,
+): { readonly published: Sourced | null; readonly modified: Sourced | null } {
+  const { days, rows, mentions } = dates;
+  const chosen = withDeclaration(days[pickDate(rows, DATE_SHARE)], dates, pageType);
   const published = chosen ? mostPrecise(chosen.mentions) : null;
   const modified = lastChange(mentions);
   // A page cannot change before it is published, so one of the two dates is wrong.
@@ -227,16 +204,42 @@ function chooseDates({ days, rows, mentions }: ReturnType<typeof describeDates>)
   };
 }
 
-const sourced = ({ value, kind }: DateMention): Sourced => ({ value, source: sourceOfKind(kind) });
+const DECLARED_KINDS: readonly string[] = ["jsonLdPublished", "metaPublished", "jsonLdPagePublished"];
+const NEVER_DECLINED: readonly string[] = ["jsonLdPublished", "metaPublished", "metaOther"];
+
+/** What such pages declare is the date of their template or of an entry in a catalogue. */
+const UNDATED_TYPES: readonly (PageType | null)[] = ["listing", "collection", "product", "service"];
+
+/**
+ * A declared day of publication beats the day of a change, and on pages of text it is never declined, though a
+ * `WebPage` declares no more than when its address came to be. Where the page shows another day without saying that
+ * it is one of a change, it contradicts itself, and the trees decide.
+ */
+function withDeclaration(
+  chosen: Dates["days"][number] | undefined,
+  { days }: Dates,
+  pageType: PageType | null,
+): Dates["days"][number] | undefined {
+  if (chosen ? !isOfChange(chosen.mentions) : UNDATED_TYPES.includes(pageType)) return chosen;
+  for (const kind of chosen ? DECLARED_KINDS : NEVER_DECLINED) {
+    const declared = days.find(({ mentions }) => mentions.some((one) => one.kind === kind));
+    if (declared) return chosen && declared.day > chosen.day ? chosen : declared;
+  }
+  return chosen;
+}
+
+const isOfChange = (mentions: readonly DateMention[]): boolean =>
+  mentions.some(({ kind, shown }) => MODIFIED_KINDS.includes(kind) || saysModified(shown?.before ?? "")) &&
+  !mentions.some(({ kind }) => DECLARED_KINDS.includes(kind));
+
+const sourced = ({ value, kind }: DateMention): Sourced => ({ value, source: sourceOf(kind) });
 
 function lastChange(mentions: readonly DateMention[]): DateMention | null {
-  for (const kind of MODIFIED_KINDS) {
-    const found = mentions.find((mention) => mention.kind === kind);
-    if (found) return found;
-  }
-  return (
-    mentions.find(({ kind, shown }) => kind !== "ambiguous" && saysModified(shown?.before ?? "")) ?? null
+  const [declared] = MODIFIED_KINDS.flatMap(
+    (kind) => mentions.find((mention) => mention.kind === kind) ?? [],
   );
+  const isSaid = ({ kind, shown }: DateMention) => kind !== "ambiguous" && saysModified(shown?.before ?? "");
+  return declared ?? mentions.find(isSaid) ?? null;
 }
 
 /** The kinds that give the day of publication, the most reliable first. */
@@ -247,29 +250,42 @@ const BY_TRUST: readonly string[] =
 const mostPrecise = (mentions: readonly DateMention[]): DateMention | null =>
   [...mentions].sort((one, other) => BY_TRUST.indexOf(one.kind) - BY_TRUST.indexOf(other.kind))[0] ?? null;
 
-const pickTitle = picker(TITLE_TREES, TITLE_FEATURES.length, 0);
+const pickTitle = picker(TITLE_TREES, TITLE_FEATURES.length);
 
 /**
  * The least share of the odds that a byline needs. Out of fold, bylines at this threshold are right on 81 % of the
  * pages that have one, and 9 % of those without one get one.
  */
-const pickByline = picker(BYLINE_TREES, BYLINE_FEATURES.length, 0.2);
+const BYLINE_SHARE = 0.2;
+const pickByline = picker(BYLINE_TREES, BYLINE_FEATURES.length);
+
+/** The share above which no other name of a thread is preferred. */
+const SURE_SHARE = 0.55;
 
 /** Chooses the byline that names who wrote the content; null rather than a guess. */
-function chooseByline({ candidates, rows }: ReturnType<typeof describeBylines>): Sourced | null {
-  const chosen = candidates[pickByline(rows)];
-  return chosen ? { value: chosen.name, source: chosen.source } : null;
+function chooseByline(
+  { candidates, rows }: ReturnType<typeof describeBylines>,
+  pageType: PageType | null,
+): Sourced | null {
+  const likeliest = candidates[pickByline(rows, BYLINE_SHARE)];
+  // A thread's first marked author asked; others, shown above, may have edited the question or spoken last.
+  const isUnsure = pageType === "forum" && pickByline(rows, SURE_SHARE) < 0;
+  const asked = isUnsure && candidates.find(({ mentions }) => mentions.some(({ kind }) => kind === "marked"));
+  const chosen = likeliest && (asked || likeliest);
+  // The trees may prefer the first of several authors to the list of them.
+  const list = candidates.find((other) => chosen !== undefined && listsPeople(other, chosen.name));
+  const named = list ?? chosen;
+  return named ? { value: named.name, source: named.source } : null;
 }
 
 /**
  * Makes the function that takes a row of numbers for each candidate and returns the number of the likeliest one, or
- * -1 when none reaches the threshold. A candidate's odds are weighed against those of all others and of none being
+ * -1 when it does not reach the threshold, the least share of the odds (0–1). A candidate's odds are weighed against those of all others and of none being
  * right, which are 1. The trees are decoded when a page first needs them.
- * @param threshold least share of the odds, 0–1
  */
-function picker(base64: string, width: number, threshold: number): (rows: Float32Array) => number {
+function picker(base64: string, width: number): (rows: Float32Array, threshold: number) => number {
   let trees: Trees | null = null;
-  return (rows) => {
+  return (rows, threshold) => {
     trees ??= loadTrees(base64, width);
     const p = predict(trees, rows);
     let best = -1;

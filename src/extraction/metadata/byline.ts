@@ -17,6 +17,7 @@ import {
   type PlacedLine,
   type Places,
   type Reach,
+  sourceOf,
   textOf,
   typesOf,
 } from "./metadata-page.ts";
@@ -58,13 +59,6 @@ function findBylineMentions(page: MetadataPage, titleBlock: number): BylineMenti
   return [...page.jsonLd.flatMap(fromJsonLd), ...fromMeta(page), ...ofPage];
 }
 
-/** Returns the public name of the source of such mentions. */
-function sourceOfByline(kind: BylineKind): MetadataSource {
-  if (kind.startsWith("jsonLd")) return "json-ld";
-  if (kind.startsWith("meta")) return "meta";
-  return kind === "marked" ? "rel-author" : "text";
-}
-
 function mention(
   kind: BylineKind,
   written: string | null,
@@ -93,6 +87,15 @@ function namesPeople(written: string): boolean {
   const names = written.slice(0, 400).split(/, | and | & /);
   return names.length > 1 && names.every((name) => FULL_NAME.test(name.trim()));
 }
+
+const DECLARED_KINDS: readonly BylineKind[] = ["jsonLdPerson", "jsonLdText", "metaAuthor"];
+
+/** Tells whether the page declares this candidate to be several people, the named one first. */
+export const listsPeople = ({ name, mentions }: BylineCandidate, first: string): boolean =>
+  !/, | and | & /.test(first) &&
+  /^(?:, | and | & )/.test(name.replace(first, "")) &&
+  mentions.some(({ kind }) => DECLARED_KINDS.includes(kind)) &&
+  namesPeople(name);
 
 const AUTHOR_NAME = /(?:^|[^a-z])(?:authors?|creator|byl|byline)(?:$|[^a-z])/i;
 const NO_AUTHOR_NAME = /id$|url|image|twitter|slug|count|type|link|photo|avatar|role|email|bio/i;
@@ -219,7 +222,7 @@ const MAX_NAME_CHARS = 200;
 /** Matches the words before a name in a byline; they may stand alone, with the name on the next line. */
 const SPOKEN_WORDS =
   "(?:written|posted|authored|published|story|words|text|report(?:ed)?|article|post|created|submitted|shared|started|asked|guide)\\s+by|" +
-  "this\\s+(?:post|article|story|guide)\\s+(?:was|is)\\s+written\\s+by|by|author|authors|contributors?(?=\\s*:)|autor(?:in|es|a)?|auteurs?|von|vom|par|por|di|door|av|af|écrit\\s+par|rédigé\\s+par|escrito\\s+por|scritto\\s+da|a\\s+cura\\s+di|geschreven\\s+door|verfasst\\s+von|geschrieben\\s+von|ein\\s+beitrag\\s+von|автор|текст|作者|文|著者|執筆";
+  "this\\s+(?:post|article|story|guide)\\s+(?:was|is)\\s+written\\s+by|(?:more )?articles\\s+by|by|author|authors|contributors?(?=\\s*:)|autor(?:in|es|a)?|auteurs?|von|vom|par|por|di|door|av|af|écrit\\s+par|rédigé\\s+par|escrito\\s+por|scritto\\s+da|a\\s+cura\\s+di|geschreven\\s+door|verfasst\\s+von|geschrieben\\s+von|ein\\s+beitrag\\s+von|автор|текст|作者|文|著者|執筆";
 const LEAD = new RegExp(`^[\\s|•·–—-]*(?:${SPOKEN_WORDS})(?:\\s*[:：]\\s*|\\s+(?=[\\p{L}@]))`, "iu");
 const SPOKEN_LINE = new RegExp(`^(?:${SPOKEN_WORDS})\\s*[:：]?$`, "iu");
 
@@ -257,6 +260,7 @@ const NOBODY = new RegExp(
     "(?:mon|tues|wednes|thurs|fri|satur|sun)day",
     "\\S+@\\S+\\.\\w+|\\[email.protected\\]",
     "(?:the |our |site |web ?)?(?:admin(?:istrator)?|webmaster|editors?|staff|authors?|moderators?|guests?|users?|super ?user|root|unknown|anonymous|(?:the )?(?:editorial|marketing|content|web|blog|news) (?:team|staff|desk)|team)",
+    "(?:facebook|twitter|linkedin|instagram|pinterest|youtube|tiktok|flipboard|log|log in|(?:get )?(?:started )?free(?: trial)?|medium|reddit|insights from|reviewed by|(?:become an )?expert)",
     "(?:my |your |view )?(?:profile|account)(?: settings)?|(?:about|meet) (?:the|our|us)\\b.*|email(?: address)?\\b.*|comments?|share|subscri(?:be|ption).*|contributors?|view \\p{L}+|sign(?:ing)? (?:up|in).*|log ?(?:in|out)|join .*|published|edited|answered|asked|recommended .*|category\\b.*|\\p{L}+ ?/ ?\\p{L}+",
   ].join("|")})\\W*$`,
   "iu",
@@ -284,7 +288,7 @@ function groupByName(mentions: readonly BylineMention[]): BylineCandidate[] {
   const names = grouped(named, ({ name }) => foldNames(name), MAX_CANDIDATES);
   return Array.from(names, ([folded, same]) => {
     const { name, kind } = bestSpelt(same);
-    return { name, source: sourceOfByline(kind), folded, mentions: same };
+    return { name, source: sourceOf(kind), folded, mentions: same };
   });
 }
 

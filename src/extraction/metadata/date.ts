@@ -2,7 +2,7 @@ import { wordsIn } from "../../base/text.ts";
 import { each, features, flag, given, joined, ofPart, rowsOf } from "../classification/trees.ts";
 import { ElementFlag, type ScannedPage } from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
-import { type MetadataSource, PAGE_TYPES } from "../types.ts";
+import { PAGE_TYPES } from "../types.ts";
 import {
   AROUND_FEATURES,
   Around,
@@ -332,14 +332,6 @@ const SAYS_MODIFIED =
 /** Tells whether the words before a date say that it is the date of a change. */
 export const saysModified = (before: string): boolean => SAYS_MODIFIED.test(before);
 
-/** Returns the public name of the source of such dates. */
-export function sourceOfKind(kind: DateKind): MetadataSource {
-  if (kind.startsWith("jsonLd")) return "json-ld";
-  if (kind.startsWith("meta")) return "meta";
-  if (kind.startsWith("time")) return "time";
-  return kind === "url" ? "url" : kind === "state" ? "state" : "text";
-}
-
 function fromJsonLd(object: JsonLdObject, context: DateContext): DateMention[] {
   const isPage = typesOf(object).every((type) => type.endsWith("Page"));
   const properties: readonly (readonly [string, DateKind])[] = [
@@ -385,9 +377,9 @@ function fromTimes(page: MetadataPage): DateMention[] {
     const value = isoDate(datetime, page) ?? isoDate(text, page);
     if (value === null) continue;
     const block = places.blockOf(element);
-    if (isBesideAfterEnd(places, block, element)) continue;
     const kind = role === null ? "time" : KIND_OF_ROLE[role];
     const shown = block < 0 ? null : shownAt(places, block, element, text.trim());
+    if (isBesideAfterEnd(places, block, element) && !/^publi/i.test(shown?.before ?? "")) continue;
     if (shown === null || !OF_SOMETHING_ELSE.test(shown.before)) mentions.push({ kind, value, shown });
   }
   return mentions;
@@ -442,7 +434,7 @@ function fromBlocks(page: MetadataPage, titleBlock: number): DateMention[] {
 
 /** Matches words before a date that is not the page's own. */
 const OF_SOMETHING_ELSE =
-  /©|\bcopyright\b|\bjoined\b|\bregistered\b|\bmember since\b|\bexpires?\b|\bdeadline\b|\bborn\b|\bvalid until\b|\baccessed\b|\bretrieved\b|\bregistriert seit\b|\bmitglied seit\b/i;
+  /©|\bcopyright\b|\bfounded\b|\btoday's\b|\blast (?:active|visit)|\beffective\b|\bas of\b|\bvalid (?:through|till?)\b|\bjoined\b|\bregistered\b|\bmember since\b|\bexpires?\b|\bdeadline\b|\bborn\b|\bvalid until\b|\baccessed\b|\bretrieved\b|\bregistriert seit\b|\bmitglied seit\b/i;
 
 function fromLine({ places, lang, today }: MetadataPage, block: number): DateMention[] {
   const line = places.model.blocks.text[block]!;
@@ -460,14 +452,14 @@ function fromLine({ places, lang, today }: MetadataPage, block: number): DateMen
   return mentions;
 }
 
-const URL_DAY = /[/_-](\d{4})([/_-])(\d{1,2})\2(\d{1,2})(?=[/_.-]|$)/;
+const URL_DAY = /[/_-](\d{4})([/_-])(\d{1,2}|[a-z]{3,9})\2(\d{1,2})(?=[/_.-]|$)/i;
 const URL_DIGITS = /[/_-](20\d{2})(\d{2})(\d{2})(?=[/_.-]|$)/;
 
 function fromUrl(url: URL | null): DateMention[] {
   const match = url === null ? null : URL_DAY.exec(url.pathname);
   const digits = url === null || match ? null : URL_DIGITS.exec(url.pathname);
   const value = match
-    ? isoDay(Number(match[1]), Number(match[3]), Number(match[4]))
+    ? isoDay(Number(match[1]), Number(match[3]) || monthNumber(match[3] ?? "", "en"), Number(match[4]))
     : digits && isoDay(Number(digits[1]), Number(digits[2]), Number(digits[3]));
   return value ? [{ kind: "url", value, shown: null }] : [];
 }
@@ -619,7 +611,8 @@ export function describeDates(page: MetadataPage, titleBlock: number) {
   const mentions = findDateMentions(page, titleBlock);
   const grouping = grouped(mentions, ({ value }) => value.slice(0, 10), MAX_DAYS);
   const all: DayCandidate[] = Array.from(grouping, ([day, same]) => ({ day, mentions: same }));
-  const days = all.filter(mayBePublication);
+  // The day after today may have begun elsewhere.
+  const days = all.filter((one) => mayBePublication(one) && daysBetween(page.today, one.day) <= 1);
   const shared = describePage(all, page, titleBlock);
   const described = days.map((candidate) => describe(candidate, page, shared));
   return { days, rows: rowsOf(FEATURES, described), mentions };

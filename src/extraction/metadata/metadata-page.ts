@@ -11,7 +11,7 @@ import {
   tagId,
   textAt,
 } from "../page/page-model.ts";
-import { collapseSpace, foldForComparison, tidyValue, visibleLine } from "../text.ts";
+import { collapseSpace, foldForComparison, tidyValue, unescapeTwice, visibleLine } from "../text.ts";
 import type { MetadataSource, PageType } from "../types.ts";
 
 /** A page as the metadata readers see it: what it says about itself, and where things stand. */
@@ -328,26 +328,23 @@ const COMMENT_GROUP = 1 << NameGroup.comment;
 /** A value, and where it was found. */
 export type Sourced = { readonly value: string; readonly source: MetadataSource };
 
+/** Returns the public name of the source of dates and bylines of a kind. */
+export function sourceOf(kind: string): MetadataSource {
+  const [, found = "text"] = /^(jsonLd|meta|time|url|state|marked)/.exec(kind) ?? [];
+  return found === "jsonLd" ? "json-ld" : found === "marked" ? "rel-author" : (found as MetadataSource); // as above
+}
+
 /** Contents of `<meta>` elements by lower-case name, property, itemprop or http-equiv; the first counts. */
 type MetaTags = ReadonlyMap<string, string>;
 
-function readMetaTags(facts: PageFacts): MetaTags {
-  const tags = new Map<string, string>();
-  for (const [name, content] of facts.meta) {
-    const value = visibleLine(content);
-    if (value !== "") tags.set(name, value);
-  }
-  return tags;
-}
+const readMetaTags = ({ meta }: PageFacts): MetaTags =>
+  new Map(
+    Array.from(meta, ([name, content]) => [name, visibleLine(content)] as const).filter(([, value]) => value),
+  );
 
 /** Returns the value of the first of these names that has one. */
-export function firstOf(meta: MetaTags, names: readonly string[]): string | null {
-  for (const name of names) {
-    const value = meta.get(name);
-    if (value) return value;
-  }
-  return null;
-}
+export const firstOf = (meta: MetaTags, names: readonly string[]): string | null =>
+  names.map((name) => meta.get(name)).find(Boolean) ?? null;
 
 /** One object of a page's JSON-LD; its properties are named as in schema.org. */
 export type JsonLdObject = Readonly<Record<string, unknown>>;
@@ -400,7 +397,8 @@ function nestedText(value: unknown, depth: number): string | null {
     const names = value.map((item) => nestedText(item, depth + 1)).filter((name) => name !== null);
     return names.length > 0 ? [...new Set(names)].join(", ") : null;
   }
-  if (isRecord(value)) return nestedText(value.name, depth + 1) ?? nestedText(value.url, depth + 1);
+  if (isRecord(value))
+    return nestedText(value["@value"] ?? value.name, depth + 1) ?? nestedText(value.url, depth + 1);
   return null;
 }
 
@@ -429,25 +427,41 @@ export function nestingOf(json: string): number {
 
 /** Parses a script that should hold JSON, mending what pages often do wrong; null when that does not help. */
 export function parseLeniently(text: string): unknown {
-  const json = text
-    .trim()
-    .replace(/^<!--|-->$/g, "")
-    .replace(/^\/\*.*?\*\/|^\/\/<!\[CDATA\[|\/\/\]\]>$/gs, "");
+  const json = text.trim();
+  return (
+    parsed(json) ?? parsed(mended(json)) ?? (json.includes("&") ? parsed(mended(unescapeTwice(json))) : null)
+  );
+}
+
+function parsed(json: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    // Raw line breaks inside strings are the most common mistake.
-    try {
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what breaks the JSON
-      return JSON.parse(json.replace(/[\u0000-\u001f]+/g, " "));
-    } catch {
-      return null;
-    }
+    return null;
   }
 }
 
-/** Returns the types of an object, as schema.org names them. */
+// Each alternative consumes all it looked at, so that no text is looked at twice: scripts may be long and hostile.
+const JSON_STRING = /"(?:[^"\\]|\\.)*"?/.source;
+const WRAPPER =
+  /(?:(?:\/\/|\/\*)[ \t]{0,8})?(?:(?:<|&lt;)!\[CDATA\[|(?:<!)?\]\](?:>|&gt;)|<!--|-->)(?:[ \t]{0,8}\*\/)?/
+    .source;
+const COMMENT = /\/\/[^\n]*|\/\*[\s\S]*?(?:\*\/|$)/.source;
+const UNWANTED = new RegExp(`(${JSON_STRING})|${WRAPPER}|${COMMENT}`, "gs");
+const NEEDLESS = new RegExp(`(${JSON_STRING})|,(?=\\s*(?:[}\\]]|$))|;`, "gs");
+
+/** Takes comments, the wrappers of scripts in XHTML, commas and semicolons at ends and raw line breaks out of JSON. */
+const mended = (json: string): string =>
+  json
+    .replace(UNWANTED, (_, string?: string) => string?.replace(/\\([^"\\/bfnrtu])|(\\.)/gs, "$1$2") ?? " ")
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what breaks the JSON
+    .replace(/[\u0000-\u001f]+/g, " ")
+    .replace(NEEDLESS, (_, string?: string) => string ?? "");
+
+/** Returns the types of an object, as schema.org names them; they may be written as addresses. */
 export const typesOf = (object: JsonLdObject): string[] =>
-  [object["@type"]].flat().filter((type) => typeof type === "string");
+  [object["@type"]]
+    .flat()
+    .flatMap((type) => (typeof type === "string" ? (type.split(/[/#:]/).at(-1) ?? []) : []));
 
 const isWebPage = (object: JsonLdObject): boolean => typesOf(object).every((type) => type === "WebPage");

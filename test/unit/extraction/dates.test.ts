@@ -61,14 +61,14 @@ describe("a date", () => {
     expect(await published("2024-03-12T10:00:00+99:00")).toBe("2024-03-12");
   });
 
-  test("of any day comes back as it was written, and of no day as none", async () => {
+  test("of any day that has come is given as it was written, and of no day as none", async () => {
     const part = (max: number) => fc.integer({ min: 0, max }).map((value) => String(value).padStart(2, "0"));
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1990, max: 2100 }), part(14), part(33), async (year, month, day) => {
         const written = `${year}-${month}-${day}`;
         const time = new Date(`${written}T00:00:00Z`);
         const isReal = !Number.isNaN(time.getTime()) && time.toISOString().startsWith(written);
-        expect(await published(written)).toBe(isReal ? written : null);
+        expect(await published(written)).toBe(isReal && time.getTime() < Date.now() ? written : null);
       }),
       { numRuns: 60 },
     );
