@@ -14,6 +14,7 @@ import {
   writeContent,
 } from "./content.ts";
 import { treeOfContent, treeOfHtml } from "./document/build-tree.ts";
+import { hostOf, Pictures } from "./document/pictures.ts";
 import type { ContentElement } from "./document/tree.ts";
 import { toText } from "./document/write/text.ts";
 import type { JsonLdObject } from "./metadata/metadata-page.ts";
@@ -67,7 +68,9 @@ export function renderPage(
   const structures = withWholeStructures(wholes, withWholeTables(model, choice.blocks));
   const titled = withNotes(model, withCaptionsAndCode(model, structures));
   const blocks = withoutTitle(model, titled, title);
-  const tree = (): ContentElement => treeOfContent({ wholes, blocks, leadImage: image });
+  const host = hostOf((base && URL.parse("/", base)?.href) ?? "");
+  const pictures = new Pictures({ model, chosen: titled, isInside: choice.isInside, leadImage: image, host });
+  const tree = (): ContentElement => treeOfContent({ wholes, blocks, pictures });
   const context = { base, title: null, drawsFormulas: () => drawsTex(model) };
   const document = readContent(tree(), context);
   const found = writeContent(document, options);
@@ -103,7 +106,11 @@ export function renderPage(
         })
       : null,
     blocks: listed?.blocks ?? null,
-    omissions: [...content.omissions, ...(listed?.omissions ?? [])],
+    omissions: [
+      ...content.omissions,
+      ...(content.images === null ? [] : pictures.omissions),
+      ...(listed?.omissions ?? []),
+    ],
   };
 }
 

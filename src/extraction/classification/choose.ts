@@ -15,22 +15,18 @@ import {
   PAGE_FEATURES,
   withPageTypes,
 } from "./context-features.ts";
-import { type ChoiceObserver, type Judgement, keepBlocks, type MainPart } from "./keep-blocks.ts";
+import { type ChoiceObserver, type Judgement, type Kept, keepBlocks } from "./keep-blocks.ts";
 import { buildPageTree, type PageTree } from "./page-tree.ts";
 import { NOT_SHOWN } from "./region.ts";
 import { features, given, joined, loadTrees, plateauOf, predict, rowsOf, type Trees } from "./trees.ts";
 import { WORD_WEIGHTS } from "./word-weights.ts";
 
 /** The result of classifying a page's blocks. */
-export type Choice = {
-  /** The numbers of the content blocks, ascending. */
-  readonly blocks: Int32Array;
+export type Choice = Kept & {
   /** Null for a page without words, and for one that is all content. */
   readonly pageType: PageType | null;
   /** 0–1: how likely the result is mostly right (F1 ≥ 0.8 in training); null where nothing was classified. */
   readonly confidence: number | null;
-  /** How many words of the page's main part are in `blocks`; null when no part of the page is the main one. */
-  readonly mainPart: MainPart | null;
   /** What became of each block of the page, by its number; null unless asked for. */
   readonly verdicts: readonly BlockVerdict[] | null;
 };
@@ -70,7 +66,12 @@ export function chooseBlocks(
 ): Choice {
   models ??= readModels();
   const tree = buildPageTree(model);
-  const unchosen = { pageType: null, mainPart: null, verdicts: hasVerdicts ? verdictsOnAll(tree) : null };
+  const unchosen = {
+    pageType: null,
+    mainPart: null,
+    isInside: null,
+    verdicts: hasVerdicts ? verdictsOnAll(tree) : null,
+  };
   if (tree.candidates.length === 0) return { ...unchosen, blocks: new Int32Array(0), confidence: 0 };
   if (isBarePage(tree)) return { ...unchosen, blocks: tree.candidates, confidence: null };
   const rows = computeBlockFeatures(tree, facts);
@@ -78,26 +79,24 @@ export function chooseBlocks(
   const typeP = typesOf(models.types, computePageFeatures({ facts, url, rows, p: first }));
   const context = computeContextFeatures(tree, first, computeWordSums(tree, models.words));
   const p = predict(models.context, withPageTypes(context, typeP));
-  const { blocks, mainPart } = contentBlocks(tree, { p, typeP, favor });
-  const [confidence = 0] = predict(models.confidence, computeChoiceFeatures({ tree, p, typeP, blocks }));
+  const kept = contentBlocks(tree, { p, typeP, favor });
+  const [confidence = 0] = predict(
+    models.confidence,
+    computeChoiceFeatures({ tree, p, typeP, blocks: kept.blocks }),
+  );
   const likeliest = typeP.indexOf(Math.max(...typeP));
   return {
-    blocks,
+    ...kept,
     pageType: PAGE_TYPES[likeliest] ?? null,
     confidence: Math.round(confidence * 100) / 100,
-    mainPart,
     verdicts: hasVerdicts ? verdictsOn(tree, { p, typeP, favor }) : null,
   };
 }
 
-function contentBlocks(
-  tree: PageTree,
-  judgement: Judgement,
-  observe?: ChoiceObserver,
-): Pick<Choice, "blocks" | "mainPart"> {
-  const { blocks: likely, mainPart } = keepBlocks(tree, judgement, observe);
-  const isShort = likely.length === 0;
-  return { blocks: withoutShortForms(tree.model, isShort ? shortPageBlocks(tree) : likely), mainPart };
+function contentBlocks(tree: PageTree, judgement: Judgement, observe?: ChoiceObserver): Kept {
+  const kept = keepBlocks(tree, judgement, observe);
+  const likely = kept.blocks.length === 0 ? shortPageBlocks(tree) : kept.blocks;
+  return { ...kept, blocks: withoutShortForms(tree.model, likely) };
 }
 
 /** The verdicts on a page whose blocks are all content, but for those that are no candidates. */

@@ -63,6 +63,16 @@ const LEAST_OF_LIKE_PLACES = 0.05;
 /** The number of words in the container of the content: those that are kept, and all that readers see. */
 export type MainPart = { readonly kept: number; readonly total: number };
 
+/** The content blocks of a page, and where they stand. */
+export type Kept = {
+  /** The numbers of the blocks, ascending. */
+  readonly blocks: Int32Array;
+  /** How many words of the page's main part are in `blocks`; null when no part of the page is the main one. */
+  readonly mainPart: MainPart | null;
+  /** 1 for each element in the container of the content and in nothing beside it; null without a container. */
+  readonly isInside: Uint8Array | null;
+};
+
 export type Judgement = {
   /** The probability of each candidate. */
   readonly p: Float32Array;
@@ -79,11 +89,7 @@ export type ChoiceObserver = (isChosen: Uint8Array, reason: BlockReason) => void
  * them what their container holds. A longer text is kept in one place only, except in documentation.
  * @returns the numbers of the blocks, ascending, and what they are of their container; null without one
  */
-export function keepBlocks(
-  tree: PageTree,
-  judgement: Judgement,
-  observe: ChoiceObserver = () => {},
-): { readonly blocks: Int32Array; readonly mainPart: MainPart | null } {
+export function keepBlocks(tree: PageTree, judgement: Judgement, observe: ChoiceObserver = () => {}): Kept {
   const { p, typeP, favor } = judgement;
   const words = Float32Array.from(tree.candidates, (block) => statOf(tree.model, block, TextStat.words));
   const { plateauShare, least } = THRESHOLDS[favor];
@@ -114,7 +120,11 @@ export function keepBlocks(
   observe(isChosen, "tool");
   const keepsRepeats = typeP[DOCUMENTATION]! > SURELY_DOCUMENTATION;
   const blocks = withoutRepeats(tree, words, isChosen, region, keepsRepeats);
-  return { blocks, mainPart: region && measure(tree, region, blocks) };
+  return {
+    blocks,
+    mainPart: region && measure(tree, region, blocks),
+    isInside: region?.isInside ?? null,
+  };
 }
 
 /** Pages built by scripts have their content in templates; beside visible content, those are spare parts. */

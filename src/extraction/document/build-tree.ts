@@ -15,6 +15,7 @@ import { scanPage } from "../page/scan.ts";
 import { codesOf, EntityText } from "../page/source-text.ts";
 import { Tokenizer, type TokenSink } from "../page/tokenizer.ts";
 import { PERMALINK_SIGN } from "../text.ts";
+import type { Pictures } from "./pictures.ts";
 import { ancestorWhere, ContentElement, find, findAll, named, PageElements, textOf } from "./tree.ts";
 
 /**
@@ -165,21 +166,17 @@ type ChosenContent = {
   readonly wholes: WholeElements;
   /** The chosen blocks, in page order. */
   readonly blocks: ArrayLike<number>;
-  /** The address of the page's lead image; null for none. */
-  readonly leadImage: string | null;
+  readonly pictures: Pictures;
 };
 
 /** The elements whose block is a paragraph of its own. */
 const PARAGRAPH_LIKE = tagsNamed(
   "p h1 h2 h3 h4 h5 h6 li dt dd caption td th blockquote pre figcaption summary address",
 );
-/** A picture in one of these elements belongs to the text in it. */
-const HOLDERS = tagsNamed("figure li td th dd");
 /** These elements contain only phrases, so no paragraph fits inside. */
 const PHRASE_HOLDERS = tagsNamed("p h1 h2 h3 h4 h5 h6 dt summary pre caption figcaption address");
-/** The limits beyond which nobody looks: phrases around a medium, and the length of an image's tag. */
+/** Nobody looks for the block of a medium through more phrases. */
 const MAX_PHRASES = 32;
-const MAX_SOURCE = 5000;
 const CELLS = tagsNamed("td th");
 
 /**
@@ -203,7 +200,6 @@ class ContentWalk {
   readonly #stack: number[] = [];
   #nextMedia = 0;
   #lastMedium = -1;
-  #hasLead = false;
   /** For each open row, the element from which its next cell is searched. */
   readonly #nextCell = new Map<number, number>();
 
@@ -336,11 +332,8 @@ class ContentWalk {
       const start = openStart[element]!;
       if (start >= until) return;
       if (start < from || tag[element] === Tag.br) continue;
-      const isIncluded =
-        previous + 1 === block ||
-        this.#isBeside(element, block, previous) ||
-        (previous < 0 && this.#isLead(element, block));
-      if (isIncluded) this.#medium(element, this.#blockAround(element, previous, block));
+      if (this.#content.pictures.isContent(element, previous, block))
+        this.#medium(element, this.#blockAround(element, previous, block));
     }
   }
 
@@ -354,29 +347,6 @@ class ContentWalk {
     if (owner < 0) return null;
     if (previous >= 0 && blocks.element[previous] === owner) return previous;
     return block < blocks.count && blocks.element[block] === owner ? block : null;
-  }
-
-  /** Tells whether a picture is the page's lead image above its text. */
-  #isLead(element: number, block: number): boolean {
-    const { leadImage } = this.#content;
-    const { tag, html, openStart, openEnd, parent, blocks } = this.#model;
-    if (tag[element] !== Tag.img || this.#hasLead || block >= blocks.count) return false;
-    const around = parent[element]!;
-    const shown = around >= 0 && tag[around] === Tag.picture ? around : element;
-    const source = html.slice(openStart[shown]!, openEnd[element]!);
-    const stem = leadImage === null ? null : stemOf(leadImage);
-    this.#hasLead = stem !== null && source.length < MAX_SOURCE && source.includes(stem);
-    return this.#hasLead;
-  }
-
-  /** Tells whether a medium is in the same figure, list item or cell as a chosen block. */
-  #isBeside(element: number, block: number, previous: number): boolean {
-    const { blocks, parent, tag } = this.#model;
-    const holder = this.#frame[parent[element]!] ?? -1;
-    if (holder < 0 || !HOLDERS.has(tag[holder]!)) return false;
-    const holds = (other: number): boolean =>
-      other >= 0 && other < blocks.count && isInside(this.#model, blocks.element[other]!, holder);
-    return holds(block) || holds(previous);
   }
 
   /** Adds the formula or code that a medium stands in; returns false when it stands in none. */
@@ -416,13 +386,6 @@ class ContentWalk {
     const stretch = { first, end: elementEnd[last]!, from: openStart[first]!, until: closeEnd[last]! };
     new Copy({ model: this.#model, elements: this.#elements, keeps: null }, this.#at, stretch).run();
   }
-}
-
-/** The file name without size and extension, which the addresses of one image in several sizes share. */
-function stemOf(address: string): string | null {
-  const name = /([^/?#]+)(?:[?#]|$)/.exec(address.slice(0, 2000).replace(/\/(?=[?#]|$)/, ""))?.[1] ?? "";
-  const stem = name.replace(/\.\w{2,5}$/, "").replace(/[-_]\d{2,5}x\d{2,5}$/, "");
-  return stem.length < 5 ? null : stem;
 }
 
 // The elements that mean something to a reader; all others only contain these.
