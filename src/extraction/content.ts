@@ -10,6 +10,7 @@ import {
 import { canonicalCode } from "./document/canonical/code.ts";
 import { canonicalFootnotes } from "./document/canonical/footnotes.ts";
 import { canonicalDelimiters, canonicalMath } from "./document/canonical/math.ts";
+import { canonicalSignature, dropTools } from "./document/canonical/signature.ts";
 import {
   type Block,
   type ContentDocument,
@@ -152,7 +153,8 @@ function leafOf(element: ContentElement): ContentElement | null | undefined {
   if (image !== undefined) return image;
   const { name } = element;
   if (name === "CODE" && element.className.includes("math-inline")) return undefined;
-  return canonicalCode(element) ?? canonicalMedia(element);
+  dropTools(element);
+  return canonicalCode(element) ?? canonicalSignature(element) ?? canonicalMedia(element);
 }
 
 /** The maximum number of links, and of images, that are listed. */

@@ -235,3 +235,88 @@ const isPartial = ({ kept, total }: NonNullable<Choice["mainPart"]>): boolean =>
 /** Formats the warning about a selector of `exclude` that matches nothing on a page. */
 export const unmatchedExclusion = (selector: string): string =>
   `No element matches the excluded selector ${JSON.stringify(selector)}`;
+
+/** Nothing longer is a signature. */
+export const MAX_SIGNATURE = 2000;
+const MAX_TYPE_WORDS = 8;
+/** So many words in a row without a sign of code are prose. */
+const PROSE_RUN = 4;
+
+export const KEYWORDS: ReadonlySet<string> = new Set(
+  `abstract async auto bool boolean char class classmethod const constexpr constructor declare def default defmacro
+   double enum explicit export extern final float fn friend fun func function get inline int interface internal
+   let long macro method mut native new object operator override private procedure property protected pub public
+   readonly set short signed size_t static staticmethod string struct sub synchronized template throws trait type
+   typedef typename unsafe unsigned using val var virtual void volatile where`.split(/\s+/),
+);
+/** In brackets behind a word, these say something about it. */
+const REMARKS = new Set(
+  "s es n i ii iii a b c optional required default deprecated new beta free paid online pdf".split(" "),
+);
+
+/** How a page sets the parts of a signature apart: not at all, by elements in its line, or by cells and breaks. */
+type SignatureLayout = "plain" | "spans" | "apart";
+
+/** Tells whether a text is one signature and nothing else; the less its layout says, the more its words must. */
+export function isSignature(text: string, layout: SignatureLayout): boolean {
+  const open = text.indexOf("(");
+  const close = open < 1 ? -1 : closingOf(text, open);
+  if (text.length > MAX_SIGNATURE || close < 0) return isTyped(text);
+  return isCall(text.slice(0, open), text.slice(open + 1, close), text.slice(close + 1), layout);
+}
+
+function isCall(before: string, inside: string, rest: string, layout: SignatureLayout): boolean {
+  const words = before.trim().split(/\s+/);
+  const name = words.pop() ?? "";
+  if (words.length > MAX_TYPE_WORDS || !words.every(isTypeLike) || !NAME.test(name)) return false;
+  if (!isTail(rest) || readsAsProse(inside)) return false;
+  if (layout === "apart") return true;
+  if (before.endsWith(" ") || !isType(rest) || !saysCode(name, inside, words.length > 0)) return false;
+  return layout === "spans" || areTypes(words) || isOfTyped(name, inside);
+}
+
+const NAME = /^[*&]*[A-Za-z_$~@][\w$.:~<>,*&!?\\#/-]*$/;
+const TAIL = /^\s*(?:$|[;:,={[?]|->|=>|&|const\b|noexcept\b|throws?\b|override\b|where\b|final\b|\|)/;
+const isTail = (rest: string): boolean => TAIL.test(rest) && !readsAsProse(rest);
+// The subject of a commit is written `fix(parser): what it does`.
+const isType = (rest: string): boolean =>
+  /^[ -~]*$/.test(rest) && (!/^\s*:/.test(rest) || !/\w\s+\w/.test(rest) || /[<>|[\]_]/.test(rest));
+const isTypeLike = (word: string): boolean => /^[\w$.:<>,*&@[\]~|?=()"-]*[^\s:]$/.test(word);
+
+/** Before the name stand types: one of the words is a keyword or has a sign of code. */
+const areTypes = (words: readonly string[]): boolean =>
+  words.length === 0 || words.some((word) => KEYWORDS.has(word) || /[_<>*&@[\]]/.test(word));
+
+/** A name of several words, called with something of a named type. */
+const isOfTyped = (name: string, inside: string): boolean =>
+  /[a-z][A-Z]/.test(name) && inside.split(/[\s,]+/).some((word) => KEYWORDS.has(word));
+
+function saysCode(name: string, inside: string, hasType: boolean): boolean {
+  const argument = inside.trim().toLowerCase();
+  if (REMARKS.has(argument) || /^[\d\s.,%-]+$/.test(argument) || /[^ -~]/.test(inside)) return false;
+  if (hasType || argument === "" || /[=:*&$[\]|<>]/.test(inside) || /[_.:]\w/.test(name)) return true;
+  return /^[a-z][\w!?]+$/.test(name) && /^[\w$.*, -]+$/.test(inside);
+}
+
+// Haskell and its like write `name :: type`.
+const isTyped = (text: string): boolean =>
+  /^\(?[\w'.$]{1,80}\)? :: [^:]{1,1500}(?:->|=>)/.test(text) && !readsAsProse(text);
+
+export function closingOf(text: string, open: number): number {
+  let depth = 0;
+  for (let at = open; at < text.length && at < MAX_SIGNATURE; at++) {
+    if (text[at] === "(") depth++;
+    else if (text[at] === ")" && --depth === 0) return at;
+  }
+  return -1;
+}
+
+function readsAsProse(text: string): boolean {
+  if (/[a-z]{2}[.!?] +[A-Z]/.test(text)) return true;
+  let run = 0;
+  for (const word of text.split(/\s+/)) {
+    run = /^[a-z’']+$/i.test(word) && !KEYWORDS.has(word) ? run + 1 : 0;
+    if (run === PROSE_RUN) return true;
+  }
+  return false;
+}

@@ -7,6 +7,7 @@ import {
   Tag,
   tagsNamed,
 } from "../page/page-model.ts";
+import { isSignature } from "../text.ts";
 import { NOT_SHOWN } from "./region.ts";
 
 /**
@@ -101,7 +102,18 @@ class Completion {
       const isWanted = chosen > 0 ? chosen >= share * length : this.#isBetween(element);
       if (isWanted) this.#complete(element);
     }
+    this.#addSignatures();
     return Int32Array.from(this.#isChosen.keys()).filter((block) => this.#isChosen[block] === 1);
+  }
+
+  /** Adds what a function is called with where its name or its description was chosen: one line says little alone. */
+  #addSignatures(): void {
+    const { blocks } = this.#model;
+    for (let block = 0; block < blocks.count; block++) {
+      if (this.#isChosen[block] === 1 || !(this.#isChosen[block - 1] || this.#isChosen[block + 1])) continue;
+      if ((blocks.flags[block]! & (NOT_SHOWN | ElementFlag.link)) !== 0) continue;
+      if (isSignature(blocks.text[block]!, "plain")) this.#isChosen[block] = 1;
+    }
   }
 
   #findNeighbours(): void {

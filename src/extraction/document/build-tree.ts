@@ -15,6 +15,7 @@ import { scanPage } from "../page/scan.ts";
 import { codesOf, EntityText } from "../page/source-text.ts";
 import { Tokenizer, type TokenSink } from "../page/tokenizer.ts";
 import { PERMALINK_SIGN } from "../text.ts";
+import { BARE_TOOL } from "./canonical/signature.ts";
 import type { Pictures } from "./pictures.ts";
 import { ancestorWhere, ContentElement, find, findAll, named, PageElements, textOf } from "./tree.ts";
 
@@ -178,6 +179,9 @@ const PHRASE_HOLDERS = tagsNamed("p h1 h2 h3 h4 h5 h6 dt summary pre caption fig
 /** Nobody looks for the block of a medium through more phrases. */
 const MAX_PHRASES = 32;
 const CELLS = tagsNamed("td th");
+const AMPERSAND = 38;
+const TAG = /^\s*<[a-z!/]/i;
+const ESCAPED_NOSCRIPT = /^\s*<noscript[\s>][\s\S]*<\/noscript>\s*$/i;
 
 /**
  * Builds a tree of the chosen blocks inside their meaningful ancestors (tables, lists, quotations, links), with the
@@ -232,13 +236,25 @@ class ContentWalk {
         if (openStart[element]! >= textStart[text]!) break;
         this.#medium(element, block);
       }
-      if (this.#wholeOf(text, block)) continue;
+      if (this.#wholeOf(text, block) || this.#isNoText(text, block)) continue;
       const chain = this.#chain(textParent[text]!, block);
       if (text > first && this.#model.gaps.has(text)) this.#gapBefore(chain);
       this.#align(chain);
       if (text > first && this.#model.lineStarts.has(text)) this.#at.appendText("\n");
       this.#at.appendText(textAt(this.#model, text));
     }
+  }
+
+  /** Tells whether a text is what no browser shows as text: a tag in `<noscript>`, or a switch behind a heading. */
+  #isNoText(text: number, block: number): boolean {
+    const { textParent, tag, html, textStart, textEnd, blocks } = this.#model;
+    const holder = textParent[text]!;
+    if (tag[holder] === Tag.noscript) return TAG.test(textAt(this.#model, text));
+    if (tag[holder] === Tag.button && (blocks.flags[block]! & ElementFlag.heading) !== 0)
+      return BARE_TOOL.test(html.slice(textStart[text]!, textEnd[text]!));
+    // In code it is what the text is about.
+    const isEscaped = holder === blocks.element[block] && html.charCodeAt(textStart[text]!) === AMPERSAND;
+    return isEscaped && ESCAPED_NOSCRIPT.test(textAt(this.#model, text));
   }
 
   // The gap is put between two elements, not inside one of them: neither a link nor emphasis begins with a space.

@@ -531,7 +531,8 @@ function readCode(element: ContentElement, context: PhraseContext): Inline[] {
   const inlines: Inline[] = [];
   for (let child = element.firstChild; child; child = child.nextSibling) {
     const link = isElement(child) ? linkIn(child) : null;
-    const href = link && context.references.link(link.getAttribute("href") ?? "");
+    const isUnlinked = link === null || (context.isInTitle && isFragment(link));
+    const href = isUnlinked ? null : context.references.link(link.getAttribute("href") ?? "");
     const code: Inline = { kind: "code", text: removeInvisible(textOf(child)) };
     if (code.text === "") continue;
     const last = inlines.at(-1);
@@ -666,11 +667,11 @@ function isLayout(table: ContentElement, rows: readonly Row[], hasCaption: boole
   if (hasHeader || hasCaption) return false;
   const limit = rows.length === 1 ? LONG_SINGLE_CELL : LONG_CELL;
   return all.some(
-    (cell) => textOf(cell).length > limit || (rows.length === 1 && find(cell, isImage) !== null),
+    (cell) => textOf(cell).length > limit || (rows.length === 1 && find(cell, isImageOrCode) !== null),
   );
 }
 
-const isImage = named("IMG");
+const isImageOrCode = named("IMG PRE");
 const isPagePart = named("H1 H2 H3 ARTICLE MAIN NAV");
 const isTable = named("TABLE");
 const isRow = named("TR");

@@ -83,8 +83,8 @@ describe("the anchors of a page", () => {
         <ul><li id="item">One item of <a href="/long/target/here">many</a> things</li><li>Two</li></ul><p>${PROSE}</p>`),
     );
     expect(found.map(([id, line]) => [id, line.slice(0, 16)])).toEqual([
-      ["weir.open", "**weir.open(gate"],
-      ["weir.shut", "**weir.shut(gate"],
+      ["weir.open", "**`weir.open(gat"],
+      ["weir.shut", "**`weir.shut(gat"],
       ["item", "- One item of [m"],
     ]);
   });

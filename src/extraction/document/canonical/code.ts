@@ -209,7 +209,7 @@ function hasCodePerLine(root: ContentElement): boolean {
   let codes = 0;
   for (let child = root.firstChild; child; child = child.nextSibling) {
     if (isElement(child) && child.name === "CODE") codes++;
-    else if (textOf(child).includes("\n")) return false;
+    else if (child.kind === "text" ? child.text !== "" : textOf(child).includes("\n")) return false;
   }
   return codes > 1;
 }
