@@ -5,7 +5,9 @@
  *
  * One line a system: pages of which every block is there, last blocks lost, pages that lose a code block, words lost
  * and words beside the content as shares; then the shares of the source's facts that the Markdown keeps (fidelity.ts).
- * `--show` lists what is lost of one kind: blocks, beside, or one of the facts. `--texts` judges the texts DIR/ID.txt
+ * Then, of what around.py set beside the texts, how often each kind is kept, and the two bars: how many pages come
+ * through whole, and which words stand in no source. Exit 1 below either bar.
+ * `--show` lists what is lost of one kind: blocks, beside, around (what of around.py is kept), or one of the facts. `--texts` judges the texts DIR/ID.txt
  * (of `dump.ts texts`, by trees that have not seen the page) instead of the product's; these keep no facts.
  */
 import { join } from "node:path";
@@ -20,7 +22,14 @@ type PrintedPage = {
   readonly source: string;
   readonly blocks: readonly { readonly kind: string; readonly text: string }[];
   readonly facts: Facts;
+  readonly beside?: readonly { readonly kind: string; readonly place: string; readonly text: string }[];
 };
+
+/** The least share of pages that are whole, and the most words beside the content. */
+const BARS = { whole: 0.99, beside: 0.012 };
+
+/** Of each kind and place around the text: on how many pages it is kept, and all. */
+const around = new Map<string, { kept: number; all: number }>();
 
 type Score = {
   pages: number;
@@ -77,7 +86,7 @@ const readText = async (id: string): Promise<{ text: string; title: string; mark
 });
 
 async function judge(
-  { id, blocks, facts }: PrintedPage,
+  { id, blocks, facts, beside }: PrintedPage,
   html: string,
   into: readonly Score[],
 ): Promise<void> {
@@ -112,12 +121,28 @@ async function judge(
       score.facts[kind]!.all += tallies[kind].all;
     }
   }
+  for (const piece of beside ?? []) countAround(id, piece, leaked);
   if (shows === "blocks")
     for (const { kind, text } of lost) console.log(`${id} ${kind}: ${text.slice(0, 100)}`);
   if (shows === "beside" && leaked.length > 0) console.log(`${id}: ${leaked.join(" ").slice(0, 300)}`);
   for (const kind of FACT_KINDS.filter((name) => name === shows)) {
     for (const missing of tallies[kind].missing)
       console.log(`${id}: ${JSON.stringify(missing.slice(0, 300))}`);
+  }
+}
+
+/** A piece is kept where half of its words are among the leaked ones. */
+function countAround(
+  id: string,
+  { kind, place, text }: { kind: string; place: string; text: string },
+  leaked: readonly string[],
+): void {
+  const words = wordsOf(text);
+  const isKept = 2 * (words.length - surplus(words, leaked).length) >= words.length;
+  if (isKept && shows === "around") console.log(`${id}: ${kind}, ${place}: ${text.slice(0, 100)}`);
+  for (const key of [kind, `${kind}, ${place}`]) {
+    const tally = around.get(key) ?? { kept: 0, all: 0 };
+    around.set(key, { kept: tally.kept + (isKept ? 1 : 0), all: tally.all + 1 });
   }
 }
 
@@ -164,3 +189,13 @@ console.log(
   `system | pages | whole | last block lost | code lost | words lost | words beside | ${FACT_KINDS.join(" | ")}`,
 );
 for (const [name, score] of [...scores, ["all", all] as const]) console.log(line(name, score));
+for (const [key, { kept, all: pieces }] of [...around].sort())
+  console.log(`kept beside: ${key}: ${kept} of ${pieces}`);
+const whole = all.whole / Math.max(all.pages, 1);
+const beside = all.leakedWords / Math.max(all.shownWords, 1);
+const isShort = whole < BARS.whole || beside > BARS.beside;
+const shown = (share: number): string => `${(100 * share).toFixed(2)} %`;
+console.log(
+  `bars: whole ${shown(whole)} of ${shown(BARS.whole)}, beside ${shown(beside)} of at most ${shown(BARS.beside)}`,
+);
+process.exitCode = isShort ? 1 : 0;

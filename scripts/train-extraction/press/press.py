@@ -105,10 +105,12 @@ def write_page(pages, lines, names, path, said):
     (pages / "html" / f"{number}.html").write_text(html, encoding="utf-8")
     blocks, facts = only_shown(*said, html)
     host = system.replace("/", "-").replace("_", "-")
+    aside = path.with_suffix(".beside.json")
+    beside = json.loads(aside.read_text()) if aside.is_file() else []
     lines.write(json.dumps({
         "id": number, "url": f"http://{host}.test/{source}", "system": system, "source": source, "page_type": "documentation",
         "main_content": "\n".join(b["text"] for b in blocks), "with": [], "without": [], "blocks": blocks,
-        "facts": facts}) + "\n")
+        "facts": facts, "beside": beside}) + "\n")
 
 
 if __name__ == "__main__":

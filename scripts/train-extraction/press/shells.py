@@ -1,4 +1,7 @@
 """Plain pages around an article: what a person writes without a publishing system."""
+import json
+
+from around import print_around, texts_of
 from facts import PARSER
 
 NAV = '<nav><ul><li><a href="/">Home</a></li><li><a href="/guide/">Guide</a></li><li><a href="/api/">API</a></li><li><a href="/blog/">Blog</a></li></ul></nav>'
@@ -33,3 +36,16 @@ def print_shell(shell):
                                           f"</head><body>{body}</body></html>", encoding="utf-8")
         return paths
     return print_site
+
+
+def print_mixed(tools, site, sources):
+    """Pages with everything around the text, see around.py; what it is goes to NAME.beside.json."""
+    others, paths = texts_of(sources), {}
+    for source in sources:
+        paths[source.name] = site / f"{source.name}.html"
+        body, beside = print_around(source, others)
+        nav = NAV if len(source.name) % 2 else ""
+        paths[source.name].write_text(f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>{source.name}</title></head>"
+                                      f"<body>{nav}{body}<footer>{FOOT}</footer></body></html>", encoding="utf-8")
+        paths[source.name].with_suffix(".beside.json").write_text(json.dumps(beside))
+    return paths

@@ -6,7 +6,7 @@ import subprocess
 from typing import Callable, NamedTuple
 
 from reference import REFERENCES
-from shells import SHELLS, print_shell
+from shells import SHELLS, print_mixed, print_shell
 
 LIMIT_S = 400
 
@@ -292,6 +292,7 @@ def typedoc(tools, site, sources):
 RST = ("md", "rst")
 SYSTEMS = {
     **{f"shell/{shell}": System(print_shell(shell), most=40) for shell in SHELLS},
+    "shell/mixed": System(print_mixed, most=120),
     **{f"sphinx/{t}": System(sphinx(t), "myst", RST, 12) for t in (
         "alabaster", "classic", "nature", "furo", "sphinx_rtd_theme", "pydata_sphinx_theme", "sphinx_book_theme", "bizstyle", "haiku",
         "shibuya", "python_docs_theme", "piccolo_theme", "sphinxawesome_theme")},

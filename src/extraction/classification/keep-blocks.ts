@@ -1,6 +1,7 @@
 import { ElementFlag, type PageModel, Tag, tagsNamed } from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
 import { type BlockReason, type Favor, PAGE_TYPES } from "../types.ts";
+import { dropBeside } from "./beside-content.ts";
 import { headingLevel } from "./block-features.ts";
 import { placeOf } from "./context-features.ts";
 import { type PageTree, twinsKey } from "./page-tree.ts";
@@ -117,6 +118,8 @@ export function keepBlocks(tree: PageTree, judgement: Judgement, observe: Choice
   if (region !== null && favor !== "precision") addFromRegion(tree, judgement, region, isChosen);
   observe(isChosen, "context");
   dropFurniture(tree, isChosen);
+  const listP = LISTS.reduce((sum, type) => sum + typeP[type]!, 0);
+  if (listP < LIKELY_LIST) dropBeside(tree, isChosen, region);
   observe(isChosen, "tool");
   const keepsRepeats = typeP[DOCUMENTATION]! > SURELY_DOCUMENTATION;
   const blocks = withoutRepeats(tree, words, isChosen, region, keepsRepeats);
@@ -291,19 +294,11 @@ const FURNITURE_LINKS = 0.9;
 const EDIT_ADDRESS = /\bhref\s*=\s*["']?[^"'\s>]{1,300}\/(?:-\/)?_?edit\/[^"'\s>]{1,300}/i;
 const EDIT_WORDS =
   /^(?:edit|improve|suggest (?:an edit|edits|changes) (?:to|on)|view|show) (?:this |the )?(?:page|doc|document|file|source|page source|source of this page)?(?: ?source)?(?: ?on (?:github|gitlab|bitbucket|codeberg))?$/i;
-/** DocBook's rows of "Prev, Up, Next" above and below each page. */
-const ROW_OF_LINKS = /(?:^|\s)nav(?:header|footer)(?:\s|$)/;
-
-/** Takes out of the choice the links to a page's source, and rows of links to the pages around it. */
+/** Takes the links to a page's source out of the choice. */
 function dropFurniture(tree: PageTree, isChosen: Uint8Array): void {
   const { model, candidates } = tree;
-  const isRow = model.names.map((name) => ROW_OF_LINKS.test(name));
-  const hasRow = isRow.includes(true);
-  for (let index = 0; index < candidates.length; index++) {
-    if (isChosen[index] === 0) continue;
-    const block = candidates[index]!;
-    if (isEditLink(model, block) || (hasRow && isInRow(model, isRow, block))) isChosen[index] = 0;
-  }
+  for (let index = 0; index < candidates.length; index++)
+    if (isChosen[index] === 1 && isEditLink(model, candidates[index]!)) isChosen[index] = 0;
 }
 
 function isEditLink(model: PageModel, block: number): boolean {
@@ -317,15 +312,15 @@ function isEditLink(model: PageModel, block: number): boolean {
   return link >= 0 && EDIT_ADDRESS.test(model.html.slice(model.openStart[link]!, model.openEnd[link]!));
 }
 
-function isInRow({ blocks, parent, classId }: PageModel, isRow: readonly boolean[], block: number): boolean {
-  for (let at = blocks.element[block]!; at >= 0; at = parent[at]!) if (isRow[classId[at]!]) return true;
-  return false;
-}
-
 const FORUM = PAGE_TYPES.indexOf("forum");
 
 /** News sites announce other stories in cards, and in a thread each post is judged by itself. */
 const LIKELY_OTHER_TYPE = 0.3;
+const LIKELY_LIST = 0.4;
+/** On pages of these types links and cards are content. */
+const LISTS = (["collection", "forum", "listing", "product"] as const).map((type) =>
+  PAGE_TYPES.indexOf(type),
+);
 const FEWEST_CARDS = 4;
 const FEWEST_TEXTS = 2;
 /** An element with more words is not a card but a section of the page. */

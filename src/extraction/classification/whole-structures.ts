@@ -66,6 +66,8 @@ class Completion {
   /** The blocks of each of the page's texts; null until they are needed. */
   #places: ReadonlyMap<string, Places> | null = null;
   readonly #isNamed = new Map<number, boolean>();
+  /** The headings of level 1. */
+  readonly #titles: number[] = [];
   readonly #wholes: WholeElements;
 
   constructor(wholes: WholeElements, chosen: Int32Array) {
@@ -81,6 +83,8 @@ class Completion {
     this.#after = new Int32Array(blocks.count);
     this.#first = new Int32Array(elementCount).fill(blocks.count);
     this.#end = new Int32Array(elementCount);
+    for (let element = 0; element < elementCount; element++)
+      if (model.tag[element] === Tag.h1) this.#titles.push(element);
     this.#findNeighbours();
     this.#sumUp();
   }
@@ -153,6 +157,7 @@ class Completion {
   #shareOf(element: number): number | null {
     const { tag, classId, openStart, closeEnd } = this.#model;
     const share = SHARES.get(tag[element]!);
+    if (tag[element] === Tag.table && this.#holdsTitle(element)) return null;
     if (share !== undefined) return share === MOST && this.#isLayoutList(element) ? ANY : share;
     const id = classId[element]!;
     if (id === 0) return null;
@@ -165,6 +170,11 @@ class Completion {
     const isShort = closeEnd[element]! - openStart[element]! <= MAX_SOURCE;
     return isShort && this.#wholes.isByClass(element) ? ANY : null;
   }
+
+  /** Tells whether an element has the page's title, as a table does that lays out the page. */
+  #holdsTitle = (element: number): boolean =>
+    (this.#titles[firstFrom(this.#titles, element)] ?? Number.POSITIVE_INFINITY) <
+    this.#model.elementEnd[element]!;
 
   /** Tells whether an element is between two chosen pieces of prose, and not named as part of a frame. */
   #isBetween(element: number): boolean {
@@ -310,7 +320,7 @@ function tallyTables(model: PageModel, isChosen: Uint8Array): ReadonlyMap<number
     tally.blocks.push(block);
     tally.length += length;
     if (isChosen[block] === 1) tally.chosenLength += length;
-    if (length > MAX_CELL_LENGTH) tally.isLayout = true;
+    if (length > MAX_CELL_LENGTH || model.tag[blocks.element[block]!] === Tag.h1) tally.isLayout = true;
   }
   return tallies;
 }
