@@ -214,6 +214,7 @@ class ContentWalk {
     this.#elements = new PageElements(model);
     this.#frame = framesOf(model);
     this.#wholes = content.wholes;
+    content.pictures.begin();
   }
 
   run(): ContentElement {

@@ -118,6 +118,13 @@ export class Pictures {
     }
   }
 
+  /** Forgets what was seen; a page's content is built anew when something is added to it. */
+  begin(): void {
+    this.#leftOut.clear();
+    this.#hasLead = false;
+    this.#after = -2;
+  }
+
   /** Says how many pictures of the content's container were left out, by their signs; empty for none. */
   get omissions(): readonly string[] {
     if (this.#leftOut.size === 0) return [];
@@ -162,7 +169,7 @@ export class Pictures {
     if (model.tag[element] !== Tag.img || (model.flags[element]! & ElementFlag.cell) !== 0) return false;
     const source = valueIn(startTagOf(model, element), SOURCE);
     if (source === undefined) return false;
-    if (previous !== this.#after) this.#shown.clear();
+    if (previous !== this.#after) for (const images of [this.#shown, this.#spare]) images.clear();
     this.#after = previous;
     // What `<noscript>` shows in place of a lazy image may be another size of it.
     const isSpare = (model.flags[element]! & ElementFlag.noscript) !== 0;

@@ -96,6 +96,13 @@ describe("a picture of the content", () => {
     expect(await failuresOf(KINDS, 1)).toEqual([]);
   });
 
+  test("is kept again below another paragraph", async () => {
+    const copy = `<noscript>${IMG}</noscript>`;
+    const body = paragraphs(0, 4) + copy + paragraphs(4, 4) + IMG + paragraphs(8, 4);
+    const { markdown } = await articleOf(SHELLS.article!(body));
+    expect((markdown ?? "").split(ALT)).toHaveLength(3);
+  });
+
   test("may be a video or a player", async () => {
     expect(await failuresOf(PLAYERS, 1)).toEqual([]);
   });
