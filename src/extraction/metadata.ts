@@ -23,7 +23,7 @@ import { BYLINE_TREES, DATE_TREES, TITLE_TREES } from "./metadata/metadata-trees
 import { describeTitles, TITLE_FEATURES } from "./metadata/title.ts";
 import type { PageFacts } from "./page/page-model.ts";
 import { detached, foldForComparison, tidyValue } from "./text.ts";
-import type { Article, MetadataSource, PageType } from "./types.ts";
+import type { MetadataSource, PageType } from "./types.ts";
 
 export type Metadata = ReturnType<typeof readMetadata>;
 
@@ -72,11 +72,10 @@ function readDir({ dir: written }: PageFacts): "ltr" | "rtl" | null {
   return dir === "ltr" || dir === "rtl" ? dir : null;
 }
 
-type LeadImage = Pick<Article, "image" | "imageWidth" | "imageHeight">;
 type Offered = { readonly url: string | null; readonly width: number | null; readonly height: number | null };
 
 /** Reads the image offered for link previews: its absolute URL, and its size in pixels where stated. */
-function readLeadImage(page: MetadataPage, base: PageUrl | null): LeadImage {
+function readLeadImage(page: MetadataPage, base: PageUrl | null) {
   const offered = [...offeredByMeta(page), ...page.jsonLd.flatMap(({ image }) => offeredByJsonLd(image))];
   const absolute = ({ url }: Offered): string | null => (url ? resolveHref(url, base) : null);
   const chosen = offered.find((one) => /^https?:/.test(absolute(one) ?? ""));
@@ -186,12 +185,10 @@ const DATE_SHARE = 0.28;
 const pickDate = picker(DATE_TREES, DATE_FEATURES.length);
 
 type Dates = ReturnType<typeof describeDates>;
+type Day = Dates["days"][number] | undefined;
 
 /** Chooses the dates of publication and of the last change; null rather than a guess. */
-function chooseDates(
-  dates: Dates,
-  pageType: PageType | null,
-): { readonly published: Sourced | null; readonly modified: Sourced | null } {
+function chooseDates(dates: Dates, pageType: PageType | null) {
   const { days, rows, mentions } = dates;
   const chosen = withDeclaration(days[pickDate(rows, DATE_SHARE)], dates, pageType);
   const published = chosen ? mostPrecise(chosen.mentions) : null;
@@ -215,11 +212,7 @@ const UNDATED_TYPES: readonly (PageType | null)[] = ["listing", "collection", "p
  * `WebPage` declares no more than when its address came to be. Where the page shows another day without saying that
  * it is one of a change, it contradicts itself, and the trees decide.
  */
-function withDeclaration(
-  chosen: Dates["days"][number] | undefined,
-  { days }: Dates,
-  pageType: PageType | null,
-): Dates["days"][number] | undefined {
+function withDeclaration(chosen: Day, { days }: Dates, pageType: PageType | null): Day {
   if (chosen ? !isOfChange(chosen.mentions) : UNDATED_TYPES.includes(pageType)) return chosen;
   for (const kind of chosen ? DECLARED_KINDS : NEVER_DECLINED) {
     const declared = days.find(({ mentions }) => mentions.some((one) => one.kind === kind));

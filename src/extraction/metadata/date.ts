@@ -228,15 +228,10 @@ function readNames(language: string): ReadonlyMap<string, number> {
   return names;
 }
 
-/** Tells whether this is a real day between 1990 and 2100; other dates do not belong to pages. */
-function isRealDay(year: number, month: number, day: number): boolean {
-  if (year < 1990 || year > 2100 || month < 1 || month > 12) return false;
-  return day >= 1 && day <= new Date(Date.UTC(year, month, 0)).getUTCDate();
-}
-
-/** Formats an ISO 8601 calendar date; null when there is no such day. */
+/** Formats an ISO 8601 calendar date; null when there is no such day, or before 1990, when there were no pages. */
 function isoDay(year: number, month: number, day: number): string | null {
-  if (!isRealDay(year, month, day)) return null;
+  if (year < 1990 || year > 2100 || month < 1 || month > 12 || day < 1) return null;
+  if (day > new Date(Date.UTC(year, month, 0)).getUTCDate()) return null;
   return `${year}-${String(month).padStart(2, "0")}-${String(day).padStart(2, "0")}`;
 }
 
@@ -262,8 +257,8 @@ function isoDate(text: string | null, { lang, today }: DateContext): string | nu
   const match = ISO.exec(written);
   if (match) {
     const [, year, month, day, time, zone = ""] = match;
-    const date = `${year}-${month}-${day}`;
-    if (!isRealDay(Number(year), Number(month), Number(day))) return null;
+    const date = isoDay(Number(year), Number(month), Number(day));
+    if (date === null) return null;
     return time && isRealTime(time, zone)
       ? `${date}T${time}${zone.replace(/^([+-]\d{2})(\d{2})$/, "$1:$2")}`
       : date;
@@ -666,9 +661,8 @@ const lookOf = (element: number, { model }: Places): number =>
 const MAX_DAYS_APART = 3000;
 const UNKNOWN_DAYS = 9999;
 
-function since(from: string | null, day: string): number {
-  return from === null ? UNKNOWN_DAYS : clip(daysBetween(from, day), MAX_DAYS_APART);
-}
+const since = (from: string | null, day: string): number =>
+  from === null ? UNKNOWN_DAYS : clip(daysBetween(from, day), MAX_DAYS_APART);
 
 function describe({ day, mentions }: DayCandidate, page: MetadataPage, shared: Shared) {
   const shown = page.places.nearest(mentions, shared.titleBlock);
@@ -689,10 +683,8 @@ function lookAround(shown: ShownDate, places: Places, { looks }: Shared) {
 }
 
 /** Reads the hour at which the page was published on that day; -1 when none is stated. */
-function hourOf(mentions: readonly DateMention[]): number {
-  const timed = mentions.find(({ value }) => value.length > 10);
-  return timed ? Number(timed.value.slice(11, 13)) : -1;
-}
+const hourOf = (mentions: readonly DateMention[]): number =>
+  Number(mentions.find(({ value }) => value.length > 10)?.value.slice(11, 13) ?? -1);
 
 /** Collects the classes and ids of an element and of the two around it. */
 function namesAround({ names, classId, idId, parent }: ScannedPage["model"], element: number): string {

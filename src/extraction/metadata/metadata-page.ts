@@ -57,11 +57,8 @@ function readSiteName(facts: PageFacts, meta: MetaTags, jsonLd: readonly JsonLdO
   // Some pages declare their own title as the site's name.
   const isTitle = named !== null && facts.headings.some(({ text }) => sameWords(text, named));
   if (named && !isTitle) return named;
-  for (const object of jsonLd) {
-    const publisher = textOf(object.publisher);
-    if (publisher && !publisher.startsWith("http")) return tidyValue(publisher);
-  }
-  return named;
+  const publisher = jsonLd.map((one) => textOf(one.publisher)).find((one) => one && !one.startsWith("http"));
+  return publisher ? tidyValue(publisher) : named;
 }
 
 const sameWords = (one: string, other: string): boolean =>
