@@ -1,4 +1,4 @@
-import { meaningsIn } from "../../../base/text.ts";
+import { decodeLoosely, meaningsIn } from "../../../base/text.ts";
 import { removeInvisible } from "../../text.ts";
 import { treeOfHtml } from "../build-tree.ts";
 import {
@@ -121,16 +121,29 @@ function mathJaxScript(script: ContentElement): ContentElement | null | undefine
   return mathElement(texOfMathMl(math), /display="block"/.test(textOf(script)));
 }
 
+/** Matches a command with its argument, or a formula between dollars, as no other text of an image has them. */
+const BARE_TEX = /\\[a-zA-Z]{2,20}\s?[{_^]|^\$[^$]{0,500}[\\^_={][^$]{0,500}\$$/;
+
+/** The TeX that an image's address asks a renderer for; empty for any other address. */
+function texOfAddress(source: string): string {
+  const [, tex = ""] =
+    /(?:\blatex\.php\?|\bcht=tx[^#]{0,100}?&)(?:[^#]{0,100}?&)?(?:latex|chl)=([^&#]{1,4000})/.exec(source) ??
+    /latex\.codecogs\.com\/(?:png|svg|gif)\.(?:latex|image|download)\?([^#]{1,4000})/.exec(source) ??
+    [];
+  return decodeLoosely(tex.replaceAll("+", "%20")).trim();
+}
+
 function mathImage(image: ContentElement): ContentElement | null | undefined {
-  const alt = (image.getAttribute("alt") ?? "").trim();
-  if (alt === "" || alt.length > 5000) return undefined;
   const source = image.getAttribute("src") ?? "";
+  const alt = (image.getAttribute("alt") ?? "").trim() || texOfAddress(source);
+  if (alt === "" || alt.length > 5000) return undefined;
   const says =
     /(?:^|[\s_-])(?:latex|tex|math|mwe-math-fallback-image-(?:inline|display)|eqn|equation)(?:$|[\s_-])/i;
   const isFormula =
     says.test(image.className) ||
+    BARE_TEX.test(alt) ||
     /latex\.codecogs|latex\.php\?|\/latex\.(?:png|svg)|\/math\/render\/|chart\?cht=tx/i.test(source);
-  const looksLikeTex = /[\\^_{}=]/.test(alt) || says.test(image.className);
+  const looksLikeTex = /[\\^_{}=]/.test(alt) || says.test(image.className) || alt === texOfAddress(source);
   if (!isFormula || !looksLikeTex) return undefined;
   const isAlone =
     ancestorWhere(image, 1, (parent) => /display|equation|math-block/i.test(parent.className)) !== null;
