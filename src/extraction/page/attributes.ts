@@ -20,11 +20,14 @@ const NAMES_OF_FIELD = {
   type: "type",
   hidden: "hidden",
   ariaHidden: "aria-hidden",
-  controls: "aria-controls data-target data-bs-target",
+  controls: "aria-controls data-target data-bs-target popovertarget commandfor",
   pubdate: "pubdate",
   state: "data-preloaded",
   expanded: "aria-expanded",
-  media: "media",
+  popover: "popover",
+  open: "open",
+  color: "color text",
+  bgcolor: "bgcolor",
 } as const;
 
 const FIELD_NAMES = Object.entries(NAMES_OF_FIELD);

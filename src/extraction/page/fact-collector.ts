@@ -12,7 +12,7 @@ import { hasToken } from "./source-text.ts";
 
 /** The text that is gathered between an element's start and end. */
 type Capture = {
-  readonly kind: "title" | "h1" | "author" | "time" | "json-ld" | "style" | "link" | "state";
+  readonly kind: "title" | "h1" | "author" | "time" | "json-ld" | "link" | "state";
   /** The position of the element on the stack of open elements. */
   readonly position: number;
   readonly element: number;
@@ -20,11 +20,9 @@ type Capture = {
   text: string;
   readonly link: Omit<RawLink, "text"> | null;
   readonly time: Omit<PageTime, keyof PageText> | null;
-  /** The media query of a style sheet; null without one. */
-  readonly media: string | null;
 };
 
-type CaptureStart = Pick<Capture, "position" | "element"> & Partial<Pick<Capture, "link" | "time" | "media">>;
+type CaptureStart = Pick<Capture, "position" | "element"> & Partial<Pick<Capture, "link" | "time">>;
 
 const MAX_VALUE = 4000;
 const MAX_LINK_TEXT = 1000;
@@ -34,13 +32,12 @@ const MAX_TIMES = 50;
 const MAX_SCRIPTS = 60;
 /** At most this many captures are nested, because each of them processes every text again. */
 const MAX_OPEN = 8;
-/** The maximum number of characters that are kept of a script or style sheet. */
+/** The maximum number of characters that are kept of a script. */
 const MAX_SCRIPT_LENGTH = 4_000_000;
 
 /** Gathers what a page says about itself while it is read. */
 export class FactCollector {
   readonly #open: Capture[] = [];
-  #sheet = "";
   // What is found, by the names of `PageFacts`.
   title: string | null = null;
   readonly headings: PageText[] = [];
@@ -78,18 +75,15 @@ export class FactCollector {
   }
 
   /** Starts gathering text; `finishAt` stores it when the element ends. */
-  start(
-    kind: Capture["kind"],
-    { position, element, link = null, time = null, media = null }: CaptureStart,
-  ): void {
+  start(kind: Capture["kind"], { position, element, link = null, time = null }: CaptureStart): void {
     if (kind === "json-ld") this.jsonLdCount++;
     if (this.#open.length >= MAX_OPEN || !this.#wants(kind)) {
       if (link) this.links.push({ ...link, text: "" });
       return;
     }
-    const isScript = kind === "json-ld" || kind === "style" || kind === "state";
+    const isScript = kind === "json-ld" || kind === "state";
     const limit = isScript ? MAX_SCRIPT_LENGTH : kind === "link" ? MAX_LINK_TEXT : MAX_VALUE;
-    this.#open.push({ kind, position, element, limit, text: "", link, time, media });
+    this.#open.push({ kind, position, element, limit, text: "", link, time });
   }
 
   get isCapturing(): boolean {
@@ -124,13 +118,6 @@ export class FactCollector {
     }
   }
 
-  /** Returns the style sheet that ended last. */
-  takeSheet(): string {
-    const sheet = this.#sheet;
-    this.#sheet = "";
-    return sheet;
-  }
-
   finish(): PageFacts {
     this.finishAt(-1);
     const { title, refresh, ...facts }: FactCollector = this;
@@ -156,12 +143,11 @@ export class FactCollector {
     }
   }
 
-  #store({ kind, element, text, link, time, media }: Capture): void {
+  #store({ kind, element, text, link, time }: Capture): void {
     if (kind === "title") this.title ??= text;
     else if (kind === "h1") this.headings.push({ element, text });
     else if (kind === "author") this.authors.push({ element, text });
     else if (kind === "json-ld") this.jsonLd.push(text);
-    else if (kind === "style") this.#sheet = underMedia(text, media);
     else if (kind === "state") this.states.push(text);
     else if (link) this.links.push({ ...link, text });
     else if (time) this.times.push({ ...time, element, text });
@@ -170,19 +156,7 @@ export class FactCollector {
 
 const OPEN_GRAPH = /^(?:og|article|book|profile|video|music|product|twitter):./;
 
-const TEXTLESS_KINDS: ReadonlySet<Capture["kind"]> = new Set(["title", "json-ld", "style", "state"]);
-
-/** Wraps a style sheet that has a media query in `@media`. */
-function underMedia(sheet: string, media: string | null): string {
-  const query =
-    media
-      ?.replace(/[{};"'<]/g, "")
-      .trim()
-      .slice(0, MAX_MEDIA) ?? "";
-  return query === "" || /^(?:all|screen)$/i.test(query) ? sheet : `@media ${query}{${sheet}}`;
-}
-
-const MAX_MEDIA = 200;
+const TEXTLESS_KINDS: ReadonlySet<Capture["kind"]> = new Set(["title", "json-ld", "state"]);
 
 const MAX_PRELOADED = 4;
 
@@ -235,7 +209,6 @@ export function noteOpening(
     facts.start("link", { position, element, link: { href, isNofollow: hasToken(rel, "nofollow") } });
   } else if (tag === Tag.title && open.innermost(Tag.svg) < 0) facts.start("title", { position, element });
   else if (tag === Tag.h1) facts.start("h1", { position, element });
-  else if (tag === Tag.style) facts.start("style", { position, element, media: attributes.get(Field.media) });
   else if (tag === Tag.script) {
     const kind = scriptKind(attributes);
     if (kind !== null) facts.start(kind, { position, element });

@@ -21,7 +21,7 @@ import {
 } from "./page-model.ts";
 import { codesOf, containsAmpersand, EntityText, isBlank, isBlankAt, TextTable } from "./source-text.ts";
 import { Tokenizer, type TokenSink } from "./tokenizer.ts";
-import { opensSomething, type Revealed, Visibility } from "./visibility.ts";
+import { opensSomething, Revealed, Visibility } from "./visibility.ts";
 import { BlockBuilder, isGapBefore } from "./word-stats.ts";
 
 /**
@@ -31,19 +31,24 @@ import { BlockBuilder, isGapBefore } from "./word-stats.ts";
  * @throws Failure `too_complex` for too many elements, see `ElementColumns`
  */
 export function scanPage(html: string): ScannedPage {
-  const scanner = scan(html, "nothing");
+  let scanner = scan(html, Revealed.nothing);
   const { hiddenChars, visibleChars } = scanner;
   // A page that would show next to nothing is made visible by a script that has not run.
-  if (hiddenChars > MOSTLY_HIDDEN && hiddenChars > 10 * visibleChars) return scan(html, "all").finish();
-  if (hiddenChars <= visibleChars || !html.includes("visibility")) return scanner.finish();
+  if (hiddenChars > MOSTLY_HIDDEN && hiddenChars > 10 * visibleChars)
+    return scan(html, Revealed.all).finish();
+  if (scanner.isFadedIn) scanner = scan(html, Revealed.faded);
+  if (scanner.hiddenChars <= scanner.visibleChars || !html.includes("visibility")) return scanner.finish();
   // Some pages keep their content invisible in its place until a script has styled it.
-  const uncovered = scan(html, "invisible");
-  return (uncovered.visibleChars > 2 * visibleChars ? uncovered : scanner).finish();
+  const uncovered = scan(html, Revealed.invisible);
+  return (uncovered.visibleChars > 2 * scanner.visibleChars ? uncovered : scanner).finish();
 }
 
 const MOSTLY_HIDDEN = 2000;
+/** Pages whose scripts fade them in do so with several of their parts, or with much of their text. */
+const FADED_PARTS = 4;
+const FADED_SHARE = 0.1;
 
-function scan(html: string, revealed: Revealed): Scanner {
+function scan(html: string, revealed: number): Scanner {
   const codes = codesOf(html);
   const scanner = new Scanner(html, codes, revealed);
   new Tokenizer(html, codes, scanner).run();
@@ -69,8 +74,9 @@ class Scanner implements TokenSink {
   readonly #gaps = new Set<number>();
   readonly #decodedText = new Map<number, string>();
   readonly #visibility: Visibility;
-  /** The number of hidden characters of text, and of all others. */
+  /** The number of hidden characters of text, of those that have no opacity, and of all others. */
   hiddenChars = 0;
+  #fadedChars = 0;
   visibleChars = 0;
   /** Whether the last visible text opens something. */
   #isAfterToggle = false;
@@ -80,7 +86,7 @@ class Scanner implements TokenSink {
   /** The state at the start of a heading's possible permalink. */
   #linkStart = { element: -1, blockLength: 0, textCount: 0 };
 
-  constructor(html: string, codes: Uint16Array, revealed: Revealed) {
+  constructor(html: string, codes: Uint16Array, revealed: number) {
     this.#html = html;
     this.#elements = new ElementColumns(html.length);
     this.#codes = codes;
@@ -88,6 +94,12 @@ class Scanner implements TokenSink {
     this.#attributes = new StartTagAttributes(html, codes, this.#entities);
     this.#names = new TextTable(html, codes);
     this.#visibility = new Visibility(html, codes, revealed);
+  }
+
+  /** Whether scripts fade the page in. */
+  get isFadedIn(): boolean {
+    if (this.#fadedChars === 0 || !this.#visibility.canChange) return false;
+    return this.#visibility.fadedCount >= FADED_PARTS || this.#fadedChars > FADED_SHARE * this.visibleChars;
   }
 
   finish(): ScannedPage {
@@ -219,7 +231,7 @@ class Scanner implements TokenSink {
       this.#groupsOfName[idId]! |
       (attributes.has(Field.role) ? groupsOfRole(attributes.get(Field.role)!) : 0) |
       (attributes.has(Field.itemprop) ? groupsOf(attributes.get(Field.itemprop)!) : 0);
-    const inherited = parent < 0 ? 0 : elements.flags[parent]!;
+    const inherited = parent < 0 ? 0 : elements.flags[parent]! & ~ElementFlag.hidden;
     elements.flags[element] = inherited | this.#ownFlags(tag, element, end);
     return element;
   }
@@ -243,9 +255,11 @@ class Scanner implements TokenSink {
     if (tag === Tag.a && attributes.has(Field.href)) flags |= ElementFlag.link;
     if (opensSomething(attributes)) flags |= ElementFlag.toggle;
     if (attributes.get(Field.ariaHidden)?.trim().toLowerCase() === "true") flags |= ElementFlag.ariaHidden;
-    if (tag === Tag.html || tag === Tag.body) return flags;
     const classId = this.#elements.classId[element]!;
     const named = {
+      element,
+      parent: this.#elements.parent[element]!,
+      tag,
       classes: this.#names.texts[classId]!,
       classId,
       groups: this.#elements.groups[element]!,
@@ -279,7 +293,6 @@ class Scanner implements TokenSink {
       if (tag === Tag.a) this.#dropPermalink(element);
       if ((traits & TagTrait.block) !== 0) this.#border(tag, traits, elements.flags[element]!);
       this.#facts.finishAt(open.size);
-      if (tag === Tag.style) this.#visibility.read(this.#facts.takeSheet());
     }
   }
 
@@ -308,7 +321,9 @@ class Scanner implements TokenSink {
     if (this.#facts.isCapturing) this.#facts.text(text, isTextless, isGap);
     if (isTextless) return;
     if ((flags & ElementFlag.hidden) !== 0) {
-      if (!isBlank(text)) this.hiddenChars += text.length;
+      if (isBlank(text)) return;
+      this.hiddenChars += text.length;
+      if (this.#visibility.isFaded(element)) this.#fadedChars += text.length;
       return;
     }
     const blocks = this.#blocks;

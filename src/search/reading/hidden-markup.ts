@@ -257,9 +257,10 @@ const endsName = (unit: number): boolean =>
 const LONGEST_NAME = 11;
 
 function hides(name: string, text: string, { valueStart, valueEnd }: Attribute): boolean {
-  if (name === "hidden") return true;
+  if (name === "hidden" || name === "popover") return true;
   if (name === "aria-hidden") return /^\s*true/i.test(text.slice(valueStart, valueEnd));
   return name === "style" && HIDING.test(text.slice(valueStart, valueEnd).replace(/\s+/g, "").toLowerCase());
 }
 
-const HIDING = /display:none|visibility:hidden|font-size:0(?![.\d])|opacity:0(?![.\d])/;
+const HIDING =
+  /display:none|visibility:(?:hidden|collapse)|font-size:(?:0(?![.\d])|1px)|opacity:\.?0(?![.\d])|content-visibility:hidden|(?:^|;)color:transparent|clip-path:inset\((?:50|100)%|scale\(0[,)]|(?:left|text-indent):-\d{4}/;
