@@ -21,6 +21,7 @@ import type { JsonLdObject } from "./metadata/metadata-page.ts";
 import {
   ElementFlag,
   FIRST_UNKNOWN_TAG,
+  nearestOf,
   type PageModel,
   type ScannedPage,
   Tag,
@@ -67,20 +68,22 @@ export function renderPage(
   const wholes = new WholeElements(model);
   const structures = withWholeStructures(wholes, withWholeTables(model, choice.blocks));
   const titled = withNotes(model, withCaptionsAndCode(model, structures));
-  const blocks = withoutTitle(model, titled, title);
+  const { blocks, titleBlock } = withoutTitle(model, titled, title);
   const host = hostOf((base && URL.parse("/", base)?.href) ?? "");
   const pictures = new Pictures({ model, chosen: titled, isInside: choice.isInside, leadImage: image, host });
   const tree = (): ContentElement => treeOfContent({ wholes, blocks, pictures });
-  const context = { base, title: null, drawsFormulas: () => drawsTex(model) };
+  const isTitled = title !== null;
+  const context = { base, title: null, isTitled, drawsFormulas: () => drawsTex(model) };
   const document = readContent(tree(), context);
   const found = writeContent(document, options);
   const text = options.includeCode ? found.text : toText(document);
   const recovered = recoverContent({ facts: page.facts, jsonLd, text, pageType });
   const content =
-    recovered === null ? found : writeContent(readContent(withRecovered(tree, recovered), context), options);
+    recovered === null
+      ? found
+      : writeContent(readContent(withRecovered(tree, recovered), { ...context, title }), options);
   const { markdown } = content;
   const isAnchored = markdown !== null && options.renderings.includes("anchors");
-  const titleBlock = titled[titled.length - blocks.length - 1] ?? findTitle(model, title);
   const includesCode = options.includeCode;
   const isReplaced = recovered?.placement === "instead";
   const listed =
@@ -188,17 +191,57 @@ function containerOf(model: PageModel, block: number): number {
   return holder < 0 ? -1 : parent[holder]!;
 }
 
-// The title is shown apart from the content, so a first heading that repeats it is dropped, with the end of a trail of
-// links that does too.
-function withoutTitle(model: PageModel, chosen: Int32Array, title: string | null): Int32Array {
-  const folded = foldForComparison(title ?? "");
-  let heading = 0;
-  while (heading < chosen.length && foldForComparison(model.blocks.text[chosen[heading]!]!) === folded) {
-    if (folded !== "" && isTopHeading(model, model.blocks.element[chosen[heading]!]!))
-      return chosen.subarray(heading + 1);
-    heading++;
+/** How many blocks, and words that are no links, may stand above the title's heading. */
+const MAX_ABOVE = 16;
+const MAX_WORDS_ABOVE = 80;
+
+/**
+ * Takes the title's heading out of the content, since the title is shown apart from it, as often as it is repeated
+ * there. Of the lines above it those stay that say something, as a version does, and not those that only lead
+ * somewhere. The heading's block, which may stand apart from the content, is -1 for none.
+ */
+function withoutTitle(model: PageModel, chosen: Int32Array, title: string | null) {
+  const { text, element } = model.blocks;
+  const wanted = foldForComparison(title ?? "");
+  const first = findTitle(model, title);
+  // The heading itself may be missing in the content.
+  const lines = first < 0 || chosen.includes(first) ? chosen : Int32Array.from([...chosen, first]).sort();
+  const above: number[] = [];
+  let [end, words] = [0, 0];
+  const looked = wanted === "" ? 0 : Math.min(lines.length, MAX_ABOVE);
+  for (let at = 0; at < looked && words <= MAX_WORDS_ABOVE; at++) {
+    const block = lines[at]!;
+    const folded = foldForComparison(text[block]!);
+    const heading = topHeading(model, element[block]!);
+    if (folded === wanted) {
+      if (heading === Tag.h1 || (heading === Tag.h2 && above.length === 0)) end = at + 1;
+    } else if (heading !== Tag.h1 && !onlyLeads(model, block, folded, wanted)) {
+      above.push(block);
+      words += statOf(model, block, TextStat.words);
+    }
   }
-  return chosen;
+  if (end === 0) return { blocks: chosen, titleBlock: first };
+  const last = lines[end - 1]!;
+  const said = withoutLastHeadings(
+    model,
+    above.filter((block) => block < last),
+  );
+  return { blocks: Int32Array.from([...said, ...lines.subarray(end)]), titleBlock: last };
+}
+
+/** A heading above the title without a line of its own led to those that were left out. */
+function withoutLastHeadings({ blocks }: PageModel, lines: readonly number[]): readonly number[] {
+  const isHeading = (block: number): boolean => (blocks.flags[block]! & ElementFlag.heading) !== 0;
+  return lines.slice(0, lines.findLastIndex((block) => !isHeading(block)) + 1);
+}
+
+const READING_TIME =
+  /^(?:[\p{L}:]{1,20} ){0,3}\d{1,3} ?(?:min|minutes?|minuten?|minutos?|minuti|分钟?)(?: \p{L}{1,12}){0,2}$/u;
+
+/** Whether a line above the title is links alone, with the title as the end of their trail, or a reading time. */
+function onlyLeads(model: PageModel, block: number, folded: string, title: string): boolean {
+  const own = folded.endsWith(` ${title}`) ? folded.length - title.length : folded.length;
+  return statOf(model, block, TextStat.linkChars) >= 0.8 * own || READING_TIME.test(folded.slice(0, 100));
 }
 
 /** The first block that is the title, which may stand apart from the content; -1 for none. */
@@ -216,16 +259,18 @@ function findLongerTitle(model: PageModel, title: string | null): number {
 function findTop(model: PageModel, isWanted: (folded: string) => boolean): number {
   const { blocks } = model;
   for (let block = 0; block < blocks.count; block++)
-    if (isTopHeading(model, blocks.element[block]!) && isWanted(foldForComparison(blocks.text[block]!)))
+    if (topHeading(model, blocks.element[block]!) > 0 && isWanted(foldForComparison(blocks.text[block]!)))
       return block;
   return -1;
 }
 
-function isTopHeading({ tag, parent }: PageModel, element: number): boolean {
-  for (let step = 0, at = element; step < 3 && at >= 0; step++, at = parent[at]!)
-    if (tag[at] === Tag.h1 || tag[at] === Tag.h2) return true;
-  return false;
+/** The tag of the first or second level that a block's element is, or is just inside of; 0 for none. */
+function topHeading(model: PageModel, element: number): number {
+  const heading = nearestOf(model, element, 3, TOP_HEADINGS);
+  return heading < 0 ? 0 : model.tag[heading]!;
 }
+
+const TOP_HEADINGS = tagsNamed("h1 h2");
 
 const FEWEST_EXCERPT_WORDS = 10;
 
@@ -246,6 +291,8 @@ const NO_PROSE = ElementFlag.heading | ElementFlag.preformatted | ElementFlag.ce
 const MAX_BLOCKS = 10_000;
 const MAX_TEXT = 300;
 
+/** Landmarks do not stand deeper. */
+const MAX_DEPTH = 1000;
 const LANDMARKS = tagsNamed("header nav main article aside footer form dialog");
 /** Reasons of blocks that the choice itself keeps. */
 const KEEPING: ReadonlySet<BlockReason> = new Set(["likely", "code", "context", "whole"]);
@@ -269,14 +316,13 @@ function listBlocks(
 ): { readonly blocks: readonly PageBlock[]; readonly omissions: readonly string[] } {
   const isInContent = new Uint8Array(model.blocks.count);
   for (const block of content.blocks) isInContent[block] = 1;
-  const landmarks = landmarksOf(model);
   const listed: PageBlock[] = [];
   let count = 0;
   for (let block = 0; block < model.blocks.count; block++) {
     const wordCount = statOf(model, block, TextStat.words);
     if (wordCount === 0 || count++ >= MAX_BLOCKS) continue;
     const element = model.blocks.element[block]!;
-    const landmark = landmarks[element] ?? -1;
+    const landmark = nearestOf(model, element, MAX_DEPTH, LANDMARKS);
     listed.push({
       text: model.blocks.text[block]!.slice(0, MAX_TEXT),
       wordCount,
@@ -305,16 +351,6 @@ function outcomeOf(
   const isCode = (model.blocks.flags[block]! & ElementFlag.preformatted) !== 0;
   if (isCode && !content.includesCode) return { ...outcome, isUnsure: false, reason: "option" };
   return { ...outcome, isKept: true, reason: KEEPING.has(reason) ? reason : "context" };
-}
-
-/** Finds for each element the innermost landmark, itself included; -1 for none. */
-function landmarksOf({ elementCount, parent, tag }: PageModel): Int32Array {
-  const landmarks = new Int32Array(elementCount);
-  for (let element = 0; element < elementCount; element++) {
-    const around = parent[element]!;
-    landmarks[element] = LANDMARKS.has(tag[element]!) ? element : around < 0 ? -1 : landmarks[around]!;
-  }
-  return landmarks;
 }
 
 /** How far above an element another one with a name is looked for. */

@@ -58,6 +58,8 @@ type ContentContext = {
    * when the text holds such delimiters.
    */
   readonly drawsFormulas: () => boolean;
+  /** Whether the title is shown as the only heading of the first level, above all others; it is with a `title`. */
+  readonly isTitled?: boolean;
   /** Keeps the levels of headings even where they skip some. */
   readonly keepsLevels?: boolean;
 };
@@ -67,11 +69,11 @@ type WritingOptions = Pick<ExtractionOptions, "includeImages" | "includeCode" | 
 /** Reads the content below an element. The element is changed on the way and must not be used again. */
 export function readContent(
   root: ContentElement,
-  { base, title, drawsFormulas, keepsLevels = false }: ContentContext,
+  { base, title, isTitled = title !== null, drawsFormulas, keepsLevels = false }: ContentContext,
 ): ContentDocument {
   canonicalise(root, drawsFormulas);
   const read = withoutTitle(readDocument(root, base), title);
-  return keepsLevels ? read : withoutSkippedLevels(read);
+  return keepsLevels ? read : withoutSkippedLevels(read, isTitled);
 }
 
 export function writeContent(

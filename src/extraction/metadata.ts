@@ -20,7 +20,7 @@ import {
   viewPage,
 } from "./metadata/metadata-page.ts";
 import { BYLINE_TREES, DATE_TREES, TITLE_TREES } from "./metadata/metadata-trees.ts";
-import { describeTitles, TITLE_FEATURES } from "./metadata/title.ts";
+import { describeTitles, ownTitle, TITLE_FEATURES } from "./metadata/title.ts";
 import type { PageFacts } from "./page/page-model.ts";
 import { detached, foldForComparison, tidyValue } from "./text.ts";
 import type { MetadataSource, PageType } from "./types.ts";
@@ -35,7 +35,7 @@ export function readMetadata(input: MetadataInput, base: PageUrl | null) {
   const page = viewPage(input);
   const { facts, meta, siteName, lang } = page;
   const titles = describeTitles(page);
-  const title = titles.candidates[pickTitle(titles.rows, 0)] ?? null;
+  const title = ownTitle(page, titles.candidates, pickTitle(titles.rows, 0));
   const byline = chooseByline(describeBylines(page, titles.block), page.pageType);
   const { published, modified } = chooseDates(describeDates(page, titles.block), page.pageType);
   const keywords = readKeywords(page);

@@ -55,7 +55,8 @@ function keepShapers(_match: string, base: string, run: string): string {
  * Matches the text of a heading's link to itself: a sign, a character of an icon font (from the private use area), or
  * nothing. Such a link is a tool of the site, not content.
  */
-export const PERMALINK_SIGN = /^[\s¶§#🔗\u2060\u200b\ue000-\uf8ff]*$/u;
+export const PERMALINK_SIGN =
+  /^(?:[\s¶§#🔗\u2060\u200b\ue000-\uf8ff]*|\s*(?:permalink|link to this (?:heading|section))\s*)$/iu;
 
 const UNSPACED = /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])/gu;
 

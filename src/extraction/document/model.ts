@@ -508,19 +508,20 @@ const saysSomething = (block: Block): boolean =>
 
 /**
  * Closes gaps between the levels of headings below the title: a page that goes from its title to h3 and h5, as
- * manuals with one section a page do, gets h2 and h3. Headings inside quotations, tables and similar blocks stay as
+ * manuals with one section a page do, gets h2 and h3. A page with many h1, as books and manual pages on one page are,
+ * has its whole outline below the title. Headings inside quotations, tables and similar blocks stay as
  * they are.
  */
-export function withoutSkippedLevels(document: ContentDocument): ContentDocument {
+export function withoutSkippedLevels(document: ContentDocument, isTitled: boolean): ContentDocument {
   /** The original levels of the sections around the next heading; the first is the title's. */
-  const open = [1];
+  const open = [isTitled ? 0 : 1];
   const level = (block: Block): Block => {
     if (block.kind === "details" || block.kind === "list")
       return mapBlock(block, { blocks: (blocks) => blocks.map(level), phrases: (inlines) => inlines });
     if (block.kind !== "heading") return block;
     while (open.length > 0 && open.at(-1)! >= block.level) open.pop();
     open.push(block.level);
-    return { ...block, level: open.length };
+    return { ...block, level: Math.min(open.length, 6) };
   };
   return { ...document, blocks: document.blocks.map(level) };
 }

@@ -239,6 +239,47 @@ export function describeTitles(page: MetadataPage) {
   return { candidates, rows: rowsOf(FEATURES, described), block: titleBlock(page, candidates) };
 }
 
+/**
+ * Chooses the page's own title where the trees chose the site's name, or both in one: what the title element says
+ * besides that name, as a heading does if there is one. The site's name is what the page declares, what leads to
+ * the site's start, and a heading before the page's own.
+ */
+export function ownTitle(
+  { facts, siteName, url }: MetadataPage,
+  candidates: readonly TitleCandidate[],
+  at: number,
+) {
+  const chosen = candidates[at];
+  // The start of a site has its name as title.
+  if (!chosen || url?.pathname === "/") return chosen ?? null;
+  const names = new Set([foldForComparison(siteName ?? "")]);
+  for (const { href, text } of facts.links.slice(0, MAX_MENU_LINKS))
+    if (HOME.test(href) && leadsElsewhere(href, url)) names.add(foldForComparison(visibleLine(text)));
+  const whole = foldForComparison(visibleLine(facts.title));
+  const isName = (name: string, { element }: TitleCandidate): boolean =>
+    names.has(name) ||
+    candidates.some((one) => one.folded === name && one.element >= 0 && one.element < element);
+  const isOwn = (one: TitleCandidate, text: string): boolean =>
+    (text.startsWith(`${one.folded} `) && isName(text.slice(one.folded.length + 1), one)) ||
+    (text.endsWith(` ${one.folded}`) && isName(text.slice(0, -one.folded.length - 1), one));
+  const own = candidates.filter(
+    (one) => one.folded !== chosen.folded && isOwn(one, whole) && !isName(one.folded, one),
+  );
+  const heading = own.find(({ element }) => element > chosen.element);
+  if (chosen.folded === whole || (heading && isName(chosen.folded, heading))) return heading ?? chosen;
+  if (!names.has(chosen.folded)) return chosen;
+  return own[0] ?? candidates.find(({ folded }) => folded === whole) ?? chosen;
+}
+
+const MAX_MENU_LINKS = 200;
+/** A reference to the start of a site, or of a manual that its pages are in. */
+const HOME = /^(?:https?:\/\/[^/?#]{1,100}\/?|\/|(?:\.\.\/){1,10}|(?:\.{0,2}\/){0,10}index\.\w{3,5})$/;
+
+function leadsElsewhere(href: string, url: URL | null): boolean {
+  const home = url && URL.parse(href, url);
+  return home === null || (home.host === url?.host && home.pathname !== url.pathname);
+}
+
 // A rule finds this block, not the trees, so that features measured from it do not depend on the trees.
 function titleBlock({ facts, places }: MetadataPage, candidates: readonly TitleCandidate[]): number {
   const said = foldedWords(facts.title);
