@@ -157,7 +157,7 @@ const declarationsOf = (rule: Rule): Declarations => (rule.declarations ??= read
 
 /** What inline styles and rules contain that hide something, or else how they show it again. */
 const TELLING =
-  /display|visibil|opacity|clip|overflow|font|scale|transform|colou?r|background|zoom|popover|content-v|:\s*-\d{4}|text-indent|\\/gi;
+  /display|visibil|opacity|clip|overflow|font|scale|transform|colou?r|background|zoom|popover|content-v|:\s*-\d{4}|text-indent|translate|(?:width|height)\s*:\s*[01](?:px)?\s*(?:[;!]|$)|\\/gi;
 /** The same without what only other rules make tell something. */
 const MOVING =
   /display|visibil|opacity|clip|overflow|font(?:-size)?\s*:\s*[012.]|scale|rotate[xy]|:\s*-\d{4}|\\|[;{\s]color\s*:[^;}]{1,60};[^}]{0,300}background|background[^}]{0,300}[;{\s]color\s*:|color\s*:\s*transparent/gi;

@@ -113,6 +113,14 @@ describe("hidden text", () => {
       "an id of the page's own style",
       "<style>@media print{a{b:c}} #x , h9{display:none}</style><p id=x>secret</p>",
     ],
+    ["opacity", '<p style="opacity:0">secret</p>'],
+    ["the colour of its background", '<p style="color:#fff;background:white">secret</p>'],
+    ["clipping", '<p style="clip-path:inset(100%)">secret</p>'],
+    ["escapes", '<p style="display:\\6e one">secret</p>'],
+    ["a closed popover", "<div popover>secret</div>"],
+    ["a closed dialog", "<dialog>secret</dialog>"],
+    ["a stronger rule", "<style>p.x{display:none}.x{display:block}</style><p class=x>secret</p>"],
+    ["a sheet behind it", "<p class=x>secret</p><style>.x{opacity:0}</style>"],
     ["a class for screen readers", '<span class="sr-only">secret</span>'],
   ])("is left out: %s", (_, html) => {
     expect(blocksOf(`<body><p>before</p>${html}<p>after</p>`).join(" ")).toBe("before after");
@@ -121,6 +129,15 @@ describe("hidden text", () => {
   test("is kept where a rule shows the class again", () => {
     const html = "<style>.tab{display:none}.tab.active{display:block}</style><p class='tab active'>a</p>";
     expect(blocksOf(html)).toEqual(["a"]);
+  });
+
+  test("is shown where a rule undoes what is inherited, or scripts fade it in", () => {
+    expect(
+      blocksOf('<div style="visibility:hidden">a<p style="visibility:visible">b</p></div><p>c</p>'),
+    ).toEqual(["b", "c"]);
+    const faded = '<script src="x.js"></script><p>a</p><p style="opacity:0;transition:opacity 1s">b</p>';
+    expect(blocksOf(faded)).toEqual(["a", "b"]);
+    expect(blocksOf(faded.replace(/<script.*?script>/, ""))).toEqual(["a"]);
   });
 
   test("is a panel right behind a button", () => {
