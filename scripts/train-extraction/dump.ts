@@ -209,7 +209,15 @@ async function writeTexts(): Promise<void> {
     const { pageType, blocks: chosen } = choose(tree);
     const blocks = isBarePage(tree) ? tree.candidates : chosen;
     const jsonLd = readJsonLd(scanned.facts);
-    const choice = { blocks, pageType, confidence: null, mainPart: null, isInside: null, verdicts: null };
+    const choice = {
+      blocks,
+      pageType,
+      contentType: pageType,
+      confidence: null,
+      mainPart: null,
+      isInside: null,
+      verdicts: null,
+    };
     const { title } = readMetadata({ page: scanned, choice, jsonLd, url: null }, null);
     const context = { url: null, base: null, jsonLd, title, image: null, options };
     await Bun.write(join(out, "texts", set, `${id}.txt`), renderPage(scanned, choice, context).text);

@@ -64,7 +64,7 @@ export function renderPage(
   { base, jsonLd, title, image, options }: RenderingContext,
 ): RenderedContent {
   const { model } = page;
-  const { pageType, confidence, mainPart } = choice;
+  const { pageType, contentType, confidence, mainPart } = choice;
   const wholes = new WholeElements(model);
   const structures = withWholeStructures(wholes, withWholeTables(model, choice.blocks));
   const titled = withNotes(model, withCaptionsAndCode(model, structures));
@@ -77,7 +77,7 @@ export function renderPage(
   const document = readContent(tree(), context);
   const found = writeContent(document, options);
   const text = options.includeCode ? found.text : toText(document);
-  const recovered = recoverContent({ facts: page.facts, jsonLd, text, pageType });
+  const recovered = recoverContent({ facts: page.facts, jsonLd, text, pageType: contentType });
   const content =
     recovered === null
       ? found

@@ -25,6 +25,8 @@ import { WORD_WEIGHTS } from "./word-weights.ts";
 export type Choice = Kept & {
   /** Null for a page without words, and for one that is all content. */
   readonly pageType: PageType | null;
+  /** The same without regard to the page's address, for what decides about content. */
+  readonly contentType: PageType | null;
   /** 0–1: how likely the result is mostly right (F1 ≥ 0.8 in training); null where nothing was classified. */
   readonly confidence: number | null;
   /** What became of each block of the page, by its number; null unless asked for. */
@@ -53,6 +55,13 @@ const readModels = () => ({
   words: decodeWordWeights(WORD_WEIGHTS),
 });
 
+/**
+ * What is kept must not depend on where a page stands, so its types are predicted at these addresses, which name none:
+ * one of the usual form in the training, for the trees, and a short one, which leaves manuals theirs, for the rules.
+ */
+const USUAL_ADDRESS = "https://site.example/tides/11-tide-table-of-the-weir-1042";
+const SHORT_ADDRESS = "https://site.example/tide-table";
+
 let models: ReturnType<typeof readModels> | null = null;
 
 /**
@@ -68,6 +77,7 @@ export function chooseBlocks(
   const tree = buildPageTree(model);
   const unchosen = {
     pageType: null,
+    contentType: null,
     mainPart: null,
     isInside: null,
     verdicts: hasVerdicts ? verdictsOnAll(tree) : null,
@@ -76,18 +86,22 @@ export function chooseBlocks(
   if (isBarePage(tree)) return { ...unchosen, blocks: tree.candidates, confidence: null };
   const rows = computeBlockFeatures(tree, facts);
   const first = predict(models.blocks, rows);
-  const typeP = typesOf(models.types, computePageFeatures({ facts, url, rows, p: first }));
+  const { types } = models;
+  const typesAt = (address: string | null): Float32Array =>
+    typesOf(types, computePageFeatures({ facts, url: address, rows, p: first }));
+  const usualP = typesAt(USUAL_ADDRESS);
+  const typeP = typesAt(SHORT_ADDRESS);
   const context = computeContextFeatures(tree, first, computeWordSums(tree, models.words));
-  const p = predict(models.context, withPageTypes(context, typeP));
+  const p = predict(models.context, withPageTypes(context, usualP));
   const kept = contentBlocks(tree, { p, typeP, favor });
   const [confidence = 0] = predict(
     models.confidence,
-    computeChoiceFeatures({ tree, p, typeP, blocks: kept.blocks }),
+    computeChoiceFeatures({ tree, p, typeP: usualP, blocks: kept.blocks }),
   );
-  const likeliest = typeP.indexOf(Math.max(...typeP));
   return {
     ...kept,
-    pageType: PAGE_TYPES[likeliest] ?? null,
+    pageType: likeliestOf(typesAt(url)),
+    contentType: likeliestOf(usualP),
     confidence: Math.round(confidence * 100) / 100,
     verdicts: hasVerdicts ? verdictsOn(tree, { p, typeP, favor }) : null,
   };
@@ -147,6 +161,9 @@ function verdictsOn(tree: PageTree, judgement: Judgement): BlockVerdict[] {
 }
 
 const FAVORS: readonly Favor[] = ["precision", "balanced", "recall"];
+
+const likeliestOf = (typeP: Float32Array): PageType | null =>
+  PAGE_TYPES[typeP.indexOf(Math.max(...typeP))] ?? null;
 
 function typesOf(types: readonly Trees[], features: Float32Array): Float32Array {
   const p = Float32Array.from(types, (trees) => predict(trees, features)[0]!);

@@ -1,12 +1,15 @@
+import { decodeLoosely } from "../../base/text.ts";
 import {
   ElementFlag,
   firstFrom,
   isInside,
   nearestOf,
   type PageModel,
+  startTagOf,
   Tag,
   tagsNamed,
 } from "../page/page-model.ts";
+import { statOf, TextStat } from "../page/word-stats.ts";
 import { isSignature } from "../text.ts";
 import { NOT_SHOWN } from "./region.ts";
 
@@ -461,88 +464,153 @@ class Insides {
 
 const NOTES_NAME =
   /(?:^|[\s_-])(?:foot-?notes?(?:-list|-definition)?|endnotes?|reflist|references|wp-block-footnotes)(?=$|[\s_-])/i;
-const FRAGMENT = /\shref\s*=\s*["']?[^"'\s>]{0,300}#([^"'\s>]{1,200})/i;
-/** Notes with a larger share of the text are the small print of a shop or the bibliography of a paper. */
-const MOST_NOTES = 0.4;
+const FRAGMENT = /\shref\s*=\s*["']?#([^"'\s>]{1,200})/i;
 /** The maximum number of levels between a phrase and the link around it. */
 const MAX_LEVELS = 6;
 const ANCHORS = tagsNamed("a");
+const LISTS = tagsNamed("ol ul dl");
+const NOTES = tagsNamed("p div aside section");
+const PARTS = tagsNamed("main article");
+const FRAMES = tagsNamed("nav header form dialog button");
+/** A reference of so many characters, such as "[12]", is no menu although it may be all of its block. */
+const MAX_REFERENCE = 8;
+/** Longer text outside of a list is a part of the page, not a note. */
+const MAX_NOTE = 2000;
+/** Nested lists are read once for each level, but all together no more than this many times the page's blocks. */
+const MOST_READ = 4;
 
 /**
- * Adds the notes that chosen text refers to. They stand apart from it, often in the page's frame, and a reference
- * without its note leads nowhere.
+ * Adds what chosen text points to further down: notes, citations, entries of glossaries, with the rest of their list
+ * and the heading above it. They often stand apart or look like no content, and a reference without its note leads
+ * nowhere. What points up leads back, to the reference of a note or to the top.
  * @param chosen blocks in page order
  */
 export function withNotes(model: PageModel, chosen: Int32Array): Int32Array {
-  const holders = findHolders(model);
-  if (holders.length === 0) return chosen;
-  const { blocks } = model;
-  const targets = targetsOf(model, chosen);
-  const isChosen = new Uint8Array(blocks.count);
-  let chosenLength = 0;
-  for (const block of chosen) {
-    isChosen[block] = 1;
-    chosenLength += blocks.text[block]!.length;
-  }
-  let block = 0;
-  for (const holder of holders) {
-    while (block < blocks.count && blocks.element[block]! < holder) block++;
-    const notes: number[] = [];
-    let length = 0;
-    for (; block < blocks.count && blocks.element[block]! < model.elementEnd[holder]!; block++) {
-      if ((blocks.flags[block]! & ElementFlag.hidden) !== 0) continue;
-      notes.push(block);
-      length += blocks.text[block]!.length;
+  const found = Array.from(chosen);
+  const isChosen = new Uint8Array(model.blocks.count);
+  for (const block of chosen) isChosen[block] = 1;
+  const seen = new Set<number>();
+  let noteOf: ((target: number) => number) | null = null;
+  let elements: ReadonlyMap<string, number> | null = null;
+  let left = MOST_READ * model.blocks.count;
+  // The list grows on the way: notes refer to further works.
+  for (const block of found) {
+    if (isMostlyLinks(model, block)) continue;
+    for (const [anchor, id] of linksIn(model, block)) {
+      if (id === undefined) continue;
+      elements ??= elementsById(model);
+      noteOf ??= noteFinder(model);
+      const target = elements.get(id) ?? elements.get(decodeLoosely(id)) ?? -1;
+      const note = target > anchor && !seen.has(target) ? noteOf(target) : -1;
+      if (target > anchor) seen.add(target);
+      if (note < 0 || (note !== target && seen.has(note)) || left <= 0) continue;
+      seen.add(note);
+      const { first, end } = blocksIn(model, note);
+      left -= end - first;
+      for (const added of withHeading(model, shownNotes(model, first, end), first)) {
+        if (isChosen[added] === 0) found.push(added);
+        isChosen[added] = 1;
+      }
     }
-    if (length > MOST_NOTES * chosenLength || !isReferred(model, holder, targets)) continue;
-    for (const note of notes) isChosen[note] = 1;
   }
-  return Int32Array.from(isChosen.keys()).filter((at) => isChosen[at] === 1);
+  return found.length === chosen.length
+    ? chosen
+    : Int32Array.from(isChosen.keys()).filter((block) => isChosen[block] === 1);
 }
 
-function isReferred(
-  { names, idId, elementEnd }: PageModel,
-  holder: number,
-  targets: ReadonlySet<string>,
-): boolean {
-  for (let element = holder; element < elementEnd[holder]!; element++)
-    if (idId[element] !== 0 && targets.has(names[idId[element]!] ?? "")) return true;
-  return false;
-}
-
-/** Finds the outermost elements named as notes, in page order. */
-function findHolders({ elementCount, elementEnd, names, classId, idId, tag }: PageModel): number[] {
-  const isNamed = names.map((name) => name.length < 500 && NOTES_NAME.test(name));
-  if (!isNamed.includes(true)) return [];
-  const holders: number[] = [];
-  let articleEnd = 0;
-  for (let element = 0; element < elementCount; element++) {
-    const end = elementEnd[element]!;
-    if (tag[element] === Tag.article || tag[element] === Tag.main) articleEnd = Math.max(articleEnd, end);
-    // The footer of a site contains the small print of its offers.
-    const isSiteFooter = tag[element] === Tag.footer && element >= articleEnd;
-    if (!isSiteFooter && !isNamed[classId[element]!] && !isNamed[idId[element]!]) continue;
-    if (!isSiteFooter) holders.push(element);
-    element = end - 1;
-  }
-  return holders;
-}
-
-/** Collects the ids that links of the chosen text lead to. */
-function targetsOf(model: PageModel, chosen: Int32Array): ReadonlySet<string> {
-  const { blocks, textParent, flags, html, openStart, openEnd } = model;
-  const targets = new Set<string>();
+/** The links of a block, with the ids of those to places on this page. */
+function linksIn(model: PageModel, block: number): (readonly [anchor: number, id: string | undefined])[] {
+  const { blocks, textParent, flags } = model;
+  const found: (readonly [number, string | undefined])[] = [];
+  if (statOf(model, block, TextStat.linkChars) === 0) return found;
   let last = -1;
-  for (const block of chosen) {
-    for (let text = blocks.firstText[block]!; text < blocks.endText[block]!; text++) {
-      const parent = textParent[text]!;
-      if ((flags[parent]! & ElementFlag.link) === 0) continue;
-      const anchor = nearestOf(model, parent, MAX_LEVELS, ANCHORS);
-      if (anchor < 0 || anchor === last) continue;
-      last = anchor;
-      const target = FRAGMENT.exec(html.slice(openStart[anchor]!, openEnd[anchor]!))?.[1];
-      if (target !== undefined) targets.add(target);
-    }
+  for (let text = blocks.firstText[block]!; text < blocks.endText[block]!; text++) {
+    const parent = textParent[text]!;
+    if ((flags[parent]! & ElementFlag.link) === 0) continue;
+    const anchor = nearestOf(model, parent, MAX_LEVELS, ANCHORS);
+    if (anchor < 0 || anchor === last) continue;
+    last = anchor;
+    found.push([anchor, FRAGMENT.exec(startTagOf(model, anchor))?.[1]]);
   }
-  return targets;
+  return found;
+}
+
+/** Tells whether a block has hardly anything but links, as in menus and tables of contents. */
+function isMostlyLinks(model: PageModel, block: number): boolean {
+  const linked = statOf(model, block, TextStat.linkChars);
+  return linked > MAX_REFERENCE && linked > MAX_LINKED * statOf(model, block, TextStat.chars);
+}
+
+/**
+ * Returns what finds the element of the whole note at a target; -1 where it is none: what is named notes, a list, or
+ * a short piece of text without a heading.
+ */
+function noteFinder(model: PageModel): (target: number) => number {
+  const { elementCount, elementEnd, names, parent, tag, classId, idId, groups } = model;
+  const isNamed = names.map((name) => name.length < 500 && NOTES_NAME.test(name));
+  let articleEnd = 0;
+  for (let element = 0; element < elementCount; element++)
+    if (PARTS.has(tag[element]!)) articleEnd = Math.max(articleEnd, elementEnd[element]!);
+  return (target) => {
+    let holder = -1;
+    let list = -1;
+    let text = -1;
+    let level = 0;
+    for (let at = target; at >= 0 && tag[at] !== Tag.body; at = parent[at]!, level++) {
+      // The footer of a site contains the small print of its offers.
+      if (FRAMES.has(tag[at]!) || (tag[at] === Tag.footer && at >= articleEnd)) return -1;
+      if (PARTS.has(tag[at]!)) continue;
+      if (isNamed[classId[at]!] || isNamed[idId[at]!]) holder = at;
+      if (level > MAX_LEVELS || holder >= 0) continue;
+      if (list < 0 && level > 0 && LISTS.has(tag[at]!)) list = at;
+      if (text < 0 && NOTES.has(tag[at]!)) text = at;
+      if ((groups[at]! & FRAME_GROUPS & ~CARD_GROUP) !== 0) list = text = -2;
+    }
+    if (holder >= 0 || list >= 0) return holder >= 0 ? holder : list;
+    return text >= 0 && isNote(model, text) ? text : -1;
+  };
+}
+
+function elementsById({ elementCount, idId, names }: PageModel): ReadonlyMap<string, number> {
+  const elements = new Map<string, number>();
+  for (let element = elementCount - 1; element >= 0; element--)
+    if (idId[element] !== 0) elements.set(names[idId[element]!]!, element);
+  return elements;
+}
+
+/** The range of the blocks whose first text is inside an element. */
+function blocksIn({ blocks, textStart, textCount, openStart, closeEnd }: PageModel, element: number) {
+  // The columns are longer than what they hold.
+  const starts = textStart.subarray(0, textCount);
+  const firsts = blocks.firstText.subarray(0, blocks.count);
+  const from = (offset: number): number => firstFrom(firsts, firstFrom(starts, offset));
+  return { first: from(openStart[element]!), end: from(closeEnd[element]!) };
+}
+
+/** Tells whether an element outside of a list is no longer than a note, and has no heading of its own. */
+function isNote(model: PageModel, element: number): boolean {
+  const { text, flags } = model.blocks;
+  const { first, end } = blocksIn(model, element);
+  let length = 0;
+  for (let block = first; block < end && length <= MAX_NOTE; block++)
+    length += (flags[block]! & ElementFlag.heading) !== 0 ? MAX_NOTE + 1 : text[block]!.length + 1;
+  return length <= MAX_NOTE;
+}
+
+/** The blocks of a note that the page shows; none where most of them are a menu's. */
+function shownNotes(model: PageModel, first: number, end: number): number[] {
+  const shown: number[] = [];
+  let menu = 0;
+  for (let block = first; block < end; block++) {
+    if ((model.blocks.flags[block]! & NOT_SHOWN) !== 0) continue;
+    shown.push(block);
+    if (isMostlyLinks(model, block) && linksIn(model, block).some(([, id]) => id !== undefined)) menu++;
+  }
+  return menu > shown.length / 2 ? [] : shown;
+}
+
+/** Adds the heading directly above notes. */
+function withHeading({ blocks }: PageModel, notes: readonly number[], first: number): readonly number[] {
+  const isHeading = first > 0 && notes.length > 0 && (blocks.flags[first - 1]! & ElementFlag.heading) !== 0;
+  return isHeading && (blocks.flags[first - 1]! & NOT_SHOWN) === 0 ? [first - 1, ...notes] : notes;
 }
