@@ -9,6 +9,7 @@ import {
 } from "./block-features.ts";
 import { BLOCK_TREES, CONFIDENCE_TREES, CONTEXT_TREES, TYPE_TREES } from "./block-trees.ts";
 import {
+  atAddress,
   CONTEXT_FEATURES,
   computeContextFeatures,
   computePageFeatures,
@@ -87,10 +88,9 @@ export function chooseBlocks(
   const rows = computeBlockFeatures(tree, facts);
   const first = predict(models.blocks, rows);
   const { types } = models;
-  const typesAt = (address: string | null): Float32Array =>
-    typesOf(types, computePageFeatures({ facts, url: address, rows, p: first }));
-  const usualP = typesAt(USUAL_ADDRESS);
-  const typeP = typesAt(SHORT_ADDRESS);
+  const page = computePageFeatures({ facts, url, rows, p: first });
+  const usualP = typesOf(types, atAddress(page, USUAL_ADDRESS));
+  const typeP = typesOf(types, atAddress(page, SHORT_ADDRESS));
   const context = computeContextFeatures(tree, first, computeWordSums(tree, models.words));
   const p = predict(models.context, withPageTypes(context, usualP));
   const kept = contentBlocks(tree, { p, typeP, favor });
@@ -100,7 +100,7 @@ export function chooseBlocks(
   );
   return {
     ...kept,
-    pageType: likeliestOf(typesAt(url)),
+    pageType: likeliestOf(typesOf(types, page)),
     contentType: likeliestOf(usualP),
     confidence: Math.round(confidence * 100) / 100,
     verdicts: hasVerdicts ? verdictsOn(tree, { p, typeP, favor }) : null,

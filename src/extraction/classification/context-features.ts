@@ -258,6 +258,16 @@ const ADDRESS_PATTERNS: readonly RegExp[] = [
 const column = (name: string): number => BLOCK_FEATURES.indexOf(name);
 const HEADING_COLUMN = column("headingLevel");
 
+type Address = { readonly url: string | null; readonly path: string; readonly query: string };
+
+const OF_PATH: Readonly<Record<string, (address: Address) => number>> = {
+  pathDepth: ({ path }) => path.split("/").filter(Boolean).length,
+  pathLength: ({ path }) => path.length,
+  pathDashes: ({ path }) => path.split("-").length - 1,
+  pathDigits: ({ path }) => path.replace(/[^0-9]/g, "").length,
+  hasQuery: ({ query }) => flag(query !== ""),
+};
+
 const OWN = features<Page>({
   meanP: ({ p, all }) => meanOf(p, 0, all, 1),
   plateau: ({ plateau }) => plateau,
@@ -273,11 +283,7 @@ const OWN = features<Page>({
     sum(all.map((words, index) => (p[index]! > 0.2 && p[index]! < 0.8 ? words : 0))) / Math.max(sum(all), 1),
   currency: ({ rows }) => sumOf(rows, column("currency")),
   years: ({ rows }) => sumOf(rows, column("years")),
-  pathDepth: ({ path }) => path.split("/").filter(Boolean).length,
-  pathLength: ({ path }) => path.length,
-  pathDashes: ({ path }) => path.split("-").length - 1,
-  pathDigits: ({ path }) => path.replace(/[^0-9]/g, "").length,
-  hasQuery: ({ query }) => flag(query !== ""),
+  ...OF_PATH,
   isProductMeta: ({ type, facts }) => flag(/product/i.test(type) || facts.meta.has("product:price:amount")),
   isWebsiteMeta: ({ type }) => flag(/website/i.test(type)),
 });
@@ -294,11 +300,16 @@ const NAME_COUNT = GROUP_COUNT + STRUCTURE_COUNT;
 const NEAR_LEVELS = 5;
 const WIDTH_OF_BLOCK = BLOCK_FEATURES.length;
 
+const OF_URL = Object.fromEntries(
+  ADDRESS_PATTERNS.map((pattern, index) => [
+    `address${index}`,
+    ({ url }: Address) => flag(pattern.test(url ?? "")),
+  ]),
+);
+
 const OF_PAGE = joined<Page>(
   OWN,
-  each([...ADDRESS_PATTERNS.keys()], "address", ({ url }, pattern) =>
-    flag(ADDRESS_PATTERNS[pattern]!.test(url ?? "")),
-  ),
+  features<Page>(OF_URL),
   ...AVERAGED.map((name) =>
     features<Page>({
       [`kept.${name}`]: ({ rows, kept }) => meanOf(rows, column(name), kept),
@@ -327,21 +338,36 @@ type PageEvidence = {
 export const computePageFeatures = (evidence: PageEvidence): Float32Array =>
   rowsOf(OF_PAGE, [describe(evidence)]);
 
+const ADDRESS_COLUMNS = Object.entries({ ...OF_PATH, ...OF_URL }).map(
+  ([name, read]) => [PAGE_FEATURES.indexOf(name), read] as const,
+);
+
+/** The features of the same page at another address. */
+export function atAddress(features: Float32Array, url: string): Float32Array {
+  const moved = features.slice();
+  const address = addressOf(url);
+  for (const [column, read] of ADDRESS_COLUMNS) moved[column] = read(address);
+  return moved;
+}
+
+function addressOf(url: string | null): Address {
+  const parsed = URL.parse(url ?? "");
+  return { url, path: parsed?.pathname ?? "", query: parsed?.search ?? "" };
+}
+
 type Page = ReturnType<typeof describe>;
 
 /** Adds up the words of each block, of the page and of its likely content. */
 function describe(evidence: PageEvidence) {
   const { facts, url, rows, p } = evidence;
   const all = Float32Array.from(p, (_, index) => rows[index * WIDTH_OF_BLOCK]!);
-  const address = URL.parse(url ?? "");
   return {
     ...evidence,
+    ...addressOf(url),
     ...plateauOf(p, all),
     all,
     kept: all.map((words, index) => (p[index]! > 0.5 ? words : 0)),
     keptBlocks: p.reduce((count, value) => count + flag(value > 0.5), 0),
-    path: address?.pathname ?? "",
-    query: address?.search ?? "",
     type: facts.meta.get("og:type") ?? "",
   };
 }

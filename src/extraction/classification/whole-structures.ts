@@ -476,6 +476,8 @@ const FRAMES = tagsNamed("nav header form dialog button");
 const MAX_REFERENCE = 8;
 /** Longer text outside of a list is a part of the page, not a note. */
 const MAX_NOTE = 2000;
+/** What stands in a menu, a form or the footer of a site. */
+const IN_FRAME = -2;
 /** Nested lists are read once for each level, but all together no more than this many times the page's blocks. */
 const MOST_READ = 4;
 
@@ -489,29 +491,15 @@ export function withNotes(model: PageModel, chosen: Int32Array): Int32Array {
   const found = Array.from(chosen);
   const isChosen = new Uint8Array(model.blocks.count);
   for (const block of chosen) isChosen[block] = 1;
-  const seen = new Set<number>();
-  let noteOf: ((target: number) => number) | null = null;
-  let elements: ReadonlyMap<string, number> | null = null;
-  let left = MOST_READ * model.blocks.count;
+  const notes = new Notes(model);
   // The list grows on the way: notes refer to further works.
   for (const block of found) {
     if (isMostlyLinks(model, block)) continue;
-    for (const [anchor, id] of linksIn(model, block)) {
-      if (id === undefined) continue;
-      elements ??= elementsById(model);
-      noteOf ??= noteFinder(model);
-      const target = elements.get(id) ?? elements.get(decodeLoosely(id)) ?? -1;
-      const note = target > anchor && !seen.has(target) ? noteOf(target) : -1;
-      if (target > anchor) seen.add(target);
-      if (note < 0 || (note !== target && seen.has(note)) || left <= 0) continue;
-      seen.add(note);
-      const { first, end } = blocksIn(model, note);
-      left -= end - first;
-      for (const added of withHeading(model, shownNotes(model, first, end), first)) {
+    for (const [anchor, id] of linksIn(model, block))
+      for (const added of id === undefined ? [] : notes.at(anchor, id)) {
         if (isChosen[added] === 0) found.push(added);
         isChosen[added] = 1;
       }
-    }
   }
   return found.length === chosen.length
     ? chosen
@@ -541,34 +529,72 @@ function isMostlyLinks(model: PageModel, block: number): boolean {
   return linked > MAX_REFERENCE && linked > MAX_LINKED * statOf(model, block, TextStat.chars);
 }
 
-/**
- * Returns what finds the element of the whole note at a target; -1 where it is none: what is named notes, a list, or
- * a short piece of text without a heading.
- */
-function noteFinder(model: PageModel): (target: number) => number {
-  const { elementCount, elementEnd, names, parent, tag, classId, idId, groups } = model;
-  const isNamed = names.map((name) => name.length < 500 && NOTES_NAME.test(name));
-  let articleEnd = 0;
-  for (let element = 0; element < elementCount; element++)
-    if (PARTS.has(tag[element]!)) articleEnd = Math.max(articleEnd, elementEnd[element]!);
-  return (target) => {
+/** Finds the notes that links of a page lead to, each once. */
+class Notes {
+  readonly #model: PageModel;
+  readonly #seen = new Set<number>();
+  #left: number;
+  /** These are read with the first link to a place on the page. */
+  #elements: ReadonlyMap<string, number> | null = null;
+  #isNamed: readonly boolean[] = [];
+  #articleEnd = 0;
+
+  constructor(model: PageModel) {
+    this.#model = model;
+    this.#left = MOST_READ * model.blocks.count;
+  }
+
+  /** The blocks of the note that a link leads to, with the heading above; none where another link has led there. */
+  at(anchor: number, id: string): readonly number[] {
+    this.#elements ??= this.#prepare();
+    const target = this.#elements.get(id) ?? this.#elements.get(decodeLoosely(id)) ?? -1;
+    if (target <= anchor || this.#seen.has(target) || this.#left <= 0) return [];
+    this.#seen.add(target);
+    const holder = this.#holderOf(target);
+    const note = holder === IN_FRAME || holder >= 0 ? holder : this.#listOrText(target);
+    if (note < 0 || (note !== target && this.#seen.has(note))) return [];
+    this.#seen.add(note);
+    const { first, end } = blocksIn(this.#model, note);
+    this.#left -= end - first;
+    return withHeading(this.#model, shownNotes(this.#model, first, end), first);
+  }
+
+  #prepare(): ReadonlyMap<string, number> {
+    const { elementCount, elementEnd, names, tag } = this.#model;
+    this.#isNamed = names.map((name) => name.length < 500 && NOTES_NAME.test(name));
+    for (let element = 0; element < elementCount; element++)
+      if (PARTS.has(tag[element]!)) this.#articleEnd = Math.max(this.#articleEnd, elementEnd[element]!);
+    return elementsById(this.#model);
+  }
+
+  /** The outermost element around a target that is named notes; -1 for none. */
+  #holderOf(target: number): number {
+    const { parent, tag, classId, idId } = this.#model;
     let holder = -1;
+    for (let at = target; at >= 0 && tag[at] !== Tag.body; at = parent[at]!) {
+      // The footer of a site contains the small print of its offers.
+      if (FRAMES.has(tag[at]!) || (tag[at] === Tag.footer && at >= this.#articleEnd)) return IN_FRAME;
+      const isNamed = this.#isNamed[classId[at]!] || this.#isNamed[idId[at]!];
+      if (isNamed && !PARTS.has(tag[at]!)) holder = at;
+    }
+    return holder;
+  }
+
+  /** The list around a target, or else the short text without a heading that it stands in; -1 for none. */
+  #listOrText(target: number): number {
+    const { parent, tag, groups } = this.#model;
     let list = -1;
     let text = -1;
-    let level = 0;
-    for (let at = target; at >= 0 && tag[at] !== Tag.body; at = parent[at]!, level++) {
-      // The footer of a site contains the small print of its offers.
-      if (FRAMES.has(tag[at]!) || (tag[at] === Tag.footer && at >= articleEnd)) return -1;
-      if (PARTS.has(tag[at]!)) continue;
-      if (isNamed[classId[at]!] || isNamed[idId[at]!]) holder = at;
-      if (level > MAX_LEVELS || holder >= 0) continue;
-      if (list < 0 && level > 0 && LISTS.has(tag[at]!)) list = at;
-      if (text < 0 && NOTES.has(tag[at]!)) text = at;
-      if ((groups[at]! & FRAME_GROUPS & ~CARD_GROUP) !== 0) list = text = -2;
+    for (let at = target, level = 0; level <= MAX_LEVELS && at >= 0 && tag[at] !== Tag.body; level++) {
+      const kind = tag[at]!;
+      if (list < 0 && level > 0 && LISTS.has(kind)) list = at;
+      if (text < 0 && NOTES.has(kind)) text = at;
+      if (!PARTS.has(kind) && (groups[at]! & FRAME_GROUPS & ~CARD_GROUP) !== 0) list = text = -1;
+      at = parent[at]!;
     }
-    if (holder >= 0 || list >= 0) return holder >= 0 ? holder : list;
-    return text >= 0 && isNote(model, text) ? text : -1;
-  };
+    if (list >= 0) return list;
+    return text >= 0 && isNote(this.#model, text) ? text : -1;
+  }
 }
 
 function elementsById({ elementCount, idId, names }: PageModel): ReadonlyMap<string, number> {

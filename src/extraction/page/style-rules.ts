@@ -17,7 +17,8 @@ type Rule = {
   readonly body: string;
   /** Whether it applies to every element so named: it has no condition but names, and no medium. */
   readonly isSure: boolean;
-  readonly canHide: boolean;
+  /** Both are read when an element bears the name, which most rules never meet. */
+  canHide?: boolean;
   declarations?: Declarations;
 };
 
@@ -35,6 +36,7 @@ const MAX_RULES_OF_NAME = 100;
 export class StyleRules {
   /** By `.class`, `#id` or tag. */
   readonly #byName = new Map<string, Rule[]>();
+  readonly #withColours: boolean;
   #count = 0;
   /** Whether a sheet decides itself what the attribute `hidden` does. */
   namesHidden = false;
@@ -44,13 +46,13 @@ export class StyleRules {
    * @param withColours also keeps rules that set a colour alone, which tell something where all sheets are known
    */
   constructor(html: string, withColours: boolean) {
+    this.#withColours = withColours;
     forEachSheet(html, (sheet) => {
       if (sheet.length > MAX_SHEET_LENGTH) return;
       this.namesHidden ||= sheet.includes("[hidden");
       forEachRule(sheet, withColours ? TELLING : MOVING, (selectors, body, medium) => {
-        const rule = { body, medium, canHide: canHide(body, withColours) };
         for (const selector of splitOutside(selectors, ","))
-          if (selector.length <= MAX_SELECTOR) this.#add(selector.trim(), rule);
+          if (selector.length <= MAX_SELECTOR) this.#add(selector.trim(), body, medium);
       });
     });
   }
@@ -65,7 +67,11 @@ export class StyleRules {
 
   /** Tells whether a rule for one of these names can hide it. */
   canHide(names: readonly string[]): boolean {
-    return names.some((name) => this.#byName.get(name)?.some((rule) => rule.canHide && rule.isSure) ?? false);
+    const hides = (rule: Rule): boolean => {
+      rule.canHide ??= canHide(rule.body, this.#withColours);
+      return rule.isSure && rule.canHide;
+    };
+    return names.some((name) => this.#byName.get(name)?.some(hides) ?? false);
   }
 
   /**
@@ -87,10 +93,7 @@ export class StyleRules {
     return { sure: sure.sort((one, other) => one.weight - other.weight), possible };
   }
 
-  #add(
-    selector: string,
-    { body, medium, canHide }: Pick<Rule, "body" | "canHide"> & { readonly medium: Medium },
-  ): void {
+  #add(selector: string, body: string, medium: Medium): void {
     if (this.#count >= MAX_RULES || PSEUDO_ELEMENT.test(selector)) return;
     const own = selector.slice(lastCombinator(selector) + 1);
     const [plain = ""] = PLAIN.exec(own) ?? [];
@@ -101,7 +104,7 @@ export class StyleRules {
     // Layers are weaker than any rule outside of them, and later rules are stronger than equal ones before.
     const rank = ids * 10_000 + (names.length - ids) * 100 + (tag === "" ? 0 : 1);
     const weight = (medium === "layer" ? rank - 1e7 : rank) + this.#count++ / MAX_RULES;
-    const rule = { tag, names, weight, body, isSure: plain === selector && medium !== "some", canHide };
+    const rule = { tag, names, weight, body, isSure: plain === selector && medium !== "some" };
     for (const name of names.length === 0 ? [tag] : names) {
       const rules = this.#byName.get(name);
       if (rules === undefined) this.#byName.set(name, [rule]);
@@ -114,14 +117,17 @@ const PSEUDO_ELEMENT = /::|:(?:before|after|first-l)/i;
 const PLAIN = /^(?:\*|[a-z][\w-]*)?(?:[.#](?:[\w-]|[\u0080-\uffff]|\\[^\n])+)*/i;
 const CLASS_OR_ID = /[.#](?:[\w-]|[\u0080-\uffff]|\\[^\n])+/g;
 
+const COMBINATOR = /[\s>+~]/;
+
 /** Where the last combinator of a selector stands; -1 for none. */
 function lastCombinator(selector: string): number {
+  if (!COMBINATOR.test(selector)) return -1;
   let depth = 0;
   for (let at = selector.length - 1; at >= 0; at--) {
     const sign = selector[at]!;
     if (sign === ")" || sign === "]") depth++;
     else if (sign === "(" || sign === "[") depth--;
-    else if (depth === 0 && /[\s>+~]/.test(sign) && selector[at - 1] !== "\\") return at;
+    else if (depth === 0 && COMBINATOR.test(sign) && selector[at - 1] !== "\\") return at;
   }
   return -1;
 }
@@ -179,7 +185,7 @@ const KEPT: ReadonlySet<string> = new Set(
   `display visibility opacity filter scale transform translate clip clip-path overflow width height max-width
   max-height min-width min-height padding padding-top padding-bottom position left top right inset margin margin-left
   margin-top float white-space text-indent text-shadow font-size zoom color background-color background-image
-  background-clip content-visibility -webkit-text-fill-color animation animation-name transition will-change`.split(
+  background-clip content-visibility -webkit-text-fill-color animation animation-name transition will-change font background`.split(
     /\s+/,
   ),
 );
@@ -197,6 +203,7 @@ function readDeclarations(style: string): Declarations {
     if (colon < 0) continue;
     const written = unescaped(part.slice(0, colon)).trim().toLowerCase();
     const name = written.replace(ALIAS, "").replace(OVERFLOW, "overflow");
+    if (!KEPT.has(name)) continue;
     const whole = unescaped(part.slice(colon + 1)).toLowerCase();
     const value = whole.replace(/!\s*important\s*$/, "").trim();
     if (value === "" || (name === "display" && !DISPLAY.test(value))) continue;
@@ -206,7 +213,7 @@ function readDeclarations(style: string): Declarations {
       put("background-color", colourIn(value), isImportant);
       put("background-image", /url\(|gradient\(|image/.test(value) ? value : "none", isImportant);
       if (/\btext\b/.test(value)) put("background-clip", "text", isImportant);
-    } else if (KEPT.has(name)) put(name, value, isImportant);
+    } else put(name, value, isImportant);
   }
   return declarations;
 }
