@@ -278,7 +278,7 @@ describe("fetching", () => {
     const section = await fetch("docs://tool/api.html#functions-of-api");
     expect(section.content).toContain("## Functions");
     const { content } = await fetch("docs://tool/api.html#api.parse_url");
-    expect(content).toContain("**parse_url(text)**");
+    expect(content).toContain("**`parse_url(text)`**");
     expect(content).not.toContain("join_url");
     expect(content).not.toContain("## Functions");
   });

@@ -60,6 +60,7 @@ const MOSTLY_LINKS = 0.5;
 const LIKELY_DOCUMENTATION = 0.15;
 const LEAST_OF_DOCUMENTATION = 0.1;
 const LEAST_OF_LIKE_PLACES = 0.05;
+const LEAST_OF_HEADINGS = 0.2;
 
 /** The number of words in the container of the content: those that are kept, and all that readers see. */
 export type MainPart = { readonly kept: number; readonly total: number };
@@ -121,6 +122,8 @@ export function keepBlocks(tree: PageTree, judgement: Judgement, observe: Choice
   const listP = LISTS.reduce((sum, type) => sum + typeP[type]!, 0);
   if (listP < LIKELY_LIST) dropBeside(tree, isChosen, region);
   observe(isChosen, "tool");
+  if (region !== null) addHeadings(tree, judgement, region, isChosen);
+  observe(isChosen, "context");
   const keepsRepeats = typeP[DOCUMENTATION]! > SURELY_DOCUMENTATION;
   const blocks = withoutRepeats(tree, words, isChosen, region, keepsRepeats);
   return {
@@ -243,6 +246,17 @@ function opensSection(tree: PageTree, isChosen: Uint8Array, heading: number, nex
   if (next < 0 || isChosen[next] === 0) return false;
   const level = headingLevel(tree, tree.candidates[next]!);
   return level === 0 || level > headingLevel(tree, tree.candidates[heading]!);
+}
+
+/** Chooses the headings of chosen sections: nobody keeps a text without the words that say what it is about. */
+function addHeadings(tree: PageTree, { p }: Judgement, { isInside }: Region, isChosen: Uint8Array): void {
+  const { element, flags } = tree.model.blocks;
+  for (let index = tree.candidates.length - 2; index >= 0; index--) {
+    const block = tree.candidates[index]!;
+    const isShown = (flags[block]! & NOT_SHOWN) === 0 && isInside[element[block]!] === 1;
+    if (!isShown || headingLevel(tree, block) < 2 || p[index]! < LEAST_OF_HEADINGS) continue;
+    if (opensSection(tree, isChosen, index, index + 1)) isChosen[index] = 1;
+  }
 }
 
 /** Numbers the places of chosen blocks: equal numbers for equal tags and classes. */

@@ -1,6 +1,6 @@
 import type { Style } from "./style-rules.ts";
 
-const LENGTH = /^(\d*\.?\d+)(px|r?em|pt)?$/;
+const LENGTH = /^(\d{0,9}\.?\d{1,9})(px|r?em|pt)?$/;
 const UNITS: Readonly<Record<string, number>> = { em: 16, rem: 16, pt: 4 / 3 };
 
 /** A length in px, of letters of the usual size; NaN where only a browser knows. */

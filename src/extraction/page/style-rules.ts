@@ -220,7 +220,7 @@ function readDeclarations(style: string): Declarations {
 
 /** The size in the shorthand `font: italic 0/0 serif`; empty without one. */
 const sizeOfFont = (value: string): string =>
-  /(?:^|\s)(\d*\.?\d+(?:[a-z]{2,4}|%)?)(?=\s|\/|$)(?!\s+\d)/.exec(value)?.[1] ?? "";
+  /(?:^|\s)(\d{0,9}\.?\d{1,9}(?:[a-z]{2,4}|%)?)(?=\s|\/|$)(?!\s{1,9}\d)/.exec(value)?.[1] ?? "";
 
 /** The colour in the shorthand `background: #fff no-repeat`; transparent without one. */
 const colourIn = (value: string): string =>
@@ -277,12 +277,15 @@ function forEachSheet(html: string, visit: (sheet: string) => void): void {
 
 const VERBATIM = /<(?:!--|(?:style|script|noscript|template|textarea|title|xmp)(?=[\s/>]))/gi;
 const VERBATIM_NAME = /^<(?:(!--)|(\w+))/;
-const END_TAGS: Readonly<Record<string, RegExp>> = Object.fromEntries(
-  ["style", "script", "noscript", "template", "textarea", "title", "xmp"].map((name) => [
-    name,
-    new RegExp(`</${name}(?=[\\s/>])`, "gi"),
-  ]),
-);
+const END_TAGS: Readonly<Record<string, RegExp>> = {
+  style: /<\/style(?=[\s/>])/gi,
+  script: /<\/script(?=[\s/>])/gi,
+  noscript: /<\/noscript(?=[\s/>])/gi,
+  template: /<\/template(?=[\s/>])/gi,
+  textarea: /<\/textarea(?=[\s/>])/gi,
+  title: /<\/title(?=[\s/>])/gi,
+  xmp: /<\/xmp(?=[\s/>])/gi,
+};
 
 /** Wraps a style sheet that has a media query in `@media`. */
 function underMedia(startTag: string, sheet: string): string {

@@ -359,7 +359,7 @@ function isClosedBy(tag: number, attributes: StartTagAttributes): boolean {
 /** The size of letters in px; a usual one where only a browser knows. */
 function sizeIn(size: string, outer: number): number {
   if (size === "inherit") return outer;
-  const relative = /^(\d*\.?\d+)(em|%)$/.exec(size);
+  const relative = /^(\d{0,9}\.?\d{1,9})(em|%)$/.exec(size);
   if (relative) return Number(relative[1]) * outer * (relative[2] === "%" ? 0.01 : 1);
   const length = lengthOf(size);
   return Number.isNaN(length) ? SHOWN.fontSize : length;

@@ -49,7 +49,7 @@ export function canonicalSignature(element: ContentElement): ContentElement | un
   return undefined;
 }
 
-const TOOLS_AT_END = /(?:\s+(?:\[(?:src|source)\]|view source|source|[#¶]))+$/i;
+const TOOLS_AT_END = /(?:\s{1,20}(?:\[(?:src|source)\]|view source|source|[#¶])){1,4}$/i;
 
 /** Tells whether an element holds a bracket or two colons, no block, and so little that it may be a signature. */
 function isShort(element: ContentElement): boolean {
@@ -101,9 +101,9 @@ function linesOf(element: ContentElement): string {
     else {
       // Style sheets set spans apart that have no space between them.
       const isTight = before?.parent !== node.parent && /^[\w$]/.test(node.text);
-      if (isTight && KEYWORDS.has(/[A-Za-z]+$/.exec(text.slice(-20))?.[0] ?? "")) text += " ";
+      if (isTight && KEYWORDS.has(/[A-Za-z]{1,19}$/.exec(text.slice(-20))?.[0] ?? "")) text += " ";
       text += text.endsWith("\n")
-        ? node.text.replace(/\s*\n\s*/g, "")
+        ? node.text.replace(/\s+/g, (space) => (space.includes("\n") ? "" : space))
         : node.text.replace(/[ \t\n\f\r]+/g, " ");
       before = node;
     }
