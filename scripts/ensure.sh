@@ -14,6 +14,7 @@ chromium|chromium-browser|google-chrome|google-chrome-stable chromium fast?,slow
 Xvfb xvfb fast?,slow,all
 firefox-esr|firefox firefox-esr slow?,all?
 nginx nginx-light slow,all
+faketime faketime slow,all
 minisign minisign slow,all
 caddy caddy slow?,all?
 prometheus prometheus slow?,all?

@@ -149,7 +149,7 @@ const EVERYWHERE: ReadonlySet<string> = new Set([
   "413 The body is over 2 MiB",
   "415 The body is not application/json",
   "422 A parameter is wrong",
-  "429 More requests at once than the server takes",
+  "429 More requests or unread answers at once than the server takes",
   "500 A fault inside the server, or its disk",
   "503 The server is ending",
 ]);

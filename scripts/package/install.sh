@@ -66,7 +66,10 @@ main() {
   download "$place/$archive" "$work/$archive"
   check_sum
   gzip -dc "$work/$archive" >"$work/program.tar" || fail "$archive cannot be unpacked"
+  # A link would lead what follows to another file of this machine.
+  case $(LC_ALL=C tar -tvf "$work/program.tar" 2>/dev/null) in *" -> "* | *" link to "*) fail "$archive holds a link" ;; esac
   (cd "$work" && tar -xf program.tar article-extractor) || fail "$archive does not hold the program"
+  if [ -L "$work/article-extractor" ] || [ ! -f "$work/article-extractor" ]; then fail "$archive holds no file article-extractor"; fi
   chmod 755 "$work/article-extractor"
   said=$("$work/article-extractor" --version 2>&1) ||
     fail "the program does not run on this machine ($(uname -sm)): $said"
@@ -119,7 +122,12 @@ download() {
 }
 
 check_signature() {
-  if [ -z "$key" ] || ! has minisign; then return 0; fi
+  unchecked=
+  if [ -z "$key" ]; then unchecked="this installer knows no key"; elif ! has minisign; then unchecked="minisign is not on PATH"; fi
+  if [ -n "$unchecked" ]; then
+    echo "the signature was not checked, only the sum: $unchecked" >&2
+    return 0
+  fi
   download "$place/SHA256SUMS.minisig" "$work/SHA256SUMS.minisig"
   minisign -Vq -P "$key" -m "$work/SHA256SUMS" -x "$work/SHA256SUMS.minisig" >&2 || fail "the signature of $place/SHA256SUMS is wrong"
 }

@@ -10,6 +10,8 @@
  * `metadata`  candidates for title, date and byline, around content chosen by trees that saw no page of its domain:
  *             OUT/KIND.f32 (a row a candidate), OUT/KIND.jsonl ({set, id, url, texts} a page)
  * `texts`     the product's texts out of fold, to be scored as any other program's: OUT/texts/SET/ID.txt
+ * `addresses` how alike the product's texts of a page are at six addresses: pages of one text, pages of which a text has 1 % more
+ *             words than another, and in OUT each page with several (its words at each address)
  * `names`     the names of all features in the order of their columns, into the file OUT, which a test compares with the code
  *
  * The names of features stand beside them in OUT/NAME-features.json. The sets are the same in every step, in the same order.
@@ -28,6 +30,7 @@ import {
 } from "../../src/extraction/classification/block-features.ts";
 import {
   CHOICE_FEATURES,
+  chooseBlocks,
   computeChoiceFeatures,
   isBarePage,
 } from "../../src/extraction/classification/choose.ts";
@@ -45,8 +48,10 @@ import { readJsonLd, viewPage } from "../../src/extraction/metadata/metadata-pag
 import { describeTitles, TITLE_FEATURES } from "../../src/extraction/metadata/title.ts";
 import { readMetadata } from "../../src/extraction/metadata.ts";
 import { scanPage } from "../../src/extraction/page/scan.ts";
+import { countWords } from "../../src/extraction/text.ts";
 import { PAGE_TYPES } from "../../src/extraction/types.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
+import { ADDRESSES } from "../../test/support/addresses.ts";
 
 const [step = "", out = "", ...sets] = process.argv.slice(2);
 
@@ -111,7 +116,13 @@ async function chooser() {
     const p = second(tree.candidates.length);
     const typeP = types(PAGE_TYPES.length);
     const pageType = PAGE_TYPES[typeP.indexOf(Math.max(...typeP))] ?? null;
-    return { p, typeP, pageType, blocks: keepBlocks(tree, { p, typeP, favor: "balanced" }).blocks };
+    return {
+      p,
+      typeP,
+      pageType,
+      contentType: pageType,
+      blocks: keepBlocks(tree, { p, typeP, favor: "balanced" }).blocks,
+    };
   };
 }
 
@@ -206,22 +217,45 @@ async function writeTexts(): Promise<void> {
   const choose = await chooser();
   const options = { ...DEFAULT_EXTRACTION, renderings: [] };
   for await (const { set, id, scanned, tree } of readPages()) {
-    const { pageType, blocks: chosen } = choose(tree);
+    const { pageType, contentType, blocks: chosen } = choose(tree);
     const blocks = isBarePage(tree) ? tree.candidates : chosen;
     const jsonLd = readJsonLd(scanned.facts);
     const choice = {
       blocks,
       pageType,
-      contentType: pageType,
+      contentType,
       confidence: null,
       mainPart: null,
       isInside: null,
       verdicts: null,
     };
-    const { title } = readMetadata({ page: scanned, choice, jsonLd, url: null }, null);
+    const { titleInContent: title } = readMetadata({ page: scanned, choice, jsonLd, url: null }, null);
     const context = { url: null, base: null, jsonLd, title, image: null, options };
     await Bun.write(join(out, "texts", set, `${id}.txt`), renderPage(scanned, choice, context).text);
   }
+}
+
+async function compareAddresses(): Promise<void> {
+  const options = { ...DEFAULT_EXTRACTION, renderings: [] };
+  let [pages, equal, apart] = [0, 0, 0];
+  const several: string[] = [];
+  for await (const { set, id, scanned } of readPages()) {
+    const jsonLd = readJsonLd(scanned.facts);
+    const texts = ADDRESSES.map((url) => {
+      const choice = chooseBlocks(scanned, url, { favor: "balanced", hasVerdicts: false });
+      const { titleInContent: title } = readMetadata({ page: scanned, choice, jsonLd, url }, null);
+      return renderPage(scanned, choice, { url: null, base: null, jsonLd, title, image: null, options }).text;
+    });
+    pages++;
+    if (new Set(texts).size === 1) equal++;
+    else {
+      const counts = texts.map((text) => countWords(text));
+      if (Math.max(...counts) > 1.01 * Math.min(...counts)) apart++;
+      several.push(JSON.stringify({ set, id, counts }));
+    }
+  }
+  await Bun.write(out, several.map((line) => `${line}\n`).join(""));
+  process.stdout.write(`${pages} pages, ${equal} with one text, ${apart} with over 1 % more words\n`);
 }
 
 const names = {
@@ -239,6 +273,7 @@ const STEPS: Readonly<Record<string, () => Promise<unknown>>> = {
   choice: dumpChoice,
   metadata: dumpMetadata,
   texts: writeTexts,
+  addresses: compareAddresses,
   names: () => Bun.write(out, `${JSON.stringify(names, null, 1)}\n`),
 };
 await STEPS[step]?.();

@@ -3,7 +3,7 @@ import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { JobQueue } from "../crawler/index.ts";
 import { systemClock } from "../fetching/index.ts";
-import type { DatabaseReport, Postgres, PostgresQueueOptions, SharedHosts } from "../scale/index.ts";
+import type { Postgres, PostgresQueueOptions, SharedHosts } from "../scale/index.ts";
 import type { Settings } from "../settings/index.ts";
 
 export type { DatabaseReport, Postgres } from "../scale/index.ts";
@@ -65,19 +65,13 @@ export async function openReadyDatabase(parts: DatabaseParts): Promise<Postgres>
 /** As `checkReady`. */
 export const checkDatabase = async (database: Postgres, waitMs: number): Promise<void> =>
   (await loadScale()).checkReady(database, waitMs);
-
-/** As `inspect`, with the version of the schema that this program works with. */
-export async function inspectDatabase(
-  database: Postgres,
-): Promise<DatabaseReport & { readonly wantedVersion: number }> {
-  const { inspect, WANTED_VERSION } = await loadScale();
-  return { ...(await inspect(database)), wantedVersion: WANTED_VERSION };
-}
+/** As `checkSessions`. */
+export const checkSessions = async (database: Postgres) => (await loadScale()).checkSessions(database);
+/** As `inspect`. */
+export const inspectDatabase = async (database: Postgres) => (await loadScale()).inspect(database);
 
 /** As `migrate`; returns the schema's version before and after. */
-export async function migrateDatabase(
-  database: Postgres,
-): Promise<{ readonly before: number; readonly version: number }> {
+export async function migrateDatabase(database: Postgres) {
   const { migrate, WANTED_VERSION } = await loadScale();
   return { before: await migrate(database), version: WANTED_VERSION };
 }

@@ -1,6 +1,7 @@
 export type { App, ArticleSession } from "./app.ts";
 export {
   checkDatabase,
+  checkSessions,
   type DatabaseReport,
   inspectDatabase,
   migrateDatabase,

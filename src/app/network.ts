@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { FetcherPreference, Fetchers, Renderings } from "../articles/index.ts";
+import type { Damage } from "../base/damaged.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log, LogFields } from "../base/log.ts";
 import { HOME_PAGE, VERSION } from "../base/version.ts";
@@ -209,10 +210,16 @@ export function openBrowsingSession(
 ): BrowsingSession {
   const file = network.storageState ?? settings.storageStateFile;
   if (file === null) return createBrowsingSession(null, Date.now);
+  const isSettings =
+    settings.storageStateFile !== null && resolve(file) === resolve(settings.storageStateFile);
   const storage = openStorage({
     file,
     queueDirectory: settings.storageQueueDir,
-    takesUnowned: settings.storageStateFile !== null && resolve(file) === resolve(settings.storageStateFile),
+    takesUnowned: isSettings,
+    // A caller who names a file learns that it is damaged; nobody names that of the settings for a page.
+    ...(isSettings && {
+      onDamaged: (damage: Damage) => log.warning("a damaged storage state is put aside", damage),
+    }),
     maxEntries: settings.storageQueueMaxEntries,
     maxAgeMs: settings.storageQueueMaxAgeSeconds * 1000,
     retentionMs: settings.storageQueueRetentionSeconds * 1000,

@@ -91,6 +91,12 @@ export class Failure extends Error {
   }
 }
 
+/**
+ * A store or a database does not serve now. That is no page's failure: whoever records what a page failed with passes
+ * it on, as it does what is no `Failure` at all.
+ */
+export class Away extends Failure {}
+
 /** The work's result; null when it throws a `Failure`. What else it throws is a bug, and is passed on. */
 export const orNull = <T>(work: Promise<T>): Promise<T | null> =>
   work.catch((error: unknown) => {

@@ -25,7 +25,7 @@ export type ObjectHead = {
  * or the new one, never half of one, and everybody sees a finished write at once. Keys are relative: parts with `/`
  * between, in the form of `requireKey`. Calls may overlap; of two writes under one key the last to finish wins. Each
  * call has a deadline and repeats what is worth repeating.
- * Every call throws `Failure`: `store_unavailable` when the store is away or too slow, `cancelled`, `invalid_settings`
+ * Every call throws `Failure`: `store_unavailable` (`Away`) when the store is away or too slow, `cancelled`, `invalid_settings`
  * for missing credentials, and when the store refuses, `unreadable_input` or `unwritable_output`.
  */
 export type ObjectStore = {

@@ -1,7 +1,8 @@
+import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { Failure, type FailureRecord } from "./failure.ts";
 
-/** The first message of every worker: its code is loaded. */
-type Ready = { readonly kind: "ready" };
+/** The first message of every worker: its code is loaded. `statFile` is where Linux tells of the thread, else "". */
+type Ready = { readonly kind: "ready"; readonly statFile: string };
 
 /** A thread as the runtime has it. */
 type RuntimeThread = { post(message: unknown): void; terminate(): void };
@@ -53,6 +54,7 @@ export class WorkerThread<Request, Reply> {
   readonly #thread: RuntimeThread;
   readonly #options: WorkerThreadOptions<Reply>;
   #isReady = false;
+  #statFile = "";
   #isEnded = false;
   #timer: ReturnType<typeof setTimeout> | null = null;
 
@@ -76,7 +78,7 @@ export class WorkerThread<Request, Reply> {
         close();
       },
     });
-    this.startClock(startLimitMs, () =>
+    this.#startClock(startLimitMs, () =>
       this.lose(new Failure("internal", `${name} ${url} did not start within ${startLimitMs} ms`)),
     );
   }
@@ -90,8 +92,25 @@ export class WorkerThread<Request, Reply> {
     this.#thread.post(request);
   }
 
-  /** Calls `onOver` unless the clock is stopped or started anew before. */
-  startClock(limitMs: number, onOver: () => void): void {
+  /**
+   * Calls `onOver` with the limit in words when the thread has used this much CPU time, or, as it may wait for ever, ten
+   * times as much has passed; where the system does not tell a thread's CPU time, the time that passes counts.
+   */
+  limitWork(limitMs: number, onOver: (limit: string) => void): void {
+    const startedAt = performance.now();
+    const cpuBefore = cpuMsOf(this.#statFile);
+    const mostMs = cpuBefore === null ? limitMs : limitMs * 10;
+    const check = (): void => {
+      const clockLeft = startedAt + mostMs - performance.now();
+      const cpuLeft = limitMs - ((cpuMsOf(this.#statFile) ?? 0) - (cpuBefore ?? 0));
+      if (clockLeft <= 0) onOver(`${mostMs} ms`);
+      else if (cpuLeft <= 0) onOver(`${limitMs} ms of CPU time`);
+      else this.#startClock(Math.min(clockLeft, cpuLeft), check);
+    };
+    this.#startClock(limitMs, check);
+  }
+
+  #startClock(limitMs: number, onOver: () => void): void {
     this.stopClock();
     this.#timer = setTimeout(onOver, limitMs);
   }
@@ -119,6 +138,7 @@ export class WorkerThread<Request, Reply> {
     if (this.#isEnded) return;
     if (isReady(message)) {
       this.#isReady = true;
+      this.#statFile = message.statFile;
       this.stopClock();
       this.#options.onReady();
     } else this.#options.onReply(message);
@@ -140,7 +160,20 @@ export function serveRequests<Request, Reply>(
   onRequest: (request: Request) => void,
 ): void {
   scope.addEventListener("message", ({ data }) => onRequest(data));
-  scope.postMessage({ kind: "ready" });
+  const thread = "/proc/thread-self";
+  const statFile = existsSync(thread) ? `/proc/${readlinkSync(thread)}/stat` : "";
+  scope.postMessage({ kind: "ready", statFile });
+}
+
+/** The CPU time that a thread has used, in ms, which a hanging one cannot tell itself; null where the system does not. */
+function cpuMsOf(statFile: string): number | null {
+  try {
+    // proc(5): fields 14 and 15 are user and system time in units of 10 ms; the name before them may have blanks.
+    const fields = readFileSync(statFile, "latin1").split(") ")[1]?.split(" ").slice(11) ?? [];
+    return (Number(fields[0]) + Number(fields[1])) * 10;
+  } catch {
+    return null;
+  }
 }
 
 /**

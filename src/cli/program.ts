@@ -59,7 +59,13 @@ function readEgress(typed: Typed): string | null {
 }
 
 /** The application as a command sees it; dispose of `app` after use. */
-export type CommandApp = { readonly app: App; readonly program: Program; readonly log: Log };
+export type CommandApp = {
+  readonly app: App;
+  readonly program: Program;
+  readonly log: Log;
+  /** Tells the person that a database or a store is away, whatever the log's level is. */
+  readonly waits: Log;
+};
 
 /** Opens the application for the person who runs the program. @throws Failure `invalid_settings`, `invalid_usage` */
 export async function openCommandApp(
@@ -72,12 +78,13 @@ export async function openCommandApp(
   // Commands log nothing of their own accord, but a person has to know what their crawl waits for.
   const waits: Log = {
     ...silentLog,
-    warning: (message, { error } = {}) => parts.notices.warn(error ? `${message}: ${error}` : message),
+    warning: (message, { error, reason = error } = {}) =>
+      parts.notices.warn(reason ? `${message}: ${reason}` : message),
   };
   const { signal } = parts.io;
   const caller = { kind: "cli" } as const;
   const app = openApp(program, { shell: "cli", caller, extractsOnePage, person, log, waits, signal });
-  return { app, program, log };
+  return { app, program, log, waits };
 }
 
 /** The person at the terminal, or whoever writes into the pipe instead; a line break means "done". */

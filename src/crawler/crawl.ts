@@ -2,7 +2,6 @@ import { createErrorPages, Renderings } from "../articles/index.ts";
 import { onAbort } from "../base/abort.ts";
 import { Failure } from "../base/failure.ts";
 import type { LogFields } from "../base/log.ts";
-import type { Metrics } from "../base/metrics.ts";
 import type { RobotsCache } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { FrontierCounts } from "./frontier/frontier.ts";
@@ -26,6 +25,7 @@ export type CrawlDeps = Pick<
   | "authorizations"
   | "clock"
   | "log"
+  | "metrics"
   | "fallback"
   | "trustsNotModified"
 > & {
@@ -45,7 +45,6 @@ export type CrawlDeps = Pick<
    * that crawls; otherwise the engine's own threads do most of the work, later, and free less.
    */
   readonly collection: { readonly everyBytes: number; readonly isAtOnce: boolean };
-  readonly metrics: Metrics;
   /** Adds the request, the fetcher and timings to the log lines of each page. */
   readonly hasDiagnostics: boolean;
   readonly keepTold?: (() => Promise<void>) | undefined;

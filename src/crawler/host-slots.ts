@@ -1,7 +1,9 @@
 import { orAborted } from "../base/abort.ts";
+import { sinceSetMs } from "../base/clock.ts";
 import type { Database } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
-import type { Clock } from "../fetching/index.ts";
+import { type Clock, systemClock } from "../fetching/index.ts";
+import { MAX_PAUSE_MS } from "./frontier/schema.ts";
 
 /** A host's turn, which permits one request. */
 export type HostTurn = {
@@ -147,7 +149,8 @@ type SharedHostSlotsOptions = {
   readonly local: HostSlots;
   /** The database that all processes have open. */
   readonly database: Database;
-  readonly clock: SlotClock;
+  /** The time of the machine, which its processes have in common. */
+  readonly now?: () => number;
 };
 
 /** A process that ends during its turn blocks the host at most this long. */
@@ -173,19 +176,19 @@ const NO_ROW: HostRow = { last_start: 0, paused_until: 0, holder: null, held_unt
 export const createSharedHostSlots = (options: SharedHostSlotsOptions): HostSlots => new FileSlots(options);
 
 class FileSlots implements HostSlots {
-  readonly #options: SharedHostSlotsOptions;
+  readonly #options: Required<SharedHostSlotsOptions>;
   readonly #self = crypto.randomUUID();
   readonly #sql: ReturnType<typeof prepare>;
 
-  constructor(options: SharedHostSlotsOptions) {
-    const { database, clock } = options;
-    this.#options = options;
+  constructor({ now = Date.now, ...options }: SharedHostSlotsOptions) {
+    const { database } = options;
+    this.#options = { ...options, now };
     database.run(
       `CREATE TABLE IF NOT EXISTS host_slots (host TEXT PRIMARY KEY, last_start REAL NOT NULL,
        paused_until REAL NOT NULL, holder TEXT, held_until REAL NOT NULL) STRICT`,
     );
     this.#sql = prepare(database);
-    this.#sql.forget.run(clock.now() - KEEP_MS, clock.now());
+    this.#sql.forget.run(now() - KEEP_MS, now());
   }
 
   async take(host: string, options: TurnOptions): Promise<HostTurn> {
@@ -197,20 +200,20 @@ class FileSlots implements HostSlots {
     host: string,
     options: TurnOptions & { readonly patienceMs: number },
   ): Promise<HostTurn | number> {
-    const { local, clock } = this.#options;
+    const { local, now } = this.#options;
     const mine = await local.take(host, options);
     const turn = `${this.#self} ${crypto.randomUUID()}`;
     // Without a delay requests overlap, and only pauses are shared.
     const isShared = options.delayMs > 0;
     const look = (): number =>
-      isShared ? this.#tryTake(host, options.delayMs, turn) : this.#rowOf(host).paused_until - clock.now();
+      isShared ? this.#tryTake(host, options.delayMs, turn) : this.#rowOf(host).paused_until - now();
     try {
       for (let wait = look(); wait > 0; wait = look()) {
         if (wait > options.patienceMs) {
           mine.release();
           return wait;
         }
-        await clock.sleep(Math.min(wait, MAX_WAIT_MS), options.signal);
+        await systemClock.sleep(Math.min(wait, MAX_WAIT_MS), options.signal);
       }
     } catch (error) {
       mine.release();
@@ -220,10 +223,10 @@ class FileSlots implements HostSlots {
   }
 
   async pause(host: string, ms: number): Promise<number> {
-    const { local, clock } = this.#options;
+    const { local, now } = this.#options;
     await local.pause(host, ms);
-    this.#sql.pause.run(host, clock.now() + ms);
-    return this.#rowOf(host).paused_until - clock.now();
+    this.#sql.pause.run(host, now() + ms);
+    return this.#rowOf(host).paused_until - now();
   }
 
   restMs(host: string, delayMs: number): Promise<number> {
@@ -241,17 +244,23 @@ class FileSlots implements HostSlots {
   }
 
   #rowOf(host: string): HostRow {
-    return this.#sql.read.get(host) ?? NO_ROW;
+    const row = this.#sql.read.get(host) ?? NO_ROW;
+    const now = this.#options.now();
+    // After the clock was set back, the host's times keep their distances.
+    const aheadMs = Math.max(row.last_start - now, row.paused_until - now - MAX_PAUSE_MS);
+    return aheadMs > 0 ? (this.#sql.shift.get(host, aheadMs, row.paused_until) ?? row) : row;
   }
 
   /** Takes the host for this turn, or returns how long to wait. */
   #tryTake(host: string, delayMs: number, turn: string): number {
     return this.#options.database.transaction(() => {
       const row = this.#rowOf(host);
-      const now = this.#options.clock.now();
+      const now = this.#options.now();
       const wait = Math.max(row.paused_until, row.last_start + delayMs) - now;
-      if (wait > 0) return wait;
-      if (row.holder !== null && row.held_until > now) return POLL_MS;
+      // When the clock was set forward, another process may have asked the host just before.
+      const steadyMs = sinceSetMs();
+      if (wait > 0 || steadyMs < delayMs) return Math.max(wait, delayMs - steadyMs);
+      if (row.holder !== null && (row.held_until > now || steadyMs < TURN_MS)) return POLL_MS;
       this.#sql.hold.run(host, now, turn, now + TURN_MS);
       return 0;
     });
@@ -263,6 +272,10 @@ const prepare = (database: Database) => ({
     "DELETE FROM host_slots WHERE last_start < ? AND paused_until < ?",
   ),
   read: database.prepare<HostRow, [string]>("SELECT * FROM host_slots WHERE host = ?"),
+  shift: database.prepare<HostRow, [string, number, number]>(
+    `UPDATE host_slots SET last_start = last_start - ?2, paused_until = paused_until - ?2, held_until = held_until - ?2
+     WHERE host = ?1 AND paused_until = ?3 RETURNING *`,
+  ),
   hold: database.prepare<never, [string, number, string, number]>(
     `INSERT INTO host_slots VALUES (?1, ?2, 0, ?3, ?4)
      ON CONFLICT (host) DO UPDATE SET last_start = ?2, holder = ?3, held_until = ?4`,

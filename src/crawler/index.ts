@@ -39,9 +39,11 @@ export { MANIFEST_START, type ManifestEntry, manifestEntry, warningOf } from "./
 export { isInStateDirectory, STATE_DIRECTORY } from "./output.ts";
 export { CRAWL_RANGES, type CrawlPlan, createCrawlPlan } from "./plan.ts";
 export { type HostPace, type HostPaces, type HostRefusal, paceAfterRefusal } from "./politeness.ts";
+export { findFinishedJobs } from "./queue/finished.ts";
 export {
   type ClaimedJob,
   JOB_STATES,
+  type JobEnd,
   type JobEvent,
   type JobQueue,
   type JobQueueLimits,

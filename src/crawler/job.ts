@@ -1,5 +1,7 @@
 import { onAbort } from "../base/abort.ts";
+import { clockFrom } from "../base/clock.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
+import { isStoreUrl } from "../base/objects.ts";
 import { type CrawlDeps, CrawlRun } from "./crawl.ts";
 import type { Frontier, FrontierTallies } from "./frontier/frontier.ts";
 import { openSqliteFrontier, type SharedFrontierOptions } from "./frontier/open.ts";
@@ -63,7 +65,7 @@ export async function* runCrawlJob(
       await frontier.addWarning(warning);
     return { kind: "notice", notice: told };
   };
-  const disk = watchDisk(output, parts.clock);
+  const disk = watchDisk(output);
   const changes = options.changes ?? null;
   const leave = shared?.leave ?? null;
   const job = { plan, config, changes, parts, output, frontier, run, notice, disk, caller, leave };
@@ -117,8 +119,7 @@ async function openFrontier(
   };
   const { shared = null } = options;
   if (shared === null) {
-    const now = (): Date => new Date(parts.clock.now());
-    return openSqliteFrontier({ ...common, now, directory: output.stateDirectory });
+    return openSqliteFrontier({ ...common, now: clockFrom(Date.now()), directory: output.stateDirectory });
   }
   if (parts.openShared === null) throw new Failure("internal", "a shared crawl needs a database");
   return parts.openShared({ ...common, canLead: shared.canLead });
@@ -142,8 +143,12 @@ type Job = {
   readonly leave: AbortSignal | null;
 };
 
-async function* tellStart({ plan, frontier, run, notice, disk }: Job): AsyncGenerator<CrawlEvent, void> {
+async function* tellStart(job: Job): AsyncGenerator<CrawlEvent, void> {
+  const { plan, output, frontier, run, notice, disk } = job;
   const { jobId, startedAt, mode } = frontier.crawl;
+  // A copy of a folder may have been made before a page's file was there. In a bucket, the memory comes after the pages.
+  if (mode === "resumed" && !isStoreUrl(output.place))
+    await frontier.leaveLost?.((url) => output.sink.has(url));
   // This comes before any event: pages that were left out stop being outcomes, and progress must not decrease.
   if (frontier.state().leads) await run.takeUp();
   yield { kind: "started", jobId, startedAt, mode, progress: await run.progress() };
@@ -172,7 +177,7 @@ async function* tellPages({ run, notice, disk }: Job): AsyncGenerator<CrawlEvent
  * @returns null when the crawl is complete but not over: the lead was lost, and another process finishes it
  */
 async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary | null> {
-  const { parts, output, frontier, caller } = job;
+  const { output, frontier, caller } = job;
   const { jobId, startedAt } = frontier.crawl;
   if (error !== null && caller.aborted) await frontier.stop(error);
   const summary: CrawlSummary = {
@@ -180,7 +185,7 @@ async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary 
     state: error === null ? "completed" : error.code === "cancelled" ? "cancelled" : "failed",
     error,
     startedAt,
-    completedAt: new Date(parts.clock.now()).toISOString(),
+    completedAt: new Date(frontier.crawl.now()).toISOString(),
     ...(await countAll(job)),
     manifestPath: null,
   };
@@ -202,6 +207,10 @@ async function writeEnd(job: Job, summary: CrawlSummary): Promise<CrawlSummary> 
   try {
     await output.manifest?.write(manifestOf(frontier, { config, summary }));
     manifestPath = output.manifest?.path ?? null;
+    // In this order, a copy of the folder that is made meanwhile has what its manifest lists.
+    if (output.sink.removeRetired)
+      for await (const { url, change } of frontier.changes())
+        if (change === "gone") await output.sink.removeRetired(url);
     if (isComplete && changes !== null) await writeChanges(frontier, changes);
     if (isComplete) await frontier.finish();
     await output.save(frontier);
@@ -264,7 +273,7 @@ export async function* previewCrawl(
   signal: AbortSignal,
 ): AsyncGenerator<PlannedPage, void> {
   const politeness = new Politeness(plan, parts);
-  const scope = createScope(plan, parts.clock.now());
+  const scope = createScope(plan, Date.now());
   for await (const news of readStarts({ ...parts, plan, scope, politeness, authorizations }, signal)) {
     if (news.kind === "failed") onSitemapFailure(news.failure);
     if (news.kind !== "entries") continue;

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
-import { type FileHandle, mkdtemp, open, rm, statfs } from "node:fs/promises";
+import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { replaceFile } from "../base/atomic-file.ts";
 import { makePrivateDirectory } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
+import { freeBytesIn, LOW_DISK_BYTES } from "../base/free-disk.ts";
 import { isStoreUrl } from "../base/objects.ts";
 import { systemFailure } from "../base/system-error.ts";
-import type { Clock } from "../fetching/index.ts";
 import { createFileStore } from "../pages/index.ts";
 import { MANIFEST_START } from "./manifest.ts";
 import type {
@@ -35,9 +35,10 @@ export function createFileSink(directory: string): PageSink {
     put: ({ page }) => store.put(page),
     has: async (url) => (await store.get(url)) !== null,
     retire: async (url) => {
-      const name = await store.moveTo(join(directory, STATE_DIRECTORY, GONE_DIRECTORY), url);
+      const name = await store.copyTo(join(directory, STATE_DIRECTORY, GONE_DIRECTORY), url);
       return name === null ? null : `${STATE_DIRECTORY}/${GONE_DIRECTORY}/${name}`;
     },
+    removeRetired: (url) => store.delete(url),
   };
 }
 
@@ -133,19 +134,13 @@ async function refuseForeignManifest(directory: string): Promise<void> {
   );
 }
 
-/** A crawl warns when the disk has less free space than this. */
-const LOW_DISK_BYTES = 100 * 1024 * 1024;
-
 const DISK_EVERY_MS = 10_000;
 
 /** Checks the disk now and then, and reports once that free space is low. */
-export function watchDisk(
-  { stateDirectory, place }: Pick<OpenOutput, "stateDirectory" | "place">,
-  clock: Pick<Clock, "now">,
-): () => Promise<readonly CrawlNotice[]> {
+export function watchDisk({ stateDirectory, place }: Pick<OpenOutput, "stateDirectory" | "place">) {
   let nextAt = 0;
-  return async () => {
-    const now = clock.now();
+  return async (): Promise<readonly CrawlNotice[]> => {
+    const now = performance.now();
     if (now < nextAt) return [];
     nextAt = now + DISK_EVERY_MS;
     const freeBytes = await freeBytesIn(stateDirectory);
@@ -155,13 +150,4 @@ export function watchDisk(
     const directory = isStoreUrl(place) ? stateDirectory : place;
     return [{ kind: "low_disk", directory, freeBytes }];
   };
-}
-
-async function freeBytesIn(directory: string): Promise<number> {
-  try {
-    const { bavail, bsize } = await statfs(directory);
-    return Number(bavail) * Number(bsize);
-  } catch {
-    return Number.POSITIVE_INFINITY; // a file system that does not tell
-  }
 }

@@ -9,6 +9,7 @@ import {
 } from "../fetching/index.ts";
 import { hostOf, originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
+import { MAX_PAUSE_MS } from "./frontier/schema.ts";
 import type { HostSlots, HostTurn } from "./host-slots.ts";
 import type { CrawlPlan } from "./plan.ts";
 import type { Scope } from "./scope.ts";
@@ -112,14 +113,14 @@ export class Politeness {
 
   /**
    * Pauses a host that answered 429 or 503; see `HostPaces.noteRefusal`.
-   * @param answer.askedAt when the request went out, in ms since 1970
+   * @param answer.askedAt when the request went out, as `performance.now()`
    */
   pauseHost(
     host: string,
     answer: { readonly askedAt: number; readonly retryAfterMs: number | null },
     signal: AbortSignal,
   ): Promise<number> {
-    const askedMsAgo = this.#parts.clock.now() - answer.askedAt;
+    const askedMsAgo = performance.now() - answer.askedAt;
     const leastMs = Math.max(this.delayMs(host), MIN_PAUSE_MS);
     return this.#paces.noteRefusal(host, { askedMsAgo, retryAfterMs: answer.retryAfterMs, leastMs }, signal);
   }
@@ -166,7 +167,6 @@ export const PATIENCE_MS = 100;
 type GateParts = {
   readonly politeness: Politeness;
   readonly scope: Scope;
-  readonly clock: Pick<Clock, "now">;
 };
 
 /** Checks each request for one page: waits for the host's turn, and stops redirects that leave the crawl. */
@@ -177,7 +177,7 @@ export class PageGate {
   restMs = 0;
   /** The time spent waiting for turns, in ms. */
   waitedMs = 0;
-  /** The time when the last request went out, in ms since 1970. */
+  /** The time when the last request went out, as `performance.now()`. */
   askedAt = 0;
   requests = 0;
   #turn: HostTurn | null = null;
@@ -198,7 +198,7 @@ export class PageGate {
     const startedAt = performance.now();
     this.#turn = await this.#takeTurn(url.host, signal);
     this.waitedMs += performance.now() - startedAt;
-    this.askedAt = this.#parts.clock.now();
+    this.askedAt = performance.now();
     this.requests++;
   };
 
@@ -279,8 +279,6 @@ export interface HostPaces {
   adapt(host: string, delayMs: number, signal: AbortSignal): Promise<void>;
 }
 
-/** No crawl waits longer for a host; its pages fail instead, without another request. */
-const MAX_PAUSE_MS = 60 * 60 * 1000;
 /** A host that refuses this often in a row, with pauses of up to a minute in between, is closed as well. */
 const MAX_PAUSES = 10;
 

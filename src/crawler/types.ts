@@ -176,6 +176,8 @@ export interface PageSink {
    * @returns where it is now, null where nothing was there
    */
   retire?(url: PageUrl): Promise<string | null>;
+  /** Removes a page that `retire` has left in its place, because the last manifest listed it, when there is a new one. */
+  removeRetired?(url: PageUrl): Promise<void>;
   /**
    * Removes what an earlier put of this URL has left, if anything: its process lost the page before it could record an
    * outcome, and the page has none with a file.

@@ -10,7 +10,7 @@ import {
   visitPage,
 } from "../articles/index.ts";
 import { onAbort } from "../base/abort.ts";
-import { Failure, type FailureRecord } from "../base/failure.ts";
+import { Away, Failure, type FailureRecord } from "../base/failure.ts";
 import type { Log, LogFields } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import { wordsIn } from "../base/text.ts";
@@ -24,7 +24,7 @@ import {
   isRetryableStatus,
   isTransient,
   PRODUCT_TOKEN,
-  parseRetryAfterMs,
+  retryAfterMsOf,
 } from "../fetching/index.ts";
 import type { Page } from "../pages/index.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
@@ -149,7 +149,7 @@ async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
   }
   await politeness.learn(signal);
   const closedMs = politeness.closedMs(page.host);
-  if (closedMs > 0) return failed(attempt, closedHost(page, parts.clock.now() + closedMs));
+  if (closedMs > 0) return failed(attempt, closedHost(page, Date.now() + closedMs));
   const restMs = await politeness.restMs(page.host);
   return restMs > PATIENCE_MS ? putBack(attempt, restMs) : null;
 }
@@ -211,7 +211,7 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
     // A further fetch for the page, with the browser or after a refresh, may have failed.
     gate.release();
     if (isFetching) finishFetch(null);
-    if (attempt.signal.aborted || !(error instanceof Failure)) throw error;
+    if (attempt.signal.aborted || !(error instanceof Failure) || error instanceof Away) throw error;
     if (!deadline.isOver()) return error;
     return new Failure("timeout", `${page.url} took longer than the ${PAGE_DEADLINE_MS} ms that a page has`);
   }
@@ -302,10 +302,11 @@ async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict>
   const { page: answer } = visit;
   if (answer.status === 304) return unchanged(attempt, answer);
   if (isRetryableStatus(answer.status)) return afterRefusal(attempt, answer);
+  let article: FetchedArticle;
   try {
-    return await store(attempt, visit, articleOfVisit(attempt.page.url, visit));
+    article = articleOfVisit(attempt.page.url, visit);
   } catch (error) {
-    if (!(error instanceof Failure) || !isOfPage(error)) throw error;
+    if (!(error instanceof Failure)) throw error;
     const failure = error.toRecord();
     const absence = await afterAbsence(attempt, answer);
     if (absence) return absence;
@@ -317,6 +318,8 @@ async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict>
       (linkPage ? await store(attempt, visit, linkPage) : failed(attempt, failure, { visit }))
     );
   }
+  // Outside, since what the sink or the frontier fails with is no failure of the page.
+  return store(attempt, visit, article);
 }
 
 /** Tells whether a page is or was stored as an ordinary page, which an error page must not replace. */
@@ -336,22 +339,18 @@ async function afterAbsence(attempt: Attempt, answer: FetchedPage): Promise<Verd
   return gone(attempt, answer, await sink.retire(url));
 }
 
-// Failures of the sink or the frontier end the crawl.
-const isOfPage = ({ code }: Failure): boolean =>
-  code === "no_content" || code === "http_status" || code === "rate_limited";
-
 /** Handles a status that asks for another try; 429 and 503 also pause the whole host. */
 async function afterRefusal(attempt: Attempt, answer: FetchedPage): Promise<Verdict> {
   const { page, parts, gate } = attempt;
   const { clock, politeness } = parts;
-  const retryAfterMs = parseRetryAfterMs(answer.headers["retry-after"], clock.now());
+  const retryAfterMs = retryAfterMsOf(answer.headers);
   const isPause = answer.status === 429 || answer.status === 503;
   const host = new URL(answer.finalUrl).host;
   let waitMs = retryAfterMs ?? backOffDelayMs(page.tries + 1, clock.random);
   if (isPause) {
     const refusal = { askedAt: gate.askedAt, retryAfterMs };
     waitMs = await politeness.pauseHost(host, refusal, attempt.signal);
-    parts.onNotice({ kind: "host_paused", host, untilMs: clock.now() + waitMs });
+    parts.onNotice({ kind: "host_paused", host, untilMs: Date.now() + waitMs });
   }
   const isOpen = politeness.closedMs(page.host) === 0;
   const again = page.tries + 1 < parts.tries && isOpen ? tryAgain(attempt, waitMs) : null;
@@ -562,7 +561,7 @@ async function storeArticle(
             url: page.url,
             title,
             markdown,
-            extractedAt: new Date(parts.clock.now()).toISOString(),
+            extractedAt: new Date(parts.frontier.crawl.now()).toISOString(),
             wordCount,
             ...(language !== null && { language }),
             ...(date !== null && { date }),

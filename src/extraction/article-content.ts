@@ -1,12 +1,7 @@
 import type { PageUrl } from "../urls/index.ts";
 import { anchorsOf } from "./anchors.ts";
 import type { BlockVerdict, Choice } from "./classification/choose.ts";
-import {
-  WholeElements,
-  withNotes,
-  withWholeStructures,
-  withWholeTables,
-} from "./classification/whole-structures.ts";
+import { WholeElements, withNotes, withWholeStructures } from "./classification/whole-structures.ts";
 import {
   type RenderedContent as ContentRenderings,
   readContent,
@@ -52,6 +47,7 @@ export type RenderingContext = {
   readonly url: PageUrl | null;
   readonly base: PageUrl | null;
   readonly jsonLd: readonly JsonLdObject[];
+  /** The title that the content leaves out: the page's by what it says alone, since it has the same content everywhere. */
   readonly title: string | null;
   /** The address of the image that the page declares as its own. */
   readonly image: string | null;
@@ -66,7 +62,7 @@ export function renderPage(
   const { model } = page;
   const { pageType, contentType, confidence, mainPart } = choice;
   const wholes = new WholeElements(model);
-  const structures = withWholeStructures(wholes, withWholeTables(model, choice.blocks));
+  const structures = withWholeStructures(wholes, choice.blocks);
   const titled = withNotes(model, withCaptionsAndCode(model, structures));
   const { blocks, titleBlock } = withoutTitle(model, titled, title);
   const host = hostOf((base && URL.parse("/", base)?.href) ?? "");

@@ -10,7 +10,7 @@ import {
 import { type Choice, type ChoiceOptions, chooseBlocks } from "./classification/choose.ts";
 import { baseOf, canonicalOf, linksOf, refreshOf, robotsOf } from "./links.ts";
 import { makeOf } from "./make.ts";
-import { type JsonLdObject, readJsonLd } from "./metadata/metadata-page.ts";
+import { readJsonLd } from "./metadata/metadata-page.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 import { firstHeading, linksUnder, MAX_NOTICE_WORDS, sayMissing } from "./no-article.ts";
 import { ElementFlag, type ScannedPage } from "./page/page-model.ts";
@@ -72,8 +72,9 @@ async function extractPage(
   const base = baseOf(page.facts, url);
   const jsonLd = readJsonLd(page.facts);
   const choice = chooseBlocks(page, url, choiceOptions(options));
-  const metadata = readMetadata({ page, choice, jsonLd, url }, base);
-  const extracted = await extractArticle(page, { url, base, jsonLd, choice, metadata, options });
+  const { titleInContent, ...metadata } = readMetadata({ page, choice, jsonLd, url }, base);
+  const context = { url, base, jsonLd, title: titleInContent, image: metadata.image, options };
+  const extracted = await extractArticle(page, choice, { ...context, metadata });
   return {
     ...extracted,
     saysMissing: saysMissing(page, extracted.article),
@@ -97,33 +98,26 @@ const choiceOptions = ({ favor, renderings }: ExtractionOptions): ChoiceOptions 
   hasVerdicts: renderings.includes("blocks"),
 });
 
-type ArticleContext = {
-  readonly url: PageUrl | null;
-  readonly base: PageUrl | null;
-  readonly jsonLd: readonly JsonLdObject[];
-  readonly choice: Choice;
-  readonly metadata: Metadata;
-  readonly options: ExtractionOptions;
-};
+type ArticleContext = RenderingContext & { readonly metadata: Omit<Metadata, "titleInContent"> };
 
 async function extractArticle(
   page: ScannedPage,
+  choice: Choice,
   context: ArticleContext,
 ): Promise<Pick<Extraction, "article" | "emptySelection" | "linkPage">> {
-  const { choice, metadata, options } = context;
-  const rendering = { ...context, title: metadata.title, image: metadata.image };
+  const { options } = context;
   const { rendered, elements, unmatched } = await (options.engine === "readability"
-    ? renderClassic(page, rendering)
-    : renderContent(page, choice, rendering));
+    ? renderClassic(page, context)
+    : renderContent(page, choice, context));
   const articleOf = (content: RenderedContent) => composeArticle(page, content, context, unmatched);
   if (rendered !== null && countWords(rendered.text) > 0)
     return { article: await articleOf(rendered), emptySelection: null, linkPage: null };
   const { select: selector } = options;
   if (selector !== null) return { article: null, emptySelection: { selector, elements }, linkPage: null };
-  const titled = findTitle(page.model, metadata.title);
+  const titled = findTitle(page.model, context.title);
   const heading = titled < 0 ? firstHeading(page.model) : titled;
   const blocks = heading < 0 ? null : linksUnder(page.model, heading);
-  const linkPage = blocks && (await articleOf(renderPage(page, { ...choice, blocks }, rendering)));
+  const linkPage = blocks && (await articleOf(renderPage(page, { ...choice, blocks }, context)));
   return { article: null, emptySelection: null, linkPage };
 }
 

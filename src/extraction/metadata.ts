@@ -1,5 +1,6 @@
 import { isRecord } from "../base/json.ts";
 import { type PageUrl, resolveHref } from "../urls/index.ts";
+import { declaredAddress } from "./classification/choose.ts";
 import { loadTrees, predict, type Trees } from "./classification/trees.ts";
 import { pixels } from "./links.ts";
 import { BYLINE_FEATURES, describeBylines, listsPeople } from "./metadata/byline.ts";
@@ -35,13 +36,17 @@ export function readMetadata(input: MetadataInput, base: PageUrl | null) {
   const page = viewPage(input);
   const { facts, meta, siteName, lang } = page;
   const titles = describeTitles(page);
-  const title = ownTitle(page, titles.candidates, pickTitle(titles.rows, 0));
+  const titleHere = titleOf(page, titles);
+  const titleInContent = titleByPage(page, input.choice.contentType) ?? titleHere;
+  // A heading that the content leaves out is not lost.
+  const title = [titleHere, titleInContent].find((one) => (one?.headingIndex ?? -1) >= 0) ?? titleHere;
   const byline = chooseByline(describeBylines(page, titles.block), page.pageType);
   const { published, modified } = chooseDates(describeDates(page, titles.block), page.pageType);
   const keywords = readKeywords(page);
   const section = readSection(page);
   return {
     title: ownCopy(title?.text),
+    titleInContent: ownCopy(titleInContent?.text),
     byline: ownCopy(byline?.value),
     siteName: ownCopy(siteName),
     publishedDate: ownCopy(published?.value),
@@ -62,6 +67,17 @@ export function readMetadata(input: MetadataInput, base: PageUrl | null) {
       section: section?.source ?? null,
     },
   };
+}
+
+const titleOf = (page: MetadataPage, { candidates, rows }: ReturnType<typeof describeTitles>) =>
+  ownTitle(page, candidates, pickTitle(rows, 0));
+
+/** The title by what the page says alone; null where it is the one at this address. */
+function titleByPage(page: MetadataPage, pageType: PageType | null) {
+  const said = declaredAddress(page.facts);
+  if (said === page.url?.href && pageType === page.pageType) return null;
+  const alone = { ...page, url: new URL(said), pageType };
+  return titleOf(alone, describeTitles(alone));
 }
 
 // A substring would keep its whole page in memory.

@@ -11,8 +11,8 @@ export type ExtractorOptions = {
   /** The URL of the worker's module, as `new Worker` takes it. */
   readonly workerUrl: string | URL;
   /**
-   * The hard time limit for one page in milliseconds, from when a worker that has loaded its code takes it. A worker
-   * that exceeds it is terminated and replaced.
+   * The hard limit of CPU time for one page in milliseconds, from when a worker that has loaded its code takes it
+   * (see `WorkerThread.limitWork`). A worker that exceeds it is terminated and replaced.
    */
   readonly timeLimitMs: number;
   /** The time limit for a worker to load its code, in ms; beyond it, the page that waits for it fails. */
@@ -218,9 +218,8 @@ class PageWorker {
 
   /** Starts the page's time limit. The code is loaded, so only the page itself counts against it. */
   #begin(job: Job): void {
-    const limit = this.#options.timeLimitMs;
-    this.#thread.startClock(limit, () =>
-      this.end(new Failure("too_complex", `extracting ${this.#page()} took longer than ${limit} ms`)),
+    this.#thread.limitWork(this.#options.timeLimitMs, (limit) =>
+      this.end(new Failure("too_complex", `extracting ${this.#page()} took longer than ${limit}`)),
     );
     this.#thread.post(job.task);
   }

@@ -133,21 +133,14 @@ class FoundText {
   lacks(words: readonly string[]): boolean {
     if (words.length < 3) return false;
     if (this.wordCount < 3) return true;
-    this.#triples ??= triplesOf(this.#words ?? []);
-    let held = 0;
-    for (let at = 0; at + 2 < words.length; at++) if (this.#triples.has(tripleAt(words, at))) held++;
+    this.#triples ??= new Set(triplesOf(this.#words ?? []));
+    const held = triplesOf(words).filter((triple) => this.#triples?.has(triple)).length;
     return held <= MISSING_SHARE * (words.length - 2);
   }
 }
 
-function triplesOf(words: readonly string[]): Set<string> {
-  const triples = new Set<string>();
-  for (let at = 0; at + 2 < words.length; at++) triples.add(tripleAt(words, at));
-  return triples;
-}
-
-const tripleAt = (words: readonly string[], at: number): string =>
-  `${words[at]} ${words[at + 1]} ${words[at + 2]}`;
+const triplesOf = (words: readonly string[]): string[] =>
+  words.slice(2).map((third, at) => `${words[at]} ${words[at + 1]} ${third}`);
 
 const withoutTags = (html: string): string => html.replace(/<[^<>]{0,2000}>/g, " ");
 

@@ -33,7 +33,7 @@ export {
   displayUrl,
   isRetryableStatus,
   isTransient,
-  parseRetryAfterMs,
+  retryAfterMsOf,
   systemClock,
 } from "./http/tries.ts";
 export {

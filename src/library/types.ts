@@ -71,7 +71,7 @@ export type ExtractFromUrlOptions = ExtractOptions & {
 export type ExtractArticlesOptions = ExtractOptions & {
   /** The number of worker threads, at least 1; one less than the machine's cores by default. */
   readonly concurrency?: number | undefined;
-  /** The time limit of one page, in ms, after which it fails with `too_complex`. 60 000 by default. */
+  /** The limit of CPU time for one page, in ms, after which it fails with `too_complex`. 60 000 by default. */
   readonly timeLimitMs?: number | undefined;
 };
 

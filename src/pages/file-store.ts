@@ -1,4 +1,4 @@
-import { mkdir, rename, unlink } from "node:fs/promises";
+import { mkdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { asideOf, replaceFile } from "../base/atomic-file.ts";
 import { isMissing, systemFailure } from "../base/system-error.ts";
@@ -6,15 +6,15 @@ import type { DocumentUrl } from "../urls/index.ts";
 import { Catalog, readPages } from "./catalog.ts";
 import { formatPage, type Page } from "./page.ts";
 
-/** A store whose pages can be moved out of it. */
+/** A store whose pages can be copied out of it. */
 type FileStore = PageStore & {
   /**
-   * Moves a page's file unchanged to another directory on the same disk, which is created if needed.
+   * Copies a page's file unchanged to another directory, which is created if needed.
    * Repeating the call after a crash is safe.
    * @returns its name there, null when neither directory has the page
    * @throws Failure `unwritable_output`
    */
-  moveTo(other: string, url: DocumentUrl): Promise<string | null>;
+  copyTo(other: string, url: DocumentUrl): Promise<string | null>;
 };
 
 /**
@@ -32,11 +32,7 @@ export function createFileStore(directory: string): FileStore {
     async put(page) {
       const text = formatPage(page);
       try {
-        await mkdir(directory, { recursive: true });
-        const name = await catalog.claim(page.url);
-        const path = join(directory, name);
-        await replaceFile(path, text, { aside: asideOf(path, "page") });
-        return name;
+        return await write(directory, catalog, page.url, text);
       } catch (error) {
         throw systemFailure(
           error,
@@ -56,19 +52,15 @@ export function createFileStore(directory: string): FileStore {
         yield page;
       }
     },
-    async moveTo(other, url) {
+    async copyTo(other, url) {
       const there = catalogs.get(other) ?? new Catalog(other);
       catalogs.set(other, there);
       const found = await catalog.find(url);
       if (!found) return (await there.find(url))?.name ?? null;
       try {
-        await mkdir(other, { recursive: true });
-        const name = await there.claim(url);
-        await rename(join(directory, found.name), join(other, name));
-        catalog.release(url, found.name);
-        return name;
+        return await write(other, there, url, await readFile(join(directory, found.name)));
       } catch (error) {
-        throw systemFailure(error, "unwritable_output", `could not move the page ${url} to ${other}`);
+        throw systemFailure(error, "unwritable_output", `could not copy the page ${url} to ${other}`);
       }
     },
     async delete(url) {
@@ -84,6 +76,20 @@ export function createFileStore(directory: string): FileStore {
       }
     },
   };
+}
+
+/** @returns the name of the page's file in the directory */
+async function write(
+  directory: string,
+  catalog: Catalog,
+  url: DocumentUrl,
+  content: string | Buffer,
+): Promise<string> {
+  await mkdir(directory, { recursive: true });
+  const name = await catalog.claim(url);
+  const path = join(directory, name);
+  await replaceFile(path, content, { aside: asideOf(path, "page") });
+  return name;
 }
 
 /**

@@ -5,6 +5,7 @@ export { DEFAULT_S3_LIMITS, openObjectStore } from "./objects/open.ts";
 export { openPostgres, type Postgres } from "./postgres/postgres.ts";
 export {
   checkReady,
+  checkSessions,
   type DatabaseReport,
   inspect,
   migrate,

@@ -9,6 +9,7 @@ import {
 } from "../crawler/index.ts";
 import { waitingCounts } from "./frontier/open.ts";
 import type { Postgres } from "./postgres/postgres.ts";
+import { missingIn } from "./postgres/schema.ts";
 
 export type PostgresQueueOptions = JobQueueLimits & {
   /** Its schema has the tables; the queue leaves it open. */
@@ -22,6 +23,8 @@ export const openPostgresJobQueue = <Spec>(options: PostgresQueueOptions): JobQu
 const CHANNEL = "jobs";
 /** How long closing waits for a database that is away, in ms. */
 const GOODBYE_MS = 1000;
+/** How long a look at the schema may take, in ms. */
+const LOOK_MS = 500;
 const PRESENT = `interval '${PRESENCE_MS.lasts} ms'`;
 
 const inMs = (ms: number | string): string => `clock_timestamp() + ${ms} * interval '1 ms'`;
@@ -82,6 +85,11 @@ class PostgresJobQueue<Spec> extends SqlJobQueue<Spec> {
       `SELECT count(*) AS count FROM job_runner WHERE seen_at > clock_timestamp() - ${PRESENT}`,
     );
     return row?.count ?? 0;
+  }
+
+  async isWhole(): Promise<boolean> {
+    const hasty = this.#db.patient({ waitMs: 0, statementMs: LOOK_MS });
+    return (await missingIn(hasty)).length === 0;
   }
 
   onChange(listener: (id: string | null, isCancelled: boolean) => void): Disposable {

@@ -41,6 +41,12 @@ const MAX_WORDS = 10_000;
  * not disturb it. Opening takes a millisecond, and only what a search needs is read.
  */
 export class SearchIndex implements Disposable {
+  /** The document that was fetched last of all indexes of the process. */
+  static #last: {
+    readonly index: SearchIndex;
+    readonly document: number;
+    readonly content: StoredDocument;
+  } | null = null;
   readonly #segment: Segment;
   readonly #settings: SearchSettings;
   /** All searches share it, because most words of a snippet have been in an earlier one. */
@@ -117,7 +123,11 @@ export class SearchIndex implements Disposable {
   fetch(url: DocumentUrl): StoredDocument | null {
     this.#segment.requireWhole();
     const document = this.#segment.findDocument(url);
-    return document < 0 ? null : this.#segment.document(document);
+    if (document < 0) return null;
+    // Whoever reads a long one asks for part after part of it, and 19 MB take 100 ms.
+    if (SearchIndex.#last?.index !== this || SearchIndex.#last.document !== document)
+      SearchIndex.#last = { index: this, document, content: this.#segment.document(document) };
+    return SearchIndex.#last.content;
   }
 
   /**
@@ -136,6 +146,7 @@ export class SearchIndex implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    if (SearchIndex.#last?.index === this) SearchIndex.#last = null;
     this.#segment[Symbol.dispose]();
   }
 }

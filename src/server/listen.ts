@@ -6,6 +6,7 @@ import { systemCode } from "../base/system-error.ts";
 import type { AddressSet } from "../fetching/index.ts";
 import { clientOf, forwardedPrefix } from "./middleware/client.ts";
 import type { Exchange, Handler } from "./middleware/exchange.ts";
+import { isStream } from "./middleware/unread.ts";
 
 type ListenOptions = {
   readonly host: string;
@@ -31,6 +32,9 @@ export type Listener = {
 
 /** A connection that is silent for this long is closed, such as slow senders and forgotten keep-alives. */
 const IDLE_SECONDS = 30;
+
+/** A client that takes nothing of a long answer for this long is cut off. */
+const READING_SECONDS = 60;
 
 /**
  * For this long before the port is closed, answers announce that their connection ends. Closing the port
@@ -59,7 +63,7 @@ export function listen(options: ListenOptions): Listener {
       fetch: async (request, running) => {
         const response = await options.handler(toExchange(request, running, options));
         // A connection may be silent during work, but not after it.
-        running.timeout(request, IDLE_SECONDS);
+        running.timeout(request, isStream(response) ? READING_SECONDS : IDLE_SECONDS);
         if (isLeaving) response.headers.set("connection", "close");
         return response;
       },

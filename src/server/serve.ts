@@ -14,12 +14,14 @@ import { type Handler, inLayers, type Layer } from "./middleware/exchange.ts";
 import { refusedAtEnd, refuseWhileDraining } from "./middleware/limits.ts";
 import { observe } from "./middleware/observe.ts";
 import { guardOrigin, type OriginRules } from "./middleware/origin.ts";
+import type { UnreadLimits } from "./middleware/unread.ts";
 import { serveSwagger } from "./web/api-docs.ts";
 import { servePages, type WebPages } from "./web/pages.ts";
 
 /** Where a server listens, and whom it answers. */
 export type ServerPlace = Pick<OriginRules, "allowedHosts"> &
-  AccessOptions & {
+  AccessOptions &
+  UnreadLimits & {
     readonly host: string;
     readonly port: number;
     /** Lets several processes listen on the port. */

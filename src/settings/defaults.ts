@@ -50,7 +50,7 @@ export const DEFAULT_SEARCH: SearchSettings = {
 
 /** Time limits of extraction workers. */
 export const EXTRACTION_LIMITS = {
-  /** The time for one page; a fetch has its own deadline. */
+  /** The CPU time for one page; a fetch has its own deadline. */
   timeLimitMs: 60_000,
   /** The time for a worker to load its code. */
   startLimitMs: 60_000,
@@ -71,6 +71,6 @@ export const GARBAGE_COLLECTION = {
 export const INDEX_BUILD = {
   /** The memory for postings and their words, in bytes; larger builds spill to the disk. */
   memoryBytes: 160 * 1024 * 1024,
-  /** A worker that takes longer for one document counts as hanging: it is ended and the document is left out. */
+  /** A worker that takes more CPU time for one document counts as hanging: it is ended and the document is left out. */
   documentLimitMs: 120_000,
 } as const;

@@ -186,11 +186,19 @@ export const VARIABLES = {
     "encryption that is asked of buckets: AES256, aws:kms or aws:kms:KEY; unset: the bucket's own",
   ),
   maxConcurrentRequests: setting("ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS", integer(1, 100_000), 64).means(
-    "pages and new crawls that one process is asked for at once; over it the answer is 429",
+    "pages that one process is asked for at once, and as many requests about crawls; over it the answer is 429",
   ),
   maxPerClient: setting("ARTICLE_EXTRACTOR_MAX_PER_CLIENT", integer(1, 100_000), 32).means(
     "of these, those of one client (an IPv4 address, or the first 64 bits of an IPv6 one); over it the answer is 429",
   ),
+  maxUnreadBytes: setting("ARTICLE_EXTRACTOR_UNREAD_BYTES", byteCount, 512 * 1024 * 1024).means(
+    "bytes of answers that a process of a server keeps for clients that have not read them; over it the answer is 429",
+  ),
+  maxUnreadBytesPerClient: setting(
+    "ARTICLE_EXTRACTOR_UNREAD_BYTES_PER_CLIENT",
+    byteCount,
+    64 * 1024 * 1024,
+  ).means("of these, those of one client; an answer of any length when it has read all others"),
   maxQueuedJobs: setting("ARTICLE_EXTRACTOR_MAX_QUEUED_JOBS", integer(1, 1_000_000), 100).means(
     "crawl jobs that wait at most; over it the answer is 429",
   ),
@@ -216,7 +224,7 @@ export const VARIABLES = {
     "origins of other sites whose pages may call serve search, with commas between",
   ),
   searchMaxPerClient: setting("DOCS_SEARCH_MAX_PER_CLIENT", integer(1, 100_000), 100).means(
-    "requests of one client that a process of serve search has at once, waiting ones included; over it the answer is 429",
+    "requests of one client that a process of serve search has at once, waiting ones included, and as many of fetch_url; over it the answer is 429",
   ),
   searchApiKey: optionalText("DOCS_SEARCH_API_KEY").means(
     "key that callers of serve search must send; unset: none",

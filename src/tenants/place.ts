@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, readFileSync, statSync } from "node:
 import { link, rename, rm } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { makePrivateDirectory } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import { isRecord, parseJson } from "../base/json.ts";
 import type { Log } from "../base/log.ts";
@@ -10,7 +11,7 @@ import { isMissing, systemCode, systemFailure } from "../base/system-error.ts";
 import { isIndexOf, ownerOfIndex, type UnreadDocument } from "../search/index.ts";
 import type { TenantSettings } from "./settings.ts";
 import { isSameSource, realPathOf, repositoryOf, sitesOf, sourceOf } from "./source/identity.ts";
-import { makeStateDirectory, writeState } from "./state-file.ts";
+import { writeState } from "./state-file.ts";
 import type { SyncBook } from "./sync-book.ts";
 
 /** The deployment that a process works for. */
@@ -99,7 +100,7 @@ export class Place {
 
   /** Makes the place the tenant's before anything is written. @throws Failure `foreign_state` that names who has it */
   async claim(): Promise<void> {
-    makeStateDirectory(this.directory);
+    makePrivateDirectory(this.directory);
     for (;;) {
       const index = this.refusalOf(ownerOfIndex(this.indexPath));
       const refusal = this.refusal() ?? (index?.code === "foreign_state" ? index : null);

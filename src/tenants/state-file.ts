@@ -1,7 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { asideOf, replaceFile } from "../base/atomic-file.ts";
-import { makePrivateDirectory, PRIVATE_FILE_MODE } from "../base/database/index.ts";
+import { PRIVATE_FILE_MODE } from "../base/database/index.ts";
 import { systemFailure } from "../base/system-error.ts";
 
 /** Reads the value of a state file; null when there is no file, or its value is not valid. */
@@ -30,14 +30,5 @@ export async function writeWhole(path: string, content: string | Uint8Array, mod
     await replaceFile(path, content, { aside: asideOf(path, "sync"), ...(mode !== undefined && { mode }) });
   } catch (cause) {
     throw systemFailure(cause, "unwritable_output", `could not write ${path}`);
-  }
-}
-
-/** Creates a tenant's state directory for this user alone. @throws Failure `unwritable_output` */
-export function makeStateDirectory(directory: string): void {
-  try {
-    makePrivateDirectory(directory);
-  } catch (cause) {
-    throw systemFailure(cause, "unwritable_output", `the directory ${directory} cannot be made`);
   }
 }

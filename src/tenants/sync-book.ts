@@ -24,6 +24,7 @@ export type SyncRecord = {
   readonly needsBuild: boolean;
   /** The last syncs, newest last. */
   readonly history: readonly PastSync[];
+  /** The counts of the last or the running sync; null before the first. */
   readonly counts: SyncCounts | null;
   /** The number of documents in the last built index; null before the first build. */
   readonly documents: number | null;
@@ -47,9 +48,9 @@ type PastSync = {
 /** The number of syncs that a record keeps. */
 const MAX_HISTORY = 50;
 
-/** A history with a sync that has just ended. */
-export const withPast = (history: readonly PastSync[], sync: Omit<PastSync, "endedAt">): PastSync[] =>
-  [...history, { ...sync, endedAt: Date.now() }].slice(-MAX_HISTORY);
+/** A history with one more sync. */
+export const withPast = (history: readonly PastSync[], sync: PastSync): PastSync[] =>
+  [...history, sync].slice(-MAX_HISTORY);
 
 /** A record as it is read. */
 export type TenantRecord = SyncRecord & {

@@ -1,3 +1,4 @@
+import { clockFrom } from "../base/clock.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import {
@@ -298,15 +299,16 @@ export class Tenant implements AsyncDisposable {
     const write = (change: Partial<SyncRecord>): Promise<void> => begun.write(change);
     await write({ state: "queued" });
     const signal = AbortSignal.any([this.#ending.signal, begun.lost]);
+    const now = clockFrom(Date.now());
     let hasBegun = false;
     const onRunning = async (): Promise<void> => {
       if (hasBegun) return;
       hasBegun = true;
-      await write({ state: "running", lastStartedAt: Date.now() });
+      await write({ state: "running", lastStartedAt: now() });
     };
     try {
-      await work({ signal, onRunning, write });
-      await write({ state: "idle", lastCompletedAt: Date.now(), lastError: null });
+      await work({ signal, now, onRunning, write });
+      await write({ state: "idle", lastCompletedAt: now(), lastError: null });
       onEnd?.(codename, "success");
     } catch (error) {
       const failure = asFailure(error);
@@ -322,13 +324,13 @@ export class Tenant implements AsyncDisposable {
   }
 
   /** @returns whether the index has to be built */
-  async #syncDocuments({ signal, onRunning, write }: Work): Promise<boolean> {
+  async #syncDocuments({ signal, now, onRunning, write }: Work): Promise<boolean> {
     const { codename } = this.settings;
     if (this.#options.isOffline)
       throw new Failure("egress_refused", `Tenant '${codename}' is not synced: operation_mode is offline`);
     await using _ = await takeSyncSlot(this.#book, signal);
     await onRunning();
-    const startedAt = Date.now();
+    const startedAt = now();
     const before = await this.#readRecord();
     try {
       await this.#place.claim();
@@ -337,16 +339,15 @@ export class Tenant implements AsyncDisposable {
       const isChanged = counts.fetched + counts.removed > 0;
       const needsBuild = before.needsBuild || isChanged || !this.#index.isUsable;
       const done = { counts, needsBuild, syncedAt: startedAt, failures: 0, failedAt: null };
-      await write({ ...done, history: withPast(before.history, { startedAt, counts, error: null }) });
+      const sync = { startedAt, endedAt: now(), counts, error: null };
+      await write({ ...done, history: withPast(before.history, sync) });
       return needsBuild;
     } catch (error) {
       const failure = asFailure(error);
+      const sync = { startedAt, endedAt: now(), counts: null, error: failure.toRecord() };
+      const history = withPast(before.history, sync);
       if (failure.code !== "cancelled")
-        await write({
-          failures: before.failures + 1,
-          failedAt: Date.now(),
-          history: withPast(before.history, { startedAt, counts: null, error: failure.toRecord() }),
-        });
+        await write({ failures: before.failures + 1, failedAt: Date.now(), history });
       throw failure;
     }
   }
@@ -354,15 +355,15 @@ export class Tenant implements AsyncDisposable {
   /** Nothing is fetched for a folder: a sync only reads it into the index. */
   async #readFolder(work: Work): Promise<void> {
     const before = await this.#readRecord();
-    let startedAt = Date.now();
+    let startedAt = work.now();
     const onRunning = (): Promise<void> => {
-      startedAt = Date.now();
+      startedAt = work.now();
       return work.onRunning();
     };
     const remember = (counts: SyncCounts | null, error: FailureRecord | null): Promise<void> =>
       work.write({
         counts: counts ?? before.counts,
-        history: withPast(before.history, { startedAt, counts, error }),
+        history: withPast(before.history, { startedAt, endedAt: work.now(), counts, error }),
       });
     try {
       const { documents, unchanged } = await this.#buildInTurn({ ...work, onRunning });

@@ -1,11 +1,9 @@
 import type { Failure, FailureRecord } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import type { MatchCounts, SearchHit, SearchWish } from "../search/index.ts";
-import type { LeftOutCounts } from "./left-out.ts";
 import type { DeploymentId } from "./place.ts";
 import type { TenantSettings } from "./settings.ts";
 import type { SourceParts } from "./source/open-source.ts";
-import type { SyncCounts } from "./source/source.ts";
 import type { SyncBook, SyncRecord } from "./sync-book.ts";
 
 /** How indexes are built. */
@@ -21,6 +19,8 @@ type IndexBuilding = {
 /** A sync or a build that has begun. */
 export type Work = {
   readonly signal: AbortSignal;
+  /** Its clock, which is not set meanwhile; ms since 1970. */
+  readonly now: () => number;
   /** Called when it has begun, and does not wait any more. */
   readonly onRunning: () => Promise<void>;
   /** See `TenantWork`. */
@@ -48,17 +48,18 @@ export type SearchAnswer = {
 };
 
 /** The status of a tenant. */
-export type TenantStatus = {
+export type TenantStatus = Pick<
+  SyncRecord,
+  "state" | "lastError" | "isBuilding" | "counts" | "history" | "skippedFiles" | "leftOut" | "testQueries"
+> & {
   readonly codename: string;
   /** What people call it. */
   readonly displayName: string;
   readonly description: string;
   readonly source: TenantSettings["source"];
-  readonly state: "idle" | "queued" | "running";
   readonly lastStartedAt: Date | null;
   readonly lastCompletedAt: Date | null;
   readonly nextRunAt: Date | null;
-  readonly lastError: FailureRecord | null;
   /** Why the tenant is not up to date: the last error, or why there is no index to search; null when all is well. */
   readonly problem: FailureRecord | null;
   /** Null before the index was opened. */
@@ -68,17 +69,6 @@ export type TenantStatus = {
   /** The size of the index in bytes; null when there is none. */
   readonly indexBytes: number | null;
   readonly isSearchEnabled: boolean;
-  readonly isBuilding: boolean;
-  /** The counts of the last or the running sync; null before the first. */
-  readonly counts: SyncCounts | null;
-  /** The last syncs, newest last. */
-  readonly history: SyncRecord["history"];
-  /** The number of files that the last build left out although they should be documents. */
-  readonly skippedFiles: number;
-  /** All files that the last build left out. */
-  readonly leftOut: LeftOutCounts;
-  /** Hits of the example queries after the last build. */
-  readonly testQueries: SyncRecord["testQueries"];
 };
 
 /** What all tenants of a deployment work with. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import {
   chmodSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -99,6 +100,33 @@ describe("damaged state", () => {
     writeFileSync(join(root, "state/state.sqlite"), text);
     await using served = await Served.start(root);
     expect((await answers(served)).error).toBeNull();
+  });
+
+  test("counts of queries that are no database are put aside, said, and begun anew", async () => {
+    const root = writeDeployment({ query_log_days: 7 });
+    type Counts = { readonly queries: readonly { readonly query: string }[] };
+    const count = async (served: Served, query: string): Promise<void> => {
+      await answers(served);
+      await served.search(query);
+      await until(
+        async () => (await (await fetch(`${served.url}/analytics`)).json()) as Counts,
+        (counts) => JSON.stringify(counts).includes(query),
+      );
+    };
+    await using first = await Served.start(root);
+    await count(first, "proxies");
+    first.child.kill();
+    await first.child.exited;
+    const [name = ""] = readdirSync(join(root, "state")).filter((one) => /^queries.*\.sqlite$/.test(one));
+    writeFileSync(join(root, "state", name), "hello ".repeat(5000));
+    await using second = await Served.start(root);
+    await count(second, "hosts");
+    const { status, problems } = (await (await fetch(`${second.url}/health`)).json()) as {
+      readonly status: string;
+      readonly problems: readonly string[];
+    };
+    expect([status, problems]).toEqual(["degraded", [expect.stringContaining(`${name}.damaged-`)]]);
+    expect(second.said).toContain("the damaged log of queries is put aside");
   });
 
   test("a state directory that cannot be made leaves a server that says so", async () => {

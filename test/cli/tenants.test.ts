@@ -92,6 +92,29 @@ describe("search --library", () => {
     expect([...searched].sort()).toEqual(codenames);
   });
 
+  test.each([
+    ["package-lock.json", "weir 1.4, the nearest not above 1.9.0"],
+    ["bun.lock", "weir 1.4, the nearest not above 1.4.0"],
+    ["Cargo.lock", "weir 2.1, the nearest not above 2.1.0"],
+    ["requirements.txt", "weir 2.1"],
+  ])("a %s comes through a pipe, too", async (name, resolved) => {
+    const texts: Readonly<Record<string, string>> = {
+      "bun.lock":
+        '{\n  "lockfileVersion": 1,\n  "workspaces": { "": { "name": "x", "dependencies": { "weir": "1" } } },\n  "packages": { "weir": ["weir@1.4.0", "", {}, "sha512-x"], },\n}\n',
+      "Cargo.lock": 'version = 4\n\n[[package]]\nname = "weir"\nversion = "2.1.0"\n',
+      "requirements.txt": "# pinned\nweir==2.1\n",
+    };
+    if (texts[name]) writeFileSync(join(root, name), texts[name]);
+    for (const place of ["-", "/dev/stdin", "/dev/fd/0"]) {
+      const line = `cat ${name} | article-extractor search rotation --config ${config} --from-lockfile ${place} --json`;
+      const { exitCode, stdout } = await runShell(line, {
+        cwd: root,
+        env: { DOCS_SEARCH_STATE_DIR: "state" },
+      });
+      expect({ exitCode, resolved: JSON.parse(stdout).resolved[0] }).toEqual({ exitCode: 0, resolved });
+    }
+  });
+
   test("says to people what is searched, unless they want quiet", async () => {
     const said = await search("--library", "weir@1");
     expect(said.stderr).toBe("searching weir 1.4, the nearest not above 1\n");

@@ -17,6 +17,10 @@ const openPool = (
   limits: Partial<ExtractorOptions> = {},
 ): Extractor => createExtractor({ ...EXTRACTION_LIMITS, ...limits, workers, workerUrl });
 
+/** Other systems do not tell a thread's CPU time. */
+const isLinux = process.platform === "linux";
+const ofCpuTime = isLinux ? " of CPU time" : "";
+
 const PAGE = extractionTask(`<p>${SENTENCE}</p>`);
 const HANGING = extractionTask("hang");
 
@@ -90,7 +94,21 @@ describe("a pool of extraction workers", () => {
     const pages = [HANGING, HANGING, HANGING].map((task) => pool.extract(task));
     expect(await outcomesOf(pages)).toEqual(["too_complex", "too_complex", "too_complex"]);
     const failure = await failureOf(pages[1] as Promise<unknown>);
-    expect(failure.message).toBe("extracting https://site.test/dir/page took longer than 300 ms");
+    expect(failure.message).toBe(`extracting https://site.test/dir/page took longer than 300 ms${ofCpuTime}`);
+  });
+
+  test.skipIf(!isLinux)("charges a page for no time in which its thread has no processor", async () => {
+    await using pool = openPool(1, FAULTY_URL, { timeLimitMs: 300 });
+    expect(await outcomesOf([pool.extract(extractionTask("sleep 1000")), pool.extract(PAGE)])).toEqual([
+      "extracted",
+      "extracted",
+    ]);
+    // Ten times the limit ends a thread that waits for something that never comes.
+    const failure = await failureOf(pool.extract(extractionTask("sleep 60000")));
+    expect([failure.code, failure.message]).toEqual([
+      "too_complex",
+      "extracting https://site.test/dir/page took longer than 3000 ms",
+    ]);
   });
 
   test("fails no other page when one passes the time limit", async () => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { openSqliteFrontier } from "../../src/crawler/frontier/open.ts";
 import type { CrawlPlan } from "../../src/crawler/index.ts";
 import { crawlPlan } from "../support/crawling.ts";
-import { claim, type FrontierPlace, seed, settle } from "../support/frontier-steps.ts";
+import { claim, claimOne, type FrontierPlace, seed, settle } from "../support/frontier-steps.ts";
 import { makeVersion1 } from "../support/old-frontier.ts";
 import { failureOf } from "../support/test-fetcher.ts";
 import { describeFrontier } from "./frontier.contract.ts";
@@ -15,7 +15,7 @@ const open = (
   directory: string,
   plan: CrawlPlan = crawlPlan({ seeds: ["https://h.test/"] }),
   isFresh = false,
-  now = () => new Date(),
+  now = Date.now,
 ) =>
   openSqliteFrontier({
     directory,
@@ -38,7 +38,7 @@ const makePlace = async (): Promise<FrontierPlace> => {
   let now = 1_000_000;
   return {
     open: async (limits) =>
-      open(directory.path, crawlPlan({ seeds: ["https://h.test/"], ...limits }), false, () => new Date(now)),
+      open(directory.path, crawlPlan({ seeds: ["https://h.test/"], ...limits }), false, () => now),
     // The file stays as it is in this moment.
     async kill(frontier) {
       const left = `${directory.path}.left`;
@@ -120,3 +120,26 @@ test("says so when its file is no database, and --fresh replaces it", async () =
   await using fresh = open(directory.path, undefined, true);
   expect(fresh.crawl.mode).toBe("new");
 });
+
+test.each(["interrupted", "finished"])(
+  "goes on with a crawl that was %s before the clock was set back by days",
+  async (how) => {
+    await using directory = await makeDirectory();
+    const day = 24 * 60 * 60 * 1000;
+    const start = Date.now();
+    const plan = crawlPlan({ seeds: ["https://h.test/"] });
+    const first = open(directory.path, plan, false, () => start);
+    await first.add([seed("/")]);
+    const page = await claimOne(first, { isHostExclusive: true });
+    if (how === "finished") await settle(first, page, {});
+    else await first.retry(page, { waitMs: 4000, tries: 1, spentMs: 0 });
+    await first.freeHost(page, 3000);
+    if (how === "finished") await first.finish();
+    await first[Symbol.asyncDispose]();
+    await using again = open(directory.path, plan, false, () => start - 5 * day);
+    if (how === "finished") await again.add([seed("/")]);
+    const { pages, waitMs } = await again.claim({ count: 1, isHostExclusive: true });
+    expect([pages.length, waitMs]).toEqual(how === "finished" ? [1, null] : [0, 4000]);
+    expect(again.crawl.now()).toBeGreaterThanOrEqual(Date.parse(again.crawl.startedAt));
+  },
+);

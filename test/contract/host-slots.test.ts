@@ -1,3 +1,4 @@
+import { expect, test } from "bun:test";
 import { openDatabase } from "../../src/base/database/index.ts";
 import { createHostSlots, createSharedHostSlots } from "../../src/crawler/index.ts";
 import { systemClock } from "../../src/fetching/index.ts";
@@ -16,10 +17,32 @@ describeHostSlots("a SQLite file", async () => {
   const clock = { ...systemClock, now: () => Date.now() + skipped };
   const database = openDatabase({ path: ":memory:", name: "a test's state", access: { kind: "shared" } });
   return {
-    open: async () => createSharedHostSlots({ local: createHostSlots(clock), database, clock }),
+    open: async () => createSharedHostSlots({ local: createHostSlots(clock), database, now: clock.now }),
     skip: async (ms) => {
       skipped += ms;
     },
     [Symbol.asyncDispose]: async () => database.close(),
   };
+});
+
+test("slots in a file keep pace and pauses, and nothing longer, after the clock was set back", async () => {
+  let setBy = 0;
+  const now = () => Date.now() + setBy;
+  using stack = new DisposableStack();
+  const database = openDatabase({ path: ":memory:", name: "a test's state", access: { kind: "shared" } });
+  stack.defer(() => database.close());
+  const open = () => createSharedHostSlots({ local: createHostSlots(systemClock), database, now });
+  const [one, other] = [open(), open()];
+  const { signal } = new AbortController();
+  (await one.take("h.test", { delayMs: 200, signal })).release();
+  await one.pause("paused.test", 400);
+  (await one.take("paused.test", { delayMs: 200, signal })).release();
+  await one.pause("paused.test", 60_000);
+  setBy = -60 * 60 * 1000;
+  const startedAt = performance.now();
+  (await other.take("h.test", { delayMs: 200, signal })).release();
+  // The waiting itself is what is tested: the pace counts once more, and not for an hour.
+  expect(performance.now() - startedAt).toBeWithin(190, 60_000);
+  const rest = await other.takeSoon("paused.test", { delayMs: 200, patienceMs: 0, signal });
+  expect(rest).toBeWithin(50_000, 60_001);
 });

@@ -1,6 +1,8 @@
+import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { openSqliteJobQueue } from "../../src/crawler/index.ts";
+import { claim, type Spec, specOf, submit } from "../support/job-queue-steps.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { describeJobQueue } from "./job-queue.contract.ts";
 
@@ -20,4 +22,25 @@ describeJobQueue("SQLite", async () => {
         .map(({ name }) => readFileSync(join(path, name), "latin1"))
         .join(),
   };
+});
+
+test("jobs in a file wait no longer than any after the clock was set back, and end after they began", async () => {
+  let now = Date.now();
+  using place = temporaryDirectory();
+  const limits = { maxQueued: 5, maxRunning: 1, leaseMs: 15_000 };
+  const open = () => openSqliteJobQueue<Spec>({ ...limits, directory: place.path, now: () => now });
+  await using one = open();
+  await using other = open();
+  const { id } = await submit(one, "/a");
+  await one.handBack(await claim(one), 5000);
+  expect(await one.claim()).toBeNull();
+  now -= 5 * 24 * 60 * 60 * 1000;
+  expect(await claim(one)).toMatchObject({ id, spec: specOf("/a") });
+  expect(await other.claim()).toBeNull();
+  now -= 60 * 60 * 1000;
+  const again = await claim(other);
+  const startedAt = new Date(now + 60_000).toISOString();
+  await other.report(again, { startedAt, after: 0, events: [] });
+  await other.finish(again, { state: "completed", error: null, after: 0, events: [] });
+  expect(await one.get(id)).toMatchObject({ state: "completed", startedAt, completedAt: startedAt });
 });

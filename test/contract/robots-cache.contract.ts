@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { Away } from "../../src/base/failure.ts";
 import {
   createRobotsCache,
   DEFAULT_ROBOTS_TIMES,
@@ -125,6 +126,18 @@ function describeLifetimes({ serve, pass }: Parts): void {
 }
 
 function describeAnswers({ serve, open }: Parts): void {
+  test.each<[string, Error]>([
+    ["a store that is away", new Away("database_unavailable", "the database is away")],
+    ["what is no failure", new TypeError("a fault of ours")],
+  ])("%s before the request is no answer of the site, and the next to ask fetches", async (_, fault) => {
+    await using host = await serve(file(NO));
+    const url = `${host.site.origin}/no`;
+    const asked = host.cache.rulesFor(url, { beforeRequest: () => Promise.reject(fault) });
+    expect(await asked.catch((error) => error)).toBe(fault);
+    expect(await host.isOpen("/no")).toBe(false);
+    expect(await host.isOpen("/yes", await open())).toBe(true);
+  });
+
   test.each([
     [404, true],
     [401, true],

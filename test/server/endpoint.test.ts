@@ -132,6 +132,7 @@ describe("operations", () => {
       (await (await fetch(`${guarded.url}/health`, { headers })).json()) as unknown;
     const short = {
       status: "degraded",
+      problems: [],
       tenants: {},
       infrastructure: { operation_mode: "online", version: "0.0.0", processes: { configured: 1, alive: 1 } },
     };

@@ -7,7 +7,7 @@ import { addKey, openKeyFile, readKeys, removeKey } from "../../src/server/index
 import { runBinary } from "../support/binary.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { MCP_HEADERS } from "../support/mcp.ts";
-import { folderTenant, openIndexed, openSearchServer } from "../support/search-server.ts";
+import { folderTenant, openIndexed, openRegistry, openSearchServer } from "../support/search-server.ts";
 import { writeDeployment } from "../support/served.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 import { untilTrue } from "../support/until.ts";
@@ -63,6 +63,24 @@ const call = async (key: string, name: string, given: object): Promise<Record<st
   const { result } = await rpc(key, "tools/call", { name, arguments: given });
   return (result as { structuredContent: Record<string, unknown> }).structuredContent;
 };
+
+test("where the server keeps its files is shown to callers of all tenants only", async () => {
+  const place = join(scratch, "not there");
+  await using lost = openRegistry({
+    infrastructure: { allow_index_builds: true },
+    tenants: [folderTenant("harbour", {}, { docs_root_dir: place })],
+  });
+  lost.start();
+  await using server = openSearchServer(lost, { keys: openKeyFile(file, log) });
+  const read = async (key: string, path: string): Promise<string> =>
+    await (await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${key}` } })).text();
+  await untilTrue(async () => (await read(all, "/harbour/sync/status")).includes(place));
+  for (const path of ["/harbour/sync/status", "/tenants/status", "/health"]) {
+    expect(await read(all, path)).toContain(scratch);
+    expect(await read(some, path)).toContain("…/not there");
+    expect(await read(some, path)).not.toContain(scratch);
+  }
+});
 
 describe("who has a key", () => {
   test("comes in with any of them, and nobody else does", async () => {

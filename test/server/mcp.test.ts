@@ -190,6 +190,12 @@ describe("mistakes", () => {
     ["root_search", { tenant_codename: "silent", query: "x" }, "Search is disabled for tenant 'silent'"],
     ["root_search", { tenant_codename: "empty", query: "x" }, "Tenant 'empty' has no search index"],
     ["root_search", { tenant_codename: "tool" }, "query is required"],
+    [
+      "root_search",
+      { tenant_codename: "tool", query: "x", sizes: 3 },
+      'unknown argument "sizes"; there are tenant_codename, query, ',
+    ],
+    ["list_tenants", { all: true }, 'unknown argument "all"; there are none'],
     ["root_search", { tenant_codename: "tool", query: " \n\t" }, "query is required"],
     ["root_search", { query: "x", tenants: [7] }, "tenant_codename must be strings"],
     ["root_search", { query: "x", tenant_codename: "tool, nope" }, "Tenant 'nope' not found"],

@@ -7,7 +7,7 @@ import { serveLocal } from "../support/local.ts";
 import { postMcp } from "../support/mcp.ts";
 import { folderTenant, openRegistry, openSearchServer } from "../support/search-server.ts";
 import { Served, writeDeployment } from "../support/served.ts";
-import { until } from "../support/until.ts";
+import { until, untilTrue } from "../support/until.ts";
 
 const AUDIENCE = "https://docs.example/mcp";
 
@@ -34,10 +34,13 @@ async function createSigner(kid: string, alg: string): Promise<Signer> {
 let published: JWK[] = [];
 let isDown = false;
 let asked: string[] = [];
+/** What every answer of the issuer waits for; null while it answers at once. */
+let hanging: PromiseWithResolvers<void> | null = null;
 const issuerServer = forAllTests(
-  serveLocal((request): Response => {
+  serveLocal(async (request): Promise<Response> => {
     const { pathname } = new URL(request.url);
     asked.push(pathname);
+    await hanging?.promise;
     if (isDown) return new Response("down", { status: 500 });
     if (pathname === "/.well-known/oauth-authorization-server/realm")
       return Response.json({ issuer: ISSUER, jwks_uri: `${ISSUER}/keys` });
@@ -68,6 +71,17 @@ beforeEach(() => {
   isDown = false;
   asked = [];
 });
+
+/** Lets the issuer answer nothing until it is released. */
+function hang(): Disposable & { readonly release: () => void } {
+  const answers = Promise.withResolvers<void>();
+  const release = (): void => {
+    answers.resolve();
+    hanging = null;
+  };
+  hanging = answers;
+  return { release, [Symbol.dispose]: release };
+}
 
 const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1000) + seconds;
 
@@ -199,7 +213,9 @@ describe("the issuer's keys", () => {
     published = [ec.jwk, next.jwk];
     expect(await tokens.find(await signed(next))).toBeNull();
     expect(asked).toHaveLength(1);
-    now += 31_000;
+    now += 59_000;
+    expect(await tokens.find(await signed(next))).toBeNull();
+    now += 2000;
     expect(await tokens.find(await signed(next))).not.toBeNull();
     expect(await tokens.find(await signed(rsa))).toBeNull();
     const unknown = await signed(await createSigner("four", "ES256"));
@@ -214,7 +230,81 @@ describe("the issuer's keys", () => {
     isDown = true;
     now += 3_600_000;
     expect(await tokens.find(token)).not.toBeNull();
-    expect(registry.lines.join("\n")).toContain("the issuer's keys cannot be read");
+    await untilTrue(() => registry.lines.join("\n").includes("the issuer's keys cannot be read"));
+  });
+
+  test("hold for no more than a day without the issuer", async () => {
+    const tokens = verifier();
+    const token = await signed(rsa, { exp: inSeconds(200_000) });
+    expect(await tokens.find(token)).not.toBeNull();
+    isDown = true;
+    for (const hours of [1, 22]) {
+      now += hours * 3_600_000;
+      expect(await tokens.find(token)).not.toBeNull();
+    }
+    now += 2 * 3_600_000;
+    await expect(tokens.find(token)).rejects.toThrow("cannot be read");
+  });
+
+  test("that are known let nobody wait while the issuer hangs, which is asked once a minute", async () => {
+    const tokens = verifier({ jwksUrl: `${ISSUER}/keys` });
+    const token = await signed(rsa, { exp: inSeconds(7200) });
+    expect(await tokens.find(token)).not.toBeNull();
+    asked = [];
+    using issuer = hang();
+    const forged = await Promise.all(
+      Array.from({ length: 50 }, async (_, index) => signed({ ...stranger, kid: `forged ${index}` })),
+    );
+    const allRefused = async (): Promise<void> => {
+      for (const found of await Promise.all(forged.map(tokens.find))) expect(found).toBeNull();
+    };
+    await allRefused();
+    expect(asked).toEqual([]);
+    now += 60_000;
+    let hasRefused = false;
+    const refused = allRefused().finally(() => {
+      hasRefused = true;
+    });
+    expect(await tokens.find(token)).not.toBeNull();
+    expect(hasRefused).toBe(false);
+    await refused;
+    // Later minutes begin, and the keys grow old, while the issuer still has not answered.
+    for (let minute = 0; minute < 30; minute++) {
+      now += 60_000;
+      expect(await tokens.find(token)).not.toBeNull();
+      await allRefused();
+    }
+    expect(asked).toHaveLength(1);
+    isDown = true;
+    issuer.release();
+    // Each of these minutes has 50 forged tokens, and old keys.
+    for (let minute = 1; minute <= 5; minute++) {
+      const before = asked.length;
+      await until(
+        async () => (await tokens.find(token)) !== null && asked.length,
+        (count) => count === before + 1 || minute === 1,
+      );
+      await allRefused();
+      expect(asked.length - before).toBeLessThanOrEqual(1);
+      now += 60_000;
+    }
+    expect(asked.length).toBeGreaterThan(3);
+  });
+
+  test("that have just changed are waited for by the tokens that need them, if the issuer answers soon", async () => {
+    const tokens = verifier({ jwksUrl: `${ISSUER}/keys` });
+    expect(await tokens.find(await signed(rsa))).not.toBeNull();
+    const next = await createSigner("three", "ES256");
+    published = [ec.jwk, next.jwk];
+    now += 60_000;
+    using issuer = hang();
+    const waiting = [await signed(next), await signed(next)].map((token) => tokens.find(token));
+    await until(
+      () => asked.length,
+      (count) => count === 2,
+    );
+    issuer.release();
+    for (const found of await Promise.all(waiting)) expect(found).not.toBeNull();
   });
 
   test("that never came are asked for again after a while, and it is said that they are missing", async () => {
@@ -297,6 +387,24 @@ describe("a server that takes tokens", () => {
     expect(await codenames(await signed(rsa))).toEqual([]);
     expect(registry.lines.join("\n")).toContain('"key":"token of ann"');
     expect(registry.lines.join("\n")).not.toContain(token);
+  });
+
+  test("answers calls with known keys while forged tokens make it ask an issuer that hangs", async () => {
+    const tokens = verifier();
+    await using server = openSearchServer(registry, { tokens });
+    const token = await signed(rsa, { exp: inSeconds(7200) });
+    expect((await listTenants(server.url, token)).status).toBe(200);
+    now += 3_600_000;
+    asked = [];
+    using _ = hang();
+    const forged = await signed({ ...stranger, kid: "forged" }, { exp: inSeconds(7200) });
+    const refused: Promise<Response>[] = [];
+    for (let call = 0; call < 25; call++) {
+      refused.push(listTenants(server.url, forged), listTenants(server.url, forged));
+      expect((await listTenants(server.url, token)).status).toBe(200);
+    }
+    for (const response of await Promise.all(refused)) expect(response.status).toBe(401);
+    expect(asked).toHaveLength(1);
   });
 
   test("that takes none has no such document", async () => {

@@ -14,8 +14,10 @@ const files = (names: string, ...mayImport: string[]): Readonly<Record<string, R
   Object.fromEntries(names.split(" ").map((name) => [`base/${name}`, { isOneFile: true, mayImport }]));
 
 const BASE_FILES = {
-  ...files("abort atomic-file detect-language earlier-names event-loop failure fair-queue json nearest text"),
-  ...files("url-secrets version"),
+  ...files(
+    "abort atomic-file clock damaged detect-language earlier-names event-loop failure fair-queue free-disk json",
+  ),
+  ...files("nearest text url-secrets version"),
   ...files("system-error worker-thread", "base/failure"),
 };
 const OBSERVING_FILES = {
@@ -35,7 +37,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   ...BASE_FILES,
   ...OBSERVING_FILES,
   urls: { mayImport: [] },
-  "base/database": { mayImport: ["base/failure", "base/system-error", "base/log"] },
+  "base/database": {
+    mayImport: ["base/clock", "base/damaged", "base/failure", "base/system-error", "base/log"],
+  },
   "base/database-url": { isOneFile: true, mayImport: ["base/failure", "base/nearest", "base/system-error"] },
   "base/objects": { isOneFile: true, mayImport: ["base/failure"] },
   fetching: { mayImport: OBSERVED_BASE },

@@ -1,9 +1,10 @@
 import { type SQLQueryBindings, Database as Sqlite } from "bun:sqlite";
-import { chmodSync, closeSync, mkdirSync, openSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, closeSync, mkdirSync, openSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { type Damage, putAside } from "../damaged.ts";
 import { Failure } from "../failure.ts";
 import type { Log } from "../log.ts";
-import { systemCode, systemReason } from "../system-error.ts";
+import { systemCode, systemFailure, systemReason } from "../system-error.ts";
 
 /** A prepared statement with positional parameters. Each call throws what `openDatabase` throws. */
 export type Query<Row, Parameters extends SQLQueryBindings[]> = {
@@ -34,6 +35,8 @@ type DatabaseOptions = {
    * it. Shared: other processes may have it open, and waits for their writes are short.
    */
   readonly access: { readonly kind: "exclusive"; readonly refusal: string } | { readonly kind: "shared" };
+  /** Where given, a damaged file is put aside, said here, and replaced by an empty one. */
+  readonly onDamaged?: ((damage: Damage) => void) | undefined;
 };
 
 /** How much of a file is kept in memory; a large file's rest is left to the system's page cache. */
@@ -52,6 +55,33 @@ const SHARED_BUSY_MS = 5_000;
  * than 5 s; `unreadable_input` when it is not a database; `unwritable_output`
  */
 export function openDatabase(options: DatabaseOptions): Database {
+  if (!options.onDamaged) return openFile(options);
+  try {
+    return openWhole(options);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== "unreadable_input") throw error;
+    const damage = putAside(options.path, error.message);
+    for (const suffix of ["-wal", "-shm"]) rmSync(options.path + suffix, { force: true });
+    options.onDamaged(damage);
+    return openWhole(options);
+  }
+}
+
+/** Opens a file and reads all of it, since damage in its middle would be met by a request. */
+function openWhole(options: DatabaseOptions): Database {
+  const database = openFile(options);
+  try {
+    const [row] = database.prepare<{ quick_check: string }>("PRAGMA quick_check(1)").all();
+    if (row?.quick_check === "ok") return database;
+    throw new Failure("unreadable_input", `${options.path} is damaged`);
+  } catch (error) {
+    // A file that merely cannot be read now is closed too; only a damaged one is moved aside.
+    database.close();
+    throw error;
+  }
+}
+
+function openFile(options: DatabaseOptions): Database {
   const translated = <T>(work: () => T): T => {
     try {
       return work();
@@ -170,45 +200,27 @@ export function openSharedState(
   const path = join(directory, "state.sqlite");
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
-    return { database: openWhole(path, log), isShared: true };
+    return { database: openState(path, log), isShared: true };
   } catch (error) {
     if (error instanceof Failure && error.code === "invalid_settings") throw error;
     const message = error instanceof Error ? error.message : String(error);
     log.warning("state is kept in memory only", { path, error: message });
-    return { database: openShared(":memory:"), isShared: false };
+    return { database: openState(":memory:", log), isShared: false };
   }
 }
 
-const openShared = (path: string): Database =>
-  openDatabase({ path, name: "the server's state", access: { kind: "shared" } });
-
-function openWhole(path: string, log: Log): Database {
-  try {
-    return openChecked(path);
-  } catch (error) {
-    if (!(error instanceof Failure) || error.code !== "unreadable_input") throw error;
-    log.warning("damaged state is put aside", { path, as: `${path}.damaged`, error: error.message });
-    renameSync(path, `${path}.damaged`);
-    for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
-    return openChecked(path);
-  }
-}
-
-function openChecked(path: string): Database {
-  const database = openShared(path);
-  try {
-    const [row] = database.prepare<{ quick_check: string }>("PRAGMA quick_check(1)").all();
-    if (row?.quick_check !== "ok") throw new Failure("unreadable_input", `${path} is damaged`);
-    // So far a table has only been added to, and the file has no version; a later program raises it when that ends.
-    const version =
-      database.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
-    if (version === 0) return database;
-    throw new Failure("invalid_settings", `${path} holds the state of a newer version of this program`);
-  } catch (error) {
-    // A file that merely cannot be read now is closed too; only a damaged one is moved aside.
-    database.close();
-    throw error;
-  }
+function openState(path: string, log: Log): Database {
+  const database = openDatabase({
+    path,
+    name: "the server's state",
+    access: { kind: "shared" },
+    onDamaged: (damage) => log.warning("damaged state is put aside", damage),
+  });
+  // So far a table has only been added to, and the file has no version; a later program raises it when that ends.
+  const version = database.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
+  if (version === 0) return database;
+  database.close();
+  throw new Failure("invalid_settings", `${path} holds the state of a newer version of this program`);
 }
 
 /** The mode of files that hold state: only the program's user may read them, whatever the directory allows. */
@@ -218,11 +230,15 @@ const PRIVATE_DIRECTORY_MODE = 0o700;
 /**
  * Creates one of our directories for its user alone, and closes one that an earlier version left open to
  * others. Directories above it are made with the system's default mode, since they may hold files for others.
- * @throws Error of the file system when it cannot be made
+ * @throws Failure `unwritable_output`
  */
 export function makePrivateDirectory(path: string): void {
-  mkdirSync(dirname(path), { recursive: true });
-  mkdirSync(path, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    mkdirSync(path, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+  } catch (error) {
+    throw systemFailure(error, "unwritable_output", `could not make the directory ${path}`);
+  }
   tighten(path, PRIVATE_DIRECTORY_MODE);
 }
 

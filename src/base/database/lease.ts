@@ -1,6 +1,7 @@
 import { Database as Sqlite } from "bun:sqlite";
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { sinceSetMs } from "../clock.ts";
 import type { Database } from "./database.ts";
 
 /**
@@ -20,6 +21,9 @@ export interface Leases {
   /** The present holder; null when nobody holds the lease or its holder has died. */
   holder(name: string): Promise<string | null>;
 }
+
+/** Others than a lease's holder let it run for at least this long after the clock was set, in ms. */
+const LEAST_MS = 15_000;
 
 /**
  * Leases in a SQLite file, which all processes that share the work have open.
@@ -51,17 +55,24 @@ export function openLeases(
   const find = database.prepare<{ owner: string }, [string, number]>(
     "SELECT owner FROM leases WHERE name = ? AND expires_at > ?",
   );
+  const cut = database.prepare<never, [string, number]>(
+    "UPDATE leases SET expires_at = ?2 WHERE name = ?1 AND expires_at > ?2",
+  );
+  // Just after the clock was set forward, every lease seems to have run out until its holder renews it.
+  const overAt = (): number => (sinceSetMs() < LEAST_MS ? 0 : now());
   const takeFree = (name: string, owner: string, ttlMs: number): number | null =>
-    take.get(name, owner, now() + ttlMs, now())?.fence ?? null;
+    take.get(name, owner, now() + ttlMs, overAt())?.fence ?? null;
   const holderNow = (name: string): string | null => {
-    const owner = find.get(name, now())?.owner ?? null;
+    const owner = find.get(name, overAt())?.owner ?? null;
     return owner === null || hasDied(owner) ? null : owner;
   };
   return {
     async take(name, owner, ttlMs) {
       const fence = takeFree(name, owner, ttlMs);
       if (fence !== null) return fence;
-      const other = find.get(name, now())?.owner;
+      // A lease from before the clock was set back would be held for hours.
+      cut.run(name, now() + Math.max(ttlMs, LEAST_MS));
+      const other = find.get(name, overAt())?.owner;
       if (other === undefined || !hasDied(other)) return null;
       release.run(name, other);
       return takeFree(name, owner, ttlMs);

@@ -1,4 +1,10 @@
-import { inspectDatabase, migrateDatabase, openDatabase, type Postgres } from "../../app/index.ts";
+import {
+  checkSessions,
+  inspectDatabase,
+  migrateDatabase,
+  openDatabase,
+  type Postgres,
+} from "../../app/index.ts";
 import { noMetrics } from "../../base/metrics.ts";
 import { didYouMean } from "../../base/nearest.ts";
 import { wrongUsage } from "../io.ts";
@@ -17,8 +23,11 @@ export const database: Run = async (shell) => {
   const program = await openProgram(shell);
   const log = program.openLog("critical");
   await using opened = await openDatabase({ settings: program.settings, log, metrics: noMetrics });
+  await checkSessions(opened.patient(AT_ONCE));
   return await (action === "migrate" ? bringUpToDate : show)(opened, shell);
 };
+
+const AT_ONCE = { waitMs: 0, isStart: true };
 
 async function bringUpToDate(opened: Postgres, shell: Shell): Promise<number> {
   const { typed, io } = shell;
@@ -38,9 +47,10 @@ async function bringUpToDate(opened: Postgres, shell: Shell): Promise<number> {
 async function show(opened: Postgres, shell: Shell): Promise<number> {
   const { typed, io } = shell;
   const { schema, place } = opened;
-  const patient = opened.patient({ waitMs: 0, isStart: true });
-  const { version, serverVersion, wantedVersion } = await inspectDatabase(patient);
-  const isCurrent = version === wantedVersion;
+  const found = await inspectDatabase(opened.patient(AT_ONCE));
+  const { version, serverVersion, wantedVersion, missing, remedy } = found;
+  const isWhole = missing.length === 0;
+  const isCurrent = version === wantedVersion && isWhole;
   const record = {
     database: place,
     server_version: serverVersion,
@@ -48,17 +58,16 @@ async function show(opened: Postgres, shell: Shell): Promise<number> {
     version,
     wanted_version: wantedVersion,
     is_current: isCurrent,
+    ...(!isWhole && { missing }),
   };
   await io.stdout.write(
     typed.has("json")
       ? `${JSON.stringify(record, null, 2)}\n`
-      : `database  ${place}\nserver    PostgreSQL ${serverVersion}\nschema    ${schema}\nversion   ${version} of ${wantedVersion}\n`,
+      : `database  ${place}\nserver    PostgreSQL ${serverVersion}\nschema    ${schema}\nversion   ${version} of ${wantedVersion}\n${missing.map((thing) => `missing   ${thing}\n`).join("")}`,
   );
   if (!isCurrent)
     shell.notices.tell(
-      version > wantedVersion
-        ? "a newer program has set this schema up: use that one"
-        : "run article-extractor database migrate",
+      version > wantedVersion ? "a newer program has set this schema up: use that one" : remedy,
     );
   return isCurrent ? 0 : 1;
 }

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { existsSync } from "node:fs";
-import { access, constants, statfs } from "node:fs/promises";
+import { access, constants } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, resolve } from "node:path";
 import {
@@ -14,6 +14,7 @@ import {
   stateDirectoryOf,
 } from "../../app/index.ts";
 import { Failure } from "../../base/failure.ts";
+import { freeBytesIn, LOW_DISK_BYTES } from "../../base/free-disk.ts";
 import { type ObjectStore, parseStoreUrl } from "../../base/objects.ts";
 import { VERSION } from "../../base/version.ts";
 import type { TenantStatus } from "../../tenants/index.ts";
@@ -138,17 +139,12 @@ function storageState({ app, program: { settings } }: DoctorParts): Finding {
   return pending > settings.storageQueueMaxEntries ? problem(name, detail) : ok(name, detail);
 }
 
-/** The free space below which crawls warn. */
-const LOW_DISK_BYTES = 100_000_000;
-
 async function disk(name: string, directory: string): Promise<Finding> {
-  try {
-    const { bavail, bsize } = await statfs(directory);
-    const detail = `${Math.floor((bavail * bsize) / 1_000_000)} MB free in ${directory}`;
-    return bavail * bsize < LOW_DISK_BYTES ? problem(name, detail) : ok(name, detail);
-  } catch (error) {
-    return problem(name, `${directory} cannot be looked at: ${(error as NodeJS.ErrnoException).code}`);
-  }
+  const free = await freeBytesIn(directory);
+  if (free === Number.POSITIVE_INFINITY)
+    return problem(name, `the free space of ${directory} cannot be asked`);
+  const detail = `${Math.floor(free / 1_000_000)} MB free in ${directory}`;
+  return free < LOW_DISK_BYTES ? problem(name, detail) : ok(name, detail);
 }
 
 async function stateDirectory(name: string, directory: string): Promise<Finding> {

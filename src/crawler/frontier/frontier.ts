@@ -122,6 +122,8 @@ export type CrawlRecord = {
   /** ISO 8601, UTC. */
   readonly startedAt: string;
   readonly mode: "new" | "resumed" | "repeated";
+  /** The crawl's time in ms since 1970, from its start on and never backwards; the database's for one that is shared. */
+  readonly now: () => number;
 };
 
 /** How a crawl stands, as far as this process knows; a shared frontier learns it with each heartbeat. */
@@ -200,6 +202,8 @@ export interface Frontier extends AsyncDisposable {
    * too deep. If it is interrupted, the next call continues.
    */
   requeueLeft(maxDepth: number): Promise<void>;
+  /** Leaves over the pages of this crawl whose files are not there; absent where several processes share it. */
+  leaveLost?(isThere: (url: PageUrl) => Promise<boolean>): Promise<void>;
   /** Queues stored pages that this crawl has not met, up to this depth. */
   queueUnmet(options: { readonly maxDepth: number; readonly count: number }): Promise<number>;
   counts(): Promise<FrontierCounts>;

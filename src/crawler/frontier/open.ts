@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { type Database, makePrivateDirectory, openDatabase as openFile } from "../../base/database/index.ts";
 import { Failure } from "../../base/failure.ts";
-import { systemReason } from "../../base/system-error.ts";
 import type { ExtractionOptions } from "../../extraction/index.ts";
 import type { CrawlPlan } from "../plan.ts";
 import type { Frontier } from "./frontier.ts";
 import {
   FROM_VERSION_1,
   FROM_VERSION_2,
+  MAX_PAUSE_MS,
   SCHEMA,
   SCHEMA_VERSION,
   STATE,
@@ -31,28 +31,28 @@ export const FRONTIER_FILE = "frontier.sqlite";
  */
 export function openSqliteFrontier(options: SqliteFrontierOptions): Frontier {
   const { directory, isFresh } = options;
-  makeDirectory(directory);
+  makePrivateDirectory(directory);
   const path = join(directory, FRONTIER_FILE);
   if (isFresh) removeFrontier(path);
   const db = openDatabase(path);
   try {
     const record = db.transaction(() => takeUp(db, options));
-    return new SqliteFrontier(db, record, options.plan.maxPages, options.now);
+    // The machine's clock may have been set back since the crawl began.
+    const aheadMs = Math.max(0, Date.parse(record.startedAt) - options.now());
+    const now = (): number => options.now() + aheadMs;
+    endWaits(db, now() + MAX_PAUSE_MS);
+    return new SqliteFrontier(db, record, options.plan.maxPages, now);
   } catch (error) {
     db.close();
     throw error;
   }
 }
 
-function makeDirectory(directory: string): void {
-  try {
-    makePrivateDirectory(directory);
-  } catch (error) {
-    const why = systemReason(error);
-    throw new Failure("unwritable_output", `could not make the directory ${directory}: ${why}`, {
-      cause: error,
-    });
-  }
+/** Ends waits that seem to be longer than any: the clock was set back meanwhile. */
+function endWaits(db: Database, longest: number): void {
+  const sql = new Statements(db);
+  sql.run`UPDATE page SET ready_at = 0 WHERE state = 2 AND ready_at > ${longest}`;
+  sql.run`UPDATE host SET next_at = 0 WHERE next_at > ${longest}`;
 }
 
 /**
@@ -136,7 +136,7 @@ function migrate(db: Database, version: number): void {
 
 function begin(sql: Statements, options: SqliteFrontierOptions): OpenCrawl {
   const jobId = options.jobId ?? crypto.randomUUID();
-  const startedAt = options.now().toISOString();
+  const startedAt = new Date(options.now()).toISOString();
   sql.run`INSERT INTO crawl (id, plan, job_id, started_at, run)
     VALUES (1, ${planText(options)}, ${jobId}, ${startedAt}, 1)`;
   return { jobId, startedAt, run: 1, asksAnew: 0, mode: "new", isSeeded: false };
@@ -205,14 +205,16 @@ function requeueFailed(sql: Statements, run: number): void {
 function repeat(db: Database, row: CrawlRow, options: SqliteFrontierOptions, asksAnew: boolean): OpenCrawl {
   const run = row.run + 1;
   const jobId = options.jobId ?? crypto.randomUUID();
-  const startedAt = options.now().toISOString();
+  const startedAt = new Date(options.now()).toISOString();
+  // After the clock was set back, the times of hosts say nothing.
+  const farthest = row.started_at > startedAt ? 0 : 8e15;
   const trustedFrom = asksAnew ? run : row.asks_anew;
   new Statements(db).run`UPDATE crawl SET job_id = ${jobId}, started_at = ${startedAt}, run = ${run},
     asks_anew = ${trustedFrom}, is_finished = 0, is_seeded = 0, successful = 0, failed = 0, skipped = 0,
     fetched = 0, queued = 0`;
   for (const table of ["skipped_link", "warning", "origin"]) db.run(`DELETE FROM ${table}`);
   db.run(`UPDATE page SET state = ${STATE.settled} WHERE state NOT IN (${STATE.settled}, ${STATE.alias})`);
-  db.run("UPDATE host SET queued = 0, head_depth = NULL, next_at = iif(next_at > 8e15, 0, next_at)");
+  db.run(`UPDATE host SET queued = 0, head_depth = NULL, next_at = iif(next_at > ${farthest}, 0, next_at)`);
   return { jobId, startedAt, run, asksAnew: trustedFrom, mode: "repeated", isSeeded: false };
 }
 
@@ -233,7 +235,8 @@ export type FrontierOptions = {
   readonly jobId: string | null;
   readonly isFresh: boolean;
   readonly freshName: string;
-  readonly now: () => Date;
+  /** A clock that is never set. */
+  readonly now: () => number;
 };
 
 /** Options that open the frontier of a crawl which several processes share. */

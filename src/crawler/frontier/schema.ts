@@ -28,6 +28,9 @@ export const TAKEN_OVER = -1;
 /** This is the time of a host that is handed out exclusively, until `freeHost` sets another. */
 export const NEVER = 8_640_000_000_000_000;
 
+/** No crawl waits longer for a host; its pages fail instead, without another request. */
+export const MAX_PAUSE_MS = 60 * 60 * 1000;
+
 /**
  * `link.urls` contains the links of a page within the crawl's scope, for an answer "not modified" and, where
  * `too_deep` counts them as not followed, for a larger limit of depth. `stored` is what is kept of each page,

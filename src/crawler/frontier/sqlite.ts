@@ -22,7 +22,7 @@ import { countedBy, isCounted, PageQueue } from "./queue.ts";
 import { SOURCES, STATE, Statements } from "./schema.ts";
 
 /** The crawl in a file. */
-export type OpenCrawl = CrawlRecord & {
+export type OpenCrawl = Omit<CrawlRecord, "now"> & {
   /** Whether every seed and sitemap has been added. */
   readonly isSeeded: boolean;
   /** The number of the crawl into this place, from 1. */
@@ -65,12 +65,12 @@ export class SqliteFrontier implements Frontier {
   #counts: { -readonly [Name in keyof FrontierCounts]: number };
   #state: CrawlState;
 
-  constructor(db: Database, { isSeeded, ...record }: OpenCrawl, maxPages: number, now: () => Date) {
+  constructor(db: Database, { isSeeded, ...record }: OpenCrawl, maxPages: number, now: () => number) {
     this.#db = db;
     this.#maxPages = maxPages;
-    this.#now = () => now().getTime();
+    this.#now = now;
     this.#state = { leads: true, isSeeded, end: null };
-    this.crawl = record;
+    this.crawl = { ...record, now };
     this.#run = record.run;
     this.#outcomes = new OutcomeTable(db, record.run);
     this.#memory = new PageMemory(db, record);
@@ -195,6 +195,19 @@ export class SqliteFrontier implements Frontier {
         if (page) this.#addLinks(page.links, page);
       });
       await yieldToEventLoop();
+    }
+  }
+
+  async leaveLost(isThere: (url: PageUrl) => Promise<boolean>): Promise<void> {
+    for await (const { url, filePath, status } of this.#outcomes.all()) {
+      if (status !== "success" || filePath === null || (await isThere(url))) continue;
+      this.#transaction(() => {
+        this.#sql.run`DELETE FROM outcome WHERE page = (SELECT id FROM page WHERE url = ${url})`;
+        this.#sql
+          .run`UPDATE page SET state = ${STATE.left}, tries = 0, spent_ms = 0, ready_at = 0 WHERE url = ${url}`;
+        this.#counts.successful--;
+        this.#counts.fetched--;
+      });
     }
   }
 

@@ -106,6 +106,8 @@ export type JobReport = {
 export type JobEnd = JobReport & {
   readonly state: "completed" | "failed";
   readonly error: FailureRecord | null;
+  /** When the crawl ended by its own clock; by default now. */
+  readonly completedAt?: string | undefined;
 };
 
 /**
@@ -130,6 +132,8 @@ export interface JobQueue<Spec> extends AsyncDisposable {
   waiting?(): Promise<{ readonly pages: number; readonly hosts: number }>;
   /** Counts the processes that run jobs; absent where the jobs are of one machine. */
   runners?(): Promise<number>;
+  /** Whether its database has all that this program needs; absent where nobody else changes it. Fails soon. */
+  isWhole?(): Promise<boolean>;
   /** Ends a waiting job, or tells a running one to stop; does nothing for one that has ended. */
   cancel(id: string): Promise<JobRecord | null>;
   /** Claims the next job, unless enough are running; jobs whose process has ended go first. */
@@ -179,7 +183,9 @@ export const MAX_EVENTS = 20_000;
 export const PRESENCE_MS = { every: 3_000, lasts: 15_000 };
 /** How often a queue looks for ended jobs with more events than the newest ones, in ms. */
 export const TRIM_MS = 60_000;
-/** A job that crashes its process this often is not tried again. */
+/** The longest time that a job waits after it was handed back, in ms. */
+export const MAX_HAND_BACK_MS = 600_000;
+/** A job that crashes its process this often without a page of progress between is not tried again. */
 export const MAX_CRASHES = 5;
 
 export const CALLED_OFF: FailureRecord = { code: "cancelled", message: "the job was cancelled" };

@@ -1,4 +1,3 @@
-import type { FailureRecord } from "../../base/failure.ts";
 import {
   CALLED_OFF,
   type ClaimedJob,
@@ -15,6 +14,7 @@ import {
   MAX_CRASHES,
   MAX_EVENTS,
   MAX_FINISHED,
+  MAX_HAND_BACK_MS,
   MIN_EVENTS,
   type NewJob,
   type StoredEvent,
@@ -181,7 +181,8 @@ export abstract class SqlJobQueue<Spec> implements JobQueue<Spec> {
   async claim(): Promise<ClaimedJob<Spec> | null> {
     await this.#trimEnded();
     const { claim, now, lease, mayBeLeft } = this.#engine.words;
-    const isDue = `state = 'queued' AND not_before <= ${now()}`;
+    // What is further away was written before the clock was set back.
+    const isDue = `state = 'queued' AND (not_before <= ${now()} OR not_before > ${now(MAX_HAND_BACK_MS)})`;
     // It is checked without the lock first, because most of the time there is nothing to do.
     const [due] = await this.#engine.run(
       `SELECT 1 FROM job WHERE state IN ('queued', 'running')
@@ -258,7 +259,8 @@ export abstract class SqlJobQueue<Spec> implements JobQueue<Spec> {
     const [held] = await run<{ number: number; is_cancelled: boolean | number; last_event: number }>(
       `UPDATE job SET ${this.#engine.words.lease("$3")},
          started_at = coalesce($4::timestamptz, started_at), has_begun = has_begun OR $4::timestamptz IS NOT NULL,
-         warnings = coalesce($5, warnings), progress = coalesce($6, progress), total = coalesce($7, total),
+         warnings = coalesce($5, warnings), progress = coalesce($6, progress),
+         crashes = CASE WHEN coalesce($6, progress) > progress THEN 0 ELSE crashes END, total = coalesce($7, total),
          successful = coalesce($8, successful), failed = coalesce($9, failed), skipped = coalesce($10, skipped)
        WHERE ${this.#held} RETURNING number, is_cancelled, last_event`,
       [
@@ -348,15 +350,16 @@ export abstract class SqlJobQueue<Spec> implements JobQueue<Spec> {
     run: RunSql,
     which: string,
     parameters: readonly (string | number)[],
-    { state, error }: { readonly state: JobEnd["state"]; readonly error: FailureRecord | null },
+    { state, error, completedAt }: Omit<JobEnd, keyof JobReport>,
   ): Promise<void> {
     const nth = (place: number): string => `$${parameters.length + place}`;
     const [closed] = await run<{ id: string; number: number; last_event: number }>(
       // Pages that were not reached are taken out of the total, so that an ended job is seen to be complete.
-      `UPDATE job SET state = ${nth(1)}, error = ${nth(2)}, completed_at = ${this.#engine.words.stamp()},
+      `UPDATE job SET state = ${nth(1)}, error = ${nth(2)}, completed_at =
+           greatest(coalesce(${nth(3)}::timestamptz, ${this.#engine.words.stamp()}), coalesce(started_at, created_at)),
          ${this.#engine.words.claim} = NULL, lease_until = NULL, spec = NULL, total = progress, has_surplus = true
        WHERE ${which} RETURNING id, number, last_event`,
-      [...parameters, state, error && JSON.stringify(error)],
+      [...parameters, state, error && JSON.stringify(error), completedAt ?? null],
     );
     if (!closed) return;
     const events = [{ kind: "end", body: { status: state, error } }];

@@ -1,5 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { sinceSetMs } from "../../base/clock.ts";
+import type { Damage } from "../../base/damaged.ts";
 import {
   type Database,
   type LeaseOwner,
@@ -8,7 +10,8 @@ import {
   type Query,
 } from "../../base/database/index.ts";
 import { Failure } from "../../base/failure.ts";
-import { systemReason } from "../../base/system-error.ts";
+import { systemFailure } from "../../base/system-error.ts";
+import type { FinishedJob } from "./finished.ts";
 import type { JobQueue, JobQueueLimits } from "./jobs.ts";
 import { type QueueEngine, type QueueWords, type RunSql, SqlJobQueue } from "./queue.ts";
 
@@ -16,6 +19,8 @@ type SqliteQueueOptions = JobQueueLimits & {
   /** The directory of the queue; it is created for this user alone if it does not exist. */
   readonly directory: string;
   readonly now: () => number;
+  /** Called when the file was damaged and put aside; without it, a damaged file is refused. */
+  readonly onDamaged?: ((damage: Damage) => void) | undefined;
 };
 
 const FILE_NAME = "jobs.sqlite";
@@ -75,25 +80,34 @@ const LATER_COLUMNS = [
 const COUNT_EVENTS = `UPDATE job SET last_event = (SELECT max(number) FROM event WHERE event.job = job.number)
   WHERE last_event < (SELECT max(number) FROM event WHERE event.job = job.number)`;
 
+/** A queue whose file may be lost, but not what its jobs wrote. */
+type RestorableQueue<Spec> = JobQueue<Spec> & {
+  /** Takes in jobs that have ended, the oldest first; those that it knows stay as they are. */
+  restore(jobs: readonly FinishedJob[]): Promise<void>;
+};
+
+const RESTORE = `INSERT OR IGNORE INTO job (id, state, directory, shown, created_at, started_at, completed_at,
+  progress, total, successful, failed, skipped, error, warnings, has_surplus)
+  VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $7, $8, $9, $10, $11, $12, 0)`;
+
 /**
  * Opens the queue of a state directory, or creates it.
  * @throws Failure as `openDatabase`; `invalid_usage` for a file of another version
  */
-export function openSqliteJobQueue<Spec>(options: SqliteQueueOptions): JobQueue<Spec> {
-  const { directory } = options;
+export function openSqliteJobQueue<Spec>(options: SqliteQueueOptions): RestorableQueue<Spec> {
+  const { directory, onDamaged } = options;
   const path = join(directory, FILE_NAME);
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
   } catch (error) {
-    const why = `could not make the state directory ${directory}: ${systemReason(error)}`;
-    throw new Failure("unwritable_output", why, { cause: error });
+    throw systemFailure(error, "unwritable_output", `could not make the state directory ${directory}`);
   }
-  const database = openDatabase({ path, name: "the server's jobs", access: { kind: "shared" } });
+  const database = openDatabase({ path, name: "the server's jobs", access: { kind: "shared" }, onDamaged });
   try {
     // Waiting jobs may contain credentials, which are erased from the file's free pages when their job ends.
     database.run("PRAGMA secure_delete = ON");
     database.transaction(() => makeTables(database, path));
-    return new SqliteJobQueue<Spec>(new SqliteEngine(database, options.now), options);
+    return new SqliteJobQueue<Spec>(new SqliteEngine(database, options), options);
   } catch (error) {
     database.close();
     throw error;
@@ -127,6 +141,17 @@ class SqliteJobQueue<Spec> extends SqlJobQueue<Spec> {
     this.#file = engine;
   }
 
+  restore(jobs: readonly FinishedJob[]): Promise<void> {
+    return this.#file.transaction(async (run) => {
+      for (const { id, state, place, shown, startedAt, completedAt, counts, error, warnings } of jobs)
+        await run(RESTORE, [
+          ...[id, state, place, JSON.stringify(shown), startedAt, completedAt],
+          ...[counts.progress, counts.successful, counts.failed, counts.skipped],
+          ...[error && JSON.stringify(error), JSON.stringify(warnings)],
+        ]);
+    }, true);
+  }
+
   onChange(): Disposable {
     // Nobody tells of changes to a file, and asking costs little.
     return { [Symbol.dispose]() {} };
@@ -150,12 +175,14 @@ class SqliteEngine implements QueueEngine {
   readonly words: QueueWords;
   readonly #db: Database;
   readonly #now: () => number;
+  readonly #leaseMs: number;
   readonly #self: LeaseOwner;
   readonly #statements = new Map<string, Query<unknown, Parameter[]>>();
 
-  constructor(db: Database, now: () => number) {
+  constructor(db: Database, { now, leaseMs }: Pick<SqliteQueueOptions, "now" | "leaseMs">) {
     this.#db = db;
     this.#now = now;
+    this.#leaseMs = leaseMs;
     this.#self = openLeaseOwner(db);
     const ofOthers = (name: string): string => `(owner IS NULL OR owner NOT LIKE '${name}%')`;
     const self = this.#self;
@@ -224,7 +251,10 @@ class SqliteEngine implements QueueEngine {
   }
 
   isLeft({ claim, lease_until: until }: Parameters<QueueEngine["isLeft"]>[0]): boolean {
-    return Number(until ?? 0) < this.#now() || claim === null || this.#self.hasDied(claim);
+    if (claim === null || this.#self.hasDied(claim)) return true;
+    const leftMs = Number(until ?? 0) - this.#now();
+    // The next report renews what seems to have run out, or to be longer than any lease, since the clock was set.
+    return (leftMs < 0 || leftMs > this.#leaseMs) && sinceSetMs() > this.#leaseMs;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -204,6 +204,8 @@ export type SitemapLimits = {
   readonly indexDepth: number;
   /** The maximum number of sitemaps in one crawl, including indexes. */
   readonly sitemaps: number;
+  /** How many may be read that lead to less than ten pages each; an index can name any number, of nothing. */
+  readonly fruitless: number;
   /** The time limit for one sitemap of the web, including retries and reading, in ms. */
   readonly deadlineMs: number;
 };
@@ -213,6 +215,7 @@ export const DEFAULT_SITEMAP_LIMITS: SitemapLimits = {
   fileBytes: 50 * 1024 * 1024,
   indexDepth: 5,
   sitemaps: 10_000,
+  fruitless: 440,
   deadlineMs: 5 * 60_000,
 };
 

@@ -53,14 +53,33 @@ export async function* readSitemaps(
 ): AsyncGenerator<SitemapNews> {
   const queue = new SitemapQueue(options.limits);
   for (const source of sources) queue.add({ source, depth: 0 });
-  for (let next = queue.take(); next; next = queue.take())
-    yield* readOne(next, queue, { fetch: {}, authorizations: new Map(), ...options });
+  const { fruitless, sitemaps } = options.limits;
+  const enoughPages = sitemaps * PAGES_EACH;
+  // What is listed again and again counts once.
+  const pages = new Set<unknown>();
+  let readCount = 0;
+  for (let next = queue.take(); next; next = queue.take()) {
+    if (readCount >= fruitless + pages.size / PAGES_EACH) {
+      const message = `${queue.length + 1} sitemaps are not read: the ${readCount} before lead to ${pages.size} pages only`;
+      yield { kind: "failed", sitemap: sitemapName(next.source), failure: { code: "too_large", message } };
+      break;
+    }
+    readCount++;
+    for await (const news of readOne(next, queue, { fetch: {}, authorizations: new Map(), ...options })) {
+      if (news.kind === "pages")
+        for (const { url } of news.pages) if (pages.size < enoughPages) pages.add(Bun.hash(url));
+      yield news;
+    }
+  }
   const { refusedCount } = queue;
   if (refusedCount > 0) {
     const message = `${refusedCount} sitemaps are not read: the limit is ${options.limits.sitemaps} sitemaps`;
     yield { kind: "failed", sitemap: queue.firstRefused, failure: { code: "too_large", message } };
   }
 }
+
+/** A sitemap with fewer pages than this is hardly worth its request. */
+const PAGES_EACH = 10;
 
 /** A sitemap to read, and how many indexes lead to it. */
 type Queued = { readonly source: SitemapSource; readonly depth: number };
@@ -87,6 +106,10 @@ class SitemapQueue {
     }
     this.known.add(name);
     this.queued.push(queued);
+  }
+
+  get length(): number {
+    return this.queued.length;
   }
 
   take(): Queued | undefined {

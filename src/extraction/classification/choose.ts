@@ -1,4 +1,12 @@
-import { ElementFlag, type PageModel, type ScannedPage, Tag, tagsNamed } from "../page/page-model.ts";
+import { parsePageUrl } from "../../urls/index.ts";
+import {
+  ElementFlag,
+  type PageFacts,
+  type PageModel,
+  type ScannedPage,
+  Tag,
+  tagsNamed,
+} from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
 import { type BlockReason, type Favor, PAGE_TYPES, type PageType } from "../types.ts";
 import {
@@ -26,7 +34,7 @@ import { WORD_WEIGHTS } from "./word-weights.ts";
 export type Choice = Kept & {
   /** Null for a page without words, and for one that is all content. */
   readonly pageType: PageType | null;
-  /** The same without regard to the page's address, for what decides about content. */
+  /** The same by the address that the page gives itself, for what decides about content. */
   readonly contentType: PageType | null;
   /** 0–1: how likely the result is mostly right (F1 ≥ 0.8 in training); null where nothing was classified. */
   readonly confidence: number | null;
@@ -63,6 +71,10 @@ const readModels = () => ({
 const USUAL_ADDRESS = "https://site.example/tides/11-tide-table-of-the-weir-1042";
 const SHORT_ADDRESS = "https://site.example/tide-table";
 
+/** The address that a page gives itself wherever it stands; one that names nothing where it gives none. */
+export const declaredAddress = ({ canonicalHref, meta }: PageFacts): string =>
+  parsePageUrl(canonicalHref ?? "") ?? parsePageUrl(meta.get("og:url") ?? "") ?? SHORT_ADDRESS;
+
 let models: ReturnType<typeof readModels> | null = null;
 
 /**
@@ -94,14 +106,16 @@ export function chooseBlocks(
   const context = computeContextFeatures(tree, first, computeWordSums(tree, models.words));
   const p = predict(models.context, withPageTypes(context, usualP));
   const kept = contentBlocks(tree, { p, typeP, favor });
+  const pageType = likeliestOf(typesOf(types, page));
+  const said = declaredAddress(facts);
   const [confidence = 0] = predict(
     models.confidence,
     computeChoiceFeatures({ tree, p, typeP: usualP, blocks: kept.blocks }),
   );
   return {
     ...kept,
-    pageType: likeliestOf(typesOf(types, page)),
-    contentType: likeliestOf(usualP),
+    pageType,
+    contentType: said === url ? pageType : likeliestOf(typesOf(types, atAddress(page, said))),
     confidence: Math.round(confidence * 100) / 100,
     verdicts: hasVerdicts ? verdictsOn(tree, { p, typeP, favor }) : null,
   };

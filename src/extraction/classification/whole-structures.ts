@@ -45,8 +45,9 @@ const FRAME_GROUPS =
 /** The group of lists and cards. */
 const CARD_GROUP = 1 << 14;
 const MAX_LENGTH = 4000;
-/** Longer tables are left to `withWholeTables`. */
+/** Longer tables have to be chosen for the most part, and may be a layout, whose cells are longer than those of data. */
 const MAX_TABLE_LENGTH = 1500;
+const MAX_CELL_LENGTH = 200;
 /** Shorter texts have good reasons to repeat. */
 const MIN_REPEATED = 10;
 const MAX_LINKED = 0.6;
@@ -60,17 +61,14 @@ class Completion {
   /** For each element, the number of all and of chosen characters inside. */
   readonly #length: Float64Array;
   readonly #chosenLength: Float64Array;
-  /** The nearest initially chosen block before and after each block; -1 for none. */
-  readonly #before: Int32Array;
-  readonly #after: Int32Array;
+  /** The initially chosen blocks, ascending. */
+  readonly #chosen: Int32Array;
   /** The first block inside each element, and the one after the last. */
   readonly #first: Int32Array;
   readonly #end: Int32Array;
   /** The blocks of each of the page's texts; null until they are needed. */
   #places: ReadonlyMap<string, Places> | null = null;
   readonly #isNamed = new Map<number, boolean>();
-  /** The headings of level 1. */
-  readonly #titles: number[] = [];
   readonly #wholes: WholeElements;
 
   constructor(wholes: WholeElements, chosen: Int32Array) {
@@ -82,13 +80,9 @@ class Completion {
     for (const block of chosen) this.#isChosen[block] = 1;
     this.#length = new Float64Array(elementCount);
     this.#chosenLength = new Float64Array(elementCount);
-    this.#before = new Int32Array(blocks.count);
-    this.#after = new Int32Array(blocks.count);
+    this.#chosen = chosen;
     this.#first = new Int32Array(elementCount).fill(blocks.count);
     this.#end = new Int32Array(elementCount);
-    for (let element = 0; element < elementCount; element++)
-      if (model.tag[element] === Tag.h1) this.#titles.push(element);
-    this.#findNeighbours();
     this.#sumUp();
   }
 
@@ -102,10 +96,9 @@ class Completion {
         element = elementEnd[element]! - 1;
         continue;
       }
-      const share = this.#shareOf(element);
-      if (share === null || length > MAX_LENGTH) continue;
       const isLongTable = chosen > 0 && length > MAX_TABLE_LENGTH && this.#model.tag[element] === Tag.table;
-      if (isLongTable) continue;
+      const share = isLongTable ? this.#shareOfTable(element) : this.#shareOf(element);
+      if (share === null || (length > MAX_LENGTH && !isLongTable)) continue;
       const isWanted = chosen > 0 ? chosen >= share * length : this.#isBetween(element);
       if (isWanted) this.#complete(element);
     }
@@ -120,18 +113,6 @@ class Completion {
       if (this.#isChosen[block] === 1 || !(this.#isChosen[block - 1] || this.#isChosen[block + 1])) continue;
       if ((blocks.flags[block]! & (NOT_SHOWN | ElementFlag.link)) !== 0) continue;
       if (isSignature(blocks.text[block]!, "plain")) this.#isChosen[block] = 1;
-    }
-  }
-
-  #findNeighbours(): void {
-    const { count } = this.#model.blocks;
-    for (let block = 0, last = -1; block < count; block++) {
-      this.#before[block] = last;
-      if (this.#isChosen[block] === 1) last = block;
-    }
-    for (let block = count - 1, next = -1; block >= 0; block--) {
-      this.#after[block] = next;
-      if (this.#isChosen[block] === 1) next = block;
     }
   }
 
@@ -160,7 +141,8 @@ class Completion {
   #shareOf(element: number): number | null {
     const { tag, classId, openStart, closeEnd } = this.#model;
     const share = SHARES.get(tag[element]!);
-    if (tag[element] === Tag.table && this.#holdsTitle(element)) return null;
+    // A table with the page's title lays out the page.
+    if (tag[element] === Tag.table && this.#wholes.holds("title", element)) return null;
     if (share !== undefined) return share === MOST && this.#isLayoutList(element) ? ANY : share;
     const id = classId[element]!;
     if (id === 0) return null;
@@ -174,19 +156,20 @@ class Completion {
     return isShort && this.#wholes.isByClass(element) ? ANY : null;
   }
 
-  /** Tells whether an element has the page's title, as a table does that lays out the page. */
-  #holdsTitle = (element: number): boolean =>
-    (this.#titles[firstFrom(this.#titles, element)] ?? Number.POSITIVE_INFINITY) <
-    this.#model.elementEnd[element]!;
+  #shareOfTable(element: number): number | null {
+    const cells = this.#model.blocks.text.slice(this.#first[element], this.#end[element]);
+    return this.#wholes.holds("title", element) || cells.some((text) => text.length > MAX_CELL_LENGTH)
+      ? null
+      : MOST;
+  }
 
   /** Tells whether an element is between two chosen pieces of prose, and not named as part of a frame. */
   #isBetween(element: number): boolean {
     const { parent, tag } = this.#model;
-    const block = this.#first[element]!;
-    const before = this.#before[block]!;
-    const after = this.#after[this.#end[element]! - 1]!;
+    const before = this.#chosen[firstFrom(this.#chosen, this.#first[element]!) - 1];
+    const after = this.#chosen[firstFrom(this.#chosen, this.#end[element]!)];
     const isNamed = this.#isNamed.get(this.#model.classId[element]!) === true;
-    if (before < 0 || after < 0 || (!isNamed && this.#isLinks(element))) return false;
+    if (before === undefined || after === undefined || (!isNamed && this.#isLinks(element))) return false;
     let at = element;
     for (let step = 0; step < MAX_STEPS; step++) {
       if (this.#isNamedFrame(at)) return false;
@@ -280,54 +263,6 @@ function placesOf({ blocks }: PageModel): ReadonlyMap<string, Places> {
   return places;
 }
 
-/** The cells of a data table are short. A table with longer ones is a layout, of which parts may be refused. */
-const MAX_CELL_LENGTH = 200;
-/** Refused cells are added back when at least this share of a table's text was chosen. */
-const MIN_CHOSEN_SHARE = 0.5;
-
-const TABLES = tagsNamed("table");
-
-type TableTally = { readonly blocks: number[]; chosenLength: number; length: number; isLayout: boolean };
-
-/**
- * Adds the refused cells of data tables that were mostly chosen. A number alone says little to a classifier of
- * blocks, and a table without some of its cells says something other than the page.
- * @param chosen blocks in page order
- */
-export function withWholeTables(model: PageModel, chosen: Int32Array): Int32Array {
-  const isChosen = new Uint8Array(model.blocks.count);
-  for (const block of chosen) isChosen[block] = 1;
-  let isChanged = false;
-  for (const tally of tallyTables(model, isChosen).values()) {
-    if (tally.isLayout || tally.chosenLength < tally.length * MIN_CHOSEN_SHARE) continue;
-    for (const block of tally.blocks) {
-      isChanged ||= isChosen[block] === 0;
-      isChosen[block] = 1;
-    }
-  }
-  if (!isChanged) return chosen;
-  return Int32Array.from(isChosen.keys()).filter((block) => isChosen[block] === 1);
-}
-
-function tallyTables(model: PageModel, isChosen: Uint8Array): ReadonlyMap<number, TableTally> {
-  const { blocks } = model;
-  const tallies = new Map<number, TableTally>();
-  for (let block = 0; block < blocks.count; block++) {
-    const flags = blocks.flags[block]!;
-    if ((flags & ElementFlag.cell) === 0 || (flags & ElementFlag.hidden) !== 0) continue;
-    // A table with deeper markup between it and a cell's text is not a table that people read.
-    const table = nearestOf(model, blocks.element[block]!, 12, TABLES);
-    const tally = tallies.get(table) ?? { blocks: [], chosenLength: 0, length: 0, isLayout: table < 0 };
-    tallies.set(table, tally);
-    const length = blocks.text[block]!.length;
-    tally.blocks.push(block);
-    tally.length += length;
-    if (isChosen[block] === 1) tally.chosenLength += length;
-    if (length > MAX_CELL_LENGTH || model.tag[blocks.element[block]!] === Tag.h1) tally.isLayout = true;
-  }
-  return tallies;
-}
-
 const FORMULA_CLASS = /(?:^|\s)(?:katex(?:-display)?|MathJax(?:_\w+)?|mathjax|mwe-math-element)(?=\s|$)/;
 const CODE_CLASS =
   /(?:^|\s)(?:highlight(?:er-[\w-]+|table)?|codehilite(?:table)?|rouge-table|literal-block-wrapper|listingblock|expressive-code|syntaxhighlighter|crayon-[\w-]+|prism-code|code-toolbar|theme-code-block|codeBlockContainer\w*|code-?block(?:-?\w+)?|sourceCode|language-[\w+#.-]+|blob-wrapper|vp-code-group|tabbed-set|theme-tabs-container|tabs-container|sd-tab-set)(?=\s|$)/;
@@ -335,6 +270,7 @@ const CODE_CLASS =
 const LINES_CLASS = /(?:^|\s)fragment(?=\s|$)/;
 const FIRST_LINE = /^\s*<div\s+class\s*=\s*["']?line\b/i;
 const CODE_PARTS = tagsNamed("pre code table");
+const TITLES = tagsNamed("h1");
 
 const UNKNOWN = -2;
 
@@ -358,7 +294,11 @@ function classKind(classes: string): number {
  */
 export class WholeElements {
   readonly model: PageModel;
-  readonly #insides: Insides;
+  /**
+   * The elements of each kind, once they are asked for. A query at each level of a nest costs one search of such a
+   * list; reading the source again took the square of its length.
+   */
+  readonly #lists = new Map<Kind, readonly number[]>();
   /** For each element the outermost whole one around it; -1 for none. */
   readonly #outermost: Int32Array;
   /** The kind of each class by its number; `UNREAD` until it is needed. */
@@ -366,7 +306,6 @@ export class WholeElements {
 
   constructor(model: PageModel) {
     this.model = model;
-    this.#insides = new Insides(model);
     this.#outermost = new Int32Array(model.elementCount).fill(UNKNOWN);
     this.#kinds = new Uint8Array(model.names.length);
   }
@@ -392,9 +331,9 @@ export class WholeElements {
   isByClass(element: number): boolean {
     const kind = this.#kindOf(this.model.classId[element]!);
     if (kind === NO_CLASS) return false;
-    if (kind === FORMULA) return this.#insides.holdsFormula(element);
-    if (kind === LINES) return this.#beginsWithLine(element) && !this.#insides.hides(element);
-    return this.#insides.holdsCode(element) && !this.#insides.hides(element);
+    if (kind === FORMULA) return this.holds("formula", element);
+    const isCode = kind === LINES ? this.#beginsWithLine(element) : this.holds("code", element);
+    return isCode && !this.holds("hidden", element);
   }
 
   #beginsWithLine(element: number): boolean {
@@ -405,7 +344,15 @@ export class WholeElements {
   #isWhole(element: number): boolean {
     const tag = this.model.tag[element]!;
     if (tag === Tag.math) return true;
-    return tag === Tag.pre ? !this.#insides.hides(element) : this.isByClass(element);
+    return tag === Tag.pre ? !this.holds("hidden", element) : this.isByClass(element);
+  }
+
+  /** Tells whether an element is of a kind, or something inside it; a formula is MathML or TeX. */
+  holds(kind: Kind, element: number): boolean {
+    const list = this.#lists.get(kind) ?? elementsOf(this.model, kind);
+    this.#lists.set(kind, list);
+    const first = firstFrom(list, element);
+    return first < list.length && list[first]! < this.model.elementEnd[element]!;
   }
 
   #kindOf(classId: number): number {
@@ -415,51 +362,15 @@ export class WholeElements {
   }
 }
 
-/**
- * Answers what elements contain, from lists of the page's elements of a kind. A query at each level of a nest costs
- * one search of such a list; reading the source again took the square of its length.
- */
-class Insides {
-  readonly #model: PageModel;
-  #code: readonly number[] | null = null;
-  #hidden: readonly number[] | null = null;
-  #formulas: readonly number[] | null = null;
+type Kind = "code" | "hidden" | "formula" | "title";
 
-  constructor(model: PageModel) {
-    this.#model = model;
-  }
-
-  /** Tells whether an element, or one inside it, has a tag of code. */
-  holdsCode(element: number): boolean {
-    this.#code ??= this.#elementsWhere((other) => CODE_PARTS.has(this.#model.tag[other]!));
-    return this.#holdsOneOf(this.#code, element);
-  }
-
-  /** Tells whether the page hides an element or something inside it. */
-  hides(element: number): boolean {
-    const { flags } = this.#model;
-    this.#hidden ??= this.#elementsWhere((other) => (flags[other]! & ElementFlag.hidden) !== 0);
-    return this.#holdsOneOf(this.#hidden, element);
-  }
-
-  /** Tells whether an element contains MathML or the TeX of a formula. */
-  holdsFormula(element: number): boolean {
-    const { media, tag } = this.#model;
-    this.#formulas ??= [...media].filter((medium) => tag[medium] === Tag.math || tag[medium] === Tag.script);
-    return this.#holdsOneOf(this.#formulas, element);
-  }
-
-  #elementsWhere(isListed: (element: number) => boolean): readonly number[] {
-    const list: number[] = [];
-    for (let element = 0; element < this.#model.elementCount; element++)
-      if (isListed(element)) list.push(element);
-    return list;
-  }
-
-  #holdsOneOf(list: readonly number[], element: number): boolean {
-    const first = firstFrom(list, element);
-    return first < list.length && list[first]! < this.#model.elementEnd[element]!;
-  }
+function elementsOf({ elementCount, flags, media, tag }: PageModel, kind: Kind): readonly number[] {
+  if (kind === "formula")
+    return [...media].filter((medium) => tag[medium] === Tag.math || tag[medium] === Tag.script);
+  const tags = kind === "code" ? CODE_PARTS : TITLES;
+  const isListed = (element: number): boolean =>
+    kind === "hidden" ? (flags[element]! & ElementFlag.hidden) !== 0 : tags.has(tag[element]!);
+  return Array.from({ length: elementCount }, (_, element) => element).filter(isListed);
 }
 
 const NOTES_NAME =

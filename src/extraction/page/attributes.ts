@@ -190,20 +190,12 @@ function groupsOfParts(codes: Uint16Array, start: number, end: number): number {
   return mask;
 }
 
-const ROLE_GROUPS: Readonly<Record<string, number>> = {
-  navigation: 1 << 0,
-  menu: 1 << 0,
-  menubar: 1 << 0,
-  contentinfo: 1 << 1,
-  banner: 1 << 2,
-  complementary: 1 << 3,
-  dialog: 1 << 9,
-  alertdialog: 1 << 9,
-  main: 1 << 12,
-  search: 1 << 18,
-  tabpanel: 1 << 23,
-  form: 1 << 19,
-};
+/** The group of each role. */
+const ROLES = `navigation 0 menu 0 menubar 0 contentinfo 1 banner 2 complementary 3 dialog 9 alertdialog 9 main 12 search 18
+  tabpanel 23 form 19`;
+const ROLE_GROUPS = new Map(
+  Array.from(ROLES.matchAll(/(\w{1,20}) (\d{1,2})/g), ([, role = "", group]) => [role, 1 << Number(group)]),
+);
 
 /** Returns the groups of an ARIA role; they count like a class of that name. */
-export const groupsOfRole = (role: string): number => ROLE_GROUPS[role.trim().toLowerCase()] ?? 0;
+export const groupsOfRole = (role: string): number => ROLE_GROUPS.get(role.trim().toLowerCase()) ?? 0;

@@ -107,22 +107,12 @@ const LEAST_OPACITY = 0.02;
 const FLATTENED =
   /scale(?:3d|x|y)?\(\s*(?:0*\.?0+\s*[,)]|[\d.]+\s*,\s*0*\.?0+\s*[,)])|matrix\(\s*0\s*,\s*0\s*,|rotate[xy]\(\s*-?90deg/;
 
-const NAMED_COLOURS: Readonly<Record<string, string>> = {
-  white: "255,255,255",
-  black: "0,0,0",
-  red: "255,0,0",
-  lime: "0,255,0",
-  blue: "0,0,255",
-  yellow: "255,255,0",
-  gray: "128,128,128",
-  grey: "128,128,128",
-  silver: "192,192,192",
-  whitesmoke: "245,245,245",
-  snow: "255,250,250",
-  initial: "0,0,0",
-  canvastext: "0,0,0",
-  canvas: "255,255,255",
-};
+const COLOURS = `white 255,255,255 black 0,0,0 red 255,0,0 lime 0,255,0 blue 0,0,255 yellow 255,255,0 gray 128,128,128
+  grey 128,128,128 silver 192,192,192 whitesmoke 245,245,245 snow 255,250,250 initial 0,0,0 canvastext 0,0,0
+  canvas 255,255,255`;
+const NAMED_COLOURS = new Map(
+  Array.from(COLOURS.matchAll(/(\w{1,20}) (\S{1,20})/g), ([, name = "", colour = ""]) => [name, colour]),
+);
 
 /** The colour as `red,green,blue`, as `transparent`, or null where only a browser knows. */
 export function paintOf(written: string): string | null {
@@ -145,7 +135,7 @@ export function paintOf(written: string): string | null {
   }
   if (/^hsla?\(.*[,/]\s*0?\.?0+%?\s*\)$/.test(value) && /(?:,.*){3}|\//.test(value)) return "transparent";
   return (
-    NAMED_COLOURS[value] ??
+    NAMED_COLOURS.get(value) ??
     (/^(?:[a-z]+|hsl\([\d\s.,%a-z]+\))$/.test(value) && !UNKNOWN.test(value) ? value : null)
   );
 }

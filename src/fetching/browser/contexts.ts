@@ -4,7 +4,6 @@ import { Failure } from "../../base/failure.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import type { PinningProxy } from "../egress/pinning-proxy.ts";
 import type { BrowsingSession } from "../session/session.ts";
-import type { FetchedPage } from "../types.ts";
 import {
   answered,
   type BrowserContext,
@@ -16,7 +15,7 @@ import {
 } from "./chromium.ts";
 import { type ContextState, createContextState, type KeepOptions } from "./context-state.ts";
 import type { BrowserHost, BrowserLease } from "./host.ts";
-import { intercept, type Session } from "./intercept.ts";
+import { type InterceptOptions, intercept, type Session } from "./intercept.ts";
 import { RestingTabs } from "./resting-tabs.ts";
 
 type ContextOptions = {
@@ -35,18 +34,8 @@ type ContextOptions = {
   readonly maxRedirects: number;
 };
 
-export type TabOptions = {
-  /** The operation as messages name it. */
-  readonly what: string;
-  /** The origin whose requests, and no others, carry `headers`. */
-  readonly origin: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly signal: AbortSignal;
-  /** Whether windows that the page opens stay open: a person may need them to log in. */
-  readonly opensWindows: boolean;
-  /** See `InterceptOptions`. */
-  readonly received: FetchedPage | null;
-};
+type TabInterception = Pick<InterceptOptions, "what" | "origin" | "headers" | "opensWindows" | "received">;
+export type TabOptions = TabInterception & { readonly signal: AbortSignal };
 
 export type Tab = {
   readonly page: Page;

@@ -1,17 +1,14 @@
 import { onAbort } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
-import type { Log } from "../../base/log.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import type { Egress } from "../egress/egress.ts";
 import { openPinningProxy, type PinningProxy } from "../egress/pinning-proxy.ts";
-import type { EgressCaller } from "../egress/policy.ts";
-import type { ChooseProxy } from "../egress/proxy.ts";
+import type { FetcherOptions } from "../http/fetcher.ts";
 import { checkCustomHeaders, checkUserAgent } from "../http/request-headers.ts";
 import {
   type Clock,
   displayUrl,
   errorCode,
-  retryAdvice,
+  retryAfterMsOf,
   startWatch,
   systemClock,
   type Try,
@@ -19,7 +16,7 @@ import {
   type Watch,
 } from "../http/tries.ts";
 import type { BrowsingSession } from "../session/session.ts";
-import { deadlineOf, type FetchedPage, type Fetcher, type FetchLimits, type FetchOptions } from "../types.ts";
+import { deadlineOf, type FetchedPage, type Fetcher, type FetchOptions } from "../types.ts";
 import { isUnusable, navigationFailure, unusable } from "./chromium.ts";
 import {
   type BrowserContexts,
@@ -32,16 +29,8 @@ import {
 import type { BrowserHost } from "./host.ts";
 import { type BrowserBehaviour, readPage, type VisitedPage } from "./read-page.ts";
 
-export type BrowserFetcherOptions = {
+export type BrowserFetcherOptions = FetcherOptions & {
   readonly host: BrowserHost;
-  readonly egress: Egress;
-  readonly caller: EgressCaller;
-  readonly chooseProxy: ChooseProxy;
-  readonly userAgent: string;
-  readonly limits: FetchLimits;
-  readonly log: Log;
-  /** Extra request headers. Those that may hold secrets are sent only to the origin of the requested URL. */
-  readonly headers?: Readonly<Record<string, string>>;
   readonly behaviour: BrowserBehaviour;
   /** Cookies and local storage; several fetchers may share one session. */
   readonly session: BrowsingSession;
@@ -51,7 +40,6 @@ export type BrowserFetcherOptions = {
   readonly pause: Pause | null;
   /** Pages after which a context is replaced by a new one with the same cookies, so that memory stays flat. */
   readonly pagesPerContext: number;
-  readonly clock?: Clock;
 };
 
 const CONNECT_TIMEOUT_MS = 15_000;
@@ -222,7 +210,7 @@ async function visit({ session, open, url, options, watch }: Visit): Promise<Try
       await keepState();
       return received ? { ...read, redirects: received.redirects } : read;
     });
-    return { answer, ...retryAdvice(answer.status, answer.headers["retry-after"], session.clock) };
+    return { answer, status: answer.status, retryAfterMs: retryAfterMsOf(answer.headers) };
   } catch (error) {
     const context = { what, url, proxy: open.proxy, requestTimeoutMs: limits.requestTimeoutMs };
     throw (watch.failure(url) ?? navigationFailure(error, context)).aboutStatus(status);

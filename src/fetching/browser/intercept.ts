@@ -20,7 +20,7 @@ export type InterceptOptions = {
   readonly maxRedirects: number;
   /** The answer to show for the tab's own first document; null requests it. */
   readonly received: FetchedPage | null;
-  /** Whether a person is using the tab. */
+  /** Whether windows that the page opens stay open: a person is using the tab, and may need them to log in. */
   readonly opensWindows: boolean;
   /** Called when the page must end: it, or all that it loads, is too large, or it moves on too often. */
   readonly onRefused: (failure: Failure) => void;

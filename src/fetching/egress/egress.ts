@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { orAborted } from "../../base/abort.ts";
+import { steadyNow } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import { systemCode } from "../../base/system-error.ts";
@@ -156,7 +157,7 @@ const MAX_KEPT_ANSWERS = 2048;
  * A resolver that keeps answers for a while and combines lookups that overlap. It does not keep failed
  * lookups. Keeping answers is safe, because connections use the very addresses that were checked.
  */
-function createResolverCache({ resolve, resolverTtlMs: ttlMs, now = Date.now }: EgressOptions) {
+function createResolverCache({ resolve, resolverTtlMs: ttlMs, now = steadyNow }: EgressOptions) {
   const kept = new Map<string, { readonly answer: Promise<readonly string[]>; readonly expiresAt: number }>();
 
   const ask = (host: string): Promise<readonly string[]> => {
@@ -193,6 +194,7 @@ export type RouteFinder = (url: URL, signal: AbortSignal) => Promise<readonly Wi
 
 export type RouteOptions = {
   readonly egress: Egress;
+  /** On whose behalf connections are opened. */
   readonly caller: EgressCaller;
   readonly chooseProxy: ChooseProxy;
   readonly log: Log;

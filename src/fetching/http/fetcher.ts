@@ -1,13 +1,10 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { Failure } from "../../base/failure.ts";
-import type { Log } from "../../base/log.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import { parseContentType } from "../charset/content-type.ts";
 import { decodeText } from "../charset/decode.ts";
-import { createRouteFinder, type Egress } from "../egress/egress.ts";
-import type { EgressCaller } from "../egress/policy.ts";
-import type { ChooseProxy } from "../egress/proxy.ts";
+import { createRouteFinder, type RouteOptions } from "../egress/egress.ts";
 import { type CookieSession, createCookieSession } from "../session/cookies.ts";
 import {
   deadlineOf,
@@ -26,7 +23,7 @@ import { type FinalResponse, followRedirects, type HopHeaders } from "./redirect
 import { checkCustomHeaders, checkUserAgent, conditionalHeaders } from "./request-headers.ts";
 import {
   type Clock,
-  retryAdvice,
+  retryAfterMsOf,
   startWatch,
   systemClock,
   type Try,
@@ -36,23 +33,22 @@ import {
 } from "./tries.ts";
 import { type Connect, type ConnectOptions, createBunConnect, discard, readBody, tooLarge } from "./wire.ts";
 
-export type HttpFetcherOptions = {
-  readonly egress: Egress;
-  /** On whose behalf the fetcher connects. */
-  readonly caller: EgressCaller;
-  readonly chooseProxy: ChooseProxy;
+/** What every fetcher is made with. */
+export type FetcherOptions = RouteOptions & {
   readonly userAgent: string;
   readonly limits: FetchLimits;
-  readonly log: Log;
   /** Extra request headers. Those that may hold secrets are sent only to the origin of the requested URL. */
   readonly headers?: Readonly<Record<string, string>>;
+  readonly clock?: Clock;
+};
+
+export type HttpFetcherOptions = FetcherOptions & {
   /** Whether to ask for Markdown before HTML, for sites that offer both. */
   readonly acceptMarkdown?: boolean;
   /** The session's cookies; without them the fetcher has a session of its own that ends with it. */
   readonly cookies?: CookieSession;
   /** Trusted certificates in PEM, in addition to the runtime's own. */
   readonly extraCertificates?: readonly string[];
-  readonly clock?: Clock;
 };
 
 /** A fetcher that can also stream and post. */
@@ -76,9 +72,7 @@ export function createHttpFetcher(options: HttpFetcherOptions): HttpFetcher {
   };
 }
 
-type Session = {
-  readonly limits: FetchLimits;
-  readonly log: Log;
+type Session = Pick<FetcherOptions, "limits" | "log"> & {
   readonly clock: Clock;
   readonly cookies: CookieSession;
   readonly headers: HopHeaders;
@@ -234,7 +228,8 @@ async function tryWithin<T>(
     try {
       return {
         ...(await take(final)),
-        ...retryAdvice(final.wire.status, final.wire.headers.get("retry-after"), clock),
+        status: final.wire.status,
+        retryAfterMs: retryAfterMsOf(Object.fromEntries(final.wire.headers)),
       };
     } catch (error) {
       const failure = watch.failure(final.url) ?? wireFailure(watch.describe(final.url), error);

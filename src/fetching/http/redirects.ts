@@ -88,10 +88,14 @@ function asUtf8(header: string): string {
 async function sendOnce(options: FollowOptions, url: URL, hasLeftOrigin: boolean): Promise<WireResponse> {
   const { watch, cookies } = options;
   let route: WireRoute | null = null;
+  let isCallers = false;
   try {
     const routes = await options.findRoutes(url, watch.signal);
     route = routes[0]!;
+    // What the caller's own work fails with is no failure of the request.
+    isCallers = true;
     await options.beforeRequest?.(url, watch.signal);
+    isCallers = false;
     watch.startRequest();
     const headers = headersFor(options, url, hasLeftOrigin);
     const wire = await firstThatConnects(routes.length, (index) =>
@@ -108,7 +112,8 @@ async function sendOnce(options: FollowOptions, url: URL, hasLeftOrigin: boolean
       throw new Failure("network", `${watch.describe(url)}: the proxy asks for other credentials (407)`);
     return wire;
   } catch (error) {
-    throw watch.failure(url) ?? wireFailure(`${watch.describe(url)}${throughProxy(route)}`, error);
+    const what = `${watch.describe(url)}${throughProxy(route)}`;
+    throw watch.failure(url) ?? (isCallers ? error : wireFailure(what, error));
   }
 }
 

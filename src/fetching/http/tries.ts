@@ -1,11 +1,13 @@
 import { onAbort, pause } from "../../base/abort.ts";
+import { steadyNow } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Log, LogFields } from "../../base/log.ts";
 import { meaningsIn } from "../../base/text.ts";
+import type { FetchedHeaders } from "../types.ts";
 
 /** Time and random numbers, so that tests can control both. */
 export type Clock = {
-  /** Milliseconds since 1970. */
+  /** Milliseconds on a clock that is never set back or forward. */
   readonly now: () => number;
   /** Waits, or rejects as soon as the signal aborts. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -17,20 +19,11 @@ export type Clock = {
 export type Try<T> = {
   readonly answer: T;
   readonly status: number;
-  /** Whether a later try may get another status. */
-  readonly isRetryable: boolean;
   /** The wait that `Retry-After` asks for; null when it is absent. */
   readonly retryAfterMs: number | null;
   /** Discards the answer before the next try, if there is something to discard. */
   readonly discard?: () => Promise<void>;
 };
-
-/** What an answer says of a later try. */
-export const retryAdvice = (status: number, retryAfter: string | null | undefined, clock: Clock) => ({
-  status,
-  isRetryable: isRetryableStatus(status),
-  retryAfterMs: parseRetryAfterMs(retryAfter, clock.now()),
-});
 
 type TriesOptions = {
   readonly url: URL | string;
@@ -55,7 +48,7 @@ export async function tryRepeatedly<T>(
     const outcome = await settle(attempt);
     const isLast = made >= tries;
     if (outcome.kind === "failed" && (isLast || !isTransient(outcome.error))) throw outcome.error;
-    if (outcome.kind === "answered" && (isLast || !outcome.result.isRetryable))
+    if (outcome.kind === "answered" && (isLast || !isRetryableStatus(outcome.result.status)))
       return { answer: outcome.result.answer, tries: made };
 
     const asked = outcome.kind === "answered" ? outcome.result.retryAfterMs : null;
@@ -93,9 +86,9 @@ async function settle<T>(attempt: () => Promise<Try<T>>): Promise<Outcome<T>> {
   }
 }
 
-/** The system's clock and random numbers. */
+/** This process's clock and random numbers. */
 export const systemClock: Clock = {
-  now: Date.now,
+  now: steadyNow,
   random: Math.random,
   async sleep(ms, signal) {
     await pause(ms, signal);
@@ -118,16 +111,17 @@ export const backOffDelayMs = (failedTries: number, random: () => number): numbe
   Math.floor(random() * Math.min(MAX_BACK_OFF_MS, 1000 * 2 ** (failedTries - 1)));
 
 /**
- * The wait that `Retry-After` asks for, in ms: a number of seconds or an HTTP date (RFC 9110, 10.2.3).
+ * The wait that `Retry-After` asks for, in ms: a number of seconds or an HTTP date (RFC 9110, 10.2.3), which counts from
+ * the answer's own date, because this machine's clock may be wrong.
  * @returns null when the header is absent or neither; 0 for a date in the past
  */
-export function parseRetryAfterMs(value: string | null | undefined, nowMs: number): number | null {
+export function retryAfterMsOf({ "retry-after": value, date }: FetchedHeaders): number | null {
   const text = value?.trim() ?? "";
   if (/^\d{1,10}$/.test(text)) return Number(text) * 1000;
   // HTTP dates begin with the name of a day; Date.parse alone would accept "-5" and "2.5" as dates.
   if (!/^(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,? /i.test(text)) return null;
   const at = Date.parse(/gmt|utc/i.test(text) ? text : `${text} GMT`);
-  return Number.isNaN(at) ? null : Math.max(0, at - nowMs);
+  return Number.isNaN(at) ? null : Math.max(0, at - (Date.parse(date ?? "") || Date.now()));
 }
 
 /**

@@ -1,5 +1,6 @@
 import { orAborted } from "../../base/abort.ts";
-import { Failure, type FailureRecord } from "../../base/failure.ts";
+import { steadyNow } from "../../base/clock.ts";
+import { Away, Failure, type FailureRecord } from "../../base/failure.ts";
 import { parsePageUrl } from "../../urls/index.ts";
 import type { FetchOptions, StreamFetcher } from "../types.ts";
 
@@ -67,7 +68,7 @@ export interface RobotsCache {
 type Entry = { readonly rules: Promise<RobotsRules>; expiresAt: number };
 
 export function createRobotsCache(options: RobotsCacheOptions): RobotsCache {
-  const now = options.now ?? Date.now;
+  const now = options.now ?? steadyNow;
   const { store = keepNothing } = options;
   const entries = new Map<string, Entry>();
   const lifetimeMs = ({ kind }: RobotsAnswer): number =>
@@ -81,7 +82,7 @@ export function createRobotsCache(options: RobotsCacheOptions): RobotsCache {
         .load(origin, () => fetchRobots(options.fetcher, origin, fetchOptions), lifetimeMs)
         .then(
           ({ answer, restMs }) => {
-            entry.expiresAt = now() + restMs;
+            entry.expiresAt = now() + Math.min(restMs, lifetimeMs(answer));
             return rulesOf(answer);
           },
           (error: unknown) => {
@@ -128,8 +129,8 @@ async function fetchRobots(
     const message = `GET ${url} answered HTTP ${answer.status}`;
     return { kind: "unreachable", failure: { code: "http_status", message } };
   } catch (error) {
-    if (!(error instanceof Failure) || error.code === "egress_refused" || error.code === "cancelled")
-      throw error;
+    if (!(error instanceof Failure) || error instanceof Away) throw error;
+    if (error.code === "egress_refused" || error.code === "cancelled") throw error;
     return { kind: "unreachable", failure: error.toRecord() };
   }
 }

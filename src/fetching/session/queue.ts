@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { mkdir, readdir, rename, rm, stat, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { asideOf, replaceFile, syncDirectory } from "../../base/atomic-file.ts";
+import { type Damage, putAside } from "../../base/damaged.ts";
 import { Failure } from "../../base/failure.ts";
 import { isRecord, parseJson } from "../../base/json.ts";
 import { isMissing, systemReason } from "../../base/system-error.ts";
@@ -146,10 +147,11 @@ export const EMPTY_STATE: StorageState = { cookies: [], origins: [] };
 
 /**
  * Reads a storage state in Playwright's form.
+ * @param onDamaged Where given, a file that is not even JSON is put aside and said here
  * @returns an empty state when there is no file yet
  * @throws Failure `unreadable_input` when it cannot be read or is not a storage state
  */
-export function readStateFile(path: string): StorageState {
+export function readStateFile(path: string, onDamaged?: (damage: Damage) => void): StorageState {
   let text: string;
   try {
     // The state is written back to this path, and a pipe or a device would not hold it.
@@ -168,6 +170,11 @@ export function readStateFile(path: string): StorageState {
   }
   if (text.trim() === "") return EMPTY_STATE;
   const state = parseState(text);
+  // What is JSON may be somebody else's file, under a path that was mistyped.
+  if (!state && onDamaged && parseJson(text) === null) {
+    onDamaged(putAside(path, "it is no JSON"));
+    return EMPTY_STATE;
+  }
   if (!state) throw new Failure("unreadable_input", `${path} holds no storage state as Playwright writes it`);
   return state;
 }

@@ -1,6 +1,7 @@
 import { chmodSync, realpathSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import type { Damage } from "../../base/damaged.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import { systemCode, systemReason } from "../../base/system-error.ts";
@@ -25,6 +26,8 @@ export type StorageOptions = {
   readonly queueDirectory: string | null;
   /** Whether changes that name no owner belong to this file; only one of a directory may say so. */
   readonly takesUnowned: boolean;
+  /** Called when the file was damaged and put aside; without it, a damaged file is refused. */
+  readonly onDamaged?: ((damage: Damage) => void) | undefined;
   /** The number of waiting changes above which to warn. */
   readonly maxEntries: number;
   /** The age of the oldest waiting change above which to warn, in ms. */
@@ -81,7 +84,12 @@ class QueuedStorage implements Storage {
   read(): StorageState {
     const { directory } = this.#queue;
     const waiting = listPending(this.#queue).flatMap((name) => readEntry(directory, name) ?? []);
-    return applyChanges(readStateFile(this.#options.file), waiting, this.#options.now());
+    return applyChanges(this.#readFile(), waiting, this.#options.now());
+  }
+
+  #readFile(): StorageState {
+    const { file, onDamaged } = this.#options;
+    return readStateFile(file, onDamaged);
   }
 
   async push(changes: SessionChanges): Promise<void> {
@@ -136,7 +144,7 @@ class QueuedStorage implements Storage {
   async #merge(): Promise<void> {
     await this.#mergePending();
     const nowMs = this.#options.now();
-    if (nowMs - this.#prunedAt < PRUNE_EVERY_MS) return;
+    if (Math.abs(nowMs - this.#prunedAt) < PRUNE_EVERY_MS) return;
     this.#prunedAt = nowMs;
     await prune(this.#queue.directory, { nowMs, retentionMs: this.#options.retentionMs });
   }
@@ -149,7 +157,7 @@ class QueuedStorage implements Storage {
     const count = names.length - changes.length;
     if (count > 0) log.warning("changes of the session that cannot be read are left out", { count });
     if (names.length === 0) return;
-    const state = applyChanges(readStateFile(file), changes, now());
+    const state = applyChanges(this.#readFile(), changes, now());
     await writeStateFile(file, `${JSON.stringify(state, null, 2)}\n`);
     await markDone(directory, names, now());
   }

@@ -46,8 +46,8 @@ export class PostgresFrontier implements Frontier {
   #told: ReadonlyMap<number, number> = new Map();
 
   constructor(crawl: OpenCrawl, parts: WorkerParts & { readonly origins: readonly string[] }) {
-    const { jobId, startedAt, mode, id, run } = crawl;
-    this.crawl = { jobId, startedAt, mode };
+    const { jobId, startedAt, mode, now, id, run } = crawl;
+    this.crawl = { jobId, startedAt, mode, now };
     this.#id = id;
     this.#run = run;
     const worker = new CrawlWorker(crawl, parts);

@@ -1,3 +1,4 @@
+import { clockFrom, steadyNow } from "../../base/clock.ts";
 import { Failure, type FailureRecord } from "../../base/failure.ts";
 import type { CrawlState, Frontier } from "../../crawler/index.ts";
 import {
@@ -77,12 +78,13 @@ type CrawlRow = {
   readonly is_finished: boolean;
   readonly stopped: string | null;
   readonly is_live: boolean;
+  readonly now: number;
 };
 
 type Opening = Omit<PostgresFrontierOptions, "pace"> & { readonly pace: Pace; readonly worker: number };
 
 const COLUMNS = `id, plan, job_id, started_at, mode, run, asks_anew, session, is_seeded, is_finished, stopped,
-  EXISTS (SELECT FROM crawl_worker w WHERE w.crawl = crawl.id
+  extract(epoch FROM clock_timestamp())::float8 * 1000 AS now, EXISTS (SELECT FROM crawl_worker w WHERE w.crawl = crawl.id
     AND w.seen_at > clock_timestamp() - $2 * interval '1 ms') AS is_live`;
 
 const LOCK_WORKERS = `SELECT FROM crawl_worker WHERE crawl = (SELECT id FROM crawl WHERE place = $1)
@@ -130,6 +132,7 @@ const opened = (row: CrawlRow, end: CrawlState["end"]): OpenCrawl => ({
   jobId: row.job_id,
   startedAt: row.started_at.toISOString(),
   mode: row.mode,
+  now: clockFrom(Math.max(row.now, row.started_at.getTime())),
   run: row.run,
   session: row.session,
   isSeeded: row.is_seeded,
@@ -144,6 +147,7 @@ const nobody = ({ jobId }: Opening): OpenCrawl => ({
   jobId: jobId ?? "",
   startedAt: new Date().toISOString(),
   mode: "new",
+  now: steadyNow,
   run: 0,
   session: 0,
   isSeeded: false,

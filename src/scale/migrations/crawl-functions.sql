@@ -1,4 +1,4 @@
--- What a shared crawl calls (tables: 03-crawl.sql and later). It is run again by each migration that needs another form.
+-- What a shared crawl calls (tables: 03-crawl.sql and later). `database migrate` runs it wherever a form differs.
 -- The numbers of hosts, in the order of the names; new ones are made.
 CREATE OR REPLACE FUNCTION crawl_host_ids(p_crawl bigint, p_names text[]) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE v_new bigint[];

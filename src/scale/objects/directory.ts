@@ -20,7 +20,8 @@ type Content = Parameters<typeof replaceFile>[1];
 
 /**
  * Objects as files of a directory, which several machines may share. A file is written aside, flushed and renamed.
- * Symbolic links are no objects: they are neither listed nor read, and writing replaces them.
+ * Symbolic links are no objects: they are neither listed nor read, and writing replaces them. Failures name keys, since
+ * callers of a server read them, who need not know where the directory is.
  */
 export class DirectoryStore implements ObjectStore, AsyncDisposable {
   readonly url: string;
@@ -57,13 +58,13 @@ export class DirectoryStore implements ObjectStore, AsyncDisposable {
       return new Uint8Array(await readFile(found.path));
     } catch (error) {
       if (isMissing(error)) return null;
-      throw systemFailure(error, "unreadable_input", `could not read ${found.path}`);
+      throw systemFailure(error, "unreadable_input", `could not read ${key} in the store`);
     }
   }
 
   async stream(key: string): Promise<AsyncIterable<Uint8Array> | null> {
     const found = await this.#look(key);
-    return found && readPieces(found.path);
+    return found && readPieces(found.path, key);
   }
 
   async head(key: string): Promise<ObjectHead | null> {
@@ -77,7 +78,7 @@ export class DirectoryStore implements ObjectStore, AsyncDisposable {
       await unlink(path);
     } catch (error) {
       if (isMissing(error) || systemCode(error) === "ENOTDIR") return;
-      throw systemFailure(error, "unwritable_output", `could not delete ${path}`);
+      throw systemFailure(error, "unwritable_output", `could not delete ${key} in the store`);
     }
   }
 
@@ -95,20 +96,23 @@ export class DirectoryStore implements ObjectStore, AsyncDisposable {
       const stats = await lstat(folder).catch(() => null); // whoever uses the path is told why not
       if (stats === null) break;
       if (stats.isSymbolicLink())
-        throw new Failure(code, `${folder} is a symbolic link, which is not followed`);
+        throw new Failure(
+          code,
+          `${parts.slice(0, depth).join("/")} is a symbolic link, which is not followed`,
+        );
     }
     return join(this.#directory, ...parts);
   }
 
   async #replace(key: string, content: Content, signal: AbortSignal | undefined): Promise<string> {
     const path = await this.#pathOf(key, "unwritable_output");
-    refuseCancelled(signal, path);
+    refuseCancelled(signal, key);
     try {
       await mkdir(dirname(path), { recursive: true });
       await replaceFile(path, content, { aside: join(dirname(path), `.object-${randomUUID()}.tmp`) });
       return versionOf(await lstat(path));
     } catch (error) {
-      throw systemFailure(error, "unwritable_output", `could not write ${path}`);
+      throw systemFailure(error, "unwritable_output", `could not write ${key} in the store`);
     }
   }
 
@@ -120,16 +124,16 @@ export class DirectoryStore implements ObjectStore, AsyncDisposable {
       return stats.isFile() ? { path, size: stats.size, version: versionOf(stats) } : null;
     } catch (error) {
       if (isMissing(error) || systemCode(error) === "ENOTDIR") return null;
-      throw systemFailure(error, "unreadable_input", `could not read ${path}`);
+      throw systemFailure(error, "unreadable_input", `could not read ${key} in the store`);
     }
   }
 }
 
-async function* readPieces(path: string): AsyncGenerator<Uint8Array> {
+async function* readPieces(path: string, key: string): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(path);
   } catch (error) {
-    throw systemFailure(error, "unreadable_input", `could not read ${path}`);
+    throw systemFailure(error, "unreadable_input", `could not read ${key} in the store`);
   }
 }
 
@@ -143,7 +147,7 @@ function refuseCancelled(signal: AbortSignal | undefined, what: string): void {
 async function* listFiles(directory: string, below: string, prefix: string): AsyncGenerator<ListedObject> {
   const entries = await readdir(join(directory, below), { withFileTypes: true }).catch((error) => {
     if (isMissing(error) || systemCode(error) === "ENOTDIR") return [];
-    throw systemFailure(error, "unreadable_input", `could not list ${join(directory, below)}`);
+    throw systemFailure(error, "unreadable_input", `could not list ${below || "the store"}`);
   });
   const named = entries
     .filter((entry) => entry.isDirectory() || (entry.isFile() && !TEMPORARY_NAME.test(entry.name)))

@@ -1,4 +1,4 @@
-import { Failure, type FailureCode } from "../../base/failure.ts";
+import { Away, Failure, type FailureCode } from "../../base/failure.ts";
 import type { ObjectOptions } from "../../base/objects.ts";
 
 /** What was asked of a bucket. */
@@ -73,23 +73,22 @@ const CONNECTION_REASONS: Readonly<Record<string, string>> = {
 const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/;
 
 /**
- * Says in words why a bucket did not do what it was asked for; what the package never throws is a bug and stays as it
- * is. Nothing of the answer is repeated but short codes, and the package's error is no cause, because both can hold
- * what was signed.
+ * Says in words why a bucket did not do what it was asked for: it is away, unless it is known to have refused. Nothing of
+ * the answer is repeated but short codes, and the package's error is no cause, because both can hold what was signed.
  */
 export function s3Failure(
   error: unknown,
   { bucket, request }: { readonly bucket: string; readonly request: S3Request },
-): unknown {
-  if (error instanceof Failure || !(error instanceof Error)) return error;
+): Failure {
+  if (error instanceof Failure) return error;
   const { verb, key, signal } = request;
   const what = `could not ${verb} s3://${bucket}${key === "" ? "" : `/${key}`}`;
   if (signal?.aborted) return new Failure("cancelled", `${what}: it was called off`);
-  const [code, why] = reasonOf(error as S3Error, verb);
-  return code === null ? error : new Failure(code, `${what}: ${why}`);
+  const [code, why] = reasonOf(Object(error), verb);
+  return new (code === "store_unavailable" ? Away : Failure)(code, `${what}: ${why}`);
 }
 
-type Reason = readonly [FailureCode | null, string];
+type Reason = readonly [FailureCode, string];
 
 const settings = (why: string): Reason => ["invalid_settings", why];
 const away = (why: string): Reason => ["store_unavailable", why];
@@ -139,8 +138,6 @@ const TELLING: readonly ((known: Known) => Reason | false | undefined)[] = [
       "unreadable_input",
       "its answer is none of S3: is ARTICLE_EXTRACTOR_S3_ENDPOINT right?",
     ],
-  // Sockets that end while a body is read have no code in this runtime.
-  ({ message = "" }) => /abort|socket|connection/i.test(message) && away("the connection broke off"),
 ];
 
 function reasonOf(error: S3Error, verb: S3Request["verb"]): Reason {
@@ -155,7 +152,8 @@ function reasonOf(error: S3Error, verb: S3Request["verb"]): Reason {
     const reason = tell(known);
     if (reason) return reason;
   }
-  return [null, ""];
+  // Sockets that end while a body is read have no code in this runtime.
+  return away(`the connection broke off${code === undefined ? "" : ` (${word(code)})`}`);
 }
 
 function otherRegion({ name, status, refused, Region, $response }: Known): Reason | undefined {

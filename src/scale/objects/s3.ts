@@ -12,7 +12,7 @@ import {
   UploadPartCommand,
 } from "@aws-sdk/client-s3";
 import { onAbort, pause } from "../../base/abort.ts";
-import { Failure } from "../../base/failure.ts";
+import { Away } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
 import {
@@ -295,8 +295,7 @@ function createAsking(bucket: string, { patienceMs, metrics, log }: S3Options) {
       return answer;
     } catch (error) {
       const failure = s3Failure(error, { bucket, request });
-      if (failure instanceof Failure && failure.code !== "cancelled") metrics.count("store_errors", {});
-      if (failure instanceof Failure && failure.code === "store_unavailable") noteAway(failure.message);
+      if (failure.code !== "cancelled") metrics.count("store_errors", {});
       throw failure;
     } finally {
       clearTimeout(timer);
@@ -307,14 +306,16 @@ function createAsking(bucket: string, { patienceMs, metrics, log }: S3Options) {
   };
   return async <T>(request: S3Request, send: (abort: Abort) => Promise<T>): Promise<T> => {
     const endsAt = performance.now() + (request.patienceMs ?? patienceMs);
-    let before: Failure | null = null;
+    let before: Away | null = null;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       try {
         return await tryOnce(request, { send, endsAt });
       } catch (error) {
-        if (!(error instanceof Failure) || error.code !== "store_unavailable") throw error;
+        if (!(error instanceof Away)) throw error;
         // What our own deadline cut off says less than the failure before it.
         if (performance.now() >= endsAt) throw before ?? error;
+        // One lost connection is no news, and a call that soon gives up says why itself.
+        if (before !== null && endsAt - performance.now() > SLOW_MS) noteAway(error.message);
         before = error;
         // Between half the pause and all of it, so that processes do not come back together.
         const restMs = pauseMs * (0.5 + Math.random() / 2);

@@ -2,7 +2,7 @@ import type { Client, ClientBase, ClientConfig, Pool, PoolClient } from "pg";
 import { onAbort } from "../../base/abort.ts";
 import type { Target } from "../../base/database-url.ts";
 import { Failure } from "../../base/failure.ts";
-import { DatabaseSilence } from "./faults.ts";
+import { DatabaseSilence, judged } from "./faults.ts";
 
 export type { Client, QueryResult } from "pg";
 
@@ -75,14 +75,14 @@ export class Connections implements AsyncDisposable {
     this.#pool.on("error", () => {});
   }
 
-  /** Lends a connection of the pool. @returns with `free`, which takes it back; one in an unknown state is closed */
-  async borrow(limit: Limit): Promise<Lent> {
+  /** Lends a connection of the pool, which `release(true)` closes. */
+  async borrow(limit: Limit): Promise<PoolClient & Client> {
     const pool = this.#pool;
     // An idle one is there at once.
-    if (pool.idleCount > pool.waitingCount && limit.ms > 0) return lent(await pool.connect());
+    if (pool.idleCount > pool.waitingCount && limit.ms > 0) return await pool.connect();
     const lending = this.#orWithoutTls(() => pool.connect());
     try {
-      return lent(await limited(lending, "waiting for a connection", limit));
+      return await limited(lending, "waiting for a connection", limit);
     } catch (error) {
       // One that comes too late is of use to the next.
       lending.then((late) => late.release()).catch(() => {});
@@ -155,13 +155,6 @@ async function setUp(client: ClientBase, schema: string): Promise<void> {
   }
 }
 
-type Lent = { readonly client: Client; readonly free: (isSound: boolean) => void };
-
-const lent = (client: PoolClient): Lent => ({
-  client,
-  free: (isSound) => client.release(!isSound),
-});
-
 /** Ends a connection without waiting for its server, which may never answer. */
 export function closeNow(client: Client): void {
   client.end().catch(() => {});
@@ -171,7 +164,7 @@ export function closeNow(client: Client): void {
 
 /**
  * The result of a step, or a rejection when its time is over or its signal aborts; the step is left behind then.
- * @throws DatabaseSilence when the time is over; Failure `cancelled`
+ * @throws DatabaseSilence when the time is over; Failure `cancelled`; else what the step throws, `judged`
  */
 export function limited<T>(step: Promise<T>, what: string, { ms, signal }: Limit): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -182,6 +175,6 @@ export function limited<T>(step: Promise<T>, what: string, { ms, signal }: Limit
       clearTimeout(timer);
       listening?.[Symbol.dispose]();
     };
-    step.then(resolve, reject).finally(end);
+    step.then(resolve, (error) => reject(judged(error))).finally(end);
   });
 }

@@ -1,3 +1,4 @@
+import { Failure } from "../../base/failure.ts";
 import { systemCode } from "../../base/system-error.ts";
 
 /**
@@ -13,10 +14,23 @@ export type Fault = {
   readonly reason: string;
 };
 
+/**
+ * The database did not serve a call, for no fault of whoever called. `judged` makes it of all that the driver throws,
+ * unless it is known to be an answer.
+ */
+export class DatabaseFault extends Error {
+  readonly kind: Fault["kind"];
+
+  constructor({ kind, reason }: Fault, options?: ErrorOptions) {
+    super(reason, options);
+    this.kind = kind;
+  }
+}
+
 /** A statement or connection took longer than it may. */
-export class DatabaseSilence extends Error {
+export class DatabaseSilence extends DatabaseFault {
   constructor(what: string, limitMs: number) {
-    super(`${what} took longer than ${Math.round(limitMs)} ms`);
+    super(away(`${what} took longer than ${Math.round(limitMs)} ms`));
   }
 }
 
@@ -29,15 +43,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   "40P01": { kind: "conflict", reason: "two transactions waited for each other" },
   "0A000": { kind: "stale", reason: "a table has changed" },
   "26000": { kind: "stale", reason: "a prepared statement is unknown there" },
-  "57P01": away("it was told to shut down"),
-  "57P02": away("it crashed"),
-  "57P03": away("it is starting up or shutting down"),
-  "57P05": away("it closed an idle connection"),
   "25P03": away("it closed a transaction that was idle for too long"),
-  "57014": away("a statement took too long"),
-  "53000": away("it lacks resources"),
   "53100": away("its disk is full"),
-  "53200": away("it is out of memory"),
   "53300": away("it has no connection left (max_connections)"),
   "25006": away("it is read-only"),
   "28P01": settings("it refuses the user or the password"),
@@ -45,8 +52,6 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   "42501": settings("the user lacks a right"),
   "3D000": settings("there is no database of this name"),
   ECONNREFUSED: away("nothing listens there"),
-  ECONNRESET: away("the connection was lost"),
-  EPIPE: away("the connection was lost"),
   ETIMEDOUT: away("it does not answer"),
   EHOSTUNREACH: away("the host cannot be reached"),
   ENETUNREACH: away("the network cannot be reached"),
@@ -61,15 +66,17 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: settings("its certificate is for another host"),
 };
 
-/** The form of the codes that the server gives. */
-export const SQLSTATE = /^[0-9A-Z]{5}$/;
+/** The form of the codes that the server gives; no code of the system begins so. */
+const SQLSTATE = /^[0-9FHPX][0-9A-Z]{4}$/;
+
+/** The classes of answers that blame the statement, its values or a function: sent again, it gets the same one. */
+const ANSWERS = /^(?:0A|2[0-35BDF]|3[489BF]|42|44|54|P0)/;
 
 /** Certificates that no known authority vouches for have many codes. */
 const UNTRUSTED = /SELF_SIGNED|UNABLE_TO_|CERT_UNTRUSTED|CERT_SIGNATURE_FAILURE|INVALID_CA/;
 
 /** pg gives these no code. */
 const UNCODED: readonly (readonly [RegExp, Fault])[] = [
-  [/^Connection terminated|^Client has encountered a connection error/, away("the connection was lost")],
   [/timeout expired/, away("it does not answer")],
   [/password must be a non-empty string/, settings("it wants a password, and the URL has none")],
   [
@@ -80,21 +87,23 @@ const UNCODED: readonly (readonly [RegExp, Fault])[] = [
   [/error establishing an SSL connection/, settings("it does not speak PostgreSQL's protocol")],
 ];
 
-/** The fault that an error of the database tells; null for any other error, which is a bug or an answer. */
-export function faultOf(error: unknown): Fault | null {
-  if (error instanceof DatabaseSilence) return away(error.message);
-  if (!(error instanceof Error)) return null;
-  const code = systemCode(error);
-  if (code === null) return UNCODED.find(([message]) => message.test(error.message))?.[1] ?? null;
-  if (code === "0A000" && !error.message.includes("cached plan")) return null;
-  const fault = FAULTS[code];
+/** What the driver has thrown as callers get it: an answer of the server as it is, anything else as a fault. */
+export function judged(error: unknown): unknown {
+  if (error instanceof DatabaseFault || error instanceof Failure) return error;
+  const fault = faultOf(error);
+  return fault === null ? error : new DatabaseFault(fault, { cause: error });
+}
+
+function faultOf(error: unknown): Fault | null {
+  const code = systemCode(error) ?? "";
+  const message = error instanceof Error ? error.message : "";
+  if (code === "0A000" && !message.includes("cached plan")) return null;
+  const fault = FAULTS[code] ?? UNCODED.find(([pattern]) => pattern.test(message))?.[1];
   // What an administrator has to mend is said in the server's words too; they hold no password.
-  if (fault?.kind === "settings" && SQLSTATE.test(code))
-    return settings(`${fault.reason} (${error.message})`);
+  if (fault?.kind === "settings" && SQLSTATE.test(code)) return settings(`${fault.reason} (${message})`);
   if (fault !== undefined) return fault;
-  // Class 08 is the connection's; poolers use it for whatever they cannot do, and only their text says what.
-  if (/^(?:08|53)[0-9A-Z]{3}$/.test(code)) return away(error.message);
+  if (SQLSTATE.test(code)) return ANSWERS.test(code) ? null : away(message);
   if (UNTRUSTED.test(code))
     return settings("its certificate is of no authority that is trusted here (sslrootcert)");
-  return null;
+  return away(`the connection was lost${code && ` (${code})`}`);
 }

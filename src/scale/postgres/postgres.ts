@@ -1,11 +1,10 @@
 import { pause } from "../../base/abort.ts";
 import { checkSchema, readTarget } from "../../base/database-url.ts";
-import { Failure } from "../../base/failure.ts";
+import { Away, Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import type { Metrics } from "../../base/metrics.ts";
-import { systemCode } from "../../base/system-error.ts";
 import { type Client, Connections, type Limit, limited, type QueryResult } from "./connections.ts";
-import { DatabaseSilence, type Fault, faultOf, SQLSTATE } from "./faults.ts";
+import { DatabaseFault, DatabaseSilence, judged } from "./faults.ts";
 import { createListener } from "./listener.ts";
 
 type Scalar = string | number | bigint | boolean | null | Uint8Array;
@@ -17,7 +16,7 @@ export interface Queries {
   /**
    * Runs one statement and returns its rows, with int8 and numeric as numbers (but as texts in lists). The text is constant: what
    * differs from call to call is a parameter, since the server keeps a plan of each text.
-   * @throws Failure `cancelled`, `database_unavailable`; an error of the server with its SQLSTATE in `code`,
+   * @throws Failure `cancelled`; Away `database_unavailable`; an error of the server with its SQLSTATE in `code`,
    * such as 23505, which is an answer to the statement
    */
   query<Row = Record<string, unknown>>(sql: string, parameters?: readonly Parameter[]): Promise<Row[]>;
@@ -114,17 +113,16 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
 }
 
 /** What all handles of one database have in common. */
-type Shared = Pick<Postgres, "place" | "schema"> & {
-  readonly log: Log;
-  readonly metrics: Metrics;
-  readonly connections: Connections;
-  readonly listener: ReturnType<typeof createListener>;
-  /** The names of prepared statements by their texts. */
-  readonly names: Map<string, string>;
-  /** Since when nothing has come through, as `performance.now()`; null while all is well. */
-  awaySince: number | null;
-  isClosed: boolean;
-};
+type Shared = Pick<Postgres, "place" | "schema"> &
+  Pick<PostgresOptions, "log" | "metrics"> & {
+    readonly connections: Connections;
+    readonly listener: ReturnType<typeof createListener>;
+    /** The names of prepared statements by their texts. */
+    readonly names: Map<string, string>;
+    /** Since when nothing has come through, as `performance.now()`; null while all is well. */
+    awaySince: number | null;
+    isClosed: boolean;
+  };
 
 function handle(shared: Shared, patience: Patience): Postgres {
   const { place, schema, connections, listener } = shared;
@@ -166,7 +164,7 @@ async function persist<T>(
   const { waitMs = Number.POSITIVE_INFINITY, isStart = false, statementMs = STATEMENT_MS, signal } = patience;
   const calledAt = performance.now();
   const giveUpAt = calledAt + waitMs;
-  let told: Fault | null = null;
+  let told: DatabaseFault | null = null;
   for (let failures = 0; ; failures++) {
     const startedAt = performance.now();
     if (shared.isClosed || signal?.aborted)
@@ -179,40 +177,38 @@ async function persist<T>(
       tellOfReturn(shared);
       return result;
     } catch (error) {
-      const fault = faultOf(error);
-      if (fault === null) throw error;
-      shared.metrics.count("database_retries", { reason: fault.kind });
-      const pauseMs = pauseAfter(failures, fault);
-      const isHopeless = isStart && fault.kind === "settings";
-      told = worthTelling(fault, told, error instanceof DatabaseSilence && leftMs < statementMs);
-      if (isHopeless || performance.now() + pauseMs >= giveUpAt)
-        throw new Failure(
-          isStart ? "invalid_settings" : "database_unavailable",
-          `the database ${shared.place} cannot be used: ${told.reason}`,
-          { cause: error },
-        );
+      if (!(error instanceof DatabaseFault)) throw error;
+      shared.metrics.count("database_retries", { reason: error.kind });
+      const pauseMs = pauseAfter(failures, error, isStart);
+      // What the end of our patience cut off says less than the fault before it.
+      if (!(error instanceof DatabaseSilence && leftMs < statementMs)) told = error;
+      if (performance.now() + pauseMs >= giveUpAt) throw givenUp(shared.place, told ?? error, isStart);
       // After a restart each connection of the pool fails once, and the next try opens a new one.
-      if (failures > 0 || error instanceof DatabaseSilence) tellOfAbsence(shared, fault);
+      if (failures > 0 || error instanceof DatabaseSilence) tellOfAbsence(shared, error);
       await pause(pauseMs, signal);
     }
   }
 }
 
-/** What the end of our patience cut off says less than the fault before it. */
-const worthTelling = (fault: Fault, before: Fault | null, isCutOff: boolean): Fault =>
-  isCutOff && before !== null ? before : fault;
+function givenUp(place: string, fault: DatabaseFault, isStart: boolean): Failure {
+  const message = `the database ${place} cannot be used: ${fault.message}`;
+  return isStart
+    ? new Failure("invalid_settings", message, { cause: fault })
+    : new Away("database_unavailable", message, { cause: fault });
+}
 
-function pauseAfter(failures: number, { kind }: Fault): number {
+function pauseAfter(failures: number, { kind }: DatabaseFault, isStart: boolean): number {
   const { first, last } = PAUSE_MS;
+  if (isStart && kind === "settings") return Number.POSITIVE_INFINITY; // until a person has mended them
   // Whoever was in the way is done soon; a first failure may be that of a connection alone.
   const longest = kind === "away" || kind === "settings" ? (failures === 0 ? 0 : last) : first;
   return Math.min(longest, first * 2 ** Math.min(failures, 20)) * (1 - Math.random() / 2);
 }
 
-function tellOfAbsence(shared: Shared, { kind, reason }: Fault): void {
+function tellOfAbsence(shared: Shared, { kind, message }: DatabaseFault): void {
   if (shared.awaySince !== null || kind === "conflict" || kind === "stale") return;
   shared.awaySince = performance.now();
-  shared.log.warning("the database is away; work waits for it", { database: shared.place, error: reason });
+  shared.log.warning("the database is away; work waits for it", { database: shared.place, error: message });
 }
 
 function tellOfReturn(shared: Shared): void {
@@ -230,20 +226,22 @@ async function lend<T>(
   work: (client: Client) => Promise<T>,
   isSound: (error: unknown, client: Client) => boolean | Promise<boolean>,
 ): Promise<T> {
-  const { client, free } = await connections.borrow(limit);
+  const client = await connections.borrow(limit).catch((error) => Promise.reject(judged(error)));
   try {
     const result = await work(client);
-    free(true);
+    client.release();
     return result;
   } catch (error) {
-    free(await isSound(error, client));
+    client.release(!(await isSound(error, client)));
     throw error;
   }
 }
 
 /** Whether the server has answered and the connection is as good as before. */
 const isAnswer = (error: unknown): boolean =>
-  SQLSTATE.test(systemCode(error) ?? "") && [undefined, "conflict"].includes(faultOf(error)?.kind);
+  error instanceof DatabaseFault
+    ? error.kind === "conflict"
+    : !(error instanceof Failure && error.code === "cancelled");
 
 type Execution = {
   readonly client: Client;
@@ -290,8 +288,7 @@ function inTransaction<T>(
     return result;
   };
   return lend(connections, limit, run, async (error, client) => {
-    if (systemCode(error) !== null ? !isAnswer(error) : faultOf(error) !== null) return false;
-    if (error instanceof Failure && error.code === "cancelled") return false;
+    if (!isAnswer(error)) return false;
     return await once(client, "ROLLBACK").then(
       () => true,
       () => false,

@@ -6,10 +6,17 @@ import hosts from "../migrations/04-hosts.sql" with { type: "text" };
 import syncs from "../migrations/05-syncs.sql" with { type: "text" };
 import fetcher from "../migrations/06-fetcher.sql" with { type: "text" };
 import crawlFunctions from "../migrations/crawl-functions.sql" with { type: "text" };
+import { lackedBy, madeBy } from "./catalog.ts";
 import type { Postgres, Queries } from "./postgres.ts";
 
 /** In order, never changed once landed; the version of a schema is the number of those that it has been through. */
-const MIGRATIONS: readonly string[] = [leases, jobs, crawl, hosts, syncs, fetcher + crawlFunctions];
+const MIGRATIONS: readonly string[] = [leases, jobs, crawl, hosts, syncs, fetcher];
+
+const VERSIONS =
+  "CREATE TABLE schema_version (version int PRIMARY KEY, migrated_at timestamptz NOT NULL DEFAULT now());";
+
+/** What this program needs. The version alone does not tell: a build between two releases may have made less of it. */
+const WANTED = madeBy([VERSIONS, ...MIGRATIONS, crawlFunctions].join("\n"));
 
 /** The version of the schema that this program works with. */
 export const WANTED_VERSION = MIGRATIONS.length;
@@ -35,7 +42,8 @@ export async function schemaVersion(queries: Queries, schema: string): Promise<n
  * Brings the schema to the wanted version in one transaction, so that nothing is ever half done, and creates it
  * where there is none. When several processes migrate at once, one works and the others find it done.
  * @returns the version before
- * @throws Failure `invalid_settings` when the schema is newer than this program, or the database cannot be used
+ * @throws Failure `invalid_settings` when the schema is newer than this program or still lacks something, or the
+ *   database cannot be used
  */
 export function migrate(database: Postgres): Promise<number> {
   const { schema } = database;
@@ -51,6 +59,9 @@ export function migrate(database: Postgres): Promise<number> {
       await queries.script(sql);
       await queries.run("INSERT INTO schema_version (version) VALUES ($1)", [index + 1]);
     }
+    const lacked = await lackedBy(queries, schema, WANTED);
+    if (!lacked.every(isReplaced)) throw incomplete(database, lacked);
+    if (lacked.length > 0) await queries.script(crawlFunctions);
     return version;
   });
 }
@@ -59,26 +70,34 @@ async function createSchema(queries: Queries, schema: string): Promise<void> {
   // `IF NOT EXISTS` would ask for the right to create schemas even where an administrator has made this one.
   const found = await queries.query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [schema]);
   if (found.length === 0) await queries.script(`CREATE SCHEMA "${schema}"`);
-  await queries.script(
-    "CREATE TABLE schema_version (version int PRIMARY KEY, migrated_at timestamptz NOT NULL DEFAULT now())",
-  );
+  await queries.script(VERSIONS);
+}
+
+/**
+ * Makes sure that no pooler mixes sessions, with a database that may have no schema yet.
+ * @throws Failure `invalid_settings`
+ */
+export async function checkSessions(database: Postgres): Promise<void> {
+  if ((await database.pooler()) === "transaction")
+    throw new Failure(
+      "invalid_settings",
+      `the database ${database.place} is behind a pooler in transaction mode, which mixes sessions: use its session mode, or connect to the server itself`,
+    );
 }
 
 /**
  * Waits until the database can be used, and makes sure that it can be: reached, with these rights, through no
- * pooler that mixes sessions, with a schema of the wanted version, and writable.
+ * pooler that mixes sessions, with a whole schema of the wanted version, and writable.
  * @param waitMs how long to wait for a database that is away; what a person has to mend is not waited for
  * @throws Failure `invalid_settings` with one line that says what is wrong
  */
 export async function checkReady(database: Postgres, waitMs: number): Promise<void> {
   const starting = database.patient({ waitMs, isStart: true });
-  if ((await starting.pooler()) === "transaction")
-    throw new Failure(
-      "invalid_settings",
-      `the database ${database.place} is behind a pooler in transaction mode, which mixes sessions: use its session mode, or connect to the server itself`,
-    );
+  await checkSessions(starting);
   const version = await schemaVersion(starting, database.schema);
   if (version !== WANTED_VERSION) throw unsuitable(database, version);
+  const lacked = await missingIn(starting);
+  if (lacked.length > 0) throw incomplete(database, lacked);
   // Changes nothing, and is refused by a database that is read-only.
   await starting.run("UPDATE schema_version SET version = version WHERE false");
 }
@@ -94,11 +113,36 @@ function unsuitable({ schema, place }: Postgres, version: number): Failure {
   return new Failure("invalid_settings", `${what} ${found}: run article-extractor database migrate`);
 }
 
+/** Names what a schema of the wanted version lacks of it. Throws as `Queries.query`. */
+export const missingIn = (database: Postgres): Promise<readonly string[]> =>
+  lackedBy(database, database.schema, WANTED);
+
+/** Things that a message names at most. */
+const MAX_NAMED = 5;
+
+function incomplete({ schema, place }: Postgres, lacked: readonly string[]): Failure {
+  const more = lacked.length > MAX_NAMED ? ` and ${lacked.length - MAX_NAMED} more` : "";
+  const what = `the schema ${schema} of the database ${place} is of version ${WANTED_VERSION}, but lacks ${lacked.slice(0, MAX_NAMED).join(", ")}${more}`;
+  return new Failure("invalid_settings", `${what}: ${remedyFor(lacked)}`);
+}
+
+/** The functions have no versions: `migrate` replaces those of other programs by its own. */
+const isReplaced = (thing: string): boolean => thing.startsWith("function crawl_");
+
+const remedyFor = (lacked: readonly string[]): string =>
+  lacked.every(isReplaced)
+    ? "run article-extractor database migrate"
+    : "another build of the program has made it, or somebody has changed it; restore it from a dump, or name another in ARTICLE_EXTRACTOR_DATABASE_SCHEMA";
+
 /** What an operator wants to know of a database. */
 export type DatabaseReport = {
   readonly serverVersion: string;
-  /** The version of the schema; 0 without one. */
+  /** The version of the schema, 0 without one, and the version that this program works with. */
   readonly version: number;
+  readonly wantedVersion: number;
+  /** What a schema of the wanted version lacks of it, and what helps. */
+  readonly missing: readonly string[];
+  readonly remedy: string;
   /** How far its clock is ahead of this machine's, in ms; half of the answer's time is unsure. */
   readonly clockAheadMs: number;
   readonly connections: { readonly used: number; readonly max: number };
@@ -109,6 +153,7 @@ export type DatabaseReport = {
 /** Looks at the database. Throws as `Queries.query`. */
 export async function inspect(database: Postgres): Promise<DatabaseReport> {
   const version = await schemaVersion(database, database.schema);
+  const missing = version === WANTED_VERSION ? await missingIn(database) : [];
   const askedAt = Date.now();
   const [server] = await database.query<{ version: string; now: number; used: number; max: number }>(
     `SELECT current_setting('server_version') AS version, extract(epoch FROM clock_timestamp()) * 1000 AS now,
@@ -125,6 +170,9 @@ export async function inspect(database: Postgres): Promise<DatabaseReport> {
   return {
     serverVersion: server?.version ?? "",
     version,
+    wantedVersion: WANTED_VERSION,
+    missing,
+    remedy: remedyFor(missing),
     clockAheadMs: (server?.now ?? 0) - (askedAt + answeredAt) / 2,
     connections: { used: server?.used ?? 0, max: server?.max ?? 0 },
     oldestSnapshot: oldest ?? null,

@@ -23,7 +23,7 @@ const MAX_FATAL_DOCUMENTS = 20;
 export type IndexBuildOptions = Omit<BuildTask, "buildName" | "place"> & {
   /** The URL of the worker's module (`bin/index-worker.ts`) for `new Worker`. */
   readonly workerUrl: string | URL;
-  /** How long the worker may take for one document, in ms; it may be noticed only after twice that time. */
+  /** The CPU time that the worker may take for one document, in ms; it may be noticed only after twice that time. */
   readonly documentLimitMs: number;
   readonly signal?: AbortSignal;
   /** Called after each batch of documents. */
@@ -192,11 +192,10 @@ class IndexWorker implements AsyncDisposable {
     if (!this.#thread.isReady) return;
     this.#thread.stopClock();
     if (this.#underWay.length === 0) return;
-    const limit = this.#options.documentLimitMs;
     const place = Atomics.load(this.#place, 0);
-    this.#thread.startClock(limit, () => {
+    this.#thread.limitWork(this.#options.documentLimitMs, (limit) => {
       if (Atomics.load(this.#place, 0) !== place) return this.#watchDocument();
-      this.#thread.lose(new Failure("timeout", `the index worker took longer than ${limit} ms for it`));
+      this.#thread.lose(new Failure("timeout", `the index worker took longer than ${limit} for it`));
     });
   }
 }

@@ -258,6 +258,7 @@ const GUARDED: Readonly<Record<number, ApiAnswer>> = {
   401: problem("The API key is missing or wrong", {
     "WWW-Authenticate": { description: "How to send it" },
   }),
+  429: problem("More requests or unread answers at once than the server takes", RETRY_AFTER),
   503: problem("The server is ending", RETRY_AFTER),
 };
 
@@ -274,7 +275,6 @@ export const BODY_PROBLEMS: Readonly<Record<number, ApiAnswer>> = {
 export const PAGE_PROBLEMS: Readonly<Record<number, ApiAnswer>> = {
   403: problem("The egress policy refuses an address, or the Origin is foreign"),
   422: problem("Fields are wrong, or the page holds nothing to extract"),
-  429: problem("More requests at once than the server takes", RETRY_AFTER),
   502: problem("The target could not be reached or answered with an error; `target_status` has its status"),
   504: problem("The target or the extraction took too long"),
 };

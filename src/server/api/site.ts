@@ -25,6 +25,8 @@ type SiteAnswers = {
   readonly aboutSchema: z.ZodType;
   readonly health: ApiOperation["handle"];
   readonly healthSchema: z.ZodType;
+  /** Whether anything that the process is for works now; absent where something always does. */
+  readonly canWork?: () => Promise<boolean>;
   /** What is read whenever somebody asks for the metrics. */
   readonly gauges: () => Promise<readonly Gauge[]>;
   readonly description: string;
@@ -69,9 +71,12 @@ const probeOperations = (parts: SiteParts, site: SiteAnswers): ApiOperation[] =>
     isOpen: true,
     answers: {
       200: answerOf("Yes", Ready),
-      503: answerOf("No: it is starting or ending", Ready),
+      503: answerOf("No: it is starting or ending, or what all of its work needs is away", Ready),
     },
-    handle: async () => Response.json({ ready: parts.isReady() }, { status: parts.isReady() ? 200 : 503 }),
+    handle: async () => {
+      const ready = parts.isReady() && ((await site.canWork?.()) ?? true);
+      return Response.json({ ready }, { status: ready ? 200 : 503 });
+    },
   },
   {
     method: "get",

@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { createLocalJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from "jose";
 import { isRecord } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
@@ -78,48 +79,58 @@ function wordsOf(claim: unknown): readonly string[] {
   return Array.isArray(list) ? list.filter((one) => typeof one === "string" && one !== "") : [];
 }
 
-/** How long keys are used without asking again, in ms. */
+/** Older keys are asked for again, while they go on being used, in ms. */
 const FRESH_MS = 600_000;
-/** How soon the issuer is asked again, for a key that is new or after a failure, in ms. */
-const AGAIN_MS = 30_000;
+/** Older keys are used no more, in ms: the issuer may have taken one back since. */
+const HOLD_MS = 24 * 3_600_000;
+/** How soon the issuer is asked again, in ms; while there are no keys, the shorter time counts. */
+const AGAIN_MS = 60_000;
+const AGAIN_WITHOUT_KEYS_MS = 30_000;
+/** How long tokens whose key is not known wait from the beginning of an asking, in ms. */
+const WAIT_MS = 3000;
 
 /**
- * The keys of the issuer, as they are needed. A token with an unknown key makes it ask again, because issuers
- * change their keys; so do keys that are old. While the issuer cannot be reached, the keys of before hold.
+ * The keys of the issuer, as they are needed. It is asked again for keys that are old, and because issuers change
+ * their keys, for those that tokens name. Tokens with known keys never wait for that, because anybody can name an
+ * unknown key, and an issuer can hang.
  */
 function createIssuerKeys(settings: TokenSettings, { read, now, log }: TokenParts): JWTVerifyGetKey {
   let keys: ReturnType<typeof createLocalJWKSet> | null = null;
+  let readAt = Number.NEGATIVE_INFINITY;
   let askedAt = Number.NEGATIVE_INFINITY;
-  let asking: Promise<void> | null = null;
+  let isAsking = false;
+  /** Resolves when the newest asking has ended, or nobody should wait for it any longer. */
+  let waiting: Promise<unknown> = Promise.resolve();
+  // The clock, which tells whether tokens have run out, may be set back.
+  const since = (at: number): number => Math.abs(now() - at);
   const ask = async (): Promise<void> => {
-    askedAt = now();
     try {
       const url = settings.jwksUrl ?? (await findJwksUrl(settings.issuer, read));
       const found: unknown = JSON.parse(await read(url));
       if (!isRecord(found) || !Array.isArray(found.keys)) throw new Error(`${url} has no list of keys`);
       keys = createLocalJWKSet({ keys: found.keys });
+      readAt = now();
     } catch (error) {
       log.error("the issuer's keys cannot be read", { issuer: settings.issuer, error: String(error) });
     }
+    isAsking = false;
   };
-  const refresh = async (afterMs: number): Promise<void> => {
-    if (asking === null && now() - askedAt >= afterMs)
-      asking = ask().finally(() => {
-        asking = null;
-      });
-    await asking;
+  const refresh = (afterMs: number): Promise<unknown> => {
+    if (!isAsking && since(askedAt) >= afterMs) {
+      isAsking = true;
+      askedAt = now();
+      waiting = Promise.race([ask(), setTimeout(WAIT_MS, null, { ref: false })]);
+    }
+    return waiting;
   };
   return async (header, token) => {
-    await refresh(keys === null ? AGAIN_MS : FRESH_MS);
-    if (keys === null)
-      throw new ProblemError(
-        503,
-        "issuer_unavailable",
-        "the keys of the tokens' issuer cannot be read; try again",
-        {
-          headers: { "retry-after": "30" },
-        },
-      );
+    if (since(readAt) >= HOLD_MS) keys = null;
+    if (keys === null) await refresh(AGAIN_WITHOUT_KEYS_MS);
+    else if (since(readAt) >= FRESH_MS) void refresh(AGAIN_MS);
+    if (keys === null) {
+      const detail = "the keys of the tokens' issuer cannot be read; try again";
+      throw new ProblemError(503, "issuer_unavailable", detail, { headers: { "retry-after": "30" } });
+    }
     try {
       return await keys(header, token);
     } catch (error) {

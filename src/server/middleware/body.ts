@@ -116,7 +116,7 @@ function takeLargePlace(
   client: Client,
   { large, maxLarge, maxLargePerClient, smallBytes }: Receiving,
 ): Disposable {
-  const place = large.total < maxLarge ? large.take(client, maxLargePerClient) : null;
+  const place = large.take(client, maxLargePerClient, { maxTotal: maxLarge });
   if (place) return place;
   throw new ProblemError(429, "overloaded", `too many bodies over ${smallBytes} bytes arrive at once`, {
     headers: { "retry-after": "1", connection: "close" },

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { onAbort, within } from "../../base/abort.ts";
 import { FairQueue } from "../../base/fair-queue.ts";
 import { subscriberNetwork } from "../../fetching/index.ts";
-import type { Client, Exchange, Layer } from "./exchange.ts";
+import { type Client, type Exchange, type Handler, inLayers, type Layer } from "./exchange.ts";
 import { ProblemError } from "./problem.ts";
 
 type ConcurrencyLimit = {
@@ -14,18 +14,22 @@ type ConcurrencyLimit = {
   readonly maxWaiting?: number;
   /** The answer for requests that do not get a turn. */
   readonly refuse: () => ProblemError;
-  /** Which requests count; all others are answered under any load. */
-  readonly counts: (exchange: Exchange) => boolean;
 };
 
+/** Gives each kind of work limits of its own, so that it waits only for its like. Work of no kind (null) has none. */
+export const limitEach =
+  <Kind extends string>(
+    kinds: readonly Kind[],
+    kindOf: (exchange: Exchange) => Kind | null,
+    limits: (kind: Kind) => readonly Layer[],
+  ): Layer =>
+  (next) => {
+    const limited = new Map<Kind | null, Handler>(kinds.map((kind) => [kind, inLayers(limits(kind), next)]));
+    return (exchange) => (limited.get(kindOf(exchange)) ?? next)(exchange);
+  };
+
 /** Limits the number of requests under way; turns rotate among the waiting clients. */
-export function limitConcurrency({
-  max,
-  waitMs = 0,
-  maxWaiting = 0,
-  refuse,
-  counts,
-}: ConcurrencyLimit): Layer {
+export function limitConcurrency({ max, waitMs = 0, maxWaiting = 0, refuse }: ConcurrencyLimit): Layer {
   let running = 0;
   const waiting = new FairQueue<() => void>();
   const release = (): void => {
@@ -53,7 +57,6 @@ export function limitConcurrency({
     await promise.finally(() => clearTimeout(timer));
   };
   return (next) => async (exchange) => {
-    if (!counts(exchange)) return next(exchange);
     await takeTurn(exchange);
     try {
       return await next(exchange);
@@ -64,19 +67,22 @@ export function limitConcurrency({
 }
 
 /**
- * Lets the requests that have arrived be counted before one of them is processed. A search occupies the thread until it
- * is done; without this layer, requests would be served in the order of arrival, and no limit would see those behind.
+ * Begins one request in each round of the event loop. A search occupies the thread until it is done; without this layer,
+ * no limit would see the requests behind it, and neither probes nor what was answered would get through between two.
  */
-export const afterArrivals: Layer = (next) => async (exchange) => {
-  await setImmediate();
-  return next(exchange);
+export const afterArrivals: Layer = (next) => {
+  let last: Promise<unknown> = Promise.resolve();
+  return async (exchange) => {
+    last = last.then(() => setImmediate());
+    await last;
+    return next(exchange);
+  };
 };
 
 /** Answers 429 to a client with more than `max` requests at once, waiting ones included, however much room there is. */
-export function limitClients(max: number, counts: ConcurrencyLimit["counts"]): Layer {
+export function limitClients(max: number): Layer {
   const here = new ClientCounts();
   return (next) => async (exchange) => {
-    if (!counts(exchange)) return next(exchange);
     using place = here.take(exchange.client, max);
     if (place === null)
       throw new ProblemError(429, "overloaded", `more than ${max} requests of one client at once`, {
@@ -120,19 +126,31 @@ export class ClientCounts {
     return this.#total;
   }
 
-  /** Counts one more, and one less when the result is disposed of; null for a client that has `max` already. */
-  take({ address }: Client, max: number): Disposable | null {
+  /**
+   * Counts so much more, and so much less once the result is disposed of.
+   * @param more.isFreeAlone lets any amount be taken where nothing is held
+   * @returns null when the client would have more than `max`, or all clients more than `maxTotal`
+   */
+  take(
+    { address }: Client,
+    max: number,
+    { amount = 1, maxTotal = Number.POSITIVE_INFINITY, isFreeAlone = false } = {},
+  ): Disposable | null {
     const key = subscriberNetwork(address);
     const held = this.#held.get(key) ?? 0;
-    if (held >= max) return null;
-    this.#held.set(key, held + 1);
-    this.#total++;
+    const isOver = (now: number, most: number): boolean => now + amount > most && !(isFreeAlone && now === 0);
+    if (isOver(held, max) || isOver(this.#total, maxTotal)) return null;
+    this.#held.set(key, held + amount);
+    this.#total += amount;
+    let isHeld = true;
     return {
       [Symbol.dispose]: () => {
-        const left = (this.#held.get(key) ?? 1) - 1;
+        if (!isHeld) return;
+        isHeld = false;
+        const left = (this.#held.get(key) ?? amount) - amount;
         if (left === 0) this.#held.delete(key);
         else this.#held.set(key, left);
-        this.#total--;
+        this.#total -= amount;
       },
     };
   }

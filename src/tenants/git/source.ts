@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join, posix } from "node:path";
+import { makePrivateDirectory } from "../../base/database/index.ts";
 import { Failure } from "../../base/failure.ts";
 import { isRecord } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
@@ -22,7 +23,7 @@ import { forgeTree } from "../describe.ts";
 import { countByReason, countTroubles, describeReasons } from "../left-out.ts";
 import type { GitTenant } from "../settings.ts";
 import type { Source, SyncContext, SyncCounts } from "../source/source.ts";
-import { makeStateDirectory, readState, writeState } from "../state-file.ts";
+import { readState, writeState } from "../state-file.ts";
 import { type GitAccess, openAccess } from "./access.ts";
 import { type Blob, openRepository, type Repository, type Tip, type TreeEntry } from "./repository.ts";
 import {
@@ -95,7 +96,7 @@ const repositoryOptions = ({ options, tenant }: GitParts) => ({
 
 async function syncRepository(parts: GitParts, context: SyncContext): Promise<SyncCounts> {
   const { tenant, options, statePath } = parts;
-  makeStateDirectory(options.stateDirectory);
+  makePrivateDirectory(options.stateDirectory);
   const places = repositoryOptions(parts);
   await using opened = await openAccess(options.access, tenant, places.home);
   const open = (directory: string): Repository =>

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { type Fetchers, inventedName, type PageFingerprint } from "../../articles/index.ts";
+import { makePrivateDirectory } from "../../base/database/index.ts";
 import { createYieldWhenDue } from "../../base/event-loop.ts";
 import { Failure, type FailureRecord } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
@@ -8,7 +9,6 @@ import type { Fetcher } from "../../fetching/index.ts";
 import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
 import type { OnlineTenant } from "../settings.ts";
 import type { SyncContext, SyncCounts } from "../source/source.ts";
-import { makeStateDirectory } from "../state-file.ts";
 import {
   type CrawledOutcome,
   type ErrorPage,
@@ -40,7 +40,7 @@ const PUBLISHED_AT_ONCE = 16;
 /** One sync of a website; see `onlineSource`. */
 export async function syncWebsite(parts: OnlineParts, context: SyncContext): Promise<SyncCounts> {
   const { tenant, options, published } = parts;
-  makeStateDirectory(options.stateDirectory);
+  makePrivateDirectory(options.stateDirectory);
   const ledger = await openLedger(parts);
   const staging = await Staging.open(join(options.stateDirectory, "staged"), published, ledger);
   const hosts = [...tenant.entryUrls, ...tenant.sitemapUrls, ...tenant.allowPrefixes].map(
@@ -51,7 +51,7 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
   });
   const sync: Sync = { ...parts, ledger, staging, crawler, context };
   const startedAt = options.now();
-  const trustsDates = startedAt - ledger.verifiedAt < TRUST_DATES_MS;
+  const trustsDates = Math.abs(startedAt - ledger.verifiedAt) < TRUST_DATES_MS;
   const crawled = await crawlSite(sync, planOf(tenant, options.access.politeness, trustsDates));
   requireSomeSuccess(tenant.codename, crawled);
   const { summary, outcomes } = crawled;
@@ -97,13 +97,20 @@ type CrawledSite = {
 /** The outcome of a page, and the hash of its text; null without a text. */
 type MetOutcome = CrawledOutcome & Pick<PageOutcome, "contentHash">;
 
+/**
+ * Failures of a remembered crawl that a new one does not have: the settings name other pages, another version of the
+ * program wrote it, or its file is damaged.
+ */
+const BEGINS_ANEW: ReadonlySet<string> = new Set(["crawl_conflict", "unreadable_input"]);
+
 /** Crawls the site, continuing an interrupted sync. @throws Failure when the crawl could not continue */
 async function crawlSite(sync: Sync, plan: CrawlPlan): Promise<CrawledSite> {
   try {
     return await crawlOnce(sync, plan, false);
   } catch (error) {
-    // The settings name other pages than the remembered crawl, or another version of the program wrote it.
-    if (!(error instanceof Failure) || error.code !== "crawl_conflict") throw error;
+    if (!(error instanceof Failure) || !BEGINS_ANEW.has(error.code)) throw error;
+    if (error.code === "unreadable_input")
+      sync.options.log.warning("a damaged sync begins anew", { error: error.message });
     return await crawlOnce(sync, plan, true);
   }
 }

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure } from "../../../src/base/failure.ts";
-import type { CrawlEvent } from "../../../src/crawler/index.ts";
+import type { CrawlEvent, ManifestEntry } from "../../../src/crawler/index.ts";
 import { createFileSink } from "../../../src/crawler/output.ts";
 import { type CrawlRoute, html, page, serveCrawlSite } from "../../support/crawl-site.ts";
 import {
@@ -110,6 +110,33 @@ describe("a site that is crawled again", () => {
 
     answers["/b"] = page("Leaf b is back");
     expect(pathsOf(await crawlWithFeed(place, plan))).toEqual(["new /b"]);
+  });
+
+  test("keeps the files that the last manifest lists until the next one is written", async () => {
+    await using place = await crawlPlace(app);
+    const missing: string[] = [];
+    const noteMissing = async (): Promise<void> => {
+      const { results } = await Bun.file(join(place.path, "manifest.json")).json();
+      const files = await readdir(place.path);
+      missing.push(
+        ...results.map((one: ManifestEntry) => one.file_path).filter((it: string) => !files.includes(it)),
+      );
+    };
+    let crawls = 0;
+    await using site = serveCrawlSite({
+      "/": () => html(page(`Home ${++crawls}`, ["/a", "/b"])),
+      "/a": () => (crawls > 1 ? new Response(null, { status: 410 }) : html(page("Leaf a", []))),
+      "/b": () => html(page("Leaf b", ["/c"])),
+      "/c": async () => {
+        if (crawls > 1) await noteMissing();
+        return html(page("Leaf c"));
+      },
+    });
+    const plan = crawlPlan({ seeds: [`${site.origin}/`], concurrency: 1 });
+    expect((await place.crawl(plan)).files).toHaveLength(4);
+    const second = await place.crawl(plan);
+    expect([second.files.length, crawls, missing]).toEqual([3, 2, []]);
+    expect(await goneFiles(place)).toHaveLength(1);
   });
 
   test("asks for stored pages that no link leads to any more, and follows no link of theirs", async () => {

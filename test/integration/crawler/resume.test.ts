@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { readdir } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DEFAULT_NETWORK } from "../../../src/app/index.ts";
 import { type CrawlEvent, manifestEntry, parseSitemapSource } from "../../../src/crawler/index.ts";
@@ -50,6 +50,25 @@ test("a crawl that was called off goes on, and ends as if nothing had been", asy
   expect(result.allOutcomes.map(manifestEntry)).toEqual([...(result.manifest?.results ?? [])]);
   // What was stored is not asked for again; robots.txt is.
   expect(site.visits.length - before).toBeLessThanOrEqual(40 - 15 + 3 + 1);
+});
+
+test("a copy that was made of the folder under way may lack files of pages: they are fetched again", async () => {
+  await using site = serveCrawlSite(chain(20));
+  await using place = await crawlPlace(app);
+  const plan = crawlPlan({ seeds: [`${site.origin}/`], maxDepth: 100 });
+  const controller = new AbortController();
+  const cut = await place.crawl(plan, {
+    signal: controller.signal,
+    onEvent: (event) => {
+      if (event.kind === "page" && event.progress.successful === 10) controller.abort();
+    },
+  });
+  for (const file of cut.files.slice(0, 3)) await rm(join(place.path, file));
+  const { manifest, files, events } = await place.crawl(plan);
+  expect(events[0]).toMatchObject({ mode: "resumed" });
+  expect(manifest).toMatchObject({ status: "completed", total_pages: 20, successful: 20 });
+  expect(files).toHaveLength(20);
+  expect(manifest?.results.map((entry) => entry.file_path).toSorted()).toEqual([...files].toSorted());
 });
 
 test("leaving the loop stops the crawl, leaves a manifest, and the next one goes on", async () => {

@@ -121,6 +121,43 @@ describe("reading sitemaps", () => {
     );
   });
 
+  test("an index of 50 000 sitemaps that are hardly worth it ends within 500 requests, and says so", async () => {
+    const one = `<urlset><url><loc>https://a.test/</loc></url></urlset>`;
+    const same = Array.from({ length: 20 }, (_, n) => `<url><loc>https://a.test/${n}</loc></url>`);
+    for (const child of ["", one, "not found", `<urlset>${same.join("")}</urlset>`]) {
+      using site = serveLocal((request) => {
+        const { url } = request;
+        if (!url.endsWith("/index.xml")) return new Response(child);
+        const places = Array.from({ length: 50_000 }, (_, n) => `<sitemap><loc>/s${n}.xml</loc></sitemap>`);
+        return new Response(`<sitemapindex>${places.join("")}</sitemapindex>`);
+      });
+      const { events } = await readAll([`${site.url}index.xml`]);
+      const said = events.flatMap((event) => (event.kind === "failed" ? event.failure.message : []));
+      expect(
+        said.filter((message) =>
+          /^95\d\d sitemaps are not read: the 4\d\d before lead to \d+ pages only$/.test(message),
+        ),
+      ).toHaveLength(1);
+      expect(events.filter(({ kind }) => kind === "read" || kind === "failed").length).toBeLessThan(500);
+    }
+  }, 60_000);
+
+  test("an index of 700 sitemaps with ten pages each is read to its end", async () => {
+    using site = serveLocal((request) => {
+      const { url } = request;
+      const list = (name: string, n: number, path: string) =>
+        Array.from({ length: n }, (_, at) => `<${name}><loc>${path}${at}</loc></${name}>`).join("");
+      return new Response(
+        url.endsWith("/index.xml")
+          ? `<sitemapindex>${list("sitemap", 700, "/s")}</sitemapindex>`
+          : `<urlset>${list("url", 10, `${url}/p`)}</urlset>`,
+      );
+    });
+    const { events } = await readAll([`${site.url}index.xml`]);
+    expect(events.flatMap((event) => (event.kind === "failed" ? event : []))).toEqual([]);
+    expect(events.filter(({ kind }) => kind === "read").length).toBe(701);
+  }, 60_000);
+
   test("an endless sitemap ends at its limit, and what was read stays", async () => {
     const piece = `<url><loc>https://a.test/</loc></url>${" ".repeat(60_000)}`;
     const chunk = `${piece.length.toString(16)}\r\n${piece}\r\n`;
@@ -326,7 +363,8 @@ test("a million pages take no more memory than a hundred thousand", async () => 
     );
     return `<urlset>${lines.join("")}</urlset>`;
   };
-  const server = serveLocal(({ url }) => {
+  const server = serveLocal((request) => {
+    const { url } = request;
     const { pathname } = new URL(url);
     const names = Array.from({ length: 20 }, (_, n) => `/${n}`);
     return new Response(pathname === "/index" ? index(...names) : sitemap(Number(pathname.slice(1))));

@@ -13,9 +13,9 @@ import {
   createEgress,
   displayUrl,
   parseEgressPolicy,
-  parseRetryAfterMs,
   productUserAgent,
   randomUserAgent,
+  retryAfterMsOf,
 } from "../../../src/fetching/index.ts";
 import {
   type CookieChange,
@@ -25,7 +25,6 @@ import {
 import { failureOf } from "../../support/test-fetcher.ts";
 
 describe("Retry-After", () => {
-  const now = Date.parse("2026-01-01T00:00:00Z");
   test.each([
     ["0", 0],
     ["120", 120_000],
@@ -40,9 +39,14 @@ describe("Retry-After", () => {
     ["2026-01-01T00:01:00Z", null],
     ["99999999999", null],
     ["", null],
-    [null, null],
+    [undefined, null],
   ])("%p is %p ms", (value, expected) => {
-    expect(parseRetryAfterMs(value, now)).toBe(expected);
+    expect(retryAfterMsOf({ "retry-after": value, date: "Thu, 01 Jan 2026 00:00:00 GMT" })).toBe(expected);
+  });
+
+  test("counts from this machine's time where the answer has no date", () => {
+    const value = new Date(Date.now() + 60_000).toUTCString();
+    expect(retryAfterMsOf({ "retry-after": value })).toBeWithin(50_000, 60_001);
   });
 });
 

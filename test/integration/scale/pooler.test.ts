@@ -5,6 +5,7 @@ import { openPostgres } from "../../../src/scale/postgres/postgres.ts";
 import { checkReady } from "../../../src/scale/postgres/schema.ts";
 import { runCommand } from "../../support/command.ts";
 import { startPgbouncer, testDatabase } from "../../support/postgres.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 import { untilTrue } from "../../support/until.ts";
 
 const database = await testDatabase();
@@ -49,6 +50,27 @@ describe("a pooler", () => {
       /problem {2}database schema +the database .* is behind a pooler in transaction mode/,
     );
     expect(stdout).toContain("connections in use, through a pooler in transaction mode");
+  });
+
+  test.each([
+    [["database", "status"]],
+    [["database", "migrate"]],
+    [["crawl", "http://127.0.0.1:9/", "--join", "--output-dir", "/tmp/never-made"]],
+    ...["all", "api", "worker"].map((role) => [["serve", "extractor", "--port", "0", "--role", role]]),
+  ])("in transaction mode is refused by %p", async (words) => {
+    await using pooler = await startPgbouncer(database.url, "transaction");
+    using directory = temporaryDirectory();
+    const { exitCode, stdout, stderr } = await runCommand(words, {
+      env: {
+        ARTICLE_EXTRACTOR_DATABASE_URL: pooler.url,
+        ARTICLE_EXTRACTOR_DATABASE_SCHEMA: schema,
+        ARTICLE_EXTRACTOR_BROWSER_PATH: "none",
+        ARTICLE_EXTRACTOR_STATE_DIR: directory.path,
+        ARTICLE_EXTRACTOR_STORE_URL: `file://${directory.path}/store`,
+      },
+    });
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toContain("is behind a pooler in transaction mode, which mixes sessions");
   });
 
   test("is none where the server is reached itself", async () => {

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import type { Socket } from "node:net";
+import { Away } from "../../../src/base/failure.ts";
 import { createLog, type Log } from "../../../src/base/log.ts";
 import { createMetrics, type Measurement } from "../../../src/base/metrics.ts";
 import { openObjectStore } from "../../../src/scale/objects/open.ts";
 import type { S3Options } from "../../../src/scale/objects/s3.ts";
+import { s3Failure } from "../../../src/scale/objects/s3-failure.ts";
 import { makeBucket, optionsFor, TEST_CREDENTIALS } from "../../support/bucket.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 import { startRawServer } from "../../support/raw-server.ts";
@@ -272,6 +274,19 @@ describe("a large object whose last answer is lost", () => {
   test("is not written when another is there", async () => {
     expect((await writeTo(PIECE)).message).toMatch(/^unwritable_output: could not write .*NoSuchUpload/);
   });
+});
+
+test.each<[string, unknown]>([
+  [
+    "a code that nobody has listed",
+    Object.assign(new Error("closed early"), { code: "ERR_STREAM_PREMATURE_CLOSE" }),
+  ],
+  ["no code", new TypeError("undefined is not an object")],
+  ["no error", "closed"],
+])("what the package throws with %s is the store's absence", (_, thrown) => {
+  const failure = s3Failure(thrown, { bucket: "books", request: { verb: "read", key: "a" } });
+  expect(failure).toBeInstanceOf(Away);
+  expect(failure.message).toStartWith("could not read s3://books/a: the connection broke off");
 });
 
 test("a store that is away is told once, and once that it is back", async () => {

@@ -11,7 +11,7 @@ import {
   inLayers,
   type Layer,
 } from "../../../src/server/middleware/exchange.ts";
-import { limitConcurrency, refuseWhileDraining } from "../../../src/server/middleware/limits.ts";
+import { limitConcurrency, limitEach, refuseWhileDraining } from "../../../src/server/middleware/limits.ts";
 import { observe } from "../../../src/server/middleware/observe.ts";
 import { guardOrigin } from "../../../src/server/middleware/origin.ts";
 import { ProblemError } from "../../../src/server/middleware/problem.ts";
@@ -254,7 +254,7 @@ describe("limits", () => {
   const refuse = () =>
     new ProblemError(503, "overloaded", "too many requests at once", { headers: { "retry-after": "1" } });
 
-  const counts = ({ path }: Exchange): boolean => path !== "/health";
+  const workOf = ({ path }: Exchange) => (path === "/health" ? null : "work");
 
   /** A handler whose requests end when told to. */
   function gate(): { handler: Handler; open: () => void; started: () => number } {
@@ -272,7 +272,7 @@ describe("limits", () => {
   }
   test("requests over the bound are refused at once when nobody waits", async () => {
     const { handler, open, started } = gate();
-    const layers = [limitConcurrency({ max: 1, refuse, counts })];
+    const layers = [limitEach(["work"], workOf, () => [limitConcurrency({ max: 1, refuse })])];
     const at = serve(handler, { layers });
     const first = fetch(at);
     await untilTrue(() => started() === 1);
@@ -288,7 +288,7 @@ describe("limits", () => {
 
   test("requests over the bound wait for their turn, so long and so many", async () => {
     const { handler, open, started } = gate();
-    const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 1, refuse, counts })];
+    const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 1, refuse })];
     const at = serve(handler, { layers });
     const first = fetch(at);
     await untilTrue(() => started() === 1);
@@ -302,7 +302,7 @@ describe("limits", () => {
 
   test("whoever leaves the queue leaves no gap in it", async () => {
     const { handler, open, started } = gate();
-    const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 2, refuse, counts })];
+    const layers = [limitConcurrency({ max: 1, waitMs: 5000, maxWaiting: 2, refuse })];
     const at = serve(handler, { layers });
     const first = fetch(at);
     await untilTrue(() => started() === 1);

@@ -135,6 +135,25 @@ describe("the pages of a crawl that is over", () => {
     const lines = wrong.map((name) =>
       line.replace(/"file_path":"[^"]*"/, `"file_path":${JSON.stringify(name)}`),
     );
+    // Whatever somebody made of it, a list that lacks pages is no list of no pages.
+    const wholes = manifest.split("\n");
+    for (const tampered of [
+      manifest.replace('    {"url":', '{"url":'),
+      manifest.replaceAll('    {"url":', '    {"url":7,"was":'),
+      `{"job_id": ${JSON.stringify(own)}, "results": []}`,
+      JSON.stringify(JSON.parse(manifest)),
+      wholes.filter((one) => one !== line).join("\n"),
+      manifest.slice(0, manifest.indexOf('    {"url":') + 20),
+    ]) {
+      writeFileSync(path, tampered);
+      for (const list of ["download?format=zip", "download?format=jsonl", "pages", "outcomes"])
+        expect(await codeOf(await server.get(`/crawl/${own}/${list}`))).toBe("manifest_damaged");
+    }
+    for (const name of ["../secret.md", "gone.md"])
+      for (const format of ["zip", "jsonl", "llms.txt"].slice(0, name === "gone.md" ? 2 : 3)) {
+        writeFileSync(path, manifest.replace(/"file_path":"[^"]*"/g, `"file_path":"${name}"`));
+        expect(await codeOf(await server.get(`/crawl/${own}/download?format=${format}`))).toBe("pages_gone");
+      }
     writeFileSync(path, manifest.replace(line, [line, ...lines].join(",\n")));
     const answer = await server.get(`/crawl/${own}/download?format=zip`);
     const files = unzip(await answer.bytes());

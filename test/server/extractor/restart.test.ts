@@ -77,17 +77,41 @@ test("a job that is called off while its process is gone ends as cancelled", asy
   });
 });
 
-test("a job that ends its process again and again fails at last", async () => {
+test("a job that ends its process again and again without a page between fails at last", async () => {
+  await using deaf = serveNumberedSite({ pages: 1, until: () => new Promise(() => {}) });
   using directory = temporaryDirectory();
   let id = "";
   for (let start = 0; start < 5; start++) {
     await using server = await startExtractor({ directory: directory.path, env: ENV });
-    if (start === 0)
-      id = await submitJob(server, { seeds: [`${site.origin}/`], output_dir: "one", rate_limit_delay: 2 });
+    if (start === 0) id = await submitJob(server, { seeds: [`${deaf.origin}/`], output_dir: "one" });
     await untilJob(server, id, ({ status }) => status === "running");
   }
   await using server = await startExtractor({ directory: directory.path, env: ENV });
   expect(await untilJob(server, id, isOver)).toMatchObject({ status: "failed", error: { code: "internal" } });
+});
+
+test("kills between pages are no crashes of the job", async () => {
+  // The site answers some requests of each start, so that the job gets on and cannot end, on any machine.
+  let answered = 0;
+  await using halting = serveNumberedSite({
+    pages: PAGES,
+    until: async (_, earlier) => {
+      while (earlier >= answered) await Bun.sleep(10);
+    },
+  });
+  using directory = temporaryDirectory();
+  let id = "";
+  let seen = 0;
+  for (let start = 0; start < 7; start++) {
+    await using server = await startExtractor({ directory: directory.path, env: ENV });
+    const body = { seeds: [`${halting.origin}/`], output_dir: "one", concurrency: 1 };
+    if (start === 0) id = await submitJob(server, body);
+    answered += 4;
+    seen = (await untilJob(server, id, ({ progress }) => progress > seen)).progress;
+  }
+  answered = Number.POSITIVE_INFINITY;
+  await using server = await startExtractor({ directory: directory.path, env: ENV });
+  expect(await untilJob(server, id, isOver)).toMatchObject({ status: "completed", successful: PAGES });
 });
 
 test("what the queue keeps is for its user alone, and holds no credentials when the job has ended", async () => {

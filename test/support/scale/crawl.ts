@@ -133,24 +133,27 @@ export type ManifestJson = {
   }[];
 };
 
-/**
- * Reads the manifest below a prefix of the bucket and checks what holds for every crawl: one outcome a URL, counters
- * that are those of the outcomes, and exactly one object for every success.
- */
+/** Reads the manifest below a prefix of the bucket and checks what holds for every crawl. */
 export async function auditedManifest(bucket: BucketServer, prefix: string): Promise<ManifestJson> {
   const manifest = (await bucket.client.file(join(prefix, "manifest.json")).json()) as ManifestJson;
-  const { results } = manifest;
+  const objects = (await bucket.list(`${prefix}/`)).filter((name) => name.endsWith(".md"));
+  expectAgreement(
+    manifest,
+    objects.map((name) => name.slice(prefix.length + 1)),
+  );
+  return manifest;
+}
+
+/** Checks for one outcome a URL, counters that are those of the outcomes, and exactly one file for every success. */
+export function expectAgreement(manifest: ManifestJson, files: readonly string[]): void {
+  const { results, total_pages, successful, failed, skipped } = manifest;
   const count = (wanted: string): number => results.filter(({ status }) => status === wanted).length;
   expect(new Set(results.map(({ url }) => url)).size).toBe(results.length);
-  const { total_pages, successful, failed, skipped } = manifest;
   expect({ total_pages, successful, failed, skipped }).toEqual({
     total_pages: results.length,
     successful: count("success"),
     failed: count("failed"),
     skipped: count("skipped"),
   });
-  const files = results.flatMap(({ file_path }) => (file_path === null ? [] : [join(prefix, file_path)]));
-  const objects = (await bucket.list(`${prefix}/`)).filter((name) => name.endsWith(".md"));
-  expect(objects.sort()).toEqual(files.sort());
-  return manifest;
+  expect(files.toSorted()).toEqual(results.flatMap(({ file_path }) => file_path ?? []).sort());
 }

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { join } from "node:path";
-import { reservePort } from "../../../src/server/listen.ts";
+import { freePort } from "../local.ts";
 import { untilTrue } from "../until.ts";
 
 /** An S3 server that is not ours, with one empty bucket. */
@@ -30,7 +30,7 @@ const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), ".cache"), "art
 export async function startBucketServer(): Promise<BucketServer> {
   const directory = await mkdtemp(join(tmpdir(), "scale-bucket-"));
   await mkdir(join(directory, BUCKET));
-  const port = await reservePort("127.0.0.1", 0);
+  const port = freePort();
   const gateway = Bun.which("versitygw", {
     PATH: `${CACHE}:${join(homedir(), "go/bin")}:${process.env.PATH}`,
   });

@@ -11,9 +11,14 @@ export type SiteOptions = {
   readonly missing: number;
   /** The text of a page, about. */
   readonly bytes: number;
+  /** Each page links to one below /private/, which robots.txt disallows. */
+  readonly hasPrivate?: boolean;
 };
 
-/** A request as the site saw it; `at` in ms since 1970. */
+/** How a site answers: at once, in drips, with bodies that break off, or with 503. */
+export type Mood = "well" | "slow" | "broken" | "unavailable";
+
+/** A request as the site saw it; `at` in ms since 1970, counted by a monotonic clock. */
 export type Visit = {
   readonly at: number;
   readonly host: string;
@@ -47,6 +52,8 @@ export async function serveManyHosts(options: SiteOptions) {
     visits: () => ask("visits") as Promise<readonly Visit[]>,
     /** How many requests there were so far. */
     count: () => ask("count") as Promise<number>,
+    /** How it answers from now on. */
+    setMood: (mood: Mood) => ask(`mood/${mood}`),
     async [Symbol.asyncDispose]() {
       child.kill();
       await child.exited;

@@ -6,6 +6,7 @@ runIndexWorker(globalThis as unknown as Parameters<typeof runIndexWorker>[0], (d
   const documents = readDocuments(document).toArray();
   const { markdown = "" } = documents[0] ?? {};
   if (markdown.includes("HANG")) for (;;);
+  if (markdown.includes("WAIT")) Bun.sleepSync(2500);
   if (markdown.includes("DIE")) process.exit(1);
   if (markdown.includes("THROW")) throw new SyntaxError("regular expression too large");
   return documents;

@@ -14,8 +14,12 @@ const LANDED: Readonly<Record<string, string>> = {
   "06-fetcher.sql": "8ab05b43d5c8efb2",
 };
 
+/** Run again by each `database migrate`, and so free to change. */
+const FUNCTIONS = "crawl-functions.sql";
+
 test("numbered migrations stay as they landed, and each has its hash", () => {
-  const names = readdirSync(FOLDER).filter((name) => /^\d/.test(name));
+  // Whatever else lies here would change databases without a number.
+  const names = readdirSync(FOLDER).filter((name) => name !== FUNCTIONS);
   const hashes = names.map((name) => [
     name,
     new Bun.CryptoHasher("sha256")
@@ -26,8 +30,24 @@ test("numbered migrations stay as they landed, and each has its hash", () => {
   expect(Object.fromEntries(hashes)).toEqual(LANDED);
 });
 
+test("each migration is made of a file that landed, in the order of their numbers", () => {
+  const schema = readFileSync(join(FOLDER, "../postgres/schema.ts"), "utf8");
+  const imports = [...schema.matchAll(/^import (\w+) from "\.\.\/migrations\/([^"]+)"/gm)];
+  const names = new Map(imports.map(([, name = "", file = ""]) => [name, file]));
+  const list = /^const MIGRATIONS: readonly string\[\] = \[(.*)\];$/m.exec(schema)?.[1]?.split(", ") ?? [];
+  expect(list.map((name) => names.get(name))).toEqual(Object.keys(LANDED));
+  expect([...names.values()].toSorted()).toEqual([...Object.keys(LANDED), FUNCTIONS]);
+});
+
 test("functions are replaced wherever they stand, and hold no tables", () => {
-  const functions = readFileSync(join(FOLDER, "crawl-functions.sql"), "utf8");
+  const functions = readFileSync(join(FOLDER, FUNCTIONS), "utf8");
   expect(functions).not.toMatch(/^CREATE (?!OR REPLACE FUNCTION )/m);
-  expect(functions).not.toMatch(/^ALTER /m);
+  expect(functions).not.toMatch(/^(?:ALTER|DROP|INSERT|UPDATE|DELETE) /m);
+  // Only functions that migrations may replace: a schema whose others differ is refused.
+  for (const [, name] of functions.matchAll(/FUNCTION (\w+)\(/g)) expect(name).toStartWith("crawl_");
+});
+
+test("no migration after the fourth makes a function, which would be frozen with it", () => {
+  for (const name of Object.keys(LANDED))
+    if (name !== "04-hosts.sql") expect(readFileSync(join(FOLDER, name), "utf8")).not.toContain("FUNCTION");
 });

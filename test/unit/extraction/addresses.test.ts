@@ -1,15 +1,8 @@
 import { describe, expect, test } from "bun:test";
+import { ADDRESSES } from "../../support/addresses.ts";
 import { articleOf, PROSE } from "../../support/extraction.ts";
 import { framed } from "../../support/framed.ts";
-
-const ADDRESSES = [
-  null,
-  "https://site.example/2024/11/tide",
-  "https://docs.site.example/guide/tide",
-  "https://wiki.site.example/wiki/Tide",
-  "https://site.example/index.php?topic=7",
-  "https://shop.site.example/product/tide",
-] as const;
+import { HEADINGS, paragraphs, SHELLS, titledPage } from "../../support/titled-pages.ts";
 
 const each = (count: number, write: (number: number) => string): string =>
   Array.from({ length: count }, (_, index) => write(index + 1)).join("");
@@ -29,6 +22,16 @@ const FORMS: Readonly<Record<string, (count: number) => string>> = {
   asides: (count) => each(count, (n) => `<aside id="n${n}"><p>${work(n)}</p></aside>`),
 };
 
+/** What the title element and the only heading say; some of the words stand in an address. */
+const TITLES: Readonly<Record<string, readonly [head: string, heading: string]>> = {
+  "the heading": ["Tide", "Tide"],
+  "the heading and the site": ["Tide | Site", "Tide"],
+  "more than the heading": ["Tide guide of the harbour", "Tide"],
+  "less than the heading": ["Tide", "Tide and topic of the week"],
+  "another than the heading": ["Tide | Site", "When the water comes and goes"],
+  "the site's": ["Site", "Tide tables for sailors"],
+};
+
 const pageOf = (paragraphs: number, notes: string): string =>
   framed(
     `${each(paragraphs, (n) => `<p>${PROSE} In parish ${n} they wrote it down.<sup id="r${n}"><a href="#n${n}">[${n}]</a></sup></p>`)}<h2>Sources</h2>${notes}`,
@@ -45,6 +48,27 @@ describe("the same page at any address", () => {
         expect(texts[0]).toContain("Sources");
         for (let n = 1; n <= count; n++) expect(texts[0]).toContain(`Ledger ${n}`);
       });
+
+  for (const [said, [head, heading]] of Object.entries(TITLES))
+    test(`whose title is ${said} keeps its words, and its heading there or as the title`, async () => {
+      for (const [shellName, shell] of Object.entries(SHELLS))
+        for (const [form, written] of Object.entries(HEADINGS))
+          for (const count of [2, 9]) {
+            const page = titledPage(head, shell(written(heading) + paragraphs(count)));
+            const texts = new Set<string>();
+            for (const url of ADDRESSES) {
+              const { title, text } = await articleOf(page, { url });
+              texts.add(text);
+              expect([shellName, form, url, `${title}\n${text}`]).toEqual([
+                shellName,
+                form,
+                url,
+                expect.stringContaining(heading),
+              ]);
+            }
+            expect([shellName, form, count, texts.size]).toEqual([shellName, form, count, 1]);
+          }
+    });
 
   test("a list of notes comes whole where the text refers to some", async () => {
     const { text } = await articleOf(pageOf(40, FORMS["list without names"]!(90)), { url: null });

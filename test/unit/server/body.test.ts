@@ -32,7 +32,6 @@ const LIMITS: BodyLimits = {
 
 const onePlace: Layer = limitConcurrency({
   max: 1,
-  counts: () => true,
   refuse: () => new ProblemError(503, "overloaded", "full"),
 });
 

@@ -3,8 +3,8 @@ import { createMetrics } from "../../../src/base/metrics.ts";
 import { silentLog } from "../../../src/base/silent-log.ts";
 import { parseAddressSet } from "../../../src/fetching/index.ts";
 import { type Listener, listen } from "../../../src/server/listen.ts";
-import { inLayers, type Layer } from "../../../src/server/middleware/exchange.ts";
-import { limitClients, limitConcurrency } from "../../../src/server/middleware/limits.ts";
+import { type Exchange, inLayers, type Layer } from "../../../src/server/middleware/exchange.ts";
+import { limitClients, limitConcurrency, limitEach } from "../../../src/server/middleware/limits.ts";
 import { observe } from "../../../src/server/middleware/observe.ts";
 import { ProblemError } from "../../../src/server/middleware/problem.ts";
 import { untilTrue } from "../../support/until.ts";
@@ -60,7 +60,8 @@ function serve(layers: readonly Layer[]): Gated {
 }
 
 describe("a limit per client", () => {
-  const layers = [limitClients(2, ({ path }) => path !== "/health")];
+  const kindOf = ({ path }: Exchange) => (path === "/health" ? null : "work");
+  const layers = [limitEach(["work"], kindOf, () => [limitClients(2)])];
 
   test("refuses one client's third request with Retry-After, and nobody else's", async () => {
     const { ask, begun, finishOne } = serve(layers);
@@ -88,7 +89,6 @@ test("those that wait for their turn get it by client, not by arrival", async ()
       max: 1,
       waitMs: 60_000,
       maxWaiting: 100,
-      counts: () => true,
       refuse: () => new ProblemError(503, "overloaded", "full"),
     }),
   ]);

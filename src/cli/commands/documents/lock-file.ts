@@ -1,42 +1,71 @@
+import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { parse as parseToml } from "smol-toml";
 import { Failure } from "../../../base/failure.ts";
 import { isRecord } from "../../../base/json.ts";
 import type { LockedPackage } from "../../../tenants/index.ts";
-import { readText } from "../../input.ts";
+import { isStdin, readText } from "../../input.ts";
 import { type Io, wrongUsage } from "../../io.ts";
 
 /** Longer lock files are a mistake; a repository of a thousand npm packages has 1 MB. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-type Format = { readonly name: RegExp; readonly read: (text: string) => Iterable<LockedPackage> };
+type Format = {
+  readonly name: RegExp;
+  /** What only this format has, for text that comes without a name. */
+  readonly sign: RegExp;
+  readonly read: (text: string) => Iterable<LockedPackage>;
+};
 
 const FORMATS: readonly Format[] = [
-  { name: /^(?:package-lock|npm-shrinkwrap)\.json$/, read: (text) => npmPackages(JSON.parse(text)) },
-  { name: /^bun\.lock$/, read: (text) => bunPackages(Bun.JSONC.parse(text)) },
-  { name: /^Cargo\.lock$/, read: (text) => cargoPackages(parseToml(text)) },
-  { name: /^go\.sum$/, read: goModules },
-  { name: /\.txt$/, read: pinnedRequirements },
+  // The first of the two of npm has every sign of the second, save for its workspaces.
+  {
+    name: /^bun\.lock$/,
+    sign: /^\s*\{[\s\S]*?"workspaces"\s*:\s*\{\s*""/,
+    read: (text) => bunPackages(Bun.JSONC.parse(text)),
+  },
+  {
+    name: /^(?:package-lock|npm-shrinkwrap)\.json$/,
+    sign: /^\s*\{/,
+    read: (text) => npmPackages(JSON.parse(text)),
+  },
+  { name: /^Cargo\.lock$/, sign: /^\[\[package\]\]/m, read: (text) => cargoPackages(parseToml(text)) },
+  { name: /^go\.sum$/, sign: /^\S+ v\S+ h1:/m, read: goModules },
+  { name: /\.txt$/, sign: /^[\w.[\],-]+ *===?/m, read: pinnedRequirements },
 ];
+
+const KNOWN = "package-lock.json, bun.lock, Cargo.lock, go.sum or requirements.txt";
 
 /**
  * Reads which versions of packages a project uses; nothing is fetched, and no other file is read.
  * @param path its name tells the format: `package-lock.json` (versions 1 to 3) or `npm-shrinkwrap.json`, `bun.lock`,
- *   `Cargo.lock`, `go.sum`, or the `.txt` of a requirements file, of which `==` and `===` count
+ *   `Cargo.lock`, `go.sum`, or the `.txt` of a requirements file, of which `==` and `===` count; a pipe's content does
  * @throws Failure `invalid_usage` for another name, `unreadable_input` for what is not in its format, `too_large`
  *   over 32 MiB
  */
 export async function readLockFile(path: string, io: Io): Promise<readonly LockedPackage[]> {
-  const format = formatOf(path);
-  return parseLockFile(path, await readText(path, io, MAX_BYTES), format);
+  const isPipe =
+    isStdin(path) ||
+    !(await stat(path).then(
+      (it) => it.isFile(),
+      () => true,
+    ));
+  const format = isPipe ? null : formatOf(path);
+  const text = await readText(path, io, MAX_BYTES);
+  return parseLockFile(path, text, format ?? formatIn(path, text));
+}
+
+/** The format of a pipe, whose name tells nothing. */
+function formatIn(path: string, text: string): Format {
+  const format = FORMATS.find(({ sign }) => sign.test(text));
+  if (format) return format;
+  throw new Failure("unreadable_input", `${path} cannot be read as a lock file: it is no ${KNOWN}`);
 }
 
 function formatOf(path: string): Format {
   const format = FORMATS.find(({ name }) => name.test(basename(path)));
   if (format) return format;
-  throw wrongUsage(
-    `--from-lockfile takes a package-lock.json, bun.lock, Cargo.lock, go.sum or requirements.txt, not ${path}`,
-  );
+  throw wrongUsage(`--from-lockfile takes a ${KNOWN}, not ${path}`);
 }
 
 /** The packages in the text of a lock file; throws as `readLockFile`. */

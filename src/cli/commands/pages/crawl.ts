@@ -1,7 +1,6 @@
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import {
-  type App,
   type ArticleSession,
   crawlStateDirectoryOf,
   openStore,
@@ -12,7 +11,6 @@ import {
 import { renderingsFor } from "../../../articles/index.ts";
 import { onAbort } from "../../../base/abort.ts";
 import { Failure, type FailureRecord } from "../../../base/failure.ts";
-import type { Log } from "../../../base/log.ts";
 import { isStoreUrl, type ObjectStore, parseStoreUrl, type StoreLocation } from "../../../base/objects.ts";
 import {
   CRAWL_RANGES,
@@ -28,7 +26,7 @@ import { parseUrlPrefix, splitCredentials } from "../../../urls/index.ts";
 import type { Typed } from "../../arguments.ts";
 import { type Io, OutputClosed, wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
-import { noteMissingBrowser, openCommandApp } from "../../program.ts";
+import { type CommandApp, noteMissingBrowser, openCommandApp } from "../../program.ts";
 import { canRedraw, type Run } from "../../shell.ts";
 import { type Notices, pageCount } from "../../terminal/notices.ts";
 import { openScreen, type Screen } from "../../terminal/screen.ts";
@@ -59,23 +57,17 @@ export const crawl: Run = async (shell) => {
   const isLive = canRedraw(shell) && !typed.has("dry-run") && !(typed.has("jsonl") && io.stdout.isTerminal);
   using screen = openScreen(io, { isLive });
   const notices = shell.openNotices(screen.io);
-  const { app, program, log } = await openCommandApp({ typed, io: screen.io, notices });
-  await using _ = app;
-  const command = readCrawlCommand(typed, program.settings, {
+  const opened = await openCommandApp({ typed, io: screen.io, notices });
+  await using _ = opened.app;
+  const command = readCrawlCommand(typed, opened.program.settings, {
     directory: process.cwd(),
     hasPerson: () => io.stdin.isTerminal,
   });
-  noteMissingBrowser(command.network, { app, program, notices });
-  return await runCrawl(command, { app, program, screen, notices, log });
+  noteMissingBrowser(command.network, { ...opened, notices });
+  return await runCrawl(command, { ...opened, screen, notices });
 };
 
-type CrawlParts = {
-  readonly app: App;
-  readonly program: Program;
-  readonly screen: Screen;
-  readonly notices: Notices;
-  readonly log: Log;
-};
+type CrawlParts = CommandApp & { readonly screen: Screen; readonly notices: Notices };
 
 /** Returns the exit code. Throws the `Failure` of a crawl that cannot begin. */
 async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<number> {
@@ -92,7 +84,7 @@ async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<numbe
   if (command.makes === "list") return await listPages(command, { ...parts, session });
 
   const { metrics } = parts.app;
-  await using store = location && (await openStore(parts.program, location, { metrics, log: parts.log }));
+  await using store = location && (await openStore(parts.program, location, { metrics, log: parts.waits }));
   await using output = directory === null || store ? null : await openOutputDirectory(directory);
   const place = store?.url ?? output?.path ?? null;
   await using changes = await openChanges(command.changedLines, isDirectory ? directory : null, io);

@@ -22,8 +22,8 @@ import {
   defaultsOf,
   entriesOf,
   readApiKey,
+  readFrameSettings,
   readOrigins,
-  readProxySettings,
   warnWithoutKey,
 } from "./settings.ts";
 
@@ -65,7 +65,7 @@ export async function serveExtractor(parts: ServerParts): Promise<number> {
       prepare: async () => {
         const { settings } = program;
         await (settings.databaseUrl === null
-          ? openLocalQueue(settings, stateDirectory)
+          ? openLocalQueue(settings, stateDirectory, serving.log)
           : await openReadyDatabase({ settings, log: serving.log, metrics: noMetrics, signal: io.signal }))[
           Symbol.asyncDispose
         ]();
@@ -90,7 +90,7 @@ type Serving = {
 async function runServer(serving: Serving, process: ServingPart, signal: AbortSignal): Promise<void> {
   const { log, program, network, stateDirectory } = serving;
   await using localQueue =
-    program.settings.databaseUrl === null ? openLocalQueue(program.settings, stateDirectory) : null;
+    program.settings.databaseUrl === null ? openLocalQueue(program.settings, stateDirectory, log) : null;
   const { database } = openSharedState(stateDirectory, log);
   using _ = { [Symbol.dispose]: () => database.close() };
   using joined = process.join(database);
@@ -120,7 +120,7 @@ async function runServer(serving: Serving, process: ServingPart, signal: AbortSi
 }
 
 const sharedSlots = (database: Database): HostSlots =>
-  createSharedHostSlots({ local: createHostSlots(systemClock), database, clock: systemClock });
+  createSharedHostSlots({ local: createHostSlots(systemClock), database });
 
 type Command = ReturnType<typeof readServeExtractorCommand>;
 
@@ -130,7 +130,7 @@ async function readNetworkSettings(command: Command, settings: Settings, io: Io)
   return {
     host: command.host ?? settings.host,
     port: command.port ?? settings.port,
-    ...readProxySettings(settings),
+    ...readFrameSettings(settings),
     allowedHosts: entriesOf(settings.allowedHosts),
     corsOrigins: readOrigins("ARTICLE_EXTRACTOR_CORS_ORIGINS", settings.corsOrigins),
     apiKey,

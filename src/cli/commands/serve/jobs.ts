@@ -3,7 +3,7 @@ import { type App, openSharedJobQueue, openStore, type Program } from "../../../
 import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
 import { type ObjectStore, parseStoreUrl } from "../../../base/objects.ts";
-import { openSqliteJobQueue } from "../../../crawler/index.ts";
+import { findFinishedJobs, openSqliteJobQueue } from "../../../crawler/index.ts";
 import {
   type CrawlSpec,
   directoryPlaces,
@@ -12,10 +12,12 @@ import {
   storePlaces,
 } from "../../../server/index.ts";
 import type { Settings } from "../../../settings/index.ts";
+import { watchProblems } from "./problems.ts";
 import { openRoot } from "./settings.ts";
 
 /** What the jobs of a server are kept in. */
-type OpenJobs = AsyncDisposable & Pick<ExtractorServerOptions, "queue" | "runningQueue" | "places">;
+type OpenJobs = AsyncDisposable &
+  Pick<ExtractorServerOptions, "queue" | "runningQueue" | "places" | "problems">;
 
 type JobsParts = {
   readonly program: Program;
@@ -43,24 +45,30 @@ export async function openJobs(parts: JobsParts): Promise<OpenJobs> {
   const { settings } = program;
   await using stack = new AsyncDisposableStack();
   const frontiers = localQueue === null ? null : join(stateDirectory, "frontiers");
-  const places =
+  const store =
     settings.storeUrl === null
-      ? directoryPlaces(paths, crawlPlaceOf(settings, paths.root))
-      : storePlaces(
-          await checkStore(
-            stack.use(
-              await openStore(program, parseStoreUrl(settings.storeUrl), { log, metrics: app.metrics }),
-            ),
+      ? null
+      : await checkStore(
+          stack.use(
+            await openStore(program, parseStoreUrl(settings.storeUrl), { log, metrics: app.metrics }),
           ),
-          frontiers,
         );
+  const places = store
+    ? storePlaces(store, frontiers)
+    : directoryPlaces(paths, crawlPlaceOf(settings, paths.root));
   const queues = localQueue
     ? { queue: localQueue, runningQueue: localQueue }
     : await sharedQueues(app, settings);
   // The other servers learn at once that this one runs no jobs any more.
   if (localQueue === null) stack.use(queues.runningQueue);
   const all = stack.move();
-  return { ...queues, places, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  const problems = watchProblems({
+    stateDirectory,
+    storageStateFile: settings.storageStateFile,
+    outputRoot: paths.root,
+    store,
+  });
+  return { ...queues, places, problems, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 /** A worker that its store refuses would take one job after the other, and fail each. */
@@ -82,9 +90,28 @@ async function sharedQueues(app: App, settings: Settings) {
   return { queue: await patientFor(REQUEST_MS), runningQueue: await patientFor(STEP_MS) };
 }
 
-/** Opens the queue that all servers of a state directory share. @throws Failure as `openSqliteJobQueue` */
-export const openLocalQueue = (settings: Settings, directory: string) =>
-  openSqliteJobQueue<CrawlSpec>({ ...limitsOf(settings), directory, now: Date.now });
+/**
+ * Opens the queue that all servers of a state directory share. One whose file is damaged begins anew with the jobs
+ * whose manifests lie below the root of requests. @throws Failure as `openSqliteJobQueue`
+ */
+export function openLocalQueue(settings: Settings, directory: string, log: Log) {
+  let isLost = false;
+  const queue = openSqliteJobQueue<CrawlSpec>({
+    ...limitsOf(settings),
+    directory,
+    now: Date.now,
+    onDamaged: (damage) => {
+      isLost = true;
+      log.warning("damaged jobs are put aside", damage);
+    },
+  });
+  if (!isLost) return queue;
+  const jobs = findFinishedJobs(outputRootOf(settings, directory));
+  log.warning("jobs are read from their manifests; those that had not ended are lost", { jobs: jobs.length });
+  // What is asked of the queue waits for it.
+  queue.restore(jobs).catch((error) => log.warning("jobs cannot be listed again", { error: String(error) }));
+  return queue;
+}
 
 const limitsOf = ({ maxQueuedJobs: maxQueued, maxRunningJobs: maxRunning }: Settings) => ({
   maxQueued,

@@ -136,7 +136,7 @@ function openJobs(program: Program, app: App, log: Log): Opened {
   } | null = null;
   const jobs = () => {
     if (open) return open;
-    const queue = openLocalQueue(program.settings, stateDirectory);
+    const queue = openLocalQueue(program.settings, stateDirectory, log);
     open = { queue, news: new JobNews(queue), runner: new JobRunner({ app, queue, places, log }) };
     return open;
   };

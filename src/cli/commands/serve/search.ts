@@ -1,4 +1,11 @@
-import { type OpenTenants, openIssuer, openTenantApp, openTenants, queryLogOf } from "../../../app/index.ts";
+import {
+  type OpenTenants,
+  openIssuer,
+  openTenantApp,
+  openTenants,
+  queryLogOf,
+  stateDirectoryOf,
+} from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
 import {
@@ -15,12 +22,13 @@ import { type DeployedProgram, openDeployment } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
 import type { ServerParts } from "../../shell.ts";
+import { watchProblems } from "./problems.ts";
 import { watchDeployment } from "./reload.ts";
 import {
   entriesOf,
   readApiKey,
+  readFrameSettings,
   readOrigins,
-  readProxySettings,
   toolOptions,
   warnOfMissingIndexes,
   warnWithoutKey,
@@ -151,6 +159,7 @@ async function runServer(
     defaultClientModel,
     log,
     metrics: app.metrics,
+    problems: watchProblems({ stateDirectory: stateDirectoryOf(program, "search") }),
     queries: days === 0 ? null : { path: queryLogOf(program, deployment), days },
   });
   await process.untilEnd(server.url);
@@ -173,7 +182,7 @@ async function networkOf({ command, program, deployment, io, log }: Serving) {
   return {
     host: command.host ?? infrastructure.host,
     port: command.port ?? infrastructure.port,
-    ...readProxySettings(settings),
+    ...readFrameSettings(settings),
     allowedHosts: entriesOf(settings.searchAllowedHosts),
     corsOrigins: readOrigins("DOCS_SEARCH_CORS_ORIGINS", settings.searchCorsOrigins),
     apiKey: await readApiKey({ key, file, variable: "DOCS_SEARCH_API_KEY" }, io),

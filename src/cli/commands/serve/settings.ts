@@ -4,7 +4,7 @@ import { type App, DEFAULT_NETWORK, preferenceOf } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { systemReason } from "../../../base/system-error.ts";
 import { VERSION } from "../../../base/version.ts";
-import { type AddressSet, isLoopbackAddress, parseAddressSet } from "../../../fetching/index.ts";
+import { isLoopbackAddress, parseAddressSet } from "../../../fetching/index.ts";
 import {
   type AccessOptions,
   countCalls,
@@ -27,16 +27,15 @@ import type { Notices } from "../../terminal/notices.ts";
 
 // What both servers read out of the settings.
 
-/** Reads which proxies the servers are behind. */
-export function readProxySettings({ basePath: written, trustedProxies }: Settings): {
-  readonly basePath: string;
-  readonly trustedProxies: AddressSet;
-} {
-  const basePath = normalBasePath(written ?? "");
+/** Reads which proxies the servers are behind, and how much clients may leave unread. */
+export function readFrameSettings(settings: Settings) {
+  const { trustedProxies, maxUnreadBytes, maxUnreadBytesPerClient } = settings;
+  const basePath = normalBasePath(settings.basePath ?? "");
   if (basePath === null)
     throw new Failure("invalid_settings", "ARTICLE_EXTRACTOR_BASE_PATH must be a path such as /reader");
   try {
-    return { basePath, trustedProxies: parseAddressSet(trustedProxies ?? "") };
+    const trusted = parseAddressSet(trustedProxies ?? "");
+    return { basePath, trustedProxies: trusted, maxUnreadBytes, maxUnreadBytesPerClient };
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_TRUSTED_PROXIES: ${cause.message}`, { cause });

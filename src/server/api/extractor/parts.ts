@@ -22,6 +22,8 @@ export type ExtractorParts = SiteParts & {
   readonly requests: RequestSchemas;
   readonly paths: PathRules;
   readonly places: CrawlPlaces;
+  /** What keeps part of the server from working now: sentences that anybody may read. */
+  readonly problems: () => Promise<readonly string[]>;
   readonly hasApiKey: boolean;
   /** Aborts when the server starts to shut down; event streams close then. */
   readonly draining: AbortSignal;

@@ -1,18 +1,18 @@
 import { within } from "../../../base/abort.ts";
-import { orNull } from "../../../base/failure.ts";
 import { type Gauge, gaugeOf } from "../../../base/metrics.ts";
 import { receiveBodies } from "../../middleware/body.ts";
 import type { Exchange, Handler } from "../../middleware/exchange.ts";
-import { limitClients, limitConcurrency } from "../../middleware/limits.ts";
+import { limitClients, limitConcurrency, limitEach } from "../../middleware/limits.ts";
 import { ProblemError } from "../../middleware/problem.ts";
+import { limitUnread } from "../../middleware/unread.ts";
 import { type RunningServer, type ServerPlace, serve } from "../../serve.ts";
 import { extractorPages } from "../../web/pages.ts";
 import { crawls } from "../mcp/crawls.ts";
 import { joinOffers } from "../mcp/offer.ts";
 import { configurationOperation, countCalls, mcpOperation, withMcpSlash } from "../mcp/operation.ts";
-import { pages } from "../mcp/pages.ts";
+import { callsFetch, pages } from "../mcp/pages.ts";
 import type { ApiOperation, z } from "../openapi.ts";
-import { createSite } from "../site.ts";
+import { createSite, PROBE_PATHS } from "../site.ts";
 import { JobNews } from "./jobs/news.ts";
 import { JobRunner } from "./jobs/runner.ts";
 import { crawlOperations } from "./operations/crawl.ts";
@@ -34,11 +34,14 @@ export type ExtractorServerOptions = ServerPlace &
   };
 
 /**
- * Whether a request is work, that is, fetches pages or submits a crawl. Metrics must stay readable and jobs
- * must stay visible and cancellable on an overloaded server.
+ * What a request works on: a page that it fetches, or crawls, which pages that hang must not keep anybody from. Null
+ * for all else: metrics must stay readable and jobs must stay visible and cancellable on an overloaded server.
  */
-const isWork = ({ request, path }: Exchange): boolean =>
-  request.method === "POST" || /^\/https?(?::|%3a)/i.test(path);
+function workOf({ request, path, body }: Exchange): "pages" | "crawls" | null {
+  if (/^\/https?(?::|%3a)/i.test(path)) return "pages";
+  if (request.method !== "POST") return null;
+  return path === "/" || callsFetch(path, body) ? "pages" : "crawls";
+}
 
 /**
  * Opens the port, runs crawl jobs and answers until it is disposed of; then jobs return to the queue.
@@ -54,15 +57,17 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
     guardedMethods: ["POST", "PUT", "PATCH", "DELETE"],
     limits: [
       receiveBodies(),
-      limitClients(options.maxPerClient, isWork),
-      limitConcurrency({
-        max: maxConcurrentRequests,
-        counts: isWork,
-        refuse: () =>
-          new ProblemError(429, "overloaded", `more than ${maxConcurrentRequests} requests at once`, {
-            headers: { "retry-after": "1" },
-          }),
-      }),
+      limitEach(["pages", "crawls"], workOf, () => [
+        limitClients(options.maxPerClient),
+        limitConcurrency({
+          max: maxConcurrentRequests,
+          refuse: () =>
+            new ProblemError(429, "overloaded", `more than ${maxConcurrentRequests} requests at once`, {
+              headers: { "retry-after": "1" },
+            }),
+        }),
+      ]),
+      limitUnread(options, PROBE_PATHS),
     ],
     routes: (state) =>
       extractorRoutes({
@@ -102,6 +107,10 @@ function extractorRoutes(parts: ExtractorParts): Handler {
     health: async () => Response.json(await health(parts, performance.now() - startedAt)),
     healthSchema: Health,
     gauges: () => gaugesOf(parts),
+    canWork: async () =>
+      (await inTime(parts.queue.isWhole?.())) !== false &&
+      // Others extract pages without the jobs.
+      (parts.role !== "worker" || (await inTime(parts.queue.counts())) !== null),
     operations: parts.role === "worker" ? [] : operations(parts),
   });
   return withMcpSlash(handle);
@@ -122,9 +131,15 @@ const operations = (parts: ExtractorParts): ApiOperation[] => [
 
 async function health(parts: ExtractorParts, uptimeMs: number): Promise<z.output<typeof Health>> {
   const { name, version, app, role } = parts;
-  const [jobs, runners] = await Promise.all([inTime(parts.queue.counts()), inTime(parts.queue.runners?.())]);
+  const [jobs, runners, found] = await Promise.all([
+    inTime(parts.queue.counts()),
+    inTime(parts.queue.runners?.()),
+    parts.problems(),
+  ]);
+  const problems = jobs === null ? ["the jobs cannot be read", ...found] : found;
   return {
-    status: jobs === null ? "degraded" : "healthy",
+    status: problems.length > 0 ? "degraded" : "healthy",
+    problems: [...problems],
     service: name,
     version,
     role,
@@ -158,6 +173,6 @@ async function gaugesOf(parts: ExtractorParts): Promise<Gauge[]> {
 /** How long a probe waits for the queue, in ms. */
 const PROBE_MS = 1000;
 
-/** Null when the queue's database does not answer in time; a process without it is alive all the same. */
+/** Null when the queue does not answer in time, whatever the reason; a process without it is alive all the same. */
 const inTime = <T>(asked: Promise<T> | undefined): Promise<T | null> =>
-  orNull(within(PROBE_MS, asked ?? Promise.resolve(null), () => null));
+  within(PROBE_MS, asked ?? Promise.resolve(null), () => null).catch(() => null);

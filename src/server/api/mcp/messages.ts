@@ -1,4 +1,4 @@
-import { isRecord } from "../../../base/json.ts";
+import { isRecord, parseJson } from "../../../base/json.ts";
 
 /** The codes of JSON-RPC 2.0, section 5.1. */
 export const RPC = {
@@ -45,6 +45,10 @@ export function batchProblem(batch: readonly unknown[], revision: string | null)
   if (batch.length > MAX_BATCH) return refusal(null, `a batch of more than ${MAX_BATCH} messages`);
   return null;
 }
+
+/** The names of what the messages in a body call, of which a batch has several. */
+export const namesCalled = (body: string): readonly unknown[] =>
+  [parseJson(body)].flat().map((one) => (isRecord(one) && isRecord(one.params) ? one.params.name : null));
 
 /** Reads one message, as the SDKs would not all take it, nor say what is wrong. */
 export function readMessage(message: unknown): Message {

@@ -41,7 +41,6 @@ export function mcpOperation(
       415: answerOf("The body is not JSON", JsonRpc),
       408: problem("The request took too long"),
       413: problem("The body is over 2 MiB"),
-      429: problem("More requests of one client at once than the server takes"),
     },
     handle: ({ exchange }) => {
       exchange.keepOpen();

@@ -1,5 +1,6 @@
 import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
+import { didYouMean } from "../../../base/nearest.ts";
 import type { EgressCaller } from "../../../fetching/index.ts";
 
 /** The fields of a result; every answer of the tool has all of them, with or without an error. */
@@ -39,6 +40,8 @@ export type ToolDefinition<Parts> = Omit<Tool, "call" | "annotations" | "outputS
   readonly result: Readonly<Record<string, FieldSchema>>;
   /** Fields that a result may lack. */
   readonly optional?: readonly string[];
+  /** Arguments that are read although the schema, which every client pays for, does not name them; `*` for any. */
+  readonly unlisted?: readonly string[];
   /** Whether the schema names only `error` as always there, which takes a third of its words. */
   readonly isLoose?: boolean;
   /** By default a tool changes nothing, and calling it twice is as good as once. */
@@ -57,6 +60,8 @@ const READ_ONLY = { readOnlyHint: true, idempotentHint: true };
 export function bindTool<Parts>(definition: ToolDefinition<Parts>, parts: Parts): Tool {
   const { name, description, inputSchema, result, optional = [], isLoose, answer } = definition;
   const { annotations = READ_ONLY, messageOf = ({ message }) => message } = definition;
+  const listed = Object.keys((inputSchema as { readonly properties?: object }).properties ?? {});
+  const known = [...listed, ...(definition.unlisted ?? [])];
   const usual = Object.entries(result).filter(([field]) => !optional.includes(field));
   const failed = (raw: RawArguments, problem: unknown): ToolResult => {
     if (!(problem instanceof ArgumentError || problem instanceof Failure)) throw problem;
@@ -76,6 +81,7 @@ export function bindTool<Parts>(definition: ToolDefinition<Parts>, parts: Parts)
     // A search is answered at once, and does not pay for a promise.
     call: (raw, call) => {
       try {
+        refuseUnknown(raw, known);
         const fields = answer(raw, parts, call);
         if (!(fields instanceof Promise)) return { ...fields, error: fields.error ?? null };
         return fields.then(
@@ -140,6 +146,21 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   tenant_codename: ["codename", "tenant", "tenants", "tenant_codenames"],
   uri: ["url"],
 };
+
+/** Refuses a mistyped argument, which would silently mean its default. @throws ArgumentError that names it */
+function refuseUnknown(raw: RawArguments, known: readonly string[]): void {
+  if (known.includes(ALL)) return;
+  const wrong = Object.keys(raw).find(
+    (one) => !known.some((name) => name === one || ALIASES[name]?.includes(one)),
+  );
+  if (wrong === undefined) return;
+  const shown = wrong.slice(0, MAX_NAME);
+  const there = known.length > 0 ? `there are ${known.join(", ")}` : "there are none";
+  throw new ArgumentError(`unknown argument ${JSON.stringify(shown)}; ${there}${didYouMean(shown, known)}`);
+}
+
+/** So much of a wrong name is shown. */
+const MAX_NAME = 50;
 
 function given(raw: RawArguments, name: string): unknown {
   const key = [name, ...(ALIASES[name] ?? [])].find((one) => Object.hasOwn(raw, one) && raw[one] !== null);

@@ -117,6 +117,7 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
       stats: { type: "object" },
     },
     optional: ["skipped", "resolved", "stats"],
+    unlisted: ["facets", "snippet_style"],
     answer: search,
     messageOf: (failure) =>
       failure.code === "timeout"
@@ -149,6 +150,8 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
       next_offset: WHOLE_OR_NULL,
       outline,
     },
+    // `context` is another name for `query`; what else clients send is ignored.
+    unlisted: ["*"],
     answer: fetchDocument,
     empty: (raw) => ({ url: written(raw, "uri") || written(raw, "url") }),
   },

@@ -1,4 +1,5 @@
 import { existsSync } from "node:fs";
+import type { Damage } from "../../../base/damaged.ts";
 import { type Database, openDatabase } from "../../../base/database/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import type { QueryObserver } from "../mcp/fetch-document.ts";
@@ -25,6 +26,8 @@ type QueryLogOptions = {
   readonly maxBytes?: number;
   /** Called when the log begins to refuse writes; searches go on without it. */
   readonly onTrouble: (error: unknown) => void;
+  /** Called when the file was damaged and put aside; without it, a damaged file is refused. */
+  readonly onDamaged?: (damage: Damage) => void;
   /** The time in ms since 1970. */
   readonly now?: () => number;
 };
@@ -62,7 +65,7 @@ type Event =
  * moment later; several processes may have that open.
  */
 export function openQueryLog(options: QueryLogOptions) {
-  const { path, days, maxBytes = MAX_BYTES, onTrouble, now = Date.now } = options;
+  const { path, days, maxBytes = MAX_BYTES, onTrouble, onDamaged, now = Date.now } = options;
   let store: QueryStore | null = null;
   let pending: Event[] = [];
   let isTroubled = false;
@@ -73,7 +76,7 @@ export function openQueryLog(options: QueryLogOptions) {
   const flush = (): void => {
     if (pending.length === 0 && isSettled) return;
     try {
-      store ??= new QueryStore(path, maxBytes);
+      store ??= new QueryStore(path, maxBytes, onDamaged);
       // First, so that a file that is full can lose its oldest days.
       isSettled = store.settle(now(), days) && pending.length === 0;
       if (pending.length > 0) store.write(pending);
@@ -99,7 +102,7 @@ export function openQueryLog(options: QueryLogOptions) {
     /** @throws Failure of the database */
     read(wish: QueriesWish): QueriesRecord {
       flush();
-      store ??= new QueryStore(path, maxBytes);
+      store ??= new QueryStore(path, maxBytes, onDamaged);
       return store.read(now(), wish);
     },
     [Symbol.dispose]() {
@@ -132,13 +135,30 @@ const CLIENT_BITS = 16;
 
 const hashOf = (text: string, bits: number): number => Number(BigInt.asUintN(bits, BigInt(Bun.hash(text))));
 
-/** A query as it is kept: in one line and in lower case, without what looks like a key or a password. */
+const SECRETS =
+  /(passw(?:or)?d|pwd|secret|token|authorization|(?:api|access|secret)[_ -]?key)(\s?[:=]\s?)(?:basic |bearer )?\S+/gi;
+/** A key has digits here and there; a name has them in one place, or is all small as `windows-10-22h2-19045`. */
+const withoutKey = (word: string): string =>
+  /^(?:(?=.*[A-Z])(?=.*[a-z])|(?!.*[_+=-]))(?:\D*\d+(?!\d)){2}/.test(word) ? "…" : word;
+
+/** A query as it is kept: in one line and in lower case, without what looks personal or secret. */
 const keptText = (query: string): string =>
   query
     .slice(0, 10 * MAX_QUERY)
     .toWellFormed()
     .replace(/:\/\/[^\s/@]*@/g, "://…@")
-    .replace(/[A-Za-z0-9]{24,}/g, (word) => (/\d/.test(word) && /[A-Za-z]/.test(word) ? "…" : word))
+    // E-mail addresses, but neither packages (@types/node), nor versions of them (react@18.2.0), nor remotes of git.
+    .replace(/[^\s@<>()[\]:;,"'=]{1,64}(?:@|%40)[\p{L}\p{N}.-]{1,253}\.\p{L}{2,63}/gu, (address) =>
+      address.startsWith("git@") ? address : "…",
+    )
+    .replace(SECRETS, "$1$2…")
+    .replace(/\beyJ[\w.-]{8,}/g, "…")
+    // Names of code have small letters, or no digits.
+    .replace(/\b(?=[A-Z\d]*\d)(?=\d*[A-Z])[A-Z\d]{16,}\b|\b(?=[a-f]*\d)[a-f\d]{16,}\b/g, "…")
+    // Numbers of telephones, cards and accounts; a date has eight digits, and CVE-2024-12345 is none.
+    .replace(/(?<!\d|[A-Z]-)\d(?:[ ./()-]{0,2}\d){8,}/g, "…")
+    .replace(/[A-Za-z0-9]{24,}/g, withoutKey)
+    .replace(/[\w+=-]{20,}/g, withoutKey)
     // Characters that reverse text would do so in what the log is shown with.
     .replace(/[\p{Cc}\s\u202A-\u202E\u2066-\u2069]+/gu, " ")
     .trim()
@@ -176,8 +196,13 @@ class QueryStore implements Disposable {
   readonly #settle: ReturnType<typeof settlingStatements>;
   readonly #read: ReturnType<typeof readingStatements>;
 
-  constructor(path: string, maxBytes: number) {
-    this.#database = openDatabase({ path, name: "the log of queries", access: { kind: "shared" } });
+  constructor(path: string, maxBytes: number, onDamaged?: (damage: Damage) => void) {
+    this.#database = openDatabase({
+      path,
+      name: "the log of queries",
+      access: { kind: "shared" },
+      onDamaged,
+    });
     try {
       this.#database.run(`PRAGMA busy_timeout = ${BUSY_MS}`);
       this.#database.run(`PRAGMA max_page_count = ${Math.floor(maxBytes / PAGE_BYTES)}`);

@@ -21,6 +21,8 @@ export type SearchRoutesOptions = DocumentationOptions &
     readonly defaultClientModel: string | null;
     /** Probes are answered without a key but tell less. */
     readonly access: Access;
+    /** What keeps part of the server from working now: sentences that anybody may read. */
+    readonly problems: () => Promise<readonly string[]>;
     /** Reads what was searched for in so many days at most; null where that is not counted. */
     readonly readQueries: {
       readonly days: number;
@@ -112,7 +114,9 @@ function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf):
       summary: "The state of every tenant",
       answers: { 200: answerOf("All of them", schemas.Tenants) },
       handle: async ({ exchange }) =>
-        Response.json({ tenants: (await registryOf(exchange).statuses()).map(toStatusRecord) }),
+        Response.json({
+          tenants: (await registryOf(exchange).statuses()).map((one) => toStatusRecord(one, exchange.grant)),
+        }),
     },
     {
       method: "get",
@@ -123,7 +127,7 @@ function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf):
       params: schemas.TenantParams,
       answers: { 200: answerOf("It", schemas.Tenant), 404: unknown },
       handle: async ({ exchange, param }) =>
-        Response.json(toStatusRecord(await registryOf(exchange).status(param("codename")))),
+        Response.json(toStatusRecord(await registryOf(exchange).status(param("codename")), exchange.grant)),
     },
     {
       method: "post",
@@ -152,6 +156,7 @@ function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf):
 async function health(grant: Grant | null, seen: TenantRegistry | null, options: SearchRoutesOptions) {
   const { takenAt, error, needRestart } = options.deploymentState();
   const all = await (seen ?? options.registry).statuses();
+  const problems = await options.problems();
   const shown = seen ? all : [];
   const tenants = Object.fromEntries(
     shown.map((status) => [
@@ -161,12 +166,13 @@ async function health(grant: Grant | null, seen: TenantRegistry | null, options:
         source_type: status.source,
         doc_count: status.documentCount,
         built_at: status.builtAt,
-        error: status.problem,
+        error: shownTo(grant, status.problem),
       },
     ]),
   );
   return {
-    status: error === null && all.every(isHealthy) ? "healthy" : "degraded",
+    status: error === null && problems.length === 0 && all.every(isHealthy) ? "healthy" : "degraded",
+    problems: [...problems],
     ...(seen && { tenant_count: all.length }),
     tenants,
     infrastructure: {
@@ -195,6 +201,17 @@ function gaugesOf({ codename, builtAt, lastCompletedAt, documentCount, problem }
   ];
 }
 
+const shownTo = (grant: Grant | null, failure: FailureRecord | null): FailureRecord | null =>
+  failure && grant?.tenants ? withoutPaths(failure) : failure;
+
+/** A failure's message for callers who need not know where the server keeps its files. */
+export const withoutPaths = (failure: FailureRecord): FailureRecord => ({
+  ...failure,
+  message: failure.message
+    .replace(/\bfile:\/\/\S+/g, "file://…")
+    .replace(/(?<![\w:/.…-])\/(?:[^\s/:]{1,255}\/){1,100}/g, "…/"),
+});
+
 const isHealthy = ({ problem }: TenantStatus): boolean => problem === null;
 
 async function trigger(codename: string, registry: TenantRegistry, isOffline: boolean): Promise<Response> {
@@ -217,7 +234,7 @@ async function trigger(codename: string, registry: TenantRegistry, isOffline: bo
 const refused = (status: number, code: string, detail: string): ProblemError =>
   new ProblemError(status, code, detail, { members: { success: false } });
 
-const toStatusRecord = (status: TenantStatus) => ({
+const toStatusRecord = (status: TenantStatus, grant: Grant | null) => ({
   tenant: status.codename,
   docs_name: status.displayName,
   description: status.description,
@@ -226,7 +243,7 @@ const toStatusRecord = (status: TenantStatus) => ({
   last_started_at: status.lastStartedAt,
   last_completed_at: status.lastCompletedAt,
   next_run_at: status.nextRunAt,
-  last_error: status.lastError,
+  last_error: shownTo(grant, status.lastError),
   counts: status.counts ?? { fetched: 0, unchanged: 0, removed: 0, failed: 0 },
   index: {
     doc_count: status.documentCount,
@@ -240,6 +257,6 @@ const toStatusRecord = (status: TenantStatus) => ({
     started_at: new Date(startedAt),
     completed_at: new Date(endedAt),
     counts,
-    error,
+    error: shownTo(grant, error),
   })),
 });

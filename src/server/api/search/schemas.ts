@@ -14,6 +14,9 @@ export const About = z
 export const Health = z
   .object({
     status: z.enum(["healthy", "degraded"]),
+    problems: z.array(z.string()).openapi({
+      description: "What does not work now beside tenants: a full disk, a damaged file that was put aside",
+    }),
     tenant_count: count.optional().openapi({ description: "Not for callers without the key" }),
     tenants: z
       .record(

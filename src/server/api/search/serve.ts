@@ -2,10 +2,18 @@ import type { Log } from "../../../base/log.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { MAX_BODY_MS, receiveBodies } from "../../middleware/body.ts";
 import type { Exchange, Layer } from "../../middleware/exchange.ts";
-import { afterArrivals, limitClients, limitConcurrency, limitTime } from "../../middleware/limits.ts";
+import {
+  afterArrivals,
+  limitClients,
+  limitConcurrency,
+  limitEach,
+  limitTime,
+} from "../../middleware/limits.ts";
 import { ProblemError } from "../../middleware/problem.ts";
+import { limitUnread } from "../../middleware/unread.ts";
 import { type RunningServer, type ServerPlace, serve } from "../../serve.ts";
 import { searchPages } from "../../web/pages.ts";
+import { callsFetch } from "../mcp/pages.ts";
 import { PROBE_PATHS } from "../site.ts";
 import { openQueryLog } from "./query-log.ts";
 import { type SearchRoutesOptions, searchRoutes } from "./routes.ts";
@@ -34,6 +42,7 @@ export function startSearchServer(options: SearchServerOptions): RunningServer {
     openQueryLog({
       ...options.queries,
       onTrouble: (error) => options.log.warning("queries are not counted", { error: String(error) }),
+      onDamaged: (damage) => options.log.warning("the damaged log of queries is put aside", damage),
     });
   const server = serve(options, {
     ...options,
@@ -63,22 +72,29 @@ function searchLimits(options: SearchServerOptions): readonly Layer[] {
   const overloaded = (detail: string) => () =>
     new ProblemError(503, "overloaded", detail, { headers: { "retry-after": "1" } });
   const seconds = httpTimeoutMs / 1000;
-  const isNoProbe = ({ path }: Exchange): boolean => !PROBE_PATHS.includes(path);
-  return [
-    receiveBodies({ maxMs: Math.min(MAX_BODY_MS, httpTimeoutMs) }),
-    limitClients(options.maxPerClient, isNoProbe),
-    limitConcurrency({
-      max: maxConnections,
-      counts: isNoProbe,
-      refuse: overloaded(`more than ${maxConnections} requests at once`),
-    }),
+  // A page that hangs must not keep anybody from searching.
+  const workOf = ({ path, body }: Exchange) =>
+    PROBE_PATHS.includes(path) ? null : callsFetch(path, body) ? "pages" : "searches";
+  const connections = limitConcurrency({
+    max: maxConnections,
+    refuse: overloaded(`more than ${maxConnections} requests at once`),
+  });
+  const places = () =>
     limitConcurrency({
       max: maxConcurrentRequests,
       waitMs: httpTimeoutMs,
       maxWaiting: maxConnections,
-      counts: isNoProbe,
       refuse: overloaded(`${maxConcurrentRequests} requests were under way for ${seconds} s`),
-    }),
+    });
+  return [
+    receiveBodies({ maxMs: Math.min(MAX_BODY_MS, httpTimeoutMs) }),
+    limitEach(["pages", "searches"], workOf, (kind) => [
+      limitClients(options.maxPerClient),
+      // Pages that wait for a place are no connections yet, so that any number of them leaves room for searches.
+      ...(kind === "pages" ? [places(), connections] : [connections, places()]),
+      afterArrivals,
+    ]),
+    limitUnread(options, PROBE_PATHS),
     limitTime(
       httpTimeoutMs,
       () =>
@@ -86,6 +102,5 @@ function searchLimits(options: SearchServerOptions): readonly Layer[] {
           headers: { connection: "close" },
         }),
     ),
-    afterArrivals,
   ];
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { filesPutAside } from "../../../../src/base/damaged.ts";
 import { type Database, openDatabase, openSharedState } from "../../../../src/base/database/index.ts";
 import { createLog } from "../../../../src/base/log.ts";
 import { directoryForEachTest } from "../../../support/for-all-tests.ts";
@@ -58,16 +58,18 @@ describe("the state that processes share", () => {
     const { database, isShared } = openSharedState(directory(), log);
     opened.push(database);
     expect(isShared).toBe(true);
-    expect(existsSync(join(directory(), "state.sqlite.damaged"))).toBe(true);
+    expect(await filesPutAside(directory())).toEqual([
+      expect.stringMatching(/^state\.sqlite\.damaged-20[\dT-]+Z$/),
+    ]);
   });
 
-  test("is left alone when another process has it exclusively", () => {
+  test("is left alone when another process has it exclusively", async () => {
     const path = join(directory(), "state.sqlite");
     const other = openDatabase({ path, name: "x", access: { kind: "exclusive", refusal: "no" } });
     opened.push(other);
     const { database, isShared } = openSharedState(directory(), log);
     opened.push(database);
     expect(isShared).toBe(false);
-    expect(existsSync(`${path}.damaged`)).toBe(false);
+    expect(await filesPutAside(directory())).toEqual([]);
   });
 });

@@ -1,7 +1,9 @@
 import { makeZip } from "client-zip";
 import type { JobRecord, ManifestEntry } from "../../../../crawler/index.ts";
+import { ProblemError } from "../../../middleware/problem.ts";
+import { streamAnswer, streamOf } from "../../../middleware/unread.ts";
 import { pagesOf } from "./outcomes.ts";
-import { type CrawlPlaces, streamOf } from "./places.ts";
+import type { CrawlPlaces } from "./places.ts";
 
 export const DOWNLOAD_FORMATS = ["zip", "jsonl", "llms.txt"] as const;
 type DownloadFormat = (typeof DOWNLOAD_FORMATS)[number];
@@ -12,25 +14,45 @@ const TYPES: Readonly<Record<DownloadFormat, string>> = {
   "llms.txt": "text/plain; charset=utf-8",
 };
 
+/** What a download counts of the bytes that clients have not read, which limits how many there are at once. */
+const DOWNLOAD_BYTES = 16 * 1024 * 1024;
+
 /**
  * Answers with all extracted pages of a job that has ended, in one file. Pages are read one after another while the
  * file is sent, so its size costs no memory. A page whose file is gone is left out.
+ * @throws ProblemError as `pagesOf`, for the first page, and 404 when no page is left; what is wrong further down
+ * ends the answer before its end
  */
-export function downloadResponse(format: DownloadFormat, job: JobRecord, places: CrawlPlaces): Response {
+export async function downloadResponse(
+  format: DownloadFormat,
+  job: JobRecord,
+  places: CrawlPlaces,
+): Promise<Response> {
   const entries = extracted(pagesOf(places, job));
   const read = (path: string) => places.page(job, path);
+  const texts = format === "jsonl" ? jsonLines(entries, read) : llmsText(entries, job);
   const body =
     format === "zip"
-      ? makeZip(zipped(entries, read))
-      : streamOf(encoded(format === "jsonl" ? jsonLines(entries, read) : llmsText(entries, job)));
+      ? makeZip(await begun(zipped(entries, read), job))
+      : streamOf(await begun(encoded(texts), job));
   const name = format === "llms.txt" ? format : `crawl-${job.id.replace(/[^\w-]/g, "")}.${format}`;
-  return new Response(body, {
-    headers: { "content-type": TYPES[format], "content-disposition": `attachment; filename="${name}"` },
-  });
+  const headers = { "content-type": TYPES[format], "content-disposition": `attachment; filename="${name}"` };
+  return streamAnswer(body, headers, DOWNLOAD_BYTES);
 }
 
 type Entry = ManifestEntry & { readonly file_path: string };
-type Read = (path: string) => Promise<Uint8Array | null>;
+type Read = (path: string) => Promise<ReadableStream<Uint8Array> | null>;
+
+async function begun<T>(rest: AsyncGenerator<T, void>, { id, counts }: JobRecord) {
+  const first = await rest.next();
+  const detail = `none of the ${counts.successful} pages of the job ${id} is where its manifest says`;
+  if (first.done && counts.successful > 0) throw new ProblemError(404, "pages_gone", detail);
+  return (async function* () {
+    if (first.done) return;
+    yield first.value;
+    yield* rest;
+  })();
+}
 
 async function* extracted(pages: AsyncIterable<ManifestEntry>): AsyncGenerator<Entry, void> {
   for await (const page of pages)
@@ -58,7 +80,7 @@ async function* jsonLines(entries: AsyncIterable<Entry>, read: Read): AsyncGener
   for await (const { url, title, word_count, content_hash, file_path } of entries) {
     const file = await read(file_path);
     if (!file) continue;
-    const text = new TextDecoder().decode(file);
+    const text = await new Response(file).text();
     const markdown = text.startsWith("---\n") ? text.slice(text.indexOf("\n---\n") + 5).trimStart() : text;
     yield `${JSON.stringify({ url, title, word_count, content_hash, file_path, markdown })}\n`;
   }
@@ -73,10 +95,10 @@ async function* llmsText(entries: AsyncIterable<Entry>, job: JobRecord): AsyncGe
     const name = (title ?? url).replace(/\s+/g, " ").replace(/[[\]\\]/g, "\\$&");
     yield `- [${name}](${url.replace(/[()]/g, encodeURIComponent)}): ${word_count ?? 0} words\n`;
   }
-  if (isFirst) yield "# No pages\n";
+  if (isFirst && job.counts.successful === 0) yield "# No pages\n";
 }
 
-async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array, void> {
+export async function* encoded(texts: AsyncIterable<string>): AsyncGenerator<Uint8Array, void> {
   const encoder = new TextEncoder();
   for await (const text of texts) yield encoder.encode(text);
 }

@@ -1,5 +1,7 @@
 import type { BunFile } from "bun";
+import { isRecord, parseJson } from "../../../../base/json.ts";
 import type { JobRecord, ManifestEntry } from "../../../../crawler/index.ts";
+import { ProblemError } from "../../../middleware/problem.ts";
 import type { z } from "../../openapi.ts";
 import type { JobOutcomes } from "../schemas/answers.ts";
 import type { CrawlPlaces } from "./places.ts";
@@ -22,16 +24,27 @@ const MAX_HOSTS = 100;
 /**
  * Yields the pages of a job that has ended, as its manifest lists them, in the order in which they were found. The
  * manifest has one line for each, so it is read piece by piece, however long it is.
+ * @throws ProblemError 404 when it is not as the crawler wrote it
  */
 export async function* pagesOf(places: CrawlPlaces, job: JobRecord): AsyncGenerator<ManifestEntry, void> {
   const manifest = await places.manifest(job);
   if (manifest === null) return;
+  let count = 0;
   for await (const line of linesOf(manifest)) {
     if (!line.startsWith(ENTRY)) continue;
-    // The crawler wrote it.
-    yield JSON.parse(line.endsWith(",") ? line.slice(0, -1) : line) as ManifestEntry;
+    const entry = parseJson(line.endsWith(",") ? line.slice(0, -1) : line);
+    if (!isEntry(entry)) throw damaged(job);
+    count++;
+    yield entry;
   }
+  if (count < job.counts.progress) throw damaged(job);
 }
+
+const isEntry = (value: unknown): value is ManifestEntry =>
+  isRecord(value) && typeof value.url === "string" && typeof value.status === "string";
+
+const damaged = ({ id }: JobRecord): ProblemError =>
+  new ProblemError(404, "manifest_damaged", `the manifest of the job ${id} is not as it was written`);
 
 /** How a line with a page begins; no line of the manifest's head does. */
 const ENTRY = '    {"url":';

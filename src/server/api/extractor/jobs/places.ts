@@ -12,6 +12,7 @@ import {
   type JobRecord,
   STATE_DIRECTORY,
 } from "../../../../crawler/index.ts";
+import { streamOf } from "../../../middleware/unread.ts";
 import {
   confineDirectory,
   invalidPath,
@@ -40,7 +41,7 @@ export interface CrawlPlaces {
   /** The manifest that a job has written; null when there is none, or a later crawl has replaced it. */
   manifest(job: JobRecord): Promise<BunFile | ReadableStream<Uint8Array> | null>;
   /** The file of a page that a job has stored, by its path below the job's place; null when it is gone. */
-  page(job: JobRecord, path: string): Promise<Uint8Array | null>;
+  page(job: JobRecord, path: string): Promise<ReadableStream<Uint8Array> | null>;
 }
 
 /** The directory for crawls whose callers name none. */
@@ -71,7 +72,7 @@ export const directoryPlaces = (rules: PathRules, own: OwnCrawls): CrawlPlaces =
     const file = join(place, path);
     // A link may have taken the place of a folder or of a page.
     const isOwn = (await realpath(file).catch(() => null)) === file && (await lstat(file)).isFile();
-    return isOwn ? await Bun.file(file).bytes() : null;
+    return isOwn ? Bun.file(file).stream() : null;
   },
 });
 
@@ -96,13 +97,14 @@ export const storePlaces = (store: ObjectStore, frontiers: string | null): Crawl
     const pieces = (await folderAt(store, place).stream("manifest.json"))?.[Symbol.asyncIterator]();
     if (!pieces) return null;
     const head = await readHead(pieces);
-    if (isOf(id, new TextDecoder().decode(head.subarray(0, HEAD_BYTES)))) return streamOf(pieces, head);
+    if (isOf(id, new TextDecoder().decode(head.subarray(0, HEAD_BYTES))))
+      return streamOf(pieces, { first: head });
     await pieces.return?.();
     return null;
   },
   async page({ place }, path) {
     const pieces = await folderAt(store, place).stream(path);
-    return pieces && Buffer.concat(await Array.fromAsync(pieces));
+    return pieces && streamOf(pieces[Symbol.asyncIterator]());
   },
 });
 
@@ -151,22 +153,6 @@ async function readHead(pieces: AsyncIterator<Uint8Array>): Promise<Uint8Array> 
     head = Buffer.concat([head, value]);
   }
   return head;
-}
-
-/** @param first what was read of them before */
-export function streamOf(
-  rest: AsyncIterator<Uint8Array>,
-  first: Uint8Array = new Uint8Array(),
-): ReadableStream<Uint8Array> {
-  return new ReadableStream<Uint8Array>({
-    start: (controller) => (first.length > 0 ? controller.enqueue(first) : undefined),
-    async pull(controller) {
-      const { value, done } = await rest.next();
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-    cancel: async () => void (await rest.return?.()),
-  });
 }
 
 /** The manifest starts with the id of its job, so its beginning tells whose it is. */

@@ -1,11 +1,12 @@
 import { pause } from "../../../../base/abort.ts";
-import { Failure, type FailureRecord } from "../../../../base/failure.ts";
+import { Failure } from "../../../../base/failure.ts";
 import type { Log } from "../../../../base/log.ts";
 import type { Metrics } from "../../../../base/metrics.ts";
 import {
   type ClaimedJob,
   type CrawlEvent,
   type CrawlProgress,
+  type JobEnd,
   type JobEvent,
   type JobQueue,
   type JobReport,
@@ -21,9 +22,7 @@ const RENEWAL_MS = 3000;
 /** How soon a report is repeated that somebody waits for, in ms. */
 const RETRY_MS = 50;
 
-export type End = {
-  readonly state: "completed" | "failed";
-  readonly error: FailureRecord | null;
+export type End = Pick<JobEnd, "state" | "error" | "completedAt"> & {
   /** Null repeats the last report. */
   readonly progress: CrawlProgress | null;
   readonly warnings: readonly string[] | null;
@@ -105,13 +104,14 @@ export class Reporter {
     return this.#parts.stop.cancel.signal.aborted;
   }
 
-  async finish({ state, error, progress, warnings }: End): Promise<void> {
+  async finish({ state, error, progress, warnings, completedAt }: End): Promise<void> {
     this.stop();
     await this.#reporting;
     const now = this.#present();
     await this.#queue.finish(this.#job, {
       ...now,
       state,
+      completedAt,
       error: error && { ...error, message: this.#asWritten(error.message) },
       counts: progress ?? this.#progress,
       // An empty list replaces what was told while the job waited.

@@ -149,12 +149,12 @@ function whatBecame(summary: CrawlSummary, reporter: Reporter, parts: RunParts):
   if (isHandedBack) return () => reporter.handBack(0);
   if (summary.error?.code === "store_unavailable") return waitForStore(summary.error, reporter, parts);
   const state = summary.state === "completed" ? "completed" : "failed";
-  const { progress, warnings } = summary;
+  const { progress, warnings, completedAt } = summary;
   const error =
     summary.state === "cancelled"
       ? ({ code: "cancelled", message: "the job was cancelled" } as const)
       : summary.error;
-  return () => reporter.finish({ state, error, progress, warnings });
+  return () => reporter.finish({ state, error, progress, warnings, completedAt });
 }
 
 function whatFailed(error: unknown, reporter: Reporter, parts: RunParts): Write {

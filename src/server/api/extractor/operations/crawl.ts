@@ -4,6 +4,7 @@ import { subscriberNetwork } from "../../../../fetching/index.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
 import { callerOf } from "../../../middleware/origin.ts";
 import { ProblemError } from "../../../middleware/problem.ts";
+import { streamAnswer } from "../../../middleware/unread.ts";
 import {
   type ApiCall,
   type ApiOperation,
@@ -135,10 +136,10 @@ const jobOperations = (parts: ExtractorParts): ApiOperation[] => [
     path: "/crawl/{job_id}/manifest",
     summary: "Download the manifest of a completed job",
     answers: { 200: answerOf("The manifest", Manifest), ...LISTED },
-    handle: async (call) =>
-      new Response(await requireManifest(await requireJob(call, parts), parts.places), {
-        headers: { "content-type": "application/json" },
-      }),
+    handle: async (call) => {
+      const manifest = await requireManifest(await requireJob(call, parts), parts.places);
+      return streamAnswer(manifest, { "content-type": "application/json" }, 0);
+    },
   },
 ];
 
@@ -189,7 +190,7 @@ const pageOperations = (parts: ExtractorParts): ApiOperation[] => [
     },
     handle: async (call) => {
       const { format } = parseWith(DownloadQuery, call.query, "query");
-      return downloadResponse(format, await requirePages(call, parts), parts.places);
+      return await downloadResponse(format, await requirePages(call, parts), parts.places);
     },
   },
 ];

@@ -3,7 +3,9 @@ import { orNull } from "../../../../base/failure.ts";
 import type { JobRecord, StoredEvent } from "../../../../crawler/index.ts";
 import { ClientCounts } from "../../../middleware/limits.ts";
 import { ProblemError } from "../../../middleware/problem.ts";
+import { streamAnswer, streamOf } from "../../../middleware/unread.ts";
 import { type ApiCall, type ApiOperation, problem, RETRY_AFTER, UNKNOWN_JOB, z } from "../../openapi.ts";
+import { encoded } from "../jobs/download.ts";
 import { isOver, jobStatus } from "../jobs/spec.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { requireJob } from "./crawl.ts";
@@ -53,19 +55,17 @@ export function eventsOperation(parts: ExtractorParts): ApiOperation {
       const seen = lastSeen(call);
       if (isOver(job) && seen > 0 && seen >= job.lastEvent) return new Response(null, { status: 204 });
       const { client } = call.exchange;
-      if (streams.total >= MAX_STREAMS) throw tooManyStreams(MAX_STREAMS);
-      const place = streams.take(client, MAX_STREAMS_PER_CLIENT);
-      if (!place) throw tooManyStreams(MAX_STREAMS_PER_CLIENT, " of one client");
+      const place = streams.take(client, MAX_STREAMS_PER_CLIENT, { maxTotal: MAX_STREAMS });
+      if (!place) throw tooManyStreams();
       call.exchange.keepOpen();
       const body = openStream(job, { seen, parts, signal: call.exchange.signal() }, place);
-      return new Response(body, {
-        headers: {
-          "content-type": "text/event-stream",
-          "cache-control": "no-store",
-          // Without this header nginx holds events back until its buffer is full.
-          "x-accel-buffering": "no",
-        },
-      });
+      const headers = {
+        "content-type": "text/event-stream",
+        "cache-control": "no-store",
+        // Without this header nginx holds events back until its buffer is full.
+        "x-accel-buffering": "no",
+      };
+      return streamAnswer(body, headers, 0);
     },
   };
 }
@@ -75,16 +75,15 @@ function lastSeen({ exchange }: ApiCall): number {
   return /^\d{1,15}$/.test(written) ? Number(written) : 0;
 }
 
-const tooManyStreams = (max: number, whose = ""): ProblemError =>
-  new ProblemError(429, "too_many_streams", `more than ${max} event streams${whose} at once`, {
-    headers: { "retry-after": "10" },
-  });
+const tooManyStreams = (): ProblemError => {
+  const detail = `more than ${MAX_STREAMS} event streams at once, or ${MAX_STREAMS_PER_CLIENT} of one client`;
+  return new ProblemError(429, "too_many_streams", detail, { headers: { "retry-after": "10" } });
+};
 
 type StreamOptions = { readonly seen: number; readonly parts: ExtractorParts; readonly signal: AbortSignal };
 
 function openStream(job: JobRecord, options: StreamOptions, place: Disposable): ReadableStream<Uint8Array> {
   const { parts } = options;
-  const encoder = new TextEncoder();
   const left = new AbortController();
   const signal = AbortSignal.any([options.signal, parts.draining, left.signal]);
   const news = follow(job, { ...options, signal });
@@ -97,22 +96,7 @@ function openStream(job: JobRecord, options: StreamOptions, place: Disposable): 
   };
   // A client that leaves before it has read anything never closes the stream.
   onAbort(signal, close);
-  return new ReadableStream<Uint8Array>(
-    {
-      // Events are sent only as fast as the client reads.
-      async pull(controller) {
-        const { value, done } = await news.next().catch((error: unknown) => {
-          close();
-          throw error;
-        });
-        if (!done) return controller.enqueue(encoder.encode(value));
-        close();
-        controller.close();
-      },
-      cancel: close,
-    },
-    { highWaterMark: 1 },
-  );
+  return streamOf(encoded(news), { onEnd: close });
 }
 
 /** Yields the text of a stream; it ends with the job, with the client, or with the server. */

@@ -215,7 +215,11 @@ export const JobOutcomes = z
 
 export const Health = z
   .object({
-    status: z.enum(["healthy", "degraded"]).openapi({ description: "Degraded while the database is away" }),
+    status: z.enum(["healthy", "degraded"]).openapi({ description: "Degraded while there are problems" }),
+    problems: z.array(z.string()).openapi({
+      description:
+        "What does not work now: the jobs, the store, a full disk, a damaged file that was put aside",
+    }),
     service: z.string(),
     version: z.string(),
     role: z.enum(["all", "api", "worker"]),
