@@ -4,6 +4,8 @@ import { type BlockReason, type Favor, PAGE_TYPES } from "../types.ts";
 import { dropBeside } from "./beside-content.ts";
 import { headingLevel } from "./block-features.ts";
 import { placeOf } from "./context-features.ts";
+import { dropEditLinks, dropInterruptions } from "./furniture.ts";
+import { completeMembers } from "./members.ts";
 import { type PageTree, twinsKey } from "./page-tree.ts";
 import { besideContent, findRegion, NOT_SHOWN, type Region } from "./region.ts";
 import { plateauOf } from "./trees.ts";
@@ -35,6 +37,8 @@ const REPEATING_TAGS = tagsNamed("li td th dd pre");
 /** Reference pages repeat themselves. When this page type is as likely as the limit, every text counts. */
 const DOCUMENTATION = PAGE_TYPES.indexOf("documentation");
 const SURELY_DOCUMENTATION = 0.5;
+const PRODUCT = PAGE_TYPES.indexOf("product");
+const SERVICE = PAGE_TYPES.indexOf("service");
 const ARTICLE = PAGE_TYPES.indexOf("article");
 
 /**
@@ -58,6 +62,10 @@ const MOSTLY_LINKS = 0.5;
  * chosen one.
  */
 const LIKELY_DOCUMENTATION = 0.15;
+/** On such pages, and in documentation, a form or a pointer is part of what the page is for. */
+const LIKELY_SERVICE = 0.5;
+/** On such pages the boxes beside the chosen ones are other products. */
+const LIKELY_PRODUCT = 0.3;
 const LEAST_OF_DOCUMENTATION = 0.1;
 const LEAST_OF_LIKE_PLACES = 0.05;
 const LEAST_OF_HEADINGS = 0.2;
@@ -118,10 +126,17 @@ export function keepBlocks(tree: PageTree, judgement: Judgement, observe: Choice
   const region = findRegion(tree, words, isChosen, FEW_WORDS);
   if (region !== null && favor !== "precision") addFromRegion(tree, judgement, region, isChosen);
   observe(isChosen, "context");
-  dropFurniture(tree, isChosen);
+  dropEditLinks(tree, isChosen);
+  const isUsed = typeP[DOCUMENTATION]! > LIKELY_DOCUMENTATION || typeP[SERVICE]! >= LIKELY_SERVICE;
+  const isBarred = isUsed ? new Uint8Array(p.length) : dropInterruptions(tree, isChosen);
   const listP = LISTS.reduce((sum, type) => sum + typeP[type]!, 0);
   if (listP < LIKELY_LIST) dropBeside(tree, isChosen, region);
   observe(isChosen, "tool");
+
+  const isProse = typeP[PRODUCT]! < LIKELY_PRODUCT;
+  if (region !== null && favor !== "precision" && isProse)
+    completeMembers({ tree, p, region, isChosen, isBarred });
+  observe(isChosen, "context");
   if (region !== null) addHeadings(tree, judgement, region, isChosen);
   observe(isChosen, "context");
   const keepsRepeats = typeP[DOCUMENTATION]! > SURELY_DOCUMENTATION;
@@ -298,32 +313,6 @@ function withoutRepeats(
 function mayRepeat({ tag, parent, classId, names }: PageModel, element: number): boolean {
   const holder = tag[element] === Tag.p ? parent[element]! : element;
   return holder >= 0 && (REPEATING_TAGS.has(tag[holder]!) || REMARK_CLASS.test(names[classId[holder]!]!));
-}
-
-// What systems of documentation set around the text on each page is content to the trees.
-
-const MOST_WORDS = 8;
-const FURNITURE_LINKS = 0.9;
-/** An address of the page's source in a repository's editor. */
-const EDIT_ADDRESS = /\bhref\s*=\s*["']?[^"'\s>]{1,300}\/(?:-\/)?_?edit\/[^"'\s>]{1,300}/i;
-const EDIT_WORDS =
-  /^(?:edit|improve|suggest (?:an edit|edits|changes) (?:to|on)|view|show) (?:this |the )?(?:page|doc|document|file|source|page source|source of this page)?(?: ?source)?(?: ?on (?:github|gitlab|bitbucket|codeberg))?$/i;
-/** Takes the links to a page's source out of the choice. */
-function dropFurniture(tree: PageTree, isChosen: Uint8Array): void {
-  const { model, candidates } = tree;
-  for (let index = 0; index < candidates.length; index++)
-    if (isChosen[index] === 1 && isEditLink(model, candidates[index]!)) isChosen[index] = 0;
-}
-
-function isEditLink(model: PageModel, block: number): boolean {
-  const { text, firstText } = model.blocks;
-  if (statOf(model, block, TextStat.words) > MOST_WORDS) return false;
-  if (statOf(model, block, TextStat.linkChars) < FURNITURE_LINKS * statOf(model, block, TextStat.chars))
-    return false;
-  if (EDIT_WORDS.test(text[block]!.trim())) return true;
-  let link = model.textParent[firstText[block]!]!;
-  while (link >= 0 && model.tag[link] !== Tag.a) link = model.parent[link]!;
-  return link >= 0 && EDIT_ADDRESS.test(model.html.slice(model.openStart[link]!, model.openEnd[link]!));
 }
 
 const FORUM = PAGE_TYPES.indexOf("forum");

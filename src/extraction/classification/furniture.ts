@@ -1,0 +1,138 @@
+import { firstFrom, isInside, type PageModel, startTagOf, Tag, valueIn } from "../page/page-model.ts";
+import { statOf, TextStat } from "../page/word-stats.ts";
+import type { PageTree } from "./page-tree.ts";
+
+/*
+ * What stands between the paragraphs of an article and is known by what it says or does: links to a page's source, pointers to
+ * other stories, labels of advertisements, forms that subscribe, and asides that lead away. The trees see short text among content.
+ */
+
+const MOST_WORDS = 8;
+const FURNITURE_LINKS = 0.9;
+/** An address of the page's source in a repository's editor. */
+const EDIT_ADDRESS = /\bhref\s*=\s*["']?[^"'\s>]{1,300}\/(?:-\/)?_?edit\/[^"'\s>]{1,300}/i;
+const EDIT_WORDS =
+  /^(?:edit|improve|suggest (?:an edit|edits|changes) (?:to|on)|view|show) (?:this |the )?(?:page|doc|document|file|source|page source|source of this page)?(?: ?source)?(?: ?on (?:github|gitlab|bitbucket|codeberg))?$/i;
+
+/** How pages in many languages begin a pointer to another story; nothing but the words tells it from a remark. */
+const POINTER =
+  /^[\s\p{P}\p{S}]*(?:read (?:also|more|next|on)|also read|more on (?:this|the) (?:topic|story|subject)|related(?: (?:stor(?:y|ies)|articles?|posts?|reading|content|news|coverage|links?))?(?=\s*[:：|–—-]|$)|(?:recommended|suggested) (?:reading|stor(?:y|ies)|articles?)|you (?:may|might) (?:also )?(?:like|enjoy)|don['’]t miss|auch interessant|lesen sie (?:auch|mehr|dazu|hierzu)|lies auch|mehr (?:zum thema|dazu)|zum thema|(?:à )?lire (?:aussi|également|la suite)|sur le même sujet|(?:lea|lee|leer?) (?:también|además|más)|(?:también )?(?:te|le) puede interesar|leia (?:também|mais)|veja (?:também|mais)|leggi anche|leggi pure|lees (?:ook|meer|verder)|(?:prze)?czytaj (?:także|też|również|więcej|dalej)|zobacz (?:także|też|również|więcej)|čtěte (?:také|též|dále)|přečtěte si (?:také|též)|läs (?:också|även|mer)|les også|læs også|lue myös|olvassa? el ezt is|(?:ayrıca|bunu da) oku\p{L}*|citește și|citiți și|прочетете още|читайте (?:также|еще|ещё|так же|далее|по теме)|смотрите также|по теме|читайте (?:також|ще)|διαβάστε (?:επίσης|ακόμη|ακόμα|περισσότερα|και)|δείτε (?:επίσης|ακόμη|ακόμα)|延伸阅读|相关(?:阅读|新闻|报道|文章|链接)|推荐阅读|阅读更多|更多新闻|関連(?:記事|リンク|ニュース)|(?:あ|合)わせて読みたい|관련\s?기사|اقرأ (?:أيضا|أيضًا|المزيد))(?!\p{L})/iu;
+const POINTER_WORDS = 40;
+/** A pointer's link has at least this share of its characters. */
+const POINTER_LINKS = 0.3;
+const LABEL_WORDS = 5;
+/** The text begins with a block of so many words; what stands above is the head of the page. */
+const SENTENCE_WORDS = 12;
+const ADVERTISEMENT =
+  /^[\s\p{P}]*(?:advertisements?|ad|advertising|sponsored(?: content)?|anzeige|werbung|publicité|publicidad|pubblicità|publicidade|advertentie|reklama|reklam|annonse?|mainos|реклама|διαφήμιση|广告|廣告|広告|광고|(?:article|story|text|content)? ?continues (?:after|below) (?:the |this )?(?:ad|advert|advertisement))[\s\p{P}]*$/iu;
+/** Larger boxes with a form are a part of the page. */
+const FORM_WORDS = 60;
+const TYPED = /\btype\s*=\s*(?:"([^"]{0,20})"|'([^']{0,20})'|([^\s>"']{1,20}))/i;
+/** What a reader writes into; the fields of calculators and recipes count. */
+const WRITTEN_TYPES = new Set(["email", "text", "tel", "search"]);
+
+/** Takes the links to a page's source out of the choice. */
+export function dropEditLinks(tree: PageTree, isChosen: Uint8Array): void {
+  const { model, candidates } = tree;
+  for (let index = 0; index < candidates.length; index++)
+    if (isChosen[index] === 1 && isEditLink(model, candidates[index]!)) isChosen[index] = 0;
+}
+
+function isEditLink(model: PageModel, block: number): boolean {
+  const { text, firstText } = model.blocks;
+  if (statOf(model, block, TextStat.words) > MOST_WORDS) return false;
+  if (statOf(model, block, TextStat.linkChars) < FURNITURE_LINKS * statOf(model, block, TextStat.chars))
+    return false;
+  if (EDIT_WORDS.test(text[block]!.trim())) return true;
+  let link = model.textParent[firstText[block]!]!;
+  while (link >= 0 && model.tag[link] !== Tag.a) link = model.parent[link]!;
+  return link >= 0 && EDIT_ADDRESS.test(model.html.slice(model.openStart[link]!, model.openEnd[link]!));
+}
+
+/**
+ * Takes what leads away from an article out of the choice, below its first sentence.
+ * @returns 1 for each candidate that was taken out, or would have been
+ */
+export function dropInterruptions(tree: PageTree, isChosen: Uint8Array): Uint8Array {
+  const isBarred = new Uint8Array(isChosen.length);
+  const { model, candidates } = tree;
+  const first = candidates.findIndex(
+    (block, index) => isChosen[index] === 1 && statOf(model, block, TextStat.words) >= SENTENCE_WORDS,
+  );
+  if (first < 0) return isBarred;
+  const start = model.blocks.element[candidates[first]!]!;
+  const isInterrupting = interruptingBoxes(tree, start);
+  for (let index = first + 1; index < candidates.length; index++) {
+    const block = candidates[index]!;
+    const isInBox = isInterrupting[model.blocks.element[block]!] === 1;
+    if (isInBox || isAdvertisement(model, block) || isPointer(model, block)) isBarred[index] = 1;
+    else if (isPointerLabel(model, block)) isBarred.fill(1, index, endOfPointed(tree, index));
+    if (isBarred[index] === 1) isChosen[index] = 0;
+  }
+  return isBarred;
+}
+
+const isAdvertisement = (model: PageModel, block: number): boolean =>
+  statOf(model, block, TextStat.words) <= LABEL_WORDS && ADVERTISEMENT.test(model.blocks.text[block]!);
+
+function isPointer(model: PageModel, block: number): boolean {
+  const linked = statOf(model, block, TextStat.linkChars);
+  return (
+    linked > 0 &&
+    statOf(model, block, TextStat.words) <= POINTER_WORDS &&
+    linked >= POINTER_LINKS * statOf(model, block, TextStat.chars) &&
+    POINTER.test(model.blocks.text[block]!)
+  );
+}
+
+const isPointerLabel = (model: PageModel, block: number): boolean =>
+  statOf(model, block, TextStat.words) <= LABEL_WORDS && POINTER.test(model.blocks.text[block]!);
+
+/** The candidate after the links below a label; the label itself where it heads text, and so stays. */
+function endOfPointed({ model, candidates }: PageTree, label: number): number {
+  let end = label + 1;
+  while (end < candidates.length && isMostlyLinks(model, candidates[end]!)) end++;
+  return end > label + 1 ? end : label;
+}
+
+const isMostlyLinks = (model: PageModel, block: number): boolean =>
+  statOf(model, block, TextStat.linkChars) >= 0.7 * statOf(model, block, TextStat.chars);
+
+/** Marks the elements in asides with links, in small forms, and in small boxes with a field for an address of mail. */
+function interruptingBoxes(tree: PageTree, start: number): Uint8Array {
+  const { model, words, linkChars } = tree;
+  const { elementCount, elementEnd, parent, tag } = model;
+  const marked = new Uint8Array(elementCount);
+  const fields = fieldsOf(model);
+  const isSmall = (element: number): boolean =>
+    words[element]! <= FORM_WORDS && !isInside(model, start, element);
+  const mark = (element: number): void => {
+    if (marked[element] === 0) marked.fill(1, element, elementEnd[element]!);
+  };
+  for (let element = start + 1; element < elementCount; element++) {
+    if (!isSmall(element)) continue;
+    if (tag[element] === Tag.aside && linkChars[element]! > 0) mark(element);
+    if (tag[element] === Tag.form && firstInside(model, fields, element) >= 0) mark(element);
+    if (tag[element] !== Tag.input || typeOf(model, element) !== "email") continue;
+    let box = element;
+    while (parent[box]! >= 0 && isSmall(parent[box]!)) box = parent[box]!;
+    mark(box);
+  }
+  return marked;
+}
+
+/** The fields that a reader writes into, ascending. */
+function fieldsOf(model: PageModel): readonly number[] {
+  const fields: number[] = [];
+  for (let element = 0; element < model.elementCount; element++)
+    if (model.tag[element] === Tag.input && WRITTEN_TYPES.has(typeOf(model, element))) fields.push(element);
+  return fields;
+}
+
+const typeOf = (model: PageModel, input: number): string =>
+  (valueIn(startTagOf(model, input, 600), TYPED) ?? "text").toLowerCase();
+
+function firstInside({ elementEnd }: PageModel, ascending: readonly number[], element: number): number {
+  const first = ascending[firstFrom(ascending, element)] ?? -1;
+  return first < elementEnd[element]! ? first : -1;
+}

@@ -1,0 +1,254 @@
+import { ElementFlag, isInside, type PageModel, Tag, tagsNamed } from "../page/page-model.ts";
+import { statOf, TextStat } from "../page/word-stats.ts";
+import { addToParents, type PageTree, twinsKey } from "./page-tree.ts";
+import { NOT_SHOWN, type Region } from "./region.ts";
+
+/*
+ * The parts of an article that stand in equal boxes: questions with their answers, columns, steps, captions, verses. To the
+ * trees, each of them is a short text near the end of something. To a reader they are one group, kept or left out together.
+ */
+
+/** A text of so many words counts as a sentence; one of fewer words when it also ends like one. */
+const SENTENCE_WORDS = 12;
+const FEWEST_WORDS = 4;
+/** A member has at least this share of its words in sentences. */
+const SENTENCE_SHARE = 0.5;
+/** The least probability of a member with kept sentences on both sides of it, and on one side only. */
+const LEAST_BETWEEN = 0.4;
+const LEAST_AT_EDGE = 0.13;
+/** The box that also contains kept sentences is at most so far above a member, and so is the box that has equals. */
+const NEAR_LEVELS = 3;
+const TWIN_LEVELS = 4;
+/** Probabilities are taken to be so far from 0 and 1, so that no single text decides for its group. */
+const LEAST_P = 1e-4;
+/** The most words of a member's head, such as a question. */
+const HEAD_WORDS = 16;
+const LEAST_OF_HEADS = 0.2;
+/** Names of navigation, footers, sidebars, comments, sharing, other stories, advertising, consent, dialogs, search, forms. */
+const FRAME_GROUPS = 0b111_1111_1011 | (1 << 18) | (1 << 19);
+const FRAME_TAGS = tagsNamed("nav aside footer form dialog select");
+
+/** A run of candidates that are not chosen, in the highest box without a chosen one. */
+type Unit = { readonly box: number; readonly first: number; readonly end: number };
+
+/** Equal siblings: their number, and their mass and words as those of one text. */
+type Group = { count: number; mass: number; weight: number };
+
+class Members {
+  readonly #tree: PageTree;
+  readonly #p: Float32Array;
+  readonly #region: Region;
+  readonly #isChosen: Uint8Array;
+  readonly #isBarred: Uint8Array;
+  readonly #isSentence: Uint8Array;
+  /** The next chosen sentence from each candidate on, and the last one before the unit that is looked at. */
+  readonly #next: Int32Array;
+  #last = -1;
+  /** How often each sentence stands on the page. */
+  readonly #times = new Map<string, number>();
+  /** Of each element: the chosen candidates, the words of sentences, and the signs of a frame inside. */
+  readonly #chosen: Int32Array;
+  readonly #sentenceWords: Float64Array;
+  readonly #signs: Int32Array;
+  /** Of each element: the logits of what is inside, times its words. */
+  readonly #mass: Float64Array;
+  /** The equal siblings that contain a sentence, by `twinsKey`, taken together. */
+  readonly #groups = new Map<number, Group>();
+
+  constructor({ tree, p, region, isChosen, isBarred }: MemberChoice) {
+    const { elementCount } = tree.model;
+    this.#tree = tree;
+    this.#p = p;
+    this.#region = region;
+    this.#isChosen = isChosen;
+    this.#isBarred = isBarred;
+    this.#isSentence = new Uint8Array(tree.candidates.length);
+    this.#chosen = new Int32Array(elementCount);
+    this.#sentenceWords = new Float64Array(elementCount);
+    this.#signs = new Int32Array(elementCount);
+    this.#mass = new Float64Array(elementCount);
+    this.#next = new Int32Array(tree.candidates.length + 1).fill(tree.candidates.length);
+    this.#countTexts();
+    this.#countElements();
+    for (let index = tree.candidates.length - 1; index >= 0; index--)
+      this.#next[index] = this.#isKeptSentence(index) ? index : this.#next[index + 1]!;
+  }
+
+  #isKeptSentence = (index: number): boolean => this.#isChosen[index] === 1 && this.#isSentence[index] === 1;
+
+  #countTexts(): void {
+    const { model, candidates } = this.#tree;
+    for (const [index, block] of candidates.entries()) {
+      const owner = model.blocks.element[block]!;
+      if (this.#isChosen[index] === 1) this.#chosen[owner]!++;
+      const p = Math.min(Math.max(this.#p[index]!, LEAST_P), 1 - LEAST_P);
+      this.#mass[owner]! += statOf(model, block, TextStat.words) * Math.log(p / (1 - p));
+      if (!isSentence(model, block)) continue;
+      const text = model.blocks.text[block]!;
+      this.#isSentence[index] = 1;
+      this.#times.set(text, (this.#times.get(text) ?? 0) + 1);
+      this.#sentenceWords[owner]! += statOf(model, block, TextStat.words);
+    }
+  }
+
+  #countElements(): void {
+    const { model } = this.#tree;
+    for (let element = 0; element < model.elementCount; element++) {
+      const isSign = FRAME_TAGS.has(model.tag[element]!) || (model.groups[element]! & FRAME_GROUPS) !== 0;
+      this.#signs[element] = isSign ? 1 : 0;
+    }
+    for (const column of [this.#chosen, this.#sentenceWords, this.#signs, this.#mass])
+      addToParents(model, column);
+    for (let element = 0; element < model.elementCount; element++) {
+      if (this.#sentenceWords[element] === 0) continue;
+      const key = twinsKey(model, element);
+      const group = this.#groups.get(key) ?? { count: 0, mass: 0, weight: 0 };
+      group.count++;
+      group.mass += this.#mass[element]!;
+      group.weight += this.#tree.words[element]!;
+      this.#groups.set(key, group);
+    }
+  }
+
+  complete(): void {
+    for (let index = 0; index < this.#isChosen.length; ) {
+      const unit = this.#mayJoin(index) ? this.#unitOf(index) : null;
+      if (unit !== null && this.#isMember(unit))
+        for (let at = unit.first; at < unit.end; at++) if (this.#mayJoin(at)) this.#isChosen[at] = 1;
+      for (const end = unit?.end ?? index + 1; index < end; index++)
+        if (this.#isKeptSentence(index)) this.#last = index;
+    }
+    for (let index = this.#isChosen.length - 2; index >= 0; index--)
+      if (this.#isHead(index)) this.#isChosen[index] = 1;
+  }
+
+  #mayJoin(index: number): boolean {
+    const { model, candidates } = this.#tree;
+    const block = candidates[index]!;
+    const isShown = (model.blocks.flags[block]! & NOT_SHOWN) === 0;
+    const isFree = this.#isChosen[index] === 0 && this.#isBarred[index] === 0;
+    return isFree && isShown && this.#isInside(model.blocks.element[block]!);
+  }
+
+  #isInside = (element: number): boolean => this.#region.isInside[element] === 1;
+
+  /** Null for a candidate that shares its own box with a chosen one. */
+  #unitOf(first: number): Unit | null {
+    const { model, candidates } = this.#tree;
+    const { blocks, parent, elementEnd } = model;
+    let box = -1;
+    let at = blocks.element[candidates[first]!]!;
+    for (; at >= 0 && this.#chosen[at] === 0 && this.#isInside(at); at = parent[at]!) box = at;
+    if (box < 0) return null;
+    let end = first + 1;
+    while (end < candidates.length && blocks.element[candidates[end]!]! < elementEnd[box]!) end++;
+    return { box, first, end };
+  }
+
+  #isMember(unit: Unit): boolean {
+    const { linkChars, words } = this.#tree;
+    const { box } = unit;
+    if (this.#signs[box]! > 0 || linkChars[box]! > 0) return false;
+    if (this.#sentenceWords[box]! < SENTENCE_SHARE * words[box]! || !this.#hasEquals(box)) return false;
+    // What the page says in several places is a template's.
+    if (this.#isRepeated(unit)) return false;
+    const sides = this.#sidesWithSentences(unit);
+    return sides > 0 && this.#pooled(box) >= (sides === 2 ? LEAST_BETWEEN : LEAST_AT_EDGE);
+  }
+
+  /** Whether a box, one inside it, or one close around it has an equal sibling that contains a sentence. */
+  #hasEquals(box: number): boolean {
+    const { parent, elementEnd } = this.#tree.model;
+    for (let at = box, level = 0; level <= TWIN_LEVELS && at >= 0; level++, at = parent[at]!)
+      if (this.#isOneOfMany(at)) return true;
+    for (let at = box + 1; at < elementEnd[box]!; at++)
+      if (this.#sentenceWords[at]! > 0 && this.#isOneOfMany(at)) return true;
+    return false;
+  }
+
+  #isOneOfMany = (element: number): boolean =>
+    (this.#groups.get(twinsKey(this.#tree.model, element))?.count ?? 0) > 1;
+
+  #isRepeated({ first, end }: Unit): boolean {
+    const { model, candidates } = this.#tree;
+    return candidates
+      .subarray(first, end)
+      .some((block) => (this.#times.get(model.blocks.text[block]!) ?? 0) > 1);
+  }
+
+  /** On how many sides of a unit a chosen sentence stands, within a box that is not far above. */
+  #sidesWithSentences({ box, end }: Unit): number {
+    const { model, candidates } = this.#tree;
+    let around = box;
+    for (let level = 0; level < NEAR_LEVELS && model.parent[around]! >= 0; level++)
+      around = model.parent[around]!;
+    const isNear = (index: number): boolean => {
+      const block = candidates[index];
+      return block !== undefined && isInside(model, model.blocks.element[block]!, around);
+    };
+    return Number(isNear(this.#last)) + Number(isNear(this.#next[end]!));
+  }
+
+  /** The mean logit of a box and its equals, weighted by their words, as a probability. */
+  #pooled(box: number): number {
+    const { model, words } = this.#tree;
+    // All paragraphs of a box are equal: those that are sure say nothing about another one.
+    const group = model.tag[box] === Tag.p ? undefined : this.#groups.get(twinsKey(model, box));
+    const { mass, weight } = group ?? { mass: this.#mass[box]!, weight: words[box]! };
+    return 1 / (1 + Math.exp(-mass / Math.max(weight, 1)));
+  }
+
+  /** Whether a candidate is what a chosen member begins with: a label, or a button that opens it. */
+  #isHead(index: number): boolean {
+    const { model, candidates } = this.#tree;
+    const { flags, element } = model.blocks;
+    const block = candidates[index]!;
+    if (this.#isChosen[index] === 1 || this.#isBarred[index] === 1 || this.#isChosen[index + 1] === 0)
+      return false;
+    if ((flags[block]! & NOT_SHOWN & ~ElementFlag.button) !== 0) return false;
+    if (statOf(model, block, TextStat.linkChars) > 0 || statOf(model, block, TextStat.words) > HEAD_WORDS)
+      return false;
+    const isButton = (flags[block]! & ElementFlag.button) !== 0;
+    const isLabel = this.#p[index]! >= LEAST_OF_HEADS && this.#isSentence[index + 1] === 1;
+    const mayBe = isButton || (isLabel && this.#isInside(element[block]!));
+    return mayBe && this.#isBesideMember(element[block]!, element[candidates[index + 1]!]!);
+  }
+
+  /** A box without a sentence, as others beside it; paragraphs are text, whatever they hold. */
+  #isHeadOfMany = (box: number): boolean =>
+    this.#tree.twins[box]! > 1 && this.#chosen[box] === 0 && this.#tree.model.tag[box] !== Tag.p;
+
+  /** Whether a head and what follows it stand in one of several equal boxes, or side by side as others do. */
+  #isBesideMember(head: number, next: number): boolean {
+    const { tag, parent, elementEnd } = this.#tree.model;
+    let below = head;
+    for (let at = head, level = 0; level <= TWIN_LEVELS && at >= 0; level++, at = parent[at]!) {
+      if (this.#signs[at]! > 0 && tag[at] !== Tag.button) return false;
+      if (at < next && next < elementEnd[at]!)
+        return this.#isOneOfMany(at) || (this.#isHeadOfMany(below) && this.#isOneOfMany(next));
+      below = at;
+    }
+    return false;
+  }
+}
+
+function isSentence(model: PageModel, block: number): boolean {
+  if ((model.blocks.flags[block]! & ElementFlag.preformatted) !== 0) return false;
+  const words = statOf(model, block, TextStat.words);
+  const ends = statOf(model, block, TextStat.endsSentence) === 1;
+  return words >= SENTENCE_WORDS || (words >= FEWEST_WORDS && ends);
+}
+
+type MemberChoice = {
+  readonly tree: PageTree;
+  /** The probability of each candidate. */
+  readonly p: Float32Array;
+  readonly region: Region;
+  /** 1 for each candidate that is chosen; the additions are written here. */
+  readonly isChosen: Uint8Array;
+  /** 1 for each candidate that stays out. */
+  readonly isBarred: Uint8Array;
+};
+
+/** Chooses the members of groups of equal siblings of which the trees were unsure. */
+export const completeMembers = (choice: MemberChoice): void => new Members(choice).complete();
