@@ -204,6 +204,8 @@ class ContentWalk {
   readonly #stack: number[] = [];
   #nextMedia = 0;
   #lastMedium = -1;
+  /** The innermost meaningful element around the block before. */
+  #lastHolder = -1;
   /** For each open row, the element from which its next cell is searched. */
   readonly #nextCell = new Map<number, number>();
 
@@ -230,6 +232,7 @@ class ContentWalk {
 
   #block(block: number): void {
     const { blocks, textParent, textStart, media, openStart } = this.#model;
+    this.#separate(block);
     const first = blocks.firstText[block]!;
     for (let text = first; text < blocks.endText[block]!; text++) {
       for (; text > first && this.#nextMedia < media.length; this.#nextMedia++) {
@@ -244,6 +247,20 @@ class ContentWalk {
       if (text > first && this.#model.lineStarts.has(text)) this.#at.appendText("\n");
       this.#at.appendText(textAt(this.#model, text));
     }
+  }
+
+  /** Puts a blank line between two blocks that one element holds without paragraphs of their own. */
+  #separate(block: number): void {
+    const owner = this.#model.blocks.element[block]!;
+    const holder = this.#frame[owner] ?? -1;
+    if (holder >= 0 && holder === this.#lastHolder) {
+      const chain = this.#chain(owner, block);
+      if (chain.at(-1) === holder) {
+        this.#align(chain);
+        this.#at.append(new ContentElement("BR"), new ContentElement("BR"));
+      }
+    }
+    this.#lastHolder = holder;
   }
 
   /** Tells whether a text is what no browser shows as text: a tag in `<noscript>`, or a switch behind a heading. */
