@@ -218,7 +218,11 @@ describe("the page of serve extractor, when an article is not to be had", () => 
 
   test("says that the server is gone", async () => {
     const own = await startExtractor();
-    await using page = await browser.visit({ origin: own.url, path: "/", expected: /ERR_(?:CONNECTION_|EMPTY_RESPONSE)/ });
+    await using page = await browser.visit({
+      origin: own.url,
+      path: "/",
+      expected: /ERR_(?:CONNECTION_|EMPTY_RESPONSE)/,
+    });
     await own[Symbol.asyncDispose]();
     await extract(page, `${site.origin}/one`);
     await page.getByText("The server does not answer").waitFor();

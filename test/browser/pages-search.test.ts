@@ -267,7 +267,11 @@ describe("the page of serve search, when things go wrong", () => {
     const state = { DOCS_SEARCH_STATE_DIR: join(root, "state-3") };
     const port = ["--port", String(freePort())];
     const own = await serveSearch(root, state, port);
-    await using page = await browser.visit({ origin: own.url, path: "/", expected: /ERR_(?:CONNECTION_|EMPTY_RESPONSE)/ });
+    await using page = await browser.visit({
+      origin: own.url,
+      path: "/",
+      expected: /ERR_(?:CONNECTION_|EMPTY_RESPONSE)/,
+    });
     // A page that does not know the tenants yet goes on by itself once they can be had.
     await page.locator(".collection").first().waitFor();
     await own[Symbol.asyncDispose]();
