@@ -396,6 +396,13 @@ class Sides {
   }
 }
 
+type BesideChoice = {
+  readonly tree: PageTree;
+  /** 1 for each candidate that is chosen. */
+  readonly isChosen: Uint8Array;
+  readonly region: Region | null;
+};
+
 /** Takes what themes set around the text out of the choice. */
-export const dropBeside = (tree: PageTree, isChosen: Uint8Array, region: Region | null): void =>
+export const dropBeside = ({ tree, isChosen, region }: BesideChoice): void =>
   new Sides(tree, isChosen, region).drop();

@@ -31,9 +31,16 @@ const TYPED = /\btype\s*=\s*(?:"([^"]{0,20})"|'([^']{0,20})'|([^\s>"']{1,20}))/i
 /** What a reader writes into; the fields of calculators and recipes count. */
 const WRITTEN_TYPES = new Set(["email", "text", "tel", "search"]);
 
+type FurnitureChoice = {
+  readonly tree: PageTree;
+  /** 1 for each candidate that is chosen. */
+  readonly isChosen: Uint8Array;
+  /** 1 for each candidate that no later step may choose. */
+  readonly isBarred: Uint8Array;
+};
+
 /** Takes the links to a page's source out of the choice. */
-export function dropEditLinks(tree: PageTree, isChosen: Uint8Array): void {
-  const { model, candidates } = tree;
+export function dropEditLinks({ tree: { model, candidates }, isChosen }: FurnitureChoice): void {
   for (let index = 0; index < candidates.length; index++)
     if (isChosen[index] === 1 && isEditLink(model, candidates[index]!)) isChosen[index] = 0;
 }
@@ -49,17 +56,13 @@ function isEditLink(model: PageModel, block: number): boolean {
   return link >= 0 && EDIT_ADDRESS.test(model.html.slice(model.openStart[link]!, model.openEnd[link]!));
 }
 
-/**
- * Takes what leads away from an article out of the choice, below its first sentence.
- * @returns 1 for each candidate that was taken out, or would have been
- */
-export function dropInterruptions(tree: PageTree, isChosen: Uint8Array): Uint8Array {
-  const isBarred = new Uint8Array(isChosen.length);
+/** Takes what leads away from an article out of the choice for good, below its first sentence. */
+export function dropInterruptions({ tree, isChosen, isBarred }: FurnitureChoice): void {
   const { model, candidates } = tree;
   const first = candidates.findIndex(
     (block, index) => isChosen[index] === 1 && statOf(model, block, TextStat.words) >= SENTENCE_WORDS,
   );
-  if (first < 0) return isBarred;
+  if (first < 0) return;
   const start = model.blocks.element[candidates[first]!]!;
   const isInterrupting = interruptingBoxes(tree, start);
   for (let index = first + 1; index < candidates.length; index++) {
@@ -69,7 +72,6 @@ export function dropInterruptions(tree: PageTree, isChosen: Uint8Array): Uint8Ar
     else if (isPointerLabel(model, block)) isBarred.fill(1, index, endOfPointed(tree, index));
     if (isBarred[index] === 1) isChosen[index] = 0;
   }
-  return isBarred;
 }
 
 const isAdvertisement = (model: PageModel, block: number): boolean =>

@@ -62,7 +62,6 @@ const MOSTLY_LINKS = 0.5;
  * chosen one.
  */
 const LIKELY_DOCUMENTATION = 0.15;
-/** On such pages, and in documentation, a form or a pointer is part of what the page is for. */
 const LIKELY_SERVICE = 0.5;
 /** On such pages the boxes beside the chosen ones are other products. */
 const LIKELY_PRODUCT = 0.3;
@@ -94,53 +93,75 @@ export type Judgement = {
 /** Receives, after each step, which candidates are chosen, and the reason of those that the step has changed. */
 export type ChoiceObserver = (isChosen: Uint8Array, reason: BlockReason) => void;
 
+/** The choice as the steps find it; each of them writes into `isChosen`. */
+type Draft = Judgement & {
+  readonly tree: PageTree;
+  /** The words of each candidate. */
+  readonly words: Float32Array;
+  readonly isChosen: Uint8Array;
+  /** 1 for each candidate that no later step may choose. */
+  readonly isBarred: Uint8Array;
+  /** The container of what the first steps choose; null without one. */
+  region: Region | null;
+};
+
+type Step = {
+  /** What is said of the blocks whose outcome the step changes. */
+  readonly reason: BlockReason;
+  readonly when?: (draft: Draft) => boolean;
+  readonly run: (draft: Draft) => void;
+};
+
+const addsContext = ({ favor }: Draft): boolean => favor !== "precision";
+const hasRegion = ({ region }: Draft): boolean => region !== null;
+/** In documentation and on pages of services, a form or a pointer is part of what the page is for. */
+const isUsed = ({ typeP }: Draft): boolean =>
+  typeP[DOCUMENTATION]! > LIKELY_DOCUMENTATION || typeP[SERVICE]! >= LIKELY_SERVICE;
+const isList = ({ typeP }: Draft): boolean =>
+  LISTS.reduce((sum, type) => sum + typeP[type]!, 0) >= LIKELY_LIST;
+
+/** How the blocks of a page are chosen, in this order. */
+const STEPS: readonly Step[] = [
+  { reason: "likely", run: addLikely },
+  { reason: "code", run: addCode },
+  { reason: "context", when: addsContext, run: addIntroduced },
+  { reason: "context", when: addsContext, run: completeCards },
+  { reason: "template", run: dropTemplates },
+  { reason: "context", run: findContainer },
+  { reason: "context", when: (draft) => addsContext(draft) && hasRegion(draft), run: addFromRegion },
+  { reason: "tool", run: dropEditLinks },
+  { reason: "tool", when: (draft) => !isUsed(draft), run: dropInterruptions },
+  { reason: "tool", when: (draft) => !isList(draft), run: dropBeside },
+  {
+    reason: "context",
+    when: (draft) => addsContext(draft) && hasRegion(draft) && draft.typeP[PRODUCT]! < LIKELY_PRODUCT,
+    run: completeMembers,
+  },
+  { reason: "context", when: hasRegion, run: addHeadings },
+];
+
 /**
  * Selects the content blocks by their probabilities: those that reach a share of the page's own plateau, and around
  * them what their container holds. A longer text is kept in one place only, except in documentation.
  * @returns the numbers of the blocks, ascending, and what they are of their container; null without one
  */
 export function keepBlocks(tree: PageTree, judgement: Judgement, observe: ChoiceObserver = () => {}): Kept {
-  const { p, typeP, favor } = judgement;
-  const words = Float32Array.from(tree.candidates, (block) => statOf(tree.model, block, TextStat.words));
-  const { plateauShare, least } = THRESHOLDS[favor];
-  const best = p.reduce((most, value) => Math.max(most, value), 0);
-  const isIndex = best < SURE && best >= LEAST_BEST && p.length >= FEWEST_ENTRIES;
-  const threshold = isIndex ? best / 2 : Math.max(least, plateauShare * plateauOf(p, words).plateau);
-  // Code only needs the least probability, because hardly anything but content is written as code.
-  const leastOfCode = Math.min(least, threshold);
-  const isChosen = Uint8Array.from(p, (value, index) => {
-    const enough = words[index]! < SHORT_WORDS ? SHORT_SHARE * threshold : threshold;
-    return value >= enough ? 1 : 0;
-  });
-  observe(isChosen, "likely");
-  for (let index = 0; index < p.length; index++)
-    if (p[index]! >= leastOfCode && isCodeBlock(tree, tree.candidates[index]!)) isChosen[index] = 1;
-  observe(isChosen, "code");
-  if (favor !== "precision") {
-    addIntroduced(tree, words, judgement, isChosen);
-    completeCards(tree, words, typeP, isChosen);
+  const count = tree.candidates.length;
+  const draft: Draft = {
+    ...judgement,
+    tree,
+    words: Float32Array.from(tree.candidates, (block) => statOf(tree.model, block, TextStat.words)),
+    isChosen: new Uint8Array(count),
+    isBarred: new Uint8Array(count),
+    region: null,
+  };
+  for (const { reason, when, run } of STEPS) {
+    if (when !== undefined && !when(draft)) continue;
+    run(draft);
+    observe(draft.isChosen, reason);
   }
-  observe(isChosen, "context");
-  dropTemplates(tree, words, isChosen);
-  observe(isChosen, "template");
-  const region = findRegion(tree, words, isChosen, FEW_WORDS);
-  if (region !== null && favor !== "precision") addFromRegion(tree, judgement, region, isChosen);
-  observe(isChosen, "context");
-  dropEditLinks(tree, isChosen);
-  const isUsed = typeP[DOCUMENTATION]! > LIKELY_DOCUMENTATION || typeP[SERVICE]! >= LIKELY_SERVICE;
-  const isBarred = isUsed ? new Uint8Array(p.length) : dropInterruptions(tree, isChosen);
-  const listP = LISTS.reduce((sum, type) => sum + typeP[type]!, 0);
-  if (listP < LIKELY_LIST) dropBeside(tree, isChosen, region);
-  observe(isChosen, "tool");
-
-  const isProse = typeP[PRODUCT]! < LIKELY_PRODUCT;
-  if (region !== null && favor !== "precision" && isProse)
-    completeMembers({ tree, p, region, isChosen, isBarred });
-  observe(isChosen, "context");
-  if (region !== null) addHeadings(tree, judgement, region, isChosen);
-  observe(isChosen, "context");
-  const keepsRepeats = typeP[DOCUMENTATION]! > SURELY_DOCUMENTATION;
-  const blocks = withoutRepeats(tree, words, isChosen, region, keepsRepeats);
+  const { region } = draft;
+  const blocks = withoutRepeats(draft);
   return {
     blocks,
     mainPart: region && measure(tree, region, blocks),
@@ -148,8 +169,30 @@ export function keepBlocks(tree: PageTree, judgement: Judgement, observe: Choice
   };
 }
 
+function addLikely({ p, words, favor, isChosen }: Draft): void {
+  const threshold = thresholdOf({ p, words, favor });
+  for (let index = 0; index < p.length; index++) {
+    const enough = words[index]! < SHORT_WORDS ? SHORT_SHARE * threshold : threshold;
+    if (p[index]! >= enough) isChosen[index] = 1;
+  }
+}
+
+/** Code only needs the least probability, because hardly anything but content is written as code. */
+function addCode({ tree, p, words, favor, isChosen }: Draft): void {
+  const least = Math.min(THRESHOLDS[favor].least, thresholdOf({ p, words, favor }));
+  for (let index = 0; index < p.length; index++)
+    if (p[index]! >= least && isCodeBlock(tree, tree.candidates[index]!)) isChosen[index] = 1;
+}
+
+function thresholdOf({ p, words, favor }: Pick<Draft, "p" | "words" | "favor">): number {
+  const { plateauShare, least } = THRESHOLDS[favor];
+  const best = p.reduce((most, value) => Math.max(most, value), 0);
+  const isIndex = best < SURE && best >= LEAST_BEST && p.length >= FEWEST_ENTRIES;
+  return isIndex ? best / 2 : Math.max(least, plateauShare * plateauOf(p, words).plateau);
+}
+
 /** Pages built by scripts have their content in templates; beside visible content, those are spare parts. */
-function dropTemplates({ model, candidates }: PageTree, words: Float32Array, isChosen: Uint8Array): void {
+function dropTemplates({ tree: { model, candidates }, words, isChosen }: Draft): void {
   const isSpare = (index: number): boolean =>
     isChosen[index] === 1 && (model.blocks.flags[candidates[index]!]! & ElementFlag.template) !== 0;
   let shown = 0;
@@ -180,17 +223,15 @@ function measure({ model, candidates }: PageTree, region: Region, blocks: Int32A
   return { kept, total };
 }
 
+function findContainer(draft: Draft): void {
+  draft.region = findRegion(draft.tree, draft.words, draft.isChosen, FEW_WORDS);
+}
+
 /**
  * Chooses further blocks in the container of the chosen ones: F1 over pages whose references end early has taught the
  * trees to refuse the last table, list or command of an article.
- * @param isChosen 1 for each candidate that is chosen; the additions are written here
  */
-function addFromRegion(
-  tree: PageTree,
-  { p, typeP, favor }: Judgement,
-  region: Region,
-  isChosen: Uint8Array,
-): void {
+function addFromRegion({ tree, p, typeP, favor, region, isChosen }: Draft): void {
   const { model, candidates } = tree;
   const isArticle = typeP[ARTICLE]! > SURELY_ARTICLE && favor !== "recall";
   const leastOfAuthors = isArticle ? DOUBTFUL_IN_ARTICLES : SURELY_NOT_CONTENT;
@@ -204,9 +245,11 @@ function addFromRegion(
   for (let index = candidates.length - 1, next = -1; index >= 0; index--) {
     const element = model.blocks.element[candidates[index]!]!;
     const isShown = (model.blocks.flags[candidates[index]!]! & NOT_SHOWN) === 0;
-    if (region.isInside[element] === 0 || !isShown) continue;
+    if (region?.isInside[element] !== 1 || !isShown) continue;
     const isByAuthor =
-      region.isPlain[element] === 1 && p[index]! >= leastOfAuthors && isAuthored(tree, isChosen, index, next);
+      region?.isPlain[element] === 1 &&
+      p[index]! >= leastOfAuthors &&
+      isAuthored(tree, isChosen, index, next);
     const isCode = p[index]! >= SURELY_NOT_CONTENT && isCodeBlock(tree, candidates[index]!);
     if (isByAuthor || isDocumented(index) || isCode) isChosen[index] = 1;
     next = index;
@@ -264,11 +307,11 @@ function opensSection(tree: PageTree, isChosen: Uint8Array, heading: number, nex
 }
 
 /** Chooses the headings of chosen sections: nobody keeps a text without the words that say what it is about. */
-function addHeadings(tree: PageTree, { p }: Judgement, { isInside }: Region, isChosen: Uint8Array): void {
+function addHeadings({ tree, p, region, isChosen }: Draft): void {
   const { element, flags } = tree.model.blocks;
   for (let index = tree.candidates.length - 2; index >= 0; index--) {
     const block = tree.candidates[index]!;
-    const isShown = (flags[block]! & NOT_SHOWN) === 0 && isInside[element[block]!] === 1;
+    const isShown = (flags[block]! & NOT_SHOWN) === 0 && region?.isInside[element[block]!] === 1;
     if (!isShown || headingLevel(tree, block) < 2 || p[index]! < LEAST_OF_HEADINGS) continue;
     if (opensSection(tree, isChosen, index, index + 1)) isChosen[index] = 1;
   }
@@ -279,13 +322,9 @@ const placesOf = (tree: PageTree, isChosen: Uint8Array): ReadonlySet<number> =>
   new Set([...isChosen.keys()].flatMap((index) => (isChosen[index] === 1 ? [placeOf(tree, index)] : [])));
 
 /** Drops texts that are repeated elsewhere, such as another copy of the same card. */
-function withoutRepeats(
-  { model, candidates }: PageTree,
-  words: Float32Array,
-  isChosen: Uint8Array,
-  region: Region | null,
-  keepsRepeats: boolean,
-): Int32Array {
+function withoutRepeats({ tree, words, isChosen, region, typeP }: Draft): Int32Array {
+  const { model, candidates } = tree;
+  const keepsRepeats = typeP[DOCUMENTATION]! > SURELY_DOCUMENTATION;
   const kept: number[] = [];
   const seen = new Map<string, number>();
   // This is set when the last longer text was dropped.
@@ -343,14 +382,8 @@ const LIKELY_ARTICLE = 0.5;
 /**
  * Chooses what a few chosen words introduce. A page with only a sure heading and first sentence is an index, and its
  * entries are its content.
- * @param isChosen 1 for each candidate that is chosen; the additions are written here
  */
-function addIntroduced(
-  tree: PageTree,
-  words: Float32Array,
-  { p, typeP }: Judgement,
-  isChosen: Uint8Array,
-): void {
+function addIntroduced({ tree, words, p, typeP, isChosen }: Draft): void {
   const chosenWords = words.reduce((sum, count, index) => sum + count * isChosen[index]!, 0);
   if (chosenWords >= FEW_CHOSEN || typeP[ARTICLE]! >= LIKELY_ARTICLE) return;
   const isBeside = besideContent(tree.model);
@@ -374,9 +407,8 @@ function addIntroduced(
 /**
  * Keeps the cards of a list whole (products, recipes, jobs): when parts of them are chosen, the rest of all of them
  * is chosen too. If each text were judged by itself, one card would keep its price and the next one its name.
- * @param isChosen 1 for each candidate that is chosen; the additions are written here
  */
-function completeCards(tree: PageTree, words: Float32Array, typeP: Float32Array, isChosen: Uint8Array): void {
+function completeCards({ tree, words, typeP, isChosen }: Draft): void {
   if (typeP[ARTICLE]! >= LIKELY_OTHER_TYPE || typeP[FORUM]! >= LIKELY_OTHER_TYPE) return;
   const { model, candidates } = tree;
   const { parent, blocks } = model;

@@ -37,7 +37,7 @@ type Group = { count: number; mass: number; weight: number };
 class Members {
   readonly #tree: PageTree;
   readonly #p: Float32Array;
-  readonly #region: Region;
+  readonly #region: Region | null;
   readonly #isChosen: Uint8Array;
   readonly #isBarred: Uint8Array;
   readonly #isSentence: Uint8Array;
@@ -130,7 +130,7 @@ class Members {
     return isFree && isShown && this.#isInside(model.blocks.element[block]!);
   }
 
-  #isInside = (element: number): boolean => this.#region.isInside[element] === 1;
+  #isInside = (element: number): boolean => this.#region?.isInside[element] === 1;
 
   /** Null for a candidate that shares its own box with a chosen one. */
   #unitOf(first: number): Unit | null {
@@ -243,7 +243,7 @@ type MemberChoice = {
   readonly tree: PageTree;
   /** The probability of each candidate. */
   readonly p: Float32Array;
-  readonly region: Region;
+  readonly region: Region | null;
   /** 1 for each candidate that is chosen; the additions are written here. */
   readonly isChosen: Uint8Array;
   /** 1 for each candidate that stays out. */
