@@ -227,6 +227,7 @@ async function writeTexts(): Promise<void> {
       confidence: null,
       mainPart: null,
       isInside: null,
+      barred: new Set<number>(),
       verdicts: null,
     };
     const { titleInContent: title } = readMetadata({ page: scanned, choice, jsonLd, url: null }, null);

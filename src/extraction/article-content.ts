@@ -16,6 +16,8 @@ import type { JsonLdObject } from "./metadata/metadata-page.ts";
 import {
   ElementFlag,
   FIRST_UNKNOWN_TAG,
+  firstFrom,
+  isInside,
   nearestOf,
   type PageModel,
   type ScannedPage,
@@ -63,7 +65,7 @@ export function renderPage(
   const { pageType, contentType, confidence, mainPart } = choice;
   const wholes = new WholeElements(model);
   const structures = withWholeStructures(wholes, choice.blocks);
-  const titled = withNotes(model, withCaptionsAndCode(model, structures));
+  const titled = withNotes(model, withCaptionsAndCode(model, structures, choice.barred));
   const { blocks, titleBlock } = withoutTitle(model, titled, title);
   const host = hostOf((base && URL.parse("/", base)?.href) ?? "");
   const pictures = new Pictures({ model, chosen: titled, isInside: choice.isInside, leadImage: image, host });
@@ -156,12 +158,14 @@ function drawsTex({ html, elementCount, tag, openStart, openEnd, closeEnd }: Pag
 }
 
 /** Adds captions and code that stand alone between two chosen blocks, or beside both as their sibling. */
-function withCaptionsAndCode(model: PageModel, chosen: Int32Array): Int32Array {
+function withCaptionsAndCode(model: PageModel, chosen: Int32Array, barred: ReadonlySet<number>): Int32Array {
   const kept: number[] = [];
   for (const block of chosen) {
     const previous = kept.at(-1) ?? block - 1;
     const between = Array.from({ length: block - previous - 1 }, (_, index) => previous + 1 + index);
-    const belonging = between.filter((other) => isCaption(model, other) || isCode(model, other));
+    const belonging = between.filter(
+      (other) => !barred.has(other) && (isCaption(model, other) || isCode(model, other)),
+    );
     const container = containerOf(model, previous);
     const isRun = containerOf(model, block) === container;
     for (const other of belonging) {
@@ -173,8 +177,28 @@ function withCaptionsAndCode(model: PageModel, chosen: Int32Array): Int32Array {
   return Int32Array.from(kept);
 }
 
-const isCaption = ({ blocks, tag }: PageModel, block: number): boolean =>
-  tag[blocks.element[block]!] === Tag.figcaption;
+/** Tells whether a block is what stands below a picture: the caption of a figure, or the only text of a picture's box. */
+function isCaption(model: PageModel, block: number): boolean {
+  const { blocks, tag, parent, flags } = model;
+  const element = blocks.element[block] ?? -1;
+  if (element < 0 || tag[element] === Tag.figcaption) return element >= 0;
+  const text = blocks.text[block]!;
+  if (text.length > MAX_CAPTION || CREDIT.test(text) || statOf(model, block, TextStat.linkChars) > 0)
+    return false;
+  const box = holdsPicture(model, element) ? element : parent[element]!;
+  if (box < 0 || (flags[box]! & ElementFlag.link) !== 0 || !holdsPicture(model, box)) return false;
+  return [block - 1, block + 1].every((other) => !isInside(model, blocks.element[other] ?? -1, box));
+}
+
+/** Longer texts beside a picture are no captions, and whose picture it is says nothing of what it shows. */
+const MAX_CAPTION = 400;
+const CREDIT =
+  /^[\s([]*(?:©|(?:photos?|fotos?|photographs?|images?|bild(?:er)?|pictures?|quelle|source|credits?|фото|φωτογραφία|zdjęcie)\b ?(?::|by\b|©|\())/iu;
+
+function holdsPicture({ media, tag, elementEnd }: PageModel, box: number): boolean {
+  const first = media[firstFrom(media, box)] ?? -1;
+  return first >= 0 && first < elementEnd[box]! && tag[first] === Tag.img;
+}
 
 const isCode = ({ blocks }: PageModel, block: number): boolean =>
   (blocks.flags[block]! & ElementFlag.preformatted) !== 0;

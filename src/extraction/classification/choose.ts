@@ -93,6 +93,7 @@ export function chooseBlocks(
     contentType: null,
     mainPart: null,
     isInside: null,
+    barred: new Set<number>(),
     verdicts: hasVerdicts ? verdictsOnAll(tree) : null,
   };
   if (tree.candidates.length === 0) return { ...unchosen, blocks: new Int32Array(0), confidence: 0 };

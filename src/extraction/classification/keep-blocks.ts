@@ -80,6 +80,8 @@ export type Kept = {
   readonly mainPart: MainPart | null;
   /** 1 for each element in the container of the content and in nothing beside it; null without a container. */
   readonly isInside: Uint8Array | null;
+  /** The blocks that nothing may add to these. */
+  readonly barred: ReadonlySet<number>;
 };
 
 export type Judgement = {
@@ -166,6 +168,7 @@ export function keepBlocks(tree: PageTree, judgement: Judgement, observe: Choice
     blocks,
     mainPart: region && measure(tree, region, blocks),
     isInside: region?.isInside ?? null,
+    barred: new Set(tree.candidates.filter((_, index) => draft.isBarred[index] === 1)),
   };
 }
 

@@ -1,0 +1,26 @@
+import { describe, expect, test } from "bun:test";
+import { extract } from "../../support/extraction.ts";
+
+const paragraph = (number: number): string =>
+  `<p>Loom ${number} of the mill came up the river in ${1840 + number} on a raft, in eleven crates that were marked with chalk. The weavers put it
+  together in the yard, since no door was wide enough, and built the walls of the hall around it afterwards.</p>`;
+const SAYS = "The raft of the fourth loom at the landing";
+const BOXES = {
+  "a paragraph in a box": `<div style="width: 310px" class="k-7"><img src="/l.jpg" alt="" width="300" height="200"><p class="k-t">${SAYS}</p></div>`,
+  "a picture in a link": `<div><a href="/l.jpg"><img src="/l-3.jpg" alt="" width="300" height="200"></a><p>${SAYS}</p></div>`,
+  "a span in a paragraph": `<p class="pic"><img src="/l.jpg" alt="" width="300" height="200"><span class="c">${SAYS}</span></p>`,
+  "a figure": `<figure><img src="/l.jpg" alt="" width="300" height="200"><figcaption>${SAYS}</figcaption></figure>`,
+  "a definition": `<dl><dt><img src="/l.jpg" alt="" width="300" height="200"></dt><dd>${SAYS}</dd></dl>`,
+};
+
+async function textWith(between: string): Promise<string> {
+  const main = [1, 2, 3, 4].map(paragraph).toSpliced(2, 0, between).join("");
+  const html = `<!doctype html><title>Looms - Mill Post</title><body><header><a href="/">Mill Post</a></header><main><article><h1>Looms</h1>${main}</article></main>
+  <footer>© 2024 Mill Post</footer>`;
+  return (await extract(html)).article?.text ?? "";
+}
+
+describe("a caption belongs to its picture, as", () => {
+  for (const [form, markup] of Object.entries(BOXES))
+    test(form, async () => expect(await textWith(markup)).toContain(SAYS));
+});
