@@ -58,6 +58,9 @@ function keepShapers(_match: string, base: string, run: string): string {
 export const PERMALINK_SIGN =
   /^(?:[\s¶§#🔗\u2060\u200b\ue000-\uf8ff]*|\s*(?:permalink|link to this (?:heading|section))\s*)$/iu;
 
+/** Matches the address at which a wiki lets its readers edit a page or a section. */
+export const EDIT_ADDRESS = /[?&;](?:ve)?(?:action|do)=edit(?:[&;#]|$)/i;
+
 const UNSPACED = /([\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}])/gu;
 
 /** Splits a text into folded words; scripts without spaces are split into characters. */

@@ -1,4 +1,4 @@
-import { PERMALINK_SIGN } from "../text.ts";
+import { EDIT_ADDRESS, PERMALINK_SIGN } from "../text.ts";
 import { Field, groupsAt, groupsOf, groupsOfRole, StartTagAttributes } from "./attributes.ts";
 import { ElementColumns, endTagPosition, impliedEnd, OpenElements, TextColumns } from "./columns.ts";
 import { FactCollector, noteElement, noteOpening, noteRefresh } from "./fact-collector.ts";
@@ -15,6 +15,7 @@ import {
   Tag,
   TagTrait,
   tagAt,
+  tagsNamed,
   traitsOf,
   traitsOfElement,
   valueIn,
@@ -85,6 +86,10 @@ class Scanner implements TokenSink {
   #tag = 0;
   /** The state at the start of a heading's possible permalink. */
   #linkStart = { element: -1, blockLength: 0, textCount: 0 };
+  /** The state at the start of what may be the links to edit a section, in its heading or right behind it. */
+  #toolStart = { element: -1, blockLength: 0, textCount: 0, isEdit: false };
+  /** The parent of the heading that has just ended; -1 when text has followed. */
+  #besideHeading = -1;
 
   constructor(html: string, codes: Uint16Array, revealed: number) {
     this.#html = html;
@@ -191,6 +196,16 @@ class Scanner implements TokenSink {
     this.#open.push(element, tag, traits);
     noteOpening(tag, this.#attributes, this.#facts, this.#open);
     if (tag === Tag.a && (flags & ElementFlag.heading) !== 0) this.#noteLinkInHeading(element);
+    if ((traits & TagTrait.block) === 0) this.#noteTool(element, flags);
+  }
+
+  #noteTool(element: number, flags: number): void {
+    const isBeside =
+      (flags & ElementFlag.heading) !== 0 || this.#elements.parent[element] === this.#besideHeading;
+    const state = { blockLength: this.#blocks.length, textCount: this.#texts.count, isEdit: false };
+    if (isBeside && this.#toolStart.element < 0) this.#toolStart = { element, ...state };
+    if (this.#toolStart.element >= 0 && EDIT_ADDRESS.test(this.#attributes.get(Field.href) ?? ""))
+      this.#toolStart.isEdit = true;
   }
 
   #noteLinkInHeading(element: number): void {
@@ -291,13 +306,16 @@ class Scanner implements TokenSink {
       elements.closeEnd[element] = open.size === position ? end : innerEnd;
       const traits = traitsOfElement(tag, elements.flags[element]!);
       if (tag === Tag.a) this.#dropPermalink(element);
+      if (element === this.#toolStart.element) this.#dropEditLinks();
       if ((traits & TagTrait.block) !== 0) this.#border(tag, traits, elements.flags[element]!);
+      if (HEADINGS.has(tag)) this.#besideHeading = elements.parent[element]!;
       this.#facts.finishAt(open.size);
     }
   }
 
   // Highlighters wrap lines of code in blocks, which are lines inside preformatted text.
   #border(tag: number, traits: number, flags: number): void {
+    this.#toolStart.element = -1;
     const isLine = (flags & ElementFlag.preformatted) !== 0 && tag !== Tag.pre && this.#blocks.isOpen;
     if (!isLine) this.#blocks.breakAt(breakOf(traits, flags), this.#texts.count);
     else if (this.#blocks.startLine()) this.#lineStarts.add(this.#texts.count);
@@ -337,7 +355,10 @@ class Scanner implements TokenSink {
       }
       blocks.open(Math.max(open.blockElement, 0), flags, this.#texts.count);
     }
-    if (!isBlank(text)) this.#isAfterToggle = (flags & ElementFlag.toggle) !== 0;
+    if (!isBlank(text)) {
+      this.#isAfterToggle = (flags & ElementFlag.toggle) !== 0;
+      this.#besideHeading = -1;
+    }
     if (isGap) {
       this.#gaps.add(this.#texts.count);
       blocks.append(" ", 0);
@@ -390,12 +411,27 @@ class Scanner implements TokenSink {
     if (start.element !== element || this.#elements.flags[element]! === 0) return;
     start.element = -1;
     if (!this.#blocks.isOpen || this.#texts.count < start.textCount) return;
-    if (!PERMALINK_SIGN.test(this.#blocks.textSince(start.blockLength))) return;
-    this.#facts.takeBack(this.#blocks.textSince(start.blockLength));
-    this.#blocks.rewind(start.blockLength);
-    this.#texts.count = start.textCount;
+    if (PERMALINK_SIGN.test(this.#blocks.textSince(start.blockLength))) this.#takeBack(start);
+  }
+
+  /** Drops the links with which a wiki lets its readers edit a section; choosing would take them for a menu below a heading. */
+  #dropEditLinks(): void {
+    const start = this.#toolStart;
+    start.element = -1;
+    const isShort = this.#blocks.length - start.blockLength <= LONGEST_TOOL;
+    if (start.isEdit && isShort && this.#blocks.isOpen) this.#takeBack(start);
+  }
+
+  #takeBack({ blockLength, textCount }: { readonly blockLength: number; readonly textCount: number }): void {
+    this.#facts.takeBack(this.#blocks.textSince(blockLength));
+    this.#blocks.rewind(blockLength);
+    this.#texts.count = textCount;
   }
 }
+
+const HEADINGS = tagsNamed("h1 h2 h3 h4 h5 h6");
+/** Links to edit a section and to talk about it have no more characters. */
+const LONGEST_TOOL = 80;
 
 const NAME_AND_REST = /[^<>]{1,80}<\/button\s*>\s?([^\s<][^<]{0,20})/iy;
 /** From as much text on, a button that begins a block is the first word of a sentence; a count behind one is shorter. */

@@ -1,4 +1,4 @@
-import { closingOf, isSignature, KEYWORDS, MAX_SIGNATURE } from "../../text.ts";
+import { closingOf, EDIT_ADDRESS, isSignature, KEYWORDS, MAX_SIGNATURE } from "../../text.ts";
 import {
   BLOCKS,
   build,
@@ -154,6 +154,9 @@ export function dropTools(title: ContentElement): void {
   }
 }
 
+const isEditLink = (element: ContentElement): boolean =>
+  EDIT_ADDRESS.test((element.getAttribute("href") ?? "").slice(0, 2000));
+
 function dropTool(title: ContentElement, tool: ContentElement): void {
   const text = textOf(tool);
   if (text === "" || text.length > 40) return;
@@ -165,6 +168,8 @@ function dropTool(title: ContentElement, tool: ContentElement): void {
   const says =
     BRACKETED_TOOL.test(isBracketed ? `[${text}]` : text) ||
     LINE_TOOL.test(text) ||
+    isEditLink(tool) ||
+    find(tool, isEditLink) !== null ||
     (isSwitch && BARE_TOOL.test(text));
   if (!says || /^[\s[\]]*$/.test(textOf(title).replace(text, ""))) return;
   if (isBracketed) {
