@@ -119,8 +119,15 @@ function titleIn(frame: ContentElement, pre: ContentElement): string | null {
 
 // On a <pre>, "line-numbers" requests numbers; it does not contain them.
 const isGutter = (element: ContentElement): boolean =>
-  GUTTER_CLASS.test(element.className.slice(0, 500)) &&
+  (GUTTER_CLASS.test(element.className.slice(0, 500)) || isUnselectable(element)) &&
   !(element.name === "PRE" && find(element, isCode) !== null);
+
+// What readers cannot copy with the code is no code.
+const isUnselectable = (element: ContentElement): boolean =>
+  UNSELECTABLE.test(styleOf(element)) && NUMBER.test(textOf(element));
+const UNSELECTABLE = /user-select\s{0,9}:\s{0,9}none/i;
+const NUMBER = /^\s{0,9}\d{1,6}\s{0,9}$/;
+const styleOf = (element: ContentElement): string => (element.getAttribute("style") ?? "").slice(0, 500);
 
 function isInGutter(pre: ContentElement, frame: ContentElement): boolean {
   for (let at = pre.parent; at && at !== frame; at = at.parent) if (isGutter(at)) return true;
@@ -147,10 +154,44 @@ const isBlobCode = (element: ContentElement): boolean =>
   element.name === "TD" && hasClass(element, "blob-code");
 
 const LINE_NAMES = new Set(["DIV", "P", "LI", "TR"]);
+const isLineElement = (element: ContentElement): boolean =>
+  LINE_NAMES.has(element.name) || /display\s{0,9}:\s{0,9}(?:block|flex|grid)/i.test(styleOf(element));
 
 /** Returns the lines of code that an element shows, without line numbers and buttons. */
 function codeText(root: ContentElement): string {
-  const lines = new CodeLines(hasCodePerLine(root));
+  const written = textOfLines(root, new Set());
+  const numbers = findAll(root, isPlainNumber).filter(startsLine);
+  return numbers.length > 1 && numberLines(numbers, written) ? textOfLines(root, new Set(numbers)) : written;
+}
+
+/** Matches what may be the number of a line; a number in the code itself has a class or a colour. */
+const isPlainNumber = (element: ContentElement): boolean =>
+  /^(?:SPAN|DIV|TD|A|I|B)$/.test(element.name) &&
+  element.className === "" &&
+  !/color/i.test(styleOf(element)) &&
+  element.firstElementChild === null &&
+  NUMBER.test(textOf(element));
+
+function startsLine({ previousSibling: before, parent }: ContentElement): boolean {
+  if (before) return (isElement(before) && before.name === "BR") || textOf(before).endsWith("\n");
+  return (
+    parent !== null && (isLineElement(parent) || /^(?:PRE|CODE)$/.test(parent.name) || startsLine(parent))
+  );
+}
+
+/** Tells whether there is one number for each line, they count on, and some line has more than its number. */
+function numberLines(numbers: readonly ContentElement[], written: string): boolean {
+  const lines = written.split("\n");
+  const first = Number(textOf(numbers[0]!));
+  return (
+    lines.length === numbers.length &&
+    numbers.every((number, index) => Number(textOf(number)) === first + index) &&
+    lines.some((line) => /^\s{0,9}\d{1,6}\s{0,9}[^\d\s,;.:)]/.test(line))
+  );
+}
+
+function textOfLines(root: ContentElement, numbers: ReadonlySet<ContentElement>): string {
+  const lines = new CodeLines(hasCodePerLine(root), numbers);
   const { firstChild } = root;
   // HTML drops the line break right after <pre>.
   if (root.name === "PRE" && firstChild?.kind === "text") {
@@ -163,10 +204,12 @@ function codeText(root: ContentElement): string {
 class CodeLines {
   text = "";
   readonly #isLineByElement: boolean;
+  readonly #numbers: ReadonlySet<ContentElement>;
   #endsLine = true;
 
-  constructor(isLineByElement: boolean) {
+  constructor(isLineByElement: boolean, numbers: ReadonlySet<ContentElement>) {
     this.#isLineByElement = isLineByElement;
+    this.#numbers = numbers;
   }
 
   add(text: string): void {
@@ -185,13 +228,20 @@ class CodeLines {
 
   #element(element: ContentElement): void {
     if (element.name === "BR") this.add("\n");
-    const isLine = LINE_NAMES.has(element.name) || (this.#isLineByElement && element.name === "CODE");
+    if (this.#numbers.has(element)) return;
+    const isLine = isLineElement(element) || (this.#isLineByElement && element.name === "CODE");
     if (!isTool(element) && !isGutter(element) && !isHiddenPrompt(element)) {
       if (isLine && !this.#endsLine) this.add("\n");
       this.read(element.firstChild);
     }
     // An empty element is still a line; an element that ended with a break has ended its line.
-    if (isLine && !isGutter(element) && (!this.#endsLine || textOf(element) === "")) this.add("\n");
+    if (isLine && !isGutter(element) && (!this.#endsLine || this.#isEmpty(element))) this.add("\n");
+  }
+
+  #isEmpty(element: ContentElement): boolean {
+    const first = element.firstElementChild;
+    const text = textOf(element);
+    return text === "" || (first !== null && this.#numbers.has(first) && textOf(first) === text);
   }
 }
 
@@ -227,8 +277,7 @@ function blockOfLooseCode(code: ContentElement): ContentElement | undefined {
 }
 
 const hasLines = (code: ContentElement): boolean =>
-  find(code, isBreak) !== null ||
-  (KEEPS_LINES.test((code.getAttribute("style") ?? "").slice(0, 500)) && textOf(code).trim().includes("\n"));
+  find(code, isBreak) !== null || (KEEPS_LINES.test(styleOf(code)) && textOf(code).trim().includes("\n"));
 
 /** Matches a style that shows line breaks of the source. */
 const KEEPS_LINES = /white-space\s*:\s*(?:pre|break-spaces)/i;
