@@ -9,7 +9,7 @@ const LISTED = wordsIn(`html head body title meta link base script style noscrip
  img picture source br hr wbr b i em strong u s small mark sub sup code kbd samp var q cite abbr time
  dfn bdi bdo ruby rt rp del ins big tt font center nobr strike iframe object embed video audio canvas svg
  math track map area param frame frameset applet portal menu dir noframes noembed output progress meter
- slot data listing xmp plaintext col colgroup title-svg path g use lite-youtube`);
+ slot data listing xmp plaintext col colgroup title-svg path g use lite-youtube lite-vimeo amp-youtube amp-vimeo amp-dailymotion`);
 
 /** The number of each listed element name, from 1 on. */
 export const Tag = Object.fromEntries(LISTED.map((name, index) => [name, index + 1])) as Readonly<
@@ -29,11 +29,20 @@ export const tagId = (name: string): number => IDS.get(name) ?? 0;
 /** The tags of these listed names, which are separated by white space. */
 export const tagsNamed = (names: string): ReadonlySet<number> => new Set(names.split(/\s+/).map(tagId));
 
-const LISTED_NAMES = new CodeWords(LISTED);
+/** Elements of AMP pages that show what another element shows; `<embed>` has no content that is text. */
+const TWINS: readonly (readonly [name: string, like: string])[] = [
+  ["amp-img", "img"],
+  ["amp-anim", "img"],
+  ["amp-video", "video"],
+  ["amp-audio", "audio"],
+  ["amp-iframe", "embed"],
+];
+const LISTED_NAMES = new CodeWords([...LISTED, ...TWINS.map(([name]) => name)]);
+const NUMBERS = [...LISTED, ...TWINS.map(([, like]) => like)].map(tagId);
 
 /** Returns the number of the listed element name at these UTF-16 units, in any case; 0 for any other. */
 export const tagAt = (codes: Uint16Array, start: number, end: number): number =>
-  LISTED_NAMES.find(codes, start, end) + 1;
+  NUMBERS[LISTED_NAMES.find(codes, start, end)] ?? 0;
 
 /** Returns a listed element's name; `div` for any other: to a reader, an unknown element is a box. */
 export const tagName = (id: number): string => LISTED[id - 1] ?? "div";
@@ -316,4 +325,6 @@ export function isMedium(tag: number, type: string | null): boolean {
   return tag === Tag.input && type.trim().toLowerCase() === "checkbox";
 }
 
-const MEDIA = tagsNamed("br img hr math video audio iframe embed lite-youtube");
+/** Elements that stand for a video on another site. */
+export const VIDEO_STANDINS = "lite-youtube lite-vimeo amp-youtube amp-vimeo amp-dailymotion";
+const MEDIA = tagsNamed(`br img hr math video audio iframe embed ${VIDEO_STANDINS}`);

@@ -195,11 +195,12 @@ class Scanner implements TokenSink {
     }
     this.#open.push(element, tag, traits);
     noteOpening(tag, this.#attributes, this.#facts, this.#open);
-    if (tag === Tag.a && (flags & ElementFlag.heading) !== 0) this.#noteLinkInHeading(element);
-    if ((traits & TagTrait.block) === 0) this.#noteTool(element, flags);
+    this.#noteLinkInHeading(element, flags);
+    this.#noteTool(element, flags);
   }
 
   #noteTool(element: number, flags: number): void {
+    if ((traitsOfElement(this.#elements.tag[element]!, flags) & TagTrait.block) !== 0) return;
     const isBeside =
       (flags & ElementFlag.heading) !== 0 || this.#elements.parent[element] === this.#besideHeading;
     const state = { blockLength: this.#blocks.length, textCount: this.#texts.count, isEdit: false };
@@ -208,8 +209,9 @@ class Scanner implements TokenSink {
       this.#toolStart.isEdit = true;
   }
 
-  #noteLinkInHeading(element: number): void {
-    if (this.#attributes.get(Field.href)?.includes("#"))
+  #noteLinkInHeading(element: number, flags: number): void {
+    const isInHeading = this.#tag === Tag.a && (flags & ElementFlag.heading) !== 0;
+    if (isInHeading && this.#attributes.get(Field.href)?.includes("#"))
       this.#linkStart = { element, blockLength: this.#blocks.length, textCount: this.#texts.count };
   }
 

@@ -328,6 +328,13 @@ export function canonicalNoscript(element: ContentElement): ContentElement | nul
 const VIDEO_HOSTS =
   /^(?:https?:)?\/\/(?:www\.|player\.|m\.)?(?:youtube\.com|youtube-nocookie\.com|youtu\.be|vimeo\.com|dailymotion\.com|geo\.dailymotion\.com|twitch\.tv|ted\.com|embed\.ted\.com|fast\.wistia\.(?:net|com)|loom\.com|player\.bilibili\.com|bilibili\.com|rutube\.ru|archive\.org|open\.spotify\.com|w\.soundcloud\.com|peertube\.[\w.]+)\//i;
 
+/** Where a video with a number can be seen, by the element that stands for it: `<lite-youtube>`, `<amp-vimeo>`. */
+const WATCH_ADDRESS: Readonly<Record<string, string>> = {
+  YOUTUBE: "https://www.youtube.com/watch?v=",
+  VIMEO: "https://vimeo.com/",
+  DAILYMOTION: "https://www.dailymotion.com/video/",
+};
+
 /** Turns a video or audio element into a link to it; undefined when the element embeds none. */
 export function canonicalMedia(element: ContentElement): ContentElement | undefined {
   const { name } = element;
@@ -347,14 +354,18 @@ function mediaSource(element: ContentElement, name: string): string | null {
     const source = element.getAttribute("src") ?? find(element, isSource)?.getAttribute("src");
     return source && !/^(?:blob|data):/i.test(source) ? source : null;
   }
-  if (name === "LITE-YOUTUBE")
-    return `https://www.youtube.com/watch?v=${element.getAttribute("videoid") ?? ""}`;
-  if (name !== "IFRAME" && name !== "EMBED") return null;
+  if (name !== "IFRAME" && name !== "EMBED") return watchAddress(element);
   for (const attribute of ["src", "data-src", "data-lazy-src"]) {
     const source = element.getAttribute(attribute)?.trim() ?? "";
     if (VIDEO_HOSTS.test(source)) return source;
   }
   return null;
+}
+
+function watchAddress(element: ContentElement): string | null {
+  const watch = WATCH_ADDRESS[element.name.slice(element.name.indexOf("-") + 1)];
+  const id = element.getAttribute("videoid") || element.getAttribute("data-videoid");
+  return watch && id ? watch + id : null;
 }
 
 // Replaces an address for frames with one for people.

@@ -154,8 +154,16 @@ export function dropTools(title: ContentElement): void {
   }
 }
 
-const isEditLink = (element: ContentElement): boolean =>
+const leadsToEdit = (element: ContentElement): boolean =>
   EDIT_ADDRESS.test((element.getAttribute("href") ?? "").slice(0, 2000));
+const holdsEditLink = (element: ContentElement): boolean =>
+  leadsToEdit(element) || find(element, leadsToEdit) !== null;
+function isToolText(tool: ContentElement, text: string): boolean {
+  if (BRACKETED_TOOL.test(text) || LINE_TOOL.test(text) || holdsEditLink(tool)) return true;
+  const isSwitch =
+    /^#?$/.test(tool.getAttribute("href") ?? " ") || SWITCH_CLASS.test(tool.className.slice(0, 200));
+  return isSwitch && BARE_TOOL.test(text);
+}
 
 function dropTool(title: ContentElement, tool: ContentElement): void {
   const text = textOf(tool);
@@ -163,15 +171,11 @@ function dropTool(title: ContentElement, tool: ContentElement): void {
   const { previousSibling: before, nextSibling: after } = tool;
   const isBracketed =
     isText(before) && /\[\s*$/.test(before.text) && isText(after) && /^\s*\]/.test(after.text);
-  const isSwitch =
-    /^#?$/.test(tool.getAttribute("href") ?? " ") || SWITCH_CLASS.test(tool.className.slice(0, 200));
-  const says =
-    BRACKETED_TOOL.test(isBracketed ? `[${text}]` : text) ||
-    LINE_TOOL.test(text) ||
-    isEditLink(tool) ||
-    find(tool, isEditLink) !== null ||
-    (isSwitch && BARE_TOOL.test(text));
-  if (!says || /^[\s[\]]*$/.test(textOf(title).replace(text, ""))) return;
+  if (
+    !isToolText(tool, isBracketed ? `[${text}]` : text) ||
+    /^[\s[\]]*$/.test(textOf(title).replace(text, ""))
+  )
+    return;
   if (isBracketed) {
     before.text = before.text.replace(/\[\s*$/, "");
     after.text = after.text.replace(/^\s*\]/, "");
