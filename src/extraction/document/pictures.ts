@@ -8,6 +8,7 @@ import {
   startTagOf,
   Tag,
   tagsNamed,
+  VIDEO_STANDINS,
   valueIn,
 } from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
@@ -28,11 +29,12 @@ export type Surroundings = {
 /** Why a picture is furniture of the page. */
 type Sign = "icons" | "portraits" | "share buttons" | "logos" | "advertisements" | "teasers of other pages";
 
-const PICTURES = tagsNamed("img video audio iframe embed lite-youtube");
+const PICTURES = tagsNamed(`img video audio iframe embed ${VIDEO_STANDINS}`);
 /** A picture in one of these elements belongs to the text in it. */
 const HOLDERS = tagsNamed("figure li td th dd");
 const CAPTIONS = tagsNamed("figcaption");
 const LINKS = tagsNamed("a");
+const NOSCRIPTS = tagsNamed("noscript");
 /** The limits beyond which nobody looks. */
 const MAX_LEVELS = 40;
 const MAX_LINK_LEVELS = 6;
@@ -80,6 +82,9 @@ const LOGO_SOURCE = /(?:^|[/_-])logos?(?:[._-]|$)/i;
 const SPONSORED = /\srel\s*=\s*["']?[^"'>]{0,100}\bsponsored\b/i;
 const SOURCE =
   /\s(?:data-(?:lazy-)?src|data-original|src)\s*=\s*(?:"(?!data:)([^"]+)"|'(?!data:)([^']+)'|(?!data:)([^\s"'>]+))/i;
+const LAZY_SOURCE =
+  /\s(?:data-(?:lazy-)?src|data-original)\s*=\s*(?:"(?!data:)([^"]+)"|'(?!data:)([^']+)'|(?!data:)([^\s"'>]+))/i;
+const SOURCE_SET = /\s(?:data-)?srcset\s*=\s*["']?(?!data:)([^\s"'>,]{1,2000})/i;
 const ALT = /\salt\s*=\s*["']?[^"'\s>]/i;
 const IMAGE_FILE = /\.(?:jpe?g|png|gif|webp|avif|svg)(?:[?#]|$)/i;
 const HREF = /\shref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i;
@@ -102,6 +107,7 @@ export class Pictures {
   readonly #shown = new Set<string>();
   readonly #spare = new Set<string>();
   #after = -2;
+  #lastShown = -1;
 
   constructor(page: Surroundings) {
     this.#page = page;
@@ -123,6 +129,7 @@ export class Pictures {
     this.#leftOut.clear();
     this.#hasLead = false;
     this.#after = -2;
+    this.#lastShown = -1;
   }
 
   /** Says how many pictures of the content's container were left out, by their signs; empty for none. */
@@ -166,9 +173,14 @@ export class Pictures {
   /** Tells whether the same image stands before this one and after the same block, say for other screens or scripts. */
   #isCopy(element: number, previous: number): boolean {
     const { model } = this.#page;
-    if (model.tag[element] !== Tag.img || (model.flags[element]! & ElementFlag.cell) !== 0) return false;
-    const source = valueIn(startTagOf(model, element), SOURCE);
+    if (model.tag[element] !== Tag.img) return false;
+    const image = startTagOf(model, element);
+    const source = valueIn(image, LAZY_SOURCE) ?? valueIn(image, SOURCE) ?? valueIn(image, SOURCE_SET);
     if (source === undefined) return false;
+    // What `<noscript>` shows right behind a lazy image is that image, whatever its file is called.
+    if (this.#lastShown >= 0 && imageBesideNoscript(model, element) === this.#lastShown) return true;
+    this.#lastShown = element;
+    if ((model.flags[element]! & ElementFlag.cell) !== 0) return false;
     if (previous !== this.#after) for (const images of [this.#shown, this.#spare]) images.clear();
     this.#after = previous;
     // What `<noscript>` shows in place of a lazy image may be another size of it.
@@ -266,6 +278,18 @@ export class Pictures {
     const name = `${names[classId[element]!]!.slice(0, MAX_NAME)} ${names[idId[element]!]!.slice(0, MAX_NAME)}`;
     return firstSign(NAME_SIGNS, name) ?? (leadsAway && BANNER_NAME.test(name) ? "advertisements" : null);
   }
+}
+
+/** Elements between an image and the `<noscript>` behind it. */
+const MOST_BETWEEN = 8;
+
+/** Returns the last image before the `<noscript>` around an element, in the same box; -1 for none. */
+function imageBesideNoscript(model: PageModel, element: number): number {
+  if ((model.flags[element]! & ElementFlag.noscript) === 0) return -1;
+  const noscript = nearestOf(model, element, MAX_LINK_LEVELS, NOSCRIPTS);
+  const first = noscript < 0 ? 0 : Math.max(model.parent[noscript]! + 1, noscript - MOST_BETWEEN);
+  for (let at = noscript - 1; at >= first; at--) if (model.tag[at] === Tag.img) return at;
+  return -1;
 }
 
 const firstSign = (signs: Signs, text: string): Sign | null =>
