@@ -232,9 +232,9 @@ const announcesName = (line: string): boolean => line.length <= 40 && SPOKEN_LIN
 /** Tells whether a text starts with the words that precede a name. */
 const startsSpoken = (text: string): boolean => LEAD.test(text);
 
-// Matches what follows a name in its line (with single spaces): a date, a reading time, a role behind a bar.
+// Matches what follows a name in its line (with single spaces): a date, a day, a reading time, a role behind a bar.
 const TAIL =
-  /\s?(?:[|•·»⋅]|\s[-–—/]\s|[,;]?\s(?:on|am|le|el|for|updated|last|published|posted|reviewed|reading|is\san?|@)\s|(?:,\s?|\s)(?:\d{1,2}[.\s/-]|\d{4}\b|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s\d)|\s?\([^()]*\)$).*$/iu;
+  /\s?(?:[|•·»⋅]|\s[-–—/]\s|[,;]?\s(?:on|am|le|el|for|updated|last|published|posted|reviewed|reading|is\san?|@)\s|(?:,\s?|\s)(?:\d{1,2}[.\s/-]|\d{4}\b|(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?\s\d)|,\s?(?:(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day|(?:Mon|Diens|Donners|Frei|Sams|Sonn)tag|Mittwoch|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo|today|yesterday|heute|gestern|hier|hoy|ayer)(?!\p{L})|\s?\([^()]*\)$).*$/iu;
 // Matches signs at either end, and the word that introduced the part that was cut off.
 const LEFT_OVER = /^[\s,;:|•·●–—-]+|(?:\s(?:at|on|in|for|and|&))?[\s,;:|•·●–—-]*$/giu;
 const NO_NAME =

@@ -429,7 +429,7 @@ function fromBlocks(page: MetadataPage, titleBlock: number): DateMention[] {
 
 /** Matches words before a date that is not the page's own. */
 const OF_SOMETHING_ELSE =
-  /©|\bcopyright\b|\bfounded\b|\btoday's\b|\blast (?:active|visit)|\beffective\b|\bas of\b|\bvalid (?:through|till?)\b|\bjoined\b|\bregistered\b|\bmember since\b|\bexpires?\b|\bdeadline\b|\bborn\b|\bvalid until\b|\baccessed\b|\bretrieved\b|\bregistriert seit\b|\bmitglied seit\b/i;
+  /©|\bcopyright\b|\bfounded\b|\btoday's\b|\blast (?:active|visit)|\beffective\b|\bas of\b|\bvalid (?:through|till?)\b|\bjoined\b|\bregistered\b|\bmember since\b|\bexpires?\b|\bdeadline\b|\bborn\b|\bvalid until\b|\baccessed\b|\bretrieved\b|\bregistriert seit\b|\bmitglied seit\b|\b(?:received|accepted|eingegangen|angenommen|reçu|accepté|recibido|aceptado|ricevuto|accettato)\b[^\d\n]{0,12}$/iu;
 
 function fromLine({ places, lang, today }: MetadataPage, block: number): DateMention[] {
   const line = places.model.blocks.text[block]!;

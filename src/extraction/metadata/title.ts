@@ -244,18 +244,49 @@ export function describeTitles(page: MetadataPage) {
  * besides that name, as a heading does if there is one. The site's name is what the page declares, what leads to
  * the site's start, and a heading before the page's own.
  */
-export function ownTitle(
-  { facts, siteName, url }: MetadataPage,
-  candidates: readonly TitleCandidate[],
-  at: number,
-) {
+export function ownTitle(page: MetadataPage, candidates: readonly TitleCandidate[], at: number) {
   const chosen = candidates[at];
   // The start of a site has its name as title.
-  if (!chosen || url?.pathname === "/") return chosen ?? null;
+  if (!chosen || page.url?.pathname === "/") return chosen ?? null;
+  const names = namesOfSite(page);
+  const title = withoutName(chosen, candidates, {
+    names,
+    whole: foldForComparison(visibleLine(page.facts.title)),
+  });
+  return withSubtitle(title, candidates, page, names);
+}
+
+function namesOfSite({ facts, siteName, url }: MetadataPage): ReadonlySet<string> {
   const names = new Set([foldForComparison(siteName ?? "")]);
   for (const { href, text } of facts.links.slice(0, MAX_MENU_LINKS))
     if (HOME.test(href) && leadsElsewhere(href, url)) names.add(foldForComparison(visibleLine(text)));
+  return names;
+}
+
+/** What the title element and a heading say alike is the title, with the subtitle that the trees cut off. */
+function withSubtitle(
+  title: TitleCandidate,
+  candidates: readonly TitleCandidate[],
+  { facts, url }: MetadataPage,
+  names: ReadonlySet<string>,
+): TitleCandidate {
   const whole = foldForComparison(visibleLine(facts.title));
+  const full = candidates.find(
+    ({ folded, origins }) => folded === whole && (origins & TitleOrigin.heading) !== 0,
+  );
+  const subtitle = foldForComparison(title.cut?.removed ?? "");
+  if (!full || subtitle === "" || !whole.includes(subtitle) || names.has(subtitle)) return title;
+  const isHeadingAbove = candidates.some(
+    ({ folded, element }) => folded === subtitle && element >= 0 && element < full.element,
+  );
+  return isHeadingAbove || namesHost(subtitle, hostLetters(url)) > 0 ? title : full;
+}
+
+function withoutName(
+  chosen: TitleCandidate,
+  candidates: readonly TitleCandidate[],
+  { names, whole }: { readonly names: ReadonlySet<string>; readonly whole: string },
+): TitleCandidate {
   const isName = (name: string, { element }: TitleCandidate): boolean =>
     names.has(name) ||
     candidates.some((one) => one.folded === name && one.element >= 0 && one.element < element);

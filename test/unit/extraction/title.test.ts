@@ -12,6 +12,26 @@ describe("the title", () => {
     expect(article).toMatchObject({ title: "Night shift at the sluice", sources: { title: "heading" } });
   });
 
+  for (const separator of [" — ", " – ", " - ", ": ", " | "]) {
+    for (const title of [
+      `The ferryman's last day${separator}a diary`,
+      `A diary${separator}the ferryman's last day at the tiller`,
+      `Tides${separator}how the harbour counts them`,
+    ]) {
+      test(`keeps the subtitle that its heading has: ${title}`, async () => {
+        expect((await articleOf(withHeading(title, title))).title).toBe(title);
+        const head = `<meta property="og:site_name" content="Harbour News">`;
+        expect((await articleOf(withHeading(title, title, head))).title).toBe(title);
+      });
+    }
+    if (separator === ": ") continue;
+    test(`loses the site's name also where its heading has it: ${separator}`, async () => {
+      const title = `Night shift at the sluice${separator}Harbour News`;
+      const head = `<meta property="og:site_name" content="Harbour News">`;
+      expect((await articleOf(withHeading(title, title, head))).title).toBe("Night shift at the sluice");
+    });
+  }
+
   test("is not a heading that says something else than the page's title", async () => {
     const article = await articleOf(withHeading("Night shift at the sluice", "Subscribe to our newsletter"));
     expect(article).toMatchObject({ title: "Night shift at the sluice", sources: { title: "title" } });
