@@ -7,6 +7,7 @@ import {
   type ContentText,
   find,
   findAll,
+  isElement,
   moveChildren,
   named,
   nextNode,
@@ -32,6 +33,7 @@ type Reference = { readonly anchor: ContentElement; readonly note: ContentElemen
 
 /** Rewrites the page's footnotes in place into one form. */
 export function canonicalFootnotes(root: ContentElement): void {
+  moveSidenotes(root);
   const references = findReferences(root);
   if (references.length === 0) return;
   const numbers = new Map<ContentElement, number>();
@@ -41,6 +43,45 @@ export function canonicalFootnotes(root: ContentElement): void {
     replaceReference(anchor, number);
   }
   for (const [note, number] of numbers) rewriteNote(note, number);
+}
+
+const SIDENOTE = /(?:^|[\s_-])(?:side|margin)-?notes?(?=$|\s)/i;
+const mayBeSidenote = named("SPAN SMALL");
+
+/** Moves the notes that stand in the margin, written where their sign stands, behind the text. */
+function moveSidenotes(root: ContentElement): void {
+  for (const [index, note] of findAll(root, isSidenote).entries()) {
+    const id = `footnote-beside-${index + 1}`;
+    for (let tool = toolBefore(note); tool; tool = toolBefore(note)) tool.remove();
+    // A sign stands right behind its word.
+    if (note.previousSibling?.kind === "text")
+      note.previousSibling.text = note.previousSibling.text.trimEnd();
+    const link = build("A", { href: `#${id}` }, String(index + 1));
+    note.replaceWith(build("SUP", { class: "footnote-ref" }, link));
+    const moved = build("LI", { id });
+    moveChildren(note, moved);
+    root.append(moved);
+  }
+}
+
+/** Tells whether an element is a note in the margin by its name, or by the box and label that open it in its text. */
+function isSidenote(element: ContentElement): boolean {
+  if (!mayBeSidenote(element)) return false;
+  const box = toolBefore(element);
+  const label = box && toolBefore(box);
+  const isOpened = box?.name === "INPUT" && label?.name === "LABEL" && label.getAttribute("for") === box.id;
+  if (!isOpened && !SIDENOTE.test(element.className.slice(0, 200))) return false;
+  const block = ancestorWhere(element, 6, isBlock);
+  const tools = (label ? textOf(label) : "").length;
+  return block !== null && textOf(block).trim().length > textOf(element).trim().length + tools;
+}
+
+const isBlock = named("P LI DD TD BLOCKQUOTE DIV SECTION ARTICLE");
+
+/** Returns the label or the box right before a note in the margin. */
+function toolBefore({ previousSibling: before }: ContentElement): ContentElement | null {
+  const at = before?.kind === "text" && before.text.trim() === "" ? before.previousSibling : before;
+  return isElement(at) && (at.name === "LABEL" || at.name === "INPUT") ? at : null;
 }
 
 function findReferences(root: ContentElement): Reference[] {
