@@ -122,7 +122,7 @@ class Reader {
       out.push(...this.#block(child, { ...place, depth: place.depth + 1 }));
     }
     flush();
-    return out;
+    return joinLists(out);
   }
 
   /** Reads an element as phrases, for places where blocks are not allowed. */
@@ -349,6 +349,23 @@ class Reader {
     flush();
     return out;
   }
+}
+
+/** Joins numbered lists right behind one another where each counts on from the one before. */
+function joinLists(blocks: readonly Block[]): Block[] {
+  const joined: Block[] = [];
+  for (const block of blocks) {
+    const before = joined.at(-1);
+    const countsOn =
+      block.kind === "list" &&
+      before?.kind === "list" &&
+      block.isOrdered &&
+      before.isOrdered &&
+      block.start === before.start + before.items.length;
+    if (countsOn) joined[joined.length - 1] = { ...before, items: [...before.items, ...block.items] };
+    else joined.push(block);
+  }
+  return joined;
 }
 
 /** The place inside a list, a quotation or a similar block. */

@@ -284,8 +284,28 @@ function labelPanel(panel: ContentElement, label: string): void {
   else panel.insertBefore(build("P", {}, build("STRONG", {}, label)), panel.firstChild);
 }
 
+const TASKS = /(?:^|[\s_-])(?:task|to-?do)-?list(?=$|\s)/i;
+const STATE = /(?:^|[\s_-])(un)?checked(?=$|\s)/i;
+
+/** The class by which an item, or what it begins with, tells whether it is done; null for none. */
+const stateOf = (item: ContentElement): RegExpExecArray | null =>
+  STATE.exec(`${item.className.slice(0, 300)} ${item.firstElementChild?.className.slice(0, 300) ?? ""}`);
+
+/** Turns the items of a list of tasks that says by names what is done into tasks. */
+function canonicalTasks(list: ContentElement): void {
+  const items = list.children.filter(({ name }) => name === "LI");
+  if (!items.some(stateOf) || find(list, isInput)) return;
+  for (const item of items) {
+    const state = stateOf(item);
+    item.setAttribute("class", state && !state[1] ? "task-list-item done" : "task-list-item");
+  }
+}
+
+const isInput = named("INPUT");
+
 /** Turns a list item's check box into a class and a readable sign. */
 export function canonicalTask(input: ContentElement): void {
+  if (input.name === "UL" && TASKS.test(input.className.slice(0, 300))) canonicalTasks(input);
   if (input.name !== "INPUT" || input.getAttribute("type")?.toLowerCase() !== "checkbox") return;
   let item: ContentElement | null = input.parent;
   for (let step = 0; item && step < 3 && item.name !== "LI"; step++) item = item.parent;

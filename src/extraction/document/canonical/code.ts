@@ -26,7 +26,7 @@ const TOOL_CLASS =
   /(?:^|[\s_-])(?:copy|copybtn|copybutton|clipboard|clipboard-copy|code-copy|copy-code|copy-button|toolbar|toolbar-item|btn|buttongroup_?\w*|tooltip|sr-only|screen-reader-text|crayon-toolbar|ttc|enlighter-toolbar|lang)(?=$|[\s_-])/i;
 const TOOLS = new Set("BUTTON SVG STYLE SCRIPT TEXTAREA INPUT CLIPBOARD-COPY TEMPLATE".split(" "));
 const TITLE_CLASS =
-  /(?:^|[\s_-])(?:filename|file-?name|code-?(?:block-?)?title|codeblocktitle\w*|code-block-caption|code-caption|caption-text|code-header-title|title)(?=$|[\s_-])/i;
+  /(?:^|[\s_-])(?:filename|file-?name|code-?(?:block-?)?title|codeblocktitle\w*|code-block-caption|code-caption|caption-text|code-header-title|code-?header|panel-?header|title)(?=$|[\s_-])/i;
 /** More text than this around a <pre> is prose, so the element is not a frame of code. */
 const MAX_FRAME_TEXT = 120;
 
@@ -349,7 +349,9 @@ function languageOn(element: ContentElement): string | null {
     const language = tidyLanguage(element.getAttribute(name) ?? "");
     if (language) return language;
   }
-  const classes = element.className.slice(0, 500).trim();
+  // SyntaxHighlighter's settings stand in a class or in an attribute.
+  const settings = element.getAttribute("data-syntaxhighlighter-params") ?? "";
+  const classes = `${element.className.slice(0, 500)} ${settings.slice(0, 300)}`.trim();
   if (classes === "") return null;
   for (const pattern of PATTERNS) {
     const word = pattern.exec(classes)?.[1];
