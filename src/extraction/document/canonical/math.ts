@@ -32,12 +32,29 @@ export function canonicalMath(element: ContentElement): ContentElement | null | 
   if (name === "MJX-CONTAINER") return mathJax3(element);
   const classes = element.classes;
   if (classes.length === 0) return undefined;
+  return mathOfAttribute(element) ?? mathOfClass(element, classes);
+}
+
+function mathOfClass(element: ContentElement, classes: readonly string[]): ContentElement | null | undefined {
   if (classes.includes("katex-display") || classes.includes("katex")) return katex(element, classes);
   if (classes.includes("mwe-math-element")) return wikipedia(element);
   if (classes.some((word) => MATHJAX_2.has(word))) return mathJax2(element);
-  const isTex = (name === "SPAN" || name === "DIV") && classes.includes("math");
+  const isTex = /^(?:SPAN|DIV)$/.test(element.name) && classes.includes("math");
   return isTex && element.firstElementChild === null ? delimitedElement(element, classes) : undefined;
 }
+
+const TEX_ATTRIBUTES = ["data-math", "data-tex", "data-latex", "data-formula"];
+
+/** Editors keep the source of a formula beside what they draw. */
+function mathOfAttribute(element: ContentElement): ContentElement | null {
+  if (element.name !== "SPAN" && element.name !== "DIV") return null;
+  const written = TEX_ATTRIBUTES.map((name) => element.getAttribute(name)?.trim()).find(Boolean);
+  if (!written || SETTING.test(written)) return null;
+  return mathElement(written, element.name === "DIV" || /display|block/i.test(element.className));
+}
+
+/** Matches a value that says how to draw the formula, or whether. */
+const SETTING = /^(?:true|false|\d+|inline|block|display|on|off|yes|no|\{"[\s\S]*\})$/i;
 
 /** Creates the element of a formula; null when it has no TeX. */
 function mathElement(tex: string, isDisplay: boolean): ContentElement | null {
