@@ -10,6 +10,7 @@ import {
 import { canonicalCode } from "./document/canonical/code.ts";
 import { canonicalFootnotes } from "./document/canonical/footnotes.ts";
 import { canonicalDelimiters, canonicalMath } from "./document/canonical/math.ts";
+import { listOfParagraphs } from "./document/canonical/paragraph-lists.ts";
 import { canonicalSignature, dropTools } from "./document/canonical/signature.ts";
 import {
   type Block,
@@ -139,10 +140,10 @@ function rewrite(element: ContentElement, root: ContentElement): ContentNode | n
     else element.replaceWith(replacement);
     return next;
   }
-  const admonition = canonicalAdmonition(element);
-  if (admonition) {
-    element.replaceWith(admonition);
-    return nextNode(admonition, root);
+  const rewritten = canonicalAdmonition(element) ?? listOfParagraphs(element);
+  if (rewritten) {
+    element.replaceWith(rewritten);
+    return nextNode(rewritten, root);
   }
   return nextNode(element, root);
 }
