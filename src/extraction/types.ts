@@ -165,7 +165,7 @@ export const BLOCK_REASONS = [
   "repeated",
   /** Left out: spare parts for scripts, beside visible content. */
   "template",
-  /** Left out: a tool of the site, such as a link to the page's source. */
+  /** Left out: a tool of the site, such as a link to the page's source, or what interrupts the text, such as a form. */
   "tool",
   /** Left out: a dialog that asks for consent to tracking. */
   "consent",

@@ -14,8 +14,10 @@ const FEWEST_WORDS = 4;
 /** A member has at least this share of its words in sentences. */
 const SENTENCE_SHARE = 0.5;
 /** The least probability of a member with kept sentences on both sides of it, and on one side only. */
-const LEAST_BETWEEN = 0.4;
+const LEAST_BETWEEN = 0.3;
 const LEAST_AT_EDGE = 0.13;
+/** In an equal box of at most so many words of which a part is chosen, the rest needs no more than at an edge. */
+const MAX_MEMBER_WORDS = 150;
 /** The box that also contains kept sentences is at most so far above a member, and so is the box that has equals. */
 const NEAR_LEVELS = 3;
 const TWIN_LEVELS = 4;
@@ -153,7 +155,16 @@ class Members {
     // What the page says in several places is a template's.
     if (this.#isRepeated(unit)) return false;
     const sides = this.#sidesWithSentences(unit);
-    return sides > 0 && this.#pooled(box) >= (sides === 2 ? LEAST_BETWEEN : LEAST_AT_EDGE);
+    const isBetween = sides === 2 && !this.#completesMember(box);
+    return sides > 0 && this.#pooled(box) >= (isBetween ? LEAST_BETWEEN : LEAST_AT_EDGE);
+  }
+
+  /** Whether a box is in one of several equal boxes, of which another part is chosen. */
+  #completesMember(box: number): boolean {
+    const { parent } = this.#tree.model;
+    let at = box;
+    for (let level = 0; level < TWIN_LEVELS && at >= 0 && !this.#isOneOfMany(at); level++) at = parent[at]!;
+    return at >= 0 && this.#chosen[at]! > 0 && this.#tree.words[at]! <= MAX_MEMBER_WORDS;
   }
 
   /** Whether a box, one inside it, or one close around it has an equal sibling that contains a sentence. */
