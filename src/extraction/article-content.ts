@@ -1,6 +1,7 @@
 import type { PageUrl } from "../urls/index.ts";
 import { anchorsOf } from "./anchors.ts";
 import type { BlockVerdict, Choice } from "./classification/choose.ts";
+import { NOT_SHOWN } from "./classification/region.ts";
 import { WholeElements, withNotes, withWholeStructures } from "./classification/whole-structures.ts";
 import {
   type RenderedContent as ContentRenderings,
@@ -182,6 +183,8 @@ function isCaption(model: PageModel, block: number): boolean {
   const { blocks, tag, parent, flags } = model;
   const element = blocks.element[block] ?? -1;
   if (element < 0 || tag[element] === Tag.figcaption) return element >= 0;
+  // A button beside a picture enlarges it, and what is hidden there is for programs.
+  if ((blocks.flags[block]! & NOT_SHOWN) !== 0) return false;
   const text = blocks.text[block]!;
   if (text.length > MAX_CAPTION || CREDIT.test(text) || statOf(model, block, TextStat.linkChars) > 0)
     return false;

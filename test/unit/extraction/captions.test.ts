@@ -24,3 +24,15 @@ describe("a caption belongs to its picture, as", () => {
   for (const [form, markup] of Object.entries(BOXES))
     test(form, async () => expect(await textWith(markup)).toContain(SAYS));
 });
+
+describe("what is no caption beside a picture:", () => {
+  const BESIDE = {
+    "a button": '<div><img src="/l.jpg" alt="" width="300" height="200"><button>Enlarge it</button></div>',
+    "hidden text":
+      '<div><img src="/l.jpg" alt="" width="300" height="200"><span hidden>Enlarge it</span></div>',
+    "a button in a figure":
+      '<figure><div><img src="/l.jpg" alt="" width="300" height="200"><button>Enlarge it</button></div><figcaption>A raft.</figcaption></figure>',
+  };
+  for (const [form, markup] of Object.entries(BESIDE))
+    test(form, async () => expect(await textWith(markup)).not.toContain("Enlarge it"));
+});
