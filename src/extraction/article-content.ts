@@ -196,7 +196,7 @@ function isCaption(model: PageModel, block: number): boolean {
 /** Longer texts beside a picture are no captions, and whose picture it is says nothing of what it shows. */
 const MAX_CAPTION = 400;
 const CREDIT =
-  /^[\s([]*(?:©|(?:photos?|fotos?|photographs?|images?|bild(?:er)?|pictures?|quelle|source|credits?|фото|φωτογραφία|zdjęcie)\b ?(?::|by\b|©|\())/iu;
+  /^[\s([]*(?:©|(?:photos?|fotos?|photographs?|images?|bild(?:er)?|pictures?|quelle|source|credits?|фото|φωτογραφία|zdjęcie) ?(?::|by\b|©|\())/iu;
 
 function holdsPicture({ media, tag, elementEnd }: PageModel, box: number): boolean {
   const first = media[firstFrom(media, box)] ?? -1;

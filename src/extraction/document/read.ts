@@ -354,16 +354,22 @@ class Reader {
 /** Joins numbered lists right behind one another where each counts on from the one before. */
 function joinLists(blocks: readonly Block[]): Block[] {
   const joined: Block[] = [];
+  // The items of the last list are ours to add to: copying them for each list would take the square of their number.
+  let items: ListItem[] = [];
   for (const block of blocks) {
     const before = joined.at(-1);
-    const countsOn =
-      block.kind === "list" &&
+    const isNumbered = block.kind === "list" && block.isOrdered;
+    if (
+      isNumbered &&
       before?.kind === "list" &&
-      block.isOrdered &&
       before.isOrdered &&
-      block.start === before.start + before.items.length;
-    if (countsOn) joined[joined.length - 1] = { ...before, items: [...before.items, ...block.items] };
-    else joined.push(block);
+      block.start === before.start + items.length
+    )
+      for (const item of block.items) items.push(item);
+    else {
+      if (isNumbered) items = [...block.items];
+      joined.push(isNumbered ? { ...block, items } : block);
+    }
   }
   return joined;
 }

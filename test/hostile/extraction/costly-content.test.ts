@@ -31,6 +31,17 @@ const CONTENTS: Readonly<Record<string, () => string>> = {
     `<div class="highlight"><pre>x</pre>${`<div class="gutter">`.repeat(2300)}${"<i>y</i><br>".repeat(50_000)}`,
   "2 300 disclosures in each other": () => "<details><summary>x</summary>a ".repeat(2300),
   "20 000 check boxes in an item": () => `<ul><li>${"<input type=checkbox>".repeat(20_000)}a</ul>`,
+  "50 000 paragraphs with a hanging sign": () =>
+    `<p style="margin-left:36pt;text-indent:-18pt">· a</p>`.repeat(50_000),
+  "20 000 notes in the margin": () =>
+    `a<label for=n class="margin-toggle">x</label><input type=checkbox id=n><span class=sidenote>b</span> `.repeat(
+      20_000,
+    ),
+  "50 000 lines with a number each": () =>
+    `<pre>${Array.from({ length: 50_000 }, (_, index) => `<span>${index + 1}</span> a\n`).join("")}</pre>`,
+  "50 000 sentences between line breaks": () => `<table><tr><td>${"a.<br><br>".repeat(50_000)}</table>`,
+  "20 000 pictures with a twin": () =>
+    "<img src=/a.gif width=300 height=300><noscript><img src=/b.jpg></noscript>".repeat(20_000),
   "100 000 beginnings of a formula": () => `<p>${"\\(a $$b ".repeat(50_000)}</p>`,
 };
 

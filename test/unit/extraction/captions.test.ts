@@ -25,6 +25,14 @@ describe("a caption belongs to its picture, as", () => {
     test(form, async () => expect(await textWith(markup)).toContain(SAYS));
 });
 
+test("whose picture it is is no caption, in any alphabet", async () => {
+  const lone = (text: string): string =>
+    `<div class="k-7"><img src="/l.jpg" alt="" width="300" height="200"><div>${text}</div></div>`;
+  for (const credit of ["Photo: W. Lind", "Фото: В. Линд", "© W. Lind"])
+    expect(await textWith(lone(credit)), credit).not.toContain(credit);
+  expect(await textWith(lone("Фото тётушки Линд"))).toContain("Фото тётушки Линд");
+});
+
 describe("what is no caption beside a picture:", () => {
   const BESIDE = {
     "a button": '<div><img src="/l.jpg" alt="" width="300" height="200"><button>Enlarge it</button></div>',
