@@ -6,10 +6,10 @@
  * `blocks`    OUT/blocks.f32 (a row of features for each block), OUT/words.u16 and OUT/word-counts.u16 (the buckets of its
  *             words), OUT/pages.jsonl ({set, id, url, texts} a page)
  * `context`   the features of the second stage from OUT/first.f32 and OUT/words.f32: OUT/context.f32, OUT/page.f32
- * `choice`    the features of the confidence from OUT/second.f32 and OUT/types.f32: OUT/choice.f32
+ * `choice`    the product's choice out of fold from OUT/second.f32 and OUT/types.f32: the features of the confidence, OUT/choice.f32,
+ *             and its texts, to be scored as any other program's, OUT/texts/SET/ID.txt
  * `metadata`  candidates for title, date and byline, around content chosen by trees that saw no page of its domain:
  *             OUT/KIND.f32 (a row a candidate), OUT/KIND.jsonl ({set, id, url, texts} a page)
- * `texts`     the product's texts out of fold, to be scored as any other program's: OUT/texts/SET/ID.txt
  * `addresses` how alike the product's texts of a page are at six addresses: pages of one text, pages of which a text has 1 % more
  *             words than another, and in OUT each page with several (its words at each address)
  * `names`     the names of all features in the order of their columns, into the file OUT, which a test compares with the code
@@ -17,6 +17,7 @@
  * The names of features stand beside them in OUT/NAME-features.json. The sets are the same in every step, in the same order.
  */
 
+import { isUtf8 } from "node:buffer";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { FileSink } from "bun";
@@ -30,9 +31,12 @@ import {
 } from "../../src/extraction/classification/block-features.ts";
 import {
   CHOICE_FEATURES,
+  type Choice,
   chooseBlocks,
   computeChoiceFeatures,
+  contentBlocks,
   isBarePage,
+  likeliestOf,
 } from "../../src/extraction/classification/choose.ts";
 import {
   CONTEXT_FEATURES,
@@ -40,7 +44,6 @@ import {
   computePageFeatures,
   PAGE_FEATURES,
 } from "../../src/extraction/classification/context-features.ts";
-import { keepBlocks } from "../../src/extraction/classification/keep-blocks.ts";
 import { buildPageTree, type PageTree } from "../../src/extraction/classification/page-tree.ts";
 import { BYLINE_FEATURES, describeBylines } from "../../src/extraction/metadata/byline.ts";
 import { DATE_FEATURES, describeDates } from "../../src/extraction/metadata/date.ts";
@@ -50,6 +53,7 @@ import { readMetadata } from "../../src/extraction/metadata.ts";
 import { scanPage } from "../../src/extraction/page/scan.ts";
 import { countWords } from "../../src/extraction/text.ts";
 import { PAGE_TYPES } from "../../src/extraction/types.ts";
+import { decodeText } from "../../src/fetching/charset/decode.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { ADDRESSES } from "../../test/support/addresses.ts";
 
@@ -66,7 +70,10 @@ async function* readPages(tidy = (html: string): string => html): AsyncGenerator
     const lines = (await Bun.file(join(directory, "pages.jsonl")).text()).split("\n");
     for (const line of lines.filter((one) => one !== "")) {
       const { id, url } = JSON.parse(line) as { id: string; url: string }; // the scorer's own form
-      const scanned = scanPage(tidy(await Bun.file(join(directory, "html", `${id}.html`)).text()));
+      const bytes = await Bun.file(join(directory, "html", `${id}.html`)).bytes();
+      // A set may keep its pages as they were sent, in a charset of their own.
+      const html = isUtf8(bytes) ? new TextDecoder().decode(bytes) : decodeText(bytes, null).text;
+      const scanned = scanPage(tidy(html));
       yield { set, id, url, scanned, tree: buildPageTree(scanned.model) };
     }
   }
@@ -108,21 +115,18 @@ async function partsOf(name: string): Promise<(count: number) => Float32Array> {
   };
 }
 
-/** What the trees out of fold chose on one page after another. */
+/** What the product chooses on one page after another by the trees out of fold. */
 async function chooser() {
   const second = await partsOf("second.f32");
   const types = await partsOf("types.f32");
   return (tree: PageTree) => {
     const p = second(tree.candidates.length);
     const typeP = types(PAGE_TYPES.length);
-    const pageType = PAGE_TYPES[typeP.indexOf(Math.max(...typeP))] ?? null;
-    return {
-      p,
-      typeP,
-      pageType,
-      contentType: pageType,
-      blocks: keepBlocks(tree, { p, typeP, favor: "balanced" }).blocks,
-    };
+    const pageType = likeliestOf(typeP);
+    const kept = isBarePage(tree)
+      ? { blocks: tree.candidates, mainPart: null, isInside: null, barred: new Set<number>() }
+      : contentBlocks(tree, { p, typeP, favor: "balanced" });
+    return { ...kept, p, typeP, pageType, contentType: pageType, confidence: null, verdicts: null };
   };
 }
 
@@ -157,11 +161,11 @@ async function dumpContext(): Promise<void> {
   const words = await partsOf("words.f32");
   const writeContext = await numbersOf("context.f32");
   const writePage = await numbersOf("page.f32");
-  for await (const { url, scanned, tree } of readPages()) {
+  for await (const { scanned, tree } of readPages()) {
     const p = first(tree.candidates.length);
     writeContext(computeContextFeatures(tree, p, words(p.length * WORD_SUM_COUNT)));
     const rows = computeBlockFeatures(tree, scanned.facts);
-    writePage(computePageFeatures({ facts: scanned.facts, url, rows, p }));
+    writePage(computePageFeatures({ facts: scanned.facts, rows, p }));
   }
   await writeNames("page-", PAGE_FEATURES);
   await writeNames("context-", CONTEXT_FEATURES);
@@ -170,11 +174,20 @@ async function dumpContext(): Promise<void> {
 async function dumpChoice(): Promise<void> {
   const choose = await chooser();
   const write = await numbersOf("choice.f32");
-  for await (const { tree } of readPages()) {
-    const { p, typeP, blocks } = choose(tree);
-    write(computeChoiceFeatures({ tree, p, typeP, blocks }));
+  for await (const { set, id, scanned, tree } of readPages()) {
+    const choice = choose(tree);
+    write(computeChoiceFeatures({ tree, ...choice }));
+    await Bun.write(join(out, "texts", set, `${id}.txt`), textOf(scanned, choice, null));
   }
   await writeNames("choice-", CHOICE_FEATURES);
+}
+
+/** The product's text of a page, without its title. */
+function textOf(page: Page["scanned"], choice: Choice, url: string | null): string {
+  const jsonLd = readJsonLd(page.facts);
+  const { titleInContent: title } = readMetadata({ page, choice, jsonLd, url }, null);
+  const options = { ...DEFAULT_EXTRACTION, renderings: [] };
+  return renderPage(page, choice, { url: null, base: null, jsonLd, title, image: null, options }).text;
 }
 
 async function dumpMetadata(): Promise<void> {
@@ -213,40 +226,12 @@ async function dumpMetadata(): Promise<void> {
   }
 }
 
-async function writeTexts(): Promise<void> {
-  const choose = await chooser();
-  const options = { ...DEFAULT_EXTRACTION, renderings: [] };
-  for await (const { set, id, scanned, tree } of readPages()) {
-    const { pageType, contentType, blocks: chosen } = choose(tree);
-    const blocks = isBarePage(tree) ? tree.candidates : chosen;
-    const jsonLd = readJsonLd(scanned.facts);
-    const choice = {
-      blocks,
-      pageType,
-      contentType,
-      confidence: null,
-      mainPart: null,
-      isInside: null,
-      barred: new Set<number>(),
-      verdicts: null,
-    };
-    const { titleInContent: title } = readMetadata({ page: scanned, choice, jsonLd, url: null }, null);
-    const context = { url: null, base: null, jsonLd, title, image: null, options };
-    await Bun.write(join(out, "texts", set, `${id}.txt`), renderPage(scanned, choice, context).text);
-  }
-}
-
 async function compareAddresses(): Promise<void> {
-  const options = { ...DEFAULT_EXTRACTION, renderings: [] };
   let [pages, equal, apart] = [0, 0, 0];
   const several: string[] = [];
   for await (const { set, id, scanned } of readPages()) {
-    const jsonLd = readJsonLd(scanned.facts);
-    const texts = ADDRESSES.map((url) => {
-      const choice = chooseBlocks(scanned, url, { favor: "balanced", hasVerdicts: false });
-      const { titleInContent: title } = readMetadata({ page: scanned, choice, jsonLd, url }, null);
-      return renderPage(scanned, choice, { url: null, base: null, jsonLd, title, image: null, options }).text;
-    });
+    const choice = chooseBlocks(scanned, { favor: "balanced", hasVerdicts: false });
+    const texts = ADDRESSES.map((url) => textOf(scanned, choice, url));
     pages++;
     if (new Set(texts).size === 1) equal++;
     else {
@@ -273,7 +258,6 @@ const STEPS: Readonly<Record<string, () => Promise<unknown>>> = {
   context: dumpContext,
   choice: dumpChoice,
   metadata: dumpMetadata,
-  texts: writeTexts,
   addresses: compareAddresses,
   names: () => Bun.write(out, `${JSON.stringify(names, null, 1)}\n`),
 };

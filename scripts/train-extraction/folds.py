@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 # Second-level labels under which domains are registered in many countries.
 SECOND_LEVEL = {"co", "com", "org", "net", "gov", "edu", "ac", "or", "ne", "go", "gob", "gouv", "govt"}
-FOLDS = 5
+FOLDS = 3
 
 
 def domain_of(url):

@@ -3,7 +3,9 @@ import re
 from bisect import bisect_left
 from collections import Counter, defaultdict
 
-WORD = re.compile(r"\w+")
+# Chinese, Japanese and Korean are written without spaces: each character is a word.
+CJK = r"\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+")
 LONG = 5        # words from which a block is judged by its own trigrams
 ANCHOR = 3      # words from which a unique occurrence fixes a block's place
 SLACK = 40      # words that a short block may lie outside its neighbours' places

@@ -89,16 +89,13 @@ class Kind:
             self.labels[rows] = right
             self.weights[rows] = 10.0 / max(len(right), 2) ** 0.5
 
-    def out_of_fold(self):
-        if self.name == "titles":
-            return trees.out_of_fold(self.rows, self.labels, self.weights, self.folds, **SIZES[self.name])
-        return trees.choice_out_of_fold(self.rows, self.labels, self.page, self.weights > 0, self.folds, **SIZES[self.name])
-
     def fit(self):
+        """-> trees of all pages, and a probability for every candidate from trees that saw no page of its domain"""
         if self.name == "titles":
-            return trees.fit(self.rows, self.labels, self.weights, **SIZES[self.name])
+            return trees.fit(self.rows, self.labels, self.weights, self.folds, **SIZES[self.name])
         used = self.weights > 0
-        return trees.fit_choice(self.rows[used], self.labels[used], self.page[used], **SIZES[self.name])
+        p = trees.choice_out_of_fold(self.rows, self.labels, self.page, used, self.folds, **SIZES[self.name])
+        return trees.fit_choice(self.rows[used], self.labels[used], self.page[used], **SIZES[self.name]), p
 
     def score(self, p, threshold):
         """-> counts {(type, outcome): pages}; outcomes right, wrong, missing, spurious, none"""
@@ -155,14 +152,14 @@ def main():
     models = {}
     for name in a.kinds.split(","):
         kind = Kind(name, a.out, truth)
-        p = kind.out_of_fold()
+        model, p = kind.fit()
         if name != "titles":
             curve(kind, p)
         report(kind, kind.score(p, THRESHOLDS[name]))
         if a.errors:
             write_errors(kind, p, a.errors / f"{name}-errors.txt")
         if a.to:
-            models[f"{name[:-1].upper()}_TREES"] = kind.fit()
+            models[f"{name[:-1].upper()}_TREES"] = model
     if models:
         trees.write(a.to, "Written by scripts/train-extraction; not to be edited.", models, None)
 

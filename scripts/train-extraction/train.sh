@@ -1,18 +1,17 @@
 #!/bin/sh
-# The whole training: train.sh OUT NAME=DIRECTORY [NAME=DIRECTORY ...]; PYTHON has LightGBM and numpy.
+# The whole training of the choice of blocks, with its scores out of fold: train.sh OUT NAME=DIRECTORY ... [--without NAME]
+# [--drop FEATURE]; PYTHON has LightGBM, numpy and scipy. All is written to OUT; adopt.sh OUT takes it into the product.
 set -e
 here=$(dirname "$0")
 out=$1
-shift
-bun="sh $here/../bun"
-$bun "$here/dump.ts" blocks "$out" "$@"
-"$PYTHON" "$here/words.py" "$out" "$@" --to "$here/../../src/extraction/classification/word-weights.ts"
-"$PYTHON" "$here/train.py" first "$out" "$@"
-$bun "$here/dump.ts" context "$out" "$@"
-"$PYTHON" "$here/train.py" second "$out" "$@"
-$bun "$here/dump.ts" choice "$out" "$@"
-"$PYTHON" "$here/train.py" third "$out" "$@" --to "$here/../../src/extraction/classification/block-trees.ts" \
-  --sample "$here/../../test/unit/extraction/engine/trained-sample.json"
-$bun "$here/dump.ts" metadata "$out" "$@"
-"$PYTHON" "$here/metadata.py" "$out" "$@" --to "$here/../../src/extraction/metadata/metadata-trees.ts"
-$bun "$here/dump.ts" names "$here/../../test/unit/extraction/engine/trained-features.json"
+sets=$(for one in "$@"; do case $one in *=*) echo "$one" ;; esac; done)
+dump() { sh "$here/../bun" "$here/dump.ts" "$1" "$out" $sets; }
+# Neither depends on what is left out.
+[ -s "$out/labels.f32" ] || { dump blocks && "$PYTHON" "$here/train.py" label "$@"; }
+"$PYTHON" "$here/words.py" "$@"
+"$PYTHON" "$here/train.py" first "$@"
+dump context
+"$PYTHON" "$here/train.py" second "$@"
+dump choice
+"$PYTHON" "$here/train.py" third "$@"
+"$PYTHON" "$here/score.py" "$out" $sets | tee "$out/scores.txt"

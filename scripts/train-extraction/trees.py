@@ -8,31 +8,30 @@ import numpy as np
 
 from folds import FOLDS
 
+# One thread: with two, LightGBM spins for minutes as soon as another program has one of the cores.
 PARAMETERS = dict(objective="binary", learning_rate=0.1, num_leaves=16, min_data_in_leaf=40, feature_fraction=0.5,
                   bagging_fraction=0.8, bagging_freq=1, lambda_l2=5.0, max_bin=63, seed=11, deterministic=True,
-                  force_row_wise=True, num_threads=2, verbose=-1)
+                  force_row_wise=True, num_threads=1, verbose=-1)
 TREES = 100
 FORMAT = 1
 
 
-def fit(rows, labels, weights, trees=TREES, **changes):
-    used = np.flatnonzero(weights > 0)
-    data = lgb.Dataset(rows[used], labels[used], weight=weights[used], params={**PARAMETERS, **changes})
-    return lgb.train({**PARAMETERS, **changes}, data, trees)
-
-
-def out_of_fold(rows, labels, weights, folds, trees=TREES, **changes):
-    """-> a probability for every row from trees that saw no page of its domain"""
+def fit(rows, labels, weights, folds=None, trees=TREES, **changes):
+    """-> trees of all pages and, with folds, a probability for every row from trees that saw no page of its domain"""
     settings = {**PARAMETERS, **changes}
     used = np.flatnonzero(weights > 0)
     # Binned once: the bins of a feature hold nothing of the labels.
     data = lgb.Dataset(rows[used], labels[used], weight=weights[used], params=settings).construct()
+    model = lgb.train(settings, data, trees)
+    if folds is None:
+        return model
     p = np.zeros(len(labels), np.float32)
     for fold in range(FOLDS):
-        model = lgb.train(settings, data.subset(np.flatnonzero(folds[used] != fold)), trees)
         held = folds == fold
-        p[held] = model.predict(rows[held], num_threads=2)
-    return p
+        if held.any():
+            blind = lgb.train(settings, data.subset(np.flatnonzero(folds[used] != fold)), trees)
+            p[held] = blind.predict(rows[held], num_threads=1)
+    return model, p
 
 
 def shares(raw, pages):
@@ -65,7 +64,7 @@ def choice_out_of_fold(rows, labels, pages, used, folds, **settings):
         taught = np.flatnonzero(used & (folds != fold))
         held = folds == fold
         model = fit_choice(rows[taught], labels[taught], pages[taught], **settings)
-        p[held] = shares(model.predict(rows[held], num_threads=2), pages[held])
+        p[held] = shares(model.predict(rows[held], num_threads=1), pages[held])
     return p
 
 

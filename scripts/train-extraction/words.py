@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
 """Learns a weight for each word of texts and of class names; see README.md.
 
-  words.py OUT SET=DIR ... --to FILE      -> OUT/words.f32 (sums out of fold), FILE (word-weights.ts)
+  words.py OUT SET=DIR ...      -> OUT/words.f32 (sums out of fold), OUT/word-weights.ts
 
 A logistic regression over the buckets that OUT/words.u16 names, in the tables of src/extraction/classification/block-features.ts.
 """
-import argparse
 import base64
-from pathlib import Path
 
 import numpy as np
 import scipy.sparse as sparse
 from scipy.optimize import minimize
 
 from folds import FOLDS
-from sets import folds_of_blocks, label, load
+from sets import folds_of_blocks, load, weights_of_blocks
+from train import arguments
 
 # WORD_BUCKETS twice, then NAME_BUCKETS of each table of names.
 TABLES = [1 << 14, 1 << 14, 1 << 13, 1 << 13, 1 << 13]
@@ -71,14 +70,9 @@ def rounded(weights):
 
 
 def main():
-    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("out", type=Path)
-    ap.add_argument("sets", nargs="+", help="NAME=DIRECTORY")
-    ap.add_argument("--leave-out", choices=["system", "source"], default="system", help="of printed pages")
-    ap.add_argument("--to", type=Path, required=True)
-    a = ap.parse_args()
-    pages = load(a.out, dict(s.split("=", 1) for s in a.sets), a.leave_out)
-    labels, weights = label(pages)
+    a = arguments(__doc__)
+    pages, labels, parts = load(a.out)
+    weights = weights_of_blocks(pages, parts, "words", a.without)
     rows, folds = read(a.out), folds_of_blocks(pages)
     result = np.zeros((len(labels), len(TABLES) + 1), np.float32)
     for fold in range(FOLDS):
@@ -87,7 +81,8 @@ def main():
     result.tofile(a.out / "words.f32")
     scales, steps = in_bytes(fit(rows, labels, weights))
     text = base64.b64encode(scales.tobytes() + steps.tobytes()).decode()
-    a.to.write_text(f'// Written by scripts/train-extraction; not to be edited.\nexport const WORD_WEIGHTS =\n  "{text}";\n')
+    note = "// Written by scripts/train-extraction; not to be edited."
+    (a.out / "word-weights.ts").write_text(f'{note}\nexport const WORD_WEIGHTS =\n  "{text}";\n')
 
 
 if __name__ == "__main__":

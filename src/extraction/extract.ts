@@ -71,7 +71,7 @@ async function extractPage(
   const page = readPage(html);
   const base = baseOf(page.facts, url);
   const jsonLd = readJsonLd(page.facts);
-  const choice = chooseBlocks(page, url, choiceOptions(options));
+  const choice = chooseBlocks(page, choiceOptions(options));
   const { titleInContent, ...metadata } = readMetadata({ page, choice, jsonLd, url }, base);
   const context = { url, base, jsonLd, title: titleInContent, image: metadata.image, options };
   const extracted = await extractArticle(page, choice, { ...context, metadata });
@@ -161,7 +161,7 @@ type PageContent = {
 
 const renderContent = (page: ScannedPage, choice: Choice, context: RenderingContext): Promise<PageContent> =>
   renderWithSelectors(page, context, (rest) => {
-    const chosen = rest === page ? choice : chooseBlocks(rest, context.url, choiceOptions(context.options));
+    const chosen = rest === page ? choice : chooseBlocks(rest, choiceOptions(context.options));
     return renderPage(rest, chosen, context);
   });
 

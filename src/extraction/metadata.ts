@@ -1,6 +1,5 @@
 import { isRecord } from "../base/json.ts";
-import { type PageUrl, resolveHref } from "../urls/index.ts";
-import { declaredAddress } from "./classification/choose.ts";
+import { type PageUrl, parsePageUrl, resolveHref } from "../urls/index.ts";
 import { loadTrees, predict, type Trees } from "./classification/trees.ts";
 import { pixels } from "./links.ts";
 import { BYLINE_FEATURES, describeBylines, listsPeople } from "./metadata/byline.ts";
@@ -37,7 +36,7 @@ export function readMetadata(input: MetadataInput, base: PageUrl | null) {
   const { facts, meta, siteName, lang } = page;
   const titles = describeTitles(page);
   const titleHere = titleOf(page, titles);
-  const titleInContent = titleByPage(page, input.choice.contentType) ?? titleHere;
+  const titleInContent = titleByPage(page) ?? titleHere;
   // A heading that the content leaves out is not lost.
   const title = [titleHere, titleInContent].find((one) => (one?.headingIndex ?? -1) >= 0) ?? titleHere;
   const byline = chooseByline(describeBylines(page, titles.block), page.pageType);
@@ -72,11 +71,18 @@ export function readMetadata(input: MetadataInput, base: PageUrl | null) {
 const titleOf = (page: MetadataPage, { candidates, rows }: ReturnType<typeof describeTitles>) =>
   ownTitle(page, candidates, pickTitle(rows, 0));
 
+/** An address that names nothing. */
+const NO_ADDRESS = "https://site.example/tide-table";
+
+/** The address that a page gives itself wherever it stands. */
+const declaredAddress = ({ canonicalHref, meta }: PageFacts): string =>
+  parsePageUrl(canonicalHref ?? "") ?? parsePageUrl(meta.get("og:url") ?? "") ?? NO_ADDRESS;
+
 /** The title by what the page says alone; null where it is the one at this address. */
-function titleByPage(page: MetadataPage, pageType: PageType | null) {
+function titleByPage(page: MetadataPage) {
   const said = declaredAddress(page.facts);
-  if (said === page.url?.href && pageType === page.pageType) return null;
-  const alone = { ...page, url: new URL(said), pageType };
+  if (said === page.url?.href) return null;
+  const alone = { ...page, url: new URL(said) };
   return titleOf(alone, describeTitles(alone));
 }
 

@@ -1,12 +1,4 @@
-import { parsePageUrl } from "../../urls/index.ts";
-import {
-  ElementFlag,
-  type PageFacts,
-  type PageModel,
-  type ScannedPage,
-  Tag,
-  tagsNamed,
-} from "../page/page-model.ts";
+import { ElementFlag, type PageModel, type ScannedPage, Tag, tagsNamed } from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
 import { type BlockReason, type Favor, PAGE_TYPES, type PageType } from "../types.ts";
 import {
@@ -17,7 +9,6 @@ import {
 } from "./block-features.ts";
 import { BLOCK_TREES, CONFIDENCE_TREES, CONTEXT_TREES, TYPE_TREES } from "./block-trees.ts";
 import {
-  atAddress,
   CONTEXT_FEATURES,
   computeContextFeatures,
   computePageFeatures,
@@ -34,7 +25,7 @@ import { WORD_WEIGHTS } from "./word-weights.ts";
 export type Choice = Kept & {
   /** Null for a page without words, and for one that is all content. */
   readonly pageType: PageType | null;
-  /** The same by the address that the page gives itself, for what decides about content. */
+  /** The same, by the name that what decides about content asks for. */
   readonly contentType: PageType | null;
   /** 0–1: how likely the result is mostly right (F1 ≥ 0.8 in training); null where nothing was classified. */
   readonly confidence: number | null;
@@ -64,28 +55,14 @@ const readModels = () => ({
   words: decodeWordWeights(WORD_WEIGHTS),
 });
 
-/**
- * What is kept must not depend on where a page stands, so its types are predicted at these addresses, which name none:
- * one of the usual form in the training, for the trees, and a short one, which leaves manuals theirs, for the rules.
- */
-const USUAL_ADDRESS = "https://site.example/tides/11-tide-table-of-the-weir-1042";
-const SHORT_ADDRESS = "https://site.example/tide-table";
-
-/** The address that a page gives itself wherever it stands; one that names nothing where it gives none. */
-export const declaredAddress = ({ canonicalHref, meta }: PageFacts): string =>
-  parsePageUrl(canonicalHref ?? "") ?? parsePageUrl(meta.get("og:url") ?? "") ?? SHORT_ADDRESS;
-
 let models: ReturnType<typeof readModels> | null = null;
 
 /**
  * Chooses the content blocks of a page in two stages: first from each block and its place, then from what the first
- * stage says about everything around it. The trees come from scripts/train-extraction.
+ * stage says about everything around it. The trees come from scripts/train-extraction. What is kept must not depend on
+ * where a page stands, so they know no address.
  */
-export function chooseBlocks(
-  { model, facts }: ScannedPage,
-  url: string | null,
-  { favor, hasVerdicts }: ChoiceOptions,
-): Choice {
+export function chooseBlocks({ model, facts }: ScannedPage, { favor, hasVerdicts }: ChoiceOptions): Choice {
   models ??= readModels();
   const tree = buildPageTree(model);
   const unchosen = {
@@ -100,29 +77,26 @@ export function chooseBlocks(
   if (isBarePage(tree)) return { ...unchosen, blocks: tree.candidates, confidence: null };
   const rows = computeBlockFeatures(tree, facts);
   const first = predict(models.blocks, rows);
-  const { types } = models;
-  const page = computePageFeatures({ facts, url, rows, p: first });
-  const usualP = typesOf(types, atAddress(page, USUAL_ADDRESS));
-  const typeP = typesOf(types, atAddress(page, SHORT_ADDRESS));
+  const typeP = typesOf(models.types, computePageFeatures({ facts, rows, p: first }));
   const context = computeContextFeatures(tree, first, computeWordSums(tree, models.words));
-  const p = predict(models.context, withPageTypes(context, usualP));
+  const p = predict(models.context, withPageTypes(context, typeP));
   const kept = contentBlocks(tree, { p, typeP, favor });
-  const pageType = likeliestOf(typesOf(types, page));
-  const said = declaredAddress(facts);
+  const pageType = likeliestOf(typeP);
   const [confidence = 0] = predict(
     models.confidence,
-    computeChoiceFeatures({ tree, p, typeP: usualP, blocks: kept.blocks }),
+    computeChoiceFeatures({ tree, p, typeP, blocks: kept.blocks }),
   );
   return {
     ...kept,
     pageType,
-    contentType: said === url ? pageType : likeliestOf(typesOf(types, atAddress(page, said))),
+    contentType: pageType,
     confidence: Math.round(confidence * 100) / 100,
     verdicts: hasVerdicts ? verdictsOn(tree, { p, typeP, favor }) : null,
   };
 }
 
-function contentBlocks(tree: PageTree, judgement: Judgement, observe?: ChoiceObserver): Kept {
+/** Chooses among blocks whose probabilities are known, and those of the page types. */
+export function contentBlocks(tree: PageTree, judgement: Judgement, observe?: ChoiceObserver): Kept {
   const kept = keepBlocks(tree, judgement, observe);
   const likely = kept.blocks.length === 0 ? shortPageBlocks(tree) : kept.blocks;
   return { ...kept, blocks: withoutShortForms(tree.model, likely) };
@@ -177,7 +151,7 @@ function verdictsOn(tree: PageTree, judgement: Judgement): BlockVerdict[] {
 
 const FAVORS: readonly Favor[] = ["precision", "balanced", "recall"];
 
-const likeliestOf = (typeP: Float32Array): PageType | null =>
+export const likeliestOf = (typeP: Float32Array): PageType | null =>
   PAGE_TYPES[typeP.indexOf(Math.max(...typeP))] ?? null;
 
 function typesOf(types: readonly Trees[], features: Float32Array): Float32Array {

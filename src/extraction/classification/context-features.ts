@@ -244,29 +244,8 @@ function distanceToCore({ tree, core, element: own }: Context): number {
   return levels;
 }
 
-/** Matches words in addresses that all kinds of sites use for one type of page. */
-const ADDRESS_PATTERNS: readonly RegExp[] = [
-  /\/(?:products?|items?|p|dp|pd|itm|buy|shop)\/[^/]+/i,
-  /\/(?:forums?|threads?|topics?|viewtopic|showthread|questions?|discussions?|comments|t|r|community)\b/i,
-  /\/(?:docs?|documentation|reference|api|guides?|manual|wiki|learn|tutorials?|handbook|glossary|man)\b|^https?:\/\/(?:docs?|developers?|api|wiki|learn|help|support)\./i,
-  /\/(?:collections?|categor(?:y|ies)|c|cat|shop|store|catalog|departments?|browse)\b/i,
-  /\/(?:blogs?|news|articles?|posts?|stor(?:y|ies)|magazine|press|insights)\/|\/20\d\d\//i,
-  /\/(?:services?|solutions?|pricing|features?|about|contact|platform|company|careers)\b/i,
-  /\/(?:search|list|listings?|directory|tags?|archive|events?|jobs?|schedule|rankings?|top|best)\b/i,
-];
-
 const column = (name: string): number => BLOCK_FEATURES.indexOf(name);
 const HEADING_COLUMN = column("headingLevel");
-
-type Address = { readonly url: string | null; readonly path: string; readonly query: string };
-
-const OF_PATH: Readonly<Record<string, (address: Address) => number>> = {
-  pathDepth: ({ path }) => path.split("/").filter(Boolean).length,
-  pathLength: ({ path }) => path.length,
-  pathDashes: ({ path }) => path.split("-").length - 1,
-  pathDigits: ({ path }) => path.replace(/[^0-9]/g, "").length,
-  hasQuery: ({ query }) => flag(query !== ""),
-};
 
 const OWN = features<Page>({
   meanP: ({ p, all }) => meanOf(p, 0, all, 1),
@@ -283,7 +262,6 @@ const OWN = features<Page>({
     sum(all.map((words, index) => (p[index]! > 0.2 && p[index]! < 0.8 ? words : 0))) / Math.max(sum(all), 1),
   currency: ({ rows }) => sumOf(rows, column("currency")),
   years: ({ rows }) => sumOf(rows, column("years")),
-  ...OF_PATH,
   isProductMeta: ({ type, facts }) => flag(/product/i.test(type) || facts.meta.has("product:price:amount")),
   isWebsiteMeta: ({ type }) => flag(/website/i.test(type)),
 });
@@ -300,16 +278,8 @@ const NAME_COUNT = GROUP_COUNT + STRUCTURE_COUNT;
 const NEAR_LEVELS = 5;
 const WIDTH_OF_BLOCK = BLOCK_FEATURES.length;
 
-const OF_URL = Object.fromEntries(
-  ADDRESS_PATTERNS.map((pattern, index) => [
-    `address${index}`,
-    ({ url }: Address) => flag(pattern.test(url ?? "")),
-  ]),
-);
-
 const OF_PAGE = joined<Page>(
   OWN,
-  features<Page>(OF_URL),
   ...AVERAGED.map((name) =>
     features<Page>({
       [`kept.${name}`]: ({ rows, kept }) => meanOf(rows, column(name), kept),
@@ -328,7 +298,6 @@ export const PAGE_FEATURES = OF_PAGE.names;
 /** The input of a page's features. */
 type PageEvidence = {
   readonly facts: PageFacts;
-  readonly url: string | null;
   /** The rows of the block features, and the probability of each block. */
   readonly rows: Float32Array;
   readonly p: Float32Array;
@@ -338,32 +307,14 @@ type PageEvidence = {
 export const computePageFeatures = (evidence: PageEvidence): Float32Array =>
   rowsOf(OF_PAGE, [describe(evidence)]);
 
-const ADDRESS_COLUMNS = Object.entries({ ...OF_PATH, ...OF_URL }).map(
-  ([name, read]) => [PAGE_FEATURES.indexOf(name), read] as const,
-);
-
-/** The features of the same page at another address. */
-export function atAddress(features: Float32Array, url: string): Float32Array {
-  const moved = features.slice();
-  const address = addressOf(url);
-  for (const [column, read] of ADDRESS_COLUMNS) moved[column] = read(address);
-  return moved;
-}
-
-function addressOf(url: string | null): Address {
-  const parsed = URL.parse(url ?? "");
-  return { url, path: parsed?.pathname ?? "", query: parsed?.search ?? "" };
-}
-
 type Page = ReturnType<typeof describe>;
 
 /** Adds up the words of each block, of the page and of its likely content. */
 function describe(evidence: PageEvidence) {
-  const { facts, url, rows, p } = evidence;
+  const { facts, rows, p } = evidence;
   const all = Float32Array.from(p, (_, index) => rows[index * WIDTH_OF_BLOCK]!);
   return {
     ...evidence,
-    ...addressOf(url),
     ...plateauOf(p, all),
     all,
     kept: all.map((words, index) => (p[index]! > 0.5 ? words : 0)),

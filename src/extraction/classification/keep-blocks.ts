@@ -48,7 +48,7 @@ const ARTICLE = PAGE_TYPES.indexOf("article");
  */
 const SURELY_NOT_CONTENT = 0.02;
 const SURELY_ARTICLE = 0.85;
-const DOUBTFUL_IN_ARTICLES = 0.3;
+const DOUBTFUL_IN_ARTICLES = 0.18;
 /** When fewer words are chosen, they only introduce the rest of the page, such as the list of an index. */
 const FEW_WORDS = 50;
 const REMARK_CLASS =
@@ -119,8 +119,10 @@ const hasRegion = ({ region }: Draft): boolean => region !== null;
 /** In documentation and on pages of services, a form or a pointer is part of what the page is for. */
 const isUsed = ({ typeP }: Draft): boolean =>
   typeP[DOCUMENTATION]! > LIKELY_DOCUMENTATION || typeP[SERVICE]! >= LIKELY_SERVICE;
-const isList = ({ typeP }: Draft): boolean =>
-  LISTS.reduce((sum, type) => sum + typeP[type]!, 0) >= LIKELY_LIST;
+const isList = ({ typeP }: Draft): boolean => {
+  const list = LISTS.reduce((sum, type) => sum + typeP[type]!, 0);
+  return list >= LIKELY_LIST && list >= typeP[ARTICLE]! + typeP[DOCUMENTATION]!;
+};
 
 /** How the blocks of a page are chosen, in this order. */
 const STEPS: readonly Step[] = [

@@ -32,7 +32,7 @@ export type MetadataPage = {
 /** The input that the metadata of a page is read from. */
 export type MetadataInput = {
   readonly page: ScannedPage;
-  readonly choice: Pick<Choice, "blocks" | "pageType" | "contentType">;
+  readonly choice: Pick<Choice, "blocks" | "pageType">;
   readonly jsonLd: readonly JsonLdObject[];
   readonly url: string | null;
 };
