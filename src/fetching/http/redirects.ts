@@ -133,7 +133,7 @@ async function firstThatConnects<T>(count: number, send: (index: number) => Prom
 function headersFor(options: FollowOptions, url: URL, hasLeftOrigin: boolean): Record<string, string> {
   const { anywhere, sameOrigin } = options.headers;
   const headers: Record<string, string> = hasLeftOrigin ? { ...anywhere } : { ...anywhere, ...sameOrigin };
-  const cookie = options.cookies.headerFor(url);
-  if (cookie !== null) headers.cookie = headers.cookie ? `${headers.cookie}; ${cookie}` : cookie;
-  return headers;
+  const { cookie: given, ...others } = headers;
+  const cookie = options.cookies.headerFor(url, given);
+  return cookie === null ? others : { ...others, cookie };
 }
