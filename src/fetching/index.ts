@@ -40,6 +40,7 @@ export {
   crawlDelayMs,
   createRobotsCache,
   DEFAULT_ROBOTS_TIMES,
+  groupName,
   isAllowed,
   type RobotsAnswer,
   type RobotsCache,

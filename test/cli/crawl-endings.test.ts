@@ -3,6 +3,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BINARY, cleanEnvironment, runShell } from "../support/binary.ts";
 import { crawlDirectory, crawlOnce, pathsOf, readCrawl } from "../support/crawl-run.ts";
+import { page as crawlSitePage, serveCrawlSite } from "../support/crawl-site.ts";
 import type { ManifestFile } from "../support/crawling.ts";
 import { crawlPage, type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -31,6 +32,28 @@ function expectWhole(manifest: ManifestFile | null): void {
   expect(results.length).toBe(total_pages);
   expect(results.filter(({ status }) => status === "success").length).toBe(successful);
 }
+
+describe("a host that makes the crawl wait", () => {
+  test.each([
+    ["its robots.txt asks for this Crawl-delay", { "/robots.txt": "User-agent: *\nCrawl-delay: 60\n" }, "0"],
+    ["requests to a host are this far apart", {}, "30"],
+  ])("says once why: %s", async (why, files, rateLimit) => {
+    await using site = serveCrawlSite({
+      "/": crawlSitePage("Home", ["/a", "/b"]),
+      "/a": "a",
+      "/b": "b",
+      ...files,
+    });
+    await using directory = await crawlDirectory();
+    const words = [`${site.origin}/`, "--rate-limit", rateLimit, "--output-dir", "out"];
+    const { child, stderr } = startCrawl(words, directory.path);
+    await untilTrue(() => site.visits.length > 0);
+    await Bun.sleep(1500);
+    child.kill("SIGTERM");
+    const said = await stderr;
+    expect(said.split(why).length).toBe(2);
+  });
+});
 
 describe("a crawl that is interrupted", () => {
   test.each(["SIGINT", "SIGTERM"] as const)("by %s leaves a manifest, and goes on later", async (signal) => {
