@@ -58,9 +58,8 @@ export function createCrawlReport(parts: CrawlReportParts) {
       if (event.kind === "started") doneBefore = triedPages(event.progress);
       if (event.kind === "page") {
         hasPages = true;
-        const { error } = event.outcome;
         if (isReadAnew(event.outcome)) unmatched = unmatchedOn(event.outcome, unmatched ?? parts.excluded);
-        if (error && !examples.has(error.code)) examples.set(error.code, error.message);
+        keepExample(examples, event.outcome);
       }
       if (event.kind === "notice") {
         tellNotice(event.notice, waiting, parts);
@@ -94,6 +93,10 @@ export function createCrawlReport(parts: CrawlReportParts) {
       screen[Symbol.dispose]();
     },
   };
+}
+
+function keepExample(examples: Map<string, string>, { error }: PageOutcome): void {
+  if (error && !examples.has(error.code)) examples.set(error.code, error.message);
 }
 
 /** Whether a page says anything about selectors: one that was not read again does not. */
