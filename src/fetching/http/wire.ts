@@ -129,6 +129,7 @@ type CheckHead = (head: Uint8Array) => void;
 /**
  * Reads the whole body, decompressed.
  * @param checkHead called for long bodies that are not compressed
+ * @param warn told of what the answer says wrongly of its body
  * @returns null when it is longer than `maxBytes`, on the wire or decompressed
  * @throws the error of the connection or the decompression, and what `checkHead` throws
  */
@@ -136,6 +137,7 @@ export async function readBody(
   wire: WireResponse,
   maxBytes: number,
   checkHead: CheckHead | null = null,
+  warn: (warning: string) => void = () => {},
 ): Promise<Uint8Array | null> {
   const isPlain = parseContentCodings(wire.headers.get("content-encoding"))?.length === 0;
   const received = await readWire(wire, maxBytes, isPlain ? checkHead : null);
@@ -143,6 +145,10 @@ export async function readBody(
   const codings = codingsOf(wire);
   let bytes: Uint8Array = received;
   for (const coding of codings) {
+    if (isMislabelled(bytes, coding)) {
+      warn("The body is not compressed, though its Content-Encoding says gzip");
+      continue;
+    }
     const inflated = await inflate(bytes, coding, maxBytes);
     if (inflated === null) return null;
     bytes = inflated;
@@ -279,8 +285,57 @@ async function inflate(
     );
   } catch (error) {
     if (systemCode(error) === "ERR_BUFFER_TOO_LARGE") return null;
-    throw error;
+    if (coding !== "gzip") throw error;
+    const whole = unzipMembers(bytes, maxBytes);
+    if (whole === "damaged") throw error;
+    return whole;
   }
+}
+
+/** Servers label error pages and files gzip that they did not compress; programs that know gzip read them. */
+const isMislabelled = (bytes: Uint8Array, coding: ContentCoding): boolean =>
+  coding === "gzip" && bytes.length > 1 && !(bytes[0] === 0x1f && bytes[1] === 0x8b);
+
+/** Lengths of a member's fixed header and of its trailer, in bytes (RFC 1952, 2.3). */
+const GZIP_HEADER = 10;
+const GZIP_TRAILER = 8;
+
+/**
+ * Decompresses gzip whose last trailer is missing, or that other bytes follow, as browsers do. Each member must be
+ * complete, so half a page never passes for a whole one.
+ */
+function unzipMembers(bytes: Uint8Array, maxBytes: number): Uint8Array | null | "damaged" {
+  const pieces: Uint8Array[] = [];
+  let total = 0;
+  let at = 0;
+  try {
+    while (at === 0 || (bytes[at] === 0x1f && bytes[at + 1] === 0x8b)) {
+      const start = at + gzipHeaderLength(bytes.subarray(at));
+      const options = { info: true, maxOutputLength: Math.max(1, maxBytes - total) };
+      const { buffer, engine } = zlib.inflateRawSync(bytes.subarray(start), options) as unknown as Inflated;
+      const end = start + engine.bytesWritten;
+      const isChecked = end + GZIP_TRAILER <= bytes.length;
+      if (isChecked && Buffer.from(bytes).readUInt32LE(end) !== zlib.crc32(buffer)) return "damaged";
+      pieces.push(buffer);
+      total += buffer.length;
+      if (total > maxBytes) return null;
+      at = end + GZIP_TRAILER;
+    }
+    return concat(pieces, total);
+  } catch (error) {
+    return systemCode(error) === "ERR_BUFFER_TOO_LARGE" ? null : "damaged";
+  }
+}
+
+/** What `info` makes of the result, which its types do not say. */
+type Inflated = { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
+
+function gzipHeaderLength(bytes: Uint8Array): number {
+  const flags = bytes[3] ?? 0;
+  let length = GZIP_HEADER;
+  if (flags & 4) length += 2 + (bytes[length] ?? 0) + 256 * (bytes[length + 1] ?? 0);
+  for (const hasText of [flags & 8, flags & 16]) if (hasText) length = bytes.indexOf(0, length) + 1;
+  return flags & 2 ? length + 2 : length;
 }
 
 type Bounds = { readonly maxOutputLength: number };
@@ -318,6 +373,10 @@ export async function* inflateStream(
 ): AsyncGenerator<Uint8Array> {
   const [first, rest] = await takeFirst(source);
   if (!first) return;
+  if (isMislabelled(first, coding)) {
+    yield* rest;
+    return;
+  }
   const input = Readable.from(rest);
   const output = decoderOf(coding, first).stream();
   input.on("error", (error) => output.destroy(error));
