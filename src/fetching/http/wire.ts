@@ -3,6 +3,7 @@ import { rootCertificates } from "node:tls";
 import zlib from "node:zlib";
 import { Failure } from "../../base/failure.ts";
 import { systemCode } from "../../base/system-error.ts";
+import { type AuthorityPlaces, trustedAuthorities } from "./authorities.ts";
 
 /** One request, either to one checked address or through a proxy. Redirects are not followed. */
 export type WireRequest = {
@@ -56,6 +57,8 @@ export type Connect = {
 export type ConnectOptions = {
   /** Trusted certificates in PEM, in addition to the runtime's own. */
   readonly extraCertificates: readonly string[];
+  /** The machine's own authorities, read when an authority is not among the built-in ones; null leaves them out. */
+  readonly authorityPlaces: AuthorityPlaces | null;
 };
 
 /**
@@ -65,40 +68,61 @@ export type ConnectOptions = {
  */
 export function createBunConnect(options: ConnectOptions): Connect {
   // A list of authorities replaces the built-in one, so it must contain the built-in ones too.
-  const authorities =
+  let authorities: string[] | undefined =
     options.extraCertificates.length > 0 ? [...rootCertificates, ...options.extraCertificates] : undefined;
+  let isComplete = options.authorityPlaces === null;
+  // Reading all authorities takes 80 ms, which only a server with an unknown one is worth. Nothing was sent to it yet.
   const request = async (wire: WireRequest): Promise<WireResponse> => {
-    const { route, url } = wire;
-    const init: BunFetchRequestInit = {
-      headers: wire.headers,
-      redirect: "manual",
-      signal: wire.signal,
-      ...(wire.body === undefined ? {} : { method: "POST", body: wire.body }),
-      // Bun decompresses a whole network chunk ahead of the reader: a bomb of 800 bytes took 300 MB with a
-      // limit of 20 MB. Our own decompression stops at the limit.
-      decompress: false,
-    };
-    if (route.kind === "proxy") {
-      const headers: Record<string, string> = {};
-      if (route.authorization !== null) headers["proxy-authorization"] = route.authorization;
-      const response = await fetch(url.href, {
-        ...init,
-        proxy: { url: route.proxyUrl, headers },
-        ...(authorities ? { tls: { ca: authorities } } : {}),
-      });
-      return toWireResponse(response);
+    const used = authorities;
+    try {
+      return await send(wire, used);
+    } catch (error) {
+      if (!UNKNOWN_AUTHORITY.has(systemCode(error) ?? "")) throw error;
+      if (!isComplete && options.authorityPlaces !== null)
+        authorities = [...trustedAuthorities(options.authorityPlaces), ...options.extraCertificates];
+      isComplete = true;
+      if (authorities === used) throw error;
+      return await send(wire, authorities);
     }
-    const tls = authorities ? { serverName: route.host, ca: authorities } : { serverName: route.host };
-    const response = await fetch(pinned(url, route.address), {
-      ...init,
-      // Otherwise the proxy variables of the environment would lead the request away from the checked address.
-      proxy: NO_PROXY,
-      headers: { ...wire.headers, host: url.host },
-      ...(url.protocol === "https:" ? { tls } : {}),
-    });
-    return toWireResponse(response);
   };
   return { request, acceptEncoding: "gzip, deflate, br, zstd", close: async () => {} };
+}
+
+const UNKNOWN_AUTHORITY = new Set(
+  `DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE
+   UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY`.split(/\s+/),
+);
+
+async function send(wire: WireRequest, authorities: string[] | undefined): Promise<WireResponse> {
+  const { route, url } = wire;
+  const init: BunFetchRequestInit = {
+    headers: wire.headers,
+    redirect: "manual",
+    signal: wire.signal,
+    ...(wire.body === undefined ? {} : { method: "POST", body: wire.body }),
+    // Bun decompresses a whole network chunk ahead of the reader: a bomb of 800 bytes took 300 MB with a
+    // limit of 20 MB. Our own decompression stops at the limit.
+    decompress: false,
+  };
+  if (route.kind === "proxy") {
+    const headers: Record<string, string> = {};
+    if (route.authorization !== null) headers["proxy-authorization"] = route.authorization;
+    const response = await fetch(url.href, {
+      ...init,
+      proxy: { url: route.proxyUrl, headers },
+      ...(authorities ? { tls: { ca: authorities } } : {}),
+    });
+    return toWireResponse(response);
+  }
+  const tls = authorities ? { serverName: route.host, ca: authorities } : { serverName: route.host };
+  const response = await fetch(pinned(url, route.address), {
+    ...init,
+    // Otherwise the proxy variables of the environment would lead the request away from the checked address.
+    proxy: NO_PROXY,
+    headers: { ...wire.headers, host: url.host },
+    ...(url.protocol === "https:" ? { tls } : {}),
+  });
+  return toWireResponse(response);
 }
 
 const toWireResponse = (response: Response): WireResponse => ({

@@ -1,10 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { type HttpFetcher, systemClock } from "../../../src/fetching/index.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 import { reply, startFaultySite } from "../../support/faulty-site.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { startRawServer } from "../../support/raw-server.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 import { failureOf, pageUrl, tableResolver, testFetcher } from "../../support/test-fetcher.ts";
 
 const site = forAllTests(await startFaultySite());
@@ -410,6 +413,27 @@ describe("TLS", () => {
     expect((await failureOf(fetcher.fetch(pageUrl(`${named.origin}/page`))))?.message).toContain(
       "another name",
     );
+  });
+
+  test("the machine's authorities are trusted, and no request is sent before that", async () => {
+    await using own = await startFaultySite({ tls: good });
+    using place = temporaryDirectory();
+    const file = join(place.path, "own.pem");
+    await writeFile(file, `-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${good.cert}`);
+    const url = pageUrl(`https://good.test:${own.port}/page`);
+    for (const places of [
+      { file, directory: null },
+      { file: null, directory: place.path },
+    ]) {
+      const pages = testFetcher({ resolve, authorityPlaces: places });
+      const both = await Promise.all([pages.fetch(url), pages.fetch(url)]);
+      expect(both.map(({ status, tries }) => [status, tries])).toEqual([
+        [200, 1],
+        [200, 1],
+      ]);
+    }
+    expect(own.requests.length).toBe(4);
+    expect((await failureOf(testFetcher({ resolve }).fetch(url)))?.code).toBe("network");
   });
 
   test("an untrusted certificate is refused without another try", async () => {

@@ -264,6 +264,7 @@ export function readNetwork(typed: Typed, hasPerson: () => boolean): NetworkOpti
     waitFor: optionValue.text(typed, "wait-for"),
     scrolls: typed.has("scroll"),
     loadsMedia: typed.has("load-media"),
+    trustsSystem: !typed.has("no-system-ca"),
   };
 }
 
