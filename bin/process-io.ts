@@ -21,8 +21,11 @@ export function processIo(): ProcessIo {
     });
   }
   const end = (): void => controller.abort();
-  const readers = new Set<() => void>();
   let isHearing = false;
+  // A closed terminal or an ended session: the work cleans up, however often the signal comes.
+  if (!ignoresHangups()) process.on("SIGHUP", () => void (isHearing || end()));
+  if (process.pid === 1) void import("./reap-orphans.ts").then(({ reapOrphans }) => reapOrphans());
+  const readers = new Set<() => void>();
   const reload = (): void => {
     for (const read of readers) read();
   };
@@ -102,6 +105,16 @@ class OutputStream<Written> {
 
   get identity(): FileIdentity | null {
     return statsOf(this.#descriptor);
+  }
+}
+
+/** Whether the program was started to outlive its session, as by nohup; where nobody can tell, SIGHUP stays as it is. */
+function ignoresHangups(): boolean {
+  try {
+    const mask = /^SigIgn:\s*([0-9a-f]+)/m.exec(readFileSync("/proc/self/status", "latin1"))?.[1] ?? "1";
+    return (Number.parseInt(mask.slice(-1), 16) & 1) === 1;
+  } catch {
+    return true;
   }
 }
 

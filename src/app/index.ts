@@ -11,6 +11,7 @@ export {
   type Postgres,
 } from "./database.ts";
 export {
+  authorityPlacesOf,
   DEFAULT_NETWORK,
   type NetworkOptions,
   type Person,

@@ -55,6 +55,8 @@ export type NetworkOptions = {
   readonly scrolls: boolean;
   /** Whether a browser loads images, fonts and media. */
   readonly loadsMedia: boolean;
+  /** Whether the authorities of the machine are trusted where the settings trust them. */
+  readonly trustsSystem: boolean;
 };
 
 /** One page that a caller asks for. */
@@ -88,6 +90,7 @@ export const DEFAULT_NETWORK: NetworkOptions = {
   waitFor: null,
   scrolls: false,
   loadsMedia: false,
+  trustsSystem: true,
 };
 
 /** The person at the program, who may log in or solve what a page asks. */
@@ -147,7 +150,12 @@ export function openNetwork(network: NetworkOptions, parts: NetworkParts): OpenN
     log,
   };
   const http = keepingSession(
-    createHttpFetcher({ ...shared, cookies: session.cookies, acceptMarkdown: parts.acceptMarkdown }),
+    createHttpFetcher({
+      ...shared,
+      cookies: session.cookies,
+      acceptMarkdown: parts.acceptMarkdown,
+      authorityPlaces: authorityPlacesOf(settings, network),
+    }),
     session,
   );
   const browser = preference === "http_only" ? null : browserFor(network, { ...parts, ...shared, session });
@@ -165,6 +173,12 @@ export function openNetwork(network: NetworkOptions, parts: NetworkParts): OpenN
     },
   };
 }
+
+/** Where the machine keeps its authorities; null where they are left out. */
+export const authorityPlacesOf = (settings: Settings, { trustsSystem } = DEFAULT_NETWORK) =>
+  trustsSystem && settings.systemAuthorities
+    ? { file: settings.certificateFile, directory: settings.certificateDirectory }
+    : null;
 
 /** Which fetcher goes first: the caller's choice, else what its options need, else the setting. */
 export function preferenceOf(network: NetworkOptions, settings: Settings): FetcherPreference {
@@ -312,6 +326,7 @@ export function networkEcho(
     waitFor: { wait_for: network.waitFor },
     scrolls: { scroll: network.scrolls },
     loadsMedia: { load_media: network.loadsMedia },
+    trustsSystem: {},
   } satisfies Record<keyof NetworkOptions, Readonly<Record<string, unknown>>>;
   return Object.assign(settings === null ? {} : { egress: settings.egress }, ...Object.values(shown));
 }

@@ -101,7 +101,7 @@ export class CrawlRun {
     this.#parts = {
       ...deps,
       plan,
-      politeness: new Politeness(plan, deps),
+      politeness: new Politeness(plan, { ...deps, onNotice: (notice) => this.#notice(notice) }),
       errorPages: createErrorPages(),
       renderings: new Renderings(),
       scope: createScope(plan, Date.parse(deps.frontier.crawl.startedAt)),

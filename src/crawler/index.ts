@@ -69,6 +69,7 @@ export type {
   OutputPlace,
   PageOutcome,
   PageSink,
+  PauseReason,
   PlannedPage,
   PreviewOptions,
   ReadSitemaps,

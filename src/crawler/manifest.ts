@@ -217,6 +217,7 @@ export function logNotice(notice: CrawlNotice, log: Log): void {
   } else if (kind === "sitemap_read") {
     log.info("sitemap read", { url: notice.sitemap, pages: notice.pageCount });
   } else {
-    log.info("host paused", { host: notice.host, until: new Date(notice.untilMs).toISOString() });
+    const { host, untilMs, reason } = notice;
+    log.info("host paused", { host, until: new Date(untilMs).toISOString(), reason });
   }
 }

@@ -1,8 +1,10 @@
 import { Failure } from "../base/failure.ts";
+import type { Log } from "../base/log.ts";
 import {
   backOffDelayMs,
   type Clock,
   crawlDelayMs,
+  groupName,
   isAllowed,
   type RobotsCache,
   type RobotsRules,
@@ -13,7 +15,7 @@ import { MAX_PAUSE_MS } from "./frontier/schema.ts";
 import type { HostSlots, HostTurn } from "./host-slots.ts";
 import type { CrawlPlan } from "./plan.ts";
 import type { Scope } from "./scope.ts";
-import type { SkipReason } from "./types.ts";
+import type { CrawlNotice, SkipReason } from "./types.ts";
 
 export type PolitenessParts = {
   readonly slots: HostSlots;
@@ -22,7 +24,12 @@ export type PolitenessParts = {
   readonly robots: RobotsCache;
   readonly userAgent: string;
   readonly clock: Clock;
+  readonly log: Log;
+  readonly onNotice?: ((notice: CrawlNotice) => void) | undefined;
 };
+
+/** After this time a person wonders why nothing happens. */
+export const LONG_WAIT_MS = 10_000;
 
 /** The maximum number of hosts whose Crawl-delay or pace is kept; the oldest is dropped first. */
 const MAX_HOSTS = 10_000;
@@ -37,6 +44,8 @@ export class Politeness {
   readonly #paces: HostPaces;
   /** The delays that robots.txt files ask for, by host, in ms. */
   readonly #robotsDelays = new Map<string, number>();
+  /** The hosts whose group of robots.txt, or whose long wait, was told. */
+  readonly #told = new Set<string>();
 
   constructor(plan: CrawlPlan, parts: PolitenessParts) {
     this.#plan = plan;
@@ -67,6 +76,10 @@ export class Politeness {
     });
     const robotsDelayMs = crawlDelayMs(rules, userAgent) ?? 0;
     if (robotsDelayMs > 0) this.#keepRobotsDelay(hostOf(url), robotsDelayMs);
+    const host = hostOf(url);
+    const group = groupName(rules, userAgent);
+    if (this.#isNews(`group ${host}`))
+      this.#parts.log.info("robots.txt read", { host, group: group ?? "none" });
     return rules;
   }
 
@@ -86,12 +99,32 @@ export class Politeness {
   }
 
   /** Returns how long the host rests before its next request, in ms; see `HostSlots.restMs`. */
-  restMs(host: string): Promise<number> {
-    return this.#parts.slots.restMs(host, this.delayMs(host));
+  async restMs(host: string): Promise<number> {
+    const restMs = await this.#parts.slots.restMs(host, this.delayMs(host));
+    this.#tellWait(host, restMs);
+    return restMs;
   }
 
-  takeTurn(host: string, signal: AbortSignal): Promise<HostTurn> {
-    return this.#parts.slots.take(host, { delayMs: this.delayMs(host), signal });
+  async takeTurn(host: string, signal: AbortSignal): Promise<HostTurn> {
+    const delayMs = this.delayMs(host);
+    if (delayMs >= LONG_WAIT_MS) await this.restMs(host);
+    return await this.#parts.slots.take(host, { delayMs, signal });
+  }
+
+  /** Says once a host why nothing is asked of it for long. */
+  #tellWait(host: string, waitMs: number): void {
+    if (waitMs < LONG_WAIT_MS || !this.#isNews(`wait ${host}`)) return;
+    const delayMs = this.delayMs(host);
+    const isRobots = (this.#robotsDelays.get(host) ?? 0) === delayMs;
+    const reason = delayMs < LONG_WAIT_MS ? "errors" : isRobots ? "crawl_delay" : "rate_limit";
+    this.#parts.onNotice?.({ kind: "host_paused", host, untilMs: Date.now() + waitMs, reason });
+  }
+
+  #isNews(what: string): boolean {
+    if (this.#told.has(what)) return false;
+    if (this.#told.size >= MAX_HOSTS) this.#told.clear();
+    this.#told.add(what);
+    return true;
   }
 
   /** Takes a turn, or returns how long the host rests, in ms, when that is more than a page should wait for. */

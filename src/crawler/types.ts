@@ -134,13 +134,21 @@ export type CrawlEvent =
       readonly outcomes: () => AsyncIterable<PageOutcome>;
     };
 
+/** Why a host waits: its answer names a time, or says that it cannot answer now; its robots.txt; this crawl's own pace. */
+export type PauseReason = "retry_after" | "errors" | "crawl_delay" | "rate_limit";
+
 /** Something that a person should know while a crawl runs. */
 export type CrawlNotice =
   | { readonly kind: "low_disk"; readonly directory: string; readonly freeBytes: number }
   /** The plan ignores robots.txt. */
   | { readonly kind: "robots_ignored" }
-  /** The host asked for a pause until this time (ms since 1970). */
-  | { readonly kind: "host_paused"; readonly host: string; readonly untilMs: number }
+  /** No page of the host is requested until this time (ms since 1970). */
+  | {
+      readonly kind: "host_paused";
+      readonly host: string;
+      readonly untilMs: number;
+      readonly reason: PauseReason;
+    }
   | { readonly kind: "sitemap_read"; readonly sitemap: string; readonly pageCount: number }
   | { readonly kind: "sitemap_failed"; readonly sitemap: string; readonly failure: FailureRecord };
 

@@ -30,7 +30,7 @@ import type { Page } from "../pages/index.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { ClaimedPage, Frontier, KnownPage, NextTry, Settlement } from "./frontier/frontier.ts";
 import type { CrawlPlan } from "./plan.ts";
-import { PATIENCE_MS, PageGate, type Politeness } from "./politeness.ts";
+import { LONG_WAIT_MS, PATIENCE_MS, PageGate, type Politeness } from "./politeness.ts";
 import type { Scope } from "./scope.ts";
 import type {
   CrawlNotice,
@@ -350,8 +350,10 @@ async function afterRefusal(attempt: Attempt, answer: FetchedPage): Promise<Verd
   if (isPause) {
     const refusal = { askedAt: gate.askedAt, retryAfterMs };
     waitMs = await politeness.pauseHost(host, refusal, attempt.signal);
-    parts.onNotice({ kind: "host_paused", host, untilMs: Date.now() + waitMs });
   }
+  const reason = retryAfterMs === null ? "errors" : "retry_after";
+  if (isPause || waitMs >= LONG_WAIT_MS)
+    parts.onNotice({ kind: "host_paused", host, untilMs: Date.now() + waitMs, reason });
   const isOpen = politeness.closedMs(page.host) === 0;
   const again = page.tries + 1 < parts.tries && isOpen ? tryAgain(attempt, waitMs) : null;
   if (again) return again;

@@ -24,6 +24,7 @@ export {
   parseProxyBypass,
   readProxyEnvironment,
 } from "./egress/proxy.ts";
+export { authorityFiles } from "./http/authorities.ts";
 export { createHttpFetcher, type HttpFetcher } from "./http/fetcher.ts";
 export { unpackGzipFile } from "./http/read-answer.ts";
 export { PRODUCT_TOKEN, productUserAgent, randomUserAgent } from "./http/request-headers.ts";
@@ -40,6 +41,7 @@ export {
   crawlDelayMs,
   createRobotsCache,
   DEFAULT_ROBOTS_TIMES,
+  groupName,
   isAllowed,
   type RobotsAnswer,
   type RobotsCache,

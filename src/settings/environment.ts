@@ -245,6 +245,13 @@ export const VARIABLES = {
   allowCallerProxy: setting("ARTICLE_EXTRACTOR_ALLOW_CALLER_PROXY", boolean, false).means(
     "whether requests over HTTP may name a proxy, or hosts that skip it, where these settings or variables name one",
   ),
+  certificateFile: optionalText("SSL_CERT_FILE").means(
+    "file of certificate authorities in PEM that are trusted too",
+  ),
+  certificateDirectory: optionalText("SSL_CERT_DIR").means("directories of such files, separated by colons"),
+  systemAuthorities: setting("ARTICLE_EXTRACTOR_SYSTEM_CA", boolean, true).means(
+    "whether the machine's own authorities, and those two, are trusted beside the built-in ones",
+  ),
   timeoutSeconds: setting("ARTICLE_EXTRACTOR_TIMEOUT", decimal(0.001, 3600), 30).means(
     "longest wait for one request, in seconds",
   ),

@@ -3,6 +3,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { BINARY, cleanEnvironment, runShell } from "../support/binary.ts";
 import { crawlDirectory, crawlOnce, pathsOf, readCrawl } from "../support/crawl-run.ts";
+import { page as crawlSitePage, serveCrawlSite } from "../support/crawl-site.ts";
 import type { ManifestFile } from "../support/crawling.ts";
 import { crawlPage, type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -32,31 +33,56 @@ function expectWhole(manifest: ManifestFile | null): void {
   expect(results.filter(({ status }) => status === "success").length).toBe(successful);
 }
 
-describe("a crawl that is interrupted", () => {
-  test.each(["SIGINT", "SIGTERM"] as const)("by %s leaves a manifest, and goes on later", async (signal) => {
-    await using site = serveNumberedSite({ pages: 60, answerMs: 30 });
+describe("a host that makes the crawl wait", () => {
+  test.each([
+    ["its robots.txt asks for this Crawl-delay", { "/robots.txt": "User-agent: *\nCrawl-delay: 60\n" }, "0"],
+    ["requests to a host are this far apart", {}, "30"],
+  ])("says once why: %s", async (why, files, rateLimit) => {
+    await using site = serveCrawlSite({
+      "/": crawlSitePage("Home", ["/a", "/b"]),
+      "/a": "a",
+      "/b": "b",
+      ...files,
+    });
     await using directory = await crawlDirectory();
-    const words = [`${site.origin}/`, "--rate-limit", "0", "--concurrency", "3", "--output-dir", "out"];
+    const words = [`${site.origin}/`, "--rate-limit", rateLimit, "--output-dir", "out"];
     const { child, stderr } = startCrawl(words, directory.path);
-    await untilVisits(site, 15);
-    child.kill(signal);
-    expect(await child.exited).toBe(130);
-    expect(await stderr).toMatch(
-      /^warning: stopping; .*\nstopped after .* of .*; the same command goes on from here\n[\s\S]*error: interrupted\n$/,
-    );
-    const partial = await readCrawl(directory.output);
-    expectWhole(partial.manifest);
-    expect(partial.files.length).toBe(partial.manifest?.successful ?? -1);
-    expect(partial.files.length).toBeGreaterThan(0);
-    expect(partial.files.length).toBeLessThan(60);
-
-    const rest = await directory.crawl([`${site.origin}/`, "--concurrency", "3"]);
-    expect([rest.exitCode, rest.files.length, rest.manifest?.successful]).toEqual([0, 60, 60]);
-    expectWhole(rest.manifest);
-    expect(rest.stderr).toContain(`crawled 60 pages (${partial.manifest?.successful} of them before) in `);
-    // Robots.txt twice, and again only what was under way: three fetches, two pages waiting for the worker.
-    expect(site.visits.length).toBeLessThanOrEqual(60 + 2 + 3 + 2);
+    await untilTrue(() => site.visits.length > 0);
+    await Bun.sleep(1500);
+    child.kill("SIGTERM");
+    const said = await stderr;
+    expect(said.split(why).length).toBe(2);
   });
+});
+
+describe("a crawl that is interrupted", () => {
+  test.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "by %s leaves a manifest, and goes on later",
+    async (signal) => {
+      await using site = serveNumberedSite({ pages: 60, answerMs: 30 });
+      await using directory = await crawlDirectory();
+      const words = [`${site.origin}/`, "--rate-limit", "0", "--concurrency", "3", "--output-dir", "out"];
+      const { child, stderr } = startCrawl(words, directory.path);
+      await untilVisits(site, 15);
+      child.kill(signal);
+      expect(await child.exited).toBe(130);
+      expect(await stderr).toMatch(
+        /^warning: stopping; .*\nstopped after .* of .*; the same command goes on from here\n[\s\S]*error: interrupted\n$/,
+      );
+      const partial = await readCrawl(directory.output);
+      expectWhole(partial.manifest);
+      expect(partial.files.length).toBe(partial.manifest?.successful ?? -1);
+      expect(partial.files.length).toBeGreaterThan(0);
+      expect(partial.files.length).toBeLessThan(60);
+
+      const rest = await directory.crawl([`${site.origin}/`, "--concurrency", "3"]);
+      expect([rest.exitCode, rest.files.length, rest.manifest?.successful]).toEqual([0, 60, 60]);
+      expectWhole(rest.manifest);
+      expect(rest.stderr).toContain(`crawled 60 pages (${partial.manifest?.successful} of them before) in `);
+      // Robots.txt twice, and again only what was under way: three fetches, two pages waiting for the worker.
+      expect(site.visits.length).toBeLessThanOrEqual(60 + 2 + 3 + 2);
+    },
+  );
 
   test("ends though a server never answers", async () => {
     await using site = serveNumberedSite({ pages: 30, answerMs: 60_000, answers: {} });

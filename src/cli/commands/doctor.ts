@@ -4,6 +4,7 @@ import { access, constants } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, resolve } from "node:path";
 import {
+  authorityPlacesOf,
   checkDatabase,
   type DatabaseReport,
   hasDisplay,
@@ -17,6 +18,7 @@ import { Failure } from "../../base/failure.ts";
 import { freeBytesIn, LOW_DISK_BYTES } from "../../base/free-disk.ts";
 import { type ObjectStore, parseStoreUrl } from "../../base/objects.ts";
 import { VERSION } from "../../base/version.ts";
+import { authorityFiles } from "../../fetching/index.ts";
 import type { TenantStatus } from "../../tenants/index.ts";
 import { chooseDeployment, DEFAULT_CONFIG } from "../deployment.ts";
 import { readText } from "../input.ts";
@@ -55,6 +57,7 @@ const look = async (parts: DoctorParts): Promise<readonly Finding[]> => [
   display(parts),
   ...proxies(parts),
   await certificates(parts),
+  systemAuthorities(parts),
   ...(await findingsOf("storage state", async () => [storageState(parts)])),
   await disk("disk", process.cwd()),
   await disk("temporary files", tmpdir()),
@@ -129,6 +132,18 @@ async function certificates({ io, program }: DoctorParts): Promise<Finding> {
     const reason = error instanceof Failure ? error.message : `${path} holds a damaged certificate`;
     return problem(name, `${variable}: ${reason}`);
   }
+}
+
+function systemAuthorities({ program: { settings } }: DoctorParts): Finding {
+  const name = "system authorities";
+  const places = authorityPlacesOf(settings);
+  if (places === null) return note(name, "ARTICLE_EXTRACTOR_SYSTEM_CA turns them off");
+  const missing = [places.file, places.directory].find(
+    (path) => path !== null && !existsSync(path.split(":")[0] ?? ""),
+  );
+  if (missing) return problem(name, `SSL_CERT_FILE or SSL_CERT_DIR names ${missing}, which does not exist`);
+  const files = authorityFiles(places);
+  return ok(name, files.length === 0 ? "none beside the built-in ones" : files.slice(0, 5).join(", "));
 }
 
 function storageState({ app, program: { settings } }: DoctorParts): Finding {

@@ -29,6 +29,7 @@ const FETCHING: FlagTable = {
   "--prefer-browser": "Fetch with the browser first (the default where one is found)",
   "--prefer-http": "Fetch with the plain HTTP client first; the browser helps with empty shells and 404",
   "--no-browser": "Never start a browser",
+  "--no-system-ca": "Trust the built-in certificate authorities only, not the machine's",
   "--wait-for CSS": "Wait in the browser until an element matches",
   "--scroll": "Scroll through the page in the browser, for content that comes when it is seen",
   "--load-media": "Load images, fonts and media in the browser, too",

@@ -18,6 +18,7 @@ import {
   type StreamFetcher,
   type StreamPurpose,
 } from "../types.ts";
+import type { AuthorityPlaces } from "./authorities.ts";
 import { openStream, pageUrlOf, readPage } from "./read-answer.ts";
 import { type FinalResponse, followRedirects, type HopHeaders } from "./redirects.ts";
 import { checkCustomHeaders, checkUserAgent, conditionalHeaders } from "./request-headers.ts";
@@ -49,6 +50,8 @@ export type HttpFetcherOptions = FetcherOptions & {
   readonly cookies?: CookieSession;
   /** Trusted certificates in PEM, in addition to the runtime's own. */
   readonly extraCertificates?: readonly string[];
+  /** Where the machine keeps authorities that are trusted too; by default none of them is. */
+  readonly authorityPlaces?: AuthorityPlaces | null;
 };
 
 /** A fetcher that can also stream and post. */
@@ -99,7 +102,10 @@ function openSession(options: HttpFetcherOptions): Session {
     clock: options.clock ?? systemClock,
     cookies: options.cookies ?? createCookieSession(),
     headers: { anywhere, sameOrigin: custom.sameOrigin },
-    connect: openConnect({ extraCertificates: options.extraCertificates ?? [] }),
+    connect: openConnect({
+      extraCertificates: options.extraCertificates ?? [],
+      authorityPlaces: options.authorityPlaces ?? null,
+    }),
     findRoutes: createRouteFinder(options),
   };
 }

@@ -43,7 +43,9 @@ export async function readPage(wire: WireResponse, url: URL, maxBytes: number): 
     if (!isPage) throw unsupported(`GET ${displayUrl(url)}`, type, otherwise);
   };
   // An installer that is served as a page, or without a type, is refused by its first bytes.
-  const bytes = await readBody(wire, maxBytes, isAnswerByStatus ? null : check);
+  const mislabelled: string[] = [];
+  const warn = (warning: string): unknown => mislabelled.push(warning);
+  const bytes = await readBody(wire, maxBytes, isAnswerByStatus ? null : check, warn);
   if (!bytes) {
     if (isAnswerByStatus) return { ...empty, bodyBytes: 0 };
     throw tooLarge(`GET ${displayUrl(url)}`, maxBytes);
@@ -58,7 +60,7 @@ export async function readPage(wire: WireResponse, url: URL, maxBytes: number): 
     html: decoded.text,
     encoding: decoded.encoding,
     bodyBytes: bytes.length,
-    warnings: decodingWarnings(decoded),
+    warnings: [...mislabelled, ...decodingWarnings(decoded)],
   };
 }
 
@@ -120,11 +122,10 @@ async function* bounded(options: OpenStreamOptions): AsyncGenerator<Uint8Array> 
     let bytes = received(wire, watch, maxBytes);
     for (const coding of codingsOf(wire)) bytes = inflateStream(bytes, coding);
     if (purpose === "sitemap") bytes = unpackGzipFile(bytes);
+    if (purpose === "robots") bytes = cutAtLine(bytes, maxBytes);
     for await (const piece of bytes) {
       if (total + piece.length > maxBytes) {
-        if (purpose !== "robots") throw tooLarge(watch.describe(url), maxBytes);
-        yield piece.subarray(0, maxBytes - total);
-        return;
+        throw tooLarge(watch.describe(url), maxBytes);
       }
       total += piece.length;
       yield piece;
@@ -134,6 +135,21 @@ async function* bounded(options: OpenStreamOptions): AsyncGenerator<Uint8Array> 
   } finally {
     watch[Symbol.dispose]();
   }
+}
+
+/** Cuts a file after its last whole line within the limit: half a rule would say something else. */
+async function* cutAtLine(bytes: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let total = 0;
+  for await (const piece of bytes) {
+    pieces.push(piece);
+    total += piece.length;
+    if (total <= maxBytes) continue;
+    const kept = Buffer.concat(pieces).subarray(0, maxBytes);
+    yield kept.subarray(0, Math.max(kept.lastIndexOf(10), kept.lastIndexOf(13)) + 1);
+    return;
+  }
+  yield Buffer.concat(pieces);
 }
 
 /** Reads the pieces from the wire; each must arrive within the time limit of a request. */

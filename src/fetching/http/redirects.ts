@@ -1,6 +1,7 @@
 import { Failure } from "../../base/failure.ts";
 import { type RouteFinder, throughProxy } from "../egress/egress.ts";
 import type { CookieSession } from "../session/cookies.ts";
+import { fastestFirst } from "./race.ts";
 import { isUnconnected, type Watch, wireFailure } from "./tries.ts";
 import { type Connect, discard, type WireResponse, type WireRoute } from "./wire.ts";
 
@@ -97,13 +98,15 @@ async function sendOnce(options: FollowOptions, url: URL, hasLeftOrigin: boolean
     await options.beforeRequest?.(url, watch.signal);
     isCallers = false;
     watch.startRequest();
+    const inOrder = await fastestFirst(url, routes, watch.signal);
+    route = inOrder[0]!;
     const headers = headersFor(options, url, hasLeftOrigin);
-    const wire = await firstThatConnects(routes.length, (index) =>
+    const wire = await firstThatConnects(inOrder.length, (index) =>
       options.connect.request({
         url,
         headers,
         signal: watch.signal,
-        route: routes[index]!,
+        route: inOrder[index]!,
         ...(options.body === undefined ? {} : { body: options.body }),
       }),
     );
@@ -117,15 +120,12 @@ async function sendOnce(options: FollowOptions, url: URL, hasLeftOrigin: boolean
   }
 }
 
-/** Some hosts have dozens of addresses; trying a few is enough. */
-const MAX_ADDRESSES = 4;
-
 async function firstThatConnects<T>(count: number, send: (index: number) => Promise<T>): Promise<T> {
   for (let index = 0; ; index++) {
     try {
       return await send(index);
     } catch (error) {
-      if (!isUnconnected(error) || index + 1 >= Math.min(count, MAX_ADDRESSES)) throw error;
+      if (!isUnconnected(error) || index + 1 >= count) throw error;
     }
   }
 }
@@ -133,7 +133,7 @@ async function firstThatConnects<T>(count: number, send: (index: number) => Prom
 function headersFor(options: FollowOptions, url: URL, hasLeftOrigin: boolean): Record<string, string> {
   const { anywhere, sameOrigin } = options.headers;
   const headers: Record<string, string> = hasLeftOrigin ? { ...anywhere } : { ...anywhere, ...sameOrigin };
-  const cookie = options.cookies.headerFor(url);
-  if (cookie !== null) headers.cookie = headers.cookie ? `${headers.cookie}; ${cookie}` : cookie;
-  return headers;
+  const { cookie: given, ...others } = headers;
+  const cookie = options.cookies.headerFor(url, given);
+  return cookie === null ? others : { ...others, cookie };
 }

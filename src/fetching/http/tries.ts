@@ -218,7 +218,7 @@ const LASTING = meaningsIn({
   "the certificate is for another name": "ERR_TLS_CERT_ALTNAME_INVALID ERR_CERT_COMMON_NAME_INVALID",
   "the certificate has expired": "CERT_HAS_EXPIRED ERR_CERT_DATE_INVALID",
   "the certificate is self-signed": "DEPTH_ZERO_SELF_SIGNED_CERT",
-  "the certificate is signed by an unknown authority": `SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT_LOCALLY
+  "the certificate is signed by an unknown authority, which SSL_CERT_FILE or NODE_EXTRA_CA_CERTS can name in PEM": `SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE UNABLE_TO_GET_ISSUER_CERT_LOCALLY
      ERR_CERT_AUTHORITY_INVALID`,
   "the answer is not HTTP": "Malformed_HTTP_Response HPE_INVALID_CONSTANT ERR_INVALID_HTTP_RESPONSE",
   "the answer's headers are too large":

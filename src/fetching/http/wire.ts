@@ -3,6 +3,7 @@ import { rootCertificates } from "node:tls";
 import zlib from "node:zlib";
 import { Failure } from "../../base/failure.ts";
 import { systemCode } from "../../base/system-error.ts";
+import { type AuthorityPlaces, trustedAuthorities } from "./authorities.ts";
 
 /** One request, either to one checked address or through a proxy. Redirects are not followed. */
 export type WireRequest = {
@@ -56,6 +57,8 @@ export type Connect = {
 export type ConnectOptions = {
   /** Trusted certificates in PEM, in addition to the runtime's own. */
   readonly extraCertificates: readonly string[];
+  /** The machine's own authorities, read when an authority is not among the built-in ones; null leaves them out. */
+  readonly authorityPlaces: AuthorityPlaces | null;
 };
 
 /**
@@ -65,40 +68,61 @@ export type ConnectOptions = {
  */
 export function createBunConnect(options: ConnectOptions): Connect {
   // A list of authorities replaces the built-in one, so it must contain the built-in ones too.
-  const authorities =
+  let authorities: string[] | undefined =
     options.extraCertificates.length > 0 ? [...rootCertificates, ...options.extraCertificates] : undefined;
+  let isComplete = options.authorityPlaces === null;
+  // Reading all authorities takes 80 ms, which only a server with an unknown one is worth. Nothing was sent to it yet.
   const request = async (wire: WireRequest): Promise<WireResponse> => {
-    const { route, url } = wire;
-    const init: BunFetchRequestInit = {
-      headers: wire.headers,
-      redirect: "manual",
-      signal: wire.signal,
-      ...(wire.body === undefined ? {} : { method: "POST", body: wire.body }),
-      // Bun decompresses a whole network chunk ahead of the reader: a bomb of 800 bytes took 300 MB with a
-      // limit of 20 MB. Our own decompression stops at the limit.
-      decompress: false,
-    };
-    if (route.kind === "proxy") {
-      const headers: Record<string, string> = {};
-      if (route.authorization !== null) headers["proxy-authorization"] = route.authorization;
-      const response = await fetch(url.href, {
-        ...init,
-        proxy: { url: route.proxyUrl, headers },
-        ...(authorities ? { tls: { ca: authorities } } : {}),
-      });
-      return toWireResponse(response);
+    const used = authorities;
+    try {
+      return await send(wire, used);
+    } catch (error) {
+      if (!UNKNOWN_AUTHORITY.has(systemCode(error) ?? "")) throw error;
+      if (!isComplete && options.authorityPlaces !== null)
+        authorities = [...trustedAuthorities(options.authorityPlaces), ...options.extraCertificates];
+      isComplete = true;
+      if (authorities === used) throw error;
+      return await send(wire, authorities);
     }
-    const tls = authorities ? { serverName: route.host, ca: authorities } : { serverName: route.host };
-    const response = await fetch(pinned(url, route.address), {
-      ...init,
-      // Otherwise the proxy variables of the environment would lead the request away from the checked address.
-      proxy: NO_PROXY,
-      headers: { ...wire.headers, host: url.host },
-      ...(url.protocol === "https:" ? { tls } : {}),
-    });
-    return toWireResponse(response);
   };
   return { request, acceptEncoding: "gzip, deflate, br, zstd", close: async () => {} };
+}
+
+const UNKNOWN_AUTHORITY = new Set(
+  `DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE
+   UNABLE_TO_GET_ISSUER_CERT UNABLE_TO_GET_ISSUER_CERT_LOCALLY`.split(/\s+/),
+);
+
+async function send(wire: WireRequest, authorities: string[] | undefined): Promise<WireResponse> {
+  const { route, url } = wire;
+  const init: BunFetchRequestInit = {
+    headers: wire.headers,
+    redirect: "manual",
+    signal: wire.signal,
+    ...(wire.body === undefined ? {} : { method: "POST", body: wire.body }),
+    // Bun decompresses a whole network chunk ahead of the reader: a bomb of 800 bytes took 300 MB with a
+    // limit of 20 MB. Our own decompression stops at the limit.
+    decompress: false,
+  };
+  if (route.kind === "proxy") {
+    const headers: Record<string, string> = {};
+    if (route.authorization !== null) headers["proxy-authorization"] = route.authorization;
+    const response = await fetch(url.href, {
+      ...init,
+      proxy: { url: route.proxyUrl, headers },
+      ...(authorities ? { tls: { ca: authorities } } : {}),
+    });
+    return toWireResponse(response);
+  }
+  const tls = authorities ? { serverName: route.host, ca: authorities } : { serverName: route.host };
+  const response = await fetch(pinned(url, route.address), {
+    ...init,
+    // Otherwise the proxy variables of the environment would lead the request away from the checked address.
+    proxy: NO_PROXY,
+    headers: { ...wire.headers, host: url.host },
+    ...(url.protocol === "https:" ? { tls } : {}),
+  });
+  return toWireResponse(response);
 }
 
 const toWireResponse = (response: Response): WireResponse => ({
@@ -129,6 +153,7 @@ type CheckHead = (head: Uint8Array) => void;
 /**
  * Reads the whole body, decompressed.
  * @param checkHead called for long bodies that are not compressed
+ * @param warn told of what the answer says wrongly of its body
  * @returns null when it is longer than `maxBytes`, on the wire or decompressed
  * @throws the error of the connection or the decompression, and what `checkHead` throws
  */
@@ -136,6 +161,7 @@ export async function readBody(
   wire: WireResponse,
   maxBytes: number,
   checkHead: CheckHead | null = null,
+  warn: (warning: string) => void = () => {},
 ): Promise<Uint8Array | null> {
   const isPlain = parseContentCodings(wire.headers.get("content-encoding"))?.length === 0;
   const received = await readWire(wire, maxBytes, isPlain ? checkHead : null);
@@ -143,6 +169,10 @@ export async function readBody(
   const codings = codingsOf(wire);
   let bytes: Uint8Array = received;
   for (const coding of codings) {
+    if (isMislabelled(bytes, coding)) {
+      warn("The body is not compressed, though its Content-Encoding says gzip");
+      continue;
+    }
     const inflated = await inflate(bytes, coding, maxBytes);
     if (inflated === null) return null;
     bytes = inflated;
@@ -279,8 +309,57 @@ async function inflate(
     );
   } catch (error) {
     if (systemCode(error) === "ERR_BUFFER_TOO_LARGE") return null;
-    throw error;
+    if (coding !== "gzip") throw error;
+    const whole = unzipMembers(bytes, maxBytes);
+    if (whole === "damaged") throw error;
+    return whole;
   }
+}
+
+/** Servers label error pages and files gzip that they did not compress; programs that know gzip read them. */
+const isMislabelled = (bytes: Uint8Array, coding: ContentCoding): boolean =>
+  coding === "gzip" && bytes.length > 1 && !(bytes[0] === 0x1f && bytes[1] === 0x8b);
+
+/** Lengths of a member's fixed header and of its trailer, in bytes (RFC 1952, 2.3). */
+const GZIP_HEADER = 10;
+const GZIP_TRAILER = 8;
+
+/**
+ * Decompresses gzip whose last trailer is missing, or that other bytes follow, as browsers do. Each member must be
+ * complete, so half a page never passes for a whole one.
+ */
+function unzipMembers(bytes: Uint8Array, maxBytes: number): Uint8Array | null | "damaged" {
+  const pieces: Uint8Array[] = [];
+  let total = 0;
+  let at = 0;
+  try {
+    while (at === 0 || (bytes[at] === 0x1f && bytes[at + 1] === 0x8b)) {
+      const start = at + gzipHeaderLength(bytes.subarray(at));
+      const options = { info: true, maxOutputLength: Math.max(1, maxBytes - total) };
+      const { buffer, engine } = zlib.inflateRawSync(bytes.subarray(start), options) as unknown as Inflated;
+      const end = start + engine.bytesWritten;
+      const isChecked = end + GZIP_TRAILER <= bytes.length;
+      if (isChecked && Buffer.from(bytes).readUInt32LE(end) !== zlib.crc32(buffer)) return "damaged";
+      pieces.push(buffer);
+      total += buffer.length;
+      if (total > maxBytes) return null;
+      at = end + GZIP_TRAILER;
+    }
+    return concat(pieces, total);
+  } catch (error) {
+    return systemCode(error) === "ERR_BUFFER_TOO_LARGE" ? null : "damaged";
+  }
+}
+
+/** What `info` makes of the result, which its types do not say. */
+type Inflated = { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
+
+function gzipHeaderLength(bytes: Uint8Array): number {
+  const flags = bytes[3] ?? 0;
+  let length = GZIP_HEADER;
+  if (flags & 4) length += 2 + (bytes[length] ?? 0) + 256 * (bytes[length + 1] ?? 0);
+  for (const hasText of [flags & 8, flags & 16]) if (hasText) length = bytes.indexOf(0, length) + 1;
+  return flags & 2 ? length + 2 : length;
 }
 
 type Bounds = { readonly maxOutputLength: number };
@@ -318,6 +397,10 @@ export async function* inflateStream(
 ): AsyncGenerator<Uint8Array> {
   const [first, rest] = await takeFirst(source);
   if (!first) return;
+  if (isMislabelled(first, coding)) {
+    yield* rest;
+    return;
+  }
   const input = Readable.from(rest);
   const output = decoderOf(coding, first).stream();
   input.on("error", (error) => output.destroy(error));

@@ -204,7 +204,7 @@ export function parseRobots(text: string): RobotsRules {
 
 /**
  * Whether the agent may fetch the URL: the longest matching pattern decides, and among equals Allow.
- * @param userAgent a product token, or a user agent string that starts with one
+ * @param userAgent a product token, or a user agent string with one; see `agentTokens`
  */
 export function isAllowed(rules: RobotsRules, userAgent: string, url: URL | string): boolean {
   const { pathname, search } = new URL(url);
@@ -221,8 +221,30 @@ export function isAllowed(rules: RobotsRules, userAgent: string, url: URL | stri
 export const crawlDelayMs = (rules: RobotsRules, userAgent: string): number | null =>
   groupFor(rules, userAgent)?.crawlDelayMs ?? null;
 
+/** The name of the group that holds for the agent; null when the file has none for it. */
+export const groupName = ({ groups }: RobotsRules, userAgent: string): string | null =>
+  [...agentTokens(userAgent), "*"].find((token) => groups.has(token)) ?? null;
+
 const groupFor = (rules: RobotsRules, userAgent: string): RobotsGroup | undefined =>
-  rules.groups.get(productToken(userAgent)) ?? rules.groups.get("*");
+  rules.groups.get(groupName(rules, userAgent) ?? "");
+
+/** Names in the user agents of browsers, which bots put around their own. */
+const BROWSER_TOKENS =
+  /^(?:mozilla|msie|trident|applewebkit|khtml|gecko|(?:headless)?chrom(?:e|ium)|crios|safari|version|mobile|firefox|fxios|edge?|edga|edgios|opr|opera)$/;
+
+/**
+ * The product tokens of a user agent, those of a bot first. Many bots present themselves as a browser, and name
+ * themselves after "compatible;" or with their own version: `Mozilla/5.0 (compatible; QuayBot/2.1; +https://…)`.
+ */
+function agentTokens(userAgent: string): readonly string[] {
+  const first = productToken(userAgent);
+  if (first !== "mozilla") return [first];
+  const names = userAgent
+    .replace(/\+?(?:https?:\/\/|mailto:)[^\s;)]*/gi, "")
+    .matchAll(/compatible;\s*([^\s;()/]+)|([^\s;()/]+)\/v?\d/gi);
+  const tokens = [...names].map(([, named, versioned]) => productToken(named ?? versioned ?? ""));
+  return [...tokens.filter((token) => token !== "" && !BROWSER_TOKENS.test(token)), first];
+}
 
 const productToken = (text: string): string =>
   text.trim() === "*" ? "*" : (/^[a-z_-]+/i.exec(text.trim())?.[0] ?? "").toLowerCase();

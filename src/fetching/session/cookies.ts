@@ -2,8 +2,11 @@ import { Cookie, CookieJar, getPublicSuffix } from "tough-cookie";
 
 /** The cookies of one session (RFC 6265). A site gets back only the cookies that it set. */
 export interface CookieSession {
-  /** The value of a Cookie header for this URL, or null when there are no cookies for it. */
-  headerFor(url: URL): string | null;
+  /**
+   * The value of a Cookie header for this URL, or null when there are no cookies for it.
+   * @param given the Cookie header of a user: newer than the cookies to start with, older than what the site sets or removes
+   */
+  headerFor(url: URL, given?: string): string | null;
   /** Reads the Set-Cookie headers of an answer from this URL; malformed or foreign cookies are ignored. */
   store(url: URL, setCookies: readonly string[]): void;
   /** Applies changes that somebody else made in the same session. */
@@ -43,19 +46,36 @@ export function createCookieSession(
     if (site && !cookie.partitionKey) put(fromStored(cookie), site);
   };
   initial.forEach(putStored);
+  const answers = createAnswerNotes();
   return {
-    // Most sessions never see a cookie, and even searching the empty jar takes time.
-    headerFor: (url) => (kept.size() === 0 ? null : jar.getCookieStringSync(url.href) || null),
+    headerFor(url, given = "") {
+      // Most sessions never see a cookie, and even searching the empty jar takes time.
+      const own = kept.size() === 0 ? [] : jar.getCookiesSync(url.href);
+      const isOlder = (pair: string): boolean => {
+        const isSet = answers.of(url.hostname, nameOf(pair));
+        // The site may have set the cookie for other paths only.
+        return isSet === false || (isSet === true && own.some(({ key }) => key === nameOf(pair)));
+      };
+      const pairs = given.split(";").flatMap((pair) => pair.trim() || []);
+      const sent = pairs.filter((pair) => !isOlder(pair));
+      const names = new Set(sent.map(nameOf));
+      const rest = own.filter(({ key }) => !names.has(key)).map((cookie) => cookie.cookieString());
+      return [...sent, ...rest].join("; ") || null;
+    },
     store(url, setCookies) {
       for (const header of setCookies.slice(0, MAX_COOKIES_AN_ANSWER)) {
         if (header.length > MAX_COOKIE_LENGTH) continue;
         const done = put(header, url);
-        if (done) onChange(changeOf(done.stored));
-        if (done?.evicted) onChange({ key: done.evicted, cookie: null });
+        if (!done) continue;
+        const change = changeOf(done.stored);
+        answers.note(change);
+        onChange(change);
+        if (done.evicted) onChange({ key: done.evicted, cookie: null });
       }
     },
     apply(changes) {
       for (const { key, cookie } of changes) {
+        answers.note({ key, cookie });
         if (cookie) putStored(cookie);
         else {
           kept.remove(key);
@@ -66,6 +86,25 @@ export function createCookieSession(
     list: () => (jar.serializeSync()?.cookies ?? []).flatMap((record) => toStored(Cookie.fromJSON(record))),
   };
 }
+
+/** Remembers which cookies sites set (true) or removed (false), by site and name. */
+function createAnswerNotes() {
+  const notes = new Map<string, boolean>();
+  const keyOf = (host: string, name: string): string =>
+    `${getPublicSuffix(host, { ignoreError: true }) ?? host} ${name}`;
+  return {
+    of: (host: string, name: string): boolean | undefined => notes.get(keyOf(host, name)),
+    note({ key, cookie }: CookieChange): void {
+      const [name, domain] = JSON.parse(key) as [string, string]; // as `cookieKey` makes it
+      const noted = keyOf(domain.replace(/^\./, ""), name);
+      notes.delete(noted);
+      notes.set(noted, cookie !== null);
+      if (notes.size > MAX_COOKIES) notes.delete(notes.keys().next().value ?? "");
+    },
+  };
+}
+
+const nameOf = (pair: string): string => pair.split("=", 1)[0]!.trim();
 
 /** A cookie that was stored, and the key of the cookie that was dropped for it. */
 type Put = { readonly stored: Cookie; readonly evicted: string | null };

@@ -1,3 +1,6 @@
+import { promisify } from "node:util";
+import { gunzip } from "node:zlib";
+import { systemCode } from "../../base/system-error.ts";
 import type { Client, Exchange, Layer } from "./exchange.ts";
 import { ClientCounts } from "./limits.ts";
 import { ProblemError } from "./problem.ts";
@@ -63,6 +66,11 @@ type Receiving = BodyLimits & { readonly large: ClientCounts };
 async function receive(exchange: Exchange, limits: Receiving): Promise<string> {
   const { request } = exchange;
   const { maxBytes, maxMs, smallBytes } = limits;
+  const coding = request.headers.get("content-encoding")?.trim().toLowerCase() || "identity";
+  if (!/^(?:identity|(?:x-)?gzip)$/.test(coding))
+    throw new ProblemError(415, "unsupported_media_type", "the body may be coded as gzip or not at all", {
+      headers: { "accept-encoding": "gzip, identity" },
+    });
   const written = request.headers.get("content-length");
   if (Number(written ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const deadline = Promise.withResolvers<never>();
@@ -75,10 +83,15 @@ async function receive(exchange: Exchange, limits: Receiving): Promise<string> {
     place ??= takeLargePlace(exchange.client, limits);
   };
   try {
-    if (written === null) return await readChunks(request, limits, { takePlace, late: deadline.promise });
-    if (Number(written) > smallBytes) takePlace();
-    // The runtime lets no more bytes through than were announced.
-    return await Promise.race([request.text().catch(refuseCut), deadline.promise]);
+    if (Number(written ?? 0) > smallBytes) takePlace();
+    const bytes = await (written === null
+      ? readChunks(request, limits, { takePlace, late: deadline.promise })
+      : // The runtime lets no more bytes through than were announced.
+        Promise.race([request.bytes().catch(refuseCut), deadline.promise]));
+    if (coding === "identity") return new TextDecoder().decode(bytes);
+    // A small body may become a large one.
+    takePlace();
+    return new TextDecoder().decode(await unzip(bytes, maxBytes));
   } finally {
     clearTimeout(timer);
     (place as Disposable | null)?.[Symbol.dispose]();
@@ -90,10 +103,9 @@ async function readChunks(
   request: Request,
   { maxBytes, smallBytes }: BodyLimits,
   { takePlace, late }: { readonly takePlace: () => void; readonly late: Promise<never> },
-): Promise<string> {
-  const decoder = new TextDecoder();
+): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
   const reader = request.body?.getReader();
-  let text = "";
   let total = 0;
   try {
     while (reader) {
@@ -102,13 +114,26 @@ async function readChunks(
       total += value.length;
       if (total > maxBytes) throw tooLarge(maxBytes);
       if (total > smallBytes) takePlace();
-      text += decoder.decode(value, { stream: true });
+      pieces.push(value);
     }
   } finally {
     // A body that was read completely needs no cancelling.
     void reader?.cancel().catch(() => {});
   }
-  return text + decoder.decode();
+  return Buffer.concat(pieces);
+}
+
+async function unzip(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array> {
+  try {
+    return await promisify(gunzip)(bytes, { maxOutputLength: maxBytes });
+  } catch (error) {
+    if (systemCode(error) === "ERR_BUFFER_TOO_LARGE") throw tooLarge(maxBytes);
+    throw new ProblemError(
+      400,
+      "malformed_json",
+      "the body is not gzip, though its Content-Encoding says so",
+    );
+  }
 }
 
 /** @throws ProblemError 429 when there is no room for another large body, in total or from this client */

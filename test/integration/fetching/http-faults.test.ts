@@ -1,9 +1,13 @@
 import { describe, expect, test } from "bun:test";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { type HttpFetcher, systemClock } from "../../../src/fetching/index.ts";
 import { makeCertificate } from "../../support/certificates.ts";
 import { reply, startFaultySite } from "../../support/faulty-site.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
 import { startRawServer } from "../../support/raw-server.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
 import { failureOf, pageUrl, tableResolver, testFetcher } from "../../support/test-fetcher.ts";
 
 const site = forAllTests(await startFaultySite());
@@ -20,7 +24,6 @@ describe("answers that break", () => {
     ["/truncated-chunked?", 4],
     ["/truncated-gzip?", 4],
     ["/empty-answer?", 4],
-    ["/not-gzip?", 1],
     ["/not-http?", 1],
     ["/huge-headers?", 1],
   ])("%s fails with network after %d tries", async (path, tries) => {
@@ -30,6 +33,40 @@ describe("answers that break", () => {
     const seen = site.requests.filter((request) => request.target === path.replace("?", ""));
     // When a kept connection closes without an answer, the runtime itself sends the request once more.
     expect(seen.length).toBeWithin(tries, tries + (path === "/empty-answer?" ? 2 : 1));
+  });
+
+  const zipped = gzipSync("<p>The page.</p>".repeat(50));
+  test.each([
+    ["without its trailer", zipped.subarray(0, -8), 800, 0],
+    ["with half its trailer", zipped.subarray(0, -3), 800, 0],
+    ["with text after it", Buffer.concat([zipped, Buffer.from("<!-- cached -->")]), 800, 0],
+    [
+      "of two members, the last without its trailer",
+      Buffer.concat([zipped, zipped.subarray(0, -8)]),
+      1600,
+      0,
+    ],
+    ["that is none", Buffer.from("<p>The page.</p>".repeat(50)), 800, 1],
+  ])("gzip %s is read as browsers read it", async (_, body, length, warnings) => {
+    const headers = { "content-type": "text/html; charset=utf-8", "content-encoding": "gzip" };
+    await using own = await startFaultySite({
+      routes: { "/z": ({ socket }) => reply(socket, { headers, body }) },
+    });
+    const page = await fetcher.fetch(pageUrl(`${own.origin}/z`));
+    expect([page.html.length, page.warnings.length]).toEqual([length, warnings]);
+  });
+
+  const damaged = Buffer.concat([zipped, Buffer.from("text")]);
+  damaged[zipped.length - 8]! ^= 1;
+  test.each([
+    ["half a second member", Buffer.concat([zipped, zipped.subarray(0, -20)])],
+    ["a wrong checksum", damaged],
+  ])("gzip with %s is no page", async (_, body) => {
+    const headers = { "content-type": "text/html", "content-encoding": "gzip" };
+    await using own = await startFaultySite({
+      routes: { "/z": ({ socket }) => reply(socket, { headers, body }) },
+    });
+    expect((await failureOf(fetcher.fetch(pageUrl(`${own.origin}/z`))))?.code).toBe("network");
   });
 
   test("a length that is too short cuts the body there", async () => {
@@ -376,6 +413,27 @@ describe("TLS", () => {
     expect((await failureOf(fetcher.fetch(pageUrl(`${named.origin}/page`))))?.message).toContain(
       "another name",
     );
+  });
+
+  test("the machine's authorities are trusted, and no request is sent before that", async () => {
+    await using own = await startFaultySite({ tls: good });
+    using place = temporaryDirectory();
+    const file = join(place.path, "own.pem");
+    await writeFile(file, `-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n${good.cert}`);
+    const url = pageUrl(`https://good.test:${own.port}/page`);
+    for (const places of [
+      { file, directory: null },
+      { file: null, directory: place.path },
+    ]) {
+      const pages = testFetcher({ resolve, authorityPlaces: places });
+      const both = await Promise.all([pages.fetch(url), pages.fetch(url)]);
+      expect(both.map(({ status, tries }) => [status, tries])).toEqual([
+        [200, 1],
+        [200, 1],
+      ]);
+    }
+    expect(own.requests.length).toBe(4);
+    expect((await failureOf(testFetcher({ resolve }).fetch(url)))?.code).toBe("network");
   });
 
   test("an untrusted certificate is refused without another try", async () => {

@@ -202,6 +202,17 @@ describe("cookies", () => {
     expect(sent("https://notexample.org/")).toBeNull();
   });
 
+  test("a name has one value: a given header's, until the site sets or removes the cookie", () => {
+    const session = createCookieSession([cookie]);
+    const url = new URL("https://example.org/in/");
+    const sent = (at = url) => session.headerFor(at, "a=given; lang=en;b=2");
+    expect(sent()).toBe("a=given; lang=en; b=2");
+    session.store(url, ["a=new; Path=/", "b=deep; Path=/other", "lang=; Max-Age=0"]);
+    expect(sent()).toBe("b=2; a=new");
+    expect(session.headerFor(new URL("https://example.org/other/"), "b=2")).toBe("b=deep; a=new");
+    expect(sent(new URL("https://elsewhere.test/"))).toBe("a=given; lang=en; b=2");
+  });
+
   test.each([
     "a=1; Domain=org",
     "a=1; Domain=other.test",

@@ -21,6 +21,9 @@ const site = forAllTests(
           body: zlib.gzipSync(zlib.gzipSync(SITEMAP)),
           headers: { "content-encoding": "gzip" },
         }),
+      "/rules": ({ socket }) => reply(socket, { body: "Allow: /x\n".repeat(20_000) }),
+      "/plain-gzip": ({ socket }) =>
+        reply(socket, { body: "Allow: /x\n".repeat(20_000), headers: { "content-encoding": "gzip" } }),
       "/endless": ({ socket }) => {
         socket.on("close", () => closedEarly++);
         socket.write(head(200, { "content-type": "text/xml", "transfer-encoding": "chunked" }));
@@ -73,9 +76,14 @@ describe("a stream", () => {
     expect(failure?.message).toContain("1000000 bytes");
   });
 
-  test("a robots.txt over its limit is cut there", async () => {
-    const stream = await open("/endless", "robots", { limits: { robotsBytes: 100_000 } });
-    expect((await textOf(stream)).length).toBe(100_000);
+  test("a robots.txt over its limit is cut after its last whole line there", async () => {
+    const stream = await open("/rules", "robots", { limits: { robotsBytes: 100_005 } });
+    const text = await textOf(stream);
+    expect([text.length, text.endsWith("Allow: /x\n")]).toEqual([100_000, true]);
+  });
+
+  test("a robots.txt that says gzip and is none is read as it is", async () => {
+    expect((await textOf(await open("/plain-gzip", "robots"))).length).toBe(200_000);
   });
 
   test.each(["gzip", "br", "zstd"])(

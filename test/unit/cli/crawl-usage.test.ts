@@ -23,7 +23,13 @@ const WRONG: Readonly<Record<string, string>> = {
   "URL --allow-prefix /docs --output-dir out":
     '--allow-prefix must be the beginning of an http or https URL, not "/docs"',
   "URL --deny-prefix h.example --output-dir out":
-    '--deny-prefix must be the beginning of an http or https URL, not "h.example"',
+    '--deny-prefix must be the beginning of an http or https URL, not "h.example"; did you mean https://h.example ?',
+  "URL --allow-prefix localhost:80/docs --output-dir out":
+    '--allow-prefix must be the beginning of an http or https URL, not "localhost:80/docs"; did you mean http://localhost:80/docs ?',
+  "--sitemap localhost:80/s.xml --output-dir out":
+    '--sitemap must be an http or https URL or a file, not "localhost:80/s.xml"; did you mean http://localhost:80/s.xml ?',
+  "--sitemap h.example/s.xml --output-dir out":
+    '--sitemap: there is no file "h.example/s.xml"; did you mean https://h.example/s.xml ?',
   "URL --max-pages 0": '--max-pages must be a whole number from 1 to 1000000, not "0"',
   "URL --max-pages 1000001": '--max-pages must be a whole number from 1 to 1000000, not "1000001"',
   "URL --max-depth 101": '--max-depth must be a whole number from 0 to 100, not "101"',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { crawlDelayMs, isAllowed } from "../../../src/fetching/index.ts";
+import { crawlDelayMs, groupName, isAllowed } from "../../../src/fetching/index.ts";
 import { parseRobots } from "../../../src/fetching/robots/robots.ts";
 
 const allows = (robots: string, path: string, agent = "article-extractor"): boolean =>
@@ -35,6 +35,35 @@ describe("groups", () => {
 
   test("rules before the first agent apply to nobody", () => {
     expect(allows("Disallow: /\nUser-agent: *\nAllow: /", "/x")).toBe(true);
+  });
+});
+
+describe("the group of a bot that presents itself as a browser", () => {
+  const robots = "User-agent: QuayBot\nDisallow: /b\n\nUser-agent: *\nDisallow: /a";
+  const own = [false, true];
+
+  test.each([
+    ["QuayBot/2.1", own],
+    ["Mozilla/5.0 (compatible; QuayBot/2.1; +https://quay.example/bot)", own],
+    ["Mozilla/5.0 (compatible; QuayBot; mailto:quay@quay.example)", own],
+    ["Mozilla/5.0 AppleWebKit/537.36 (KHTML, like Gecko; compatible; quaybot/1.1; +https://q.example)", own],
+    [
+      "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/157.0 Safari/537.36 QuayBot/2",
+      own,
+    ],
+    ["Mozilla/5.0 (Linux; Android 14) Chrome/157.0 Mobile Safari/537.36 (compatible; QuayBot/2.1)", own],
+    ["Mozilla/5.0 (compatible; MSIE 9.0; Windows NT 6.1)", [true, false]],
+    ["Mozilla/5.0 (compatible; Pier/1.0; +https://q.example/QuayBot/2)", [true, false]],
+  ])("%s", (agent, expected) => {
+    expect([allows(robots, "/b", agent), allows(robots, "/a", agent)]).toEqual(expected);
+  });
+
+  test("is named", () => {
+    const rules = parseRobots(robots);
+    const name = (agent: string) => groupName(rules, agent);
+    expect(name("Mozilla/5.0 (compatible; QuayBot/2.1)")).toBe("quaybot");
+    expect(name("Mozilla/5.0 (X11) Chrome/157.0 Safari/537.36")).toBe("*");
+    expect(groupName(parseRobots("User-agent: a\nDisallow: /"), "b")).toBeNull();
   });
 });
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import net from "node:net";
+import { gzipSync } from "node:zlib";
 import { createMetrics } from "../../../src/base/metrics.ts";
 import { silentLog } from "../../../src/base/silent-log.ts";
 import { parseAddressSet, subscriberNetwork } from "../../../src/fetching/index.ts";
@@ -77,10 +78,26 @@ const statusOf = async (port: number, body: string, client = "192.0.2.1"): Promi
 };
 
 describe("a body of JSON", () => {
-  const send = async (body: BodyInit, type = "application/json"): Promise<Response> => {
+  const send = async (body: BodyInit, type = "application/json", coding?: string): Promise<Response> => {
     const port = serve({}, [receiveBodies()], async (exchange) => Response.json(readJsonBody(exchange)));
-    return fetch(`http://127.0.0.1:${port}/`, { method: "POST", body, headers: { "content-type": type } });
+    return fetch(`http://127.0.0.1:${port}/`, {
+      method: "POST",
+      body,
+      headers: { "content-type": type, ...(coding === undefined ? {} : { "content-encoding": coding }) },
+    });
   };
+
+  test.each([
+    ["gzip", gzipSync('{"a":1}'), 200],
+    ["X-GZIP", gzipSync('{"a":1}'), 200],
+    ["identity", '{"a":1}', 200],
+    ["gzip", '{"a":1}', 400],
+    ["gzip", gzipSync("x".repeat(MAX_BODY_BYTES + 1)), 413],
+    ["br", '{"a":1}', 415],
+    ["gzip, gzip", gzipSync(gzipSync('{"a":1}')), 415],
+  ])("coded as %s", async (coding, body, status) => {
+    expect((await send(body, undefined, coding)).status).toBe(status);
+  });
 
   test("is read, with parameters of its type", async () => {
     expect(await (await send('{"a":1}', "Application/JSON; charset=utf-8")).json()).toEqual({ a: 1 });

@@ -17,6 +17,9 @@ describe("settings", () => {
     maxQueuedJobs: 100,
     maxRunningJobs: 2,
     egress: "auto",
+    certificateFile: null,
+    certificateDirectory: null,
+    systemAuthorities: true,
     timeoutSeconds: 30,
     retries: 3,
     maxBytes: 20 * 1024 * 1024,
@@ -32,7 +35,7 @@ describe("settings", () => {
   });
 
   /** Whatever is read, one of these is a value of it and not its default. */
-  const WORDS = "7 true recall readability text warning statsd worker path AES256".split(" ");
+  const WORDS = "7 true false recall readability text warning statsd worker path AES256".split(" ");
 
   test.each(Object.entries(VARIABLES))(
     "of %s changes nothing else, and set to nothing is unset",

@@ -9,6 +9,7 @@ import {
   type CrawlProgress,
   type CrawlSummary,
   type PageOutcome,
+  type PauseReason,
   warningOf,
 } from "../../../crawler/index.ts";
 import { unmatchedExclusion } from "../../../extraction/index.ts";
@@ -39,6 +40,7 @@ export function createCrawlReport(parts: CrawlReportParts) {
   const pace = new Pace();
   const examples = new Map<string, string>();
   const told: string[] = [];
+  const waiting = new Set<string>();
   let unmatched: readonly string[] | null = null;
   let doneBefore = 0;
   let sitemapUrls = 0;
@@ -56,12 +58,11 @@ export function createCrawlReport(parts: CrawlReportParts) {
       if (event.kind === "started") doneBefore = triedPages(event.progress);
       if (event.kind === "page") {
         hasPages = true;
-        const { error } = event.outcome;
         if (isReadAnew(event.outcome)) unmatched = unmatchedOn(event.outcome, unmatched ?? parts.excluded);
-        if (error && !examples.has(error.code)) examples.set(error.code, error.message);
+        keepExample(examples, event.outcome);
       }
       if (event.kind === "notice") {
-        tellNotice(event.notice, parts);
+        tellNotice(event.notice, waiting, parts);
         const warning = warningOf(event.notice);
         if (warning !== null) told.push(warning);
         // Large sitemaps take a while, and no page is fetched until they are read.
@@ -94,6 +95,10 @@ export function createCrawlReport(parts: CrawlReportParts) {
   };
 }
 
+function keepExample(examples: Map<string, string>, { error }: PageOutcome): void {
+  if (error && !examples.has(error.code)) examples.set(error.code, error.message);
+}
+
 /** Whether a page says anything about selectors: one that was not read again does not. */
 const isReadAnew = ({ status, change }: PageOutcome): boolean =>
   status === "success" && change !== "unchanged";
@@ -105,7 +110,14 @@ const unmatchedOn = ({ warnings }: PageOutcome, selectors: readonly string[]): r
 /** After this time a person wonders why nothing happens. */
 const LONG_PAUSE_S = 10;
 
-function tellNotice(notice: CrawlNotice, { notices }: CrawlReportParts): void {
+const PAUSES: Readonly<Record<PauseReason, string>> = {
+  retry_after: "it asks to be left alone",
+  errors: "it answers with errors or asked to be left alone",
+  crawl_delay: "its robots.txt asks for this Crawl-delay between requests",
+  rate_limit: "requests to a host are this far apart",
+};
+
+function tellNotice(notice: CrawlNotice, waiting: Set<string>, { notices }: CrawlReportParts): void {
   if (notice.kind === "low_disk") {
     const megabytes = Math.floor(notice.freeBytes / 1_000_000);
     notices.warn(`only ${megabytes} MB are free in ${notice.directory}`);
@@ -113,7 +125,9 @@ function tellNotice(notice: CrawlNotice, { notices }: CrawlReportParts): void {
     notices.warn("robots.txt is ignored");
   } else if (notice.kind === "host_paused") {
     const seconds = Math.round((notice.untilMs - Date.now()) / 1000);
-    if (seconds >= LONG_PAUSE_S) notices.warn(`${notice.host} asks to be left alone for ${seconds} s`);
+    if (seconds < LONG_PAUSE_S || waiting.has(notice.host)) return;
+    waiting.add(notice.host);
+    notices.warn(`${notice.host} waits ${seconds} s: ${PAUSES[notice.reason]}`);
   } else if (notice.kind === "sitemap_failed") {
     notices.warn(`a sitemap is left out: ${notice.failure.message}`);
   }

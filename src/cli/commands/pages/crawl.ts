@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import {
@@ -42,6 +43,7 @@ import {
   showAllowance,
 } from "./crawl-report.ts";
 import {
+  guessUrl,
   readExtraction,
   readFields,
   readJoin,
@@ -350,15 +352,19 @@ function readChangedLines(typed: Typed, makes: Makes): string | null {
 function readPrefixes(typed: Typed, name: string): string[] {
   return optionValue.texts(typed, name).map((written) => {
     if (parseUrlPrefix(written) !== null) return written;
-    throw wrongUsage(`--${name} must be the beginning of an http or https URL, not ${showUrl(written)}`);
+    const what = `--${name} must be the beginning of an http or https URL, not ${showUrl(written)}`;
+    throw wrongUsage(`${what}${guessUrl(written)}`);
   });
 }
 
 function readSitemap(written: string, directory: string, authorizations: Map<string, string>): string {
   const source = parseSitemapSource(written.trim() === "-" ? "/dev/stdin" : written, directory);
   if (!source) {
-    throw wrongUsage(`--sitemap must be an http or https URL or a file, not ${showUrl(written)}`);
+    const what = `--sitemap must be an http or https URL or a file, not ${showUrl(written)}`;
+    throw wrongUsage(`${what}${guessUrl(written)}`);
   }
+  const meant = source.kind === "file" && !existsSync(source.path) ? guessUrl(written) : "";
+  if (meant !== "") throw wrongUsage(`--sitemap: there is no file ${showUrl(written)}${meant}`);
   if (source.kind === "file") return source.path;
   const authorization = splitCredentials(written)?.authorization ?? null;
   if (authorization !== null) addAuthorization(authorizations, source.url, authorization);

@@ -229,10 +229,16 @@ export function requireUrl(
 /** Formats a typed URL for a message. */
 export const showUrl = (written: string): string => JSON.stringify(withoutCredentials(written));
 
+/** Returns "; did you mean https://… ?" for an address without its scheme, or an empty text. */
+export function guessUrl(written: string): string {
+  const meant = meantUrl(written.trim());
+  return meant === null ? "" : `; did you mean ${withoutCredentials(meant)} ?`;
+}
+
 function guess(written: string, forFiles: string): string {
   if (existsSync(written) && statSync(written).isFile()) return `; ${forFiles}`;
-  const meant = meantUrl(written);
-  if (meant !== null) return `; did you mean ${meant} ?`;
+  const meant = guessUrl(written);
+  if (meant !== "") return meant;
   if (/^(?:file:|\.{0,2}\/)|\.(?:x?html?|md|txt)$/i.test(written)) return `; ${forFiles}`;
   return didYouMean(written, [...COMMAND_NAMES, "--help"]);
 }
@@ -258,6 +264,7 @@ export function readNetwork(typed: Typed, hasPerson: () => boolean): NetworkOpti
     waitFor: optionValue.text(typed, "wait-for"),
     scrolls: typed.has("scroll"),
     loadsMedia: typed.has("load-media"),
+    trustsSystem: !typed.has("no-system-ca"),
   };
 }
 

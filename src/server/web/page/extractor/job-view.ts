@@ -196,7 +196,8 @@ function countFacts(job: Job, perSecond: number | null): HTMLElement[] {
 function noticeText({ notice, host, sitemap, directory, failure }: Notice): string {
   if (notice === "low_disk") return `Little room is left in ${directory ?? "the folder"}.`;
   if (notice === "robots_ignored") return "robots.txt is not asked for.";
-  if (notice === "host_paused") return `${host ?? "A host"} asked to be left alone for a while.`;
+  if (notice === "host_paused")
+    return `${host ?? "A host"} waits for a while: it asked for it, or the crawl keeps its pace.`;
   if (notice === "sitemap_read") return `The sitemap ${sitemap ?? ""} was read.`;
   if (notice === "sitemap_failed")
     return `The sitemap ${sitemap ?? ""} could not be read: ${failure?.message ?? "unknown reason"}`;
