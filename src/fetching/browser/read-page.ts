@@ -6,7 +6,7 @@ import type { PinningProxy } from "../egress/pinning-proxy.ts";
 import { pageUrlOf, unsupported } from "../http/read-answer.ts";
 import { tooLarge } from "../http/wire.ts";
 import type { FetchedHeaders, FetchedPage, FetchLimits } from "../types.ts";
-import type { Page, Response } from "./chromium.ts";
+import { fileToSave, type Page, type Response } from "./chromium.ts";
 import { hasNavigated, scrollThrough, settle, type Traffic, watchTraffic } from "./settle.ts";
 
 export type BrowserBehaviour = {
@@ -57,6 +57,8 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
   const isPage = isPageType(type);
   if (isPage && type?.essence.startsWith("text/") && type.essence !== "text/html")
     return { ...first.page, ...bodyOf(await response.text(), type.essence) };
+  // XML may be a page, which the plain client tells; this browser would show a feed as a tree.
+  if (isPage === null && first.page.status < 400) throw fileToSave(what);
   if (!isPage && first.page.status < 400) throw unsupported(what, type);
   if (!(await loaded(page, broken))) return { ...first.page, ...bodyOf("", type?.essence ?? "") };
   const captured = await acrossNavigations(page, (navigations) =>
