@@ -81,7 +81,8 @@ async function extractPage(
     links: linksOf(page.facts, base),
     robots: robotsOf(page.facts),
     canonical: canonicalOf(page.facts, base),
-    refresh: refreshOf(page.facts, { url, base }),
+    refresh: refreshOf(page.facts.refresh, { url, base }),
+    noscriptRefresh: refreshOf(page.facts.noscriptRefresh, { url, base }),
     ...(tellsMake && { make: makeOf(page, base, url) }),
   };
 }

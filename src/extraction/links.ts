@@ -58,16 +58,16 @@ export const canonicalOf = (facts: PageFacts, base: PageUrl | null): PageUrl | n
 const MAX_REFRESH_SECONDS = 5;
 
 /**
- * Reads where `<meta http-equiv="refresh">` leads, as the HTML standard parses it ("shared declarative refresh
+ * Reads where a `Refresh:` header or a `<meta http-equiv="refresh">` leads, as the HTML standard parses it ("shared declarative refresh
  * steps").
  * @returns null when absent, when the page stays longer than 5 s, or when it leads to the page itself or to no
  * http URL
  */
 export function refreshOf(
-  facts: PageFacts,
+  content: string | null,
   { url, base }: { readonly url: PageUrl | null; readonly base: PageUrl | null },
 ): PageUrl | null {
-  const [, digits = "", rest = ""] = /^\s*(\d*)(.*)$/s.exec(facts.refresh ?? "") ?? [];
+  const [, digits = "", rest = ""] = /^\s*(\d*)(.*)$/s.exec(content ?? "") ?? [];
   if (digits === "" && !rest.startsWith(".")) return null;
   if (Number(digits) > MAX_REFRESH_SECONDS) return null;
   const afterTime = rest.replace(/^[\d.]+/, "");

@@ -62,6 +62,7 @@ describe("a page", () => {
         robots: { noindex: false, nofollow: false },
         canonical: null,
         refresh: null,
+        noscriptRefresh: null,
       });
     });
   }
