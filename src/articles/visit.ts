@@ -212,6 +212,8 @@ async function attemptOnce(
     url: page.finalUrl,
     options: request.options,
     tellsMake,
+    // A browser that renders an answer gets it as UTF-8.
+    encoding: request.fetch.received?.encoding ?? page.encoding,
   };
   try {
     const extraction = await traced({ name: "extract page", attributes }, () =>

@@ -289,6 +289,8 @@ export type ExtractionTask = {
   readonly url: PageUrl | null;
   readonly options: ExtractionOptions;
   readonly tellsMake?: boolean;
+  /** The encoding of the page, in which browsers encode the queries of its links; UTF-8 unless given. */
+  readonly encoding?: string;
 };
 
 /**

@@ -73,6 +73,7 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
     ...shown.page,
     redirects: first.page.redirects,
     ...bodyOf(captured.html, "text/html"),
+    encoding: captured.encoding,
     asked: [...asked].sort(),
     warnings: captured.warnings,
   };
@@ -253,6 +254,7 @@ type Capture = {
   /** The HTML, with the content of open shadow roots and same-origin frames written in their places. */
   readonly html: string;
   readonly contentType: string;
+  readonly encoding: string;
 };
 
 /**
@@ -326,11 +328,12 @@ function captureDocument(maxChars: number): Capture | null {
 
   const root = document.documentElement;
   const contentType = document.contentType;
-  if (!root) return { html: "", contentType };
+  const encoding = document.characterSet.toLowerCase();
+  if (!root) return { html: "", contentType, encoding };
   const frames = [...document.querySelectorAll<HTMLIFrameElement>("iframe, frame")];
   const isWhole = !frames.some(documentOf) && !hasShadow(document);
   if (!isWhole) write(root, 0);
   // The page's scripts may have replaced any method, so the length is read from a string built here.
   const html = `<!DOCTYPE html>${isWhole ? root.outerHTML : parts.join("")}`;
-  return length > maxChars || html.length > maxChars ? null : { html, contentType };
+  return length > maxChars || html.length > maxChars ? null : { html, contentType, encoding };
 }
