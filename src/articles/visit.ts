@@ -108,6 +108,11 @@ export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
   const { page, extraction } = visit;
   // A 404 whose body holds no article is an error after all.
   if (!extraction || (page.status >= 400 && !extraction.article)) throw statusFailure(page);
+  if (!extraction.article && /<frameset[\s>]/i.test(page.html))
+    throw new Failure(
+      "no_content",
+      `${page.finalUrl} is a frameset: the content is in its frames, ${framesOf(extraction)}`,
+    );
   const shell = emptyShell(page.html, extraction.article?.wordCount ?? 0);
   const saysNothing = !extraction.article || (shell === "script_redirect" && page.fetchedBy === "http");
   if (shell !== null && saysNothing)
@@ -117,6 +122,12 @@ export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
     );
   return fetchedOf(url, visit, requireArticle(extraction, page.finalUrl));
 }
+
+const framesOf = ({ links }: Extraction): string =>
+  links
+    .slice(0, 8)
+    .map(({ url }) => url)
+    .join(" ");
 
 /**
  * Returns what a visited page holds that has a heading and links only, with a warning; null for any other page. To a

@@ -168,6 +168,8 @@ const MAX_PRELOADED = 4;
 export function noteElement(tag: number, attributes: StartTagAttributes, facts: FactCollector): void {
   if (tag === Tag.meta) noteMeta(attributes, facts);
   else if (tag === Tag.base) facts.baseHref ??= attributes.get(Field.href) || null;
+  else if (tag === Tag.frame && attributes.get(Field.src))
+    facts.links.push({ href: attributes.get(Field.src)!, text: "", isNofollow: false });
   else if (tag === Tag.link || tag === Tag.area) {
     const href = attributes.get(Field.href);
     const rel = attributes.get(Field.rel);
