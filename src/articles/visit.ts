@@ -1,7 +1,15 @@
 import { Failure } from "../base/failure.ts";
 import { traced } from "../base/tracing.ts";
 import { withoutUrlSecrets } from "../base/url-secrets.ts";
-import type { Article, BodyKind, Extraction, ExtractionOptions, Extractor } from "../extraction/index.ts";
+import {
+  type Article,
+  type BodyKind,
+  type Extraction,
+  type ExtractionOptions,
+  type Extractor,
+  MAX_NOTICE_WORDS,
+  refreshOf,
+} from "../extraction/index.ts";
 import {
   type FetchedPage,
   type Fetcher,
@@ -100,6 +108,11 @@ export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
   const { page, extraction } = visit;
   // A 404 whose body holds no article is an error after all.
   if (!extraction || (page.status >= 400 && !extraction.article)) throw statusFailure(page);
+  if (!extraction.article && /<frameset[\s>]/i.test(page.html))
+    throw new Failure(
+      "no_content",
+      `${page.finalUrl} is a frameset: the content is in its frames, ${framesOf(extraction)}`,
+    );
   const shell = emptyShell(page.html, extraction.article?.wordCount ?? 0);
   const saysNothing = !extraction.article || (shell === "script_redirect" && page.fetchedBy === "http");
   if (shell !== null && saysNothing)
@@ -109,6 +122,12 @@ export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
     );
   return fetchedOf(url, visit, requireArticle(extraction, page.finalUrl));
 }
+
+const framesOf = ({ links }: Extraction): string =>
+  links
+    .slice(0, 8)
+    .map(({ url }) => url)
+    .join(" ");
 
 /**
  * Returns what a visited page holds that has a heading and links only, with a warning; null for any other page. To a
@@ -168,7 +187,9 @@ function withTimeSpent(context: VisitContext): VisitContext {
 
 async function attempt(fetcher: Fetcher, url: PageUrl, context: VisitContext): Promise<PageVisit> {
   const first = await attemptOnce(fetcher, url, context);
-  return followRefreshes(first, (target, isForeign) => {
+  const { fetchers } = context.parts;
+  const runsScripts = fetchers.browser !== null && context.request.preference !== "http_only";
+  return followRefreshes(first, runsScripts, (target, isForeign) => {
     const { request, ...rest } = withTimeSpent(context);
     const { validators: _, ...fetch } = request.fetch;
     return attemptOnce(fetcher, target, { ...rest, request: { ...request, fetch: { ...fetch, isForeign } } });
@@ -202,6 +223,8 @@ async function attemptOnce(
     url: page.finalUrl,
     options: request.options,
     tellsMake,
+    // A browser that renders an answer gets it as UTF-8.
+    encoding: request.fetch.received?.encoding ?? page.encoding,
   };
   try {
     const extraction = await traced({ name: "extract page", attributes }, () =>
@@ -296,19 +319,21 @@ export type PageVisit = {
 const MAX_REFRESHES = 3;
 
 /**
- * Follows a page's `<meta http-equiv=refresh>` at most three times, like a browser without scripts. The pages
- * on the way count as redirects of the last one. Secrets are sent only to the origin of the first page, and
- * an error page's refresh is not followed.
+ * Follows a page's refresh at most three times, by its header or its meta element. The pages on the way count as
+ * redirects of the last one. Secrets are sent only to the origin of the first page, and the refresh of an error page or
+ * of a page with an article of its own is not followed.
+ * @param runsScripts whether a browser reads what is for readers with scripts, so that `noscript` does not count
  * @param visitNext visits the next page; `isForeign` as in `FetchOptions`
  * @throws Failure as `visitNext`; when a target is no page, the page that led to it is returned
  */
 async function followRefreshes(
   first: PageVisit,
+  runsScripts: boolean,
   visitNext: (url: PageUrl, isForeign: boolean) => Promise<PageVisit>,
 ): Promise<PageVisit> {
   let visit = first;
   for (let hops = 0; ; hops++) {
-    const target = targetOf(visit);
+    const target = targetOf(visit, runsScripts);
     if (target === null) return visit;
     if (hops === MAX_REFRESHES)
       return warned(visit, `The page refreshes to ${target}, which is one refresh too many to follow`);
@@ -327,9 +352,25 @@ async function followRefreshes(
 
 const seenBy = ({ redirects, finalUrl }: FetchedPage): PageUrl[] => [...redirects, finalUrl];
 
-function targetOf({ page, extraction }: PageVisit): PageUrl | null {
-  if (page.fetchedBy === "browser" || page.status >= 400) return null;
-  return extraction?.refresh ?? null;
+function targetOf(visit: PageVisit, runsScripts: boolean): PageUrl | null {
+  const { page, extraction } = visit;
+  if (page.fetchedBy === "browser" || page.status >= 400 || !extraction || hasOwnArticle(visit)) return null;
+  const { finalUrl: url } = page;
+  const announced = refreshOf(page.headers.refresh ?? null, { url, base: url }) ?? extraction.refresh;
+  return announced ?? (runsScripts ? null : extraction.noscriptRefresh);
+}
+
+/** Whether a page says more than that it has moved. */
+const hasOwnArticle = ({ extraction }: PageVisit): boolean =>
+  (extraction?.article?.wordCount ?? 0) > MAX_NOTICE_WORDS;
+
+const META_REFRESH = /<meta\s(?=[^>]{0,1000}http-equiv\s*=\s*["']?\s*refresh\b)[^>]*>/gi;
+
+/** Returns the answer for a browser, which would follow the refresh of an article. */
+function answerToRender(visit: PageVisit): FetchedPage {
+  if (!hasOwnArticle(visit)) return visit.page;
+  const { refresh: _, ...headers } = visit.page.headers;
+  return { ...visit.page, headers, html: visit.page.html.replace(META_REFRESH, "") };
 }
 
 const warned = (visit: PageVisit, warning: string): PageVisit => ({
@@ -370,7 +411,8 @@ async function learnedVisit(
   const { fetch, onFetched, onWaited } = context.request;
   const plain = await plainUnlessRefused(browser, url, context, renderings);
   if (plain.page.fetchedBy === "browser") return plain;
-  const rendered = (wait: Wait | null) => render(browser, url, { context, received: plain.page, wait });
+  const received = answerToRender(plain);
+  const rendered = (wait: Wait | null) => render(browser, url, { context, received, wait });
   const make = plain.extraction?.make;
   if (!make?.runs) {
     // An answer that is no page may become one in a browser.

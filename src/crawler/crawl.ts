@@ -104,7 +104,7 @@ export class CrawlRun {
       politeness: new Politeness(plan, { ...deps, onNotice: (notice) => this.#notice(notice) }),
       errorPages: createErrorPages(),
       renderings: new Renderings(),
-      scope: createScope(plan, Date.parse(deps.frontier.crawl.startedAt)),
+      scope: createScope(plan),
       onNotice: (notice) => this.#notice(notice),
       onBytes: (bytes) => {
         this.#bytes += bytes;

@@ -273,7 +273,7 @@ export async function* previewCrawl(
   signal: AbortSignal,
 ): AsyncGenerator<PlannedPage, void> {
   const politeness = new Politeness(plan, parts);
-  const scope = createScope(plan, Date.now());
+  const scope = createScope(plan);
   for await (const news of readStarts({ ...parts, plan, scope, politeness, authorizations }, signal)) {
     if (news.kind === "failed") onSitemapFailure(news.failure);
     if (news.kind !== "entries") continue;

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { Link } from "../extraction/index.ts";
 import { compileUrlRules, originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
@@ -13,54 +12,54 @@ export interface Scope {
   admitsTarget(url: PageUrl, source: ClaimedPage["source"]): boolean;
   /** Admits links to an origin from now on: that of a sitemap's URL, or one that a seed redirected to. */
   addOrigin(origin: string): void;
-  /** Notes a stored page, with its text. */
-  noteStored(url: PageUrl, text: string): void;
-  /** Tells whether the site has answered pages of this pattern with one and the same text. */
-  isEcho(url: PageUrl): boolean;
+  /** Notes the text and the links that a page answered with; a page without words has an empty text. */
+  noteAnswer(url: PageUrl, text: string, links: readonly Link[]): void;
+  /** Tells whether the site answers pages like this one, linked from `parent`, without text of their own. */
+  isTrap(url: PageUrl, parent: PageUrl | null): boolean;
+  /** Returns what a person should know of the traps met since the last call. */
+  takeWarnings(): string[];
   /**
    * Splits a page's links into the crawl's, however deep, and the reasons for refusing the others.
    * @param isNofollow whether the page asks crawlers not to follow any of its links
    */
-  chooseLinks(links: readonly Link[], isNofollow: boolean): ChosenLinks;
+  chooseLinks(page: PageUrl, links: readonly Link[], isNofollow: boolean): ChosenLinks;
 }
 
 type ChosenLinks = { readonly links: readonly PageUrl[]; readonly refused: ReadonlyMap<LinkRefusal, number> };
 
-/** @param now decides which calendars are far away, in ms since 1970; one time for the whole crawl */
-export function createScope(plan: CrawlPlan, now: number): Scope {
+export function createScope(plan: CrawlPlan): Scope {
   const refusalOf = compileUrlRules(plan);
   const origins = new Set(plan.seeds.map(originOf));
 
-  const echoes = new EchoedPages();
+  const traps = new Traps();
 
   const isNamed = (url: PageUrl): boolean =>
     plan.allowPrefixes.some((prefix) => prefix.includes(SOURCES.slice(0, -1)) && url.startsWith(prefix));
 
-  const refuseLink = (link: Link, isNofollow: boolean): LinkRefusal | null => {
+  const refuseLink = (page: PageUrl, link: Link, isNofollow: boolean): LinkRefusal | null => {
     const refusal = refusalOf(link.url, origins);
     if (refusal !== null) return refusal;
     if (isSourceCopy(link.url) && !isNamed(link.url)) return "source_copy";
     if (plan.respectsMetaRobots && (isNofollow || link.isNofollow)) return "nofollow";
-    return isTrap(link.url, now) || echoes.has(link.url) ? "trap" : null;
+    return traps.isTrap(link.url, page) ? "trap" : null;
   };
 
   return {
-    refuseStart(url) {
-      if (refusalOf(url, null) !== null) return "out_of_scope";
-      return isTrap(url, now) ? "trap" : null;
-    },
+    // What a person or a sitemap names is never a trap.
+    refuseStart: (url) => (refusalOf(url, null) === null ? null : "out_of_scope"),
     admitsTarget: (url, source) =>
       refusalOf(url, source === "link" || source === "memory" ? origins : null) === null,
-    noteStored: (url, text) => echoes.note(url, text),
-    isEcho: (url) => echoes.has(url),
+    noteAnswer: (url, text, links) => traps.note(url, text, links),
+    isTrap: (url, parent) => traps.isTrap(url, parent),
+    takeWarnings: () => traps.takeWarnings(),
     addOrigin: (origin) => void origins.add(origin),
-    chooseLinks(links, isNofollow) {
+    chooseLinks(page, links, isNofollow) {
       const chosen = new Set<PageUrl>();
       const refused = new Map<LinkRefusal, number>();
       if (!plan.followsLinks) return { links: [], refused };
       for (const written of links) {
         const link = { ...written, url: withoutSession(written.url) };
-        const refusal = refuseLink(link, isNofollow);
+        const refusal = refuseLink(page, link, isNofollow);
         if (refusal === null) chosen.add(link.url);
         else refused.set(refusal, (refused.get(refusal) ?? 0) + 1);
       }
@@ -93,16 +92,11 @@ const MAX_EMPTY_SEGMENTS = 1;
 /** Matches text that was escaped once too often, and again on each page: `&amp;amp;`, `%2525`. */
 const GROWING_ESCAPE = /(?:amp(?:;|%3b)){2}|%25(?:25)+/i;
 const ESCAPED_AMPERSAND = /(?:&|%26)amp(?:;|%3b)/gi;
-/** Calendars lead from month to month forever, and pages about dates years from now are not written yet. */
-const MAX_CALENDAR_MONTHS = 12;
-const MAX_FUTURE_MONTHS = 24;
-
 /**
- * Tells whether a URL looks like one of the endlessly many that a site generates: very long, with repeated path
- * segments, runs of slashes, repeated escapes, endless parameters, or a calendar page far from now.
- * @param now decides what is far, in ms since 1970
+ * Tells whether a URL looks like one that links of a loop made: very long, with repeated path segments, runs of slashes,
+ * repeated escapes or endless parameters. That alone proves nothing, but all of them are judged together.
  */
-export function isTrap(url: PageUrl, now: number): boolean {
+export function looksLooped(url: PageUrl): boolean {
   if (url.length > MAX_URL_LENGTH) return true;
   const pathStart = url.indexOf("/", url.indexOf("//") + 2);
   const queryStart = url.indexOf("?", pathStart);
@@ -110,7 +104,7 @@ export function isTrap(url: PageUrl, now: number): boolean {
   const query = queryStart < 0 ? "" : url.slice(queryStart + 1);
   if (hasSlashRuns(path) || GROWING_ESCAPE.test(url)) return true;
   if ((path.match(ESCAPED_AMPERSAND)?.length ?? 0) > 1) return true;
-  return hasRepeats(path) || (query !== "" && hasEndlessParameters(query)) || isFarCalendar(path, query, now);
+  return hasRepeats(path) || (query !== "" && hasEndlessParameters(query));
 }
 
 function hasSlashRuns(path: string): boolean {
@@ -165,32 +159,6 @@ function hasEndlessParameters(query: string): boolean {
   return false;
 }
 
-const CALENDAR_WORD =
-  /(?:^|[/_?&=.-])(?:calendar|kalender|calendrier|calendario|agenda|events?|termine|month|day|date)(?:$|[/_?&=.-])/i;
-const PATH_DATE = /(?:^|\/)((?:19|20|21)\d\d)[/-](0?[1-9]|1[0-2])(?=$|[/-])/;
-const QUERY_DATE = /(?:^|[&=])((?:19|20|21)\d\d)-(0[1-9]|1[0-2])(?=$|[&-])/;
-const QUERY_YEAR = /(?:^|&)(?:[a-z]{1,20}[_-])?(?:year|yr|y|jahr)=((?:19|20|21)\d\d)(?=$|&)/i;
-const QUERY_MONTH = /(?:^|&)(?:[a-z]{1,20}[_-])?(?:month|mon|m|monat)=(0?[1-9]|1[0-2])(?=$|&)/i;
-
-function isFarCalendar(path: string, query: string, now: number): boolean {
-  const months = monthOf(path, query);
-  if (months === null) return false;
-  const today = new Date(now);
-  const away = months - (today.getUTCFullYear() * 12 + today.getUTCMonth());
-  if (away > MAX_FUTURE_MONTHS) return true;
-  const isCalendar = CALENDAR_WORD.test(path) || CALENDAR_WORD.test(`?${query}`);
-  return isCalendar && Math.abs(away) > MAX_CALENDAR_MONTHS;
-}
-
-/** Returns the months since the year 0 of the date in the URL; null when it contains none. */
-function monthOf(path: string, query: string): number | null {
-  const dated = PATH_DATE.exec(path) ?? (query === "" ? null : QUERY_DATE.exec(query));
-  if (dated) return Number(dated[1]) * 12 + Number(dated[2]) - 1;
-  const year = query === "" ? null : QUERY_YEAR.exec(query);
-  if (!year) return null;
-  return Number(year[1]) * 12 + Number(QUERY_MONTH.exec(query)?.[1] ?? 1) - 1;
-}
-
 /** Matches names that servers use only for sessions, whatever the value. */
 const SESSION_NAME = /^(?:jsessionid|phpsessid|aspsessionid\w{0,40}|oscsid|zenid|cfid|cftoken)$/i;
 /** Matches names that forums use for sessions; with another kind of value they may name a page. */
@@ -240,64 +208,155 @@ function isRandom(text: string): boolean {
 /** `release20260101` changes once from letters to digits. */
 const MIN_TURNS = 3;
 
-/** This many pages of one pattern with the same text, and none with another, are one page. */
-const MAX_ECHOES = 3;
-/** The value after such a name may be a session's, even as a number, when the texts are equal. */
-const SESSION_WORD = /^(?:s|sid|sess|sessid|session|session_?id)$/i;
-/** Matches path segments whose random part is a session, whatever the texts. */
-const SESSION_SEGMENT = /\/(?:s|sid|sess|sessid|session_?id)[/=:_-]?\*\//i;
-/** The maximum number of patterns kept. A resumed crawl starts without any, and requests a few pages more. */
-const MAX_PATTERNS = 10_000;
+/** So many pages in a row without text of their own prove a trap to the links of such a page. */
+const FEW = 5;
+/** Under random names and in loops fewer prove it, because nobody writes such an address. */
+const FEW_RANDOM = 2;
+/** So many prove it to the links of any page. */
+const MANY = 40;
+/** Fewer new runs of words than this come from a date, a counter or a heading that the site made. */
+const MIN_NEW_RUNS = 10;
+const RUN_WORDS = 4;
+const MAX_WORDS = 5000;
+/** The maximum numbers of templates and of known words and runs. A crawl that forgets them requests a few pages more. */
+const MAX_TEMPLATES = 10_000;
+const MAX_KNOWN = 1_000_000;
 
-/** Recognises pages served again and again under addresses with a random part, by the stored texts. */
-export class EchoedPages {
-  readonly #patterns = new Map<string, { readonly hash: string; count: number; isMixed: boolean }>();
+const MAX_TOLD = 5;
 
-  note(url: PageUrl, text: string): void {
-    const { key, parts } = patternOf(url);
-    if (parts.length === 0) return;
-    const hash = hashOf(text, parts);
-    const known = this.#patterns.get(key);
-    if (!known) {
-      if (this.#patterns.size >= MAX_PATTERNS) this.#patterns.clear();
-      this.#patterns.set(key, { hash, count: 1, isMixed: false });
-    } else if (known.hash === hash || SESSION_SEGMENT.test(key)) known.count++;
-    else known.isMixed = true;
+type Template = { readonly key: string; readonly few: number; readonly example: PageUrl; inRow: number };
+
+/**
+ * Recognises traps by what a site serves: pages of one template, which differ by numbers, random names and values of
+ * parameters, that bring no text of their own one after the other.
+ */
+export class Traps {
+  readonly #templates = new Map<string, Template>();
+  /** Hashes of words and runs of words by template, and of whole texts. */
+  readonly #known = new Set<number>();
+  /** How often the same text with the same relative links has come. */
+  readonly #copies = new Map<number, number>();
+  /** The pages without text of their own, and whether they are the latest of many copies. */
+  readonly #barren = new Map<PageUrl, boolean>();
+  readonly #told = new Set<string>();
+  readonly #warnings: string[] = [];
+
+  note(url: PageUrl, text: string, links: readonly Link[]): void {
+    if (this.#known.size > MAX_KNOWN || this.#templates.size > MAX_TEMPLATES)
+      for (const notes of [this.#known, this.#templates, this.#copies, this.#barren]) notes.clear();
+    const { key, parts, few } = templateOf(url);
+    const relative = links.map((link) => link.url.replace(directoryOf(url), "./"));
+    const copy = Bun.hash.xxHash32(`${text}\n${relative.join(" ")}`);
+    const copies = (this.#copies.get(copy) ?? 0) + 1;
+    this.#copies.set(copy, copies);
+    const isCopy = copies > FEW;
+    if (isCopy) this.#barren.set(url, true);
+    const isNewText = this.#learns(`text ${text}`);
+    if (key === url) return;
+    const template = this.#templates.get(key) ?? { key, few, example: url, inRow: 0 };
+    this.#templates.set(key, template);
+    // A loop leads to pages that are known by other addresses.
+    const hasOwn =
+      this.#learnsWords(key, wordsOf(text, parts), parts.length === 0) && (isNewText || key !== loopOf(url));
+    template.inRow = hasOwn ? 0 : template.inRow + 1;
+    if (!hasOwn) this.#barren.set(url, isCopy);
   }
 
-  /** Tells whether the page would repeat a known one. */
-  has(url: PageUrl): boolean {
-    const { key, parts } = patternOf(url);
-    const known = parts.length === 0 ? undefined : this.#patterns.get(key);
-    return known !== undefined && !known.isMixed && known.count >= MAX_ECHOES;
+  isTrap(url: PageUrl, parent: PageUrl | null): boolean {
+    const isCopy = parent === null ? undefined : this.#barren.get(parent);
+    const { key } = templateOf(url);
+    const template = this.#templates.get(key);
+    const limit = isCopy === undefined ? MANY : (template?.few ?? FEW);
+    if (template && template.inRow >= limit) return this.#tell(template);
+    // Relative links lead from copy to copy, each deeper than the last.
+    return isCopy === true && parent !== null && url.startsWith(directoryOf(parent));
+  }
+
+  takeWarnings(): string[] {
+    return this.#warnings.splice(0);
+  }
+
+  #tell({ key, example, inRow }: Template): true {
+    if (!this.#told.has(key) && this.#told.size < MAX_TOLD)
+      this.#warnings.push(`Pages like ${example} are left out: ${inRow} in a row had no text of their own`);
+    this.#told.add(key);
+    return true;
+  }
+
+  /** Learns the words of a page, and tells whether its template had not shown them before. */
+  #learnsWords(key: string, words: readonly string[], countsNumbers: boolean): boolean {
+    let newWords = 0;
+    let newRuns = 0;
+    for (const [at, word] of words.entries()) {
+      if (this.#learns(`${key} ${word}`) && (countsNumbers || !/^\p{N}/u.test(word))) newWords++;
+      if (this.#learns(`${key} ${words.slice(at, at + RUN_WORDS).join(" ")}`)) newRuns++;
+    }
+    return newWords > 0 || newRuns >= MIN_NEW_RUNS;
+  }
+
+  #learns(text: string): boolean {
+    const { size } = this.#known;
+    return this.#known.add(Bun.hash.xxHash32(text)).size > size;
   }
 }
 
-/** Replaces random parts of an address by `*`, numbers that may be a session's by `#`, and returns them. */
-function patternOf(url: PageUrl): { readonly key: string; readonly parts: readonly string[] } {
+const directoryOf = (url: PageUrl): string => url.slice(0, url.lastIndexOf("/") + 1);
+
+const loopOf = (url: PageUrl): string => `loop ${originOf(url)}`;
+
+/** Matches a year with a month, and perhaps a day. */
+const DATE = /(?<!\d)(?:19|20|21)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-]\d\d?)?(?!\d)/g;
+
+/**
+ * Replaces in an address what may vary without an end: dates, random names, numbers and the values of parameters.
+ * Addresses that look like those of a loop have one template together.
+ * @returns also the replaced parts that a page may repeat as text; numbers of a path are none, because many pages differ
+ * by their number alone
+ */
+function templateOf(
+  url: PageUrl,
+): Omit<Template, "example" | "inRow"> & { readonly parts: readonly string[] } {
+  if (looksLooped(url)) return { key: loopOf(url), few: FEW_RANDOM, parts: [url] };
   const parts: string[] = [];
-  let previous = "";
-  const key = url.replace(/[^/?&=;:()]+/g, (part) => {
-    const isNamed = SESSION_WORD.test(previous);
-    previous = part;
-    // A name before it, as in `sid-8f3a…`, is not random.
-    const start = /^(?:s|sid|sess|session)[-_]/i.exec(part)?.[0] ?? "";
-    const rest = part.slice(start.length);
-    const isLot = isRandom(rest);
-    if (!isLot && !(isNamed && /\d/.test(part))) return part;
-    parts.push(isLot ? rest : part);
-    return isLot ? `${start}*` : "#";
-  });
-  return { key, parts };
+  const replaced = (by: string) => (part: string) => {
+    parts.push(part);
+    return by;
+  };
+  const [path = "", ...query] = url.slice(originOf(url).length).split("?");
+  const key =
+    originOf(url) +
+    path.replace(DATE, replaced("@")).replace(/[^/=;:()]+/g, (part) => {
+      // A name before it, as in `sid-8f3a…`, is not random.
+      const start = /^(?:s|sid|sess|session)[-_]/i.exec(part)?.[0] ?? "";
+      const rest = part.slice(start.length);
+      return isRandom(rest) ? start + replaced("*")(rest) : part.replace(/\d+/g, "#");
+    });
+  const few = key.includes("*") ? FEW_RANDOM : FEW;
+  if (query.length === 0) return { key, few, parts };
+  const names = query
+    .join("?")
+    .split("&")
+    .map((pair) => {
+      const [name = "", value = ""] = pair.split("=", 2);
+      parts.push(value);
+      return name.replace(/\d+/g, "#");
+    });
+  return { key: `${key}?${[...new Set(names)].sort().join("&")}`, few, parts };
 }
 
-/** The maximum number of parts that are removed from a text, because each takes a pass over it. */
-const MAX_PARTS = 8;
-
-/** Hashes a text without the addresses of its links and without the random parts of its own address. */
-function hashOf(text: string, parts: readonly string[]): string {
-  let plain = text.replace(/\]\([^()\s]{0,2000}/g, "]");
-  // Short numbers may be ordinary numbers of the text.
-  for (const part of parts.slice(0, MAX_PARTS)) if (isRandom(part)) plain = plain.replaceAll(part, "");
-  return createHash("sha256").update(plain).digest("base64");
+/** Returns the words of a text without those of its own address, and without the numbers that calendars count. */
+function wordsOf(text: string, parts: readonly string[]): string[] {
+  const plain = text.replace(/\]\([^()\s]{0,2000}/g, "]").toLowerCase();
+  const words = (plain.match(/[\p{L}\p{M}]+|\p{N}+/gu) ?? []).slice(0, MAX_WORDS);
+  if (parts.length === 0) return words;
+  const own = new Set(
+    parts
+      .join(" ")
+      .toLowerCase()
+      .match(/[\p{L}\p{M}]+|\p{N}+/gu),
+  );
+  return words.filter((word) => !own.has(word) && !COUNTED.test(word));
 }
+
+/** Matches numbers of days, months and years. */
+const COUNTED = /^(?:0?\d|[12]\d|3[01]|(?:19|20|21)\d\d)$/;

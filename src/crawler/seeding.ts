@@ -1,3 +1,4 @@
+import type { Fetchers } from "../articles/index.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { RobotsCache } from "../fetching/index.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
@@ -14,6 +15,7 @@ type SeedingParts = {
   readonly scope: Scope;
   readonly politeness: Politeness;
   readonly robots: RobotsCache;
+  readonly fetchers: Fetchers;
   readonly readSitemaps: ReadSitemaps;
   readonly authorizations: ReadonlyMap<string, string>;
 };
@@ -60,10 +62,34 @@ async function discoverSitemaps(parts: SeedingParts, signal: AbortSignal): Promi
   const found = new Set<string>();
   for (const origin of new Set(plan.seeds.map(originOf))) {
     const { beforeRequest } = politeness;
-    const rules = await robots.rulesFor(`${origin}/`, { signal, beforeRequest });
-    for (const sitemap of sitemapsOfRobots(rules)) found.add(sitemap);
+    const sitemapsOf = async (site: PageUrl): Promise<readonly PageUrl[]> =>
+      sitemapsOfRobots(await robots.rulesFor(site, { signal, beforeRequest }), site);
+    let sitemaps = await sitemapsOf(`${origin}/` as PageUrl);
+    const target = sitemaps.length > 0 ? null : await redirectTarget(origin, parts, signal);
+    if (target !== null) sitemaps = await sitemapsOf(target);
+    for (const sitemap of sitemaps) found.add(sitemap);
   }
   return [...found].filter((sitemap) => !plan.sitemaps.includes(sitemap));
+}
+
+/** Returns where the first seed of an origin leads when that is another origin: a site may have moved. */
+async function redirectTarget(
+  origin: string,
+  { plan, fetchers, scope, politeness, authorizations }: SeedingParts,
+  signal: AbortSignal,
+): Promise<PageUrl | null> {
+  const seed = plan.seeds.find((url) => originOf(url) === origin);
+  if (seed === undefined) return null;
+  const { beforeRequest } = politeness;
+  const authorization = authorizations.get(origin) ?? null;
+  try {
+    const { finalUrl } = await fetchers.http.fetch(seed, { signal, beforeRequest, authorization, tries: 1 });
+    return originOf(finalUrl) !== origin && scope.admitsTarget(finalUrl, "seed") ? finalUrl : null;
+  } catch (error) {
+    // The page's own visit tells of it.
+    if (!(error instanceof Failure) || signal.aborted) throw error;
+    return null;
+  }
 }
 
 /** Adds the start URLs to the frontier, and yields after each batch, so that outcomes can be passed on. */

@@ -108,6 +108,7 @@ export function tryPage(page: ClaimedPage, parts: VisitParts, hooks: TryHooks): 
   const attributes = () => ({ "url.full": withoutUrlSecrets(page.url), depth: page.depth });
   return traced({ name: "crawl page", isRoot: true, attributes }, async (span) => {
     const verdict = await tryInSpan(page, parts, hooks);
+    for (const warning of parts.scope.takeWarnings()) await parts.frontier.addWarning(warning);
     if (verdict.kind === "settle") span.set({ outcome: verdict.settlement.outcome.status });
     return verdict;
   });
@@ -135,7 +136,7 @@ async function tryInSpan(page: ClaimedPage, parts: VisitParts, hooks: TryHooks):
 async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
   const { page, parts, signal } = attempt;
   const { plan, politeness } = parts;
-  if (page.source === "link" && parts.scope.isEcho(page.url)) return skipped(attempt, "trap");
+  if (page.source === "link" && parts.scope.isTrap(page.url, page.parent)) return skipped(attempt, "trap");
   const isKnownUnchanged =
     plan.trustsLastModified && page.lastModified !== null && page.known?.lastModified === page.lastModified;
   if (isKnownUnchanged && (await attempt.isStored())) return unchanged(attempt, null);
@@ -313,6 +314,8 @@ async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict>
     // Where a fallback found nothing today, what it found before is better than a heading.
     const linkPage = attempt.parts.fallback ? null : linkPageOfVisit(attempt.page.url, visit);
     // A page without words may still link to others.
+    if (linkPage === null)
+      attempt.parts.scope.noteAnswer(attempt.page.url, "", visit.extraction?.links ?? []);
     return (
       (await tryFallback(attempt, failure, answer.status, answer)) ??
       (linkPage ? await store(attempt, visit, linkPage) : failed(attempt, failure, { visit }))
@@ -374,12 +377,12 @@ async function store(attempt: Attempt, visit: PageVisit, fetched: FetchedArticle
   const { page, parts } = attempt;
   const { plan, frontier, scope } = parts;
   const { page: answer } = visit;
+  const { title, markdown } = fetched.article;
+  scope.noteAnswer(page.url, `${title ?? ""}\n${markdown ?? ""}`, visit.extraction?.links ?? []);
   if (plan.respectsMetaRobots && robotsOf(visit).noindex) return skipped(attempt, "noindex", { visit });
   const others = otherUrls(page.url, visit);
   if (others.length > 0 && !(await frontier.identify(page, others)))
     return skipped(attempt, "duplicate", { visit });
-  const { title, markdown } = fetched.article;
-  scope.noteStored(page.url, `${title ?? ""}\n${markdown ?? ""}`);
   const { etag, "last-modified": lastModified } = answer.headers;
   return settle(attempt, {
     outcome: await storeArticle(attempt, fetched),
@@ -488,7 +491,7 @@ type Judged = {
 function settle(attempt: Attempt, { outcome, validators, visit }: Judged): Verdict {
   const { page, parts, gate } = attempt;
   const isNofollow = visit !== undefined && robotsOf(visit).nofollow;
-  const { links, refused } = parts.scope.chooseLinks(visit?.extraction?.links ?? [], isNofollow);
+  const { links, refused } = parts.scope.chooseLinks(page.url, visit?.extraction?.links ?? [], isNofollow);
   const settlement = {
     page,
     outcome: { ...NOTHING, ...outcome, durationMs: gate.requests > 0 ? durationOf(attempt) : null },

@@ -26,13 +26,14 @@ export function extractBody({
   url,
   options,
   tellsMake = false,
+  encoding = "utf-8",
 }: ExtractionTask): Promise<Extraction> {
   return withinPage(() => {
     switch (kind) {
       case "html":
-        return extractPage(body, url, { ...options, tellsMake });
+        return extractPage(body, url, { ...options, tellsMake, encoding });
       case "xhtml":
-        return extractPage(htmlOfXhtml(body), url, { ...options, tellsMake });
+        return extractPage(htmlOfXhtml(body), url, { ...options, tellsMake, encoding });
       case "markdown":
         return extractMarkdown(body, url, options);
       case "plain":
@@ -66,7 +67,11 @@ async function withLanguage(extraction: Extraction): Promise<Extraction> {
 async function extractPage(
   html: string,
   url: PageUrl | null,
-  { tellsMake, ...options }: ExtractionOptions & { readonly tellsMake: boolean },
+  {
+    tellsMake,
+    encoding,
+    ...options
+  }: ExtractionOptions & Required<Pick<ExtractionTask, "tellsMake" | "encoding">>,
 ): Promise<Extraction> {
   const page = readPage(html);
   const base = baseOf(page.facts, url);
@@ -78,10 +83,11 @@ async function extractPage(
   return {
     ...extracted,
     saysMissing: saysMissing(page, extracted.article),
-    links: linksOf(page.facts, base),
+    links: linksOf(page.facts, base, encoding),
     robots: robotsOf(page.facts),
     canonical: canonicalOf(page.facts, base),
-    refresh: refreshOf(page.facts, { url, base }),
+    refresh: refreshOf(page.facts.refresh, { url, base }),
+    noscriptRefresh: refreshOf(page.facts.noscriptRefresh, { url, base }),
     ...(tellsMake && { make: makeOf(page, base, url) }),
   };
 }

@@ -1,3 +1,5 @@
+export { refreshOf } from "./links.ts";
+export { MAX_NOTICE_WORDS } from "./no-article.ts";
 export { createExtractor, type Extractor, extractBody, withSmallPagesHere } from "./pool.ts";
 export { unmatchedExclusion } from "./text.ts";
 export {

@@ -1,5 +1,5 @@
 import { isRecord } from "../base/json.ts";
-import { type PageUrl, parsePageUrl, resolveHref } from "../urls/index.ts";
+import { encodeQuery, type PageUrl, parsePageUrl, resolveHref } from "../urls/index.ts";
 import type { ContentElement } from "./document/tree.ts";
 import type { PageFacts } from "./page/page-model.ts";
 import { cut, detachedAll, nextMatch, removeInvisible, visibleLine } from "./text.ts";
@@ -14,7 +14,7 @@ export function baseOf(facts: PageFacts, url: PageUrl | null): PageUrl | null {
 }
 
 /** Lists the http and https links in page order, each once, out of 20 million characters of addresses. */
-export function linksOf(facts: PageFacts, base: PageUrl | null): Link[] {
+export function linksOf(facts: PageFacts, base: PageUrl | null, encoding = "utf-8"): Link[] {
   // Menus repeat their links.
   const resolved = new Map<string, PageUrl | null>();
   const numbers = new Map<PageUrl, number>();
@@ -25,7 +25,7 @@ export function linksOf(facts: PageFacts, base: PageUrl | null): Link[] {
     // A bare fragment is a place on this page, not a link to another.
     const reference = href.trim();
     if (reference.startsWith("#")) continue;
-    const url = resolved.get(reference) ?? parsePageUrl(reference, base ?? undefined);
+    const url = resolved.get(reference) ?? parsePageUrl(encodeQuery(reference, encoding), base ?? undefined);
     resolved.set(reference, url);
     if (url === null) continue;
     const known = numbers.get(url);
@@ -58,16 +58,16 @@ export const canonicalOf = (facts: PageFacts, base: PageUrl | null): PageUrl | n
 const MAX_REFRESH_SECONDS = 5;
 
 /**
- * Reads where `<meta http-equiv="refresh">` leads, as the HTML standard parses it ("shared declarative refresh
+ * Reads where a `Refresh:` header or a `<meta http-equiv="refresh">` leads, as the HTML standard parses it ("shared declarative refresh
  * steps").
  * @returns null when absent, when the page stays longer than 5 s, or when it leads to the page itself or to no
  * http URL
  */
 export function refreshOf(
-  facts: PageFacts,
+  content: string | null,
   { url, base }: { readonly url: PageUrl | null; readonly base: PageUrl | null },
 ): PageUrl | null {
-  const [, digits = "", rest = ""] = /^\s*(\d*)(.*)$/s.exec(facts.refresh ?? "") ?? [];
+  const [, digits = "", rest = ""] = /^\s*(\d*)(.*)$/s.exec(content ?? "") ?? [];
   if (digits === "" && !rest.startsWith(".")) return null;
   if (Number(digits) > MAX_REFRESH_SECONDS) return null;
   const afterTime = rest.replace(/^[\d.]+/, "");

@@ -90,6 +90,7 @@ function textExtraction(
     robots: { noindex: false, nofollow: false },
     canonical: null,
     refresh: null,
+    noscriptRefresh: null,
   };
 }
 

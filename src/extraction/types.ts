@@ -261,6 +261,8 @@ export type Extraction = {
   readonly canonical: PageUrl | null;
   /** The target of `<meta http-equiv="refresh">` when it leads to another page within 5 s. */
   readonly refresh: PageUrl | null;
+  /** The same of the one inside `noscript`. */
+  readonly noscriptRefresh: PageUrl | null;
   /** What the page runs, where the task asks for it and the body is HTML. */
   readonly make?: PageMake;
 };
@@ -287,6 +289,8 @@ export type ExtractionTask = {
   readonly url: PageUrl | null;
   readonly options: ExtractionOptions;
   readonly tellsMake?: boolean;
+  /** The encoding of the page, in which browsers encode the queries of its links; UTF-8 unless given. */
+  readonly encoding?: string;
 };
 
 /**

@@ -10,5 +10,6 @@ export {
   splitCredentials,
   withoutCredentials,
 } from "./page-url.ts";
+export { encodeQuery } from "./query-encoding.ts";
 export { compileUrlRules, parseUrlPrefix } from "./rules.ts";
 export { meantUrl, withScheme } from "./typed-url.ts";

@@ -11,7 +11,7 @@ import {
   type StreamFetcher,
   unpackGzipFile,
 } from "../../fetching/index.ts";
-import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
+import { hostOf, type PageUrl, parsePageUrl } from "../../urls/index.ts";
 
 /** A sitemap whose bytes are ready to be read. */
 export type OpenSitemap = {
@@ -226,6 +226,8 @@ export type SitemapRecord = {
   readonly loc: string;
   /** Whether a relative location is allowed; in a list of URLs, a bare word is not one. */
   readonly mayBeRelative: boolean;
+  /** The `xml:base` where the location stands, as written; absent without one. */
+  readonly base?: string | undefined;
   readonly lastModified: string | null;
 };
 
@@ -264,10 +266,20 @@ export function parseSitemapSource(written: string, directory: string): SitemapS
   return { kind: "file", path: resolve(directory, text) };
 }
 
-/** Lists a robots.txt's sitemaps of the web, each once: a site must not name a path of this machine. */
-export const sitemapsOfRobots = (rules: RobotsRules): readonly PageUrl[] => [
-  ...new Set(rules.sitemaps.map((line) => parsePageUrl(line)).filter((url) => url !== null)),
-];
+/** Matches what begins with a host: "www.example.org/sitemap.xml" without a scheme. */
+const HOST_START = /^(?:[a-z\d-]+\.)+[a-z]{2,}(?::\d+)?\//i;
+
+/**
+ * Lists a robots.txt's sitemaps of the web, each once: a site must not name a path of this machine.
+ * @param site any page of the site, against which relative lines are resolved
+ */
+export const sitemapsOfRobots = (rules: RobotsRules, site: PageUrl): readonly PageUrl[] => {
+  const resolve = (line: string): PageUrl | null => {
+    const namesHost = line.startsWith(`${hostOf(site)}/`) || HOST_START.test(line);
+    return parsePageUrl(namesHost ? `//${line}` : line, site);
+  };
+  return [...new Set(rules.sitemaps.map(resolve).filter((url) => url !== null))];
+};
 
 /** Returns the name of a sitemap for messages; it is equal for equal sources. */
 export const sitemapName = (source: SitemapSource): string =>

@@ -160,12 +160,13 @@ function resolveRecords(
 ): Resolved {
   const pages: SitemapUrl[] = [];
   const children: SitemapSource[] = [];
-  for (const { names, loc, mayBeRelative, lastModified } of records) {
+  for (const { names, loc, mayBeRelative, lastModified, base: inner } of records) {
     if (names === "sitemap") {
       const child = childSource(loc, source, base);
       if (child) children.push(child);
     } else {
-      const url = parsePageUrl(loc, mayBeRelative && base !== null ? base : undefined);
+      const outer = (mayBeRelative && base) || undefined;
+      const url = parsePageUrl(loc, (inner && parsePageUrl(inner, outer)) || outer);
       if (url) pages.push({ url, lastModified });
     }
   }

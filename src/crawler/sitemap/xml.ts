@@ -57,6 +57,8 @@ type Format = {
   /** The element of an entry, and the one inside that contains its location. */
   readonly entry: string;
   readonly loc: string;
+  /** The element that contains the location where the other one is missing. */
+  readonly fallback?: string;
   /** The elements with the entry's date; the first valid date counts. */
   readonly dates: readonly string[];
 };
@@ -65,7 +67,7 @@ type Format = {
 const FORMATS: Readonly<Record<string, Format>> = {
   urlset: { names: "page", entry: "url", loc: "loc", dates: ["lastmod"] },
   sitemapindex: { names: "sitemap", entry: "sitemap", loc: "loc", dates: ["lastmod"] },
-  rss: { names: "page", entry: "item", loc: "link", dates: ["pubdate", "date"] },
+  rss: { names: "page", entry: "item", loc: "link", fallback: "guid", dates: ["pubdate", "date"] },
   rdf: { names: "page", entry: "item", loc: "link", dates: ["date"] },
   feed: { names: "page", entry: "entry", loc: "link", dates: ["updated", "modified", "published"] },
 };
@@ -74,14 +76,23 @@ const FORMATS: Readonly<Record<string, Format>> = {
 const MAX_DEPTH = 200;
 
 type Name = { readonly prefix: string; readonly local: string };
+type OpenElement = Name & { readonly base: string | undefined };
+type Entry = {
+  prefix: string;
+  base: string | undefined;
+  loc: string;
+  guid: string;
+  lastModified: string | null;
+};
 /** Turns the elements of a sitemap, a sitemap index, RSS or Atom into records, in their order. */
 class SitemapElements {
   private readonly sitemap: string;
-  private readonly openElements: Name[] = [];
+  private readonly openElements: OpenElement[] = [];
   private records: SitemapRecord[] = [];
   private format: Format | null = null;
-  private entry: { readonly prefix: string; loc: string; lastModified: string | null } | null = null;
-  private field: { readonly isLoc: boolean; readonly depth: number; text: string } | null = null;
+  private entry: Entry | null = null;
+  private field: { readonly kind: "loc" | "guid" | "date"; readonly depth: number; text: string } | null =
+    null;
 
   /** @param sitemap its name, for messages */
   constructor(sitemap: string) {
@@ -94,16 +105,18 @@ class SitemapElements {
 
   /** @param written the element's name in lower case */
   open(written: string, attributes: Readonly<Record<string, string>>): void {
-    const element = nameOf(written);
-    this.format ??= this.formatOf(element);
+    const name = nameOf(written);
+    this.format ??= this.formatOf(name);
     if (this.openElements.length >= MAX_DEPTH)
       throw this.malformed(`nests elements more than ${MAX_DEPTH} deep`);
     const parent = this.openElements.at(-1);
+    const base = baseOf(attributes["xml:base"], parent?.base);
+    const element = { ...name, base };
     this.openElements.push(element);
     // An entry inside an entry means that the first one was never closed.
     if (element.local === this.format.entry) {
       this.closeEntry();
-      this.entry = { prefix: element.prefix, loc: "", lastModified: null };
+      this.entry = { prefix: element.prefix, base, loc: "", guid: "", lastModified: null };
     } else if (parent?.local === this.format.entry) this.openField(element, attributes);
   }
 
@@ -130,17 +143,25 @@ class SitemapElements {
     return taken;
   }
 
-  private openField(element: Name, attributes: Readonly<Record<string, string>>): void {
+  private openField(element: OpenElement, attributes: Readonly<Record<string, string>>): void {
     const { format, entry } = this;
     if (!format || !entry) return;
     // <image:loc> does not name a page, so a location must have the prefix of its entry.
     if (element.local === format.loc && element.prefix === entry.prefix) {
-      this.field = { isLoc: true, depth: this.openElements.length, text: "" };
+      this.field = { kind: "loc", depth: this.openElements.length, text: "" };
       // Atom's links are empty elements; only the one to the page itself counts.
       const { rel = "alternate", href = "" } = attributes;
-      if (rel === "alternate") entry.loc ||= href.trim();
+      if (rel === "alternate" && entry.loc === "") {
+        entry.loc = href.trim();
+        entry.base = element.base;
+      }
+    } else if (
+      element.local === format.fallback &&
+      attributes.ispermalink?.trim().toLowerCase() !== "false"
+    ) {
+      this.field = { kind: "guid", depth: this.openElements.length, text: "" };
     } else if (format.dates.includes(element.local)) {
-      this.field = { isLoc: false, depth: this.openElements.length, text: "" };
+      this.field = { kind: "date", depth: this.openElements.length, text: "" };
     }
   }
 
@@ -150,7 +171,9 @@ class SitemapElements {
     if (!entry || !field) return;
     // The parser reads "&b</loc>" as text, so what follows a "<" does not belong to the URL.
     const text = (field.text.split("<", 1)[0] ?? "").trim();
-    if (field.isLoc) entry.loc ||= text;
+    if (field.kind === "loc") entry.loc ||= text;
+    // Generators write names there too, such as "urn:uuid:…" or a number.
+    else if (field.kind === "guid") entry.guid ||= /^https?:/i.test(text) ? text : "";
     else entry.lastModified ??= parseLastModified(text);
   }
 
@@ -158,9 +181,10 @@ class SitemapElements {
     const { format, entry } = this;
     this.entry = null;
     this.field = null;
-    if (!format || !entry || entry.loc === "") return;
-    const { loc, lastModified } = entry;
-    this.records.push({ names: format.names, loc, mayBeRelative: true, lastModified });
+    if (!format || !entry) return;
+    const { base, lastModified } = entry;
+    const loc = entry.loc || entry.guid;
+    if (loc !== "") this.records.push({ names: format.names, loc, mayBeRelative: true, lastModified, base });
   }
 
   private formatOf({ local }: Name): Format {
@@ -172,6 +196,10 @@ class SitemapElements {
     );
   }
 }
+
+/** The base of an element: its own, which may be relative to that of its parent. */
+const baseOf = (own: string | undefined, outer: string | undefined): string | undefined =>
+  own === undefined ? outer : (URL.parse(own, outer)?.href ?? own);
 
 function nameOf(written: string): Name {
   const colon = written.indexOf(":");

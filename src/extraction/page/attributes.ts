@@ -8,6 +8,7 @@ const NAMES_OF_FIELD = {
   style: "style",
   role: "role",
   href: "href",
+  src: "src",
   rel: "rel",
   name: "name",
   property: "property",

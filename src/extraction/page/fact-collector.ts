@@ -56,6 +56,7 @@ export class FactCollector {
   baseHref: string | null = null;
   canonicalHref: string | null = null;
   refresh: string | null = null;
+  noscriptRefresh: string | null = null;
 
   addMeta(names: readonly (string | null)[], content: string | null, name: string | null): void {
     if (content === null) return;
@@ -120,8 +121,11 @@ export class FactCollector {
 
   finish(): PageFacts {
     this.finishAt(-1);
-    const { title, refresh, ...facts }: FactCollector = this;
-    return { ...facts, title: title ?? "", refresh: refresh?.slice(0, MAX_VALUE) ?? null };
+    const { title, refresh, noscriptRefresh, ...facts }: FactCollector = this;
+    const [scripted, plain] = [refresh, noscriptRefresh].map(
+      (content) => content?.slice(0, MAX_VALUE) ?? null,
+    );
+    return { ...facts, title: title ?? "", refresh: scripted ?? null, noscriptRefresh: plain ?? null };
   }
 
   #wants(kind: Capture["kind"]): boolean {
@@ -164,6 +168,8 @@ const MAX_PRELOADED = 4;
 export function noteElement(tag: number, attributes: StartTagAttributes, facts: FactCollector): void {
   if (tag === Tag.meta) noteMeta(attributes, facts);
   else if (tag === Tag.base) facts.baseHref ??= attributes.get(Field.href) || null;
+  else if (tag === Tag.frame && attributes.get(Field.src))
+    facts.links.push({ href: attributes.get(Field.src)!, text: "", isNofollow: false });
   else if (tag === Tag.link || tag === Tag.area) {
     const href = attributes.get(Field.href);
     const rel = attributes.get(Field.rel);
@@ -184,13 +190,14 @@ function noteMeta(attributes: StartTagAttributes, facts: FactCollector): void {
 }
 
 /**
- * Notes the target of `<meta http-equiv=refresh>`; only the first one of a page counts. Scripts do not run here, so
- * one inside `noscript` counts too; one inside a template never does.
+ * Notes the content of `<meta http-equiv=refresh>`; only the first one of a page counts, and the first one inside
+ * `noscript`, which is for readers without scripts. One inside a template never does.
  */
 export function noteRefresh(attributes: StartTagAttributes, facts: FactCollector, open: OpenElements): void {
   if (open.innermost(Tag.template) >= 0) return;
   if (attributes.get(Field.httpEquiv)?.trim().toLowerCase() !== "refresh") return;
-  facts.refresh ??= attributes.get(Field.content);
+  if (open.innermost(Tag.noscript) >= 0) facts.noscriptRefresh ??= attributes.get(Field.content);
+  else facts.refresh ??= attributes.get(Field.content);
 }
 
 /** Starts gathering the text of the element opened last if it says something about the page. */

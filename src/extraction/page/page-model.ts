@@ -230,6 +230,8 @@ export type PageFacts = {
   readonly canonicalHref: string | null;
   /** The content of `<meta http-equiv="refresh">`. */
   readonly refresh: string | null;
+  /** The same of the one inside `noscript`. */
+  readonly noscriptRefresh: string | null;
   readonly robots: readonly string[];
   readonly links: readonly RawLink[];
   /** The application's state as JSON text: scripts of that type, and attributes with preloaded pages. */

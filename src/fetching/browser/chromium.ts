@@ -139,6 +139,12 @@ export async function within(ms: number, work: Promise<unknown>): Promise<boolea
 
 const DOWNLOAD = "BROWSER_DOWNLOAD";
 
+/** The failure for what the browser does not show as a page; a plain client may be able to read it. */
+export const fileToSave = (what: string, error?: unknown): Failure =>
+  new Failure("unsupported_content", `${what}: the answer is a file to save, not a page`, {
+    cause: { code: DOWNLOAD, error },
+  });
+
 /** Whether it failed because the browser would download the answer; a plain client may be able to read it. */
 export const isDownload = (error: unknown): boolean =>
   error instanceof Failure && errorCode(error.cause) === DOWNLOAD;
@@ -171,10 +177,7 @@ export function navigationFailure(
     const refused = context.proxy.failureFor(context.url);
     if (refused) return refused;
   }
-  if (/download is starting/i.test(message))
-    return new Failure("unsupported_content", `${context.what}: the answer is a file to save, not a page`, {
-      cause: { code: DOWNLOAD, error },
-    });
+  if (/download is starting/i.test(message)) return fileToSave(context.what, error);
   if (error instanceof Error && error.name === "TimeoutError")
     return new Failure(
       "timeout",

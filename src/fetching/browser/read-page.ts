@@ -6,7 +6,7 @@ import type { PinningProxy } from "../egress/pinning-proxy.ts";
 import { pageUrlOf, unsupported } from "../http/read-answer.ts";
 import { tooLarge } from "../http/wire.ts";
 import type { FetchedHeaders, FetchedPage, FetchLimits } from "../types.ts";
-import type { Page, Response } from "./chromium.ts";
+import { fileToSave, type Page, type Response } from "./chromium.ts";
 import { hasNavigated, scrollThrough, settle, type Traffic, watchTraffic } from "./settle.ts";
 
 export type BrowserBehaviour = {
@@ -57,6 +57,8 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
   const isPage = isPageType(type);
   if (isPage && type?.essence.startsWith("text/") && type.essence !== "text/html")
     return { ...first.page, ...bodyOf(await response.text(), type.essence) };
+  // XML may be a page, which the plain client tells; this browser would show a feed as a tree.
+  if (isPage === null && first.page.status < 400) throw fileToSave(what);
   if (!isPage && first.page.status < 400) throw unsupported(what, type);
   if (!(await loaded(page, broken))) return { ...first.page, ...bodyOf("", type?.essence ?? "") };
   const captured = await acrossNavigations(page, (navigations) =>
@@ -71,6 +73,7 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
     ...shown.page,
     redirects: first.page.redirects,
     ...bodyOf(captured.html, "text/html"),
+    encoding: captured.encoding,
     asked: [...asked].sort(),
     warnings: captured.warnings,
   };
@@ -251,6 +254,7 @@ type Capture = {
   /** The HTML, with the content of open shadow roots and same-origin frames written in their places. */
   readonly html: string;
   readonly contentType: string;
+  readonly encoding: string;
 };
 
 /**
@@ -324,11 +328,12 @@ function captureDocument(maxChars: number): Capture | null {
 
   const root = document.documentElement;
   const contentType = document.contentType;
-  if (!root) return { html: "", contentType };
+  const encoding = document.characterSet.toLowerCase();
+  if (!root) return { html: "", contentType, encoding };
   const frames = [...document.querySelectorAll<HTMLIFrameElement>("iframe, frame")];
   const isWhole = !frames.some(documentOf) && !hasShadow(document);
   if (!isWhole) write(root, 0);
   // The page's scripts may have replaced any method, so the length is read from a string built here.
   const html = `<!DOCTYPE html>${isWhole ? root.outerHTML : parts.join("")}`;
-  return length > maxChars || html.length > maxChars ? null : { html, contentType };
+  return length > maxChars || html.length > maxChars ? null : { html, contentType, encoding };
 }

@@ -19,8 +19,13 @@ const PAGE_TYPES = new Set(
   `text/html application/xhtml+xml text/plain text/markdown text/x-markdown`.split(/\s+/),
 );
 
-/** These types say nothing about the body, so the body itself is looked at. */
-const VAGUE_TYPES = new Set(["application/octet-stream", "binary/octet-stream", "unknown/unknown", "*/*"]);
+/** XML may be XHTML, a feed or anything else. */
+const XML_TYPES = ["application/xml", "text/xml"];
+/** These types say too little about the body, so the body itself is looked at. */
+const VAGUE_TYPES = new Set(
+  ["application/octet-stream", "binary/octet-stream", "unknown/unknown", "*/*"].concat(XML_TYPES),
+);
+const XHTML_START = /^(?:<\?[^>]*>|<!--[\s\S]*?-->|<!doctype[^>]*>|\s)*<(?:\w+:)?html[\s>]/i;
 
 /** Whether a body of this type can hold an article; null when only the body can tell. */
 export function isPageType(type: ContentType | null): boolean | null {
@@ -34,15 +39,18 @@ const HTML_START =
 
 /**
  * Finds the type of a body that came without one, as in the WHATWG MIME Sniffing standard.
- * @returns null for a body that is not text
+ * @param type what it came with, which may say that it is XML
+ * @returns null for a body that is not text, and for XML other than XHTML
  */
-export function sniffPageType(bytes: Uint8Array): string | null {
+export function sniffPageType(bytes: Uint8Array, type: ContentType | null = null): string | null {
   const head = bytes.subarray(0, 1445);
   const [a, b] = head;
   const hasUtf16Mark = (a === 0xff && b === 0xfe) || (a === 0xfe && b === 0xff);
   if (!hasUtf16Mark && head.some(isBinaryByte)) return null;
   const text = new TextDecoder("windows-1252").decode(head);
   const start = text.replace(/^\u00ef\u00bb\u00bf/, "").trimStart();
+  if (XML_TYPES.includes(type?.essence ?? ""))
+    return XHTML_START.test(start) ? "application/xhtml+xml" : null;
   if (/^<\?xml\b/i.test(start)) return /<html[\s>]/i.test(start) ? "application/xhtml+xml" : null;
   if (/^%pdf-/i.test(start)) return null;
   return HTML_START.test(`${start} `) ? "text/html" : "text/plain";

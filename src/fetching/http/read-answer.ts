@@ -39,7 +39,7 @@ export async function readPage(wire: WireResponse, url: URL, maxBytes: number): 
   }
   const check = (head: Uint8Array): void => {
     const otherwise = binaryBody(head);
-    const isPage = otherwise === null && (isPageType(type) ?? sniffPageType(head) !== null);
+    const isPage = otherwise === null && (isPageType(type) ?? sniffPageType(head, type) !== null);
     if (!isPage) throw unsupported(`GET ${displayUrl(url)}`, type, otherwise);
   };
   // An installer that is served as a page, or without a type, is refused by its first bytes.
@@ -51,7 +51,7 @@ export async function readPage(wire: WireResponse, url: URL, maxBytes: number): 
     throw tooLarge(`GET ${displayUrl(url)}`, maxBytes);
   }
   if (!isAnswerByStatus) check(bytes);
-  const contentType = isPageType(type) ? type?.essence : sniffPageType(bytes);
+  const contentType = isPageType(type) ? type?.essence : sniffPageType(bytes, type);
   if (!contentType || binaryBody(bytes) !== null) return { ...empty, bodyBytes: bytes.length };
   const decoded = decodeText(bytes, wire.headers.get("content-type"));
   return {

@@ -95,7 +95,7 @@ async function readSitemaps(wanted: WantedPages, look: Look) {
   };
   const robots = createRobotsCache({ fetcher: crawler.http, ...DEFAULT_ROBOTS_TIMES });
   if (entry) {
-    const named = sitemapsOfRobots(await robots.rulesFor(entry, { signal }));
+    const named = sitemapsOfRobots(await robots.rulesFor(entry, { signal }), entry);
     // Hosts of the file may be in inner networks, which only the operator may say; and a comma parts its addresses.
     await read(named.filter((sitemap) => siteOf(sitemap) === siteOf(entry) && !sitemap.includes(",")));
   }

@@ -8,6 +8,7 @@ import { forAllTests } from "../../support/for-all-tests.ts";
 import { failureOf, type TestFetcherOptions, testFetcher } from "../../support/test-fetcher.ts";
 
 const WORDS = `<article><h1>Tides</h1>${"<p>The sea rises twice a day, and falls twice.</p>".repeat(20)}</article>`;
+const SHORT = "<article><h1>Tides</h1><p>The sea rises twice a day, and falls twice.</p></article>";
 const leadingTo = (target: string, seconds = 0, body = "<p>You are being moved."): string =>
   `<meta http-equiv="refresh" content="${seconds}; url=${target}">${body}`;
 const html =
@@ -19,6 +20,13 @@ const routes: Record<string, Route> = {
   "/tides": html(WORDS, { etag: '"t1"' }),
   "/moved": html(leadingTo("/tides", 5)),
   "/moved-by-noscript": html(`<noscript>${leadingTo("/tides")}</noscript>`),
+  "/moved-by-header": html("<p>You are being moved.", { refresh: "2; url=/tides" }),
+  "/read-here": html(leadingTo("/nowhere", 0, WORDS)),
+  "/read-here-by-header": html(WORDS, { refresh: "0; url=/nowhere" }),
+  "/read-here-by-noscript": html(`<noscript>${leadingTo("/nowhere")}</noscript>${WORDS}`),
+  "/shell": html(
+    `<noscript>${leadingTo("/enable-scripts", 0, "")}</noscript><div id="root"></div><script src="/a.js"></script>`,
+  ),
   "/moved-twice": html(leadingTo("/moved")),
   "/moved-to-redirect": html(leadingTo("/redirect?to=%2Ftides")),
   "/waits": html(leadingTo("/nowhere", 6, WORDS)),
@@ -27,12 +35,12 @@ const routes: Record<string, Route> = {
   "/in-comment": html(`<!-- ${leadingTo("/nowhere")} -->${WORDS}`),
   "/to-script": html(leadingTo("javascript:alert(1)", 0, WORDS)),
   "/lost": html(leadingTo("/tides", 0, "<p>Not here."), {}, 404),
-  "/round": html(leadingTo("/round/2", 0, WORDS)),
-  "/round/2": html(leadingTo("/round", 0, WORDS)),
-  "/to-file": html(leadingTo("/type?value=application/zip", 3, WORDS)),
-  "/to-nowhere": html(leadingTo("/status/404", 0, WORDS)),
-  "/to-reset": html(leadingTo("/reset", 0, WORDS)),
-  "/to-metadata": html(leadingTo("http://169.254.169.254/latest", 0, WORDS)),
+  "/round": html(leadingTo("/round/2", 0, SHORT)),
+  "/round/2": html(leadingTo("/round", 0, SHORT)),
+  "/to-file": html(leadingTo("/type?value=application/zip", 3, SHORT)),
+  "/to-nowhere": html(leadingTo("/status/404", 0, SHORT)),
+  "/to-reset": html(leadingTo("/reset", 0, SHORT)),
+  "/to-metadata": html(leadingTo("http://169.254.169.254/latest", 0, SHORT)),
   "/to-large": html(leadingTo("/bytes?n=5000000")),
   "/to-slow": html(leadingTo("/slow-headers?ms=20000")),
   "/sets-cookie": html(leadingTo("/tides"), { "set-cookie": "seen=1; Path=/" }),
@@ -62,11 +70,23 @@ async function read(path: string, options: TestFetcherOptions = {}, fetch: Fetch
 const asked = (): string[] => site.requests.slice(before).map(({ target }) => target);
 
 describe("a page that refreshes to another", () => {
-  test.each(["/moved", "/moved-by-noscript"])("%s is followed, and says so", async (path) => {
-    const { url, finalUrl, article, warnings } = await read(path);
-    expect([url, finalUrl]).toEqual([`${site.origin}${path}`, `${site.origin}/tides`] as never);
-    expect(article.text).toContain("The sea rises twice a day");
-    expect(warnings).toEqual([`Read from ${site.origin}/tides, to which ${site.origin}${path} refreshes`]);
+  test.each(["/moved", "/moved-by-noscript", "/moved-by-header"])(
+    "%s is followed, and says so",
+    async (path) => {
+      const { url, finalUrl, article, warnings } = await read(path);
+      expect([url, finalUrl]).toEqual([`${site.origin}${path}`, `${site.origin}/tides`] as never);
+      expect(article.text).toContain("The sea rises twice a day");
+      expect(warnings).toEqual([`Read from ${site.origin}/tides, to which ${site.origin}${path} refreshes`]);
+    },
+  );
+
+  test("is left to the browser where it stands in noscript and a browser is asked", async () => {
+    await using http = testFetcher({ limits: { tries: 1 } });
+    const options = { ...DEFAULT_EXTRACTION, renderings: [] };
+    const request = { url: `${site.origin}/shell`, preference: "http" as const, options, fetch: {} };
+    const parts = { fetchers: { http, browser: http }, extractor: { extract: extractBody } };
+    expect((await failureOf(articleFromUrl(request, parts)))?.code).toBe("no_content");
+    expect(asked()).not.toContain("/enable-scripts");
   });
 
   test("is followed over several refreshes and redirects", async () => {
@@ -74,14 +94,20 @@ describe("a page that refreshes to another", () => {
     expect((await read("/moved-to-redirect")).finalUrl).toBe(`${site.origin}/tides` as never);
   });
 
-  test.each(["/waits", "/reloads", "/in-template", "/in-comment", "/to-script"])(
-    "%s is read as it is",
-    async (path) => {
-      const { finalUrl, warnings } = await read(path);
-      expect([finalUrl, warnings]).toEqual([`${site.origin}${path}`, []] as never);
-      expect(asked()).toEqual([path]);
-    },
-  );
+  test.each([
+    "/read-here",
+    "/read-here-by-header",
+    "/read-here-by-noscript",
+    "/waits",
+    "/reloads",
+    "/in-template",
+    "/in-comment",
+    "/to-script",
+  ])("%s is read as it is", async (path) => {
+    const { finalUrl, warnings } = await read(path);
+    expect([finalUrl, warnings]).toEqual([`${site.origin}${path}`, []] as never);
+    expect(asked()).toEqual([path]);
+  });
 
   test("ends after three refreshes in a loop, and says so", async () => {
     const { warnings, article } = await read("/round");
@@ -96,6 +122,7 @@ describe("a page that refreshes to another", () => {
     const { finalUrl, warnings } = await read("/to-file");
     expect(finalUrl).toBe(`${site.origin}/to-file` as never);
     expect(warnings).toEqual([
+      "Content below minimum word count (9 < 150)",
       `The page refreshes to ${site.origin}/type?value=application/zip, which is no page`,
     ]);
   });

@@ -12,10 +12,12 @@ import { sitemapsOfRobots } from "../../../src/crawler/sitemap/open.ts";
 import { readSitemaps } from "../../../src/crawler/sitemap/read-sitemaps.ts";
 import { parseLastModified } from "../../../src/crawler/sitemap/xml.ts";
 import { parseRobots } from "../../../src/fetching/robots/robots.ts";
+import { page as crawlPage, redirect, serveCrawlSite } from "../../support/crawl-site.ts";
+import { crawlSite, openTestApp } from "../../support/crawling.ts";
 import { startFaultySite } from "../../support/faulty-site.ts";
 import { serveLocal } from "../../support/local.ts";
 import { readAll, readServed, serveSitemaps } from "../../support/sitemaps.ts";
-import { failureOf, testFetcher } from "../../support/test-fetcher.ts";
+import { failureOf, pageUrl, testFetcher } from "../../support/test-fetcher.ts";
 
 const page = (loc: string): string => `<urlset><url><loc>${loc}</loc></url></urlset>`;
 const index = (...locs: string[]): string =>
@@ -57,6 +59,25 @@ describe("reading sitemaps", () => {
         { url: "https://a.test/1", lastModified: "2026-05-20T10:00:00.000Z" },
       ]);
     }
+  });
+
+  test("takes the permalink of an RSS item that has no link, and Atom's xml:base", async () => {
+    const rss = `<rss version="2.0"><channel>
+      <item><guid>https://a.test/1</guid><link> </link></item><item><guid isPermaLink="true"> https://a.test/2 </guid></item>
+      <item><guid isPermaLink="false">https://a.test/no</guid></item><item><guid>urn:uuid:1</guid></item>
+      <item><guid>https://a.test/?p=3</guid><link>https://a.test/3</link></item></channel></rss>`;
+    expect((await readServed(rss)).urls).toEqual([
+      "https://a.test/1",
+      "https://a.test/2",
+      "https://a.test/3",
+    ]);
+    const atom = `<feed xmlns="http://www.w3.org/2005/Atom" xml:base="https://a.test/blog/">
+      <entry><link href="1"/></entry><entry xml:base="2026/"><link href="2"/></entry>
+      <entry><link xml:base="/c/" href="3"/></entry></feed>`;
+    const based = ["https://a.test/blog/1", "https://a.test/blog/2026/2", "https://a.test/c/3"];
+    expect((await readServed(atom)).urls).toEqual(based);
+    const { urls, origin } = await readServed(atom.replace("https://a.test", ""));
+    expect(urls.slice(0, 1)).toEqual([`${origin}/blog/1`]);
   });
 
   test("follows indexes in order and reports each sitemap", async () => {
@@ -332,11 +353,17 @@ test.each([
 
 test("robots.txt names sitemaps of the web, each once, and no path of this machine", () => {
   const rules = parseRobots(
-    "Sitemap: https://a.test/1.xml\nsitemap:https://a.test/1.xml\nSitemap: /etc/passwd\nSitemap: file:///etc/passwd\nSitemap: https://b.test/3.xml\n",
+    "Sitemap: https://a.test/1.xml\nsitemap:https://a.test/1.xml\nSitemap: /etc/passwd\nSitemap: file:///etc/passwd\nSitemap: https://b.test/3.xml\n" +
+      "Sitemap: maps/4.xml\nSitemap: www.c.test/5.xml\nSitemap: //d.test/6.xml\nSitemap: 127.0.0.1:81/7.xml\n",
   );
-  expect(sitemapsOfRobots(rules) as readonly string[]).toEqual([
+  expect(sitemapsOfRobots(rules, pageUrl("http://127.0.0.1:81/docs/")) as readonly string[]).toEqual([
     "https://a.test/1.xml",
+    "http://127.0.0.1:81/etc/passwd",
     "https://b.test/3.xml",
+    "http://127.0.0.1:81/docs/maps/4.xml",
+    "http://www.c.test/5.xml",
+    "http://d.test/6.xml",
+    "http://127.0.0.1:81/7.xml",
   ]);
 });
 
@@ -388,3 +415,16 @@ test("a million pages take no more memory than a hundred thousand", async () => 
   // Garbage grows on a busy machine; nine hundred thousand pages that are kept take more.
   expect(peak - early).toBeLessThan(70_000_000);
 }, 600_000);
+
+test("the sitemaps of the host that a seed redirects to are found", async () => {
+  await using app = await openTestApp();
+  await using moved = serveCrawlSite({
+    "/": crawlPage("Home"),
+    "/robots.txt": () => new Response("Sitemap: /maps/a.xml"),
+    "/maps/a.xml": () => new Response(page("/only-there"), { headers: { "content-type": "text/xml" } }),
+    "/only-there": crawlPage("Only there"),
+  });
+  await using site = serveCrawlSite({ "/": () => redirect(`${moved.origin}/`) });
+  await crawlSite(app, site, { discoversSitemaps: true });
+  expect(moved.count("/only-there")).toBe(1);
+});

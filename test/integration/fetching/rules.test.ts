@@ -312,6 +312,19 @@ describe("guessed types", () => {
   ])("%j is %p", (text, expected) => {
     expect(sniffPageType(new Uint8Array(Buffer.from(text, "latin1")))).toBe(expected);
   });
+
+  test.each([
+    ["<html xmlns='x'>", "application/xhtml+xml"],
+    [
+      "<?xml version='1.0'?>\n<?xml-stylesheet href='a'?><!-- c --><!DOCTYPE html PUBLIC 'x'><html>",
+      "application/xhtml+xml",
+    ],
+    ["<rss><item><html>", null],
+    ["<?xml version='1.0'?><feed><html>", null],
+  ])("as XML, %j is %p", (text, expected) => {
+    const type = { essence: "text/xml", charset: null };
+    expect(sniffPageType(new Uint8Array(Buffer.from(text)), type)).toBe(expected);
+  });
 });
 
 describe("URLs in messages", () => {

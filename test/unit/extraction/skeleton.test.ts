@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { articleOf, extract, PROSE } from "../../support/extraction.ts";
+import { pageUrl } from "../../support/test-fetcher.ts";
 
 const BODY = `<p>${PROSE}</p><p>${PROSE}</p>`;
 const TEXT = `${PROSE.trim()}\n\n${PROSE.trim()}`;
@@ -40,6 +41,12 @@ describe("a page", () => {
     expect([article.title, article.lang, article.dir]).toEqual(["Mill tides", "de", "rtl"]);
   });
 
+  // Frames are links.
+  const FRAMES = ["a", "b"].map((name) => ({
+    url: pageUrl(`https://site.test/dir/${name}`),
+    text: "",
+    isNofollow: false,
+  }));
   const empty: Readonly<Record<string, string>> = {
     nothing: "",
     "blank space": " \n\t ",
@@ -58,10 +65,11 @@ describe("a page", () => {
         linkPage: null,
         saysMissing: false,
         emptySelection: null,
-        links: [],
+        links: what === "frames alone" ? FRAMES : [],
         robots: { noindex: false, nofollow: false },
         canonical: null,
         refresh: null,
+        noscriptRefresh: null,
       });
     });
   }

@@ -1,0 +1,30 @@
+import { expect, test } from "bun:test";
+import { extractBody } from "../../../src/extraction/index.ts";
+import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
+import { encodeQuery } from "../../../src/urls/index.ts";
+import { pageUrl } from "../../support/test-fetcher.ts";
+
+test.each([
+  ["windows-1251", "/п?тег=мир#я", "/п?%F2%E5%E3=%EC%E8%F0#я"],
+  ["iso-8859-2", "?q=łódź&a=%C5", "?q=%B3%F3d%BC&a=%C5"],
+  ["windows-1252", "?q=мы", "?q=%26%231084%3B%26%231099%3B"],
+  ["shift_jis", "?q=日本", "?q=%93%FA%96%7B"],
+  ["gbk", "?q=中文", "?q=%D6%D0%CE%C4"],
+  ["euc-kr", "?q=한국", "?q=%C7%D1%B1%B9"],
+  ["big5", "?q=中文", "?q=%A4%A4%A4%E5"],
+  ["utf-8", "?q=мир", "?q=мир"],
+  ["utf-16le", "?q=мир", "?q=мир"],
+])("in %s the query of %s is that of %s", (encoding, href, expected) => {
+  expect(encodeQuery(href, encoding)).toBe(expected);
+});
+
+test("links of a page have their queries in its encoding, and their paths in UTF-8", async () => {
+  const { links } = await extractBody({
+    kind: "html",
+    body: '<p>Слово</p><a href="/п?т=м">далее</a>',
+    url: pageUrl("https://h.test/"),
+    options: { ...DEFAULT_EXTRACTION, renderings: [] },
+    encoding: "windows-1251",
+  });
+  expect(links.map(({ url }) => url) as string[]).toEqual(["https://h.test/%D0%BF?%F2=%EC"]);
+});
