@@ -12,6 +12,7 @@
  *             OUT/KIND.f32 (a row a candidate), OUT/KIND.jsonl ({set, id, url, texts} a page)
  * `addresses` how alike the product's texts of a page are at six addresses: pages of one text, pages of which a text has 1 % more
  *             words than another, and in OUT each page with several (its words at each address)
+ * `ablation`  the product's texts with all steps of the selection, OUT/all/texts/SET/ID.txt, and without each, OUT/STEP/texts/SET/ID.txt
  * `names`     the names of all features in the order of their columns, into the file OUT, which a test compares with the code
  *
  * The names of features stand beside them in OUT/NAME-features.json. The sets are the same in every step, in the same order.
@@ -34,8 +35,6 @@ import {
   type Choice,
   chooseBlocks,
   computeChoiceFeatures,
-  contentBlocks,
-  isBarePage,
   likeliestOf,
 } from "../../src/extraction/classification/choose.ts";
 import {
@@ -51,6 +50,8 @@ import { readJsonLd, viewPage } from "../../src/extraction/metadata/metadata-pag
 import { describeTitles, TITLE_FEATURES } from "../../src/extraction/metadata/title.ts";
 import { readMetadata } from "../../src/extraction/metadata.ts";
 import { scanPage } from "../../src/extraction/page/scan.ts";
+import { COMPLETING, JUDGING, selectGiven, selectJudged } from "../../src/extraction/selection/selection.ts";
+import { isBarePage } from "../../src/extraction/selection/short-page.ts";
 import { countWords } from "../../src/extraction/text.ts";
 import { PAGE_TYPES } from "../../src/extraction/types.ts";
 import { decodeText } from "../../src/fetching/charset/decode.ts";
@@ -123,10 +124,10 @@ async function chooser() {
     const p = second(tree.candidates.length);
     const typeP = types(PAGE_TYPES.length);
     const pageType = likeliestOf(typeP);
-    const kept = isBarePage(tree)
-      ? { blocks: tree.candidates, mainPart: null, isInside: null, barred: new Set<number>() }
-      : contentBlocks(tree, { p, typeP, favor: "balanced" });
-    return { ...kept, p, typeP, pageType, contentType: pageType, confidence: null, verdicts: null };
+    const selection = isBarePage(tree)
+      ? selectGiven(tree, tree.candidates)
+      : selectJudged(tree, { p, typeP, favor: "balanced" });
+    return { selection, blocks: selection.judged, p, typeP, pageType, confidence: null, verdicts: null };
   };
 }
 
@@ -229,9 +230,12 @@ async function dumpMetadata(): Promise<void> {
 async function compareAddresses(): Promise<void> {
   let [pages, equal, apart] = [0, 0, 0];
   const several: string[] = [];
-  for await (const { set, id, scanned } of readPages()) {
+  for await (const { set, id, scanned, tree } of readPages()) {
     const choice = chooseBlocks(scanned, { favor: "balanced", hasVerdicts: false });
-    const texts = ADDRESSES.map((url) => textOf(scanned, choice, url));
+    const { judged } = choice.selection;
+    const texts = ADDRESSES.map((url) =>
+      textOf(scanned, { ...choice, selection: selectGiven(tree, judged) }, url),
+    );
     pages++;
     if (new Set(texts).size === 1) equal++;
     else {
@@ -242,6 +246,23 @@ async function compareAddresses(): Promise<void> {
   }
   await Bun.write(out, several.map((line) => `${line}\n`).join(""));
   process.stdout.write(`${pages} pages, ${equal} with one text, ${apart} with over 1 % more words\n`);
+}
+
+async function dumpAblation(): Promise<void> {
+  for await (const { set, id, scanned } of readPages()) {
+    const write = (name: string) => {
+      const text = textOf(scanned, chooseBlocks(scanned, { favor: "balanced", hasVerdicts: false }), null);
+      return Bun.write(join(out, name, "texts", set, `${id}.txt`), text);
+    };
+    await write("all");
+    for (const steps of [JUDGING, COMPLETING]) {
+      for (const [at, left] of [...steps].entries()) {
+        steps.splice(at, 1);
+        await write(left.name.replaceAll(" ", "-"));
+        steps.splice(at, 0, left);
+      }
+    }
+  }
 }
 
 const names = {
@@ -259,6 +280,7 @@ const STEPS: Readonly<Record<string, () => Promise<unknown>>> = {
   choice: dumpChoice,
   metadata: dumpMetadata,
   addresses: compareAddresses,
+  ablation: dumpAblation,
   names: () => Bun.write(out, `${JSON.stringify(names, null, 1)}\n`),
 };
 await STEPS[step]?.();

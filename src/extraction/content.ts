@@ -59,6 +59,8 @@ type ContentContext = {
    * when the text holds such delimiters.
    */
   readonly drawsFormulas: () => boolean;
+  /** The encoding of the page; UTF-8 unless given. */
+  readonly encoding?: string | undefined;
   /** Whether the title is shown as the only heading of the first level, above all others; it is with a `title`. */
   readonly isTitled?: boolean;
   /** Keeps the levels of headings even where they skip some. */
@@ -70,10 +72,10 @@ type WritingOptions = Pick<ExtractionOptions, "includeImages" | "includeCode" | 
 /** Reads the content below an element. The element is changed on the way and must not be used again. */
 export function readContent(
   root: ContentElement,
-  { base, title, isTitled = title !== null, drawsFormulas, keepsLevels = false }: ContentContext,
+  { base, encoding, title, isTitled = title !== null, drawsFormulas, keepsLevels = false }: ContentContext,
 ): ContentDocument {
   canonicalise(root, drawsFormulas);
-  const read = withoutTitle(readDocument(root, base), title);
+  const read = withoutTitle(readDocument(root, base, encoding), title);
   return keepsLevels ? read : withoutSkippedLevels(read, isTitled);
 }
 

@@ -1,12 +1,6 @@
 import { Failure } from "../base/failure.ts";
 import type { PageUrl } from "../urls/index.ts";
-import {
-  findTitle,
-  type RenderedContent,
-  type RenderingContext,
-  renderChosen,
-  renderPage,
-} from "./article-content.ts";
+import { type RenderedContent, type RenderingContext, renderChosen, renderPage } from "./article-content.ts";
 import { type Choice, type ChoiceOptions, chooseBlocks } from "./classification/choose.ts";
 import { baseOf, canonicalOf, linksOf, refreshOf, robotsOf } from "./links.ts";
 import { makeOf } from "./make.ts";
@@ -15,6 +9,8 @@ import { type Metadata, readMetadata } from "./metadata.ts";
 import { firstHeading, linksUnder, MAX_NOTICE_WORDS, sayMissing } from "./no-article.ts";
 import { ElementFlag, type ScannedPage } from "./page/page-model.ts";
 import { htmlOfXhtml, readPage, scanPage } from "./page/scan.ts";
+import { selectGiven } from "./selection/selection.ts";
+import { findTitle } from "./selection/title.ts";
 import { countWords, tidyValue, unmatchedExclusion, warningsFor } from "./text.ts";
 import { extractMarkdown, extractPlainText } from "./text-body.ts";
 import type { Article, Extraction, ExtractionOptions, ExtractionTask, MetadataSource } from "./types.ts";
@@ -78,7 +74,7 @@ async function extractPage(
   const jsonLd = readJsonLd(page.facts);
   const choice = chooseBlocks(page, choiceOptions(options));
   const { titleInContent, ...metadata } = readMetadata({ page, choice, jsonLd, url }, base);
-  const context = { url, base, jsonLd, title: titleInContent, image: metadata.image, options };
+  const context = { url, base, encoding, jsonLd, title: titleInContent, image: metadata.image, options };
   const extracted = await extractArticle(page, choice, { ...context, metadata });
   return {
     ...extracted,
@@ -123,7 +119,9 @@ async function extractArticle(
   const titled = findTitle(page.model, context.title);
   const heading = titled < 0 ? firstHeading(page.model) : titled;
   const blocks = heading < 0 ? null : linksUnder(page.model, heading);
-  const linkPage = blocks && (await articleOf(renderPage(page, { ...choice, blocks }, context)));
+  const { tree } = choice.selection.draft;
+  const selection = blocks && selectGiven(tree, blocks, choiceOptions(options).hasVerdicts);
+  const linkPage = selection && (await articleOf(renderPage(page, { ...choice, selection }, context)));
   return { article: null, emptySelection: null, linkPage };
 }
 

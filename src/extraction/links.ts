@@ -89,23 +89,28 @@ const MAX_ADDRESS_CHARS = 20_000_000;
 /** Resolves the addresses in one page's content. Those after the first 20 million characters are null. */
 export class References {
   readonly #base: PageUrl | null;
+  readonly #encoding: string;
   #chars = 0;
 
-  /** @param base what relative references resolve against; null leaves them relative */
-  constructor(base: PageUrl | null) {
+  /**
+   * @param base what relative references resolve against; null leaves them relative
+   * @param encoding that of the page, which the queries get
+   */
+  constructor(base: PageUrl | null, encoding: string) {
     this.#base = base;
+    this.#encoding = encoding;
   }
 
   /** Resolves a link; null for addresses that nobody may follow from there. */
   link(href: string): string | null {
-    return this.#counted(resolveHref(href, this.#base) ?? this.#relative(href));
+    return this.#counted(resolveHref(encodeQuery(href, this.#encoding), this.#base) ?? this.#relative(href));
   }
 
   /** Resolves the best source of an image; null when there is only a placeholder. */
   image(image: ContentElement): string | null {
     const source = bestImageSource(image);
     if (source === null) return null;
-    const absolute = resolveHref(source, this.#base);
+    const absolute = resolveHref(encodeQuery(source, this.#encoding), this.#base);
     if (absolute === null) return this.#counted(this.#relative(source));
     return /^https?:/.test(absolute) ? this.#counted(absolute) : null;
   }

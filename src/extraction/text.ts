@@ -1,4 +1,4 @@
-import type { Choice } from "./classification/choose.ts";
+import type { MainPart } from "./selection/by-container.ts";
 import type { ExtractionOptions } from "./types.ts";
 
 /** Collapses white space as a browser does: one space between words, none at the ends. */
@@ -221,7 +221,7 @@ function countSegments(piece: string): number {
 const LEAST_SHARE = 0.5;
 const MANY_WORDS = 100;
 
-type Extent = { readonly wordCount: number; readonly mainPart: Choice["mainPart"] };
+type Extent = { readonly wordCount: number; readonly mainPart: MainPart | null };
 
 /** Collects the warnings about a result. */
 export function warningsFor({ wordCount, mainPart }: Extent, { minWordCount }: ExtractionOptions): string[] {
@@ -233,7 +233,7 @@ export function warningsFor({ wordCount, mainPart }: Extent, { minWordCount }: E
   return warnings;
 }
 
-const isPartial = ({ kept, total }: NonNullable<Choice["mainPart"]>): boolean =>
+const isPartial = ({ kept, total }: MainPart): boolean =>
   kept < LEAST_SHARE * total && total - kept > MANY_WORDS;
 
 /** Formats the warning about a selector of `exclude` that matches nothing on a page. */

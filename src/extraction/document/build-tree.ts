@@ -1,4 +1,3 @@
-import { WholeElements } from "../classification/whole-structures.ts";
 import {
   ElementFlag,
   FIRST_UNKNOWN_TAG,
@@ -14,6 +13,7 @@ import {
 import { scanPage } from "../page/scan.ts";
 import { codesOf, EntityText } from "../page/source-text.ts";
 import { Tokenizer, type TokenSink } from "../page/tokenizer.ts";
+import { WholeElements } from "../selection/whole-elements.ts";
 import { PERMALINK_SIGN } from "../text.ts";
 import { BARE_TOOL } from "./canonical/signature.ts";
 import type { Pictures } from "./pictures.ts";

@@ -47,9 +47,14 @@ const MAX_NESTING = 16;
  * Reads the content below an element in canonical form into a document. Only known constructs are kept, links and
  * images become absolute, and hidden things are left out.
  * @param base what relative references resolve against; null leaves them relative
+ * @param encoding that of the page, which the queries of links get
  */
-export function readDocument(root: ContentElement, base: PageUrl | null): ContentDocument {
-  return new Reader(base, survey(root)).read(root);
+export function readDocument(
+  root: ContentElement,
+  base: PageUrl | null,
+  encoding = "utf-8",
+): ContentDocument {
+  return new Reader(new References(base, encoding), survey(root)).read(root);
 }
 
 const isHeading = named("H1 H2 H3 H4 H5 H6");
@@ -87,8 +92,8 @@ class Reader {
   readonly #notes: ReadonlySet<string>;
   readonly #footnotes = new Map<string, Footnote>();
 
-  constructor(base: PageUrl | null, notes: ReadonlySet<string>) {
-    this.#references = new References(base);
+  constructor(references: References, notes: ReadonlySet<string>) {
+    this.#references = references;
     this.#notes = notes;
   }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { keepBlocks } from "../../../src/extraction/classification/keep-blocks.ts";
 import { buildPageTree } from "../../../src/extraction/classification/page-tree.ts";
 import { scanPage } from "../../../src/extraction/page/scan.ts";
+import { selectJudged } from "../../../src/extraction/selection/selection.ts";
 import { PAGE_TYPES } from "../../../src/extraction/types.ts";
 import { extract } from "../../support/extraction.ts";
 
@@ -100,6 +100,6 @@ describe("a group stays out", () => {
     const { text } = tree.model.blocks;
     const p = Float32Array.from(tree.candidates, (block) => (text[block]!.startsWith("Lock ") ? 0.9 : 0.2));
     const typeP = Float32Array.from(PAGE_TYPES, (type) => (type === "article" ? 1 : 0));
-    return Array.from(keepBlocks(tree, { p, typeP, favor: "balanced" }).blocks, (block) => text[block]!);
+    return Array.from(selectJudged(tree, { p, typeP, favor: "balanced" }).judged, (block) => text[block]!);
   }
 });

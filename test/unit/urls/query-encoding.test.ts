@@ -19,12 +19,14 @@ test.each([
 });
 
 test("links of a page have their queries in its encoding, and their paths in UTF-8", async () => {
-  const { links } = await extractBody({
+  const { links, article } = await extractBody({
     kind: "html",
-    body: '<p>Слово</p><a href="/п?т=м">далее</a>',
+    body: '<article><p>Слово о том, <a href="/п?т=м">что далее</a> будет в этом тексте.</p></article>',
     url: pageUrl("https://h.test/"),
-    options: { ...DEFAULT_EXTRACTION, renderings: [] },
+    options: { ...DEFAULT_EXTRACTION, renderings: ["markdown", "content"] },
     encoding: "windows-1251",
   });
   expect(links.map(({ url }) => url) as string[]).toEqual(["https://h.test/%D0%BF?%F2=%EC"]);
+  for (const output of [article?.markdown, article?.content])
+    expect(output).toContain("https://h.test/%D0%BF?%F2=%EC");
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { keepBlocks } from "../../../../src/extraction/classification/keep-blocks.ts";
 import { buildPageTree } from "../../../../src/extraction/classification/page-tree.ts";
 import { scanPage } from "../../../../src/extraction/page/scan.ts";
+import { selectJudged } from "../../../../src/extraction/selection/selection.ts";
 import { PAGE_TYPES } from "../../../../src/extraction/types.ts";
 import { articleOf, PROSE } from "../../../support/extraction.ts";
 
@@ -40,7 +40,7 @@ describe("a repeated text", () => {
   const kept = (type: (typeof PAGE_TYPES)[number]): number => {
     const tree = buildPageTree(scanPage(html).model);
     const typeP = Float32Array.from(PAGE_TYPES, (name) => (name === type ? 1 : 0));
-    return keepBlocks(tree, { p: new Float32Array([0.9, 0.9]), typeP, favor: "balanced" }).blocks.length;
+    return selectJudged(tree, { p: new Float32Array([0.9, 0.9]), typeP, favor: "balanced" }).judged.length;
   };
 
   test("is kept once", () => {

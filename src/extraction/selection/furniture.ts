@@ -1,6 +1,7 @@
+import type { PageTree } from "../classification/page-tree.ts";
 import { firstFrom, isInside, type PageModel, startTagOf, Tag, valueIn } from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
-import type { PageTree } from "./page-tree.ts";
+import type { Draft } from "./draft.ts";
 
 /*
  * What stands between the paragraphs of an article and is known by what it says or does: links to a page's source, pointers to
@@ -31,18 +32,9 @@ const TYPED = /\btype\s*=\s*(?:"([^"]{0,20})"|'([^']{0,20})'|([^\s>"']{1,20}))/i
 /** What a reader writes into; the fields of calculators and recipes count. */
 const WRITTEN_TYPES = new Set(["email", "text", "tel", "search"]);
 
-type FurnitureChoice = {
-  readonly tree: PageTree;
-  /** 1 for each candidate that is chosen. */
-  readonly isChosen: Uint8Array;
-  /** 1 for each candidate that no later step may choose. */
-  readonly isBarred: Uint8Array;
-};
-
 /** Takes the links to a page's source out of the choice. */
-export function dropEditLinks({ tree: { model, candidates }, isChosen }: FurnitureChoice): void {
-  for (let index = 0; index < candidates.length; index++)
-    if (isChosen[index] === 1 && isEditLink(model, candidates[index]!)) isChosen[index] = 0;
+export function dropEditLinks({ tree: { model, candidates }, isKept }: Draft): void {
+  for (const block of candidates) if (isKept[block] === 1 && isEditLink(model, block)) isKept[block] = 0;
 }
 
 function isEditLink(model: PageModel, block: number): boolean {
@@ -57,10 +49,10 @@ function isEditLink(model: PageModel, block: number): boolean {
 }
 
 /** Takes what leads away from an article out of the choice for good, below its first sentence. */
-export function dropInterruptions({ tree, isChosen, isBarred }: FurnitureChoice): void {
+export function dropInterruptions({ tree, isKept, isBarred }: Draft): void {
   const { model, candidates } = tree;
   const first = candidates.findIndex(
-    (block, index) => isChosen[index] === 1 && statOf(model, block, TextStat.words) >= SENTENCE_WORDS,
+    (block) => isKept[block] === 1 && statOf(model, block, TextStat.words) >= SENTENCE_WORDS,
   );
   if (first < 0) return;
   const start = model.blocks.element[candidates[first]!]!;
@@ -68,9 +60,10 @@ export function dropInterruptions({ tree, isChosen, isBarred }: FurnitureChoice)
   for (let index = first + 1; index < candidates.length; index++) {
     const block = candidates[index]!;
     const isInBox = isInterrupting[model.blocks.element[block]!] === 1;
-    if (isInBox || isAdvertisement(model, block) || isPointer(model, block)) isBarred[index] = 1;
-    else if (isPointerLabel(model, block)) isBarred.fill(1, index, endOfPointed(tree, index));
-    if (isBarred[index] === 1) isChosen[index] = 0;
+    if (isInBox || isAdvertisement(model, block) || isPointer(model, block)) isBarred[block] = 1;
+    else if (isPointerLabel(model, block))
+      for (const pointed of candidates.subarray(index, endOfPointed(tree, index))) isBarred[pointed] = 1;
+    if (isBarred[block] === 1) isKept[block] = 0;
   }
 }
 

@@ -1,8 +1,8 @@
+import { headingLevel } from "../classification/block-features.ts";
+import { addToParents, type PageTree } from "../classification/page-tree.ts";
 import { ElementFlag, startTagOf, Tag, tagsNamed, valueIn } from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
-import { headingLevel } from "./block-features.ts";
-import { addToParents, type PageTree } from "./page-tree.ts";
-import type { Region } from "./region.ts";
+import type { Draft } from "./draft.ts";
 
 /*
  * What themes set around the text inside its own container: menus, outlines, pagers, related posts, comments, pictures.
@@ -51,7 +51,7 @@ const LABEL =
 
 class Sides {
   readonly #tree: PageTree;
-  readonly #isChosen: Uint8Array;
+  readonly #isKept: Uint8Array;
   /** Of each candidate: whether it is mostly links, and whether it is a short label. */
   readonly #isLinks: Uint8Array;
   readonly #isLabel: Uint8Array;
@@ -72,11 +72,11 @@ class Sides {
   /** Of each name of the page: whether an author's remark has it. */
   readonly #isAuthorsName: readonly boolean[];
 
-  constructor(tree: PageTree, isChosen: Uint8Array, region: Region | null) {
+  constructor({ tree, isKept, region }: Draft) {
     this.#isAuthorsName = region?.isAuthors ?? [];
     const { model, candidates } = tree;
     this.#tree = tree;
-    this.#isChosen = isChosen;
+    this.#isKept = isKept;
     this.#isLinks = new Uint8Array(candidates.length);
     this.#isLabel = new Uint8Array(candidates.length);
     this.#links = new Int32Array(model.elementCount);
@@ -109,7 +109,7 @@ class Sides {
       this.#labels[owner]!++;
     } else {
       this.#texts[owner]!++;
-      if (this.#isChosen[index] === 1) this.#countText(block, words);
+      if (this.#isKept[block] === 1) this.#countText(block, words);
     }
   }
 
@@ -157,15 +157,17 @@ class Sides {
       ? -1
       : this.#tree.model.parent[this.#tree.model.blocks.element[this.#tree.candidates[index]!]!]!;
 
+  #isChosen = (index: number): boolean => this.#isKept[this.#tree.candidates[index]!] === 1;
+
   #isText = (index: number): boolean =>
-    this.#isChosen[index] === 1 && this.#isLinks[index] === 0 && this.#isLabel[index] === 0;
+    this.#isChosen(index) && this.#isLinks[index] === 0 && this.#isLabel[index] === 0;
 
   drop(): void {
     if (this.#all < FEWEST_WORDS) return;
     const count = this.#tree.candidates.length;
     for (let index = 0; index < this.#title; ) index = this.#peelStart(index, "before");
     let index = this.#title + 1;
-    while (index < count && (this.#isChosen[index] === 0 || !this.#isText(index))) {
+    while (index < count && !this.#isText(index)) {
       index = this.#peelStart(index, "below");
     }
     this.#peelEnd();
@@ -192,7 +194,7 @@ class Sides {
 
   #peelEnd(): void {
     for (let index = this.#tree.candidates.length - 1; index > this.#title; ) {
-      if (this.#isChosen[index] === 0) {
+      if (!this.#isChosen(index)) {
         index--;
         continue;
       }
@@ -392,17 +394,9 @@ class Sides {
   }
 
   #dropRange(first: number, end: number): void {
-    for (let index = first; index < end; index++) this.#isChosen[index] = 0;
+    for (const block of this.#tree.candidates.subarray(first, end)) this.#isKept[block] = 0;
   }
 }
 
-type BesideChoice = {
-  readonly tree: PageTree;
-  /** 1 for each candidate that is chosen. */
-  readonly isChosen: Uint8Array;
-  readonly region: Region | null;
-};
-
-/** Takes what themes set around the text out of the choice. */
-export const dropBeside = ({ tree, isChosen, region }: BesideChoice): void =>
-  new Sides(tree, isChosen, region).drop();
+/** Takes what themes set around the text out of the selection. */
+export const dropBeside = (draft: Draft): void => new Sides(draft).drop();

@@ -1,7 +1,8 @@
+import { addToParents, type PageTree, twinsKey } from "../classification/page-tree.ts";
+import { NOT_SHOWN, type Region } from "../classification/region.ts";
 import { ElementFlag, isInside, type PageModel, Tag, tagsNamed } from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
-import { addToParents, type PageTree, twinsKey } from "./page-tree.ts";
-import { NOT_SHOWN, type Region } from "./region.ts";
+import type { Draft } from "./draft.ts";
 
 /*
  * The parts of an article that stand in equal boxes: questions with their answers, columns, steps, captions, verses. To the
@@ -40,7 +41,7 @@ class Members {
   readonly #tree: PageTree;
   readonly #p: Float32Array;
   readonly #region: Region | null;
-  readonly #isChosen: Uint8Array;
+  readonly #isKept: Uint8Array;
   readonly #isBarred: Uint8Array;
   readonly #isSentence: Uint8Array;
   /** The next chosen sentence from each candidate on, and the last one before the unit that is looked at. */
@@ -57,12 +58,12 @@ class Members {
   /** The equal siblings that contain a sentence, by `twinsKey`, taken together. */
   readonly #groups = new Map<number, Group>();
 
-  constructor({ tree, p, region, isChosen, isBarred }: MemberChoice) {
+  constructor({ tree, p, region, isKept, isBarred }: Draft) {
     const { elementCount } = tree.model;
     this.#tree = tree;
     this.#p = p;
     this.#region = region;
-    this.#isChosen = isChosen;
+    this.#isKept = isKept;
     this.#isBarred = isBarred;
     this.#isSentence = new Uint8Array(tree.candidates.length);
     this.#chosen = new Int32Array(elementCount);
@@ -76,13 +77,15 @@ class Members {
       this.#next[index] = this.#isKeptSentence(index) ? index : this.#next[index + 1]!;
   }
 
-  #isKeptSentence = (index: number): boolean => this.#isChosen[index] === 1 && this.#isSentence[index] === 1;
+  #isChosen = (index: number): boolean => this.#isKept[this.#tree.candidates[index]!] === 1;
+
+  #isKeptSentence = (index: number): boolean => this.#isChosen(index) && this.#isSentence[index] === 1;
 
   #countTexts(): void {
     const { model, candidates } = this.#tree;
     for (const [index, block] of candidates.entries()) {
       const owner = model.blocks.element[block]!;
-      if (this.#isChosen[index] === 1) this.#chosen[owner]!++;
+      if (this.#isKept[block] === 1) this.#chosen[owner]!++;
       const p = Math.min(Math.max(this.#p[index]!, LEAST_P), 1 - LEAST_P);
       this.#mass[owner]! += statOf(model, block, TextStat.words) * Math.log(p / (1 - p));
       if (!isSentence(model, block)) continue;
@@ -113,22 +116,24 @@ class Members {
   }
 
   complete(): void {
-    for (let index = 0; index < this.#isChosen.length; ) {
+    const { candidates } = this.#tree;
+    for (let index = 0; index < candidates.length; ) {
       const unit = this.#mayJoin(index) ? this.#unitOf(index) : null;
       if (unit !== null && this.#isMember(unit))
-        for (let at = unit.first; at < unit.end; at++) if (this.#mayJoin(at)) this.#isChosen[at] = 1;
+        for (let at = unit.first; at < unit.end; at++)
+          if (this.#mayJoin(at)) this.#isKept[candidates[at]!] = 1;
       for (const end = unit?.end ?? index + 1; index < end; index++)
         if (this.#isKeptSentence(index)) this.#last = index;
     }
-    for (let index = this.#isChosen.length - 2; index >= 0; index--)
-      if (this.#isHead(index)) this.#isChosen[index] = 1;
+    for (let index = candidates.length - 2; index >= 0; index--)
+      if (this.#isHead(index)) this.#isKept[candidates[index]!] = 1;
   }
 
   #mayJoin(index: number): boolean {
     const { model, candidates } = this.#tree;
     const block = candidates[index]!;
     const isShown = (model.blocks.flags[block]! & NOT_SHOWN) === 0;
-    const isFree = this.#isChosen[index] === 0 && this.#isBarred[index] === 0;
+    const isFree = this.#isKept[block] === 0 && this.#isBarred[block] === 0;
     return isFree && isShown && this.#isInside(model.blocks.element[block]!);
   }
 
@@ -214,8 +219,7 @@ class Members {
     const { model, candidates } = this.#tree;
     const { flags, element } = model.blocks;
     const block = candidates[index]!;
-    if (this.#isChosen[index] === 1 || this.#isBarred[index] === 1 || this.#isChosen[index + 1] === 0)
-      return false;
+    if (this.#isKept[block] === 1 || this.#isBarred[block] === 1 || !this.#isChosen(index + 1)) return false;
     if ((flags[block]! & NOT_SHOWN & ~ElementFlag.button) !== 0) return false;
     if (statOf(model, block, TextStat.linkChars) > 0 || statOf(model, block, TextStat.words) > HEAD_WORDS)
       return false;
@@ -250,16 +254,5 @@ function isSentence(model: PageModel, block: number): boolean {
   return words >= SENTENCE_WORDS || (words >= FEWEST_WORDS && ends);
 }
 
-type MemberChoice = {
-  readonly tree: PageTree;
-  /** The probability of each candidate. */
-  readonly p: Float32Array;
-  readonly region: Region | null;
-  /** 1 for each candidate that is chosen; the additions are written here. */
-  readonly isChosen: Uint8Array;
-  /** 1 for each candidate that stays out. */
-  readonly isBarred: Uint8Array;
-};
-
-/** Chooses the members of groups of equal siblings of which the trees were unsure. */
-export const completeMembers = (choice: MemberChoice): void => new Members(choice).complete();
+/** Keeps the members of groups of equal siblings of which the trees were unsure. */
+export const completeMembers = (draft: Draft): void => new Members(draft).complete();

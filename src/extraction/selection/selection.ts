@@ -1,0 +1,201 @@
+import type { PageTree } from "../classification/page-tree.ts";
+import { statOf, TextStat } from "../page/word-stats.ts";
+import { type BlockReason, type Favor, PAGE_TYPES } from "../types.ts";
+import { dropBeside } from "./beside-content.ts";
+import {
+  addFromContainer,
+  addHeadings,
+  findContainer,
+  LIKELY_DOCUMENTATION,
+  type MainPart,
+  mainPartOf,
+} from "./by-container.ts";
+import { addCode, addIntroduced, addLikely, dropTemplates } from "./by-probability.ts";
+import { addCaptionsAndCode } from "./captions.ts";
+import { completeCards } from "./cards.ts";
+import { type Draft, type Judgement, keepOnly, keptBlocks, likelihood } from "./draft.ts";
+import { dropEditLinks, dropInterruptions } from "./furniture.ts";
+import { completeMembers } from "./members.ts";
+import { addNotes } from "./notes.ts";
+import { dropRepeats, dropShortForms } from "./repeats.ts";
+import { addShortPage } from "./short-page.ts";
+import { takeOutTitle } from "./title.ts";
+import { WholeElements } from "./whole-elements.ts";
+import { completeStructures } from "./whole-structures.ts";
+
+/*
+ * How the content of a page is selected: by these steps, in this order. Each of them reads what those before it have kept, and
+ * keeps or drops more. scripts/train-extraction/ablation.sh measures what is lost without each.
+ */
+
+type Step = {
+  readonly name: string;
+  /** What is said of the blocks whose outcome the step changes. */
+  readonly reason: BlockReason;
+  readonly when?: (draft: Draft) => boolean;
+  readonly run: (draft: Draft) => void;
+};
+
+/** 1–15: what the trees say, corrected by what a reader sees. Metadata and the confidence go by what these steps keep. */
+export const JUDGING: Step[] = [
+  // 1–5: what is likely by itself, and what that is a part of; spare parts are none.
+  { name: "likely", reason: "likely", run: addLikely },
+  { name: "code", reason: "code", run: addCode },
+  { name: "introduced", reason: "context", when: addsContext, run: addIntroduced },
+  { name: "cards", reason: "context", when: addsContext, run: completeCards },
+  { name: "templates", reason: "template", run: dropTemplates },
+  // 6–7: the container of all that, and what else is the author's in there.
+  { name: "container", reason: "context", run: findContainer },
+  {
+    name: "in the container",
+    reason: "context",
+    when: (draft) => addsContext(draft) && hasContainer(draft),
+    run: addFromContainer,
+  },
+  // 8–10: what is none of the author's.
+  { name: "edit links", reason: "tool", run: dropEditLinks },
+  { name: "interruptions", reason: "tool", when: (draft) => !isUsed(draft), run: dropInterruptions },
+  { name: "beside", reason: "tool", when: (draft) => !isList(draft), run: dropBeside },
+  // 11–12: what shares the fate of what is kept.
+  {
+    name: "members",
+    reason: "context",
+    when: (draft) => addsContext(draft) && hasContainer(draft) && !sells(draft),
+    run: completeMembers,
+  },
+  { name: "headings", reason: "context", when: hasContainer, run: addHeadings },
+  // 13–15: what is said once, and pages that are too short for the trees.
+  { name: "repeats", reason: "repeated", when: (draft) => !isReference(draft), run: dropRepeats },
+  { name: "short page", reason: "whole", when: keepsNothing, run: addShortPage },
+  { name: "short forms", reason: "repeated", run: dropShortForms },
+];
+
+/** 16–18: what only makes sense whole, whoever selected a part of it. */
+export const COMPLETING: Step[] = [
+  { name: "structures", reason: "context", run: completeStructures },
+  { name: "captions", reason: "context", run: addCaptionsAndCode },
+  { name: "notes", reason: "context", run: addNotes },
+];
+
+/** 19: the title is told apart from the content. */
+const TITLING: readonly Step[] = [{ name: "title", reason: "repeated", run: takeOutTitle }];
+
+const SURELY_DOCUMENTATION = 0.5;
+const LIKELY_SERVICE = 0.5;
+const LIKELY_LIST = 0.4;
+/** On such pages the boxes beside the chosen ones are other products. */
+const LIKELY_PRODUCT = 0.3;
+
+function addsContext({ favor }: Draft): boolean {
+  return favor !== "precision";
+}
+
+function hasContainer({ region }: Draft): boolean {
+  return region !== null;
+}
+
+/** In documentation and on pages of services, a form or a pointer is part of what the page is for. */
+function isUsed(draft: Draft): boolean {
+  return (
+    likelihood(draft, "documentation") > LIKELY_DOCUMENTATION ||
+    likelihood(draft, "service") >= LIKELY_SERVICE
+  );
+}
+
+/** On these pages links and cards are content. */
+function isList(draft: Draft): boolean {
+  const list = likelihood(draft, "collection", "forum", "listing", "product");
+  return list >= LIKELY_LIST && list >= likelihood(draft, "article", "documentation");
+}
+
+function sells(draft: Draft): boolean {
+  return likelihood(draft, "product") >= LIKELY_PRODUCT;
+}
+
+/** Reference pages repeat themselves, and every text counts. */
+function isReference(draft: Draft): boolean {
+  return likelihood(draft, "documentation") > SURELY_DOCUMENTATION;
+}
+
+function keepsNothing({ isKept }: Draft): boolean {
+  return !isKept.includes(1);
+}
+
+/** The content of a page, of which the steps say which block is in it, and why. */
+export type Selection = {
+  readonly draft: Draft;
+  /** What the first steps have kept, ascending. */
+  readonly judged: Int32Array;
+  /** How much of the page's main part that is; null when no part of the page is the main one. */
+  readonly mainPart: MainPart | null;
+  /** What decided on each block of the page; null unless asked for. */
+  readonly reasons: BlockReason[] | null;
+};
+
+/** Selects the content of a page, but for what completes it. */
+export function selectJudged(tree: PageTree, judgement: Judgement, tellsReasons = false): Selection {
+  const draft = draftOf(tree, judgement);
+  const reasons = tellsReasons ? firstReasons(tree, "unlikely") : null;
+  run(JUDGING, draft, reasons);
+  return { draft, judged: keptBlocks(draft), mainPart: mainPartOf(draft), reasons };
+}
+
+/** Selects the given blocks of a page, whatever the trees would say. */
+export function selectGiven(tree: PageTree, blocks: Int32Array, tellsReasons = false): Selection {
+  const draft = draftOf(tree, UNJUDGED);
+  keepOnly(draft, blocks);
+  return {
+    draft,
+    judged: blocks,
+    mainPart: null,
+    reasons: tellsReasons ? firstReasons(tree, "whole") : null,
+  };
+}
+
+const UNJUDGED: Judgement & { readonly favor: Favor } = {
+  p: new Float32Array(0),
+  typeP: new Float32Array(PAGE_TYPES.length),
+  favor: "balanced",
+};
+
+const draftOf = (tree: PageTree, judgement: Judgement): Draft => ({
+  ...judgement,
+  tree,
+  wholes: new WholeElements(tree.model),
+  words: Float32Array.from(tree.candidates, (block) => statOf(tree.model, block, TextStat.words)),
+  isKept: new Uint8Array(tree.model.blocks.count),
+  isBarred: new Uint8Array(tree.model.blocks.count),
+  region: null,
+  title: null,
+  titleBlock: -1,
+});
+
+/** A block with words is no candidate where it asks for consent. */
+function firstReasons({ model, candidates }: PageTree, reason: BlockReason): BlockReason[] {
+  const reasons = new Array<BlockReason>(model.blocks.count).fill("consent");
+  for (const block of candidates) reasons[block] = reason;
+  return reasons;
+}
+
+/**
+ * Completes a selection, and takes the title out of it.
+ * @returns the blocks of the content, ascending, and the same with the title's
+ */
+export function finishSelection({ draft, reasons }: Selection, title: string | null) {
+  run(COMPLETING, draft, reasons);
+  const titled = keptBlocks(draft);
+  draft.title = title;
+  run(TITLING, draft, reasons);
+  return { titled, blocks: keptBlocks(draft) };
+}
+
+function run(steps: readonly Step[], draft: Draft, reasons: BlockReason[] | null): void {
+  for (const { reason, when, run: step } of steps) {
+    if (when !== undefined && !when(draft)) continue;
+    const before = reasons && draft.isKept.slice();
+    step(draft);
+    if (before === null || reasons === null) continue;
+    for (const [block, wasKept] of before.entries())
+      if (draft.isKept[block] !== wasKept) reasons[block] = reason;
+  }
+}

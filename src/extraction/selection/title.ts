@@ -1,0 +1,90 @@
+import { ElementFlag, nearestOf, type PageModel, Tag, tagsNamed } from "../page/page-model.ts";
+import { statOf, TextStat } from "../page/word-stats.ts";
+import { foldForComparison } from "../text.ts";
+import { type Draft, keepOnly, keptBlocks } from "./draft.ts";
+
+/** How many blocks, and words that are no links, may stand above the title's heading. */
+const MAX_ABOVE = 16;
+const MAX_WORDS_ABOVE = 80;
+
+/**
+ * Takes the title's heading out of the content, since the title is shown apart from it, as often as it is repeated
+ * there. Of the lines above it those stay that say something, as a version does, and not those that only lead
+ * somewhere. The heading's block, which may stand apart from the content, is -1 for none.
+ */
+export function takeOutTitle(draft: Draft): void {
+  const { title } = draft;
+  const { model } = draft.tree;
+  const chosen = keptBlocks(draft);
+  const { text, element } = model.blocks;
+  const wanted = foldForComparison(title ?? "");
+  const first = findTitle(model, title);
+  draft.titleBlock = first;
+  // The heading itself may be missing in the content.
+  const lines = first < 0 || chosen.includes(first) ? chosen : Int32Array.from([...chosen, first]).sort();
+  const above: number[] = [];
+  let [end, words] = [0, 0];
+  const looked = wanted === "" ? 0 : Math.min(lines.length, MAX_ABOVE);
+  for (let at = 0; at < looked && words <= MAX_WORDS_ABOVE; at++) {
+    const block = lines[at]!;
+    const folded = foldForComparison(text[block]!);
+    const heading = topHeading(model, element[block]!);
+    if (folded === wanted) {
+      if (heading === Tag.h1 || (heading === Tag.h2 && above.length === 0)) end = at + 1;
+    } else if (heading !== Tag.h1 && !onlyLeads(model, block, folded, wanted)) {
+      above.push(block);
+      words += statOf(model, block, TextStat.words);
+    }
+  }
+  if (end === 0) return;
+  const last = lines[end - 1]!;
+  const said = withoutLastHeadings(
+    model,
+    above.filter((block) => block < last),
+  );
+  draft.titleBlock = last;
+  keepOnly(draft, [...said, ...lines.subarray(end)]);
+}
+
+/** A heading above the title without a line of its own led to those that were left out. */
+function withoutLastHeadings({ blocks }: PageModel, lines: readonly number[]): readonly number[] {
+  const isHeading = (block: number): boolean => (blocks.flags[block]! & ElementFlag.heading) !== 0;
+  return lines.slice(0, lines.findLastIndex((block) => !isHeading(block)) + 1);
+}
+
+const READING_TIME =
+  /^(?:[\p{L}:]{1,20} ){0,3}\d{1,3} ?(?:min|minutes?|minuten?|minutos?|minuti|分钟?)(?: \p{L}{1,12}){0,2}$/u;
+
+/** Whether a line above the title is links alone, with the title as the end of their trail, or a reading time. */
+function onlyLeads(model: PageModel, block: number, folded: string, title: string): boolean {
+  const own = folded.endsWith(` ${title}`) ? folded.length - title.length : folded.length;
+  return statOf(model, block, TextStat.linkChars) >= 0.8 * own || READING_TIME.test(folded.slice(0, 100));
+}
+
+/** The first block that is the title, which may stand apart from the content; -1 for none. */
+export function findTitle(model: PageModel, title: string | null): number {
+  const folded = foldForComparison(title ?? "");
+  return findTop(model, (text) => folded !== "" && text === folded);
+}
+
+/** The first top heading that says more than the title, which leaves out what follows a dash; -1 for none. */
+export function findLongerTitle(model: PageModel, title: string | null): number {
+  const folded = foldForComparison(title ?? "");
+  return findTop(model, (text) => folded !== "" && text.startsWith(`${folded} `));
+}
+
+function findTop(model: PageModel, isWanted: (folded: string) => boolean): number {
+  const { blocks } = model;
+  for (let block = 0; block < blocks.count; block++)
+    if (topHeading(model, blocks.element[block]!) > 0 && isWanted(foldForComparison(blocks.text[block]!)))
+      return block;
+  return -1;
+}
+
+/** The tag of the first or second level that a block's element is, or is just inside of; 0 for none. */
+function topHeading(model: PageModel, element: number): number {
+  const heading = nearestOf(model, element, 3, TOP_HEADINGS);
+  return heading < 0 ? 0 : model.tag[heading]!;
+}
+
+const TOP_HEADINGS = tagsNamed("h1 h2");
