@@ -1,10 +1,10 @@
 import { timingSafeEqual } from "node:crypto";
 import net from "node:net";
-import tls from "node:tls";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
-import { displayUrl, NO_TUNNEL, wireFailure } from "../http/tries.ts";
+import { displayUrl, wireFailure } from "../http/tries.ts";
 import type { WireRoute } from "../http/wire.ts";
+import { dial, endOf, openTunnel, readHead } from "./dial.ts";
 import { createRouteFinder, type RouteFinder, type RouteOptions, refusalOf, throughProxy } from "./egress.ts";
 
 /**
@@ -175,64 +175,11 @@ async function connectUpstream(head: ProxyHead, parts: ConnectionParts): Promise
 const MAX_ADDRESSES = 4;
 
 async function connectBy(route: WireRoute, head: ProxyHead, parts: ConnectionParts): Promise<Upstream> {
-  if (route.kind === "direct") {
-    const port = Number(head.url.port) || (head.url.protocol === "https:" ? 443 : 80);
-    return { socket: await dial({ host: route.address, port }, parts), proxy: null };
-  }
-  const proxyUrl = new URL(route.proxyUrl);
-  const isSecure = proxyUrl.protocol === "https:";
-  const target = {
-    host: proxyUrl.hostname.replace(/^\[|\]$/g, ""),
-    port: Number(proxyUrl.port) || (isSecure ? 443 : 80),
-    ...(isSecure ? { servername: route.proxyHost } : {}),
-  };
-  const socket = await dial(target, parts);
+  const socket = await dial(endOf(head.url, route), { timeoutMs: parts.connectTimeoutMs });
+  if (route.kind === "direct") return { socket, proxy: null };
   if (head.kind === "request") return { socket, proxy: { authorization: route.authorization } };
-  await openTunnel(socket, head, { authorization: route.authorization, timeoutMs: parts.connectTimeoutMs });
+  await openTunnel(socket, head.url, { ...route, timeoutMs: parts.connectTimeoutMs });
   return { socket, proxy: null };
-}
-
-type DialTarget = { readonly host: string; readonly port: number; readonly servername?: string };
-
-const timedOut = (): Error => Object.assign(new Error("the connection took too long"), { code: "ETIMEDOUT" });
-
-function dial(target: DialTarget, { connectTimeoutMs }: ConnectionParts): Promise<net.Socket> {
-  const { promise, resolve, reject } = Promise.withResolvers<net.Socket>();
-  const { servername } = target;
-  const socket = servername === undefined ? net.connect(target) : tls.connect({ ...target, servername });
-  const timer = setTimeout(() => socket.destroy(timedOut()), connectTimeoutMs);
-  const fail = (error: Error): void => {
-    clearTimeout(timer);
-    reject(error);
-  };
-  socket.once("error", fail);
-  socket.once("close", () => fail(new Error("the connection was closed")));
-  socket.once(servername === undefined ? "connect" : "secureConnect", () => {
-    clearTimeout(timer);
-    socket.setNoDelay(true);
-    socket.off("error", fail);
-    socket.on("error", () => socket.destroy());
-    resolve(socket);
-  });
-  return promise;
-}
-
-type TunnelOptions = { readonly authorization: string | null; readonly timeoutMs: number };
-
-async function openTunnel(socket: net.Socket, head: ProxyHead, options: TunnelOptions): Promise<void> {
-  const target = `${head.url.hostname}:${head.url.port || (head.url.protocol === "https:" ? 443 : 80)}`;
-  const credentials =
-    options.authorization === null ? "" : `Proxy-Authorization: ${options.authorization}\r\n`;
-  socket.write(`CONNECT ${target} HTTP/1.1\r\nHost: ${target}\r\n${credentials}\r\n`);
-  const answer = await readHead(socket, options.timeoutMs);
-  const status = Number(/^HTTP\/1\.[01] (\d{3})/.exec(answer?.head ?? "")?.[1] ?? 0);
-  if (answer !== null && status >= 200 && status < 300) {
-    if (answer.rest.length > 0) socket.unshift(answer.rest);
-    return;
-  }
-  socket.destroy();
-  const code = answer === null ? "ECONNRESET" : NO_TUNNEL;
-  throw Object.assign(new Error("the proxy opened no tunnel"), { code, status });
 }
 
 type JoinOptions = {
@@ -279,41 +226,6 @@ type ProxyHead = {
   /** The length of the following body; null for a tunnel, which has no end. */
   readonly bodyBytes: number | null;
 };
-
-const MAX_HEAD_BYTES = 64 * 1024;
-
-/**
- * Reads from a socket up to the empty line.
- * @returns the head and the bytes after it; null when the peer closed, was too slow or sent too much
- */
-function readHead(
-  socket: net.Socket,
-  timeoutMs: number,
-): Promise<{ readonly head: string; readonly rest: Buffer } | null> {
-  const { promise, resolve } = Promise.withResolvers<{ head: string; rest: Buffer } | null>();
-  const pieces: Buffer[] = [];
-  let total = 0;
-  const finish = (result: { head: string; rest: Buffer } | null): void => {
-    clearTimeout(timer);
-    socket.off("data", take);
-    socket.off("close", close);
-    socket.pause();
-    resolve(result);
-  };
-  const close = (): void => finish(null);
-  const take = (piece: Buffer): void => {
-    pieces.push(piece);
-    total += piece.length;
-    const all = pieces.length === 1 ? piece : Buffer.concat(pieces);
-    const end = all.indexOf("\r\n\r\n");
-    if (end >= 0) finish({ head: all.toString("latin1", 0, end), rest: all.subarray(end + 4) });
-    else if (total > MAX_HEAD_BYTES) finish(null);
-  };
-  const timer = setTimeout(close, timeoutMs);
-  socket.on("data", take);
-  socket.on("close", close);
-  return promise;
-}
 
 /** @returns null when the text is not a request to a proxy */
 function parseProxyHead(head: string): ProxyHead | null {

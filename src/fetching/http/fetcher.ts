@@ -4,6 +4,7 @@ import { Failure } from "../../base/failure.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import { parseContentType } from "../charset/content-type.ts";
 import { decodeText } from "../charset/decode.ts";
+import { endOf } from "../egress/dial.ts";
 import { createRouteFinder, type RouteOptions } from "../egress/egress.ts";
 import { type CookieSession, createCookieSession } from "../session/cookies.ts";
 import {
@@ -22,6 +23,7 @@ import type { AuthorityPlaces } from "./authorities.ts";
 import { openStream, pageUrlOf, readPage } from "./read-answer.ts";
 import { type FinalResponse, followRedirects, type HopHeaders } from "./redirects.ts";
 import { checkCustomHeaders, checkUserAgent, conditionalHeaders } from "./request-headers.ts";
+import { readTolerantly } from "./tolerant.ts";
 import {
   type Clock,
   retryAfterMsOf,
@@ -176,9 +178,8 @@ async function openConnection(session: Session, url: PageUrl, options: FetchOpti
   const target = new URL(url);
   let error: unknown;
   for (const route of await session.findRoutes(target, signal)) {
-    const end = route.kind === "direct" ? target : new URL(route.proxyUrl);
-    const host = route.kind === "direct" ? route.address : end.hostname.replace(/^\[|\]$/g, "");
-    const socket = connect({ host, port: Number(end.port || (end.protocol === "https:" ? 443 : 80)) });
+    const { host, port } = endOf(target, route);
+    const socket = connect({ host, port });
     try {
       await once(socket, "connect", { signal });
       return;
@@ -268,7 +269,7 @@ function headersOf(session: Session, connect: Connect, options: FetchOptions): H
 
 /** Opens connections with the client of the present runtime. */
 async function openConnect(options: ConnectOptions): Promise<Connect> {
-  if (process.versions.bun !== undefined) return createBunConnect(options);
+  if (process.versions.bun !== undefined) return readTolerantly(createBunConnect(options), options);
   const { createNodeConnect } = await import("./connect-node.ts");
-  return createNodeConnect(options);
+  return readTolerantly(createNodeConnect(options), options);
 }

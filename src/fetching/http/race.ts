@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { steadyNow } from "../../base/clock.ts";
+import { endOf } from "../egress/dial.ts";
 import type { WireRoute } from "./wire.ts";
 
 /** RFC 8305, section 5: how long an attempt has before the next one begins beside it, in ms. */
@@ -8,11 +9,9 @@ const ATTEMPT_DELAY_MS = 250;
 const KEPT_MS = 10 * 60 * 1000;
 const MAX_KEPT = 2048;
 /** Some hosts have dozens of addresses; trying a few is enough. */
-export const MAX_ADDRESSES = 4;
+const MAX_ADDRESSES = 4;
 
 const winners = new Map<string, { readonly end: string; readonly until: number }>();
-
-type End = { readonly host: string; readonly port: number };
 
 /**
  * Puts the route first whose address answers first, because an address that swallows packets would take the whole time
@@ -24,16 +23,11 @@ export async function fastestFirst(
   signal: AbortSignal,
 ): Promise<readonly WireRoute[]> {
   if (routes.length < 2) return routes;
-  const tried = inTurns(routes).slice(0, MAX_ADDRESSES);
-  const key = JSON.stringify([url.host, tried.map((route) => endOf(url, route))]);
+  const tried = inTurns(url, routes).slice(0, MAX_ADDRESSES);
+  const ends = tried.map((route) => endOf(url, route));
+  const key = JSON.stringify([url.host, ends]);
   const kept = winners.get(key);
-  const first =
-    kept && steadyNow() < kept.until
-      ? kept.end
-      : await race(
-          tried.map((route) => endOf(url, route)),
-          signal,
-        );
+  const first = kept && steadyNow() < kept.until ? kept.end : await race(ends, signal);
   if (first === null) return tried;
   winners.delete(key);
   winners.set(key, { end: first, until: kept && kept.end === first ? kept.until : steadyNow() + KEPT_MS });
@@ -43,22 +37,15 @@ export async function fastestFirst(
 }
 
 /** Orders addresses so that families take turns, beginning with that of the first. */
-function inTurns(routes: readonly WireRoute[]): WireRoute[] {
-  const isSix = (route: WireRoute): boolean =>
-    (route.kind === "direct" ? route.address : new URL(route.proxyUrl).hostname).includes(":");
+function inTurns(url: URL, routes: readonly WireRoute[]): WireRoute[] {
+  const isSix = (route: WireRoute): boolean => endOf(url, route).host.includes(":");
   const same = routes.filter((route) => isSix(route) === isSix(routes[0]!));
   const other = routes.filter((route) => !same.includes(route));
   return same.flatMap((route, n) => [route, ...other.slice(n, n + 1)]).concat(other.slice(same.length));
 }
 
-function endOf(url: URL, route: WireRoute): End {
-  const end = route.kind === "direct" ? url : new URL(route.proxyUrl);
-  const host = route.kind === "direct" ? route.address : end.hostname.replace(/^\[|\]$/g, "");
-  return { host, port: Number(end.port || (end.protocol === "https:" ? 443 : 80)) };
-}
-
 /** @returns the host whose connection opens first; null when none does, or the signal aborts */
-async function race(ends: readonly End[], signal: AbortSignal): Promise<string | null> {
+async function race(ends: readonly ReturnType<typeof endOf>[], signal: AbortSignal): Promise<string | null> {
   const sockets: Socket[] = [];
   const { promise, resolve } = Promise.withResolvers<string | null>();
   const stop = (): void => resolve(null);
@@ -69,7 +56,7 @@ async function race(ends: readonly End[], signal: AbortSignal): Promise<string |
     clearTimeout(timer);
     const end = ends[sockets.length];
     if (!end) return;
-    const socket = connect(end);
+    const socket = connect({ host: end.host, port: end.port });
     sockets.push(socket);
     socket.once("connect", () => resolve(end.host));
     socket.on("error", () => (--left === 0 ? resolve(null) : attempt()));

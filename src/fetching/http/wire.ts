@@ -78,8 +78,7 @@ export function createBunConnect(options: ConnectOptions): Connect {
       return await send(wire, used);
     } catch (error) {
       if (!UNKNOWN_AUTHORITY.has(systemCode(error) ?? "")) throw error;
-      if (!isComplete && options.authorityPlaces !== null)
-        authorities = [...trustedAuthorities(options.authorityPlaces), ...options.extraCertificates];
+      if (!isComplete) authorities = [...trustedBy(options)];
       isComplete = true;
       if (authorities === used) throw error;
       return await send(wire, authorities);
@@ -87,6 +86,12 @@ export function createBunConnect(options: ConnectOptions): Connect {
   };
   return { request, acceptEncoding: "gzip, deflate, br, zstd", close: async () => {} };
 }
+
+/** The certificates that connections may trust. */
+export const trustedBy = ({ authorityPlaces, extraCertificates }: ConnectOptions): readonly string[] => [
+  ...(authorityPlaces === null ? rootCertificates : trustedAuthorities(authorityPlaces)),
+  ...extraCertificates,
+];
 
 const UNKNOWN_AUTHORITY = new Set(
   `DEPTH_ZERO_SELF_SIGNED_CERT SELF_SIGNED_CERT_IN_CHAIN UNABLE_TO_VERIFY_LEAF_SIGNATURE

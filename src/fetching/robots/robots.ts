@@ -241,7 +241,7 @@ function agentTokens(userAgent: string): readonly string[] {
   if (first !== "mozilla") return [first];
   const names = userAgent
     .replace(/\+?(?:https?:\/\/|mailto:)[^\s;)]*/gi, "")
-    .matchAll(/compatible;\s*([^\s;()/]+)|([^\s;()/]+)\/v?\d/gi);
+    .matchAll(/compatible;\s{0,9}([^\s;()/]{1,100})|([^\s;()/]{1,100})\/v?\d/gi);
   const tokens = [...names].map(([, named, versioned]) => productToken(named ?? versioned ?? ""));
   return [...tokens.filter((token) => token !== "" && !BROWSER_TOKENS.test(token)), first];
 }

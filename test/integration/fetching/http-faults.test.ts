@@ -31,8 +31,9 @@ describe("answers that break", () => {
     expect(failure?.code).toBe("network");
     expect(failure?.message).toContain(site.origin);
     const seen = site.requests.filter((request) => request.target === path.replace("?", ""));
-    // When a kept connection closes without an answer, the runtime itself sends the request once more.
-    expect(seen.length).toBeWithin(tries, tries + (path === "/empty-answer?" ? 2 : 1));
+    // When a kept connection closes without an answer, the runtime itself sends the request once more; what the runtime
+    // cannot read is asked for once more by the tolerant reader.
+    expect(seen.length).toBeWithin(tries, tries + (/empty-answer|not-http/.test(path) ? 2 : 1));
   });
 
   const zipped = gzipSync("<p>The page.</p>".repeat(50));
@@ -231,7 +232,7 @@ describe("types", () => {
     expect(page.contentType).toBe(contentType);
   });
 
-  test.each(["application/pdf", "image/png", "application/json", "text/css", "video/mp4", "application/xml"])(
+  test.each(["application/pdf", "image/png", "application/json", "text/css", "video/mp4"])(
     "a body of type %s is unsupported_content, and the message names it",
     async (value) => {
       const failure = await failureOf(fetcher.fetch(at(`/type?value=${value}`)));
