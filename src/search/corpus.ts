@@ -66,24 +66,29 @@ export class Corpus implements LengthTotals {
    */
   correct(form: string): { readonly term: string; readonly edits: number } | null {
     if (form.length < MIN_LENGTH || form.length > MAX_LENGTH || !/^\p{L}+$/u.test(form)) return null;
-    let least = form.length >= MIN_LENGTH_OF_TWO_EDITS ? 2 : 1;
-    /** How many documents hold each of the nearest terms, in the order in which they were found. */
-    let nearest = new Map<string, number>();
-    // The second prefix has the first two letters swapped.
-    for (const prefix of new Set([form.slice(0, PREFIX_LENGTH), `${form[1]}${form[0]}`])) {
+    const found = this.#nearest(form, usualPrefixes(form)) ?? this.#nearest(form, rarePrefixes(form));
+    let best: string | null = null;
+    for (const [term, documents] of found?.terms ?? [])
+      if (best === null || documents > found!.terms.get(best)!) best = term;
+    return best === null ? null : { term: best, edits: found!.edits };
+  }
+
+  /** How many documents hold each of the nearest terms with some prefixes, in the order in which they were found. */
+  #nearest(form: string, prefixes: ReadonlySet<string>) {
+    let edits = form.length >= MIN_LENGTH_OF_TWO_EDITS ? 2 : 1;
+    let terms = new Map<string, number>();
+    for (const prefix of prefixes) {
       for (const reader of this.#readers) {
         for (const entry of reader.termsWithPrefix(prefix, MAX_CANDIDATES)) {
-          const edits = fewestEdits(form, entry.forms, least);
-          if (edits > least) continue;
-          if (edits < least) nearest = new Map();
-          least = edits;
-          nearest.set(entry.term, (nearest.get(entry.term) ?? 0) + entry.documentFrequency);
+          const own = fewestEdits(form, entry.forms, edits);
+          if (own > edits) continue;
+          if (own < edits) terms = new Map();
+          edits = own;
+          terms.set(entry.term, (terms.get(entry.term) ?? 0) + entry.documentFrequency);
         }
       }
     }
-    let best: string | null = null;
-    for (const [term, documents] of nearest) if (best === null || documents > nearest.get(best)!) best = term;
-    return best === null ? null : { term: best, edits: least };
+    return terms.size === 0 ? null : { terms, edits };
   }
 
   /**
@@ -192,6 +197,24 @@ const MAX_LENGTH = 40;
 // The first letters are rarely wrong, and they limit the part of the dictionary that is read.
 const PREFIX_LENGTH = 2;
 const MAX_CANDIDATES = 20_000;
+const ALPHABETS = [
+  "abcdefghijklmnopqrstuvwxyz",
+  "абвгдежзийклмнопрстуфхцчшщъыьэюя",
+  "αβγδεζηθικλμνξοπρστυφχψω",
+];
+
+/** The second has the first two letters swapped. */
+const usualPrefixes = (form: string): ReadonlySet<string> =>
+  new Set([form.slice(0, PREFIX_LENGTH), `${form[1]}${form[0]}`]);
+
+/** Those of words whose first letter is one too many, another one, or missing. */
+function rarePrefixes(form: string): ReadonlySet<string> {
+  const letters = [...(ALPHABETS.find((one) => one.includes(form[1]!)) ?? "")];
+  return new Set([
+    form.slice(1, 4),
+    ...letters.flatMap((one) => [one + form.slice(1, 3), one + form.slice(0, 2)]),
+  ]);
+}
 
 const TOO_MANY = Number.POSITIVE_INFINITY;
 

@@ -35,6 +35,7 @@ export {
 export {
   facetsOf,
   headingPath,
+  LOOSE_NOTE,
   type MatchCounts,
   type SearchHit,
   type SearchSettings,

@@ -11,6 +11,7 @@ import {
   candidateLimit,
   countIn,
   type MatchCounts,
+  mayBeLoose,
   type Prepared,
   pageOf,
   prepare,
@@ -227,6 +228,8 @@ export class IndexGroup {
    */
   search(text: string, options: SearchOptions): GroupHit[] {
     const started = this.#start(text, options);
+    const prepared = started.map((one) => one.prepared);
+    if (mayBeLoose(prepared, options)) return this.search(text, { ...options, isLoose: true });
     const candidates = started.flatMap((one): Placed[] =>
       one.prepared.candidates.map(({ document, score }) => ({ one, document, score: score * one.scale })),
     );

@@ -66,6 +66,8 @@ export type SearchWish = {
   readonly filter?: SearchFilter | undefined;
   /** Whether to search only for words as typed: no stems, synonyms or corrections. */
   readonly wordMatch: boolean;
+  /** Whether quoted words count as ordinary ones; set where no document has the phrases. */
+  readonly isLoose?: boolean | undefined;
   /** Whether hits name all the sections with the best passages. */
   readonly withSections?: boolean | undefined;
   /** The style of snippets; it replaces the one in the settings. */
@@ -90,6 +92,9 @@ type HitSection = {
   readonly headings: readonly string[];
 };
 
+/** What a person or program is told of hits with `isLoose`. */
+export const LOOSE_NOTE = "no document has the quoted words together; these have some of them";
+
 /** A document that was found, with the section that fits best. */
 export type SearchHit = HitSection & {
   /** The page's address without fragment. */
@@ -99,6 +104,8 @@ export type SearchHit = HitSection & {
   /** At most three, the best first, if they were asked for. */
   readonly sections: readonly HitSection[];
   readonly attributes: Pick<DocumentAttributes, "kind" | "language" | "version" | "date">;
+  /** Whether no document has the query's quoted phrases, so that they counted as ordinary words. */
+  readonly isLoose: boolean;
   readonly explanation: ScoreExplanation | null;
 };
 
@@ -192,7 +199,7 @@ export function countIn(
 function compile(
   parts: SearcherParts,
   text: string,
-  { wordMatch, deadline }: SearchOptions,
+  { wordMatch, deadline, isLoose }: SearchOptions,
   corpus: Corpus | null,
 ): Pick<Prepared, "analyser" | "query"> {
   const { reader, settings } = parts;
@@ -205,7 +212,7 @@ function compile(
   }
   const analyser = parts.analyser ?? new Analyser(settings.profile, settings.language);
   const { synonyms } = settings;
-  const query = compileQuery(reader, analyser, text, { wordMatch, synonyms, corpus, deadline });
+  const query = compileQuery(reader, analyser, text, { wordMatch, isLoose, synonyms, corpus, deadline });
   return { analyser, query };
 }
 
@@ -230,11 +237,18 @@ export const rescorePrepared = (
  */
 export function searchIndex(parts: SearcherParts, text: string, options: SearchOptions): SearchHit[] {
   const prepared = prepare(parts, text, options, null);
+  if (mayBeLoose([prepared], options)) return searchIndex(parts, text, { ...options, isLoose: true });
   const documents = rankTiers(prepared.candidates, (candidates) =>
     rescorePrepared({ ...prepared, candidates }, options, null),
   );
   return pageOf(documents, options).map((ranked) => showHit(prepared, ranked, options));
 }
+
+/** Whether to search again without the phrases of a query: no document has them, and there are words beside them. */
+export const mayBeLoose = (all: readonly Prepared[], { isLoose }: SearchOptions): boolean =>
+  !isLoose &&
+  all.every(({ candidates }) => candidates.length === 0) &&
+  all.some(({ query }) => query.isLoosable);
 
 /**
  * Ranks candidates in tiers of as many as go on to the second phase, so that a page of hits does not depend
@@ -262,7 +276,7 @@ export const pageOf = <Ranked>(ranked: readonly Ranked[], { size, offset = 0 }: 
 export function showHit(
   { parts: { reader, settings }, analyser, query }: Prepared,
   { document, score, sections: best, explanation }: RankedDocument,
-  { deadline, snippetStyle, withSections = false }: SearchOptions,
+  { deadline, snippetStyle, withSections = false, isLoose = false }: SearchOptions,
 ): SearchHit {
   checkDeadline(deadline);
   const shown = reader.parts(document, deadline);
@@ -280,6 +294,7 @@ export function showHit(
     ...show(best[0] ?? 0),
     sections: withSections ? best.map(show) : [],
     attributes: attributesIn(reader, document, settings.assumed),
+    isLoose,
     explanation,
   };
 }

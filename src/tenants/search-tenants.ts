@@ -65,9 +65,10 @@ export class TenantSearcher {
     const group = this.#groupOf(usable.map(({ index }) => index));
     const search = { ...wish, perIndex: perTenant, explain: false, deadline: started + timeoutMs };
     const tenants = usable.map(({ tenant }) => tenant.detail.codename);
+    const hits = group.search(query, search);
     return {
-      hits: group.search(query, search).map(({ index, ...hit }) => ({ ...hit, tenant: tenants[index]! })),
-      counts: isCounted ? group.count(query, search) : null,
+      hits: hits.map(({ index, ...hit }) => ({ ...hit, tenant: tenants[index]! })),
+      counts: isCounted ? group.count(query, { ...search, isLoose: hits[0]?.isLoose }) : null,
       tenants,
       documentCount: usable.reduce((sum, { index }) => sum + index.pageCount, 0),
       queryMs: performance.now() - started,

@@ -138,14 +138,17 @@ export class Tenant implements AsyncDisposable {
     const { timeoutMs, isCounted = false, ...wish } = options;
     const search = { ...wish, explain: false, deadline: started + timeoutMs };
     const tenant = this.detail.codename;
-    return this.withIndex((index) => ({
-      hits: index.search(query, search).map((hit) => ({ ...hit, tenant })),
-      counts: isCounted ? index.count(query, search) : null,
-      tenants: [tenant],
-      documentCount: index.pageCount,
-      queryMs: performance.now() - started,
-      failures: [],
-    }));
+    return this.withIndex((index) => {
+      const hits = index.search(query, search);
+      return {
+        hits: hits.map((hit) => ({ ...hit, tenant })),
+        counts: isCounted ? index.count(query, { ...search, isLoose: hits[0]?.isLoose }) : null,
+        tenants: [tenant],
+        documentCount: index.pageCount,
+        queryMs: performance.now() - started,
+        failures: [],
+      };
+    });
   }
 
   /** The first document that the index has of these addresses. */

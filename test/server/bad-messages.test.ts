@@ -123,9 +123,14 @@ describe.each(Object.keys(ways) as (keyof typeof ways)[])("over %s", (way) => {
     ["no method", { jsonrpc: "2.0", id: 3 }, 3],
     ["a method that is a number", { jsonrpc: "2.0", id: 3, method: 4 }, 3],
     ["params that are a list", { jsonrpc: "2.0", id: 3, method: "ping", params: [1] }, 3],
-    ["params that are null", { jsonrpc: "2.0", id: 3, method: "ping", params: null }, 3],
   ])("%s is no request", async (_, message, id) => {
     expect(await ask(message)).toMatchObject([{ id, error: { code: -32600 } }] as never);
+  });
+
+  test("params that are null are none", async () => {
+    expect(await ask({ jsonrpc: "2.0", id: 3, method: "ping", params: null })).toMatchObject([
+      { id: 3, result: {} },
+    ]);
   });
 
   test.each<[string, unknown, number]>([

@@ -3,7 +3,7 @@ import { Tiktoken } from "js-tiktoken/lite";
 import cl100k from "js-tiktoken/ranks/cl100k_base";
 import { DOCUMENT_INSTRUCTIONS } from "../../src/server/api/mcp/tools.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
-import { connectMcp } from "../support/mcp.ts";
+import { connectMcp, postMcp } from "../support/mcp.ts";
 import { folderTenant, openRegistry, openSearchServer, writeTree } from "../support/search-server.ts";
 
 const DOCS = writeTree({
@@ -155,6 +155,34 @@ describe("the tools", () => {
     ["café", "docs://tool/latin1.md"],
   ])("find %p in files of every kind", async (query, url) => {
     expect(urlsOf(await search(query))[0]).toBe(url);
+  });
+
+  test.each([
+    { method: "tools/list", params: null },
+    { method: "tools/list", params: { cursor: null } },
+    { method: "ping", params: null },
+  ])("take %p as without what is null", async (message) => {
+    expect(await (await postMcp(server.url, message)).json()).toHaveProperty("result");
+  });
+
+  test.each([{ size: "" }, { size: "5.0" }, { offset: "" }, { word_match: "" }, { word_match: "False" }])(
+    "take %p as the client means it",
+    async (more) => {
+      expect((await search("whisk eggs", more)).error).toBeNull();
+    },
+  );
+
+  test.each(["application/*", "Application/JSON", "APPLICATION/JSON, TEXT/EVENT-STREAM"])(
+    "are listed for a client that accepts %s",
+    async (accept) => {
+      expect((await postMcp(server.url, { method: "tools/list" }, { accept })).status).toBe(200);
+    },
+  );
+
+  test("say when no document has the quoted words together", async () => {
+    expect(await search('"eggs of the whisk" frobnication')).toMatchObject({
+      note: expect.stringContaining("quoted words"),
+    });
   });
 
   test("leave out what readers do not see", async () => {

@@ -104,6 +104,9 @@ async function documentOf(
 
 function textOf(bytes: Uint8Array, path: string): string | Refusal {
   if (isLfsPointer(bytes)) return { reason: "lfs_pointer" };
+  const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-16be";
+  const isMarked = utf16 === "utf-16le" || (bytes[0] === 0xfe && bytes[1] === 0xff);
+  if (isMarked) return new TextDecoder(utf16).decode(bytes);
   if (!bytes.includes(0)) return decodeText(bytes);
   // Many files whose ending is also that of a manual page are programs and libraries.
   return { reason: isDocument(path) ? "not_text" : "unknown_kind" };

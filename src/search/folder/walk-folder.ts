@@ -156,13 +156,15 @@ function matchesAbove(pattern: Pattern, path: string): boolean {
 type FolderOptions = {
   /** The name that replaces the folder in `docs://` addresses; by default its own name. */
   readonly codename?: string;
-  /** Without them only hidden names are left out. */
+  /** Without them it leaves out what every tenant does: hidden names, `node_modules` and their like. */
   readonly rules?: PathRules;
   /** Without it HTML files are no documents. */
   readonly extractHtml?: DocumentExtractor;
   /** Called with each file that is left out. */
   readonly onLeftOut: (file: LeftOut) => void;
 };
+
+const NO_RULES: PathRules = { include: [], exclude: [] };
 
 /**
  * Reads the documents of a folder and its subfolders, in the order of their paths (see `readFiles`): the
@@ -172,10 +174,10 @@ type FolderOptions = {
  */
 export async function* readDocumentFolder(
   folder: string,
-  { codename = codenameOf(folder), rules, extractHtml, onLeftOut }: FolderOptions,
+  { codename = codenameOf(folder), rules = NO_RULES, extractHtml, onLeftOut }: FolderOptions,
 ): AsyncGenerator<UnreadDocument> {
   const paths: string[] = [];
-  for await (const path of listDocuments(folder, { rules: rules ?? null, onLeftOut })) paths.push(path);
+  for await (const path of listDocuments(folder, { rules, onLeftOut })) paths.push(path);
   yield* readFiles(paths, {
     read: (path) => readBytes(join(folder, path)),
     sizeOf: (path) => sizeOf(join(folder, path)),

@@ -6,7 +6,7 @@ import { inverseDocumentFrequency, RANKING } from "../ranking/formula.ts";
 import type { IndexReader, TermEntry, WeightedTerm } from "../types.ts";
 import { deriveTerms, type SynonymSettings, synonymsFor, type TypedTerm } from "./derived-terms.ts";
 import type { Phrase, PhraseTerm } from "./phrases.ts";
-import { isQuestion, QUESTION_WORDS } from "./word-lists.ts";
+import { isQuestion, isStatement, QUESTION_WORDS, TELLING_LINE } from "./word-lists.ts";
 
 /** A query's term with the data for the second phase. */
 export type QueryTerm = WeightedTerm & {
@@ -31,11 +31,15 @@ export type CompiledQuery = {
   readonly elsewhere: readonly number[];
   /** The quoted phrases; a document must contain all of them. */
   readonly phrases: readonly Phrase[];
+  /** Whether there are words beside the phrases, which may be searched for without them. */
+  readonly isLoosable: boolean;
 };
 
 type QueryOptions = {
   /** Whether only words as typed count: no stems, synonyms or corrections. */
   readonly wordMatch: boolean;
+  /** Whether quoted words count as ordinary ones. */
+  readonly isLoose?: boolean | undefined;
   readonly synonyms: SynonymSettings;
   /** The corpus that the weights of the terms are taken from; null for that of the index alone. */
   readonly corpus: Corpus | null;
@@ -57,15 +61,29 @@ export function compileQuery(
   text: string,
   options: QueryOptions,
 ): CompiledQuery {
-  const query = parseQuery(text);
   const builder = new QueryBuilder(reader, analyser, options);
+  const parsed = parseQuery(text);
+  const query = parsed.words.length <= MAX_QUERY_WORDS ? parsed : builder.tellingPart(parsed);
   const isAsked = isQuestion(query.text, query.words.map(foldWord));
   for (const leaf of withoutQuestionWords(query, isAsked)) if (!leaf.isDropped) builder.addWord(leaf);
-  // A question quotes its subject; the answer need not use the same words.
-  const quoted = isAsked && !QUOTE_FIRST.test(text) ? [] : query.phrases;
+  // A question quotes its subject, and a message its names; the answer need not use the same words.
+  const isText = options.isLoose || (isAsked && !QUOTE_FIRST.test(text)) || isPasted(query);
+  const quoted = isText ? [] : query.phrases;
   const phrases = quoted.map(({ start, end }) => builder.phrase(query.words.slice(start, end)));
-  return builder.finish(query.words.length, phrases);
+  const within = quoted.reduce((sum, { start, end }) => sum + end - start, 0);
+  const isLoosable = quoted.length > 0 && within < query.words.length;
+  return { ...builder.finish(query.words.length, phrases), isLoosable };
 }
+
+/** Whether quotes are part of a message or of code, and not set around a phrase by a person. */
+const isPasted = ({ text, words, phrases }: ParsedQuery): boolean =>
+  phrases.length > 0 &&
+  (text.trim().includes("\n") ||
+    phrases.some(({ isGlued }) => isGlued) ||
+    isStatement(
+      text,
+      words.filter((_, at) => !phrases.some(({ start, end }) => at >= start && at < end)).map(foldWord),
+    ));
 
 /** Removes question words when others remain; quoted words stay. */
 function withoutQuestionWords(query: ParsedQuery, isAsked: boolean): readonly Leaf[] {
@@ -196,7 +214,33 @@ class QueryBuilder {
     return [terms];
   }
 
-  finish(wordCount: number, phrases: readonly Phrase[]): CompiledQuery {
+  /**
+   * The words of a long text that say most: those of its last line, exceptions and errors first, the rarest first
+   * among equals; what no document holds comes last.
+   */
+  tellingPart({ text, words, telling }: ParsedQuery): ParsedQuery {
+    const weigh = (run: string): number => {
+      const { words: pieces } = this.#analyser.shape(run, "prose");
+      const documents = pieces.map((word) => {
+        const term = this.#analyser.term(word);
+        return this.#documentsWith(term, this.#reader.find(term));
+      });
+      return Math.max(0, ...documents.filter((count) => count > 0).map((count) => this.#weightOf(count)));
+    };
+    const first = new Map<string, number>();
+    for (const [at, run] of words.entries()) {
+      const before = first.get(run);
+      if (before === undefined || (telling[at] && !telling[before])) first.set(run, at);
+    }
+    const chosen = [...first.entries()]
+      .map(([run, at]) => ({ at, weight: weigh(run) * (telling[at] ? TELLING : 1) }))
+      .sort((a, b) => b.weight - a.weight || a.at - b.at)
+      .slice(0, MAX_QUERY_WORDS)
+      .sort((a, b) => a.at - b.at);
+    return { text, words: chosen.map(({ at }) => words[at]!), telling, phrases: [] };
+  }
+
+  finish(wordCount: number, phrases: readonly Phrase[]): Omit<CompiledQuery, "isLoosable"> {
     if (!this.#options.wordMatch) this.#derive();
     const leaves = [...this.#typed.values()].filter(({ isLeaf }) => isLeaf);
     return {
@@ -213,34 +257,65 @@ class QueryBuilder {
 /** A query as typed: its words in order, and which of them were in double quotes. */
 type ParsedQuery = {
   readonly text: string;
-  /** The written runs, at most 64. */
+  /** The written runs. */
   readonly words: readonly string[];
-  /** Quoted ranges of `words` (end exclusive), of one or more words. */
-  readonly phrases: readonly { readonly start: number; readonly end: number }[];
+  /** Whether each is in a line that says what the text is about. */
+  readonly telling: readonly boolean[];
+  /** Quoted ranges of `words` (end exclusive), of one or more words, and whether code touches their quotes. */
+  readonly phrases: readonly { readonly start: number; readonly end: number; readonly isGlued: boolean }[];
 };
 
-/** Further words are ignored: a longer query says nothing more, and its cost stays limited. */
+/** Of a longer text the telling part is read: more words say nothing more, and the cost stays limited. */
 const MAX_QUERY_WORDS = 64;
 
-// Somebody may paste a whole page; only its beginning is read.
-const MAX_QUERY_LENGTH = 4096;
+/** A line tells what it is in its first characters. */
+const TOLD_WITHIN = 200;
+
+/** How much more a word of a telling line counts when words are chosen. */
+const TELLING = 4;
+
+// Somebody may paste a whole log; of a longer one the two ends are read.
+const MAX_QUERY_LENGTH = 32_768;
 
 const QUOTES = /["\u201c\u201d\u201e\u00ab\u00bb]/;
 
 /** Parses any text as a query; a text without words finds nothing, and an unpaired quote is ignored. */
-export function parseQuery(text: string): ParsedQuery {
-  const parts = text.slice(0, MAX_QUERY_LENGTH).split(QUOTES);
+export function parseQuery(written: string): ParsedQuery {
+  const half = MAX_QUERY_LENGTH / 2;
+  const text =
+    written.length > MAX_QUERY_LENGTH ? `${written.slice(0, half)}\n${written.slice(-half)}` : written;
+  const lastLine = text.trimEnd().lastIndexOf("\n") + 1;
+  let lineEnd = -1;
+  let isTelling = false;
+  const parts = text.split(QUOTES);
   const tokenizer = new Tokenizer();
   const words: string[] = [];
-  const phrases: { start: number; end: number }[] = [];
+  const telling: boolean[] = [];
+  const phrases: { start: number; end: number; isGlued: boolean }[] = [];
+  let place = 0;
   parts.forEach((part, index) => {
     const start = words.length;
     tokenizer.reset(part, 0, part.length);
-    while (words.length < MAX_QUERY_WORDS && tokenizer.next()) {
+    while (tokenizer.next()) {
       words.push(part.slice(tokenizer.start, tokenizer.end));
+      const at = place + tokenizer.start;
+      if (at > lineEnd) {
+        const lineStart = text.lastIndexOf("\n", at) + 1;
+        lineEnd = text.indexOf("\n", at) < 0 ? text.length : text.indexOf("\n", at);
+        isTelling =
+          lineStart >= lastLine ||
+          TELLING_LINE.test(text.slice(lineStart, Math.min(lineEnd, lineStart + TOLD_WITHIN)));
+      }
+      telling.push(isTelling);
     }
-    const isQuoted = index % 2 === 1 && index < parts.length - 1;
-    if (isQuoted && words.length > start) phrases.push({ start, end: words.length });
+    place += part.length + 1;
+    if (index % 2 === 0 || index === parts.length - 1 || words.length === start) return;
+    const isGlued = GLUED_BEFORE.test(parts[index - 1]!) || GLUED_AFTER.test(parts[index + 1]!);
+    phrases.push({ start, end: words.length, isGlued });
   });
-  return { text, words, phrases };
+  return { text, words, telling, phrases };
 }
+
+/** What stands before and after the quotes of code, of messages and of inches, but not of a person's phrase. */
+const GLUED_BEFORE = /[\p{L}\p{N}_=,[{<\\'`/]$|[\p{L}\p{N}_]\($/u;
+const GLUED_AFTER = /^[\p{L}\p{N}_=:[\]{}<>\\'`/]/u;

@@ -29,6 +29,25 @@ export function isQuestion(query: string, words: readonly string[]): boolean {
   return words.length >= 4 && OPENERS.has(words[0] ?? "");
 }
 
+/** A line that names an exception or an error, or gives its cause. */
+export const TELLING_LINE =
+  /\b[A-Z]\w{0,60}(?:Error|Exception|Warning|Fault)\b|^\W{0,9}(?:\w{1,20} )?(?:[Ee]rror|ERROR|[Ff]atal|panic|Caused by|Fehler|Erreur)\b[^:]{0,20}:/;
+
+// Predicates of messages in the languages of documentation.
+const PREDICATES: ReadonlySet<string> = new Set(
+  `is isn't are aren't was wasn't were be been has hasn't have haven't had must mustn't should shouldn't does
+  doesn't did didn't do don't cannot can't could couldn't will won't not no failed failing expected unexpected got
+  invalid unknown missing undefined unresolved deprecated unable requires required found ist sind war wurde wurden
+  wird kann konnte nicht kein keine fehlt muss est sont etait n'est peut impossible introuvable es esta fue puede
+  e sono non puo nao foi`.split(/\s+/),
+);
+
+/** Whether a query reads like a message: it says that something is so, or begins as errors do. */
+export const isStatement = (query: string, unquoted: readonly string[]): boolean =>
+  TELLING_LINE.test(query.slice(0, 200)) ||
+  unquoted.length >= 12 ||
+  (unquoted.length >= 2 && unquoted.some((word) => PREDICATES.has(word)));
+
 /** Words of each language that say nothing by themselves: snippets mark them only if nothing else was asked for. */
 export const FUNCTION_WORDS: Readonly<Record<Language, readonly string[]>> = {
   da: `af at da de den der det du eller en er et for fra har hvad hvor hvordan i ikke jeg kan man med men når

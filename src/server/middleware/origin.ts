@@ -73,7 +73,10 @@ function withCors(response: Response, { request }: Exchange, origin: string): Re
   const { headers } = response;
   headers.set("access-control-allow-origin", origin);
   headers.append("vary", "Origin");
-  headers.set("access-control-expose-headers", "Location, Retry-After, X-Request-ID, Mcp-Session-Id");
+  headers.set(
+    "access-control-expose-headers",
+    "Location, Retry-After, X-Request-ID, WWW-Authenticate, Mcp-Session-Id, Mcp-Protocol-Version",
+  );
   if (isPreflight(request)) {
     headers.set("access-control-allow-methods", "GET, POST, DELETE");
     headers.set("access-control-allow-headers", request.headers.get("access-control-request-headers") ?? "");

@@ -72,6 +72,13 @@ describe("a query", () => {
     expect(find("hinegs")).toEqual(["gates"]);
     expect(find("zzz")).toEqual([]);
   });
+
+  test("has a wrong, missing or additional first letter corrected", () => {
+    expect(find("singes")).toEqual(["gates"]);
+    expect(find("luice")).toEqual(["gates"]);
+    expect(find("xonfiguration")).toEqual(["configuration"]);
+    expect(find("aconfiguration")).toEqual(["configuration"]);
+  });
 });
 
 describe("exact words", () => {
@@ -108,6 +115,38 @@ describe("a quoted phrase", () => {
 
   test("without its second quote counts as ordinary words", () => {
     expect(find('"running gates').length).toBeGreaterThan(0);
+  });
+});
+
+describe("a pasted message", () => {
+  const found = (query: string) =>
+    searchIn(index.segment, query).map(({ url, isLoose }) => [url.replace("docs://site/", ""), isLoose]);
+
+  test.each([
+    'Module "reef" cannot oil the hinges',
+    'File "mill.py", line 3, in run\nhinges',
+    'oil(hinges="reef")',
+    'error: "reef" hinges',
+    'ValueError: "reef" hinges',
+    'das "Riff" ist ohne hinges',
+  ])("has quotes that are text: %s", (query) => {
+    expect(found(query)).toContainEqual(["gates", false]);
+  });
+
+  test("finds without its phrases what has none of them, and says so; a phrase alone stays exact", () => {
+    expect(found('"mill of the hinges" oil')[0]).toEqual(["gates", true]);
+    expect(found('"mill of the hinges"')).toEqual([]);
+    expect(found('"running mill" gate')).toEqual([["runners", false]]);
+  });
+
+  test("of many frames is read by its last line and its rare words", () => {
+    const frame = (n: number) =>
+      `  File "/usr/lib/python3/site/w${n}.py", line ${n}, in call_${n}\n    go_${n}()\n`;
+    const frames = Array.from({ length: 40 }, (_, n) => frame(n)).join("");
+    expect(found(`Traceback (most recent call last):\n${frames}HingeError: configuration`)[0]?.[0]).toBe(
+      "configuration",
+    );
+    expect(found(`sluice\n${frames}${frames}`)[0]?.[0]).toBe("gates");
   });
 });
 
@@ -194,7 +233,7 @@ describe("a nasty query", () => {
     expect(new Set(NASTY).size).toBe(100);
   });
 
-  test("of ten thousand words is cut", () => {
-    expect(parseQuery("gate ".repeat(10_000)).words).toHaveLength(64);
+  test("of any length is read up to 32 768 characters", () => {
+    expect(parseQuery("gate ".repeat(10_000)).text.length).toBeLessThan(32_770);
   });
 });

@@ -42,6 +42,17 @@ describe("the documents of a folder", () => {
     expect(documents.at(-1)?.markdown).toBe("# Other\n\ntext");
   });
 
+  test("are none of those that no tenant has, and UTF-16 is text", async () => {
+    using directory = temporaryDirectory();
+    mkdirSync(join(directory.path, "a/node_modules"), { recursive: true });
+    writeFileSync(join(directory.path, "a/node_modules/b.md"), "# Other people's");
+    writeFileSync(join(directory.path, "le.md"), Buffer.from("\ufeff# Größe", "utf16le"));
+    writeFileSync(join(directory.path, "be.md"), Buffer.from("\ufeff# Luke", "utf16le").swap16());
+    const { documents, skipped } = await read(directory.path);
+    expect(documents.map(({ title }) => title)).toEqual(["Luke", "Größe"]);
+    expect(skipped).toEqual(["a/node_modules/: excluded"]);
+  });
+
   test("lose their front matter, but nothing that only looks like front matter", async () => {
     using directory = temporaryDirectory();
     const second = "---\nkept: yes\n---\ntext";

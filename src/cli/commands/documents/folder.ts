@@ -9,6 +9,7 @@ import {
   indexFileOf,
   LEFT_OUT_REASONS,
   type LeftOut,
+  LOOSE_NOTE,
   leftOutText,
   type MatchCounts,
   ownerOfIndex,
@@ -49,7 +50,10 @@ export async function runSearch(command: FolderSearch, { io, paint }: Shell): Pr
     deadline: started + TIME_LIMIT_MS,
   };
   const hits = index.search(command.query, options);
-  const counts = command.isCounted ? index.count(command.query, options) : null;
+  const counts = command.isCounted
+    ? index.count(command.query, { ...options, isLoose: hits[0]?.isLoose })
+    : null;
+  if (hits[0]?.isLoose) io.stderr.write(`${LOOSE_NOTE}\n`);
   if (command.isJson) {
     const queryTimeMs = Math.round((performance.now() - started) * 1000) / 1000;
     const stats = { total_docs: index.pageCount, query_time_ms: queryTimeMs };

@@ -1,6 +1,6 @@
 import type { OpenTenants } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
-import { rangeOfFragment, type StoredDocument } from "../../../search/index.ts";
+import { LOOSE_NOTE, rangeOfFragment, type StoredDocument } from "../../../search/index.ts";
 import type { TenantStatus } from "../../../tenants/index.ts";
 import type { Io } from "../../io.ts";
 import type { CommandParts } from "../../program.ts";
@@ -44,6 +44,7 @@ export async function runTenantSearch(command: TenantSearch, shell: Shell): Prom
   const answer = await tenants.registry.searchTogether(codenames, command.query, options);
   const { hits, counts, documentCount, failures } = answer;
   for (const { failure } of failures) notices.warn(failure.message);
+  if (hits[0]?.isLoose) notices.tell(LOOSE_NOTE);
   if (command.isJson) {
     const results = hits.map((hit) => ({ tenant: hit.tenant, ...hitToJson(hit, false) }));
     const stats = { total_docs: documentCount, query_time_ms: Math.round(performance.now() - started) };

@@ -1,5 +1,5 @@
 import { isRecord } from "../../../base/json.ts";
-import { batchProblem, NO_JSON, type RpcId, readMessage, refusal } from "./messages.ts";
+import { batchProblem, NO_JSON, type RpcId, readMessage, refusal, withoutNullParams } from "./messages.ts";
 import type { Transport } from "./modern.ts";
 
 /** The answers to a batch so far, which are written together. */
@@ -54,7 +54,8 @@ export class ClientConnection implements Transport {
     this.#settle(batch);
   }
 
-  #take(message: unknown, batch: Batch | null): void {
+  #take(sent: unknown, batch: Batch | null): void {
+    const message = withoutNullParams(sent);
     const read = readMessage(message);
     if (read.kind === "invalid") this.#put(read.answer, batch);
     if (read.kind === "invalid" || read.kind === "response") return;

@@ -50,6 +50,10 @@ export function batchProblem(batch: readonly unknown[], revision: string | null)
 export const namesCalled = (body: string): readonly unknown[] =>
   [parseJson(body)].flat().map((one) => (isRecord(one) && isRecord(one.params) ? one.params.name : null));
 
+/** Serializers write null for params that are left out, which the SDKs refuse. */
+export const withoutNullParams = (message: unknown): unknown =>
+  isRecord(message) && message.params === null ? { ...message, params: undefined } : message;
+
 /** Reads one message, as the SDKs would not all take it, nor say what is wrong. */
 export function readMessage(message: unknown): Message {
   if (!isRecord(message)) return invalid(null, "a message is an object");
@@ -59,7 +63,8 @@ export function readMessage(message: unknown): Message {
   if (method === undefined && (message.result !== undefined || message.error !== undefined))
     return isId(id) ? { kind: "response" } : invalid(null, BAD_ID);
   if (typeof method !== "string") return invalid(known, "method must be a string");
-  if (params !== undefined && !isRecord(params)) return invalid(known, "params must be an object");
+  if (params !== undefined && params !== null && !isRecord(params))
+    return invalid(known, "params must be an object");
   if (!Object.hasOwn(message, "id")) return { kind: "notification", method };
   return isId(id) ? { kind: "request", id, method } : invalid(null, BAD_ID);
 }

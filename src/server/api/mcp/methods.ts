@@ -47,7 +47,8 @@ export async function answerMethod(
   request: McpMessage & { readonly revision: Revision },
   call: ToolCall,
 ): Promise<Record<string, unknown>> {
-  const { revision, params = {} } = request;
+  const { revision } = request;
+  const params = request.params ?? {};
   const method = METHODS[request.method];
   if (!method || !isAnswered(request.method, { ...options, revision }))
     throw new RpcError(RPC.methodNotFound, "Method not found");
@@ -186,7 +187,7 @@ function requiredString(params: Params, name: string): string {
 
 /** Refuses a cursor where all fits on one page, so that none was ever given. */
 function requireNoCursor({ cursor }: Params): void {
-  if (cursor !== undefined) throw invalidCursor();
+  if (cursor !== undefined && cursor !== null) throw invalidCursor();
 }
 
 const invalidParams = (message: string): RpcError => new RpcError(RPC.invalidParams, message);

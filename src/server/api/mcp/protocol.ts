@@ -1,6 +1,6 @@
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
-import { batchProblem, isModern, NO_JSON, readMessage } from "./messages.ts";
+import { batchProblem, isModern, NO_JSON, readMessage, withoutNullParams } from "./messages.ts";
 import { answerMethod, capabilitiesOf } from "./methods.ts";
 import type { McpOptions, McpRequest } from "./offer.ts";
 
@@ -10,7 +10,8 @@ import type { McpOptions, McpRequest } from "./offer.ts";
  */
 export function createMcpEndpoint(options: McpOptions): (asked: McpRequest) => Promise<Response> {
   let modern: Promise<(asked: McpRequest, message: unknown) => Promise<Response>> | null = null;
-  const answerOne = async (asked: McpRequest, message: unknown): Promise<Response> => {
+  const answerOne = async (asked: McpRequest, sent: unknown): Promise<Response> => {
+    const message = withoutNullParams(sent);
     if (!isModern(message, revisionOf(asked))) return await answerLegacy(asked, message, options);
     // Few clients speak it yet; a server that they never reach does not pay for its SDK.
     modern ??= import("./modern.ts").then(({ createModernEndpoint }) => createModernEndpoint(options));
@@ -32,7 +33,7 @@ export function createMcpEndpoint(options: McpOptions): (asked: McpRequest) => P
 function takingBoth(asked: McpRequest): McpRequest {
   const { url, method, headers, signal } = asked.request;
   const accept = headers.get("accept") ?? "*/*";
-  const isTaken = !accept.includes("text/event-stream") && /application\/json|[*]\/[*]/.test(accept);
+  const isTaken = /application\/(?:json|[*])|[*]\/[*]/i.test(accept);
   if (!isTaken) return asked;
   const allowing = new Headers(headers);
   allowing.set("accept", "application/json, text/event-stream");

@@ -1,5 +1,11 @@
 import { traced } from "../../../base/tracing.ts";
-import { facetsOf, type MatchCounts, parseFilter, SNIPPET_STYLES } from "../../../search/index.ts";
+import {
+  facetsOf,
+  LOOSE_NOTE,
+  type MatchCounts,
+  parseFilter,
+  SNIPPET_STYLES,
+} from "../../../search/index.ts";
 import type { TenantRegistry } from "../../../tenants/index.ts";
 import type { FetchOptions } from "./fetch-document.ts";
 import {
@@ -65,7 +71,9 @@ export async function runSearchCall(
   // Further results are of a search that was counted.
   if (offset === 0) queryLog?.searched({ client: client(), query, urls: answer.hits.map(({ url }) => url) });
   const skipped = answer.failures.map(({ failure }) => failure.message);
-  return { query, size, offset, chosen, answer, told: skipped.length > 0 ? { skipped } : {} };
+  const note = answer.hits[0]?.isLoose ? { note: LOOSE_NOTE } : {};
+  const told = { ...(skipped.length > 0 && { skipped }), ...note };
+  return { query, size, offset, chosen, answer, told };
 }
 
 /** Counts as both give them. */

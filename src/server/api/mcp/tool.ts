@@ -219,8 +219,9 @@ export function oneTenant(raw: RawArguments): string | null {
 /** Reads a whole number; text of digits is accepted because some clients send it. @throws ArgumentError */
 export function integer(raw: RawArguments, name: string, { min, max, fallback }: WholeRange): number {
   const value = given(raw, name);
-  if (value === undefined) return fallback;
-  const number = typeof value === "string" && /^-?\d{1,15}$/.test(value) ? Number(value) : value;
+  // Some clients send an empty text for what is left out, and numbers as Python or a form writes them.
+  if (value === undefined || value === "") return fallback;
+  const number = typeof value === "string" && /^-?\d{1,15}(?:\.0{1,9})?$/.test(value) ? Number(value) : value;
   if (typeof number === "number" && Number.isInteger(number) && number >= min && number <= max) return number;
   const allowed = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `between ${min} and ${max}`;
   throw new ArgumentError(`${name} must be ${allowed}`);
@@ -229,8 +230,8 @@ export function integer(raw: RawArguments, name: string, { min, max, fallback }:
 /** @throws ArgumentError for anything but true and false */
 export function flag(raw: RawArguments, name: string): boolean {
   const value = given(raw, name);
-  if (value === undefined || value === false || value === "false") return false;
-  if (value === true || value === "true") return true;
+  if (value === undefined || /^(?:false)?$/i.test(String(value))) return false;
+  if (/^true$/i.test(String(value))) return true;
   throw new ArgumentError(`${name} must be true or false`);
 }
 

@@ -113,10 +113,11 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
         ),
       },
       skipped: { type: "array", items: TEXT },
+      note: TEXT,
       resolved: TEXT,
       stats: { type: "object" },
     },
-    optional: ["skipped", "resolved", "stats"],
+    optional: ["skipped", "note", "resolved", "stats"],
     unlisted: ["facets", "snippet_style"],
     answer: search,
     messageOf: (failure) =>

@@ -114,6 +114,7 @@ export const SearchAnswer = z
     facets: z.record(z.string(), z.record(z.string(), count)),
     resolved: z.string().optional(),
     skipped: z.array(z.string()).optional().openapi({ description: "Why tenants could not be searched" }),
+    note: z.string().optional().openapi({ description: "That quoted words were found apart only" }),
     failures: z
       .array(z.object({ tenant: z.string(), docs_name: DOCS_NAME, code: z.string(), message: z.string() }))
       .optional()

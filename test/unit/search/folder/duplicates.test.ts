@@ -16,6 +16,7 @@ async function read(files: Readonly<Record<string, string>>) {
   const leftOut: string[] = [];
   const extractHtml = async (html: string) => ({ title: "", markdown: html.replace(/<[^>]*>/g, " ").trim() });
   for await (const { path } of readDocumentFolder(directory.path, {
+    rules: { include: [], exclude: ["!_sources/"] },
     extractHtml,
     onLeftOut: ({ path: file, reason, detail }) => leftOut.push(`${file}: ${detail ?? reason}`),
   }))
