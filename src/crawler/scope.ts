@@ -196,7 +196,7 @@ const isSession = (name: string, value: string): boolean =>
   SESSION_NAME.test(name) || (FORUM_NAME.test(name) && FORUM_SESSION.test(value));
 
 /** Tells whether a text looks random: hexadecimal digits and letters, or alternating letters and digits. */
-function isRandom(text: string): boolean {
+function looksRandom(text: string): boolean {
   if (text.length > 200) return false;
   const plain = text.replaceAll("-", "").toLowerCase();
   if (!/\d/.test(plain) || !/[a-z]/.test(plain)) return /^\d{20,}$/.test(plain);
@@ -208,12 +208,12 @@ function isRandom(text: string): boolean {
 /** `release20260101` changes once from letters to digits. */
 const MIN_TURNS = 3;
 
-/** So many pages in a row without text of their own prove a trap to the links of such a page. */
+/** So many pages in a row with the same text prove a trap to the links of such a page. */
 const FEW = 5;
-/** Under random names and in loops fewer prove it, because nobody writes such an address. */
+/** Under random names and in loops fewer without text of their own prove it, because nobody writes such an address. */
 const FEW_RANDOM = 2;
-/** So many prove it to the links of any page. */
-const MANY = 40;
+/** So many without text of their own prove it to the links of any page. */
+const MANY = 30;
 /** Fewer new runs of words than this come from a date, a counter or a heading that the site made. */
 const MIN_NEW_RUNS = 10;
 const RUN_WORDS = 4;
@@ -224,7 +224,14 @@ const MAX_KNOWN = 1_000_000;
 
 const MAX_TOLD = 5;
 
-type Template = { readonly key: string; readonly few: number; readonly example: PageUrl; inRow: number };
+type Template = {
+  readonly key: string;
+  readonly isRandom: boolean;
+  readonly example: PageUrl;
+  /** The pages without text of their own since the last one with some, and how many of them are copies. */
+  inRow: number;
+  copies: number;
+};
 
 /**
  * Recognises traps by what a site serves: pages of one template, which differ by numbers, random names and values of
@@ -244,7 +251,7 @@ export class Traps {
   note(url: PageUrl, text: string, links: readonly Link[]): void {
     if (this.#known.size > MAX_KNOWN || this.#templates.size > MAX_TEMPLATES)
       for (const notes of [this.#known, this.#templates, this.#copies, this.#barren]) notes.clear();
-    const { key, parts, few } = templateOf(url);
+    const { key, parts, isRandom } = templateOf(url);
     const relative = links.map((link) => link.url.replace(directoryOf(url), "./"));
     const copy = Bun.hash.xxHash32(`${text}\n${relative.join(" ")}`);
     const copies = (this.#copies.get(copy) ?? 0) + 1;
@@ -253,21 +260,27 @@ export class Traps {
     if (isCopy) this.#barren.set(url, true);
     const isNewText = this.#learns(`text ${text}`);
     if (key === url) return;
-    const template = this.#templates.get(key) ?? { key, few, example: url, inRow: 0 };
+    const template = this.#templates.get(key) ?? { key, isRandom, example: url, inRow: 0, copies: 0 };
     this.#templates.set(key, template);
     // A loop leads to pages that are known by other addresses.
     const hasOwn =
       this.#learnsWords(key, wordsOf(text, parts), parts.length === 0) && (isNewText || key !== loopOf(url));
-    template.inRow = hasOwn ? 0 : template.inRow + 1;
-    if (!hasOwn) this.#barren.set(url, isCopy);
+    if (hasOwn) template.inRow = template.copies = 0;
+    // Where a page leads to no others of its kind, it has an end.
+    else if (links.some((link) => link.url !== url && templateOf(link.url).key === key)) {
+      template.inRow++;
+      if (!isNewText) template.copies++;
+      this.#barren.set(url, isCopy);
+    }
   }
 
   isTrap(url: PageUrl, parent: PageUrl | null): boolean {
     const isCopy = parent === null ? undefined : this.#barren.get(parent);
     const { key } = templateOf(url);
     const template = this.#templates.get(key);
-    const limit = isCopy === undefined ? MANY : (template?.few ?? FEW);
-    if (template && template.inRow >= limit) return this.#tell(template);
+    const { inRow = 0, copies = 0, isRandom = false } = template ?? {};
+    const isProven = isCopy !== undefined && (copies >= FEW || (isRandom && inRow >= FEW_RANDOM));
+    if (template && (isProven || inRow >= MANY)) return this.#tell(template);
     // Relative links lead from copy to copy, each deeper than the last.
     return isCopy === true && parent !== null && url.startsWith(directoryOf(parent));
   }
@@ -315,8 +328,8 @@ const DATE = /(?<!\d)(?:19|20|21)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-]\d\d?)?(?!\d)/
  */
 function templateOf(
   url: PageUrl,
-): Omit<Template, "example" | "inRow"> & { readonly parts: readonly string[] } {
-  if (looksLooped(url)) return { key: loopOf(url), few: FEW_RANDOM, parts: [url] };
+): Pick<Template, "key" | "isRandom"> & { readonly parts: readonly string[] } {
+  if (looksLooped(url)) return { key: loopOf(url), isRandom: true, parts: [url] };
   const parts: string[] = [];
   const replaced = (by: string) => (part: string) => {
     parts.push(part);
@@ -329,10 +342,10 @@ function templateOf(
       // A name before it, as in `sid-8f3a…`, is not random.
       const start = /^(?:s|sid|sess|session)[-_]/i.exec(part)?.[0] ?? "";
       const rest = part.slice(start.length);
-      return isRandom(rest) ? start + replaced("*")(rest) : part.replace(/\d+/g, "#");
+      return looksRandom(rest) ? start + replaced("*")(rest) : part.replace(/\d+/g, "#");
     });
-  const few = key.includes("*") ? FEW_RANDOM : FEW;
-  if (query.length === 0) return { key, few, parts };
+  const isRandom = key.includes("*");
+  if (query.length === 0) return { key, isRandom, parts };
   const names = query
     .join("?")
     .split("&")
@@ -341,7 +354,7 @@ function templateOf(
       parts.push(value);
       return name.replace(/\d+/g, "#");
     });
-  return { key: `${key}?${[...new Set(names)].sort().join("&")}`, few, parts };
+  return { key: `${key}?${[...new Set(names)].sort().join("&")}`, isRandom, parts };
 }
 
 /** Returns the words of a text without those of its own address, and without the numbers that calendars count. */

@@ -51,6 +51,8 @@ const shownBy = (
     { network: { storage_state: "/tmp/no-such-dir/state.json" } },
   ],
   "no-browser": [[], { fetcher_preference: "http_only" }],
+  // Whom a machine trusts is not the crawl's, which may go on elsewhere.
+  "no-system-ca": null,
   // These exclude --no-browser, and two of them one another.
   "prefer-http": null,
   "prefer-browser": null,

@@ -5,6 +5,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { EXTRACT_FLAGS } from "../../src/cli/flags/pages.ts";
 import { DESKTOP_BROWSERS } from "../../src/fetching/http/request-headers.ts";
 import { runBinary } from "../support/binary.ts";
+import { makeCertificate } from "../support/certificates.ts";
 import { page as crawlPage, html, serveCrawlSite } from "../support/crawl-site.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { startForwardProxy } from "../support/forward-proxy.ts";
@@ -108,20 +109,45 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(await markdown("--no-images")).not.toContain("mill.png");
   },
   favor: async () => {
-    const stdin = documentOf(["paragraph", "paragraph", "paragraph", "paragraph", "code"], "article").html;
-    const holdsCode = async (args: string[], environment = {}): Promise<boolean> => {
+    const stdin = documentOf(
+      ["paragraph", "paragraph", "paragraph", "paragraph", "link list"],
+      "article",
+    ).html;
+    const holdsLinks = async (args: string[], environment = {}): Promise<boolean> => {
       const run = await runBinary(["-", "--output", "markdown", "--quiet", ...args], {
         stdin,
         env: environment,
       });
       expect([run.exitCode, run.stderr]).toEqual([0, ""]);
-      return run.stdout.includes("weir plan");
+      return run.stdout.includes("by hand");
     };
     const setting = { ARTICLE_EXTRACTOR_FAVOR: "precision" };
-    expect(await holdsCode([])).toBe(true);
-    expect(await holdsCode(["--favor", "precision"])).toBe(false);
-    expect(await holdsCode([], setting)).toBe(false);
-    expect(await holdsCode(["--favor", "recall"], setting)).toBe(true);
+    expect(await holdsLinks([])).toBe(true);
+    expect(await holdsLinks(["--favor", "precision"])).toBe(false);
+    expect(await holdsLinks([], setting)).toBe(false);
+    expect(await holdsLinks(["--favor", "recall"], setting)).toBe(true);
+  },
+  "no-system-ca": async () => {
+    using directory = temporaryDirectory();
+    const tls = await makeCertificate("127.0.0.1");
+    await using secure = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      tls,
+      fetch: () => new Response(PAGE, { headers: { "content-type": "text/html" } }),
+    });
+    const authority = join(directory.path, "authority.pem");
+    await writeFile(authority, tls.cert);
+    const reads = async (args: string[], environment = {}): Promise<boolean> => {
+      // The runtime itself reads the file that SSL_CERT_FILE names.
+      const env = { SSL_CERT_DIR: directory.path, ...environment };
+      return (
+        (await runBinary([String(secure.url), "--no-browser", "--quiet", ...args], { env })).exitCode === 0
+      );
+    };
+    expect(await reads([])).toBe(true);
+    expect(await reads(["--no-system-ca"])).toBe(false);
+    expect(await reads([], { ARTICLE_EXTRACTOR_SYSTEM_CA: "false" })).toBe(false);
   },
   engine: async () => {
     // node-html-markdown escapes what our own writer knows to be no markup.

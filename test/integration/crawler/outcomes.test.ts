@@ -222,7 +222,7 @@ describe("faults of a site", () => {
     expect(codes).toEqual({
       "/reset": "network 200",
       "/truncated": "network 200",
-      "/not-gzip": "network 200",
+      "/not-gzip": "success 200",
       "/not-http": "network null",
       "/empty-answer": "network null",
       "/loop": "network 302",

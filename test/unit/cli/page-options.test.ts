@@ -53,10 +53,11 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 const isOnlyOfCrawl = new Set(CRAWL_ONLY_FLAGS.map(({ name }) => name));
-// The policy is the program's, not the page's: both commands open the program in one way.
+// The policy and the authorities are the program's, not the page's: both commands open the program in one way.
+const OF_PROGRAM = new Set(["egress", "no-system-ca"]);
 const SHARED = EXTRACT_FLAGS.filter(
   ({ name, group }) =>
-    (group === "Extraction" || group === "Fetching") && !isOnlyOfCrawl.has(name) && name !== "egress",
+    (group === "Extraction" || group === "Fetching") && !isOnlyOfCrawl.has(name) && !OF_PROGRAM.has(name),
 );
 
 test.each(SHARED.map(({ name }) => name))("--%s means the same for a page and for a crawl", (name) => {
