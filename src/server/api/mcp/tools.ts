@@ -65,7 +65,7 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
   },
   {
     name: "describe_tenant",
-    description: "What one set covers, with example queries; rarely needed.",
+    description: "What one set covers, with example queries.",
     inputSchema: objectOf({ codename: TEXT }, ["codename"]),
     result: {
       codename: TEXT,
@@ -84,7 +84,7 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
       'Find pages that answer a question, or name an identifier or error message; "quoted phrases" match exactly. Best sections, about 100 tokens a result. Start here.',
     inputSchema: objectOf(
       {
-        tenant_codename: { ...TEXT, description: "one, several with commas, or * for all" },
+        tenant_codename: { ...TEXT, description: "one, some with commas, or * for all" },
         query: TEXT,
         library: TEXT,
         version: { ...TEXT, description: "nearest not above" },
@@ -139,7 +139,7 @@ const TOOLS: readonly ToolDefinition<ToolOptions>[] = [
         uri: { ...TEXT, description: "url or url#anchor" },
         query: { ...TEXT, description: "narrow to the passage about this" },
         offset: { ...WHOLE, description: "next_offset of the part before" },
-        max_chars: { ...WHOLE, minimum: 1, description: "e.g. 20000; default: all" },
+        max_chars: { ...WHOLE, minimum: 1, description: "e.g. 20000" },
       },
       ["tenant_codename", "uri"],
     ),
