@@ -110,6 +110,18 @@ describe("pages of one template without text of their own", () => {
     expect(traps.takeWarnings()).toEqual([expect.stringContaining("had no text of their own")]);
   });
 
+  test("are no trap where they lead to no others of their kind", () => {
+    const traps = new Traps();
+    const leaves = several(60, (at) => `/list/${at}`);
+    for (const leaf of leaves)
+      traps.note(pageUrl(`https://h.test${leaf}`), "The same", [
+        { url: pageUrl("https://h.test/"), text: "Home", isNofollow: false },
+        { url: pageUrl(`https://h.test${leaf}`), text: "This page", isNofollow: false },
+      ]);
+    expect(isTrap(traps, "/list/99", "/")).toBe(false);
+    expect(traps.takeWarnings()).toEqual([]);
+  });
+
   test("are a trap to every link after thirty of them", () => {
     const traps = noted(
       several(31, (at) => `/list?page=${at}`),
