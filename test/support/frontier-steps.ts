@@ -16,6 +16,11 @@ export type FrontierPlace = AsyncDisposable & {
   open(limits: FrontierLimits): Promise<Frontier>;
   /** Ends the process of a frontier that is open, without a goodbye; its pages go to others as after its lease. */
   kill(frontier: Frontier): Promise<void>;
+  /**
+   * The pages that count as fetched since their process was lost, and were not tried again; among them are those that it
+   * had claimed ahead and not handed out. Absent where nothing is claimed ahead.
+   */
+  lost?(): Promise<readonly string[]>;
   /** Lets this much time pass for the frontier, in ms. */
   pass(ms: number): Promise<void>;
 };

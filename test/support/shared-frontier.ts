@@ -59,6 +59,15 @@ export function sharedPlace(database: TestDatabase, { db, change, jobId }: Place
       });
       await frontier[Symbol.asyncDispose]();
     },
+    async lost() {
+      const rows = await db.query<{ url: string }>(
+        `SELECT p.url FROM crawl c JOIN crawl_page p ON p.crawl = c.id WHERE c.place = $1 AND p.id IN (
+          SELECT page FROM crawl_wait WHERE crawl = c.id AND is_lost AND tries = 0
+          UNION ALL SELECT page FROM crawl_claim WHERE crawl = c.id AND is_lost AND tries = 0)`,
+        [place],
+      );
+      return rows.map(({ url }) => url);
+    },
     async pass(ms) {
       const past = `- ${ms} * interval '1 ms'`;
       await db.script(
