@@ -36,6 +36,24 @@ describe.skipIf(!node)("the HTTP fetcher on Node", () => {
     expect((await fetcher.fetch(pageUrl(`${site.origin}/page`))).status).toBe(200);
   });
 
+  test("trusts the authorities that are built in beside those that are given", async () => {
+    const known = await makeCertificate("known.test");
+    const given = await makeCertificate("given.test");
+    const names = { "known.test": ["127.0.0.1"], "given.test": ["127.0.0.1"] };
+    await using fetcher = await startNodeFetcher({
+      names,
+      builtIn: known.cert,
+      extraCertificates: [given.cert],
+    });
+    for (const [name, tls] of [
+      ["known.test", known],
+      ["given.test", given],
+    ] as const) {
+      await using site = await startFaultySite({ tls });
+      expect((await fetcher.fetch(pageUrl(`https://${name}:${site.port}/page`))).status).toBe(200);
+    }
+  });
+
   test("refuses a name that resolves to a metadata address", async () => {
     await using fetcher = await startNodeFetcher({
       names: { "meta.test": ["93.184.215.14", "169.254.169.254"] },

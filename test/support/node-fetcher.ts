@@ -7,6 +7,8 @@ export type NodeFetcherOptions = {
   readonly names?: Readonly<Record<string, readonly string[]>>;
   readonly proxy?: string;
   readonly extraCertificates?: readonly string[];
+  /** Stands for one of the authorities that Node brings along. */
+  readonly builtIn?: string;
   readonly requestTimeoutMs?: number;
 };
 
@@ -36,7 +38,14 @@ export async function startNodeFetcher(options: NodeFetcherOptions = {}): Promis
   });
   if (!built.success) throw new Error(String(built.logs));
   const entry = join(directory, "node-fetcher-entry.mjs");
-  const child = Bun.spawn(["node", entry, JSON.stringify(options)], { stdin: "pipe", stdout: "pipe" });
+  const { builtIn } = options;
+  const replaced = builtIn
+    ? ["--import", `data:text/javascript,${encodeURIComponent(withRoot(builtIn))}`]
+    : [];
+  const child = Bun.spawn(["node", ...replaced, entry, JSON.stringify(options)], {
+    stdin: "pipe",
+    stdout: "pipe",
+  });
   const waiting = new Map<number, (response: NodeResponse) => void>();
   const reading = readResponses(child.stdout, waiting);
   let lastId = 0;
@@ -67,6 +76,14 @@ export async function startNodeFetcher(options: NodeFetcherOptions = {}): Promis
     },
   };
 }
+
+/** Node's list of authorities cannot be changed, so the first of them is exchanged where a connection names them. */
+const withRoot = (certificate: string): string => `
+  import tls from "node:tls";
+  const { createSecureContext } = tls;
+  const exchange = (one) => (one === tls.rootCertificates[0] ? ${JSON.stringify(certificate)} : one);
+  tls.createSecureContext = ({ ca, ...options }) =>
+    createSecureContext({ ...options, ...(ca && { ca: ca.map(exchange) }) });`;
 
 async function readResponses(
   stdout: ReadableStream<Uint8Array>,

@@ -2,7 +2,14 @@ import type { LookupFunction } from "node:net";
 import { Readable } from "node:stream";
 import zlib from "node:zlib";
 import { Agent, type Dispatcher, ProxyAgent, request as send } from "undici";
-import type { Connect, ConnectOptions, WireRequest, WireResponse, WireRoute } from "./wire.ts";
+import {
+  type Connect,
+  type ConnectOptions,
+  type WireRequest,
+  type WireResponse,
+  type WireRoute,
+  withBuiltIn,
+} from "./wire.ts";
 
 /** The time limit for opening a connection; the whole request has its own. */
 const CONNECT_TIMEOUT_MS = 30_000;
@@ -11,7 +18,8 @@ const MAX_KEPT_PROXIES = 32;
 
 /** Sends by undici: Node's `fetch` cannot pin an address; here the lookup knows only the checked one. */
 export function createNodeConnect(options: ConnectOptions): Connect {
-  const extra = options.extraCertificates.length > 0 ? { ca: [...options.extraCertificates] } : {};
+  const ca = withBuiltIn(options.extraCertificates);
+  const extra = ca ? { ca } : {};
   const checked = new Map<string, string>();
   const direct = new Agent({ connect: { ...extra, lookup: lookupIn(checked), timeout: CONNECT_TIMEOUT_MS } });
   const proxies = new Map<string, ProxyAgent>();

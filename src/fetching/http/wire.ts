@@ -67,9 +67,7 @@ export type ConnectOptions = {
  * name. Connections are pooled by both.
  */
 export function createBunConnect(options: ConnectOptions): Connect {
-  // A list of authorities replaces the built-in one, so it must contain the built-in ones too.
-  let authorities: string[] | undefined =
-    options.extraCertificates.length > 0 ? [...rootCertificates, ...options.extraCertificates] : undefined;
+  let authorities = withBuiltIn(options.extraCertificates);
   let isComplete = options.authorityPlaces === null;
   // Reading all authorities takes 80 ms, which only a server with an unknown one is worth. Nothing was sent to it yet.
   const request = async (wire: WireRequest): Promise<WireResponse> => {
@@ -86,6 +84,10 @@ export function createBunConnect(options: ConnectOptions): Connect {
   };
   return { request, acceptEncoding: "gzip, deflate, br, zstd", close: async () => {} };
 }
+
+/** A list of authorities replaces the built-in one, so it contains the built-in ones too; undefined without extra ones. */
+export const withBuiltIn = (extra: readonly string[]): string[] | undefined =>
+  extra.length > 0 ? [...rootCertificates, ...extra] : undefined;
 
 /** The certificates that connections may trust. */
 export const trustedBy = ({ authorityPlaces, extraCertificates }: ConnectOptions): readonly string[] => [
