@@ -271,7 +271,7 @@ async function lookAtErrorPage(page: FetchedPage, context: VisitContext): Promis
   if (!invented || !fetcher) return null;
   const staying: FetchOptions["beforeRequest"] = async (url, signal) => {
     if (url.origin !== origin) throw new Failure("cancelled", `${invented} is answered by ${url.origin}`);
-    await beforeRequest?.(url, signal);
+    return await beforeRequest?.(url, signal);
   };
   const isForeign = originOf(page.url) !== origin;
   const look = { ...request, fetch: { ...fetch, tries: 1, isForeign, beforeRequest: staying } };

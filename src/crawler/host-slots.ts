@@ -7,12 +7,15 @@ import { MAX_PAUSE_MS } from "./frontier/schema.ts";
 
 /** A host's turn, which permits one request. */
 export type HostTurn = {
-  /** Ends the turn: the answer has arrived or will not come, so the next request may go. */
+  /**
+   * Ends the turn: the answer has arrived or will not come, so the next request may go. The delay counts from here if the
+   * turn was short, see `sentAt`.
+   */
   release(): void;
 };
 
 type TurnOptions = {
-  /** The least time between the host's requests, in ms, by their starts; above 0, one is out at a time. */
+  /** The least time between the host's requests, in ms, as the host sees them; above 0, one is out at a time. */
   readonly delayMs: number;
   readonly signal: AbortSignal;
 };
@@ -55,6 +58,16 @@ type Slot = {
   inLine: number;
 };
 
+/** A request reaches its host at most this long after its turn began; a slow host is asked this much later at most. */
+const MAX_ON_ITS_WAY_MS = 250;
+
+/**
+ * Returns when a request may have reached its host, from which the delay to the next one counts. A connection or a busy
+ * machine may have held it up until just before the answer, while the next request finds its connection open.
+ */
+export const sentAt = (startedAt: number, endedAt: number): number =>
+  Math.min(Math.max(startedAt, endedAt), startedAt + MAX_ON_ITS_WAY_MS);
+
 /** When there are more hosts, those whose last delay is over are forgotten. */
 const MAX_IDLE_HOSTS = 10_000;
 
@@ -91,9 +104,14 @@ class LocalSlots implements HostSlots {
       leave();
       throw error;
     }
-    slot.lastStart = this.#clock.now();
+    const startedAt = this.#clock.now();
+    slot.lastStart = startedAt;
     slot.lastDelayMs = options.delayMs;
-    return { release: leave };
+    const release = (): void => {
+      if (isInLine) slot.lastStart = Math.max(slot.lastStart, sentAt(startedAt, this.#clock.now()));
+      leave();
+    };
+    return { release };
   }
 
   takeSoon(host: string, options: TurnOptions): Promise<HostTurn> {
@@ -236,7 +254,8 @@ class FileSlots implements HostSlots {
   #release(mine: HostTurn, host: string, turn: string): void {
     mine.release();
     try {
-      this.#sql.free.run(host, turn);
+      const row = this.#rowOf(host);
+      this.#sql.free.run(host, turn, sentAt(row.last_start, this.#options.now()));
     } catch (error) {
       // The database has been busy for seconds; the turn expires by itself.
       if (!(error instanceof Failure)) throw error;
@@ -280,8 +299,8 @@ const prepare = (database: Database) => ({
     `INSERT INTO host_slots VALUES (?1, ?2, 0, ?3, ?4)
      ON CONFLICT (host) DO UPDATE SET last_start = ?2, holder = ?3, held_until = ?4`,
   ),
-  free: database.prepare<never, [string, string]>(
-    "UPDATE host_slots SET holder = NULL, held_until = 0 WHERE host = ? AND holder = ?",
+  free: database.prepare<never, [string, string, number]>(
+    "UPDATE host_slots SET holder = NULL, held_until = 0, last_start = ?3 WHERE host = ?1 AND holder = ?2",
   ),
   pause: database.prepare<never, [string, number]>(
     `INSERT INTO host_slots VALUES (?1, 0, ?2, NULL, 0)

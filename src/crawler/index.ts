@@ -33,7 +33,13 @@ export {
 export { type OutcomeRow, toPageOutcome } from "./frontier/outcomes.ts";
 export { countedBy, isCounted } from "./frontier/queue.ts";
 export { SOURCES, STATUSES } from "./frontier/schema.ts";
-export { createHostSlots, createSharedHostSlots, type HostSlots, type HostTurn } from "./host-slots.ts";
+export {
+  createHostSlots,
+  createSharedHostSlots,
+  type HostSlots,
+  type HostTurn,
+  sentAt,
+} from "./host-slots.ts";
 export { type CrawlJobParts, previewCrawl, runCrawlJob } from "./job.ts";
 export { MANIFEST_START, type ManifestEntry, manifestEntry, warningOf } from "./manifest.ts";
 export { isInStateDirectory, STATE_DIRECTORY } from "./output.ts";

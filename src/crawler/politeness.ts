@@ -133,10 +133,10 @@ export class Politeness {
     return slots.takeSoon(host, { delayMs: this.delayMs(host), patienceMs: PATIENCE_MS, signal });
   }
 
-  /** Delays a request for something other than a page: robots.txt, sitemaps. */
-  readonly beforeRequest = async (url: URL, signal: AbortSignal): Promise<void> => {
+  /** Delays a request for something other than a page, such as a sitemap; its turn lasts until the answer begins. */
+  readonly beforeRequest = async (url: URL, signal: AbortSignal): Promise<() => void> => {
     const turn = await this.takeTurn(url.host, signal);
-    turn.release();
+    return () => turn.release();
   };
 
   /** Learns what other processes have met at the hosts; see `HostPaces.learn`. */

@@ -1,6 +1,7 @@
 import type { FetchedArticle } from "../articles/index.ts";
 import type { FailureCode, FailureRecord } from "../base/failure.ts";
 import type { Article } from "../extraction/index.ts";
+import type { BeforeRequest } from "../fetching/index.ts";
 import type { Page } from "../pages/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 
@@ -336,7 +337,7 @@ export type ReadSitemaps = (
   sitemaps: readonly string[],
   options: {
     readonly signal: AbortSignal;
-    readonly beforeRequest: (url: URL, signal: AbortSignal) => Promise<void>;
+    readonly beforeRequest: BeforeRequest;
     readonly authorizations: ReadonlyMap<string, string>;
   },
 ) => AsyncIterable<SitemapNews>;

@@ -51,6 +51,7 @@ export {
 export { type BrowsingSession, createBrowsingSession } from "./session/session.ts";
 export { openStorage } from "./session/storage.ts";
 export {
+  type BeforeRequest,
   DEFAULT_FETCH_LIMITS,
   type FetchedPage,
   type Fetcher,

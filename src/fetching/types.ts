@@ -35,6 +35,14 @@ export type FetchedPage = {
   readonly asked?: readonly string[];
 };
 
+/**
+ * Awaited before each request, retry and redirect; crawls wait for their host slots here.
+ * @returns what is called when the answer has begun, or will not come
+ */
+// A hook that has nothing to do at the end returns nothing.
+// biome-ignore lint/suspicious/noConfusingVoidType: a function without a result is one of those
+export type BeforeRequest = (url: URL, signal: AbortSignal) => Promise<(() => void) | void>;
+
 /** Options of one fetch; the fetcher's own options apply where one is absent. */
 export type FetchOptions = {
   /** Cancels the fetch; the Failure is `cancelled`. */
@@ -52,8 +60,7 @@ export type FetchOptions = {
   readonly spentMs?: number;
   /** The most tries; 1 never retries, which suits a caller that schedules retries itself. */
   readonly tries?: number;
-  /** Awaited before each request, retry and redirect; crawls wait for their host slots here. */
-  readonly beforeRequest?: (url: URL, signal: AbortSignal) => Promise<void>;
+  readonly beforeRequest?: BeforeRequest;
   /** The answer that the plain client got: a browser renders its document instead of requesting one. */
   readonly received?: FetchedPage;
 };

@@ -8,6 +8,7 @@ import {
   type HostSlots,
   type HostTurn,
   paceAfterRefusal,
+  sentAt,
 } from "../crawler/index.ts";
 import type { Clock, RobotsStore } from "../fetching/index.ts";
 import type { Postgres } from "./postgres/postgres.ts";
@@ -215,8 +216,9 @@ function createTurns(db: Postgres, within: (signal: AbortSignal) => Postgres) {
     },
     /** Gives the host back, or the place in line for it. */
     async leave(key: string, turn: string): Promise<void> {
-      // The delay counts from when this process knew of its turn, and that was later than the database granted it.
-      const heldMs = performance.now() - (held.get(turn)?.startedAt ?? performance.now());
+      // This process knew of its turn later than the database granted it.
+      const now = performance.now();
+      const sentMsAgo = now - sentAt(held.get(turn)?.startedAt ?? now, now);
       held.delete(turn);
       await db.run(
         `UPDATE host_pace SET
@@ -225,7 +227,7 @@ function createTurns(db: Postgres, within: (signal: AbortSignal) => Postgres) {
            last_start = CASE WHEN holder = $2
              THEN greatest(last_start, clock_timestamp() - $3 * interval '1 millisecond') ELSE last_start END
          WHERE host = $1 AND (holder = $2 OR waiter = $2)`,
-        [key, turn, heldMs],
+        [key, turn, sentMsAgo],
       );
     },
     [Symbol.dispose]: () => clearInterval(timer),

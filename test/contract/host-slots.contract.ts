@@ -53,6 +53,20 @@ function describeTurns(parts: Parts): void {
     expect(performance.now() - startedAt).toBeGreaterThanOrEqual(60 - TICK_MS);
   });
 
+  test.each([
+    [50, 50],
+    [400, 250],
+  ])("after a turn of %p ms the delay counts from %p ms after its start", async (lengthMs, countedMs) => {
+    const { place, slots } = parts();
+    const other = place.skip ? await place.open() : slots;
+    const startedAt = performance.now();
+    const first = await slots.take("h", { delayMs: 300, signal });
+    await Bun.sleep(lengthMs);
+    first.release();
+    await other.take("h", { delayMs: 300, signal });
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(300 + countedMs - 2 * TICK_MS);
+  });
+
   test("hosts do not wait for each other, nor does a host without delay for itself", async () => {
     const { slots } = parts();
     await slots.take("one", { delayMs: HOUR, signal });

@@ -140,7 +140,7 @@ async function pauseOnce(session: Session, open: OpenSession, { url, options }: 
   if (!pause) return;
   session.pause ??= (async () => {
     const signal = options.signal ?? new AbortController().signal;
-    await options.beforeRequest?.(new URL(url), signal);
+    const endTurn = await options.beforeRequest?.(new URL(url), signal);
     const what = `GET ${displayUrl(url)}`;
     const timeoutMs = limits.requestTimeoutMs;
     try {
@@ -151,6 +151,8 @@ async function pauseOnce(session: Session, open: OpenSession, { url, options }: 
       await pauseForPerson(tab, { url, pause, signal, timeoutMs });
     } catch (error) {
       throw navigationFailure(error, { what, url, proxy: open.proxy, requestTimeoutMs: timeoutMs });
+    } finally {
+      endTurn?.();
     }
   })();
   try {
@@ -191,7 +193,7 @@ type Visit = {
 
 /** Makes one try: opens a tab, navigates, waits until the page has settled and reads its document. */
 async function visit({ session, open, url, options, watch }: Visit): Promise<Try<VisitedPage>> {
-  await options.beforeRequest?.(new URL(url), watch.signal);
+  const endTurn = await options.beforeRequest?.(new URL(url), watch.signal);
   const { limits, behaviour, log } = session.options;
   const what = watch.describe(url);
   let tab: Tab | null = null;
@@ -215,6 +217,7 @@ async function visit({ session, open, url, options, watch }: Visit): Promise<Try
     const context = { what, url, proxy: open.proxy, requestTimeoutMs: limits.requestTimeoutMs };
     throw (watch.failure(url) ?? navigationFailure(error, context)).aboutStatus(status);
   } finally {
+    endTurn?.();
     await tab?.close();
   }
 }

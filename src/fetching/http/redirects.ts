@@ -1,6 +1,7 @@
 import { Failure } from "../../base/failure.ts";
 import { type RouteFinder, throughProxy } from "../egress/egress.ts";
 import type { CookieSession } from "../session/cookies.ts";
+import type { BeforeRequest } from "../types.ts";
 import { fastestFirst } from "./race.ts";
 import { isUnconnected, type Watch, wireFailure } from "./tries.ts";
 import { type Connect, discard, type WireResponse, type WireRoute } from "./wire.ts";
@@ -22,7 +23,7 @@ type FollowOptions = {
   readonly connect: Connect;
   readonly findRoutes: RouteFinder;
   readonly cookies: CookieSession;
-  readonly beforeRequest: ((url: URL, signal: AbortSignal) => Promise<void>) | undefined;
+  readonly beforeRequest: BeforeRequest | undefined;
 };
 
 /** The answer after all redirects. */
@@ -90,12 +91,13 @@ async function sendOnce(options: FollowOptions, url: URL, hasLeftOrigin: boolean
   const { watch, cookies } = options;
   let route: WireRoute | null = null;
   let isCallers = false;
+  let endTurn: (() => void) | null = null;
   try {
     const routes = await options.findRoutes(url, watch.signal);
     route = routes[0]!;
     // What the caller's own work fails with is no failure of the request.
     isCallers = true;
-    await options.beforeRequest?.(url, watch.signal);
+    endTurn = (await options.beforeRequest?.(url, watch.signal)) ?? null;
     isCallers = false;
     watch.startRequest();
     const inOrder = await fastestFirst(url, routes, watch.signal);
@@ -117,6 +119,8 @@ async function sendOnce(options: FollowOptions, url: URL, hasLeftOrigin: boolean
   } catch (error) {
     const what = `${watch.describe(url)}${throughProxy(route)}`;
     throw watch.failure(url) ?? (isCallers ? error : wireFailure(what, error));
+  } finally {
+    endTurn?.();
   }
 }
 

@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import {
   type CrawlRoute,
   type CrawlSite,
@@ -56,6 +58,48 @@ test("requests to a host are spaced by the delay, robots.txt, redirects and retr
   );
   expectSpaced(site.visits, DELAY_MS, startedAt);
 });
+
+/** Stands before a site; the first connection is opened to it only after so many ms. */
+async function serveLate(to: number, firstMs: number) {
+  const sockets = new Set<Socket>();
+  const server = createServer(async (client) => {
+    const isFirst = sockets.size === 0;
+    sockets.add(client);
+    if (isFirst) await Bun.sleep(firstMs);
+    const site = connect(to, "127.0.0.1");
+    sockets.add(site);
+    for (const socket of [client, site]) socket.on("error", () => socket.destroy());
+    client.pipe(site).pipe(client);
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    [Symbol.dispose]() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+test.each(["robots.txt", "a sitemap", "a page"])(
+  "the host sees the delay after %s whose connection took long to open",
+  async (first) => {
+    await using site = serveCrawlSite({
+      "/": page("Home", ["/one"]),
+      "/one": page("One"),
+      "/sitemap.xml": ({ headers }) =>
+        new Response(`<urlset><url><loc>http://${headers["host"]}/one</loc></url></urlset>`),
+    });
+    using late = await serveLate(Number(new URL(site.origin).port), 100);
+    const seeds =
+      first === "a sitemap" ? { sitemaps: [`${late.origin}/sitemap.xml`] } : { seeds: [`${late.origin}/`] };
+    const obeysRobots = first === "robots.txt";
+    await crawlOnce(app, crawlPlan({ ...seeds, obeysRobots, hostDelayMs: DELAY_MS }));
+    const gaps = site.visits.slice(1).map(({ at }, index) => at - (site.visits[index]?.at ?? 0));
+    expect(gaps).toHaveLength(first === "robots.txt" ? 2 : 1);
+    expect(gaps.filter((gap) => gap < DELAY_MS - 10)).toEqual([]);
+  },
+);
 
 test("with a delay a slow host has one request at a time, while another host goes on", async () => {
   await using slow = serveCrawlSite(pages(3, 700));

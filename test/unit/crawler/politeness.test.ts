@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { sentAt } from "../../../src/crawler/index.ts";
 import { withRobotsHeader } from "../../../src/crawler/visit.ts";
 
 test.each([
@@ -19,4 +20,15 @@ test("the header adds to the page's own directives and takes none away", () => {
     noindex: true,
     nofollow: true,
   });
+});
+
+test.each([
+  [1000, 1000],
+  [1040, 1040],
+  [1250, 1250],
+  [9000, 1250],
+  // A clock that was set back.
+  [10, 1000],
+])("a request that began at 1000 and was answered at %p counts from %p", (endedAt, countedFrom) => {
+  expect(sentAt(1000, endedAt)).toBe(countedFrom);
 });
