@@ -9,6 +9,7 @@ import {
 } from "../charset/content-type.ts";
 import { decodeText, decodingWarnings } from "../charset/decode.ts";
 import type { FetchedHeaders, FetchedPage, FetchedStream, FetchLimits, StreamPurpose } from "../types.ts";
+import { gunzip, isGzip } from "./gunzip.ts";
 import { displayUrl, type Watch, wireFailure } from "./tries.ts";
 import {
   codingsOf,
@@ -177,8 +178,7 @@ async function* received(wire: WireResponse, watch: Watch, maxBytes: number): As
 export async function* unpackGzipFile(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const [first, all] = await takeFirst(source);
   if (!first) return;
-  const isGzip = first[0] === 0x1f && (first.length < 2 || first[1] === 0x8b);
-  yield* isGzip ? inflateStream(all, "gzip") : all;
+  yield* isGzip(first) ? gunzip(all) : all;
 }
 
 function streamOf(

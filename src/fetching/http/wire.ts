@@ -4,6 +4,7 @@ import zlib from "node:zlib";
 import { Failure } from "../../base/failure.ts";
 import { systemCode } from "../../base/system-error.ts";
 import { type AuthorityPlaces, trustedAuthorities } from "./authorities.ts";
+import { gunzip, isGzip } from "./gunzip.ts";
 
 /** One request, either to one checked address or through a proxy. Redirects are not followed. */
 export type WireRequest = {
@@ -317,57 +318,24 @@ async function inflate(
   } catch (error) {
     if (systemCode(error) === "ERR_BUFFER_TOO_LARGE") return null;
     if (coding !== "gzip") throw error;
-    const whole = unzipMembers(bytes, maxBytes);
-    if (whole === "damaged") throw error;
-    return whole;
+    return await gunzipWhole(bytes, maxBytes);
   }
+}
+
+async function gunzipWhole(bytes: Uint8Array, maxBytes: number): Promise<Uint8Array | null> {
+  const pieces: Uint8Array[] = [];
+  let total = 0;
+  for await (const piece of gunzip(Readable.from([bytes]))) {
+    total += piece.length;
+    if (total > maxBytes) return null;
+    pieces.push(piece);
+  }
+  return concat(pieces, total);
 }
 
 /** Servers label error pages and files gzip that they did not compress; programs that know gzip read them. */
 const isMislabelled = (bytes: Uint8Array, coding: ContentCoding): boolean =>
-  coding === "gzip" && bytes.length > 1 && !(bytes[0] === 0x1f && bytes[1] === 0x8b);
-
-/** Lengths of a member's fixed header and of its trailer, in bytes (RFC 1952, 2.3). */
-const GZIP_HEADER = 10;
-const GZIP_TRAILER = 8;
-
-/**
- * Decompresses gzip whose last trailer is missing, or that other bytes follow, as browsers do. Each member must be
- * complete, so half a page never passes for a whole one.
- */
-function unzipMembers(bytes: Uint8Array, maxBytes: number): Uint8Array | null | "damaged" {
-  const pieces: Uint8Array[] = [];
-  let total = 0;
-  let at = 0;
-  try {
-    while (at === 0 || (bytes[at] === 0x1f && bytes[at + 1] === 0x8b)) {
-      const start = at + gzipHeaderLength(bytes.subarray(at));
-      const options = { info: true, maxOutputLength: Math.max(1, maxBytes - total) };
-      const { buffer, engine } = zlib.inflateRawSync(bytes.subarray(start), options) as unknown as Inflated;
-      const end = start + engine.bytesWritten;
-      const isChecked = end + GZIP_TRAILER <= bytes.length;
-      if (isChecked && Buffer.from(bytes).readUInt32LE(end) !== zlib.crc32(buffer)) return "damaged";
-      pieces.push(buffer);
-      total += buffer.length;
-      if (total > maxBytes) return null;
-      at = end + GZIP_TRAILER;
-    }
-    return concat(pieces, total);
-  } catch (error) {
-    return systemCode(error) === "ERR_BUFFER_TOO_LARGE" ? null : "damaged";
-  }
-}
-
-/** What `info` makes of the result, which its types do not say. */
-type Inflated = { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
-
-function gzipHeaderLength(bytes: Uint8Array): number {
-  const flags = bytes[3] ?? 0;
-  let length = GZIP_HEADER;
-  if (flags & 4) length += 2 + (bytes[length] ?? 0) + 256 * (bytes[length + 1] ?? 0);
-  for (const hasText of [flags & 8, flags & 16]) if (hasText) length = bytes.indexOf(0, length) + 1;
-  return flags & 2 ? length + 2 : length;
-}
+  coding === "gzip" && bytes.length > 0 && !isGzip(bytes);
 
 type Bounds = { readonly maxOutputLength: number };
 
@@ -406,6 +374,10 @@ export async function* inflateStream(
   if (!first) return;
   if (isMislabelled(first, coding)) {
     yield* rest;
+    return;
+  }
+  if (coding === "gzip") {
+    yield* gunzip(rest);
     return;
   }
   const input = Readable.from(rest);

@@ -86,6 +86,49 @@ describe("a stream", () => {
     expect((await textOf(await open("/plain-gzip", "robots"))).length).toBe(200_000);
   });
 
+  describe.each([
+    ["robots", { "content-encoding": "gzip" }],
+    ["sitemap", { "content-encoding": "gzip" }],
+    ["sitemap", { "content-type": "application/gzip" }],
+  ] as const)("%s with %j", (purpose, headers) => {
+    const zipped = zlib.gzipSync(SITEMAP);
+    const named = Buffer.from(zipped);
+    named[3] = 8;
+    const read = async (body: Uint8Array): Promise<string> => {
+      await using own = await startFaultySite({
+        routes: { "/z": ({ socket }) => reply(socket, { headers, body }) },
+      });
+      const stream = await testFetcher().fetchStream(pageUrl(`${own.origin}/z`), { purpose });
+      return await textOf(stream);
+    };
+
+    test.each([
+      ["a gzip body without its trailer", zipped.subarray(0, -8), 1],
+      ["one with half its trailer", zipped.subarray(0, -3), 1],
+      ["one with text after it", Buffer.concat([zipped, Buffer.from("<!-- cached -->")]), 1],
+      ["one with zeros after it", Buffer.concat([zipped, Buffer.alloc(600)]), 1],
+      ["two members, the last without its trailer", Buffer.concat([zipped, zipped.subarray(0, -8)]), 2],
+      [
+        "one with a file's name",
+        Buffer.concat([named.subarray(0, 10), Buffer.from("sitemap.xml\0"), zipped.subarray(10)]),
+        1,
+      ],
+      ["a body that is none", Buffer.from(SITEMAP), 1],
+    ])("reads %s", async (_, body, times) => {
+      expect(await read(body)).toBe(SITEMAP.repeat(times));
+    });
+
+    const damaged = Buffer.from(zipped);
+    damaged[zipped.length - 8]! ^= 1;
+    test.each([
+      ["that is cut off", zipped.subarray(0, -20)],
+      ["that ends in its header", zipped.subarray(0, 7)],
+      ["with a wrong checksum", damaged],
+    ])("fails on a gzip body %s", async (_, body) => {
+      expect((await failureOf(read(body)))?.code).toBe("network");
+    });
+  });
+
   test.each(["gzip", "br", "zstd"])(
     "a %s bomb of 400 MB stops at the limit, in little memory",
     async (coding) => {
