@@ -138,6 +138,19 @@ describe("settings", () => {
     expect(run.stderr).not.toContain("secret");
   });
 
+  test("that name a SOCKS proxy say what is taken instead", async () => {
+    const taken = "SOCKS5 proxies are not supported; HTTP and HTTPS proxies are taken";
+    for (const name of ["ALL_PROXY", "https_proxy", "ARTICLE_EXTRACTOR_PROXY"]) {
+      const run = await fetched({ [name]: "socks5h://user:secret@h:1080" });
+      expect([run.exitCode, run.stdout]).toEqual([2, ""]);
+      expect(run.stderr).toStartWith(`error: ${name.toUpperCase()}: `);
+      expect(run.stderr).toContain(taken);
+    }
+    const flag = await fetched({}, "/page", "--proxy", "socks5://user:secret@h:1080");
+    expect([flag.exitCode, flag.stderr]).toEqual([2, expect.stringContaining(taken)]);
+    expect(flag.stderr).not.toContain("secret");
+  });
+
   test("ARTICLE_EXTRACTOR_TIMEOUT bounds a request", async () => {
     const run = await fetched({ ARTICLE_EXTRACTOR_TIMEOUT: "0.2" }, "/silent");
     expect(run.stderr).toContain("200 ms");

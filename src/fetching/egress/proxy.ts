@@ -39,7 +39,7 @@ export function readProxyEnvironment(env: Record<string, string | undefined>): P
   const read = (variable: typeof http): ChosenProxy | null => {
     if (!variable) return null;
     const proxy = parseProxyUrl(variable.value, "operator");
-    if (!proxy) wrong.add(`${variable.name}: ${NOT_A_PROXY}`);
+    if (!proxy) wrong.add(`${variable.name}: ${whyNoProxy(variable.value)}`);
     return proxy;
   };
   const proxies = { http: read(http ?? all), https: read(https ?? all) };
@@ -57,7 +57,14 @@ export function deleteProxyVariables(env: Record<string, string | undefined>): v
   }
 }
 
-const NOT_A_PROXY = "not the address of an http or https proxy (http://[user:password@]host[:port])";
+/** Says what is wrong with an address without repeating it, because it may hold a password. */
+function whyNoProxy(text: string): string {
+  const form = "(http://[user:password@]host[:port])";
+  const socks = /^socks\d?(?=[a-z]?:\/\/)/i.exec(text.trim())?.[0].toUpperCase();
+  return socks
+    ? `${socks} proxies are not supported; HTTP and HTTPS proxies are taken ${form}`
+    : `not the address of an http or https proxy ${form}`;
+}
 
 /** Splits a NO_PROXY value at commas and spaces. */
 export const parseProxyBypass = (text: string): string[] =>
@@ -83,7 +90,8 @@ export type ChooseProxy = (url: URL) => ChosenProxy | null;
  */
 export function chooseProxy(options: ProxyOptions): ChooseProxy {
   const explicit = options.explicit?.trim() ? parseProxyUrl(options.explicit, options.explicitSource) : null;
-  if (options.explicit?.trim() && !explicit) throw new Failure("invalid_usage", `proxy: ${NOT_A_PROXY}`);
+  if (options.explicit?.trim() && !explicit)
+    throw new Failure("invalid_usage", `proxy: ${whyNoProxy(options.explicit)}`);
   const isBypassed = compileBypass(options.bypass);
   const isBypassedByEnvironment = compileBypass(options.environment.bypass);
   return (url) => {

@@ -35,7 +35,7 @@ const WRONG: Readonly<Record<string, string>> = {
   "--egress a;b URL":
     '--egress: egress policy: "a;b" is neither a host, a .suffix, an address nor a CIDR network',
   "--proxy socks5://h:1 URL":
-    "proxy: not the address of an http or https proxy (http://[user:password@]host[:port])",
+    "proxy: SOCKS5 proxies are not supported; HTTP and HTTPS proxies are taken (http://[user:password@]host[:port])",
   "--env-file missing URL": "--env-file missing cannot be read: there is no such file",
   "--frontmatter URL": "--frontmatter goes with --output markdown",
   "--file ''": "--file must not be empty",

@@ -57,6 +57,21 @@ describe("the environment", () => {
     }
   });
 
+  test.each([
+    ["socks5://user:secret@127.0.0.1:1080", "SOCKS5"],
+    ["socks5h://127.0.0.1", "SOCKS5"],
+    ["SOCKS4A://127.0.0.1", "SOCKS4"],
+    ["socks://127.0.0.1", "SOCKS"],
+  ])("a SOCKS proxy is refused by its name: %s", (value, kind) => {
+    const why = `${kind} proxies are not supported; HTTP and HTTPS proxies are taken (http://[user:password@]host[:port])`;
+    expect(() => readProxyEnvironment({ ALL_PROXY: value })).toThrow(`ALL_PROXY: ${why}`);
+    expect(() => chosen("http://a.test/", { explicit: value })).toThrow(`proxy: ${why}`);
+  });
+
+  test("a host may be called socks5", () => {
+    expect(chosen("http://a.test/", { explicit: "socks5:1080" })).toBe("http://socks5:1080");
+  });
+
   test("all wrong variables are reported together, each once", () => {
     const read = (): unknown =>
       readProxyEnvironment({ HTTP_PROXY: "http://", ALL_PROXY: "socks5://a.test:1" });
