@@ -27,6 +27,7 @@ import {
   saySame,
 } from "./error-pages.ts";
 import { type FetchedArticle, requireArticle } from "./fetched-article.ts";
+import { canonicalOfHeader } from "./link-header.ts";
 import type { Renderings } from "./renderings.ts";
 import { type EmptyShell, emptyShell, SHELL_NAMES } from "./shell.ts";
 
@@ -227,9 +228,12 @@ async function attemptOnce(
     encoding: request.fetch.received?.encoding ?? page.encoding,
   };
   try {
-    const extraction = await traced({ name: "extract page", attributes }, () =>
+    const found = await traced({ name: "extract page", attributes }, () =>
       parts.extractor.extract(task, request.fetch.signal),
     );
+    // The document's own word comes first; only a header can say it of plain text.
+    const canonical = found.canonical ?? canonicalOfHeader(page.headers["link"], page.finalUrl);
+    const extraction = { ...found, canonical };
     return { page, extraction, extractionMs: performance.now() - started, notes: [] };
   } catch (error) {
     throw error instanceof Failure ? error.aboutStatus(page.status) : error;

@@ -257,7 +257,7 @@ export type Extraction = {
   readonly emptySelection: EmptySelection | null;
   readonly links: readonly Link[];
   readonly robots: MetaRobots;
-  /** `<link rel="canonical">`. */
+  /** `<link rel="canonical">`; of a fetched page without one, the same of its `Link` header. */
   readonly canonical: PageUrl | null;
   /** The target of `<meta http-equiv="refresh">` when it leads to another page within 5 s. */
   readonly refresh: PageUrl | null;

@@ -30,6 +30,8 @@ describe("every outcome", () => {
       "/gone",
       "/short-404",
       "/canonical-copy",
+      "/canonical-header",
+      "/canonical-elsewhere",
       "/noindex",
       "/big",
       "/soft-404",
@@ -60,6 +62,10 @@ describe("every outcome", () => {
       "/seed.pdf": () => new Response("%PDF-1.7", { headers: { "content-type": "application/pdf" } }),
       "/picture": () => new Response("PNG", { headers: { "content-type": "image/png" } }),
       "/canonical-copy": page("Plain", [], '<link rel="canonical" href="/plain">'),
+      "/canonical-header": () =>
+        html(page("Plain"), { headers: { link: '</a.css>; rel=preload, </plain>; rel="canonical"' } }),
+      "/canonical-elsewhere": () =>
+        html(page("Elsewhere"), { headers: { link: `<${foreign.origin}/>; rel="canonical"` } }),
       "/noindex": page("Hidden", ["/behind"], '<meta name="robots" content="noindex">'),
       "/behind": page("Behind"),
       "/big": () => html(`<p>${"word ".repeat(30_000)}</p>`),
@@ -113,6 +119,8 @@ describe("every outcome", () => {
     ["/away", "skipped", "out_of_scope", null],
     ["/denied/seed", "skipped", "out_of_scope", null],
     ["/canonical-copy", "skipped", "duplicate", 200],
+    ["/canonical-header", "skipped", "duplicate", 200],
+    ["/canonical-elsewhere", "success", null, 200],
     ["/noindex", "skipped", "noindex", 200],
   ])("%s is %s (%s, HTTP %p)", (path, status, why, httpStatus) => {
     expect<unknown>(shown(path)).toEqual([status, why, httpStatus]);
