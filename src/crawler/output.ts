@@ -93,7 +93,8 @@ function manifestFile(path: string, stateDirectory: string): ManifestPlace {
     path,
     async write(pieces) {
       const writeAll = async (file: FileHandle): Promise<void> => {
-        for await (const piece of pieces) await file.write(piece);
+        // At the end of what is written so far; `write` may write less where the disk fills up, and says so in its result.
+        for await (const piece of pieces) await file.writeFile(piece);
       };
       try {
         await replaceFile(path, writeAll, { aside });
