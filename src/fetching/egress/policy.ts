@@ -1,3 +1,4 @@
+import { domainToASCII } from "node:url";
 import { Failure } from "../../base/failure.ts";
 
 /**
@@ -92,12 +93,16 @@ const HOST_ENTRY = /^\.?[\p{L}\p{N}_](?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_.])?$/u;
 const matchesAny = (patterns: readonly string[], host: string): boolean =>
   patterns.some((pattern) => (pattern.startsWith(".") ? host.endsWith(pattern) : host === pattern));
 
-/** Normalises a host for comparison: lower case, without the brackets of IPv6 and without the trailing dot. */
+/**
+ * Normalises a host for comparison: lower case, in ASCII as URLs have it, without the brackets of IPv6 and without the
+ * trailing dot.
+ */
 export function normalizeHost(host: string): string {
   const bare = host.startsWith("[") && host.endsWith("]") ? host.slice(1, -1) : host;
   let end = bare.length;
   while (end > 0 && bare[end - 1] === ".") end--;
-  return bare.slice(0, end).toLowerCase();
+  const name = bare.slice(0, end).toLowerCase();
+  return /[^\0-\x7f]/.test(name) ? domainToASCII(name) || name : name;
 }
 
 /** Whether RFC 6761 reserves the name for this machine, whatever a resolver says. */

@@ -62,6 +62,10 @@ describe("what must pass", () => {
     expect((await admitUnder("inner.test", REMOTE, "http://inner.test/")).addresses).toEqual(["127.0.0.1"]);
     expect((await admitUnder(".test", REMOTE, "http://inner.test/")).addresses).toEqual(["127.0.0.1"]);
     expect((await admitUnder("intranet", REMOTE, "http://intranet/")).addresses).toEqual(["93.184.215.14"]);
+    for (const policy of ["b\u00fccher.localhost", ".B\u00dcCHER.localhost"])
+      expect(
+        (await admitUnder(policy, REMOTE, `http://${policy.replace(/^\./, "a.")}/`)).addresses,
+      ).toContain("127.0.0.1");
     expect((await failureOf(admitUnder("ner.test", REMOTE, "http://inner.test/")))?.code).toBe(
       "egress_refused",
     );
