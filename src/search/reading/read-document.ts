@@ -41,7 +41,12 @@ export function* readDocuments(document: UnreadDocument): Generator<SourceDocume
   else if (document.kind === "api")
     for (const part of readApi(document.text, document.url))
       yield { ...withVisibleCharacters(part), ...anchorsOfSource(document) };
-  else yield { ...readFile(document), ...anchorsOfSource(document) };
+  // A lone CR ends a line in CommonMark, too; one sign for another moves no anchor.
+  else
+    yield {
+      ...readFile({ ...document, text: document.text.replace(/\r(?!\n)/g, "\n") }),
+      ...anchorsOfSource(document),
+    };
 }
 
 const SHOWN_AS_SOURCE: ReadonlySet<TextKind> = new Set(["api", "plain", "notebook", "man"]);
