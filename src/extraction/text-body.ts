@@ -1,4 +1,5 @@
 import { marked } from "marked";
+import { findFrontMatter } from "../base/front-matter.ts";
 import { escapeHtml } from "../base/text.ts";
 import type { PageUrl } from "../urls/index.ts";
 import { type ListedContent, renderHtml } from "./content.ts";
@@ -165,13 +166,16 @@ function textArticle({ title, text, markdown, content, linked, options }: TextPa
 const NO_STRUCTURED_DATA = { jsonLd: [], microdata: [], openGraph: [] } as const;
 
 // A document may also begin with a rule; front matter begins with a key.
+const FIRST_KEY = {
+  yaml: /^(?:$|#|["']?[\w.-]+["']?[ \t]*:)/,
+  toml: /^(?:$|#|\[|["']?[\w.-]+["']?[ \t]*=)/,
+  json: /^\{/,
+} as const;
+
 function withoutFrontMatter(body: string): string {
-  const source = body.startsWith("\ufeff") ? body.slice(1) : body;
-  const opening = /^---[ \t]*\n(?=---|\.\.\.|#|["']?[\w.-]+["']?[ \t]*:)/.exec(source);
-  if (!opening) return source;
-  const closing = /\n(?:---|\.\.\.)[ \t]*(?:\n|$)/g;
-  closing.lastIndex = opening[0].length - 1;
-  return closing.test(source) ? source.slice(closing.lastIndex) : source;
+  const block = findFrontMatter(body);
+  if (!block || !FIRST_KEY[block.syntax].test(block.written)) return body.replace(/^\ufeff/, "");
+  return body.slice(block.bodyStart);
 }
 
 /** Removes blank lines at both ends, and keeps the indentation of the first line. */

@@ -46,6 +46,8 @@ class BlockScanner {
   /** Whether the open leaf is a table, or code that is indented. */
   #isTable = false;
   #isCode = false;
+  /** Whether lines are those of a `<pre>`, in which nothing begins a block. */
+  #isPre = false;
   /** Blank lines of indented code, which belong to it when more code follows. */
   #blanks: number[] = [];
   #nextLine = 0;
@@ -119,6 +121,10 @@ class BlockScanner {
     let line = given;
     for (;;) {
       const { at, first, end, depth, outerStart } = line;
+      if (this.#isPreformatted(line)) {
+        this.#addText(line);
+        return;
+      }
       const isInText = this.#paragraph.length > 0 && depth === this.#containers.length;
       if (columnsOf(this.#text, at, first) >= CODE_INDENT || (line === given && this.#goesOnWithCode(line))) {
         if (this.#paragraph.length > 0) this.#addText(line);
@@ -138,6 +144,16 @@ class BlockScanner {
       if (next === end) return;
       line = { outerStart, at: opened.inside, first: next, end, depth: this.#containers.length };
     }
+  }
+
+  #isPreformatted({ at, first, end }: Line): boolean {
+    const wasPre = this.#isPre;
+    if (!wasPre && (this.#text[first] !== "<" || columnsOf(this.#text, at, first) >= CODE_INDENT))
+      return false;
+    const line = this.#text.slice(first, end).toLowerCase();
+    const begins = !wasPre && PRE.test(line) && this.#lastPlaceOf("</pre>") > end;
+    this.#isPre = (wasPre || begins) && !line.includes("</pre>");
+    return wasPre || this.#isPre;
   }
 
   /** Converters indent only the first line of the code of an item by more than its text. */
@@ -343,6 +359,7 @@ const FOOTNOTE = /\[\^([^\]\s]{1,100})\]:/y;
 const REFERENCE = /\[([^\]^\n][^\]\n]{0,200})\]:[ \t]{1,9}<?([^\s<>]{1,4000})/y;
 const DETAILS = /<details(\s[^>\n]{0,200})?>/iy;
 const END_OF_DETAILS = /<\/details>/i;
+const PRE = /^<pre[\s>]/;
 /** Comments, scripts and styles, which a reader does not see. */
 const HIDDEN = /<(?:(!--)|(script|style|template)(?![\w-]))/iy;
 /** Names of columns are followed by such a line. */

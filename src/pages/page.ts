@@ -1,5 +1,7 @@
 import { parse } from "yaml";
 import { Failure } from "../base/failure.ts";
+import { findFrontMatter } from "../base/front-matter.ts";
+import { isRecord } from "../base/json.ts";
 import { decodeLoosely, formatHeading } from "../base/text.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../urls/index.ts";
 
@@ -288,16 +290,16 @@ export function formatFrontMatter(fields: Readonly<Record<string, FrontMatterVal
 }
 
 /**
- * Splits a document that begins with a YAML mapping between `---` lines (YAML 1.2 core schema, so dates stay
- * strings). Documents are hostile, so aliases and blocks over 32 768 characters are refused.
+ * Splits a document that begins with a mapping in YAML (1.2 core schema), TOML or JSON; dates stay strings. Documents are
+ * hostile, so aliases and blocks over 32 768 characters are refused.
  * @returns null when there is no such block, so that a document which opens with a thematic break, or whose
  * block is broken, keeps all its text as body
  */
 export function parseFrontMatter(text: string): FrontMatter | null {
-  const block = findBlock(text);
+  const block = findFrontMatter(text);
   if (!block) return null;
-  const { yaml, anchors } = withoutAnchors(text.slice(block.start, block.end));
-  const fields = yaml.length > MAX_FRONT_MATTER_LENGTH ? null : parseMapping(yaml);
+  const { yaml: written, anchors } = withoutAnchors(block.written);
+  const fields = written.length > MAX_FRONT_MATTER_LENGTH ? null : parseMapping(written, block.syntax);
   return fields && { fields: { ...fields, ...anchors }, body: text.slice(block.bodyStart) };
 }
 
@@ -330,39 +332,33 @@ const quote = (text: string): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 
-function findBlock(
-  text: string,
-): { readonly start: number; readonly end: number; readonly bodyStart: number } | null {
-  const opening = /^\ufeff?---[ \t]*\r?\n/.exec(text.slice(0, 200));
-  if (!opening) return null;
-  const start = opening[0].length;
-  for (let end = start; end <= start + MAX_FRONT_MATTER_LENGTH + MAX_ANCHORS_LENGTH; ) {
-    const newline = text.indexOf("\n", end);
-    const lineEnd = newline < 0 ? text.length : newline;
-    // Only a line that can be a marker is trimmed, because a body may be one line of megabytes.
-    const isMarker = text.startsWith("---", end) && text.slice(end, lineEnd).trimEnd() === "---";
-    if (isMarker) return { start, end, bodyStart: Math.min(lineEnd + 1, text.length) };
-    if (newline < 0) return null;
-    end = newline + 1;
-  }
-  return null;
-}
-
-function parseMapping(yaml: string): Readonly<Record<string, unknown>> | null {
-  let value: unknown;
-  try {
-    value = parse(yaml, {
+/** How each syntax of front matter is read; all throw at what is not in it. */
+const PARSERS = {
+  yaml: (written: string): unknown =>
+    parse(written, {
       schema: "core",
       maxAliasCount: 0,
       // The library's check is quadratic in the number of keys; without it the last one wins.
       uniqueKeys: false,
       prettyErrors: false,
       logLevel: "error",
-    });
+    }),
+  // Quadratic in the number of keys, which takes 0.2 s at the limit. Its dates are objects, which JSON writes as in TOML.
+  toml: (written: string): unknown => JSON.parse(JSON.stringify(Bun.TOML.parse(written))),
+  json: JSON.parse,
+} as const;
+
+function parseMapping(
+  written: string,
+  syntax: keyof typeof PARSERS,
+): Readonly<Record<string, unknown>> | null {
+  let value: unknown;
+  try {
+    value = PARSERS[syntax](written);
   } catch {
-    // Whatever the library's complaint, this is no block that we can read.
+    // Whatever the parser's complaint, this is no block that we can read.
     return null;
   }
-  if (value === null || typeof value !== "object" || Array.isArray(value)) return null;
-  return value as Readonly<Record<string, unknown>>; // the core schema makes plain objects of mappings
+  // The core schema makes plain objects of mappings, as TOML and JSON have them.
+  return isRecord(value) ? value : null;
 }

@@ -24,7 +24,6 @@ export {
 export { DOCUMENT_ENDINGS, isDocument, mayBeDocument } from "./reading/kinds.ts";
 export type { UnreadDocument } from "./reading/read-document.ts";
 export {
-  type DocumentEntry,
   IndexGroup,
   indexFileOf,
   type OpenSettings,

@@ -31,9 +31,6 @@ import { ANALYZER_PROFILES, LANGUAGES, type StoredDocument } from "./types.ts";
 /** Settings that may differ each time that an index is opened; profile and language are fixed when it is built. */
 export type OpenSettings = Omit<SearchSettings, "profile" | "language">;
 
-/** A document as lists show it. */
-export type DocumentEntry = Pick<StoredDocument, "url" | "title">;
-
 /** The most words that an analyser may remember before it is replaced, which limits its memory. */
 const MAX_WORDS = 10_000;
 
@@ -129,21 +126,6 @@ export class SearchIndex implements Disposable {
     if (SearchIndex.#last?.index !== this || SearchIndex.#last.document !== document)
       SearchIndex.#last = { index: this, document, content: this.#segment.document(document) };
     return SearchIndex.#last.content;
-  }
-
-  /**
-   * Lists documents in the order of their addresses.
-   * @param after the address before the first of them; null begins with the first of all
-   * @throws Failure `index_corrupt`
-   */
-  list(after: string | null, count: number): DocumentEntry[] {
-    this.#segment.requireWhole();
-    const first = after === null ? 0 : this.#segment.firstDocumentAfter(after);
-    const length = Math.max(0, Math.min(count, this.pageCount - first));
-    return Array.from({ length }, (_, index) => {
-      const { url, title } = this.#segment.parts(first + index, Number.POSITIVE_INFINITY);
-      return { url, title };
-    });
   }
 
   [Symbol.dispose](): void {

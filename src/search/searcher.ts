@@ -19,6 +19,7 @@ import { fragmentOf } from "./document/sections.ts";
 import { type CompiledQuery, compileQuery } from "./query/compile.ts";
 import type { SynonymSettings } from "./query/derived-terms.ts";
 import { documentsWithPhrases, scoreDocuments } from "./query/phrases.ts";
+import { findSigns } from "./query/signs.ts";
 import { RANKING } from "./ranking/formula.ts";
 import { type RankedDocument, rescore, type ScoreExplanation } from "./ranking/rescore.ts";
 import {
@@ -129,6 +130,8 @@ export type Prepared = {
   readonly factors: Factors;
   /** The highest first. */
   readonly candidates: readonly ScoredDocument[];
+  /** The candidates for signs, which have been ranked already. */
+  readonly signed: readonly RankedDocument[];
 };
 
 /**
@@ -151,8 +154,15 @@ export function prepare(
   const standing = corpus?.standing ?? standingAlone(reader.attributes);
   const factors = factorsOf(reader, { ...settings, standing, intent: intentOf(text) });
   const prepared = { parts, ...compiled, applied, factors };
-  const candidates = compiled.query.terms.length === 0 ? [] : candidatesFor(prepared, options, corpus);
-  return { ...prepared, candidates };
+  const { terms, signs } = compiled.query;
+  if (signs !== null) {
+    const allowed = allowedBits(applied);
+    const isAllowed = (document: number) => allowed === null || hasBit(allowed, document);
+    const signed = findSigns(reader, signs, { isAllowed, factors, deadline });
+    return { ...prepared, candidates: signed.slice(0, candidateLimit(options)), signed };
+  }
+  const candidates = terms.length === 0 ? [] : candidatesFor(prepared, options, corpus);
+  return { ...prepared, candidates, signed: [] };
 }
 
 /** Counts what a query finds in an index, without ranking it. @throws Failure as `prepare` */
@@ -218,17 +228,20 @@ function compile(
 
 /** The second phase for the candidates, or some of them. */
 export const rescorePrepared = (
-  { parts: { reader, settings }, query, candidates, factors }: Prepared,
+  { parts: { reader, settings }, query, candidates, factors, signed }: Prepared,
   { deadline, explain }: SearchOptions,
   corpus: Corpus | null,
-): RankedDocument[] =>
-  rescore(reader, query, candidates, {
+): RankedDocument[] => {
+  if (query.signs !== null)
+    return signed.filter(({ document }) => candidates.some((one) => one.document === document));
+  return rescore(reader, query, candidates, {
     ranking: settings.ranking,
     corpus: corpus ?? reader,
     factors,
     deadline,
     isExplained: explain,
   });
+};
 
 /**
  * Searches an index and returns the best documents, one hit each, best first, each with its best section and
@@ -300,7 +313,7 @@ export function showHit(
 }
 
 function candidatesFor(
-  { parts, query, applied, factors }: Omit<Prepared, "candidates">,
+  { parts, query, applied, factors }: Omit<Prepared, "candidates" | "signed">,
   options: SearchOptions,
   corpus: Corpus | null,
 ): readonly ScoredDocument[] {
@@ -371,11 +384,16 @@ export type MatchCounts = {
   readonly values: Readonly<Record<CountedName, ReadonlyMap<string, number>>>;
 };
 
-function matchedBits(reader: IndexReader, query: CompiledQuery, deadline: number): DocumentBits {
+function matchedBits(reader: Segment, query: CompiledQuery, deadline: number): DocumentBits {
   const bits = new Uint32Array(Math.ceil(reader.documentCount / 32));
   const set = (document: number): void => {
     bits[document >>> 5]! |= 1 << (document & 31);
   };
+  if (query.signs !== null) {
+    const everything = { isAllowed: () => true, factors: null, deadline };
+    for (const { document } of findSigns(reader, query.signs, everything)) set(document);
+    return bits;
+  }
   if (query.phrases.length > 0) {
     for (const document of documentsWithPhrases(reader, query.phrases, deadline)) set(document);
     return bits;

@@ -6,7 +6,6 @@ import { systemCode } from "../base/system-error.ts";
 import type { AddressSet } from "../fetching/index.ts";
 import { clientOf, forwardedPrefix } from "./middleware/client.ts";
 import type { Exchange, Handler } from "./middleware/exchange.ts";
-import { isStream } from "./middleware/unread.ts";
 
 type ListenOptions = {
   readonly host: string;
@@ -17,6 +16,8 @@ type ListenOptions = {
   readonly trustedProxies: AddressSet;
   readonly handler: Handler;
   readonly log: Log;
+  /** A connection that is silent, or whose client takes nothing of an answer, for this long is closed; at most 255. */
+  readonly idleSeconds: number;
   /** Whether several processes may listen on the port; the kernel chooses between them. */
   readonly sharesPort: boolean;
 };
@@ -29,12 +30,6 @@ export type Listener = {
    */
   close(graceMs: number, onGraceOver?: () => void): Promise<void>;
 };
-
-/** A connection that is silent for this long is closed, such as slow senders and forgotten keep-alives. */
-const IDLE_SECONDS = 30;
-
-/** A client that takes nothing of a long answer for this long is cut off. */
-const READING_SECONDS = 60;
 
 /**
  * For this long before the port is closed, answers announce that their connection ends. Closing the port
@@ -58,12 +53,12 @@ export function listen(options: ListenOptions): Listener {
       port,
       reusePort: sharesPort,
       development: false,
-      idleTimeout: IDLE_SECONDS,
+      idleTimeout: options.idleSeconds,
       maxRequestBodySize: MAX_REQUEST_BYTES,
       fetch: async (request, running) => {
         const response = await options.handler(toExchange(request, running, options));
         // A connection may be silent during work, but not after it.
-        running.timeout(request, isStream(response) ? READING_SECONDS : IDLE_SECONDS);
+        running.timeout(request, options.idleSeconds);
         if (isLeaving) response.headers.set("connection", "close");
         return response;
       },

@@ -28,6 +28,8 @@ export type ServerPlace = Pick<OriginRules, "allowedHosts"> &
     readonly sharesPort: boolean;
     readonly basePath: string;
     readonly trustedProxies: AddressSet;
+    /** See `listen`. */
+    readonly idleSeconds: number;
   };
 
 /** What a server answers within the common frame. */

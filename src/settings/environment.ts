@@ -191,6 +191,9 @@ export const VARIABLES = {
   maxPerClient: setting("ARTICLE_EXTRACTOR_MAX_PER_CLIENT", integer(1, 100_000), 32).means(
     "of these, those of one client (an IPv4 address, or the first 64 bits of an IPv6 one); over it the answer is 429",
   ),
+  idleSeconds: setting("ARTICLE_EXTRACTOR_IDLE_SECONDS", integer(1, 255), 75).means(
+    "seconds until a server closes a connection that is silent; more than a reverse proxy keeps its own",
+  ),
   maxUnreadBytes: setting("ARTICLE_EXTRACTOR_UNREAD_BYTES", byteCount, 512 * 1024 * 1024).means(
     "bytes of answers that a process of a server keeps for clients that have not read them; over it the answer is 429",
   ),

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../base/failure.ts";
 import { didYouMeanAny } from "../base/nearest.ts";
-import { type DocumentEntry, type LeftOut, requireValues } from "../search/index.ts";
+import { type LeftOut, requireValues } from "../search/index.ts";
 import type { TenantDetail } from "./describe.ts";
 import { createTenantFinder, MAX_FOUND, type TenantFinder } from "./find.ts";
 import {
@@ -210,16 +210,6 @@ export class TenantRegistry implements AsyncDisposable {
       "unknown_document",
       `${owner} ${JSON.stringify(uri.slice(0, MAX_SHOWN))}; take uri from the results of a search`,
     );
-  }
-
-  /**
-   * Lists indexed documents of a tenant, in the order of their addresses.
-   * @param after the address before the first of them; null begins with the first of all
-   * @throws Failure as `search`
-   */
-  async documents(codename: string, after: string | null, count: number): Promise<readonly DocumentEntry[]> {
-    const tenant = this.#tenantOf(codename);
-    return await this.#using(tenant, () => tenant.list(after, count));
   }
 
   /** @throws Failure `unknown_tenant` */

@@ -4,7 +4,6 @@ import type { Log } from "../base/log.ts";
 import {
   type BuildCounts,
   buildIndex,
-  type DocumentEntry,
   type LeftOut,
   type SearchIndex,
   type StoredDocument,
@@ -165,11 +164,6 @@ export class Tenant implements AsyncDisposable {
   /** What the last build left out. */
   async leftOut(): Promise<readonly LeftOut[]> {
     return this.#place.refusal() === null ? await readLeftOut(this.#place.indexPath) : [];
-  }
-
-  /** See `SearchIndex.list`. */
-  list(after: string | null, count: number): readonly DocumentEntry[] {
-    return this.withIndex((index) => index.list(after, count));
   }
 
   /** Starts to watch the documents where indexes may be built; the leading process calls this. */

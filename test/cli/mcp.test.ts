@@ -275,6 +275,17 @@ describe("the stream of mcp", () => {
     expect(exitCode).toBe(0);
   });
 
+  test("may begin with a byte order mark, end its lines with CRLF, and its last line with nothing", async () => {
+    const stdin = `\ufeff${hello.trimEnd()}\r\n\r\n${message(1, "ping").trimEnd()}\r\n${message(2, "ping").trimEnd()}`;
+    const { exitCode, stdout } = await runBinary(["mcp"], { stdin, env: environment() });
+    const answers = stdout
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as { readonly id: number; readonly result?: object });
+    expect(answers).toMatchObject([0, 1, 2].map((id) => ({ id, result: {} })));
+    expect(exitCode).toBe(0);
+  });
+
   test("ends at once without a client", async () => {
     expect(await runBinary(["mcp"], { env: environment() })).toMatchObject({ exitCode: 0, stdout: "" });
   });

@@ -8,7 +8,11 @@ import { forAllTests } from "../support/for-all-tests.ts";
 
 const server = forAllTests(
   await startExtractor({
-    env: { ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS: "4", ARTICLE_EXTRACTOR_TIMEOUT: "60" },
+    env: {
+      ARTICLE_EXTRACTOR_MAX_CONCURRENT_REQUESTS: "4",
+      ARTICLE_EXTRACTOR_TIMEOUT: "60",
+      ARTICLE_EXTRACTOR_IDLE_SECONDS: "30",
+    },
   }),
 );
 const faulty = forAllTests(await startFaultySite());

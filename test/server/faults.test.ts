@@ -8,7 +8,7 @@ const bug = (): never => {
   throw new TypeError("a bug in https://ann:hunter2@harbour.example/x?token=hunter3");
 };
 const server = forAllTests(
-  openSearchServer(Object.assign(registry, { searchTogether: bug, documents: bug }), { apiKey: "hunter4" }),
+  openSearchServer(Object.assign(registry, { searchTogether: bug }), { apiKey: "hunter4" }),
 );
 
 const search = { name: "root_search", arguments: { tenant_codename: "*", query: "hunter5" } };
@@ -16,10 +16,8 @@ const search = { name: "root_search", arguments: { tenant_codename: "*", query: 
 test.each<[string, string, object, Record<string, string>]>([
   ["a call", "tools/call", search, {}],
   ["a call that only the SDK reads", "tools/call", { ...search, task: null }, {}],
-  ["a list", "resources/list", {}, {}],
   ["a call of 2026-07-28", "tools/call", { ...search, _meta: META }, { "mcp-name": "root_search" }],
   ["the same call again", "tools/call", { ...search, _meta: META }, { "mcp-name": "root_search" }],
-  ["a list of 2026-07-28", "resources/list", { _meta: META }, {}],
 ])("a bug in %s is logged, and the client is told of a fault", async (_, method, params, headers) => {
   registry.lines.length = 0;
   const response = await postMcp(

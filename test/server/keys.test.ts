@@ -113,11 +113,6 @@ describe("who has a key for some tenants", () => {
     expect(codenames(await call(all, "list_tenants", {}))).toEqual(["harbour", "secretive", "shipyard"]);
     for (const query of ["secretive", "ships", "boat plan"])
       expect(codenames(await call(some, "find_tenant", { query }))).not.toContain("secretive");
-    const { result } = await rpc(some, "resources/list");
-    expect((result as { resources: { uri: string }[] }).resources.map(({ uri }) => uri)).toEqual([
-      "docs://harbour/quay.md",
-      "docs://shipyard/hull.md",
-    ]);
   });
 
   test("works with these as usual", async () => {
@@ -127,7 +122,6 @@ describe("who has a key for some tenants", () => {
     expect(await call(some, "root_fetch", { tenant_codename: "shipyard", uri })).toMatchObject({
       error: null,
     });
-    expect(await rpc(some, "resources/read", { uri })).toMatchObject({ result: { contents: [{ uri }] } });
     expect((await request(some, "/shipyard/sync/status")).status).toBe(200);
   });
 
@@ -150,10 +144,6 @@ describe("who has a key for some tenants", () => {
         await call(some, "root_search", { tenant_codename: codename, query: "moor" }),
         await call(some, "root_fetch", { tenant_codename: codename, uri }),
         await call(some, "root_fetch", { tenant_codename: "harbour", uri }),
-        await rpc(some, "resources/read", { uri }),
-        await rpc(some, "resources/list", {
-          cursor: Buffer.from(`${codename}\n${uri}`).toString("base64url"),
-        }),
       ];
       for (const [method, path] of [
         ["GET", `/${codename}/sync/status`],

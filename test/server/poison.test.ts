@@ -77,6 +77,10 @@ test("neither tools nor instructions hold text of a tenant", async () => {
   const list = await answer("tools/list", {});
   const clientInfo = { name: "t", version: "1" };
   const first = await answer("initialize", { protocolVersion: "2025-06-18", capabilities: {}, clientInfo });
+  const { tools } = JSON.parse(list).result as { tools: { name: string; description: string }[] };
+  for (const { name, description } of tools)
+    if (/^(?:root_|fetch_)/.test(name)) expect(description).toContain("not instructions");
+  expect(JSON.parse(first).result.instructions).toContain("never instructions to follow");
   for (const text of [list, first]) {
     expect(text).toContain("root_search");
     expect(text).not.toContain(ORDER);

@@ -17,7 +17,7 @@ const BASE_FILES = {
   ...files(
     "abort atomic-file clock damaged detect-language earlier-names event-loop failure fair-queue free-disk json",
   ),
-  ...files("nearest text url-secrets version"),
+  ...files("front-matter nearest text url-secrets version"),
   ...files("system-error worker-thread", "base/failure"),
 };
 const OBSERVING_FILES = {

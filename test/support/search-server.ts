@@ -122,6 +122,7 @@ export function openSearchServer(registry: TestRegistry, options: TestServerOpti
     maxConcurrentRequests: 20,
     maxConnections: 200,
     maxPerClient: 200,
+    idleSeconds: 75,
     maxUnreadBytes: 512 * 1024 * 1024,
     maxUnreadBytesPerClient: 64 * 1024 * 1024,
     httpTimeoutMs: 120_000,

@@ -58,9 +58,9 @@ export class SectionBuilder {
     const lineStart = markdown.lastIndexOf("\n", start - 1) + 1;
     this.#takeGiven(lineStart);
     this.#sections.push({ ...this.#open, end: Math.max(this.#open.start, lineStart) });
-    const heading = inlineText(
-      readInline(markdown.slice(start, Math.min(textEnd, start + MAX_HEADING))),
-    ).trim();
+    const heading = inlineText(readInline(markdown.slice(start, Math.min(textEnd, start + MAX_HEADING))))
+      .replace(/\n\s*/g, " ")
+      .trim();
     const named = id && (forgeSlug(this.#url, heading + markdown.slice(textEnd, end)) ?? id);
     const own = this.#given ? this.#givenUntil(end) : [named, ...idsOfTags(markdown, start, textEnd)];
     const [anchor = "", ...others] = own.flatMap((one) => (one !== null && this.#take(one) ? [one] : []));

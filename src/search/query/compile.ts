@@ -6,6 +6,7 @@ import { inverseDocumentFrequency, RANKING } from "../ranking/formula.ts";
 import type { IndexReader, TermEntry, WeightedTerm } from "../types.ts";
 import { deriveTerms, type SynonymSettings, synonymsFor, type TypedTerm } from "./derived-terms.ts";
 import type { Phrase, PhraseTerm } from "./phrases.ts";
+import { signsIn } from "./signs.ts";
 import { isQuestion, isStatement, QUESTION_WORDS, TELLING_LINE } from "./word-lists.ts";
 
 /** A query's term with the data for the second phase. */
@@ -31,6 +32,8 @@ export type CompiledQuery = {
   readonly elsewhere: readonly number[];
   /** The quoted phrases; a document must contain all of them. */
   readonly phrases: readonly Phrase[];
+  /** What is looked for where there is no word; see `signsIn`. */
+  readonly signs: string | null;
   /** Whether there are words beside the phrases, which may be searched for without them. */
   readonly isLoosable: boolean;
 };
@@ -72,7 +75,8 @@ export function compileQuery(
   const phrases = quoted.map(({ start, end }) => builder.phrase(query.words.slice(start, end)));
   const within = quoted.reduce((sum, { start, end }) => sum + end - start, 0);
   const isLoosable = quoted.length > 0 && within < query.words.length;
-  return { ...builder.finish(query.words.length, phrases), isLoosable };
+  const signs = query.words.length === 0 ? signsIn(text) : null;
+  return { ...builder.finish(query.words.length, phrases), isLoosable, signs };
 }
 
 /** Whether quotes are part of a message or of code, and not set around a phrase by a person. */
@@ -240,7 +244,7 @@ class QueryBuilder {
     return { text, words: chosen.map(({ at }) => words[at]!), telling, phrases: [] };
   }
 
-  finish(wordCount: number, phrases: readonly Phrase[]): Omit<CompiledQuery, "isLoosable"> {
+  finish(wordCount: number, phrases: readonly Phrase[]): Omit<CompiledQuery, "isLoosable" | "signs"> {
     if (!this.#options.wordMatch) this.#derive();
     const leaves = [...this.#typed.values()].filter(({ isLeaf }) => isLeaf);
     return {

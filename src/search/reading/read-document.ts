@@ -7,6 +7,7 @@ import { scanLines } from "../document/lines.ts";
 import type { DocumentAnchor, SourceDocument } from "../types.ts";
 import { readApi } from "./api.ts";
 import { asciidocToMarkdown } from "./asciidoc.ts";
+import { withoutGeneratorMarks } from "./generator-marks.ts";
 import { withoutHiddenMarkup } from "./hidden-markup.ts";
 import type { TextKind } from "./kinds.ts";
 import { manToMarkdown } from "./man.ts";
@@ -41,7 +42,12 @@ export function* readDocuments(document: UnreadDocument): Generator<SourceDocume
   else if (document.kind === "api")
     for (const part of readApi(document.text, document.url))
       yield { ...withVisibleCharacters(part), ...anchorsOfSource(document) };
-  else yield { ...readFile(document), ...anchorsOfSource(document) };
+  // A lone CR ends a line in CommonMark, too; one sign for another moves no anchor.
+  else
+    yield {
+      ...readFile({ ...document, text: document.text.replace(/\r(?!\n)/g, "\n") }),
+      ...anchorsOfSource(document),
+    };
 }
 
 const SHOWN_AS_SOURCE: ReadonlySet<TextKind> = new Set(["api", "plain", "notebook", "man"]);
@@ -83,8 +89,10 @@ function readMarkdown({ url, path, text, kind, mayNameItself }: DocumentFile): S
   const frontMatter = parseFrontMatter(text);
   const { url: written, title, lang, language = lang, date } = frontMatter?.fields ?? {};
   const body = frontMatter?.body ?? text;
-  const markdown = kind === "mdx" ? mdxToMarkdown(linesOf(body)) : body;
   const anchors = frontMatter && kind === "markdown" ? anchorsInText(frontMatter) : null;
+  const source = kind === "mdx" ? mdxToMarkdown(linesOf(body)) : body;
+  // A page from the web has what its generator made of the marks; others are text of the page.
+  const markdown = anchors ? source : withoutGeneratorMarks(source);
   const named = mayNameItself && typeof written === "string" ? parseDocumentUrl(written) : null;
   return {
     url: named ?? url,
@@ -108,7 +116,8 @@ function firstHeading(markdown: string, mostLevel: number): string | null {
   const start = markdown.slice(0, HEADING_WITHIN);
   let found: string | null = null;
   scanLines(start, (kind, from, to, level) => {
-    if (kind === "heading" && level <= mostLevel) found ??= inlineText(readInline(start.slice(from, to)));
+    if (kind === "heading" && level <= mostLevel)
+      found ??= inlineText(readInline(start.slice(from, to).replace(/\n\s*/g, " ")));
   });
   return found;
 }

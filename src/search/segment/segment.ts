@@ -228,12 +228,6 @@ export class Segment implements IndexReader, Disposable {
     return this.#urls.seek(url) ? this.#urls.ordinal : -1;
   }
 
-  /** The number of the first document whose address comes after this one in code unit order. */
-  firstDocumentAfter(url: string): number {
-    if (this.#urls.seek(url)) return this.#urls.ordinal + 1;
-    return this.#urls.isAtEntry ? this.#urls.ordinal : this.documentCount;
-  }
-
   /** The hash of the document's source, as two halves of 32 bits. */
   contentHash(document: number): readonly [low: number, high: number] {
     const { bytes } = this.#file;

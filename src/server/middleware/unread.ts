@@ -35,8 +35,6 @@ export function streamAnswer(
   return response;
 }
 
-export const isStream = (response: Response): boolean => streams.has(response);
-
 /**
  * Counts the bytes of an answer until the client has taken the last one, and answers 429 where there is no room for
  * it. A client that has read all else may have one answer of any length. This layer has to be outside any limit of
@@ -82,12 +80,7 @@ export function limitUnread(
     };
     // A client that leaves before it has read anything never closes the stream.
     onAbort(exchange.signal(), end);
-    const response = new Response(
-      streamOf(cut(bytes ? [bytes] : (answer.body ?? [])), { onEnd: end }),
-      answer,
-    );
-    streams.set(response, amount);
-    return response;
+    return new Response(streamOf(cut(bytes ? [bytes] : (answer.body ?? [])), { onEnd: end }), answer);
   };
 }
 

@@ -47,6 +47,7 @@ function serve(handler: Handler, options: Options = {}): string {
     handler: inLayers([observe(metrics, ["/health"]), ...layers], handler),
     log,
     sharesPort: false,
+    idleSeconds: 75,
   });
   listeners.push(listener);
   return `http://127.0.0.1:${listener.port}`;

@@ -3,6 +3,7 @@ import { mkdtempSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { within } from "../../../src/base/abort.ts";
 import { converse } from "../../support/converse.ts";
 import { startExtractor, submitJob, untilJob } from "../../support/extractor-server.ts";
 import { startFaultySite } from "../../support/faulty-site.ts";
@@ -38,6 +39,16 @@ function breakOff(url: string): Promise<void> {
     socket.on("close", () => resolve());
   });
 }
+
+test("a silent connection is closed after the seconds that are set", async () => {
+  await using hasty = await startExtractor({ env: { ARTICLE_EXTRACTOR_IDLE_SECONDS: "1" } });
+  const answer = await within(
+    10_000,
+    converse(hasty.url, "GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n"),
+    () => "still open",
+  );
+  expect(answer).toStartWith("HTTP/1.1 200");
+}, 15_000);
 
 describe("a client that leaves", () => {
   test("takes its request along: the target sees it go, and its place is free", async () => {

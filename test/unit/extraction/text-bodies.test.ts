@@ -51,6 +51,9 @@ describe("a Markdown body", () => {
       "---\n---\n",
       "\ufeff---\nkey: v\n---\n\n",
       '---\r\n"key": v\r\n---\r\n',
+      '---\r"key": v\r---\r',
+      '\ufeff+++\ntitle = "X"\n+++\n',
+      '{\r\n  "title": "X"\r\n}\r\n',
     ]) {
       expect((await markdown(`${front}# The mill\n\nTurns.`)).markdown).toBe("Turns.");
     }

@@ -59,6 +59,14 @@ describe("parseFrontMatter", () => {
     ["Windows line ends", "---\r\na: 1\r\n---\r\nbody"],
     ["blanks after the marks", "--- \na: 1\n---\t\nbody"],
     ["a line that only begins like the mark", "---\na: 1\n---x: 2\n---\nbody"],
+    ["a block of YAML that dots end", "---\na: 1\n...\nbody"],
+    ["line ends of old Macs", "---\ra: 1\rb: 2\r---\rbody"],
+    ["TOML", "+++\na = 1\n[b]\nc = 2\n+++\nbody"],
+    ["TOML with a byte order mark and Windows line ends", "\ufeff+++\r\na = 1\r\nb = 2\r\n+++\r\nbody"],
+    ["TOML with line ends of old Macs", "+++\ra = 1\rb = 2\r+++\rbody"],
+    ["JSON", '{\n  "a": 1,\n  "b": { "c": "}" }\n}\nbody'],
+    ["JSON with a byte order mark and Windows line ends", '\ufeff{\r\n  "a": 1\r\n}\r\nbody'],
+    ["JSON on one line", '{"a": 1} \nbody'],
   ])("takes %s", (_, text) => {
     expect(parseFrontMatter(text)).toMatchObject({ fields: { a: 1 }, body: "body" });
   });
@@ -77,6 +85,12 @@ describe("parseFrontMatter", () => {
     ["it is empty", "---\n---\nbody"],
     ["it is broken", "---\na: [1\n---\nbody"],
     ["it holds an alias", "---\na: &x [1]\nb: *x\n---\nbody"],
+    ["TOML is not closed", "+++\na = 1\nbody"],
+    ["TOML is broken", "+++\nJust words.\n+++\nbody"],
+    ["JSON has no text below it", '{"a": 1}\n\n'],
+    ["JSON has text beside it", '{"a": 1} body\nmore'],
+    ["JSON is broken", '{"a": 1,}\nbody'],
+    ["braces hold something else", "{#id}\nbody"],
     ["it is over 32 768 characters", `---\na: "${"x".repeat(32_768)}"\n---\nbody`],
   ])("is null when %s", (_, text) => {
     expect(parseFrontMatter(text)).toBeNull();
@@ -84,6 +98,7 @@ describe("parseFrontMatter", () => {
 
   test("keeps dates as the strings that were written", () => {
     expect(fieldsOf("date: 2026-11-05")).toEqual({ date: "2026-11-05" });
+    expect(parseFrontMatter("+++\ndate = 2026-11-05\n+++\n")?.fields).toEqual({ date: "2026-11-05" });
   });
 
   test("takes the last of two equal keys", () => {
@@ -122,6 +137,11 @@ describe("parseFrontMatter", () => {
     for (const part of parts) {
       const text = `---\na: ${part.repeat(32_000 / part.length)}\n---\nbody`;
       expect(parseFrontMatter(text)?.body ?? "body").toBe("body");
+      const toml = `+++\na = ${part.repeat(32_000 / part.length)}\n+++\nbody`;
+      expect(parseFrontMatter(toml)?.body ?? "body").toBe("body");
+      expect(parseFrontMatter(`{"a": ${part.repeat(32_000 / part.length)}}\nbody`)?.body ?? "body").toBe(
+        "body",
+      );
     }
   });
 

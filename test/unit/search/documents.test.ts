@@ -76,6 +76,13 @@ test("sections have their ranges, levels and anchors", () => {
   expect(document.sections.map(({ start, end }) => markdown.slice(start, end)).join("")).toBe(markdown);
 });
 
+test("a heading of two lines is one line, and a preformatted text has no headings", () => {
+  const markdown =
+    "Two\nlines\n---\n\n<pre>\n## In pre\n\n# Nor this\n</pre>\n\n## After\n\n<pre>x</pre>\n\n## Last";
+  const { document } = analyse(markdown);
+  expect(document.sections.slice(1).map(({ heading }) => heading)).toEqual(["Two lines", "After", "Last"]);
+});
+
 test("long sections have several passages, and none crosses a heading", () => {
   const prose = "Water runs over the stones below the old wheel. ".repeat(60);
   const { document } = analyse(`# One\n\n${prose}\n\n# Two\n\n${prose}\n\n${"Short line.\n\n".repeat(200)}`);

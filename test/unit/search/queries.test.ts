@@ -1,9 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { wordsIn } from "../../../src/base/text.ts";
+import { NO_FILTER } from "../../../src/search/attributes.ts";
 import { parseQuery } from "../../../src/search/query/compile.ts";
+import { countIn } from "../../../src/search/searcher.ts";
+import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
 import { docsUrl } from "../../../src/urls/index.ts";
 import { forAllTests } from "../../support/for-all-tests.ts";
-import { rankIn, searchIn } from "../../support/search/searching.ts";
+import { OPTIONS, rankIn, searchIn } from "../../support/search/searching.ts";
 import { openFixture } from "../../support/search/segment-fixture.ts";
 
 const PAGES: Readonly<Record<string, readonly [title: string, markdown: string]>> = {
@@ -18,6 +21,10 @@ const PAGES: Readonly<Record<string, readonly [title: string, markdown: string]>
   wheel: ["水車", "水車の設定を変更する。"],
   how: ["Questions", "How to do it, and why it is what it is."],
   configuration: ["Configuration", "The configuration of weirs."],
+  arrows: ["Functions", "## The fat arrow `=>`\n\nIt returns.\n\n```\nkey => value\n```"],
+  chains: ["Chains", "Read `boat?.mast` where there may be none; wait... is it `a ?? b`?"],
+  strict: ["Equality", "Unequal is `a !== b`. 🚀\n\n## 🚀 Start"],
+  uses: ["Uses", "Call `ropes.map((rope) => rope.length)`."],
 };
 
 const index = forAllTests(
@@ -32,6 +39,36 @@ const index = forAllTests(
 
 const find = (query: string, wordMatch = false): string[] =>
   rankIn(index.segment, query, { options: { wordMatch } }).map(({ url }) => url.replace("docs://site/", ""));
+
+describe("a query of signs", () => {
+  test.each([
+    ["=>", ["arrows", "uses"]],
+    ["`=>`", ["arrows", "uses"]],
+    ["?.", ["chains"]],
+    ["??", ["chains"]],
+    ["!==", ["strict"]],
+    ["🚀", ["strict"]],
+    // Part of another operator, in prose alone, nowhere, and a sign that stands everywhere.
+    ["!=", []],
+    ["...", []],
+    [":=", []],
+    [".", []],
+  ])("finds %s in headings and code", (query, found) => {
+    expect(find(query)).toEqual(found);
+  });
+
+  test("shows the section with them, and is counted", () => {
+    expect(searchIn(index.segment, "=>")[0]).toMatchObject({ headings: ["The fat arrow =>"] });
+    const parts = { reader: index.segment, settings: DEFAULT_SEARCH };
+    expect(countIn(parts, "=>", OPTIONS, null).total).toBe(2);
+  });
+
+  test("meets filters", () => {
+    const filter = { ...NO_FILTER, path: ["uses"] };
+    const hits = searchIn(index.segment, "=>", { options: { filter } });
+    expect(hits.map(({ url }) => String(url))).toEqual(["docs://site/uses"]);
+  });
+});
 
 describe("a query", () => {
   test.each([

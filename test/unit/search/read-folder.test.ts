@@ -53,6 +53,19 @@ describe("the documents of a folder", () => {
     expect(skipped).toEqual(["a/node_modules/: excluded"]);
   });
 
+  test("are named by front matter in TOML and JSON, and lines may end as on old Macs", async () => {
+    using directory = temporaryDirectory();
+    writeFileSync(join(directory.path, "a.md"), '+++\ntitle = "A"\ndate = 2026-11-05\n+++\ntext');
+    writeFileSync(join(directory.path, "b.md"), '{\n  "title": "B"\n}\ntext');
+    writeFileSync(join(directory.path, "c.md"), "---\rtitle: C\r---\r# One\r\rtext");
+    const { documents } = await read(directory.path);
+    expect(documents).toMatchObject([
+      { title: "A", markdown: "text", declared: { date: "2026-11-05" } },
+      { title: "B", markdown: "text" },
+      { title: "C", markdown: "# One\n\ntext" },
+    ]);
+  });
+
   test("lose their front matter, but nothing that only looks like front matter", async () => {
     using directory = temporaryDirectory();
     const second = "---\nkept: yes\n---\ntext";

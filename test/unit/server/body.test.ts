@@ -50,6 +50,7 @@ function serve(
     handler: inLayers([observe(createMetrics([]), []), ...layers], handler),
     log: silentLog,
     sharesPort: false,
+    idleSeconds: 75,
   });
   listeners.push(listener);
   return listener.port;

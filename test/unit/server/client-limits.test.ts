@@ -46,6 +46,7 @@ function serve(layers: readonly Layer[]): Gated {
     }),
     log: silentLog,
     sharesPort: false,
+    idleSeconds: 75,
   });
   listeners.push(listener);
   return {

@@ -31,6 +31,7 @@ function serve(
     handler: inLayers([observe(createMetrics([]), []), limitUnread(limits, ["/health"])], handler),
     log: silentLog,
     sharesPort: false,
+    idleSeconds: 75,
   });
   listeners.push(listener);
   return listener.port;

@@ -12,6 +12,7 @@ describe("settings", () => {
     databaseSchema: "article_extractor",
     maxConcurrentRequests: 64,
     maxPerClient: 32,
+    idleSeconds: 75,
     searchMaxPerClient: 100,
     allowCallerProxy: false,
     maxQueuedJobs: 100,

@@ -29,13 +29,13 @@ import type { Notices } from "../../terminal/notices.ts";
 
 /** Reads which proxies the servers are behind, and how much clients may leave unread. */
 export function readFrameSettings(settings: Settings) {
-  const { trustedProxies, maxUnreadBytes, maxUnreadBytesPerClient } = settings;
+  const { trustedProxies, idleSeconds, maxUnreadBytes, maxUnreadBytesPerClient } = settings;
   const basePath = normalBasePath(settings.basePath ?? "");
   if (basePath === null)
     throw new Failure("invalid_settings", "ARTICLE_EXTRACTOR_BASE_PATH must be a path such as /reader");
   try {
     const trusted = parseAddressSet(trustedProxies ?? "");
-    return { basePath, trustedProxies: trusted, maxUnreadBytes, maxUnreadBytesPerClient };
+    return { basePath, trustedProxies: trusted, idleSeconds, maxUnreadBytes, maxUnreadBytesPerClient };
   } catch (cause) {
     if (!(cause instanceof Failure)) throw cause;
     throw new Failure("invalid_settings", `ARTICLE_EXTRACTOR_TRUSTED_PROXIES: ${cause.message}`, { cause });

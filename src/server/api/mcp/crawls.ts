@@ -40,7 +40,7 @@ const WAIT_SECONDS = { min: 0, max: 50, fallback: 0 };
 const CRAWL_SITE: ToolDefinition<CrawlToolParts> = {
   name: "crawl_site",
   description:
-    "Start storing the pages of a site as Markdown files, from url along its links. Returns at once; see crawl_status.",
+    "Store pages of a site as Markdown files, from url along its links. Returns at once; see crawl_status.",
   annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false },
   inputSchema: objectOf(
     {
@@ -59,7 +59,7 @@ const CRAWL_SITE: ToolDefinition<CrawlToolParts> = {
 const CRAWL_STATUS: ToolDefinition<CrawlToolParts> = {
   name: "crawl_status",
   description:
-    "How far a crawl is; after its end its pages with their files, 50 at a time. wait: seconds to wait for the end.",
+    "How far a crawl is; at its end its pages with their files, 50 at a time. wait: seconds for its end.",
   inputSchema: objectOf({ job_id: TEXT, wait: wholeIn(WAIT_SECONDS), offset: wholeIn(OFFSET) }, ["job_id"]),
   result: {
     job_id: TEXT,

@@ -1,13 +1,9 @@
-import { Failure } from "../../../base/failure.ts";
 import { isRecord } from "../../../base/json.ts";
 import { traced } from "../../../base/tracing.ts";
 import { logFault } from "../../middleware/problem.ts";
 import { RPC, type RpcId } from "./messages.ts";
 import type { McpOptions } from "./offer.ts";
 import type { RawArguments, Tool, ToolCall, ToolResult } from "./tool.ts";
-
-/** The code of `resources/read` in revisions with `initialize`; the SDK writes the later one for the others. */
-const RESOURCE_NOT_FOUND = -32002;
 
 /** Revisions with `initialize`, and the one without. */
 export type Revision = "legacy" | "modern";
@@ -31,12 +27,8 @@ type McpMessage = { readonly method: string; readonly params?: unknown; readonly
 type Params = Readonly<Record<string, unknown>>;
 type Method = (options: McpOptions, params: Params, call: ToolCall) => object | Promise<object>;
 
-/** The capabilities that a client is told of: only what there is. */
-export const capabilitiesOf = ({ resources, prompts = [] }: McpOptions) => ({
-  tools: {},
-  ...(resources && { resources: {} }),
-  ...(prompts.length > 0 && { prompts: {} }),
-});
+/** The capabilities that a client is told of: there are tools, and neither resources nor prompts. */
+export const CAPABILITIES = { tools: {} } as const;
 
 /**
  * Answers a method other than those of the connection itself, which the SDKs answer.
@@ -50,7 +42,7 @@ export async function answerMethod(
   const { revision } = request;
   const params = request.params ?? {};
   const method = METHODS[request.method];
-  if (!method || !isAnswered(request.method, { ...options, revision }))
+  if (!method || !isAnswered(request.method, revision))
     throw new RpcError(RPC.methodNotFound, "Method not found");
   if (!isRecord(params)) throw invalidParams("params must be an object");
   try {
@@ -64,28 +56,16 @@ export async function answerMethod(
 }
 
 /** Whether there is a method. In revisions without `initialize` it must also be advertised. */
-export const isAnswered = (
-  method: string,
-  { revision, ...options }: McpOptions & { readonly revision: Revision },
-): boolean =>
-  Object.hasOwn(METHODS, method) &&
-  (revision === "legacy" || Object.hasOwn(capabilitiesOf(options), method.slice(0, method.indexOf("/"))));
+export const isAnswered = (method: string, revision: Revision): boolean =>
+  Object.hasOwn(METHODS, method) && (revision === "legacy" || method.startsWith("tools/"));
 
-/** How long clients may keep a result, in ms. The others are as the program has them, for as long as it runs. */
-const CHANGING_MS = 60_000;
+/** How long clients may keep the list of tools, in ms: the program has the same for as long as it runs. */
 const FIXED_MS = 3_600_000;
 
 /** What clients may keep; not for others, because keys may see different tenants. */
 const cacheHints = (method: string): object =>
-  method === "tools/call" || method === "prompts/get"
-    ? {}
-    : {
-        ttlMs: method === "resources/list" || method === "resources/read" ? CHANGING_MS : FIXED_MS,
-        cacheScope: "private",
-      };
+  method === "tools/call" ? {} : { ttlMs: FIXED_MS, cacheScope: "private" };
 
-// Some clients of older revisions ask for resources and prompts whatever is declared, and take an error for a
-// broken server.
 const METHODS: Readonly<Record<string, Method>> = {
   "tools/list": ({ tools }, params) => {
     requireNoCursor(params);
@@ -95,61 +75,25 @@ const METHODS: Readonly<Record<string, Method>> = {
     const name = requiredString(params, "name");
     const raw = params.arguments ?? {};
     if (!isRecord(raw)) throw invalidParams("arguments must be an object");
-    return toContent(await callObserved(named("tool", name, options.tools), raw, call, options.onCall));
+    return toContent(await callObserved(toolNamed(name, options.tools), raw, call, options.onCall));
   },
-  "resources/list": async ({ resources }, { cursor }) => {
-    if (cursor !== undefined && typeof cursor !== "string") throw invalidCursor();
-    const page = (await resources?.list(cursor)) ?? (cursor === undefined ? { resources: [] } : null);
-    if (page === null) throw invalidCursor();
-    return page;
-  },
-  "resources/templates/list": ({ resources }, params) => {
-    requireNoCursor(params);
-    return { resourceTemplates: resources?.templates ?? [] };
-  },
-  "resources/read": async ({ resources }, params) => {
-    const uri = requiredString(params, "uri");
-    try {
-      if (resources)
-        return { contents: [{ uri, mimeType: "text/markdown", ...(await resources.read(uri)) }] };
-    } catch (error) {
-      if (!(error instanceof Failure)) throw error;
-      throw new RpcError(RESOURCE_NOT_FOUND, error.message, { uri });
-    }
-    throw new RpcError(RESOURCE_NOT_FOUND, "there are no resources", { uri });
-  },
-  "prompts/list": ({ prompts = [] }, params) => {
-    requireNoCursor(params);
-    return { prompts: prompts.map(({ write: _, ...rest }) => rest) };
-  },
-  "prompts/get": getPrompt,
+  // Some clients of older revisions ask for these whatever is declared, and take an error for a broken server.
+  "resources/list": (_, params) => emptyList("resources", params),
+  "resources/templates/list": (_, params) => emptyList("resourceTemplates", params),
+  "prompts/list": (_, params) => emptyList("prompts", params),
 };
 
-function getPrompt({ prompts = [] }: McpOptions, params: Params): object {
-  const name = requiredString(params, "name");
-  const prompt = named("prompt", name, prompts);
-  const { arguments: given = {} } = params;
-  if (!isRecord(given)) throw invalidParams("arguments must be an object");
-  const texts: Record<string, string> = {};
-  for (const { name: argument, required } of prompt.arguments) {
-    const value = given[argument] ?? "";
-    if (typeof value !== "string" || value.length > MAX_PROMPT_ARGUMENT)
-      throw invalidParams(`${argument} must be a string of at most ${MAX_PROMPT_ARGUMENT} characters`);
-    if (required && value.trim() === "") throw invalidParams(`${argument} is required`);
-    texts[argument] = value.trim();
-  }
-  const content = { type: "text", text: prompt.write(texts) };
-  return { description: prompt.description, messages: [{ role: "user", content }] };
+function emptyList(name: string, params: Params): object {
+  requireNoCursor(params);
+  return { [name]: [] };
 }
 
-const MAX_PROMPT_ARGUMENT = 10_000;
-
 /** @throws RpcError that names what there is */
-function named<T extends { readonly name: string }>(kind: string, name: string, all: readonly T[]): T {
+function toolNamed(name: string, all: readonly Tool[]): Tool {
   const found = all.find((one) => one.name === name);
   if (found) return found;
   const known = all.length === 0 ? "there are none" : `there are ${all.map((one) => one.name).join(", ")}`;
-  throw invalidParams(`Unknown ${kind}: ${name.slice(0, 100)}; ${known}`);
+  throw invalidParams(`Unknown tool: ${name.slice(0, 100)}; ${known}`);
 }
 
 /** Calls a tool, and reports the call. */
@@ -187,9 +131,7 @@ function requiredString(params: Params, name: string): string {
 
 /** Refuses a cursor where all fits on one page, so that none was ever given. */
 function requireNoCursor({ cursor }: Params): void {
-  if (cursor !== undefined && cursor !== null) throw invalidCursor();
+  if (cursor !== undefined && cursor !== null) throw invalidParams("cursor is not one of an earlier page");
 }
 
 const invalidParams = (message: string): RpcError => new RpcError(RPC.invalidParams, message);
-
-const invalidCursor = (): RpcError => invalidParams("cursor is not one of an earlier page");

@@ -1,7 +1,7 @@
 import { createMcpHandler, Server, type Transport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 
-import { answerMethod, capabilitiesOf, isAnswered, type Revision } from "./methods.ts";
+import { answerMethod, CAPABILITIES, isAnswered, type Revision } from "./methods.ts";
 import type { McpOptions, McpRequest } from "./offer.ts";
 import type { ToolCall } from "./tool.ts";
 
@@ -30,7 +30,7 @@ export function createModernEndpoint(
   );
   return async ({ request, call }, message) => {
     const { method } = message as { readonly method?: unknown }; // it is a message, which is an object
-    const isUnknown = typeof method === "string" && !isAnswered(method, { ...options, revision: "modern" });
+    const isUnknown = typeof method === "string" && !isAnswered(method, "modern");
     underWay.set(request, { call, isUnknown });
     return await handler.fetch(request, { parsedBody: message });
   };
@@ -50,7 +50,7 @@ function createServer(
   { revision, callOf }: { readonly revision: Revision; readonly callOf: (signal: AbortSignal) => ToolCall },
 ): Server {
   const { name, version, instructions } = options;
-  const server = new Server({ name, version }, { capabilities: capabilitiesOf(options), instructions });
+  const server = new Server({ name, version }, { capabilities: CAPABILITIES, instructions });
   server.fallbackRequestHandler = (request, { mcpReq }) =>
     answerMethod(options, { ...request, revision }, callOf(mcpReq.signal));
   return server;

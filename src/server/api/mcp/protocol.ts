@@ -1,7 +1,7 @@
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { batchProblem, isModern, NO_JSON, readMessage, withoutNullParams } from "./messages.ts";
-import { answerMethod, capabilitiesOf } from "./methods.ts";
+import { answerMethod, CAPABILITIES } from "./methods.ts";
 import type { McpOptions, McpRequest } from "./offer.ts";
 
 /**
@@ -84,10 +84,9 @@ async function answerLegacy(
   options: McpOptions,
 ): Promise<Response> {
   const { name, version, instructions } = options;
-  const capabilities = capabilitiesOf(options);
   const server = new Server(
     { name, version },
-    { capabilities, instructions, jsonSchemaValidator: NO_VALIDATION },
+    { capabilities: CAPABILITIES, instructions, jsonSchemaValidator: NO_VALIDATION },
   );
   server.fallbackRequestHandler = (asked) => answerMethod(options, { ...asked, revision: "legacy" }, call);
   const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });

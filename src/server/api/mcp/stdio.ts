@@ -43,6 +43,8 @@ export async function serveMcpStdio(
   });
   process.stdin.on("data", lines);
   process.stdin.once("end", () => {
+    // The last line may end with the stream.
+    lines(Buffer.of(NEWLINE));
     // The timer must not keep the program from ending.
     setTimeout(ended.resolve, GRACE_MS).unref();
     void connection.idle().then(ended.resolve);
@@ -76,10 +78,11 @@ export function createLines(
     let start = 0;
     for (let end = piece.indexOf(NEWLINE); end >= 0; end = piece.indexOf(NEWLINE, start)) {
       add(piece.subarray(start, end));
-      const [line, isTooLong] = [Buffer.concat(pieces).toString(), length > maxBytes];
+      // A byte order mark is trimmed as well.
+      const [line, isTooLong] = [Buffer.concat(pieces).toString().trim(), length > maxBytes];
       [pieces, length, start] = [[], 0, end + 1];
       if (isTooLong) onTooLong();
-      else if (line.trim() !== "") onLine(line);
+      else if (line !== "") onLine(line);
     }
     add(piece.subarray(start));
   };
