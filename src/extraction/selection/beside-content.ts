@@ -23,7 +23,7 @@ const MOST_OF_TEXT = 0.5;
 /** Stories without a label above them have no more of the text. */
 const MOST_OF_STORIES = 0.3;
 const MAX_LEVELS = 12;
-/** So many boxes before one are compared with it. */
+/** So many boxes around one are compared with it. */
 const NEIGHBOURS = 4;
 /** The most links and words of a row that leads to the pages around this one. */
 const PAGER_LINKS = 3;
@@ -255,10 +255,20 @@ class Sides {
     const outer = parent[element]!;
     if (outer < 0) return true;
     if (CELLS.has(tag[element]!) || PARTS.has(tag[element]!)) return !this.#isColumn(element);
+    // A list of definitions tells facts: its terms are no links, as the entries of a menu are.
+    if (tag[element] === Tag.dl && this.#labels[element]! > 0) return true;
     if (AUTHORS_TAGS.has(tag[element]!))
       return this.#holdsText[outer] === 1 || (ITEMS.has(tag[outer]!) && this.#isAuthors(outer));
     if (this.#isAuthorsName[classId[element]!] || this.#isSection(element)) return true;
+    if (this.#isWrappedList(element)) return this.#holdsText[outer] === 1;
     return classId[element] !== 0 && this.#isLikeText(element);
+  }
+
+  /** Tells whether a box without a name holds a list and nothing else, as some generators write them. */
+  #isWrappedList(element: number): boolean {
+    const { tag, classId, idId, elementEnd } = this.#tree.model;
+    const isUnnamed = classId[element] === 0 && idId[element] === 0;
+    return isUnnamed && LISTS.has(tag[element + 1]!) && elementEnd[element + 1] === elementEnd[element];
   }
 
   /** Tells whether a box starts with a heading that links lead to, as generators write those of the text. */

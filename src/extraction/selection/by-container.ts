@@ -17,6 +17,9 @@ const SURELY_ARTICLE = 0.85;
 const DOUBTFUL_IN_ARTICLES = 0.18;
 /** When fewer words are chosen, they only introduce the rest of the page, such as the list of an index. */
 const FEW_WORDS = 50;
+/** The fewest chosen paragraphs that tell how an author writes them. */
+const FEWEST_STYLED = 3;
+const LEAST_OF_STYLED = 0.25;
 export const REMARK_CLASS =
   /(?:^|\s)(?:admonition|alert|tsd-alert-title|note|tip|important|warning|caution|danger|hint|attention|deprecated)(?:\s|$)/;
 /** Paragraphs of links point to other pages, unless the page is documentation. */
@@ -55,17 +58,39 @@ export function addFromContainer(draft: Draft): void {
     keepsNearlyAll &&
     (p[index]! >= LEAST_OF_DOCUMENTATION ||
       (p[index]! >= LEAST_OF_LIKE_PLACES && places.has(placeOf(tree, index))));
+  const isPlain = plainnessOf(draft);
   // The loop starts at the end, so that a heading knows whether its section stays.
   for (let index = candidates.length - 1, next = -1; index >= 0; index--) {
     const element = model.blocks.element[candidates[index]!]!;
     const isShown = (model.blocks.flags[candidates[index]!]! & NOT_SHOWN) === 0;
     if (region?.isInside[element] !== 1 || !isShown) continue;
-    const isByAuthor =
-      region?.isPlain[element] === 1 && p[index]! >= leastOfAuthors && isAuthored(tree, isKept, index, next);
+    const isByAuthor = isPlain(index) && p[index]! >= leastOfAuthors && isAuthored(tree, isKept, index, next);
     const isCode = p[index]! >= SURELY_NOT_CONTENT && isCodeBlock(tree, candidates[index]!);
     if (isByAuthor || isDocumented(index) || isCode) isKept[candidates[index]!] = 1;
     next = index;
   }
+}
+
+/**
+ * Tells of a candidate whether it is in the author's own markup. Where his paragraphs have classes, as those of word
+ * processors do, a class says nothing about another paragraph.
+ */
+function plainnessOf({ tree, p, region, isKept }: Draft): (index: number) => boolean {
+  const { model, candidates } = tree;
+  const elementOf = (index: number): number => model.blocks.element[candidates[index]!]!;
+  const isParagraph = (index: number): boolean => model.tag[elementOf(index)] === Tag.p;
+  const all = [...candidates.keys()].filter(
+    (index) => isKept[candidates[index]!] === 1 && isParagraph(index),
+  );
+  const named = all.filter((index) => model.classId[elementOf(index)] !== 0);
+  const isStyled = all.length >= FEWEST_STYLED && 2 * named.length > all.length;
+  const mayBeStyled = (index: number): boolean =>
+    isParagraph(index) &&
+    p[index]! >= LEAST_OF_STYLED &&
+    statOf(model, candidates[index]!, TextStat.linkChars) === 0;
+  return (index) =>
+    region?.isPlain[elementOf(index)] === 1 ||
+    (isStyled && mayBeStyled(index) && region?.isPlain[model.parent[elementOf(index)]!] === 1);
 }
 
 const isAuthored = (tree: PageTree, isKept: Uint8Array, index: number, next: number): boolean =>

@@ -1,10 +1,19 @@
 import { NOT_SHOWN } from "../classification/region.ts";
-import { ElementFlag, firstFrom, isInside, type PageModel, Tag } from "../page/page-model.ts";
+import {
+  ElementFlag,
+  firstFrom,
+  isInside,
+  nearestOf,
+  type PageModel,
+  Tag,
+  tagsNamed,
+} from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
 import { type Draft, keptBlocks } from "./draft.ts";
 
-/** Keeps captions and code that stand alone between two kept blocks, or beside both as their sibling. */
+/** Keeps captions and code that stand alone between two kept blocks, or beside one as their sibling. */
 export function addCaptionsAndCode({ tree: { model }, isKept, isBarred }: Draft): void {
+  addFigures(model, isKept, isBarred);
   let previous = -1;
   for (const block of keptBlocks({ isKept })) {
     if (previous < 0) previous = block - 1;
@@ -20,6 +29,63 @@ export function addCaptionsAndCode({ tree: { model }, isKept, isBarred }: Draft)
     }
     previous = block;
   }
+}
+
+/** So many siblings on each side of a figure are looked at. */
+const NEIGHBOURS = 3;
+const FLOW = tagsNamed("p h1 h2 h3 h4 h5 h6 ul ol pre blockquote table");
+
+/** Keeps the caption of a picture, and the preview of a link, that an author set between kept paragraphs. */
+function addFigures(model: PageModel, isKept: Uint8Array, isBarred: Uint8Array): void {
+  const { blocks, tag } = model;
+  const isFlow = flowOf(model, isKept);
+  for (let block = 0; block < blocks.count; block++) {
+    const element = blocks.element[block] ?? -1;
+    const isFree = isKept[block] === 0 && isBarred[block] === 0 && (blocks.flags[block]! & NOT_SHOWN) === 0;
+    const figure = isFree ? nearestOf(model, element, MAX_LEVELS, FIGURES) : -1;
+    if (figure < 0 || !isBesideFlow(model, figure, isFlow)) continue;
+    const isOfPicture = tag[element] === Tag.figcaption && holdsPicture(model, figure);
+    if (isOfPicture ? !CREDIT.test(blocks.text[block]!) : isPreview(model, figure)) isKept[block] = 1;
+  }
+}
+
+/** Marks the paragraphs, lists and headings that hold kept blocks. */
+function flowOf(model: PageModel, isKept: Uint8Array): Uint8Array {
+  const { blocks, tag, parent, elementCount } = model;
+  const isFlow = new Uint8Array(elementCount);
+  for (const block of keptBlocks({ isKept })) {
+    let at = blocks.element[block] ?? -1;
+    for (let level = 0; at >= 0 && level < NEIGHBOURS; at = parent[at]!, level++)
+      if (FLOW.has(tag[at]!)) isFlow[at] = 1;
+  }
+  return isFlow;
+}
+
+/** Tells whether a figure has one of those beside it. */
+function isBesideFlow({ parent, elementEnd }: PageModel, figure: number, isFlow: Uint8Array): boolean {
+  const outer = parent[figure]!;
+  if (outer < 0) return false;
+  let seen = 0;
+  for (
+    let at = elementEnd[figure]!;
+    at < elementEnd[outer]! && seen < NEIGHBOURS;
+    at = elementEnd[at]!, seen++
+  )
+    if (isFlow[at] === 1) return true;
+  seen = 0;
+  for (let at = figure - 1; at > outer && seen < NEIGHBOURS; at--) {
+    if (parent[at] !== outer) continue;
+    seen++;
+    if (isFlow[at] === 1) return true;
+  }
+  return false;
+}
+
+/** Tells whether a link is all that a figure holds. What has a caption is another story of the site. */
+function isPreview({ tag, elementEnd }: PageModel, figure: number): boolean {
+  const link = figure + 1;
+  const end = elementEnd[figure]!;
+  return tag[link] === Tag.a && elementEnd[link] === end && !tag.subarray(link, end).includes(Tag.figcaption);
 }
 
 /** Tells whether a block is what stands below a picture: the caption of a figure, or the only text of a picture's box. */
@@ -39,8 +105,10 @@ function isCaption(model: PageModel, block: number): boolean {
 
 /** Longer texts beside a picture are no captions, and whose picture it is says nothing of what it shows. */
 const MAX_CAPTION = 400;
+const MAX_LEVELS = 5;
+const FIGURES = tagsNamed("figure");
 const CREDIT =
-  /^[\s([]*(?:©|(?:photos?|fotos?|photographs?|images?|bild(?:er)?|pictures?|quelle|source|credits?|фото|φωτογραφία|zdjęcie) ?(?::|by\b|©|\())/iu;
+  /^[\s([|]*(?:©|(?:photos?|fotos?|fotocredits?|photographs?|images?|bild(?:er)?|pictures?|quelle|source|credits?|фото|φωτογραφία|zdjęcie) ?(?::|by\b|©|\())/iu;
 
 function holdsPicture({ media, tag, elementEnd }: PageModel, box: number): boolean {
   const first = media[firstFrom(media, box)] ?? -1;

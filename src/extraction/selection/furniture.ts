@@ -1,5 +1,13 @@
 import type { PageTree } from "../classification/page-tree.ts";
-import { firstFrom, isInside, type PageModel, startTagOf, Tag, valueIn } from "../page/page-model.ts";
+import {
+  ElementFlag,
+  firstFrom,
+  isInside,
+  type PageModel,
+  startTagOf,
+  Tag,
+  valueIn,
+} from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
 import type { Draft } from "./draft.ts";
 
@@ -14,6 +22,8 @@ const FURNITURE_LINKS = 0.9;
 const EDIT_ADDRESS = /\bhref\s*=\s*["']?[^"'\s>]{1,300}\/(?:-\/)?_?edit\/[^"'\s>]{1,300}/i;
 const EDIT_WORDS =
   /^(?:edit|improve|suggest (?:an edit|edits|changes) (?:to|on)|view|show) (?:this |the )?(?:page|doc|document|file|source|page source|source of this page)?(?: ?source)?(?: ?on (?:github|gitlab|bitbucket|codeberg))?$/i;
+/** What references write beside the name of a function: since which version it exists, and a link to its source. */
+const SOURCE_OF_ITEM = /^(?:\[(?:source|src)\]|v?\d[\d.]{0,12}[\s·•|–−-]+(?:source|src))[\s·•|[\]–−-]*$/i;
 
 /** How pages in many languages begin a pointer to another story; nothing but the words tells it from a remark. */
 const POINTER =
@@ -26,22 +36,36 @@ const LABEL_WORDS = 5;
 const SENTENCE_WORDS = 12;
 const ADVERTISEMENT =
   /^[\s\p{P}]*(?:advertisements?|ad|advertising|sponsored(?: content)?|anzeige|werbung|publicité|publicidad|pubblicità|publicidade|advertentie|reklama|reklam|annonse?|mainos|реклама|διαφήμιση|广告|廣告|広告|광고|(?:article|story|text|content)? ?continues (?:after|below) (?:the |this )?(?:ad|advert|advertisement))[\s\p{P}]*$/iu;
+/** What a button says, or a link alone, that sells a subscription; the box around it is an offer. */
+const SUBSCRIBE =
+  /^(?:(?:start|get|begin|choose|see|view|try)\s.{0,24}\b(?:subscription|trial|plans?|offers?)|subscribe(?: now| today)?|become a (?:member|subscriber)|jetzt (?:abonnieren|testen)|(?:jetzt )?abo(?:nnement)? (?:abschließen|bestellen|testen)|(?:je )?m['’]abonne|s['’]abonner|abonnez-vous|suscr[ií]b(?:ete|irse|ase)|assine(?: já| agora)?|abbonati(?: ora| subito)?|neem een abonnement|word (?:lid|abonnee)|prenumerera|bli (?:medlem|prenumerant|abonnent)|tegn abonnement|kup (?:dostęp|subskrypcję|prenumeratę)|předplatit|tilaa(?: nyt)?|подписаться|оформить подписку|передплатити|εγγραφείτε|立即订阅|订阅|購読する|구독하기)[\s!.→›»]*$/iu;
+/** How letters end that their readers can stop. */
+const UNSUBSCRIBE =
+  /(?:^|[\s.|·(])(?:unsubscribe(?: (?:here|now|from this list))?|(?:newsletter )?(?:abmelden|abbestellen)|se désabonner|se désinscrire|darse de baja|cancelar (?:la )?(?:suscripción|inscrição|assinatura)|annulla (?:l['’])?iscrizione|disiscriviti|uitschrijven|afmelden|avregistrera|avprenumerera|avslutt abonnement|wypisz się|odhlásit|peru tilaus|отписаться|відписатися|διαγραφή|退订|取消订阅|配信停止|구독 취소)[\s.)|·]*$/iu;
+const UNSUBSCRIBE_WORDS = 60;
 /** Larger boxes with a form are a part of the page. */
 const FORM_WORDS = 60;
 const TYPED = /\btype\s*=\s*(?:"([^"]{0,20})"|'([^']{0,20})'|([^\s>"']{1,20}))/i;
 /** What a reader writes into; the fields of calculators and recipes count. */
 const WRITTEN_TYPES = new Set(["email", "text", "tel", "search"]);
 
-/** Takes the links to a page's source out of the choice. */
-export function dropEditLinks({ tree: { model, candidates }, isKept }: Draft): void {
-  for (const block of candidates) if (isKept[block] === 1 && isEditLink(model, block)) isKept[block] = 0;
+/** Takes the links to a page's source, and those that end a letter, out of the choice. */
+export function dropToolLinks({ tree: { model, candidates }, isKept }: Draft): void {
+  for (const block of candidates)
+    if (isKept[block] === 1 && (isEditLink(model, block) || isUnsubscribing(model, block))) isKept[block] = 0;
 }
+
+const isUnsubscribing = (model: PageModel, block: number): boolean =>
+  statOf(model, block, TextStat.linkChars) > 0 &&
+  statOf(model, block, TextStat.words) <= UNSUBSCRIBE_WORDS &&
+  UNSUBSCRIBE.test(model.blocks.text[block]!.slice(-60));
 
 function isEditLink(model: PageModel, block: number): boolean {
   const { text, firstText } = model.blocks;
-  if (statOf(model, block, TextStat.words) > MOST_WORDS) return false;
-  if (statOf(model, block, TextStat.linkChars) < FURNITURE_LINKS * statOf(model, block, TextStat.chars))
-    return false;
+  const linked = statOf(model, block, TextStat.linkChars);
+  if (linked === 0 || statOf(model, block, TextStat.words) > MOST_WORDS) return false;
+  if (SOURCE_OF_ITEM.test(text[block]!)) return true;
+  if (linked < FURNITURE_LINKS * statOf(model, block, TextStat.chars)) return false;
   if (EDIT_WORDS.test(text[block]!.trim())) return true;
   let link = model.textParent[firstText[block]!]!;
   while (link >= 0 && model.tag[link] !== Tag.a) link = model.parent[link]!;
@@ -93,7 +117,7 @@ function endOfPointed({ model, candidates }: PageTree, label: number): number {
 const isMostlyLinks = (model: PageModel, block: number): boolean =>
   statOf(model, block, TextStat.linkChars) >= 0.7 * statOf(model, block, TextStat.chars);
 
-/** Marks the elements in asides with links, in small forms, and in small boxes with a field for an address of mail. */
+/** Marks the elements in asides with links, in small forms, and in small boxes that ask for an address or sell. */
 function interruptingBoxes(tree: PageTree, start: number): Uint8Array {
   const { model, words, linkChars } = tree;
   const { elementCount, elementEnd, parent, tag } = model;
@@ -104,16 +128,29 @@ function interruptingBoxes(tree: PageTree, start: number): Uint8Array {
   const mark = (element: number): void => {
     if (marked[element] === 0) marked.fill(1, element, elementEnd[element]!);
   };
+  const markAround = (element: number): void => {
+    let box = element;
+    while (parent[box]! >= 0 && isSmall(parent[box]!)) box = parent[box]!;
+    mark(box);
+  };
+  for (const block of tree.candidates) {
+    const element = model.blocks.element[block]!;
+    if (element > start && isSmall(element) && isSubscribing(model, block)) markAround(element);
+  }
   for (let element = start + 1; element < elementCount; element++) {
     if (!isSmall(element)) continue;
     if (tag[element] === Tag.aside && linkChars[element]! > 0) mark(element);
     if (tag[element] === Tag.form && firstInside(model, fields, element) >= 0) mark(element);
-    if (tag[element] !== Tag.input || typeOf(model, element) !== "email") continue;
-    let box = element;
-    while (parent[box]! >= 0 && isSmall(parent[box]!)) box = parent[box]!;
-    mark(box);
+    if (tag[element] === Tag.input && typeOf(model, element) === "email") markAround(element);
   }
   return marked;
+}
+
+function isSubscribing(model: PageModel, block: number): boolean {
+  const { flags, text } = model.blocks;
+  if (statOf(model, block, TextStat.words) > LABEL_WORDS) return false;
+  const isButton = (flags[block]! & ElementFlag.button) !== 0;
+  return (isButton || isMostlyLinks(model, block)) && SUBSCRIBE.test(text[block]!.trim());
 }
 
 /** The fields that a reader writes into, ascending. */

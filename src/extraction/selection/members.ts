@@ -17,6 +17,9 @@ const SENTENCE_SHARE = 0.5;
 /** The least probability of a member with kept sentences on both sides of it, and on one side only. */
 const LEAST_BETWEEN = 0.3;
 const LEAST_AT_EDGE = 0.13;
+/** The least of a list, of links too, that a paragraph of so many words and a colon announces. */
+const LEAST_OF_ANNOUNCED = 0.1;
+const ANNOUNCING_WORDS = 3;
 /** In an equal box of at most so many words of which a part is chosen, the rest needs no more than at an edge. */
 const MAX_MEMBER_WORDS = 150;
 /** The box that also contains kept sentences is at most so far above a member, and so is the box that has equals. */
@@ -30,6 +33,9 @@ const LEAST_OF_HEADS = 0.2;
 /** Names of navigation, footers, sidebars, comments, sharing, other stories, advertising, consent, dialogs, search, forms. */
 const FRAME_GROUPS = 0b111_1111_1011 | (1 << 18) | (1 << 19);
 const FRAME_TAGS = tagsNamed("nav aside footer form dialog select");
+
+const LISTS = tagsNamed("ul ol dl");
+const FLOW = tagsNamed("p ul ol blockquote");
 
 /** A run of candidates that are not chosen, in the highest box without a chosen one. */
 type Unit = { readonly box: number; readonly first: number; readonly end: number };
@@ -155,13 +161,48 @@ class Members {
   #isMember(unit: Unit): boolean {
     const { linkChars, words } = this.#tree;
     const { box } = unit;
-    if (this.#signs[box]! > 0 || linkChars[box]! > 0) return false;
-    if (this.#sentenceWords[box]! < SENTENCE_SHARE * words[box]! || !this.#hasEquals(box)) return false;
+    if (this.#signs[box]! > 0) return false;
+    if (this.#isAnnounced(unit)) return this.#pooled(box) >= LEAST_OF_ANNOUNCED;
+    if (linkChars[box]! > 0) return false;
+    const isList = this.#isPlainList(box);
+    if (!isList && (this.#sentenceWords[box]! < SENTENCE_SHARE * words[box]! || !this.#hasEquals(box)))
+      return false;
     // What the page says in several places is a template's.
     if (this.#isRepeated(unit)) return false;
     const sides = this.#sidesWithSentences(unit);
+    if (isList) return sides > 0 && this.#pooled(box) >= LEAST_BETWEEN;
     const isBetween = sides === 2 && !this.#completesMember(box);
     return sides > 0 && this.#pooled(box) >= (isBetween ? LEAST_BETWEEN : LEAST_AT_EDGE);
+  }
+
+  /** Whether a box holds a list that a chosen paragraph beside it announces: "There are packages for:". */
+  #isAnnounced({ box, first }: Unit): boolean {
+    const { model, candidates } = this.#tree;
+    const { tag, parent, elementEnd, blocks } = model;
+    const list = LISTS.has(tag[box]!) ? box : box + 1;
+    if (!LISTS.has(tag[list]!) || elementEnd[list] !== elementEnd[box]) return false;
+    const before = first > 0 && this.#isChosen(first - 1) ? candidates[first - 1]! : -1;
+    const paragraph = before < 0 ? -1 : blocks.element[before]!;
+    return (
+      paragraph >= 0 &&
+      tag[paragraph] === Tag.p &&
+      parent[paragraph] === parent[box] &&
+      statOf(model, before, TextStat.words) >= ANNOUNCING_WORDS &&
+      /[:：]\s*$/.test(blocks.text[before]!)
+    );
+  }
+
+  /** Whether a box is a list right beside chosen paragraphs, or in one of which another part is chosen. */
+  #isPlainList(box: number): boolean {
+    const { tag, parent, elementEnd } = this.#tree.model;
+    if (!LISTS.has(tag[box]!) && tag[box] !== Tag.li) return false;
+    const list = LISTS.has(tag[box]!) ? box : parent[box]!;
+    if (list < 0 || !LISTS.has(tag[list]!)) return false;
+    if (this.#chosen[list]! > 0) return true;
+    const outer = parent[list]!;
+    for (let at = outer + 1; at < elementEnd[outer]!; at = elementEnd[at]!)
+      if (FLOW.has(tag[at]!) && this.#chosen[at]! > 0 && this.#sentenceWords[at]! > 0) return true;
+    return false;
   }
 
   /** Whether a box is in one of several equal boxes, of which another part is chosen. */

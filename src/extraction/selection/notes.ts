@@ -21,6 +21,7 @@ const MAX_LINKED = 0.6;
 const NOTES_NAME =
   /(?:^|[\s_-])(?:foot-?notes?(?:-list|-definition)?|endnotes?|reflist|references|wp-block-footnotes)(?=$|[\s_-])/i;
 const FRAGMENT = /\shref\s*=\s*["']?#([^"'\s>]{1,200})/i;
+const ANCHOR_NAME = /\sname\s*=\s*["']?([^"'\s>]{1,200})/i;
 /** The maximum number of levels between a phrase and the link around it. */
 const MAX_LEVELS = 6;
 const ANCHORS = tagsNamed("a");
@@ -147,10 +148,15 @@ class Notes {
   }
 }
 
-function elementsById({ elementCount, idId, names }: PageModel): ReadonlyMap<string, number> {
+/** Links lead to ids and, in older pages and those of word processors, to the names of other links. */
+function elementsById(model: PageModel): ReadonlyMap<string, number> {
+  const { elementCount, idId, names, tag } = model;
   const elements = new Map<string, number>();
-  for (let element = elementCount - 1; element >= 0; element--)
+  for (let element = elementCount - 1; element >= 0; element--) {
+    const name = tag[element] === Tag.a ? ANCHOR_NAME.exec(startTagOf(model, element))?.[1] : undefined;
+    if (name !== undefined) elements.set(name, element);
     if (idId[element] !== 0) elements.set(names[idId[element]!]!, element);
+  }
   return elements;
 }
 

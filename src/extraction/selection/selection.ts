@@ -14,9 +14,11 @@ import { addCode, addIntroduced, addLikely, dropTemplates } from "./by-probabili
 import { addCaptionsAndCode } from "./captions.ts";
 import { completeCards } from "./cards.ts";
 import { type Draft, type Judgement, keepOnly, keptBlocks, likelihood } from "./draft.ts";
-import { dropEditLinks, dropInterruptions } from "./furniture.ts";
+import { completeEntries } from "./entries.ts";
+import { dropInterruptions, dropToolLinks } from "./furniture.ts";
 import { completeMembers } from "./members.ts";
 import { addNotes } from "./notes.ts";
+import { completeProduct } from "./products.ts";
 import { dropRepeats, dropShortForms } from "./repeats.ts";
 import { addShortPage } from "./short-page.ts";
 import { takeOutTitle } from "./title.ts";
@@ -36,7 +38,7 @@ type Step = {
   readonly run: (draft: Draft) => void;
 };
 
-/** 1–15: what the trees say, corrected by what a reader sees. Metadata and the confidence go by what these steps keep. */
+/** 1–17: what the trees say, corrected by what a reader sees. Metadata and the confidence go by what these steps keep. */
 export const JUDGING: Step[] = [
   // 1–5: what is likely by itself, and what that is a part of; spare parts are none.
   { name: "likely", reason: "likely", run: addLikely },
@@ -53,31 +55,44 @@ export const JUDGING: Step[] = [
     run: addFromContainer,
   },
   // 8–10: what is none of the author's.
-  { name: "edit links", reason: "tool", run: dropEditLinks },
+  { name: "tool links", reason: "tool", run: dropToolLinks },
   { name: "interruptions", reason: "tool", when: (draft) => !isUsed(draft), run: dropInterruptions },
   { name: "beside", reason: "tool", when: (draft) => !isList(draft), run: dropBeside },
-  // 11–12: what shares the fate of what is kept.
+  // 11–14: what shares the fate of what is kept.
   {
     name: "members",
     reason: "context",
     when: (draft) => addsContext(draft) && hasContainer(draft) && !sells(draft),
     run: completeMembers,
   },
+  {
+    name: "product",
+    reason: "context",
+    when: (draft) => addsContext(draft) && sells(draft),
+    run: completeProduct,
+  },
+  {
+    name: "entries",
+    reason: "context",
+    when: (draft) => addsContext(draft) && !sells(draft),
+    run: completeEntries,
+  },
   { name: "headings", reason: "context", when: hasContainer, run: addHeadings },
-  // 13–15: what is said once, and pages that are too short for the trees.
+  // 15–17: what is said once, and pages that are too short for the trees.
   { name: "repeats", reason: "repeated", when: (draft) => !isReference(draft), run: dropRepeats },
   { name: "short page", reason: "whole", when: keepsNothing, run: addShortPage },
   { name: "short forms", reason: "repeated", run: dropShortForms },
 ];
 
-/** 16–18: what only makes sense whole, whoever selected a part of it. */
+/** 18–21: what only makes sense whole, whoever selected a part of it. */
 export const COMPLETING: Step[] = [
   { name: "structures", reason: "context", run: completeStructures },
   { name: "captions", reason: "context", run: addCaptionsAndCode },
   { name: "notes", reason: "context", run: addNotes },
+  { name: "tool links", reason: "tool", run: dropToolLinks },
 ];
 
-/** 19: the title is told apart from the content. */
+/** 22: the title is told apart from the content. */
 const TITLING: readonly Step[] = [{ name: "title", reason: "repeated", run: takeOutTitle }];
 
 const SURELY_DOCUMENTATION = 0.5;

@@ -177,10 +177,15 @@ class Completion {
   #isProse(block: number, outer: number): boolean {
     const { blocks, parent, tag } = this.#model;
     let at = blocks.element[block]!;
+    let prose = -1;
     for (let step = 0; step < MAX_STEPS && at >= 0; step++, at = parent[at]!) {
+      if (PROSE.has(tag[at]!)) prose = at;
       if (parent[at] !== outer) continue;
-      const isAllChosen = this.#chosenLength[at] === this.#length[at] && !this.#isNamedFrame(at);
-      return PROSE.has(tag[at]!) || isAllChosen || this.#shareOf(at) !== null;
+      const isAllChosen = this.#chosenLength[at] === this.#length[at];
+      const isWrapper = prose >= 0 && this.#length[prose] === this.#length[at];
+      return (
+        prose === at || ((isAllChosen || isWrapper) && !this.#isNamedFrame(at)) || this.#shareOf(at) !== null
+      );
     }
     return false;
   }

@@ -111,6 +111,10 @@ for (const [shell, print] of Object.entries(SHELLS)) {
         '<figure><img src="/m.png"><figcaption>The mill in 1903.</figcaption></figure>',
         /The mill in 1903/,
       ],
+      "facts of a reference": [
+        `<dl class="notes"><dt>All known gates:</dt><dd>${link("/g", "The north gate")}</dd></dl>`,
+        /All known gates:\s+.*The north gate/,
+      ],
       "links among items of a list": [
         `<ul><li><p>Wood</p><ul><li>${link("/o", "Oak")}</li></ul></li><li><p>A gate of stone lasts longer than any that is made of wood, says the miller.</p></li></ul>`,
         /Wood\s+.*Oak/,
@@ -127,4 +131,27 @@ for (const [shell, print] of Object.entries(SHELLS)) {
 test("a page that is a list of links keeps it", async () => {
   const text = await textOf(`<main>${TITLE}<p>All chapters.</p>${FORMS.ul!(MENU)}</main>`);
   expect(text).toContain("Side topic 5");
+});
+
+describe("a list of links that a sentence announces is content,", () => {
+  const items = ["Upper mill", "Lower mill", "Harbour"].map(
+    (name, number) => `<li><p>${link(`https://h${number}.test/`, name)},</p></li>`,
+  );
+  const LISTS: Readonly<Record<string, string>> = {
+    "in a named box": `<div class="itemizedlist"><ul class="itemizedlist">${items.join("")}</ul></div>`,
+    "without a box": `<ul>${items.join("")}</ul>`,
+    "in an unnamed box": `<div><ul>${items.join("")}</ul></div>`,
+  };
+  for (const [form, list] of Object.entries(LISTS))
+    test(form, async () => {
+      const steps = ["Cut the wood:", "Set the frame:"].map(
+        (step) => `<li class="listitem"><p>${step}</p><pre class="screen">% make gate</pre></li>`,
+      );
+      const build = `<div class="titlepage"><div><div><h4 class="title">Building from wood</h4></div></div></div><p>The steps are:</p><div class="orderedlist"><ol class="orderedlist">${steps.join("")}</ol></div>`;
+      const { article } = await extract(
+        `<!doctype html><html lang="en"><head><title>Weirs</title></head><body><div class="section"><div class="section"><div class="titlepage"><h3 class="title">Packages</h3></div><p>Some weirs offer gates:</p>${list}<p>If you build on one of these weirs, follow their way of building, and skip the next part that tells how to build a gate from wood.</p></div><div class="section">${build}</div></div></body></html>`,
+      );
+      const text = article?.text ?? "";
+      for (const name of ["Upper mill", "Lower mill", "Harbour"]) expect(text).toContain(name);
+    });
 });

@@ -44,3 +44,33 @@ describe("what is no caption beside a picture:", () => {
   for (const [form, markup] of Object.entries(BESIDE))
     test(form, async () => expect(await textWith(markup)).not.toContain("Enlarge it"));
 });
+
+describe("the last thing of an article may be a picture with its caption, as", () => {
+  const PICTURE = '<img src="/l.jpg" alt="" width="300" height="200">';
+  const FIGURES = {
+    "a linked picture": `<figure class="i"><a href="/l.jpg">${PICTURE}</a><figcaption>${SAYS}</figcaption></figure>`,
+    "a plain figure": `<figure>${PICTURE}<figcaption><span>${SAYS}</span></figcaption></figure>`,
+  };
+  for (const [form, markup] of Object.entries(FIGURES))
+    test(form, async () => {
+      const main = [1, 2, 3].map(paragraph).join("");
+      const html = `<!doctype html><title>Looms</title><body><main><article><h1>Looms</h1>${main}${markup}</article></main>`;
+      expect((await extract(html)).article?.text).toContain(SAYS);
+    });
+});
+
+describe("a preview of a link that the author set keeps its title and its link,", () => {
+  const inner =
+    "<div><div>The ledgers of the mill</div><div>Forty books, scanned.</div></div><div><img src='/t.jpg' alt=''></div>";
+  const card = `<figure class="k"><a class="c" href="https://archive.test/ledgers">${inner}</a></figure>`;
+  for (const place of [1, 3, 5])
+    test(`as part ${place} of the article`, async () => {
+      const main = [1, 2, 3, 4]
+        .map(paragraph)
+        .toSpliced(place - 1, 0, card)
+        .join("");
+      const html = `<!doctype html><title>Looms - Mill Post</title><body><header><a href="/">Mill Post</a></header><main><article><h1>Looms</h1>${main}</article></main>`;
+      const markdown = (await extract(html)).article?.markdown ?? "";
+      expect(markdown).toMatch(/The ledgers of the mill[\s\S]*\(https:\/\/archive\.test\/ledgers\)/);
+    });
+});

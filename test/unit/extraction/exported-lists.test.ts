@@ -59,3 +59,40 @@ describe("a panel of code", () => {
     expect(markdown).toContain("**gate.sh**\n\n```bash\ngate --open\n  --slow\n```");
   });
 });
+
+test("an export of a word processor keeps its short paragraphs, captions and notes", async () => {
+  const styled = (name: string, text: string): string => `<p class="${name}">${text}</p>`;
+  const prose = (number: number, note = ""): string =>
+    styled(
+      "Normal",
+      `In ${1500 + number} the miller counts ${number} barges before the harbour closes its last gate, and writes them down.${note}`,
+    );
+  const item = (text: string): string =>
+    `<p class="ListParagraph" style="text-indent:-.25in"><span style="font-family:Symbol">·<span>&nbsp;&nbsp; </span></span>${text}</p>`;
+  const note = '<a href="#_n1" name="_r1"><span class="Ref"><span>[1]</span></span></a>';
+  const body = [
+    `<h1>Open a gate</h1>${prose(1, note)}${item("First river item")}${item("Second river item")}${prose(2)}${prose(3)}`,
+    `<p class="Normal"><img width="300" height="200" src="g.png"></p>${styled("Caption", "Figure 1: the north gate")}`,
+  ].join("");
+  const notes = `<div><hr><div id="n1"><p class="NoteText"><a href="#_r1" name="_n1"><span>[1]</span></a> The ledger lies in the mill.</p></div></div>`;
+  const { markdown } = await articleOf(
+    `<html><head><title>Gate guide</title></head><body lang="en"><div class="Section1">${body}</div>${notes}</body></html>`,
+  );
+  for (const kept of ["- First river item", "- Second river item", "Figure 1: the north gate", "[^1]"])
+    expect(markdown).toContain(kept);
+  expect(markdown).toMatch(/^\[\^1\]: The ledger lies in the mill/m);
+});
+
+describe("a short list without links shares the fate of what it stands beside,", () => {
+  const lists = {
+    "split into lists of one item":
+      '<ul class="b"><li>First item</li></ul><ul class="b"><li>Second item</li></ul>',
+    "with one item": '<ul class="t"><li><span>Oil the hinge</span></li></ul>',
+  };
+  for (const [form, list] of Object.entries(lists))
+    test(form, async () => {
+      const markdown = await markdownOf(list);
+      for (const [item] of list.matchAll(/[A-Z][a-z ]+(?=<)/g))
+        expect(markdown).toMatch(new RegExp(`^[-*] ${item}$`, "m"));
+    });
+});

@@ -70,3 +70,39 @@ describe("what asks readers for something is not part of an article:", () => {
     expect(await textWith(`<div>${bricks}</div>`)).toContain("900 bricks of clay");
   });
 });
+
+describe("what sells a subscription is not part of an article:", () => {
+  const WORDS = ["Subscribe now", "Start your free trial", "Jetzt abonnieren", "Je m’abonne", "Подписаться"];
+  const OFFER = "Choose the plan that suits you: four weeks for one euro, then nine a month.";
+  const OFFERS: Readonly<Record<string, (words: string) => string>> = {
+    "with a button": (words) =>
+      `<div class="o"><h2>Go on with a plan</h2><p>${OFFER}</p><button>${words}</button><p>Already a reader? <a href="/in">Log in</a></p></div>`,
+    "with a link": (words) => `<section><p>${OFFER}</p><p><a href="/plans">${words}</a></p></section>`,
+  };
+  for (const words of WORDS)
+    for (const [form, offer] of Object.entries(OFFERS))
+      test(`${words}, ${form}`, async () =>
+        expect(await textWith(offer(words))).not.toContain("Choose the plan"));
+
+  test("but a sentence about subscribing is", async () => {
+    const said = "Whoever wants the tiles can <a href='/t'>subscribe</a> to a load a year, the potters say.";
+    expect(await textWith(`<p>${said}</p>`)).toContain("to a load a year");
+  });
+});
+
+describe("the line that ends a letter is not part of it,", () => {
+  const letter = (last: string): string =>
+    `<!doctype html><html lang="en"><head><title>Lake letter</title></head><body><table role="presentation"><tr><td><h1>Lake letter</h1></td></tr>${[1, 2, 3].map((number) => `<tr><td>${paragraph(number)}</td></tr>`).join("")}<tr><td>${last}</td></tr></table></body></html>`;
+  const LINES = [
+    'You receive this letter because you signed up. <a href="/u">Unsubscribe</a>',
+    'Sie erhalten diesen Brief auf Wunsch. <a href="/u">Abmelden</a>',
+    'Vous recevez cette lettre à votre demande. <a href="/u">Se désabonner</a>.',
+    'Вы подписаны на это письмо. <a href="/u">Отписаться</a>',
+  ];
+  for (const line of LINES)
+    test(line.replace(/<[^>]+>/g, ""), async () => {
+      const text = (await extract(letter(line))).article?.text ?? "";
+      expect(text).toContain("Kiln 3 at the ford");
+      expect(text).not.toContain(line.slice(0, 12));
+    });
+});

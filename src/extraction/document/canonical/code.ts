@@ -62,10 +62,21 @@ function canonicalFrame(frame: ContentElement): ContentElement | undefined {
   if (pre) {
     const beside = textOf(frame).length - textOf(pre).length;
     const isFrameOnly = beside <= MAX_FRAME_TEXT + gutterLength(frame);
-    return isFrameOnly ? codeBlock(pre, frame, titleIn(frame, pre)) : undefined;
+    return isFrameOnly && !holdsResults(frame, pre) ? codeBlock(pre, frame, titleIn(frame, pre)) : undefined;
   }
   const lines = linesContainer(frame);
   return lines ? codeBlock(lines, frame, titleIn(frame, lines)) : undefined;
+}
+
+/** Tells whether a table or a picture follows the code: in a notebook, that is what the code gave. */
+function holdsResults(frame: ContentElement, pre: ContentElement): boolean {
+  const parts = findAll(frame, mayBeResult);
+  return parts
+    .slice(parts.indexOf(pre) + 1)
+    .some(
+      (part) =>
+        !isPre(part) && !pre.contains(part) && !isGutter(part) && ancestorWhere(part, 4, isTool) === null,
+    );
 }
 
 // SyntaxHighlighter, Crayon and GitHub write lines as elements or rows, without a <pre>.
@@ -147,6 +158,7 @@ const isPre = named("PRE");
 const isCode = named("CODE");
 const isBreak = named("BR DIV");
 const mayBeBeside = named("TD PRE DIV TEXTAREA BUTTON FIGCAPTION UL");
+const mayBeResult = named("PRE TABLE IMG");
 const mayBeTitle = named("DIV SPAN P FIGCAPTION CAPTION A STRONG");
 const isDisplayMath = (element: ContentElement): boolean =>
   isCode(element) && hasClass(element, "math-display");

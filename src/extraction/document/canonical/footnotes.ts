@@ -102,12 +102,29 @@ function findReferences(root: ContentElement): Reference[] {
   const references: Reference[] = [];
   for (const { anchor, id, order: at } of anchors) {
     const target = byId.get(id);
-    if (!target || target.order < at || !looksLikeReference(anchor, id)) continue;
+    if (!target || target.order < at) continue;
     const note = noteAround(target.element);
-    if (note && !note.contains(anchor) && looksLikeNote(note, id)) references.push({ anchor, note, id });
+    if (!note || note.contains(anchor)) continue;
+    const back = linkBack(note, anchor);
+    // What leads back to its reference, by a number in brackets on both sides, is a note whatever its names.
+    back?.setAttribute("data-footnote-backref", "");
+    if (back || (looksLikeReference(anchor, id) && looksLikeNote(note, id)))
+      references.push({ anchor, note, id });
   }
   return references;
 }
+
+/** The link of a note to the name of its reference, where both are a number in brackets; null for none. */
+function linkBack(note: ContentElement, anchor: ContentElement): ContentElement | null {
+  const name = anchor.getAttribute("name") || anchor.id;
+  if (!name || !IN_BRACKETS.test(textOf(anchor).trim())) return null;
+  const first = find(note, isLink);
+  const isBack = first !== null && fragmentOf(first) === name && IN_BRACKETS.test(textOf(first).trim());
+  return isBack ? first : null;
+}
+
+const isLink = named("A");
+const IN_BRACKETS = /^[[(]\d{1,3}[\])]$/;
 
 function fragmentOf(anchor: ContentElement): string | null {
   const href = anchor.getAttribute("href") ?? "";
