@@ -1,4 +1,4 @@
-import { type PageFacts, type PageModel, Tag, tagId, tagsNamed } from "../page/page-model.ts";
+import { ElementFlag, type PageFacts, type PageModel, Tag, tagId, tagsNamed } from "../page/page-model.ts";
 import { countText, type StatSink, statOf, TextStat, WORD_BUCKETS } from "../page/word-stats.ts";
 import { features, flag, rowsOf } from "./trees.ts";
 
@@ -117,29 +117,83 @@ const CONTENT_TAGS = tagsNamed("h1 main article");
 const FIRST_PURPOSE =
   /information(?:en)? on (?:a device|your (?:device|browser))|scan device characteristics|Informationen auf einem (?:End)?gerät|informations sur un (?:appareil|terminal)|información en un dispositivo|informazioni su (?:un )?dispositivo|informatie op een apparaat/i;
 
+/** What the button of such a dialog says. */
+const ACCEPT =
+  /^(?:(?:i )?(?:accept|agree|allow|ok,? accept)(?: (?:all|cookies?|and continue|all cookies))*|alle (?:cookies )?(?:akzeptieren|annehmen|zulassen)|(?:zustimmen|einverstanden)(?: und weiter)?|tout accepter|accepter (?:tout|et continuer)|aceptar (?:tod[oa]s?|cookies|y continuar)(?: .{0,20})?|aceitar (?:tod[oa]s?|tudo|cookies)(?: .{0,20})?|accetta (?:tutt[oi]|i cookie)(?: .{0,20})?|alles? (?:accepteren|toestaan)|akceptuj(?:ę)?(?: wszystk\S+)?|zaakceptuj wszystk\S+|přijmout v\S+|godkänn alla|acceptera alla|godta alle|accepter alle|tillad alle|hyväksy kaikki|принять (?:все|вс[её])|прийняти вс[іе]|αποδοχή όλων|全部接受|接受(?:所有|全部)|すべて(?:受け入れる|同意する)|모두 동의)[\s!.]*$/iu;
+const COOKIES = /cookie|куки|クッキー|쿠키|tracker|traceur/i;
+const ACCEPT_WORDS = 6;
+/** Each look reads all texts of the page. */
+const MAX_LOOKS = 20;
+
 /**
  * Drops the candidates in dialogs that ask for consent to tracking. They contain more prose than many pages, so
  * neither length nor sentences tell them from content.
  */
 function withoutConsent(model: PageModel, candidates: Int32Array): Int32Array {
-  const dialogOf = findDialogs(model);
-  if (dialogOf === null) return candidates;
-  const { element, text } = model.blocks;
-  const dropped = new Set<number>();
+  const contentBefore = countContent(model);
+  const isDropped = droppedConsents(model, candidates, contentBefore);
+  return isDropped === null
+    ? candidates
+    : candidates.filter((block) => isDropped[model.blocks.element[block]!] === 0);
+}
+
+/** Marks the elements of dialogs known by their names and purposes, and of boxes with a button that accepts cookies. */
+function droppedConsents(
+  model: PageModel,
+  candidates: Int32Array,
+  contentBefore: Int32Array,
+): Uint8Array | null {
+  const { element, text, flags } = model.blocks;
+  const dialogOf = findDialogs(model, contentBefore);
+  const boxes = new Set<number>();
+  let looks = 0;
   for (const block of candidates) {
-    const dialog = dialogOf[element[block]!]!;
-    if (dialog >= 0 && !dropped.has(dialog) && FIRST_PURPOSE.test(text[block]!)) dropped.add(dialog);
+    const dialog = dialogOf === null ? -1 : dialogOf[element[block]!]!;
+    if (dialog >= 0 && !boxes.has(dialog) && FIRST_PURPOSE.test(text[block]!)) boxes.add(dialog);
+    const isPressed = (flags[block]! & (ElementFlag.button | ElementFlag.link)) !== 0;
+    if (!isPressed || statOf(model, block, TextStat.words) > ACCEPT_WORDS) continue;
+    if (looks === MAX_LOOKS || !ACCEPT.test(text[block]!.trim())) continue;
+    looks++;
+    const box = boxAbout(model, candidates, element[block]!, contentBefore);
+    if (box >= 0) boxes.add(box);
   }
-  if (dropped.size === 0) return candidates;
-  return candidates.filter((block) => !dropped.has(dialogOf[element[block]!]!));
+  if (boxes.size === 0) return null;
+  const isDropped = new Uint8Array(model.elementCount);
+  for (const box of boxes) isDropped.fill(1, box, model.elementEnd[box]!);
+  return isDropped;
+}
+
+/** The smallest box around a button that speaks of cookies, and holds neither a title nor a main part; -1 for none. */
+function boxAbout(
+  { parent, elementEnd, tag, blocks }: PageModel,
+  candidates: Int32Array,
+  button: number,
+  contentBefore: Int32Array,
+): number {
+  const about = candidates.filter((block) => COOKIES.test(blocks.text[block]!));
+  for (let at = parent[button]!; at >= 0 && !ROOT_TAGS.has(tag[at]!); at = parent[at]!) {
+    if (contentBefore[elementEnd[at]!]! > contentBefore[at]!) return -1;
+    const isAbout = (block: number): boolean =>
+      blocks.element[block]! >= at && blocks.element[block]! < elementEnd[at]!;
+    if (about.some(isAbout)) return at;
+  }
+  return -1;
+}
+
+/** The number of titles and main parts before each element. */
+function countContent({ elementCount, tag }: PageModel): Int32Array {
+  const before = new Int32Array(elementCount + 1);
+  for (let element = 0; element < elementCount; element++)
+    before[element + 1] = before[element]! + (CONTENT_TAGS.has(tag[element]!) ? 1 : 0);
+  return before;
 }
 
 /** Finds for each element the outermost dialog around it that contains no content; -1 for none. */
-function findDialogs({ elementCount, groups, tag, parent, elementEnd }: PageModel): Int32Array | null {
+function findDialogs(
+  { elementCount, groups, tag, parent, elementEnd }: PageModel,
+  contentBefore: Int32Array,
+): Int32Array | null {
   if (!groups.subarray(0, elementCount).some((group) => (group & DIALOG_GROUPS) !== 0)) return null;
-  const contentBefore = new Int32Array(elementCount + 1);
-  for (let element = 0; element < elementCount; element++)
-    contentBefore[element + 1] = contentBefore[element]! + (CONTENT_TAGS.has(tag[element]!) ? 1 : 0);
   const dialogOf = new Int32Array(elementCount).fill(-1);
   for (let element = 0; element < elementCount; element++) {
     const around = parent[element]! < 0 ? -1 : dialogOf[parent[element]!]!;

@@ -461,12 +461,39 @@ const MAX_SHADOW_ROUNDS = 4;
  */
 export function readPage(html: string): ScannedPage {
   let page = scanPage(withLineFeeds(html));
+  const shown = withReadOnlyTexts(page.model);
+  if (shown !== null) page = scanPage(shown);
   for (let round = 0; round < MAX_SHADOW_ROUNDS; round++) {
     const composed = withShadowRoots(page.model);
     if (composed === null) break;
     page = scanPage(composed);
   }
   return page;
+}
+
+const READ_ONLY = /\sreadonly(?=[\s=>/])/i;
+/** What a page lets readers copy; longer texts are not meant to be read. */
+const MAX_READ_ONLY = 5000;
+
+/**
+ * Rewrites fields that readers can only read, such as a citation to copy, as the preformatted text that they show.
+ * @returns null for a page without such fields, as most are
+ */
+function withReadOnlyTexts(model: PageModel): string | null {
+  const { html, elementCount, tag, openStart, openEnd, closeEnd } = model;
+  if (!html.includes("readonly")) return null;
+  let rewritten = "";
+  let at = 0;
+  for (let element = 0; element < elementCount; element++) {
+    if (tag[element] !== Tag.textarea || !READ_ONLY.test(startTagOf(model, element))) continue;
+    const end = endTagStart(model, element);
+    if (end - openEnd[element]! > MAX_READ_ONLY) continue;
+    const start = html.slice(openStart[element]! + "<textarea".length, openEnd[element]!);
+    const text = html.slice(openEnd[element]!, end).replaceAll("<", "&lt;");
+    rewritten += `${html.slice(at, openStart[element]!)}<pre${start}${text}</pre>`;
+    at = closeEnd[element]!;
+  }
+  return at === 0 ? null : rewritten + html.slice(at);
 }
 
 /** Normalises line breaks to line feeds, as browsers do first; nearly half of all pages have others. */

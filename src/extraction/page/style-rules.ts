@@ -1,5 +1,6 @@
 import { nextMatch } from "../text.ts";
 import { valueIn } from "./page-model.ts";
+import { SiblingRules } from "./sibling-rules.ts";
 import { isWhiteSpace } from "./word-stats.ts";
 
 /** The values of an element's properties by name, both in lower case, as the cascade leaves them. */
@@ -37,6 +38,7 @@ export class StyleRules {
   /** By `.class`, `#id` or tag. */
   readonly #byName = new Map<string, Rule[]>();
   readonly #withColours: boolean;
+  readonly siblings = new SiblingRules();
   #count = 0;
   /** Whether a sheet decides itself what the attribute `hidden` does. */
   namesHidden = false;
@@ -95,6 +97,7 @@ export class StyleRules {
 
   #add(selector: string, body: string, medium: Medium): void {
     if (this.#count >= MAX_RULES || PSEUDO_ELEMENT.test(selector)) return;
+    if (medium === "any" && /[~+]/.test(selector)) this.siblings.add(selector, body);
     const own = selector.slice(lastCombinator(selector) + 1);
     const [plain = ""] = PLAIN.exec(own) ?? [];
     const names = (plain.match(CLASS_OR_ID) ?? []).map(unescaped);

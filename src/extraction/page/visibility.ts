@@ -144,12 +144,24 @@ export class Visibility {
     const { tag, classes, classId } = named;
     const inline = attributes.has(Field.style) ? this.#inlineNumber(attributes) : 0;
     const isClosed = isClosedBy(tag, attributes);
+    const isAfterCloser = this.#isClosedBySibling(attributes, named);
     const style = this.#styleOf(attributes, named, { inline, isInert: outer === this.#root && !isClosed });
     this.#isForScreenReaders[classId] ??= SCREEN_READER_CLASS.test(classes);
     const isNothing = style.size === 0 || (outer === this.#root && this.#inert.has(style));
-    const isClosedNow = this.#isForScreenReaders[classId]! || (isClosed && !this.#isOpened(style, inline));
+    const isLeftClosed = isClosed && !this.#isOpened(style, inline);
+    const isClosedNow = this.#isForScreenReaders[classId]! || isAfterCloser || isLeftClosed;
     if (isNothing && !isClosedNow && !hasColour(attributes)) return inside(outer, tag);
     return this.#changed(outer, attributes, named, { style, isClosed: isClosedNow });
+  }
+
+  #isClosedBySibling(
+    attributes: StartTagAttributes,
+    { element, parent, tag, classes }: NamedElement,
+  ): boolean {
+    if (this.#rules.siblings.isEmpty) return false;
+    const id = attributes.get(Field.id);
+    const names = namesOf(tag, classes);
+    return this.#rules.siblings.hides(element, parent, id ? [...names, `#${id}`] : names);
   }
 
   #changed(

@@ -16,6 +16,7 @@ import { completeCards } from "./cards.ts";
 import { type Draft, type Judgement, keepOnly, keptBlocks, likelihood } from "./draft.ts";
 import { completeEntries } from "./entries.ts";
 import { dropInterruptions, dropToolLinks } from "./furniture.ts";
+import { dropLaterArticles } from "./later-articles.ts";
 import { completeMembers } from "./members.ts";
 import { addNotes } from "./notes.ts";
 import { completeProduct } from "./products.ts";
@@ -92,8 +93,11 @@ export const COMPLETING: Step[] = [
   { name: "tool links", reason: "tool", run: dropToolLinks },
 ];
 
-/** 22: the title is told apart from the content. */
-const TITLING: readonly Step[] = [{ name: "title", reason: "repeated", run: takeOutTitle }];
+/** 22–23: what has another title, and the title itself, are told apart from the content. */
+const TITLING: readonly Step[] = [
+  { name: "later articles", reason: "tool", run: dropLaterArticles },
+  { name: "title", reason: "repeated", run: takeOutTitle },
+];
 
 const SURELY_DOCUMENTATION = 0.5;
 const LIKELY_SERVICE = 0.5;

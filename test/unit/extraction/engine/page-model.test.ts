@@ -122,8 +122,33 @@ describe("hidden text", () => {
     ["a stronger rule", "<style>p.x{display:none}.x{display:block}</style><p class=x>secret</p>"],
     ["a sheet behind it", "<p class=x>secret</p><style>.x{opacity:0}</style>"],
     ["a class for screen readers", '<span class="sr-only">secret</span>'],
+    [
+      "what stands before it",
+      "<style>.t ~ .s{display:none}</style><input class=t><b></b><p class=s>secret</p>",
+    ],
+    ["what stands right before it", "<style>i + p.s{display:none}</style><i></i><p class=s>secret</p>"],
+    [
+      "what stands before it, in a box",
+      "<style>.d .t~.s , h9{visibility:hidden}.t:checked~.s{visibility:visible}</style><div class=d><input class=t><p class=s>secret</p></div>",
+    ],
   ])("is left out: %s", (_, html) => {
     expect(blocksOf(`<body><p>before</p>${html}<p>after</p>`).join(" ")).toBe("before after");
+  });
+
+  test.each([
+    ["the sign stands behind it", "<style>.t ~ .s{display:none}</style><p class=s>kept</p><input class=t>"],
+    [
+      "the sign stands in another box",
+      "<style>.t ~ .s{display:none}</style><div><input class=t></div><p class=s>kept</p>",
+    ],
+    ["something stands between", "<style>i + p{display:none}</style><i></i><b></b><p>kept</p>"],
+    ["it is in no such box", "<style>.d .t ~ .s{display:none}</style><input class=t><p class=s>kept</p>"],
+    [
+      "only a ticked sign hides it",
+      "<style>.t:checked ~ .s{display:none}</style><input class=t><p class=s>kept</p>",
+    ],
+  ])("is kept where %s", (_, html) => {
+    expect(blocksOf(`<body><p>before</p>${html}<p>after</p>`).join(" ")).toBe("before kept after");
   });
 
   test("is kept where a rule shows the class again", () => {
