@@ -487,10 +487,11 @@ function withReadOnlyTexts(model: PageModel): string | null {
   for (let element = 0; element < elementCount; element++) {
     if (tag[element] !== Tag.textarea || !READ_ONLY.test(startTagOf(model, element))) continue;
     const end = endTagStart(model, element);
-    if (end - openEnd[element]! > MAX_READ_ONLY) continue;
+    const text = html.slice(openEnd[element]!, end);
+    // Markup is for other pages to embed this one.
+    if (text.length > MAX_READ_ONLY || text.includes("</") || /<(?:iframe|script|img)/i.test(text)) continue;
     const start = html.slice(openStart[element]! + "<textarea".length, openEnd[element]!);
-    const text = html.slice(openEnd[element]!, end).replaceAll("<", "&lt;");
-    rewritten += `${html.slice(at, openStart[element]!)}<pre${start}${text}</pre>`;
+    rewritten += `${html.slice(at, openStart[element]!)}<pre${start}${text.replaceAll("<", "&lt;")}</pre>`;
     at = closeEnd[element]!;
   }
   return at === 0 ? null : rewritten + html.slice(at);

@@ -27,7 +27,8 @@ export class SiblingRules {
   readonly #met = new Map<number, Met>();
 
   add(selector: string, body: string): void {
-    if (selector.length > MAX_SELECTOR || this.#rules.length === MAX_RULES || !HIDES.test(body)) return;
+    if (!/[~+]/.test(selector) || selector.length > MAX_SELECTOR) return;
+    if (this.#rules.length === MAX_RULES || !HIDES.test(body)) return;
     const [, around = "", before = "", sign = "", own = ""] = SELECTOR.exec(selector) ?? [];
     if (before === "" || own === "") return;
     const outer = around.split(/[\s>]+/).filter((part) => part !== "");

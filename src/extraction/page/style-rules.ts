@@ -53,8 +53,11 @@ export class StyleRules {
       if (sheet.length > MAX_SHEET_LENGTH) return;
       this.namesHidden ||= sheet.includes("[hidden");
       forEachRule(sheet, withColours ? TELLING : MOVING, (selectors, body, medium) => {
-        for (const selector of splitOutside(selectors, ","))
-          if (selector.length <= MAX_SELECTOR) this.#add(selector.trim(), body, medium);
+        for (const selector of splitOutside(selectors, ",")) {
+          if (selector.length > MAX_SELECTOR) continue;
+          this.#add(selector.trim(), body, medium);
+          if (medium === "any") this.siblings.add(selector.trim(), body);
+        }
       });
     });
   }
@@ -97,7 +100,6 @@ export class StyleRules {
 
   #add(selector: string, body: string, medium: Medium): void {
     if (this.#count >= MAX_RULES || PSEUDO_ELEMENT.test(selector)) return;
-    if (medium === "any" && /[~+]/.test(selector)) this.siblings.add(selector, body);
     const own = selector.slice(lastCombinator(selector) + 1);
     const [plain = ""] = PLAIN.exec(own) ?? [];
     const names = (plain.match(CLASS_OR_ID) ?? []).map(unescaped);

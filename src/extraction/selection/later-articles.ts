@@ -1,4 +1,5 @@
 import { headingLevel } from "../classification/block-features.ts";
+import type { PageTree } from "../classification/page-tree.ts";
 import { Tag } from "../page/page-model.ts";
 import type { Draft } from "./draft.ts";
 
@@ -28,11 +29,9 @@ export function dropLaterArticles({ tree, title, isKept }: Draft): void {
   for (const block of candidates) if (isInLater[model.blocks.element[block]!] === 1) isKept[block] = 0;
 }
 
-/** The `<article>` around a title, or a box around it that has equals; -1 for none. */
-function articleAround({ model, twins }: Draft["tree"], heading: number): number {
-  const { parent, tag } = model;
+function articleAround({ model: { parent, tag } }: PageTree, heading: number): number {
   for (let at = heading, level = 0; at >= 0 && level < MAX_LEVELS; at = parent[at]!, level++)
-    if (tag[at] === Tag.article || (tag[at] === Tag.div && twins[at]! > 1)) return at;
+    if (tag[at] === Tag.article) return at;
   return -1;
 }
 

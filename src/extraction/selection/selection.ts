@@ -95,7 +95,7 @@ export const COMPLETING: Step[] = [
 
 /** 22–23: what has another title, and the title itself, are told apart from the content. */
 const TITLING: readonly Step[] = [
-  { name: "later articles", reason: "tool", run: dropLaterArticles },
+  { name: "later articles", reason: "tool", when: (draft) => !isList(draft), run: dropLaterArticles },
   { name: "title", reason: "repeated", run: takeOutTitle },
 ];
 

@@ -19,3 +19,15 @@ test("what code gave stands below it, however small", async () => {
   expect(markdown).toContain("Lower 2 1");
   expect(markdown?.match(/flow\.head\(\)/g)).toHaveLength(3);
 });
+
+test("a field that readers can only read shows its text, such as a citation to copy", async () => {
+  const cited = "@article{toldvik2019,\n  title={Ledgers of a ferry},\n  year={2019}\n}";
+  const { markdown } = await articleOf(pageWith(`<textarea readonly rows="6">${cited}</textarea>`));
+  expect(markdown).toContain(`\`\`\`\n${cited}\n\`\`\``);
+});
+
+test("but not what readers write, or the code that embeds the page elsewhere", async () => {
+  const fields = `<textarea>Write to us about the ferry here</textarea><textarea readonly>&lt;b>bold&lt;/b><iframe src="/e"></iframe></textarea>`;
+  const { markdown } = await articleOf(pageWith(fields));
+  expect(markdown).not.toMatch(/Write to us|iframe/);
+});
