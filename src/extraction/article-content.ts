@@ -62,7 +62,14 @@ export function renderPage(
   const pictures = new Pictures({ model, chosen: titled, isInside, leadImage: image, host });
   const tree = (): ContentElement => treeOfContent({ wholes, blocks, pictures });
   const isTitled = title !== null;
-  const context = { base, encoding, title: null, isTitled, drawsFormulas: () => drawsTex(model) };
+  const context = {
+    base,
+    encoding,
+    title: null,
+    isTitled,
+    html: model.html,
+    drawsFormulas: () => drawsTex(model),
+  };
   const document = readContent(tree(), context);
   const found = writeContent(document, options);
   const text = options.includeCode ? found.text : toText(document);
@@ -128,7 +135,7 @@ export function renderChosen(
   page: PageModel,
   { base, encoding, title, options }: RenderingContext,
 ): RenderedContent {
-  const context = { base, encoding, title, drawsFormulas: () => drawsTex(page) };
+  const context = { base, encoding, title, html: page.html, drawsFormulas: () => drawsTex(page) };
   return { ...NO_CHOICE, ...renderHtml(html, context, options) };
 }
 

@@ -8,6 +8,7 @@ import {
   labelTabs,
 } from "./document/canonical/admonition.ts";
 import { canonicalCode } from "./document/canonical/code.ts";
+import { canonicalEmphasis } from "./document/canonical/emphasis.ts";
 import { canonicalFootnotes } from "./document/canonical/footnotes.ts";
 import { canonicalDelimiters, canonicalMath } from "./document/canonical/math.ts";
 import { listOfParagraphs } from "./document/canonical/paragraph-lists.ts";
@@ -59,6 +60,8 @@ type ContentContext = {
    * when the text holds such delimiters.
    */
   readonly drawsFormulas: () => boolean;
+  /** The source of the page, for its own style sheets; none unless given. */
+  readonly html?: string;
   /** The encoding of the page; UTF-8 unless given. */
   readonly encoding?: string | undefined;
   /** Whether the title is shown as the only heading of the first level, above all others; it is with a `title`. */
@@ -72,9 +75,9 @@ type WritingOptions = Pick<ExtractionOptions, "includeImages" | "includeCode" | 
 /** Reads the content below an element. The element is changed on the way and must not be used again. */
 export function readContent(
   root: ContentElement,
-  { base, encoding, title, isTitled = title !== null, drawsFormulas, keepsLevels = false }: ContentContext,
+  { base, encoding, title, isTitled = title !== null, keepsLevels = false, ...page }: ContentContext,
 ): ContentDocument {
-  canonicalise(root, drawsFormulas);
+  canonicalise(root, page);
   const read = withoutTitle(readDocument(root, base, encoding), title);
   return keepsLevels ? read : withoutSkippedLevels(read, isTitled);
 }
@@ -124,11 +127,15 @@ export const renderHtml = (html: string, context: ContentContext, options: Writi
  * reads back as the same content. The function is idempotent.
  * @param drawsFormulas whether a script of the page draws the formulas between `$…$` and the like in its text
  */
-function canonicalise(root: ContentElement, drawsFormulas: () => boolean): void {
+function canonicalise(
+  root: ContentElement,
+  { drawsFormulas, html = "" }: Pick<ContentContext, "drawsFormulas" | "html">,
+): void {
   let node = root.firstChild;
   while (node) node = node.kind === "text" ? following(node, root) : rewrite(node, root);
   canonicalDelimiters(root, drawsFormulas);
   canonicalFootnotes(root);
+  canonicalEmphasis(root, html);
 }
 
 /** Rewrites one element and returns the node to continue with. */

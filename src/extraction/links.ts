@@ -103,7 +103,8 @@ export class References {
 
   /** Resolves a link; null for addresses that nobody may follow from there. */
   link(href: string): string | null {
-    return this.#counted(resolveHref(encodeQuery(href, this.#encoding), this.#base) ?? this.#relative(href));
+    const address = resolveHref(encodeQuery(href, this.#encoding), this.#base);
+    return this.#counted(address === null ? this.#relative(href) : unwrapped(address));
   }
 
   /** Resolves the best source of an image; null when there is only a placeholder. */
@@ -124,6 +125,20 @@ export class References {
     this.#chars += address.length;
     return this.#chars > MAX_ADDRESS_CHARS ? null : address;
   }
+}
+
+/** A page that only sends its visitors on, and what it names the address. */
+const WRAPPER =
+  /^https?:\/\/[^/?#]{1,255}\/(?:[^?#]{0,100}\/)?(?:url|l\.php|redir(?:ect)?|out|away(?:\.php)?|linkout|leave|exit)\/?\?/i;
+const WRAPPED = ["q", "url", "u", "to", "target", "dest", "destination"];
+
+/** The address that a link leads to by way of a page that counts clicks; the link's own where it leads there itself. */
+function unwrapped(address: string): string {
+  if (!WRAPPER.test(address)) return address;
+  const { searchParams, host } = new URL(address);
+  const named = WRAPPED.map((name) => searchParams.get(name)).find((value) => value !== null);
+  const target = named !== undefined && /^https?:\/\//i.test(named ?? "") ? parsePageUrl(named!) : null;
+  return target === null || new URL(target).host === host ? address : target;
 }
 
 const SOME_PAGE = "https://relative.invalid/a/b";

@@ -3,6 +3,7 @@ import {
   FIRST_UNKNOWN_TAG,
   isInside,
   type PageModel,
+  startTagOf,
   Tag,
   TagTrait,
   tagAt,
@@ -456,11 +457,13 @@ function framesOf(model: PageModel): Int32Array {
 
 const PANEL_GROUP = 1 << 23;
 
-function saysByName(
-  { tag, parent, classId, idId, groups, html, openStart }: PageModel,
-  element: number,
-): boolean {
+const PHRASES = tagsNamed("span font");
+const EMPHASIS = /\sstyle\s*=[^>]{0,300}font-(?:weight|style)/i;
+
+function saysByName(model: PageModel, element: number): boolean {
+  const { tag, parent, classId, idId, groups, html, openStart } = model;
   const kind = tag[element]!;
+  if (PHRASES.has(kind) && EMPHASIS.test(startTagOf(model, element, 500))) return true;
   // A list of sections is a page layout.
   if (kind === Tag.section && tag[parent[element]!] === Tag.li) return true;
   if (CLASSED.has(kind))

@@ -30,7 +30,8 @@ export function takeOutTitle(draft: Draft): void {
     const folded = foldForComparison(text[block]!);
     const heading = topHeading(model, element[block]!);
     if (folded === wanted) {
-      if (heading === Tag.h1 || (heading === Tag.h2 && above.length === 0)) end = at + 1;
+      // Exports of word processors write the title as a paragraph.
+      if (heading === Tag.h1 || above.length === 0) end = at + 1;
     } else if (heading !== Tag.h1 && !onlyLeads(model, block, folded, wanted)) {
       above.push(block);
       words += statOf(model, block, TextStat.words);
