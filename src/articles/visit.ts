@@ -187,7 +187,7 @@ async function attempt(fetcher: Fetcher, url: PageUrl, context: VisitContext): P
   const runsScripts = fetchers.browser !== null && context.request.preference !== "http_only";
   const visit = await followRefreshes(first, runsScripts, (target, isForeign) => {
     const { request, ...rest } = withTimeSpent(context);
-    const { validators: _, ...fetch } = request.fetch;
+    const { validators: _, received: __, ...fetch } = request.fetch;
     return attemptOnce(fetcher, target, { ...rest, request: { ...request, fetch: { ...fetch, isForeign } } });
   });
   const { options, fetch } = context.request;
@@ -206,7 +206,7 @@ function visitBeside(
   context: VisitContext,
 ): Promise<PageVisit> {
   const { request, ...rest } = withTimeSpent(context);
-  const { validators: _, beforeRequest, ...fetch } = request.fetch;
+  const { validators: _, received: __, beforeRequest, ...fetch } = request.fetch;
   const origin = originOf(page.finalUrl);
   const staying: FetchOptions["beforeRequest"] = async (asked, signal) => {
     if (asked.origin !== origin) throw new Failure("cancelled", `${url} is answered by ${asked.origin}`);
@@ -359,7 +359,7 @@ const seenBy = ({ redirects, finalUrl }: FetchedPage): PageUrl[] => [...redirect
 
 function targetOf(visit: PageVisit, runsScripts: boolean): PageUrl | null {
   const { page, extraction } = visit;
-  if (page.fetchedBy === "browser" || page.status >= 400 || !extraction || hasOwnArticle(visit)) return null;
+  if (page.status >= 400 || !extraction || hasOwnArticle(visit)) return null;
   const { finalUrl: url } = page;
   const announced = refreshOf(page.headers.refresh ?? null, { url, base: url }) ?? extraction.refresh;
   return announced ?? (runsScripts ? null : extraction.noscriptRefresh);
@@ -368,15 +368,6 @@ function targetOf(visit: PageVisit, runsScripts: boolean): PageUrl | null {
 /** Whether a page says more than that it has moved. */
 const hasOwnArticle = ({ extraction }: PageVisit): boolean =>
   (extraction?.article?.wordCount ?? 0) > MAX_NOTICE_WORDS;
-
-const META_REFRESH = /<meta\s(?=[^>]{0,1000}http-equiv\s*=\s*["']?\s*refresh\b)[^>]*>/gi;
-
-/** Returns the answer for a browser, which would follow the refresh of an article. */
-function answerToRender(visit: PageVisit): FetchedPage {
-  if (!hasOwnArticle(visit)) return visit.page;
-  const { refresh: _, ...headers } = visit.page.headers;
-  return { ...visit.page, headers, html: visit.page.html.replace(META_REFRESH, "") };
-}
 
 const warned = (visit: PageVisit, warning: string): PageVisit => ({
   ...visit,
@@ -416,7 +407,7 @@ async function learnedVisit(
   const { fetch, onFetched, onWaited } = context.request;
   const plain = await plainUnlessRefused(browser, url, context, renderings);
   if (plain.page.fetchedBy === "browser") return plain;
-  const received = answerToRender(plain);
+  const received = plain.page;
   const rendered = (wait: Wait | null) => render(browser, url, { context, received, wait });
   const make = plain.extraction?.make;
   if (!make?.runs) {

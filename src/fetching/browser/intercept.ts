@@ -4,6 +4,7 @@ import { tooManyRedirects } from "../http/redirects.ts";
 import { tooLarge } from "../http/wire.ts";
 import type { FetchedPage } from "../types.ts";
 import type { Page } from "./chromium.ts";
+import { hasWordsToRead, MAX_NOTICE_WORDS } from "./settle.ts";
 
 export type InterceptOptions = {
   /** Whether images, fonts and media are loaded. */
@@ -50,9 +51,20 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
   answerProxy(session, options.proxy);
   const isOneTooMany = countNavigations(options);
   let received = options.received;
+  const refreshes = new Set<string>();
+  // A person sees the page as the site means it.
+  if (!options.opensWindows)
+    session.on("Page.frameRequestedNavigation", ({ reason, url }) => {
+      if (reason === "metaTagRefresh" || reason === "httpHeaderRefresh")
+        refreshes.add(URL.parse(url)?.href ?? url);
+    });
   session.on("Fetch.requestPaused", (paused) => {
     const { requestId, request, resourceType } = paused;
     if (resourceType === "Document" && isOneTooMany(paused)) return;
+    if (resourceType === "Document" && refreshes.delete(request.url)) {
+      followRefresh(session, paused).catch(() => {});
+      return;
+    }
     if (received !== null && resourceType === "Document") {
       session.send("Fetch.fulfillRequest", { requestId, ...fulfilment(received) }).catch(() => {});
       received = null;
@@ -75,9 +87,21 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
   await Promise.all([
     // Nothing reads these buffers, so they get no memory.
     session.send("Network.enable", { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
+    session.send("Page.enable"),
     session.send("Fetch.enable", { patterns, handleAuthRequests: true }),
   ]);
   return session;
+}
+
+/**
+ * Stops a page that refreshes to another one if it is there to be read, having more words than a notice. Chromium runs
+ * nothing inside a page whose navigation waits, so the refresh is stopped first and done again.
+ */
+async function followRefresh(session: Session, { requestId, request }: PausedRequest): Promise<void> {
+  const target = JSON.stringify(request.url);
+  const expression = `(${hasWordsToRead})(${MAX_NOTICE_WORDS}) || (location.href = ${target})`;
+  await session.send("Fetch.failRequest", { requestId, errorReason: "Aborted" });
+  await session.send("Runtime.evaluate", { expression });
 }
 
 /** Headers that describe the bytes that were sent, not the document. */
@@ -113,6 +137,7 @@ function answerProxy(session: Session, { url, username, password }: PinningProxy
 
 type PausedRequest = {
   readonly requestId: string;
+  readonly request: { readonly url: string };
   readonly frameId: string;
   readonly redirectedRequestId?: string | undefined;
 };
