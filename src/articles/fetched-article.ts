@@ -8,6 +8,7 @@ import {
   type Extractor,
   type Rendering,
 } from "../extraction/index.ts";
+import type { FetchedPage } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 
 /** The article of one page, and how the page was fetched. */
@@ -25,6 +26,16 @@ export type FetchedArticle = {
   readonly warnings: readonly string[];
   /** Durations in ms, waits and retries included. */
   readonly timings: { readonly fetchMs: number; readonly extractionMs: number };
+};
+
+/** A page's answer, and everything that one pass over it yields. */
+export type PageVisit = {
+  readonly page: FetchedPage;
+  /** Null without a page, by its status or because it only says so, and for 304: the known one is valid. */
+  readonly extraction: Extraction | null;
+  readonly extractionMs: number;
+  /** Warnings about fetching the page. */
+  readonly notes: readonly string[];
 };
 
 /** The article of an extraction; throws `Failure` `no_content` that names the page when there is none. */

@@ -16,11 +16,11 @@ export {
   type FetchedArticle,
   fieldsNamed,
   type LocalDocument,
+  type PageVisit,
   renderingsFor,
 } from "./fetched-article.ts";
 export { Renderings } from "./renderings.ts";
 export { type ArticleCache, articleFromUrl, createArticleCache, serveArticle } from "./service.ts";
-export type { PageVisit } from "./visit.ts";
 export {
   articleOfVisit,
   bodyKind,

@@ -26,7 +26,8 @@ import {
   type PageFingerprint,
   saySame,
 } from "./error-pages.ts";
-import { type FetchedArticle, requireArticle } from "./fetched-article.ts";
+import { type FetchedArticle, type PageVisit, requireArticle } from "./fetched-article.ts";
+import { withFrames } from "./frames.ts";
 import { canonicalOfHeader } from "./link-header.ts";
 import type { Renderings } from "./renderings.ts";
 import { type EmptyShell, emptyShell, SHELL_NAMES } from "./shell.ts";
@@ -109,10 +110,10 @@ export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
   const { page, extraction } = visit;
   // A 404 whose body holds no article is an error after all.
   if (!extraction || (page.status >= 400 && !extraction.article)) throw statusFailure(page);
-  if (!extraction.article && /<frameset[\s>]/i.test(page.html))
+  if (!extraction.article && extraction.frameset)
     throw new Failure(
       "no_content",
-      `${page.finalUrl} is a frameset: the content is in its frames, ${framesOf(extraction)}`,
+      `${page.finalUrl} is a frameset: the content is in its frames, ${extraction.frameset.frames.slice(0, 8).join(" ")}`,
     );
   const shell = emptyShell(page.html, extraction.article?.wordCount ?? 0);
   const saysNothing = !extraction.article || (shell === "script_redirect" && page.fetchedBy === "http");
@@ -123,12 +124,6 @@ export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
     );
   return fetchedOf(url, visit, requireArticle(extraction, page.finalUrl));
 }
-
-const framesOf = ({ links }: Extraction): string =>
-  links
-    .slice(0, 8)
-    .map(({ url }) => url)
-    .join(" ");
 
 /**
  * Returns what a visited page holds that has a heading and links only, with a warning; null for any other page. To a
@@ -190,11 +185,38 @@ async function attempt(fetcher: Fetcher, url: PageUrl, context: VisitContext): P
   const first = await attemptOnce(fetcher, url, context);
   const { fetchers } = context.parts;
   const runsScripts = fetchers.browser !== null && context.request.preference !== "http_only";
-  return followRefreshes(first, runsScripts, (target, isForeign) => {
+  const visit = await followRefreshes(first, runsScripts, (target, isForeign) => {
     const { request, ...rest } = withTimeSpent(context);
-    const { validators: _, ...fetch } = request.fetch;
+    const { validators: _, received: __, ...fetch } = request.fetch;
     return attemptOnce(fetcher, target, { ...rest, request: { ...request, fetch: { ...fetch, isForeign } } });
   });
+  const { options, fetch } = context.request;
+  return withFrames(visit, {
+    options,
+    signal: fetch.signal,
+    visitFrame: (frame) => visitBeside(fetcher, frame, visit.page, context),
+  });
+}
+
+/** Visits a URL of a page's own origin for the sake of that page, and never leaves the origin. */
+function visitBeside(
+  fetcher: Fetcher,
+  url: PageUrl,
+  page: FetchedPage,
+  context: VisitContext,
+): Promise<PageVisit> {
+  const { request, ...rest } = withTimeSpent(context);
+  const { validators: _, received: __, beforeRequest, ...fetch } = request.fetch;
+  const origin = originOf(page.finalUrl);
+  const staying: FetchOptions["beforeRequest"] = async (asked, signal) => {
+    if (asked.origin !== origin) throw new Failure("cancelled", `${url} is answered by ${asked.origin}`);
+    return await beforeRequest?.(asked, signal);
+  };
+  const isForeign = originOf(page.url) !== origin;
+  // The words of a part are too few only together with the others.
+  const options = { ...request.options, minWordCount: 0 };
+  const asked = { ...request, options, fetch: { ...fetch, isForeign, beforeRequest: staying } };
+  return attemptOnce(fetcher, url, { ...rest, request: asked });
 }
 
 async function attemptOnce(
@@ -267,24 +289,13 @@ const fingerprintOfArticle = (url: PageUrl, { title, text }: Article): PageFinge
 
 /** Asks for an address beside the page's that cannot exist, once and on the page's own origin only. */
 async function lookAtErrorPage(page: FetchedPage, context: VisitContext): Promise<PageFingerprint | null> {
-  const { request, parts } = withTimeSpent(context);
-  const { validators: _, beforeRequest, ...fetch } = request.fetch;
-  const origin = originOf(page.finalUrl);
+  const { request, parts } = context;
   const invented = parsePageUrl(new URL(inventedName(), page.finalUrl).href);
   const fetcher = page.fetchedBy === "browser" ? parts.fetchers.browser : parts.fetchers.http;
   if (!invented || !fetcher) return null;
-  const staying: FetchOptions["beforeRequest"] = async (url, signal) => {
-    if (url.origin !== origin) throw new Failure("cancelled", `${invented} is answered by ${url.origin}`);
-    return await beforeRequest?.(url, signal);
-  };
-  const isForeign = originOf(page.url) !== origin;
-  const look = { ...request, fetch: { ...fetch, tries: 1, isForeign, beforeRequest: staying } };
+  const once = { ...context, request: { ...request, fetch: { ...request.fetch, tries: 1 } } };
   try {
-    const { page: answer, extraction } = await attemptOnce(fetcher, invented, {
-      ...context,
-      request: look,
-      parts,
-    });
+    const { page: answer, extraction } = await visitBeside(fetcher, invented, page, once);
     return extraction?.article ? fingerprintOfArticle(answer.finalUrl, extraction.article) : null;
   } catch (error) {
     if (!(error instanceof Failure) || request.fetch.signal?.aborted) throw error;
@@ -309,16 +320,6 @@ function statusFailure({ finalUrl, status, tries }: FetchedPage): Failure {
     { targetStatus: status },
   );
 }
-
-/** A page's answer, and everything that one pass over it yields. */
-export type PageVisit = {
-  readonly page: FetchedPage;
-  /** Null without a page, by its status or because it only says so, and for 304: the known one is valid. */
-  readonly extraction: Extraction | null;
-  readonly extractionMs: number;
-  /** Warnings about fetching the page. */
-  readonly notes: readonly string[];
-};
 
 const MAX_REFRESHES = 3;
 
@@ -358,7 +359,7 @@ const seenBy = ({ redirects, finalUrl }: FetchedPage): PageUrl[] => [...redirect
 
 function targetOf(visit: PageVisit, runsScripts: boolean): PageUrl | null {
   const { page, extraction } = visit;
-  if (page.fetchedBy === "browser" || page.status >= 400 || !extraction || hasOwnArticle(visit)) return null;
+  if (page.status >= 400 || !extraction || hasOwnArticle(visit)) return null;
   const { finalUrl: url } = page;
   const announced = refreshOf(page.headers.refresh ?? null, { url, base: url }) ?? extraction.refresh;
   return announced ?? (runsScripts ? null : extraction.noscriptRefresh);
@@ -367,15 +368,6 @@ function targetOf(visit: PageVisit, runsScripts: boolean): PageUrl | null {
 /** Whether a page says more than that it has moved. */
 const hasOwnArticle = ({ extraction }: PageVisit): boolean =>
   (extraction?.article?.wordCount ?? 0) > MAX_NOTICE_WORDS;
-
-const META_REFRESH = /<meta\s(?=[^>]{0,1000}http-equiv\s*=\s*["']?\s*refresh\b)[^>]*>/gi;
-
-/** Returns the answer for a browser, which would follow the refresh of an article. */
-function answerToRender(visit: PageVisit): FetchedPage {
-  if (!hasOwnArticle(visit)) return visit.page;
-  const { refresh: _, ...headers } = visit.page.headers;
-  return { ...visit.page, headers, html: visit.page.html.replace(META_REFRESH, "") };
-}
 
 const warned = (visit: PageVisit, warning: string): PageVisit => ({
   ...visit,
@@ -415,7 +407,7 @@ async function learnedVisit(
   const { fetch, onFetched, onWaited } = context.request;
   const plain = await plainUnlessRefused(browser, url, context, renderings);
   if (plain.page.fetchedBy === "browser") return plain;
-  const received = answerToRender(plain);
+  const received = plain.page;
   const rendered = (wait: Wait | null) => render(browser, url, { context, received, wait });
   const make = plain.extraction?.make;
   if (!make?.runs) {

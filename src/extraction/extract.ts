@@ -7,7 +7,7 @@ import { makeOf } from "./make.ts";
 import { readJsonLd } from "./metadata/metadata-page.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 import { firstHeading, linksUnder, MAX_NOTICE_WORDS, sayMissing } from "./no-article.ts";
-import { ElementFlag, type ScannedPage } from "./page/page-model.ts";
+import { ElementFlag, type PageFacts, type ScannedPage } from "./page/page-model.ts";
 import { htmlOfXhtml, readPage, scanPage } from "./page/scan.ts";
 import { selectGiven } from "./selection/selection.ts";
 import { findTitle } from "./selection/title.ts";
@@ -84,8 +84,18 @@ async function extractPage(
     canonical: canonicalOf(page.facts, base),
     refresh: refreshOf(page.facts.refresh, { url, base }),
     noscriptRefresh: refreshOf(page.facts.noscriptRefresh, { url, base }),
+    ...(extracted.article === null && framesetOf(page.facts, metadata.title, { base, encoding })),
     ...(tellsMake && { make: makeOf(page, base, url) }),
   };
+}
+
+function framesetOf(
+  { frames }: PageFacts,
+  title: string | null,
+  { base, encoding }: { readonly base: PageUrl | null; readonly encoding: string },
+): Pick<Extraction, "frameset"> {
+  if (frames.length === 0) return {};
+  return { frameset: { title, frames: linksOf({ links: frames }, base, encoding).map(({ url }) => url) } };
 }
 
 function saysMissing({ model, facts }: ScannedPage, article: Article | null): boolean {

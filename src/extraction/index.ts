@@ -1,7 +1,7 @@
 export { refreshOf } from "./links.ts";
 export { MAX_NOTICE_WORDS } from "./no-article.ts";
 export { createExtractor, type Extractor, extractBody, withSmallPagesHere } from "./pool.ts";
-export { unmatchedExclusion } from "./text.ts";
+export { countWords, unmatchedExclusion, warningsFor } from "./text.ts";
 export {
   type Article,
   BLOCK_REASONS,

@@ -14,7 +14,7 @@ export function baseOf(facts: PageFacts, url: PageUrl | null): PageUrl | null {
 }
 
 /** Lists the http and https links in page order, each once, out of 20 million characters of addresses. */
-export function linksOf(facts: PageFacts, base: PageUrl | null, encoding = "utf-8"): Link[] {
+export function linksOf(facts: Pick<PageFacts, "links">, base: PageUrl | null, encoding = "utf-8"): Link[] {
   // Menus repeat their links.
   const resolved = new Map<string, PageUrl | null>();
   const numbers = new Map<PageUrl, number>();

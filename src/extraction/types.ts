@@ -263,6 +263,8 @@ export type Extraction = {
   readonly refresh: PageUrl | null;
   /** The same of the one inside `noscript`. */
   readonly noscriptRefresh: PageUrl | null;
+  /** What a page without an article has that is a frameset: its title, and its frames, each once. */
+  readonly frameset?: { readonly title: string | null; readonly frames: readonly PageUrl[] };
   /** What the page runs, where the task asks for it and the body is HTML. */
   readonly make?: PageMake;
 };

@@ -4,17 +4,63 @@ const TABLES = new Map<string, ReadonlyMap<string, string>>();
 /**
  * Encodes the query of a link as browsers do: in the encoding of its page (WHATWG URL, "query state"). The rest of the
  * link is left to the URL parser.
- * @param encoding a name of the WHATWG Encoding Standard; UTF-8, UTF-16 and stateful encodings change nothing
+ * @param encoding a name of the WHATWG Encoding Standard; those without an encoder (UTF-8, UTF-16, ISO-2022-KR …) change nothing
  */
 export function encodeQuery(href: string, encoding: string): string {
   const name = encoding.toLowerCase();
+  if (name === "iso-2022-jp") return href.replace(/\?[^#]*/, encodeIso2022Jp);
   if (/^(?:utf-|iso-2022|replacement|x-user)/.test(name)) return href;
   return href.replace(/\?[^#]*/, (query) =>
     query.replace(/[^\0-\x7f]/gu, (char) => {
-      const bytes = (TABLES.get(name) ?? tableOf(name)).get(char);
-      return bytes ?? `%26%23${char.codePointAt(0)}%3B`;
+      return (TABLES.get(name) ?? tableOf(name)).get(char) ?? unknown(char);
     }),
   );
+}
+
+const unknown = (char: string): string => `%26%23${char.codePointAt(0)}%3B`;
+
+/** What ISO-2022-JP writes as another character, besides the other half-width kana. */
+const STAND_INS: Readonly<Record<string, string>> = {
+  "\u2212": "\uFF0D",
+  "\uFF9E": "\u309B",
+  "\uFF9F": "\u309C",
+};
+/** The Roman set is ASCII with these two characters in the places of a backslash and a tilde. */
+const ROMAN: Readonly<Record<string, string>> = { "\u00A5": "\\", "\u203E": "~" };
+
+/**
+ * Encodes as the Encoding Standard says for ISO-2022-JP: escape sequences switch between ASCII, the Roman set and JIS X
+ * 0208, whose pairs of bytes are those of EUC-JP without the high bits.
+ */
+function encodeIso2022Jp(query: string): string {
+  const pairs = TABLES.get("euc-jp") ?? tableOf("euc-jp");
+  let set = "(B";
+  let encoded = "";
+  const add = (next: string, text: string): void => {
+    encoded += next === set ? text : `%1B${next}${text}`;
+    set = next;
+  };
+  for (const written of query) {
+    const char =
+      STAND_INS[written] ?? (/[\uFF61-\uFF9F]/.test(written) ? written.normalize("NFKC") : written);
+    const pair = char < "\x80" ? undefined : pairs.get(char);
+    if (char < "\x80") add(set === "(J" && !/[\\~]/.test(char) ? set : "(B", char);
+    else if (ROMAN[char] !== undefined) add("(J", ROMAN[char]);
+    else if (pair !== undefined)
+      add(
+        "$B",
+        pair.replace(/%(..)/g, (_, hex) => inQuery(Number.parseInt(hex, 16) - 0x80)),
+      );
+    else add(set === "$B" ? "(B" : set, unknown(char));
+  }
+  add("(B", "");
+  return encoded;
+}
+
+/** A byte of a query; the special-query percent-encode set of the URL Standard, for the bytes of JIS X 0208. */
+function inQuery(byte: number): string {
+  const char = String.fromCharCode(byte);
+  return /["#'<>]/.test(char) ? `%${byte.toString(16).toUpperCase()}` : char;
 }
 
 function tableOf(name: string): ReadonlyMap<string, string> {

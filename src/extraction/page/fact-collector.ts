@@ -48,6 +48,7 @@ export class FactCollector {
   readonly authors: PageText[] = [];
   readonly times: PageTime[] = [];
   readonly links: RawLink[] = [];
+  readonly frames: RawLink[] = [];
   readonly robots: string[] = [];
   readonly states: string[] = [];
   htmlLang: string | null = null;
@@ -168,9 +169,11 @@ const MAX_PRELOADED = 4;
 export function noteElement(tag: number, attributes: StartTagAttributes, facts: FactCollector): void {
   if (tag === Tag.meta) noteMeta(attributes, facts);
   else if (tag === Tag.base) facts.baseHref ??= attributes.get(Field.href) || null;
-  else if (tag === Tag.frame && attributes.get(Field.src))
-    facts.links.push({ href: attributes.get(Field.src)!, text: "", isNofollow: false });
-  else if (tag === Tag.link || tag === Tag.area) {
+  else if (tag === Tag.frame && attributes.get(Field.src)) {
+    const frame = { href: attributes.get(Field.src)!, text: "", isNofollow: false };
+    facts.frames.push(frame);
+    facts.links.push(frame);
+  } else if (tag === Tag.link || tag === Tag.area) {
     const href = attributes.get(Field.href);
     const rel = attributes.get(Field.rel);
     if (tag === Tag.area && href !== null) {

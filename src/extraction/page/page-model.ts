@@ -234,6 +234,8 @@ export type PageFacts = {
   readonly noscriptRefresh: string | null;
   readonly robots: readonly string[];
   readonly links: readonly RawLink[];
+  /** The links that are frames of a frameset. */
+  readonly frames: readonly RawLink[];
   /** The application's state as JSON text: scripts of that type, and attributes with preloaded pages. */
   readonly states: readonly string[];
 };

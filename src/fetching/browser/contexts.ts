@@ -200,7 +200,12 @@ async function openTab(open: OpenContext, options: ContextOptions, tab: TabOptio
     const end = watchForEnd(page, open.lease, tab.what);
     if (!tab.opensWindows) page.on("popup", (popup) => void popup.close().catch(() => {}));
     page.on("download", (download) => void download.cancel().catch(() => {}));
-    const session = await intercept(page, { ...options, ...tab, onRefused: end.tell });
+    const session = await intercept(page, {
+      ...options,
+      ...tab,
+      cookies: options.session.cookies,
+      onRefused: end.tell,
+    });
     return { page, end, session, tab };
   })();
   try {

@@ -177,10 +177,12 @@ const tabFor = (
   received: rest.opensWindows ? null : (options.received ?? null),
   ...rest,
   origin: new URL(url).origin,
-  headers: {
-    ...session.headers.sameOrigin,
-    ...(options.authorization ? { authorization: options.authorization } : {}),
-  },
+  headers: options.isForeign
+    ? {}
+    : {
+        ...session.headers.sameOrigin,
+        ...(options.authorization ? { authorization: options.authorization } : {}),
+      },
 });
 
 type Visit = {

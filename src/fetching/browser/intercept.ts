@@ -2,8 +2,10 @@ import { Failure } from "../../base/failure.ts";
 import type { PinningProxy } from "../egress/pinning-proxy.ts";
 import { tooManyRedirects } from "../http/redirects.ts";
 import { tooLarge } from "../http/wire.ts";
+import type { CookieSession } from "../session/cookies.ts";
 import type { FetchedPage } from "../types.ts";
 import type { Page } from "./chromium.ts";
+import { hasWordsToRead, MAX_NOTICE_WORDS } from "./settle.ts";
 
 export type InterceptOptions = {
   /** Whether images, fonts and media are loaded. */
@@ -11,6 +13,8 @@ export type InterceptOptions = {
   /** The origin whose requests, and no others, carry `headers`. */
   readonly origin: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** The session's cookies, as they were before this page. */
+  readonly cookies: Pick<CookieSession, "headerFor">;
   /** The proxy that gets its credentials; no other does. */
   readonly proxy: PinningProxy;
   /** The operation as messages name it. */
@@ -50,9 +54,20 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
   answerProxy(session, options.proxy);
   const isOneTooMany = countNavigations(options);
   let received = options.received;
+  const refreshes = new Set<string>();
+  // A person sees the page as the site means it.
+  if (!options.opensWindows)
+    session.on("Page.frameRequestedNavigation", ({ reason, url }) => {
+      if (reason === "metaTagRefresh" || reason === "httpHeaderRefresh")
+        refreshes.add(URL.parse(url)?.href ?? url);
+    });
   session.on("Fetch.requestPaused", (paused) => {
     const { requestId, request, resourceType } = paused;
     if (resourceType === "Document" && isOneTooMany(paused)) return;
+    if (resourceType === "Document" && refreshes.delete(request.url)) {
+      followRefresh(session, paused).catch(() => {});
+      return;
+    }
     if (received !== null && resourceType === "Document") {
       session.send("Fetch.fulfillRequest", { requestId, ...fulfilment(received) }).catch(() => {});
       received = null;
@@ -65,19 +80,70 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
     const answer =
       isMedia || isIcon
         ? session.send("Fetch.failRequest", { requestId, errorReason: "BlockedByClient" })
-        : session.send("Fetch.continueRequest", {
-            requestId,
-            ...(hasSecrets && isOwn && { headers: entriesOf({ ...request.headers, ...options.headers }) }),
-          });
+        : hasSecrets && isOwn
+          ? continueWithHeaders(session, paused, options)
+          : session.send("Fetch.continueRequest", { requestId });
     // The page may be gone by now.
     answer.catch(() => {});
   });
   await Promise.all([
     // Nothing reads these buffers, so they get no memory.
     session.send("Network.enable", { maxTotalBufferSize: 0, maxResourceBufferSize: 0 }),
+    session.send("Page.enable"),
     session.send("Fetch.enable", { patterns, handleAuthRequests: true }),
   ]);
   return session;
+}
+
+async function continueWithHeaders(
+  session: Session,
+  { requestId, request }: Pick<PausedRequest, "requestId"> & { readonly request: InterceptedRequest },
+  { headers, cookies }: InterceptOptions,
+): Promise<void> {
+  const { cookie: given, ...others } = headers;
+  const cookie =
+    given === undefined ? null : await cookieFor(session, new URL(request.url), { given, cookies });
+  const all = { ...request.headers, ...others, ...(cookie !== null && { cookie }) };
+  await session.send("Fetch.continueRequest", { requestId, headers: entriesOf(all) });
+}
+
+type InterceptedRequest = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
+
+/**
+ * Returns the Cookie header with one value for each name. Chromium would send the user's alone, without what the site
+ * has set; what it has set or removed during this page is newer than the session's cookies.
+ */
+async function cookieFor(
+  session: Session,
+  url: URL,
+  { given, cookies }: Pick<InterceptOptions, "cookies"> & { readonly given: string },
+): Promise<string | null> {
+  const answer = await session.send("Network.getCookies", { urls: [url.href] });
+  const now = new Map(answer.cookies.map(({ name, value }) => [name, value]));
+  const before = pairsOf(cookies.headerFor(url));
+  const sent = pairsOf(cookies.headerFor(url, given));
+  for (const [name, value] of now) if (before.get(name) !== value) sent.set(name, value);
+  for (const name of before.keys()) if (!now.has(name)) sent.delete(name);
+  return sent.size === 0 ? null : [...sent].map(([name, value]) => `${name}=${value}`).join("; ");
+}
+
+const pairsOf = (header: string | null): Map<string, string> =>
+  new Map(
+    (header ?? "").split("; ").flatMap((pair) => {
+      const at = pair.indexOf("=");
+      return at < 0 ? [] : [[pair.slice(0, at), pair.slice(at + 1)] as const];
+    }),
+  );
+
+/**
+ * Stops a page that refreshes to another one if it is there to be read, having more words than a notice. Chromium runs
+ * nothing inside a page whose navigation waits, so the refresh is stopped first and done again.
+ */
+async function followRefresh(session: Session, { requestId, request }: PausedRequest): Promise<void> {
+  const target = JSON.stringify(request.url);
+  const expression = `(${hasWordsToRead})(${MAX_NOTICE_WORDS}) || (location.href = ${target})`;
+  await session.send("Fetch.failRequest", { requestId, errorReason: "Aborted" });
+  await session.send("Runtime.evaluate", { expression });
 }
 
 /** Headers that describe the bytes that were sent, not the document. */
@@ -113,6 +179,7 @@ function answerProxy(session: Session, { url, username, password }: PinningProxy
 
 type PausedRequest = {
   readonly requestId: string;
+  readonly request: { readonly url: string };
   readonly frameId: string;
   readonly redirectedRequestId?: string | undefined;
 };

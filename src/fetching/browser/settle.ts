@@ -82,7 +82,8 @@ export async function settle(page: Page, traffic: Traffic, options: SettleOption
     state = next;
     activity.note(state, { isChanging, at: lookedAt });
     const isQuiet = activity.isQuiet(lookedAt, quietMs);
-    if (isQuiet && !isAwaited(state, lookedAt - startedAt, options)) return "rested";
+    const looked = { state, waitedMs: lookedAt - startedAt, options };
+    if (isQuiet && !(await isAwaited(page, looked))) return "rested";
     // A document that takes long to measure is measured less often.
     await sleep(isChanging ? Math.max(CHANGE_POLL_MS, 4 * state.lookMs) : POLL_MS);
   }
@@ -161,11 +162,15 @@ const isOpening = ({ isLoading, awaitedFrames }: DocumentState, waitedMs: number
   isLoading || (awaitedFrames > 0 && waitedMs < MAX_FRAME_START_MS);
 
 /** Whether the page, quiet as it is, has no words yet or is about to lead to another page. */
-function isAwaited(state: DocumentState, waitedMs: number, options: SettleOptions): boolean {
+async function isAwaited(
+  page: Page,
+  { state, waitedMs, options }: { state: DocumentState; waitedMs: number; options: SettleOptions },
+): Promise<boolean> {
   if (options.awaitsWords && !state.hasWords) return true;
   const { refreshAfterMs } = state;
   if (!options.awaitsRefresh || refreshAfterMs === null || refreshAfterMs > MAX_REFRESH_MS) return false;
-  return waitedMs < refreshAfterMs + MAX_REFRESH_START_MS;
+  if (waitedMs >= refreshAfterMs + MAX_REFRESH_START_MS) return false;
+  return !(await page.evaluate(hasWordsToRead, MAX_NOTICE_WORDS));
 }
 
 // The page watches itself, because each look from outside costs both sides 1 to 2 ms.
@@ -213,6 +218,19 @@ export async function scrollThrough(page: Page, traffic: Traffic, options: Settl
 }
 
 const MAX_SCROLLS = 30;
+
+/** A page of more words is there to be read, although it refreshes to another one; as `MAX_NOTICE_WORDS` of extraction. */
+export const MAX_NOTICE_WORDS = 60;
+
+/** Whether a page shows more words than so many. Runs inside the page, so it may use nothing from outside. */
+export function hasWordsToRead(most: number): boolean {
+  // biome-ignore lint/performance/useDomNodeTextContent: scripts, styles and what is hidden are no words to read
+  const text = document.body?.innerText.slice(0, 10_000) ?? "";
+  const words = new Intl.Segmenter(undefined, { granularity: "word" }).segment(text);
+  let count = 0;
+  for (const { isWordLike } of words) if (isWordLike && ++count > most) return true;
+  return false;
+}
 
 /** The state of a page's document at one moment. */
 type DocumentState = {

@@ -2,6 +2,7 @@ import { timingSafeEqual } from "node:crypto";
 import net from "node:net";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
+import { fastestFirst } from "../http/race.ts";
 import { displayUrl, wireFailure } from "../http/tries.ts";
 import type { WireRoute } from "../http/wire.ts";
 import { dial, endOf, openTunnel, readHead } from "./dial.ts";
@@ -162,7 +163,7 @@ type Upstream = {
 async function connectUpstream(head: ProxyHead, parts: ConnectionParts): Promise<Upstream> {
   const routes = await parts.findRoutes(head.url, parts.signal);
   let failure: unknown;
-  for (const route of routes.slice(0, MAX_ADDRESSES)) {
+  for (const route of await fastestFirst(head.url, routes, parts.signal)) {
     try {
       return await connectBy(route, head, parts);
     } catch (error) {
@@ -171,8 +172,6 @@ async function connectUpstream(head: ProxyHead, parts: ConnectionParts): Promise
   }
   throw failure;
 }
-
-const MAX_ADDRESSES = 4;
 
 async function connectBy(route: WireRoute, head: ProxyHead, parts: ConnectionParts): Promise<Upstream> {
   const socket = await dial(endOf(head.url, route), { timeoutMs: parts.connectTimeoutMs });

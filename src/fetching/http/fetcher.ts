@@ -20,6 +20,7 @@ import {
   type StreamPurpose,
 } from "../types.ts";
 import type { AuthorityPlaces } from "./authorities.ts";
+import { fastestFirst } from "./race.ts";
 import { openStream, pageUrlOf, readPage } from "./read-answer.ts";
 import { type FinalResponse, followRedirects, type HopHeaders } from "./redirects.ts";
 import { checkCustomHeaders, checkUserAgent, conditionalHeaders } from "./request-headers.ts";
@@ -177,7 +178,7 @@ async function openConnection(session: Session, url: PageUrl, options: FetchOpti
   const { signal } = watch;
   const target = new URL(url);
   let error: unknown;
-  for (const route of await session.findRoutes(target, signal)) {
+  for (const route of await fastestFirst(target, await session.findRoutes(target, signal), signal)) {
     const { host, port } = endOf(target, route);
     const socket = connect({ host, port });
     try {

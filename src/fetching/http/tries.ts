@@ -225,6 +225,8 @@ const LASTING = meaningsIn({
     "ResponseHeadersTooLarge UND_ERR_HEADERS_OVERFLOW ERR_RESPONSE_HEADERS_TOO_BIG",
   "the body is compressed more than three times": "TOO_MANY_CODINGS",
   "there was no TLS": "ERR_SSL_PROTOCOL_ERROR",
+  "the server agreed to no TLS with HTTP/1.1; one that speaks HTTP/2 only is read by the browser":
+    "EPROTO ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL",
   "the compressed body is damaged": "ERR_CONTENT_DECODING_FAILED",
   "it redirects without end": "ERR_TOO_MANY_REDIRECTS",
   "browsers refuse this port": "ERR_UNSAFE_PORT",

@@ -70,6 +70,9 @@ describe("a page", () => {
         canonical: null,
         refresh: null,
         noscriptRefresh: null,
+        ...(what === "frames alone" && {
+          frameset: { title: "Frames", frames: FRAMES.map(({ url }) => url) },
+        }),
       });
     });
   }

@@ -1,0 +1,29 @@
+import { expect, test } from "bun:test";
+import { articleFromUrl } from "../../src/articles/index.ts";
+import { extractBody } from "../../src/extraction/index.ts";
+import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
+import { openTestHost, testBrowserFetcher } from "../support/browser-fetcher.ts";
+import { page, serveCrawlSite } from "../support/crawl-site.ts";
+import { forAllTests } from "../support/for-all-tests.ts";
+import { testFetcher } from "../support/test-fetcher.ts";
+
+const host = forAllTests(openTestHost());
+
+test("a frameset is the content of its frames in the browser too", async () => {
+  await using site = serveCrawlSite({
+    "/": `<html><head><title>Manual</title></head><frameset cols="*,*"><frame src="one.html"><frame src="two.html"></frameset></html>`,
+    "/one.html": page("First"),
+    "/two.html": page("Second"),
+  });
+  await using http = testFetcher();
+  await using browser = testBrowserFetcher({ host });
+  const options = { ...DEFAULT_EXTRACTION, renderings: ["markdown"] as const };
+  const request = { url: `${site.origin}/`, preference: "browser" as const, options, fetch: {} };
+  const { article, fetcher } = await articleFromUrl(request, {
+    fetchers: { http, browser },
+    extractor: { extract: extractBody },
+  });
+  expect(fetcher).toBe("browser");
+  for (const words of ["First is about the gate", "Second is about the gate"])
+    expect(article.markdown).toContain(words);
+});
