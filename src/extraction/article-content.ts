@@ -61,15 +61,8 @@ export function renderPage(
   const host = hostOf((base && URL.parse("/", base)?.href) ?? "");
   const pictures = new Pictures({ model, chosen: titled, isInside, leadImage: image, host });
   const tree = (): ContentElement => treeOfContent({ wholes, blocks, pictures });
-  const isTitled = title !== null;
-  const context = {
-    base,
-    encoding,
-    title: null,
-    isTitled,
-    html: model.html,
-    drawsFormulas: () => drawsTex(model),
-  };
+  const written = { html: model.html, drawsFormulas: () => drawsTex(model) };
+  const context = { base, encoding, title: null, isTitled: title !== null, ...written };
   const document = readContent(tree(), context);
   const found = writeContent(document, options);
   const text = options.includeCode ? found.text : toText(document);
@@ -82,14 +75,8 @@ export function renderPage(
   const isAnchored = markdown !== null && options.renderings.includes("anchors");
   const includesCode = options.includeCode;
   const isReplaced = recovered?.placement === "instead";
-  const listed =
-    choice.verdicts &&
-    listBlocks(model, {
-      verdicts: choice.verdicts,
-      selection,
-      includesCode,
-      isReplaced,
-    });
+  const { verdicts } = choice;
+  const listed = verdicts && listBlocks(model, { verdicts, selection, includesCode, isReplaced });
   return {
     pageType,
     confidence,
