@@ -24,9 +24,9 @@ export function describeLeftOut(leftOut: TenantStatus["leftOut"], how: string): 
   return reasons === "" ? "" : `; left out: ${reasons}${how}`;
 }
 
-/** Says how many pages a limit left unfetched, for the end of a line; empty when it left none. */
+/** Says what a sync left out and why, for the end of a line; empty when there is nothing to say. */
 export function describeCut(counts: TenantStatus["counts"]): string {
-  const left = counts?.left ?? 0;
-  if (left === 0) return "";
-  return `; max_crawl_pages left ${left} known ${left === 1 ? "page" : "pages"} unfetched`;
+  const { left = 0, notes = [] } = counts ?? {};
+  const cut = `max_crawl_pages left ${left} known ${left === 1 ? "page" : "pages"} unfetched`;
+  return [...(left > 0 ? [cut] : []), ...notes].map((note) => `; ${note}`).join("");
 }

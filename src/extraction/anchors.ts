@@ -1,3 +1,4 @@
+import { scanBlocks } from "../markdown/index.ts";
 import {
   firstFrom,
   nearestOf,
@@ -143,15 +144,18 @@ class HeadingLines {
   #at = 0;
 
   constructor(markdown: string) {
-    let fence = "";
-    for (const { 1: marks = "", 2: rest = "", index } of markdown.matchAll(MARKED_LINE)) {
-      if (marks.startsWith("#")) {
+    let isHeading = false;
+    scanBlocks(markdown, {
+      begin: ({ kind }) => {
+        isHeading = kind === "heading";
+      },
+      line: (from, end) => {
+        const written = markdown.slice(from, end);
         // What looks like a target may be code.
-        const forms = [withoutTargets(rest), rest].map(lettersIn);
-        if (fence === "") this.#lines.push({ start: index, forms });
-      } else if (fence === "") fence = marks;
-      else if (marks.startsWith(fence) && rest.trim() === "") fence = "";
-    }
+        const forms = [withoutTargets(written), written].map(lettersIn);
+        if (isHeading) this.#lines.push({ start: markdown.lastIndexOf("\n", from - 1) + 1, forms });
+      },
+    });
   }
 
   /** Where the line of the next heading with these letters and digits begins; -1 for none. */
@@ -173,9 +177,6 @@ const isEqual = (a: string, b: string): boolean => a === b;
 /** A page may show a word beside the heading, such as for a link to it, that the Markdown leaves out. */
 const isBeginning = (a: string, b: string): boolean =>
   Math.min(a.length, b.length) > 2 && (a.startsWith(b) || b.startsWith(a));
-
-// Headings and fences, also in lists and quotations.
-const MARKED_LINE = /^[ \t>*+-]{0,40}(?:\d{1,9}[.)] {1,4})?(#{1,6}(?=\s)|`{3,}|~{3,})(.*)$/gm;
 
 const LINK_TARGET = /(?<!\\)\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,2000}\)/g;
 

@@ -1,6 +1,7 @@
 import { marked } from "marked";
 import { findFrontMatter } from "../base/front-matter.ts";
 import { escapeHtml } from "../base/text.ts";
+import { codeBlocksOf, endOfCodeSpan } from "../markdown/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 import { type ListedContent, renderHtml } from "./content.ts";
 import type { Block, ContentDocument } from "./document/model.ts";
@@ -251,32 +252,17 @@ const withoutImages = (source: string): string =>
 type Piece = { readonly text: string; readonly isCode: boolean };
 
 function piecesOf(source: string): Piece[] {
-  return blocksOf(source).flatMap(({ type, raw }) =>
-    type === "list" || type === "blockquote" ? fencedPieces(raw) : [{ text: raw, isCode: type === "code" }],
-  );
-}
-
-// Matches what may precede a fence on its line: indentation, quotation marks, the marker of a list item.
-const FENCE = /^([\s>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(`{3,}|~{3,})([^\n]*)/;
-
-// Inside lists and quotations the lexer's tokens lose their indentation, so this reads lines.
-function fencedPieces(raw: string): Piece[] {
   const pieces: Piece[] = [];
-  let fence: string | null = null;
-  for (const line of raw.split(/(?<=\n)/)) {
-    const [, prefix = "", marks = "", rest = ""] = FENCE.exec(line) ?? [];
-    if (fence !== null) {
-      pieces.push({ text: line, isCode: true });
-      if (marks.startsWith(fence) && rest.trim() === "") fence = null;
-    } else if (marks !== "" && !(marks.startsWith("`") && rest.includes("`"))) {
-      fence = marks;
-      // The item stays when its code goes.
-      const marker = /[-*+\d]/.test(prefix) ? prefix : "";
-      if (marker !== "") pieces.push({ text: marker, isCode: false });
-      pieces.push({ text: line.slice(marker.length), isCode: true });
-    } else pieces.push({ text: line, isCode: false });
+  let from = 0;
+  for (const { start, mark, end } of codeBlocksOf(source)) {
+    // The item stays when its code goes.
+    const isInItem = /[-*+\d]/.test(source.slice(start, mark));
+    const codeStart = Math.max(from, isInItem ? mark : start);
+    pieces.push({ text: source.slice(from, codeStart), isCode: false });
+    pieces.push({ text: source.slice(codeStart, end), isCode: true });
+    from = end;
   }
-  return pieces;
+  return [...pieces, { text: source.slice(from), isCode: false }];
 }
 
 // A backslash escapes the next character; a run of backticks opens code up to the next run of equal length.
@@ -284,37 +270,16 @@ const INLINE =
   /\\[\s\S]|`+|!\[[^\]\n]{0,500}\](?:\([^()\n]{0,2000}\)|\[[^\]\n]{0,200}\])|<img\b[^>\n]{0,2000}>/gi;
 
 function removeImages(text: string): string {
-  const runs = backtickRuns(text);
   let out = "";
   let from = 0;
   const inline = new RegExp(INLINE);
   for (let match = inline.exec(text); match; match = inline.exec(text)) {
     const [found] = match;
-    if (found.startsWith("`")) inline.lastIndex = endOfCode(runs, match.index, found.length);
+    if (found.startsWith("`")) inline.lastIndex = endOfCodeSpan(text, match.index);
     else if (!found.startsWith("\\")) {
       out += text.slice(from, match.index);
       from = match.index + found.length;
     }
   }
   return out + text.slice(from);
-}
-
-/** The runs of backticks of one length: where they start, ascending, and how many have been passed. */
-type BacktickRuns = { readonly starts: number[]; passed: number };
-
-function backtickRuns(text: string): Map<number, BacktickRuns> {
-  const runs = new Map<number, BacktickRuns>();
-  for (const { 0: run, index } of text.matchAll(/`+/g)) {
-    const known = runs.get(run.length);
-    if (known) known.starts.push(index);
-    else runs.set(run.length, { starts: [index], passed: 0 });
-  }
-  return runs;
-}
-
-function endOfCode(runs: Map<number, BacktickRuns>, start: number, length: number): number {
-  const equal = runs.get(length);
-  if (!equal) return start + length;
-  while ((equal.starts[equal.passed] ?? Number.POSITIVE_INFINITY) <= start) equal.passed++;
-  return (equal.starts[equal.passed] ?? start) + length;
 }

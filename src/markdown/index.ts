@@ -1,3 +1,4 @@
+export { codeBlocksOf, endOfCodeSpan, FenceReader } from "./code.ts";
 export { readMarkdown } from "./document.ts";
 export { inlineText, readInline } from "./inline.ts";
 export type { Block, Inline, ListBlock, MarkdownDocument, TableBlock } from "./model.ts";

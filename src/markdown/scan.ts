@@ -8,10 +8,12 @@ export type Leaf =
 type BlockSink = {
   readonly open?: (container: Container) => void;
   readonly close?: () => void;
-  readonly begin: (leaf: Leaf) => void;
+  /** @param start where the leaf begins, behind the marks of its containers */
+  readonly begin: (leaf: Leaf, start: number) => void;
   /** @param outerStart where the marks of the containers begin that stand before the line's text */
   readonly line: (start: number, end: number, outerStart: number) => void;
-  readonly end?: () => void;
+  /** @param closing where the fence that ends code ends; -1 without one */
+  readonly end?: (closing: number) => void;
   readonly rule?: () => void;
   readonly reference?: (label: string, address: string) => void;
 };
@@ -98,7 +100,7 @@ class BlockScanner {
     const closes = isFence
       ? line.startsWith(verbatim.marks) && line === verbatim.marks[0]!.repeat(line.length)
       : line === "$$";
-    if (closes && columnsOf(text, at, first) < CODE_INDENT) this.#closeLeaf();
+    if (closes && columnsOf(text, at, first) < CODE_INDENT) this.#closeLeaf(end);
     else this.#sink.line(skipColumns(text, at, end, isFence ? verbatim.indent : 0), end, first);
     return -1;
   }
@@ -216,9 +218,9 @@ class BlockScanner {
 
   /** @param lines starts, ends and outer starts */
   #addLeaf(leaf: Leaf, lines: readonly number[]): void {
-    this.#sink.begin(leaf);
+    this.#sink.begin(leaf, lines[0]!);
     for (let at = 0; at < lines.length; at += 3) this.#sink.line(lines[at]!, lines[at + 1]!, lines[at + 2]!);
-    this.#sink.end?.();
+    this.#sink.end?.(-1);
   }
 
   #readFence({ at, first, depth }: Line): boolean {
@@ -226,7 +228,7 @@ class BlockScanner {
     const marks = backticks ?? tildes;
     if (marks === undefined) return false;
     this.#closeTo(depth);
-    this.#sink.begin({ kind: "code", info: (info ?? other ?? "").trim() });
+    this.#sink.begin({ kind: "code", info: (info ?? other ?? "").trim() }, first);
     this.#verbatim = { kind: "fence", marks, indent: columnsOf(this.#text, at, first) };
     return true;
   }
@@ -241,7 +243,7 @@ class BlockScanner {
     const start = skipBlanks(text, first + 2, end);
     if (isOneLine) this.#addLeaf({ kind: "math" }, [start, trimmedEnd(text, start, end - 2), outerStart]);
     else {
-      this.#sink.begin({ kind: "math" });
+      this.#sink.begin({ kind: "math" }, first);
       this.#verbatim = { kind: "math" };
     }
     return true;
@@ -286,7 +288,7 @@ class BlockScanner {
     if (dashes < 0) return false;
     this.#closeTo(depth);
     this.#nextLine = this.#endOfLine(next);
-    this.#sink.begin({ kind: "table" });
+    this.#sink.begin({ kind: "table" }, first);
     this.#sink.line(first, end, outerStart);
     this.#sink.line(dashes, trimmedEnd(this.#text, dashes, this.#nextLine), dashes);
     this.#isTable = true;
@@ -296,7 +298,7 @@ class BlockScanner {
   #addCode({ at, first, end, depth }: Line): void {
     if (!this.#isCode || depth < this.#containers.length) {
       this.#closeTo(depth);
-      this.#sink.begin({ kind: "code", info: "" });
+      this.#sink.begin({ kind: "code", info: "" }, first);
       this.#isCode = true;
     }
     const blanks = this.#blanks;
@@ -315,14 +317,14 @@ class BlockScanner {
     if (closing >= 0) this.#closeTo(details);
   }
 
-  /** Ends the open leaf. */
-  #closeLeaf(): void {
+  /** Ends the open leaf. @param closing where its fence ends; -1 without one */
+  #closeLeaf(closing = -1): void {
     const lines = this.#paragraph;
     this.#paragraph = [];
     this.#blanks = [];
     if (lines.length > 0) this.#addLeaf({ kind: "paragraph" }, lines);
     const isVerbatim = this.#verbatim !== null && this.#verbatim.kind !== "hidden";
-    if (this.#isTable || this.#isCode || isVerbatim) this.#sink.end?.();
+    if (this.#isTable || this.#isCode || isVerbatim) this.#sink.end?.(closing);
     this.#isTable = false;
     this.#isCode = false;
     this.#verbatim = null;

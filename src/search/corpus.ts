@@ -108,6 +108,18 @@ export class Corpus implements LengthTotals {
     return best.terms;
   }
 
+  /** The most frequent terms that begin in one of some ways and meet a condition. @throws Failure `timeout` */
+  termsFrom(
+    beginnings: readonly string[],
+    isWanted: (term: string) => boolean,
+    deadline: number,
+  ): readonly string[] {
+    const best = new BestTerms(this, MAX_LONGER_WORDS, isWanted);
+    for (const beginning of beginnings)
+      for (const reader of this.#readers) best.addAll(reader.walk(beginning), deadline);
+    return best.terms;
+  }
+
   /**
    * The most frequent compounds that a word ends or begins and whose other part is a word of the indexes too:
    * `krankenversicherung` for `versicherung`, because there is `kranke`. There are none in languages without

@@ -5,6 +5,7 @@ import { foldWord } from "./analysis/run-words.ts";
 import { Tokenizer } from "./analysis/tokenizer.ts";
 import type { QueryTerm } from "./query/compile.ts";
 import type { Phrase } from "./query/phrases.ts";
+import { operator } from "./query/signs.ts";
 import { FUNCTION_WORDS } from "./query/word-lists.ts";
 import type { DocumentParts } from "./types.ts";
 
@@ -39,7 +40,9 @@ export function makeSnippet(
   settings: SnippetSettings,
 ): string {
   const range = document.sections[section] ?? { heading: "", start: 0, end: Number.POSITIVE_INFINITY };
-  const matchesIn = (text: string): Match[] => findMatches(text, query.analyser, query.terms);
+  const { analyser, terms: all, signs } = query;
+  const matchesIn = (text: string): Match[] =>
+    signs === null ? findMatches(text, analyser, all) : placesOfSigns(text, signs);
   let source = sourceOf(document, range);
   let text = plainText(source);
   let matches = matchesIn(text);
@@ -80,7 +83,17 @@ type SnippetQuery = {
   readonly analyser: Analyser;
   readonly terms: readonly QueryTerm[];
   readonly phrases: readonly Phrase[];
+  readonly signs: string | null;
 };
+
+/** Where signs stand that are no part of another operator. */
+const placesOfSigns = (text: string, signs: string): Match[] =>
+  Array.from(text.matchAll(operator(signs, "gu")).take(MAX_MATCHES), ({ index }) => ({
+    start: index,
+    end: index + signs.length,
+    term: 0,
+    weight: 1,
+  }));
 
 /** The terms whose words are marked: those that say something, unless there is none. */
 function markedTerms({ analyser, terms, phrases }: SnippetQuery): readonly QueryTerm[] {

@@ -1,5 +1,6 @@
 import { Failure } from "../base/failure.ts";
 import { failureRecordOf, serveRequests, type WorkerScope } from "../base/worker-thread.ts";
+import { FenceReader } from "../markdown/index.ts";
 import { Analyser } from "./analysis/analyser.ts";
 import type { BuildReply, BuildRequest, BuildTask } from "./builder/build-index.ts";
 import { type BuildCounts, buildSegment } from "./builder/build-segment.ts";
@@ -150,7 +151,6 @@ const FEWEST_CHARS = 100;
 /** Where prose is looked for; what comes later is no other language. */
 const READ_CHARS = 20_000;
 
-const FENCE = /^ {0,3}(?:```|~~~)/;
 const NO_PROSE = /`[^`\n]*`|(?:https?:\/\/|www\.)\S+/g;
 const SHORTEST_LINE = 30;
 
@@ -173,11 +173,10 @@ async function languageOf(texts: readonly string[]): Promise<Language> {
 
 function proseOf(text: string): string {
   let prose = "";
-  let isCode = false;
+  const fences = new FenceReader();
   for (const line of text.slice(0, READ_CHARS).split("\n")) {
-    if (FENCE.test(line)) isCode = !isCode;
     // Front matter, tables, markup and lists of names are short or begin with a sign.
-    else if (!isCode && line.length >= SHORTEST_LINE && /^(?:[-*>] )?\p{L}/u.test(line)) {
+    if (!fences.isCode(line) && line.length >= SHORTEST_LINE && /^(?:[-*>] )?\p{L}/u.test(line)) {
       prose += `${line.replace(NO_PROSE, " ")} `;
       if (prose.length >= PROSE_CHARS) break;
     }

@@ -43,7 +43,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "base/database-url": { isOneFile: true, mayImport: ["base/failure", "base/nearest", "base/system-error"] },
   "base/objects": { isOneFile: true, mayImport: ["base/failure"] },
   fetching: { mayImport: OBSERVED_BASE },
-  extraction: { mayImport: BASE },
+  extraction: { mayImport: ["markdown", ...BASE] },
   articles: { mayImport: ["fetching", "extraction", ...OBSERVED_BASE] },
   pages: { mayImport: BASE },
   crawler: { mayImport: ["base/database", "base/objects", ...CRAWLING, ...OBSERVED_BASE] },

@@ -7,6 +7,7 @@ import type { IndexReader, TermEntry, WeightedTerm } from "../types.ts";
 import { deriveTerms, type SynonymSettings, synonymsFor, type TypedTerm } from "./derived-terms.ts";
 import type { Phrase, PhraseTerm } from "./phrases.ts";
 import { signsIn } from "./signs.ts";
+import { longerVersions } from "./spellings.ts";
 import { isQuestion, isStatement, QUESTION_WORDS, TELLING_LINE } from "./word-lists.ts";
 
 /** A query's term with the data for the second phase. */
@@ -19,6 +20,8 @@ export type QueryTerm = WeightedTerm & {
   readonly typedForm: number;
 };
 
+type SeriesTerm = { readonly series: number; readonly entry: TermEntry };
+
 export type CompiledQuery = {
   /** The query's terms that the index holds, each once. */
   readonly terms: readonly QueryTerm[];
@@ -30,6 +33,8 @@ export type CompiledQuery = {
   readonly wordCount: number;
   /** Positions in the query of leaves that only other indexes of the corpus hold: they part their neighbours. */
   readonly elsewhere: readonly number[];
+  /** Versions that the index has of the series among the terms (indexes of `terms`): `1.2.3` where `1.2` was typed. */
+  readonly ofSeries: readonly SeriesTerm[];
   /** The quoted phrases; a document must contain all of them. */
   readonly phrases: readonly Phrase[];
   /** What is looked for where there is no word; see `signsIn`. */
@@ -120,12 +125,14 @@ class QueryBuilder {
 
   addWord({ run, isUnfinished }: Leaf): void {
     const { words, offsets, leaves, width } = this.#analyser.shape(run, "prose");
-    const written = isUnfinished ? foldWord(run) : "";
+    const ending = isUnfinished ? foldWord(run) : "";
     for (let i = 0; i < words.length; i++) {
       const term = this.#analyser.term(words[i]!);
       const form = this.#analyser.form(words[i]!);
       const position = this.#position + offsets[i]!;
-      this.#addTerm({ term, form, position, isLeaf: leaves[i] === 1, isUnfinished: written.endsWith(form) });
+      const isLeaf = leaves[i] === 1;
+      const word = { term, form, written: words.length === 1 ? run : form, position, isLeaf };
+      this.#addTerm({ ...word, isUnfinished: ending.endsWith(form) });
     }
     this.#position += width;
   }
@@ -170,6 +177,7 @@ class QueryBuilder {
       weightOf: (documents) => this.#weightOf(documents),
       stem: (form) => this.#analyser.stem(form),
       synonyms: synonymsFor(synonyms, this.#analyser),
+      language: this.#analyser.language,
       hasCompounds: this.#analyser.hasCompounds,
       deadline,
     });
@@ -247,8 +255,16 @@ class QueryBuilder {
   finish(wordCount: number, phrases: readonly Phrase[]): Omit<CompiledQuery, "isLoosable" | "signs"> {
     if (!this.#options.wordMatch) this.#derive();
     const leaves = [...this.#typed.values()].filter(({ isLeaf }) => isLeaf);
+    const { corpus, deadline } = this.#options;
+    const terms = [...this.#terms.values()];
+    const ofSeries = leaves.flatMap(({ form }) => {
+      const series = terms.findIndex(({ entry }) => entry.term === form);
+      const longer = longerVersions(form, corpus ?? new Corpus([this.#reader]), deadline);
+      return longer.map((term) => ({ series, entry: this.#reader.find(term) }));
+    });
     return {
-      terms: [...this.#terms.values()],
+      terms,
+      ofSeries: ofSeries.filter((one): one is SeriesTerm => one.entry !== null && one.series >= 0),
       leafWeight: leaves.reduce((sum, { weight }) => sum + weight, 0),
       leafCount: leaves.length,
       wordCount,

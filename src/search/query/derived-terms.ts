@@ -1,11 +1,15 @@
 import { foldWord } from "../analysis/run-words.ts";
 import type { Corpus } from "../corpus.ts";
+import type { Language } from "../types.ts";
+import { sameWords, withOtherUmlauts } from "./spellings.ts";
 import { ABBREVIATIONS } from "./word-lists.ts";
 
 /** A term of a query as it was typed, whether or not an index holds it. */
 export type TypedTerm = {
   readonly term: string;
   readonly form: string;
+  /** The word as typed, with its accents; the form where it is a part. */
+  readonly written: string;
   readonly position: number;
   readonly isLeaf: boolean;
   /** Whether it ends the query, so that more of it may follow. */
@@ -30,6 +34,7 @@ type Derivation = {
   /** The term of a folded word. */
   readonly stem: (form: string) => string;
   readonly synonyms: readonly Synonyms[];
+  readonly language: Language;
   /** Whether words of the language may be several in one. */
   readonly hasCompounds: boolean;
   readonly deadline: number;
@@ -43,6 +48,9 @@ const UNKNOWN = { corrected: 0.7, continued: 0.8, synonym: 0.8, split: 0.8, comp
 
 /** The factors where documents hold the word itself. */
 const KNOWN = { continued: 0.24, synonym: 0.15, split: 0.24, joined: 0.24, compound: 0.24 } as const;
+
+/** The factor of the word itself in another spelling. */
+const SAME = 0.95;
 
 /** A word in fewer documents than this may be the beginning of another one, or two words in one. */
 const FEW_DOCUMENTS = 10;
@@ -71,7 +79,7 @@ export function deriveTerms(typed: readonly TypedTerm[], derivation: Derivation)
       if (documents === 0) continue;
       const own = derivation.weightOf(documents);
       const least = isKnown ? Math.min(own, ...words.map(({ weight }) => weight)) : own;
-      const weight = least * factor * (isOneWord && isKnown ? AFTER_ALL_OTHERS : 1);
+      const weight = least * factor * (isOneWord && isKnown && factor !== SAME ? AFTER_ALL_OTHERS : 1);
       // No two are at one position, so that an index that lacks one parts the same neighbours as one that has all.
       const position = words[0]!.position + place + number / 1000;
       if (weight > (best.get(term)?.weight ?? 0)) best.set(term, { term, weight, position, isLeaf });
@@ -110,8 +118,18 @@ function derivedFrom(word: TypedTerm, derivation: Derivation): readonly Candidat
   const continued = mayGoOn ? continuations(word, derivation) : [];
   const parts = isLeaf && documents < FEW_DOCUMENTS ? splitWord(word, derivation) : [];
   const compounds = isLeaf && derivation.hasCompounds ? compoundsWith(word, derivation) : [];
-  const others = [...synonyms, ...continued, ...compounds, ...parts];
+  const others = [...synonyms, ...continued, ...compounds, ...parts, ...spellings(word, derivation)];
   return isLeaf && isUnknown && others.length === 0 ? correction(word, derivation) : others;
+}
+
+function spellings(word: TypedTerm, derivation: Derivation): Candidate[] {
+  const isUnknown = word.documents === 0;
+  const factor = isUnknown ? UNKNOWN.split : KNOWN.split;
+  const same = sameWords(word, derivation).map((term) => ({ term, factor: SAME }));
+  const umlauts = word.isLeaf ? withOtherUmlauts(word, derivation).map((term) => ({ term, factor })) : [];
+  return [...same, ...umlauts]
+    .filter(({ term }) => derivation.corpus.documentFrequency(term) > 0)
+    .map((one, number) => ({ ...one, isLeaf: word.isLeaf && isUnknown && number === 0 }));
 }
 
 function derivedFromNeighbours(words: readonly TypedTerm[], derivation: Derivation): readonly Candidate[] {

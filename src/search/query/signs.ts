@@ -56,7 +56,7 @@ const HEADING_WEIGHT = 20;
 /** How much each section has of the signs. */
 function weighSections(markdown: string, sections: readonly Section[], signs: string): number[] {
   const weights = sections.map(() => 0);
-  const alone = new RegExp(`(?<!${OPERATOR})${RegExp.escape(signs)}(?!${OPERATOR})`, "u");
+  const alone = operator(signs, "u");
   let kind = "";
   let section = 0;
   scanBlocks(markdown, {
@@ -73,6 +73,10 @@ function weighSections(markdown: string, sections: readonly Section[], signs: st
   });
   return weights;
 }
+
+/** Matches signs that are no part of another operator. */
+export const operator = (signs: string, flags: string): RegExp =>
+  new RegExp(`(?<!${OPERATOR})${RegExp.escape(signs)}(?!${OPERATOR})`, flags);
 
 /** What makes another operator of one that it touches. */
 const OPERATOR = "[!#$%&*+\\-./:<=>?@\\\\^|~]";

@@ -73,6 +73,8 @@ export function rescore(
   const added = weightsFor(query.wordCount);
   const passages = new PassageScorer(options.deadline);
   const fieldScorer = options.isExplained ? new FieldScorer(options.corpus, options.ranking) : null;
+  const longer = query.ofSeries.map(({ entry }) => ({ ...NEVER_TYPED, entry }));
+  const longerPlaces = new TermPositions(reader, longer, options.deadline);
   const inOrder = [...candidates].sort((a, b) => a.document - b.document);
   const ranked = inOrder.map(({ document, score }): RankedDocument => {
     checkDeadline(options.deadline);
@@ -92,18 +94,28 @@ export function rescore(
       wholeHeading: isWholeHeading(fillers, layout) ? added.wholeHeading * query.leafWeight : 0,
       brevity: added.brevity * query.leafWeight * brevity(contentLength(reader, document)),
     };
+    longerPlaces.moveTo(document);
+    const isOther = query.ofSeries.some(
+      ({ series }, at) => longerPlaces.count(at) >= Math.max(1, places.count(series)),
+    );
+    const other = isOther ? OTHER_VERSION : 1;
     const factor = options.factors?.[document] ?? 1;
     const terms = fieldScorer && explainTerms(reader, fieldScorer, { query, places, document });
     const sum = Object.values(parts).reduce((all, part) => all + part, 0);
     return {
       document,
-      score: score + sum * factor,
+      score: (score + sum * factor) * other,
       sections: passage.sections,
-      explanation: terms && { terms, ...parts, standing: (score / factor + sum) * (factor - 1) },
+      explanation: terms && { terms, ...parts, standing: (score / factor + sum) * (factor * other - 1) },
     };
   });
   return ranked.sort((a, b) => b.score - a.score || a.document - b.document);
 }
+
+const NEVER_TYPED = { weight: 0, forms: null, position: -1, isLeaf: false, typedForm: -1 };
+
+/** The factor of a document that has a typed version only as the series of a longer one. */
+const OTHER_VERSION = 0.9;
 
 const BODY = FIELDS.indexOf("body") as FieldNumber;
 const CODE = FIELDS.indexOf("code") as FieldNumber;

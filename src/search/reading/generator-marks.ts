@@ -1,4 +1,5 @@
-const FENCE = /^[ \t]*(`{3,}(?!.*`)|~{3,})(.*)$/;
+import { FenceReader } from "../../markdown/index.ts";
+
 /** Lines that open a block, with its title in a group; the second kind indents what it holds. */
 const CONTAINER =
   /^[ \t]*:{3,}[ \t]*(?:[\w-]+|\{[^{}]{1,200}\})?[ \t]*(?:\[(.{0,300})\]|([^[{].{0,300})?)[ \t]*(?:\{[^{}]{0,300}\})?$/;
@@ -8,6 +9,9 @@ const INDENTING =
 const PLACEHOLDER = /^[ \t]*(?:\[\[_?toc_?\]\]|<<<[ \t]+@?[\w./-]+(?:[#{].{0,300})?)[ \t]*$/i;
 /** Code, which stays, or a call of a template. */
 const CALL = /(`+)(?!`).{0,2000}?(?<!`)\1(?!`)|\{\{([<%]).{0,500}?[>%]\}\}|\{%-?[ \t].{0,500}?%\}/g;
+
+const TITLE =
+  /^\{[{%][<%]?-?\s*(?:[\w-]+\s[^<>]*?\b(?:title|header|heading|label|summary|caption)=("[^"]{1,300}"|'[^']{1,300}')|(?:tab|tab-?item|details|expand|accordion|panel|notice|callout|admonition|hint|step)\s(?:name=|[\w-]+\s)?("[^"]{1,300}"|'[^']{1,300}'))/i;
 
 const INDENT = 4;
 
@@ -27,30 +31,22 @@ export function withoutGeneratorMarks(markdown: string): string {
 class MarkReader {
   /** The columns of the open blocks that indent what they hold. */
   readonly #open: number[] = [];
-  #fence = "";
+  readonly #fences = new FenceReader();
 
   /** The lines that a line leaves. */
   read(line: string): readonly string[] {
     const indent = line.search(/\S/);
     if (indent >= 0) this.#leave(indent);
     const shown = indent < 0 ? line : line.slice(Math.min(indent, this.#open.length * INDENT));
-    return this.#isCode(shown) ? [shown] : this.#withoutMarks(shown, indent);
+    return this.#fences.isCode(shown) ? [shown] : this.#withoutMarks(shown, indent);
   }
 
   /** Ends the blocks that a line is not indented enough for, and code in them. */
   #leave(indent: number): void {
     for (let top = this.#open.at(-1); top !== undefined && indent < top + INDENT; top = this.#open.at(-1)) {
       this.#open.pop();
-      this.#fence = "";
+      this.#fences.close();
     }
-  }
-
-  #isCode(line: string): boolean {
-    const [, marks = "", info = ""] = FENCE.exec(line) ?? [];
-    const wasOpen = this.#fence !== "";
-    if (!wasOpen) this.#fence = marks;
-    else if (marks.startsWith(this.#fence) && info.trim() === "") this.#fence = "";
-    return wasOpen || marks !== "";
   }
 
   #withoutMarks(line: string, indent: number): readonly string[] {
@@ -61,6 +57,13 @@ class MarkReader {
     if (opened) return [opened[1] ?? opened[2] ?? "", ""];
     if (/^ {4}|^\t/.test(line)) return [line];
     if (PLACEHOLDER.test(text)) return [];
-    return [line.replace(CALL, (call, code) => (code ? call : ""))];
+    return [line.replace(CALL, (call, code) => (code ? call : titleIn(call, call === text.trim())))];
   }
+}
+
+/** What a reader sees of a call: its title, which the calls for tabs and notes have without a name as well. */
+function titleIn(call: string, isLine: boolean): string {
+  const [, named, bare] = TITLE.exec(call) ?? [];
+  const title = (named ?? bare ?? "").slice(1, -1);
+  return title === "" || isLine ? title : `${title} `;
 }

@@ -1,6 +1,5 @@
-import { scanBlocks } from "../../markdown/index.ts";
+import { codeBlocksOf, endOfCodeSpan } from "../../markdown/index.ts";
 
-const NEWLINE = 0x0a;
 const SPACE = 0x20;
 const DOUBLE_QUOTE = 0x22;
 const SINGLE_QUOTE = 0x27;
@@ -27,48 +26,6 @@ export function withoutHiddenMarkup(markdown: string): string {
   kept.push(cutHidden(markdown.slice(proseStart)));
   return kept.join("");
 }
-
-type Range = { readonly start: number; readonly end: number };
-
-/** The whole lines of the code blocks, in their order. */
-function codeBlocksOf(markdown: string): readonly Range[] {
-  const blocks: Range[] = [];
-  let isCode = false;
-  let from = -1;
-  let to = -1;
-  scanBlocks(markdown, {
-    begin: ({ kind }) => {
-      isCode = kind === "code";
-      from = -1;
-    },
-    line: (start, end) => {
-      if (from < 0) from = start;
-      to = end;
-    },
-    end: () => {
-      if (isCode && from >= 0) blocks.push(withFences(markdown, from, to));
-    },
-  });
-  return blocks;
-}
-
-/** The lines of code with those of its fences, whose backticks would begin a code span of the prose. */
-function withFences(text: string, from: number, to: number): Range {
-  const first = startOfLine(text, from);
-  const before = startOfLine(text, first - 1);
-  const after = endOfLine(text, to);
-  return {
-    start: OPENING.test(text.slice(before, Math.min(first, before + LONGEST_MARKS))) ? before : first,
-    end: CLOSING.test(text.slice(after, after + LONGEST_MARKS)) ? endOfLine(text, after) : after,
-  };
-}
-
-/** Marks of containers before a fence are shorter. */
-const LONGEST_MARKS = 200;
-const OPENING = /^[\s>*+\d.)-]*(?:```|~~~)/;
-const CLOSING = /^[ \t>]*(?:```|~~~)/;
-
-const startOfLine = (text: string, at: number): number => (at <= 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1);
 
 function cutHidden(text: string): string {
   if (!text.includes("<")) return text;
@@ -146,36 +103,6 @@ function endOfTag(text: string, from: number): number {
     if (text[at] === "<") return -1;
   }
   return -1;
-}
-
-/** The position after the line break of the line that contains `at`, or the end of the text. */
-function endOfLine(text: string, at: number): number {
-  const newline = text.indexOf("\n", at);
-  return newline < 0 ? text.length : newline + 1;
-}
-
-function runEnd(text: string, start: number, unit: number, limit = text.length): number {
-  let end = start;
-  while (end < limit && text.charCodeAt(end) === unit) end++;
-  return end;
-}
-
-const MAX_CODE_SPAN = 2000;
-
-/** Where the code span that begins at a backtick ends; without one, the position after the backticks. */
-function endOfCodeSpan(text: string, at: number): number {
-  const after = runEnd(text, at, BACKTICK);
-  const limit = Math.min(text.length, after + MAX_CODE_SPAN);
-  for (let place = after; place < limit; place++) {
-    const unit = text.charCodeAt(place);
-    if (unit === NEWLINE && text.charCodeAt(place + 1) === NEWLINE) return after;
-    if (unit !== BACKTICK) continue;
-    // The limit matters: without it a run of megabytes would be read again for every opening before it.
-    const end = runEnd(text, place, BACKTICK, limit);
-    if (end - place === after - at && text.charCodeAt(end) !== BACKTICK) return end;
-    place = end - 1;
-  }
-  return after;
 }
 
 type StartTag = {

@@ -1,7 +1,7 @@
 import { byWord } from "../../base/text.ts";
+import { codeBlocksOf, endOfCodeSpan, FenceReader } from "../../markdown/index.ts";
 import { image, literal } from "./markdown-writer.ts";
 
-const FENCE = /^[ \t]*(`{3,}(?!.*`)|~{3,})(.*)$/;
 const ITEM = /^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]/;
 const MODULE =
   /^(?:import[ \t]+(?:["'{*]|[\w$]+(?:,|[ \t]+from[ \t]))|export[ \t]+(?:const|let|var|function|default|async|class|type|interface|[{*]))/;
@@ -17,7 +17,7 @@ export function mdxToMarkdown(lines: readonly string[]): string {
     if (prose.length > 0) out.push(withoutTags(withoutModules(prose).join("\n")));
     prose = [];
   };
-  let fence = "";
+  const fences = new FenceReader();
   let base = 0;
   /** The column of the list that is open; -1 without one. */
   let list = -1;
@@ -30,18 +30,13 @@ export function mdxToMarkdown(lines: readonly string[]): string {
   };
   for (const line of lines) {
     const indent = line.search(/\S/);
-    const [, marks = "", info = ""] = FENCE.exec(line) ?? [];
-    if (fence === "" && indent >= 0) enter(line, indent);
+    if (!fences.isOpen && indent >= 0) enter(line, indent);
     const shown = indent < 0 ? "" : line.slice(Math.min(base, indent));
-    if (fence === "" && marks === "") {
-      prose.push(shown);
-      continue;
-    }
-    if (fence === "") {
+    if (!fences.isCode(line)) prose.push(shown);
+    else {
       end();
-      fence = marks;
-    } else if (marks.startsWith(fence) && info.trim() === "") fence = "";
-    out.push(shown);
+      out.push(shown);
+    }
   }
   end();
   return out.join("\n");
@@ -81,11 +76,30 @@ const SHOWN = /^(?:title|label|heading|header|summary|description|alt|caption|su
 type Tag = {
   readonly name: string;
   readonly isClosing: boolean;
+  readonly isEmpty: boolean;
   readonly attributes: ReadonlyMap<string, string>;
   readonly end: number;
 };
 
-function withoutTags(text: string): string {
+/**
+ * Removes the tags of components from Markdown that is not MDX, and keeps what they hold with their titles. A name that
+ * nothing closes is a placeholder or a type.
+ */
+export function withoutComponents(markdown: string): string {
+  const closed = new Set(Array.from(markdown.matchAll(/<\/(\p{Lu}[\w.]{0,100})\s?>/gu), ([, name]) => name));
+  if (closed.size === 0 && !/<\p{Lu}[^<]*\/>/u.test(markdown)) return markdown;
+  const isComponent = ({ name, isEmpty }: Tag) => /^\p{Lu}/u.test(name) && (isEmpty || closed.has(name));
+  let shown = "";
+  let from = 0;
+  for (const { start, end } of codeBlocksOf(markdown)) {
+    shown += withoutTags(markdown.slice(from, start), isComponent) + markdown.slice(start, end);
+    from = end;
+  }
+  return shown + withoutTags(markdown.slice(from), isComponent);
+}
+
+/** @param isComponent which tags go, where the text is no MDX: then braces are text, too */
+function withoutTags(text: string, isComponent?: (tag: Tag) => boolean): string {
   if (!/[<{]/.test(text)) return text;
   const closing = bracesOf(text);
   let out = "";
@@ -98,15 +112,16 @@ function withoutTags(text: string): string {
       out += text.slice(at, at + 2);
       at += 2;
     } else if (sign === "`") {
-      const end = endOfCode(text, at);
+      const end = endOfCodeSpan(text, at);
       out += text.slice(at, end);
       at = end;
-    } else if (sign === "{" && closing.has(at)) {
+    } else if (sign === "{" && !isComponent && closing.has(at)) {
       const end = closing.get(at)!;
       out += shownOf(text.slice(at + 1, end), out);
       at = end + 1;
     } else if (sign === "<") {
-      const tag = readTag(text, at, closing);
+      const read = readTag(text, at, closing);
+      const tag = read && isComponent?.(read) === false ? null : read;
       out += tag === null ? "<" : markdownOf(tag, out);
       at = tag === null ? at + 1 : tag.end;
     } else if (sign !== undefined) {
@@ -136,17 +151,6 @@ function bracesOf(text: string): ReadonlyMap<number, number> {
     }
   }
   return closing;
-}
-
-const MAX_CODE = 2000;
-
-function endOfCode(text: string, at: number): number {
-  let end = at;
-  while (text[end] === "`") end++;
-  const marks = text.slice(at, Math.min(end, at + 10));
-  const rest = text.slice(end, end + MAX_CODE);
-  const close = rest.indexOf(marks);
-  return close < 0 || rest.slice(0, close).includes("\n\n") ? end : end + close + marks.length;
 }
 
 /** What an expression shows: a text; and a heading's id, which the index knows. */
@@ -179,7 +183,10 @@ function readTag(text: string, start: number, closing: ReadonlyMap<number, numbe
   for (let at = start + whole.length; ; ) {
     TAG_END.lastIndex = at;
     const end = TAG_END.exec(text);
-    if (end) return { name, isClosing: slash !== "", attributes, end: at + end[0].length };
+    if (end) {
+      const isEmpty = end[0].endsWith("/>");
+      return { name, isClosing: slash !== "", isEmpty, attributes, end: at + end[0].length };
+    }
     ATTRIBUTE.lastIndex = at;
     const found = name === "" ? null : ATTRIBUTE.exec(text);
     if (!found) return null;

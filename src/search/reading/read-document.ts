@@ -11,7 +11,7 @@ import { withoutGeneratorMarks } from "./generator-marks.ts";
 import { withoutHiddenMarkup } from "./hidden-markup.ts";
 import type { TextKind } from "./kinds.ts";
 import { manToMarkdown } from "./man.ts";
-import { mdxToMarkdown } from "./mdx.ts";
+import { mdxToMarkdown, withoutComponents } from "./mdx.ts";
 import { notebookToMarkdown } from "./notebook.ts";
 import { rstToMarkdown } from "./rst.ts";
 
@@ -92,7 +92,9 @@ function readMarkdown({ url, path, text, kind, mayNameItself }: DocumentFile): S
   const anchors = frontMatter && kind === "markdown" ? anchorsInText(frontMatter) : null;
   const source = kind === "mdx" ? mdxToMarkdown(linesOf(body)) : body;
   // A page from the web has what its generator made of the marks; others are text of the page.
-  const markdown = anchors ? source : withoutGeneratorMarks(source);
+  const markdown = anchors
+    ? source
+    : withoutGeneratorMarks(kind === "mdx" ? source : withoutComponents(source));
   const named = mayNameItself && typeof written === "string" ? parseDocumentUrl(written) : null;
   return {
     url: named ?? url,

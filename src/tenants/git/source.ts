@@ -59,6 +59,8 @@ type GitState = {
   readonly slugStyle?: SlugStyle | undefined;
   /** Missing in the state of an older version. */
   readonly leftOut?: readonly LeftOut[];
+  /** Subpaths that the commit does not have; missing in the state of an older version. */
+  readonly emptySubpaths?: readonly string[];
   /** Copies of earlier syncs that still have to be removed. */
   readonly garbage: readonly string[];
 };
@@ -107,7 +109,7 @@ async function syncRepository(parts: GitParts, context: SyncContext): Promise<Sy
   if (before?.commit === tip.commit && before.wish === wish && (await hasAllCopies(parts, before))) {
     await removeGarbage(parts, before);
     const failed = countTroubles(before.leftOut ?? []);
-    return { fetched: 0, unchanged: before.files.length, removed: 0, failed };
+    return { fetched: 0, unchanged: before.files.length, removed: 0, failed, ...notesOf(before) };
   }
   return await withCloneOrNewOne(parts, async (directory) => {
     const repository = open(directory);
@@ -214,12 +216,18 @@ async function takeOver(parts: GitParts, step: TakeOver): Promise<SyncCounts> {
   const paths = new Set(files.map(({ path }) => path));
   const garbage = [...(before?.garbage ?? []), ...oldPaths].filter((path) => !paths.has(path));
   const { wish, commit, slugStyle } = step;
-  const state: GitState = { version: 1, wish, commit, slugStyle, files, leftOut, garbage };
+  const { emptySubpaths } = choice;
+  const state: GitState = { version: 1, wish, commit, slugStyle, files, leftOut, emptySubpaths, garbage };
   await writeState(statePath, state);
   await removeGarbage(parts, state);
   options.log.info("repository synced", { commit: step.commit, ...counts });
-  return counts;
+  return { ...counts, ...notesOf(state) };
 }
+
+const notesOf = ({ emptySubpaths = [], commit }: GitState): Pick<SyncCounts, "notes"> =>
+  emptySubpaths.length === 0
+    ? {}
+    : { notes: [`warning: no ${emptySubpaths.join(", no ")} at ${commit.slice(0, 12)}`] };
 
 /** Fetches the files whose copies differ; those that are too large, or were not sent, are left. */
 async function fetchStale({ copy }: GitParts, { choice, repository }: TakeOver) {

@@ -20,9 +20,14 @@ export class MarkdownAlternates {
 
   /** Where the page's Markdown may be; null when it is not worth a request. */
   alternateOf(page: PageUrl): PageUrl | null {
-    const named = this.#named.get(page);
+    const named = this.namedFor(page);
     if (named) return named;
     return (this.#misses.get(originOf(page)) ?? 0) < MAX_MISSES ? guessedAlternate(page) : null;
+  }
+
+  /** The page's Markdown as `llms.txt` names it; null when it does not. */
+  namedFor(page: PageUrl): PageUrl | null {
+    return this.#named.get(page) ?? null;
   }
 
   noteAnswer(page: PageUrl, isHit: boolean): void {
@@ -51,11 +56,21 @@ function guessedAlternate(page: PageUrl): PageUrl | null {
   return parsePageUrl(url.href);
 }
 
+type Alternatives = { readonly alternates: MarkdownAlternates; readonly http: Fetcher };
+
+/** Fetches a page, or the Markdown that `llms.txt` names for it where the site has no such page. */
+export const orMarkdown = (fetcher: Fetcher, { alternates, http }: Alternatives): Fetcher => ({
+  async fetch(url, options = {}) {
+    const page = await fetcher.fetch(url, options);
+    const named = page.status === 404 || page.status === 410 ? alternates.namedFor(url) : null;
+    const markdown = named && (await fetchMarkdown(http, named, options));
+    return markdown ? { ...markdown, url, finalUrl: url, redirects: [] } : page;
+  },
+  [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose](),
+});
+
 /** Fetches the Markdown form of a page if the site has one, else the page, under the page's own address. */
-export function preferMarkdown(
-  fetcher: Fetcher,
-  { alternates, http }: { readonly alternates: MarkdownAlternates; readonly http: Fetcher },
-): Fetcher {
+export function preferMarkdown(fetcher: Fetcher, { alternates, http }: Alternatives): Fetcher {
   return {
     async fetch(url, options = {}) {
       // The page is here already.
@@ -119,15 +134,16 @@ export function withLlmsTxt(
   options: {
     readonly http: Fetcher;
     readonly alternates: MarkdownAlternates;
-    /** Pages whose origins are asked. */
+    /** Pages whose folders and origins are asked. */
     readonly starts: readonly PageUrl[];
     readonly addsPages: boolean;
   },
 ): ReadSitemaps {
   return async function* (sitemaps, reading) {
     const pages: SitemapUrl[] = [];
-    for (const origin of new Set(options.starts.map(originOf)))
-      for (const link of (await linksOfLlmsTxt(options.http, origin, reading)) ?? [])
+    const folders = options.starts.flatMap((start) => [new URL("./", start).href, `${originOf(start)}/`]);
+    for (const folder of new Set(folders))
+      for (const link of (await linksOfLlmsTxt(options.http, folder, reading)) ?? [])
         pages.push({ url: options.alternates.note(link), lastModified: null });
     yield* readSitemaps(sitemaps, reading);
     if (options.addsPages && pages.length > 0) yield { kind: "pages", pages };
@@ -136,24 +152,28 @@ export function withLlmsTxt(
 
 type Reading = Pick<FetchOptions, "beforeRequest"> & { readonly signal: AbortSignal };
 
-/** The links of a site's `llms.txt` to pages of the site; null without one. */
+/** The links of the `llms.txt` in a folder to pages of its site; null without one. @param folder an address that ends with `/` */
 export async function linksOfLlmsTxt(
   http: Fetcher,
-  origin: string,
+  folder: string,
   reading: Reading,
 ): Promise<PageUrl[] | null> {
-  const url = parsePageUrl(`${origin}/llms.txt`);
+  const url = parsePageUrl(`${folder}llms.txt`);
   const page = url && (await askOnce(http, url, reading));
   if (page?.status !== 200 || !/^text\/(?:plain|markdown|x-markdown)$/.test(page.contentType)) return null;
-  return page.html === "" ? null : linksOf(page.html, url!).filter((link) => originOf(link) === origin);
+  return page.html === ""
+    ? null
+    : linksOf(page.html, url!).filter((link) => originOf(link) === originOf(url!));
 }
 
 const MAX_LINKS = 20_000;
+/** A link of Markdown: its address may have blanks between `<` and `>`, and pairs of parentheses without them. */
+const LINK = /\]\(\s{0,9}(?:<([^<>\n]{1,2000})>|((?:[^\s()<>]|\([^\s()<>]{0,200}\)){1,2000}))/g;
 
 function linksOf(markdown: string, base: PageUrl): PageUrl[] {
   const links: PageUrl[] = [];
-  for (const [, href = ""] of markdown.matchAll(/\]\(\s*<?([^\s()<>]{1,2000})/g)) {
-    const url = parsePageUrl(href, base);
+  for (const [, bracketed, bare = ""] of markdown.matchAll(LINK)) {
+    const url = parsePageUrl(bracketed ?? bare, base);
     if (url) links.push(url);
     if (links.length >= MAX_LINKS) break;
   }

@@ -17,7 +17,13 @@ import {
   judge,
   type KnownDocument,
 } from "./judge.ts";
-import { MarkdownAlternates, preferMarkdown, revalidateFirst, withLlmsTxt } from "./markdown-alternates.ts";
+import {
+  MarkdownAlternates,
+  orMarkdown,
+  preferMarkdown,
+  revalidateFirst,
+  withLlmsTxt,
+} from "./markdown-alternates.ts";
 import {
   checkPlanOf,
   createFallbackExtractor,
@@ -56,7 +62,10 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
   requireSomeSuccess(tenant.codename, crawled);
   const { summary, outcomes } = crawled;
   // Pages that an interrupted sync has staged and this one did not find again are left out.
-  const staged = [...staging.fingerprints].filter(({ url }) => outcomes.get(url)?.status === "success");
+  const isTwin = (url: PageUrl): boolean => isTwinOf(outcomes, url);
+  const isStaged = (url: PageUrl): boolean => outcomes.get(url)?.status === "success" && !isTwin(url);
+  const staged = [...staging.fingerprints].filter(({ url }) => isStaged(url));
+  const isWanted = createIsWanted(tenant);
   const isWhole = isWholeCrawl(summary, tenant.followLinks);
   const unmet = [...ledger.documents.keys()].filter((url) => !outcomes.has(url));
   const { checks, errorPages } = await checkSite(sync, staged, isWhole ? unmet : []);
@@ -67,7 +76,7 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
     checks,
     errorPages,
     isWhole,
-    isWanted: createIsWanted(tenant),
+    isWanted: (url) => isWanted(url) && !isTwin(url),
     entries: new Set(tenant.entryUrls),
   });
   const left = (summary.skips.max_pages ?? 0) + (summary.skippedLinks.max_pages ?? 0);
@@ -76,7 +85,23 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
     options.log.warning("sync", { warning });
   const verifiedAt = trustsDates ? ledger.verifiedAt : startedAt;
   const counts = await publish(sync, judgement, outcomes, verifiedAt);
-  return left === 0 ? counts : { ...counts, left };
+  const forbidden = forbiddenBy(outcomes);
+  return {
+    ...counts,
+    ...(left > 0 && { left }),
+    ...(forbidden > 0 && { notes: [`robots.txt forbids ${forbidden} of ${outcomes.size} pages`] }),
+  };
+}
+
+/** How many pages robots.txt forbids. */
+const forbiddenBy = (outcomes: CrawledSite["outcomes"]): number =>
+  [...outcomes.values()].filter(({ reason }) => reason === "robots").length;
+
+/** Whether a page `/a.html` has the text of `/a`, of which one document is enough. */
+function isTwinOf(outcomes: CrawledSite["outcomes"], url: PageUrl): boolean {
+  const hash = outcomes.get(url)?.contentHash ?? null;
+  const plain = url.endsWith(".html") ? parsePageUrl(url.slice(0, -".html".length)) : null;
+  return hash !== null && plain !== null && outcomes.get(plain)?.contentHash === hash;
 }
 
 type Sync = OnlineParts & {
@@ -181,7 +206,7 @@ type FetchersOptions = {
 function fetchersOf(fetchers: Fetchers, { http, alternates, tenant }: FetchersOptions): Fetchers {
   const browser = fetchers.browser && revalidateFirst(fetchers.browser, http);
   // Links are in the page itself, and not all of them in its Markdown.
-  if (tenant.followLinks) return { http: fetchers.http, browser };
+  if (tenant.followLinks) return { http: orMarkdown(fetchers.http, { alternates, http }), browser };
   const preferred = (fetcher: Fetcher): Fetcher => preferMarkdown(fetcher, { alternates, http });
   return { http: preferred(fetchers.http), browser: browser && preferred(browser) };
 }
@@ -189,7 +214,9 @@ function fetchersOf(fetchers: Fetchers, { http, alternates, tenant }: FetchersOp
 /** A sync without any page must change nothing. */
 function requireSomeSuccess(codename: string, { summary, outcomes, firstError }: CrawledSite): void {
   if (summary.progress.successful > 0) return;
-  const what = `Tenant '${codename}': none of ${outcomes.size} pages could be had`;
+  const forbidden = forbiddenBy(outcomes);
+  const why = forbidden === 0 ? "" : `; robots.txt forbids ${forbidden}`;
+  const what = `Tenant '${codename}': none of ${outcomes.size} pages could be had${why}`;
   throw new Failure(firstError?.code ?? "no_content", firstError ? `${what}: ${firstError.message}` : what);
 }
 

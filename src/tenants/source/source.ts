@@ -10,6 +10,8 @@ export type SyncCounts = {
   readonly failed: number;
   /** Known pages of a website that were not fetched because of `max_crawl_pages`; only there when there are some. */
   readonly left?: number;
+  /** What else a person should know of the sync; only there when there is something. */
+  readonly notes?: readonly string[];
 };
 
 export type SyncContext = {

@@ -49,6 +49,17 @@ describe("a sync of a git repository", () => {
     ]);
   });
 
+  test("names the subpaths that the commit does not have, also where nothing has changed", async () => {
+    await repository.commit({ "docs/a.md": "# A" });
+    const { source } = gitTenantSource({ rootDir, url, tenant: { subpaths: ["docs", "guide", "manual"] } });
+    for (const _ of ["first", "second"])
+      expect((await runSync(source)).notes).toEqual([
+        expect.stringMatching(
+          /^warning: no guide, no manual at [0-9a-f]{12}$|^warning: no manual, no guide at [0-9a-f]{12}$/,
+        ),
+      ]);
+  });
+
   test("fetches no file that it does not need", async () => {
     const ballast = Array.from({ length: 40_000 }, (_, index) => Bun.hash(String(index)).toString(36)).join(
       " ",

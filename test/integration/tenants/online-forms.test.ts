@@ -71,6 +71,46 @@ describe("Markdown forms of pages", () => {
     await runSync(web.source);
     expect(await titlesOf(web)).toEqual(["Hidden", "Start"]);
   });
+
+  test("are the pages where llms.txt of a folder names them and there are no others", async () => {
+    site.write("/docs/", "Start");
+    for (const name of ["mast_(old)", "oar%20blade"])
+      site.pages.set(`/docs/${name}.md`, { body: `# ${name}\n\n${proseOf(name)}`, type: "text/markdown" });
+    site.pages.set("/docs/llms.txt", {
+      body: "- [Mast (old)](mast_(old).md)\n- [Oar](</docs/oar blade.md>)",
+      type: "text/plain",
+    });
+    const web = open({ docs_entry_url: `${site.origin}/docs/`, enable_crawler: true });
+    await runSync(web.source);
+    expect(await titlesOf(web)).toEqual(["Start", "mast_(old)", "oar%20blade"]);
+  });
+});
+
+describe("a sync", () => {
+  test("counts the pages that robots.txt forbids, and names it where it forbids all", async () => {
+    site.fill(3);
+    site.pages.set("/robots.txt", { body: "User-agent: *\nDisallow: /docs/p1", type: "text/plain" });
+    expect(await runSync(bySitemap().source)).toMatchObject({ notes: ["robots.txt forbids 1 of 3 pages"] });
+    site.pages.set("/robots.txt", { body: "User-agent: *\nDisallow: /docs/", type: "text/plain" });
+    const other = open({ docs_entry_url: `${site.origin}/docs/p0` });
+    await expect(runSync(other.source)).rejects.toThrow("robots.txt forbids 1");
+  });
+
+  test("takes /b.html with the text of /b for the same document", async () => {
+    site.fill(2);
+    site.pages.set("/docs/p1.html", site.pages.get("/docs/p1")!);
+    site.write("/docs/p0.html", "Another");
+    const web = open({
+      docs_entry_url: ["/docs/p0", "/docs/p1", "/docs/p0.html", "/docs/p1.html"]
+        .map((path) => site.origin + path)
+        .join(","),
+    });
+    for (const _ of ["first", "second"]) {
+      await runSync(web.source);
+      const paths = [...(await documentsOf(web.source)).keys()].map((url) => new URL(url).pathname);
+      expect(paths.toSorted()).toEqual(["/docs/p0", "/docs/p0.html", "/docs/p1"]);
+    }
+  });
 });
 
 describe("the fallback extractor", () => {

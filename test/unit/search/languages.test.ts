@@ -122,3 +122,40 @@ describe("a compound", () => {
     expect(other.find("Versicherung")).toHaveLength(1 + 8);
   });
 });
+
+describe("other spellings of a word", () => {
+  test.each([
+    ["fr", "Voir l’ancrage.", ["ancrage", "ancrages", "l'ancrage", "d’ancrage", "ANCRAGE"]],
+    ["fr", "L'équipement sert.", ["équipement", "equipements", "d'équipement", "qu'équipement"]],
+    ["fr", "Un ancrage sert.", ["l'ancrage", "l’ancrage"]],
+    ["it", "Uso dell'ormeggio.", ["ormeggio", "l'ormeggio", "sull’ormeggio"]],
+    ["de", "Die Übertragung läuft.", ["Uebertragung", "uebertragungen", "Ubertragung"]],
+    ["de", "Die Uebersteuerung zeigt.", ["Übersteuerung"]],
+    ["de", "Die Übersteuerung zeigt.", ["Uebersteuerung"]],
+    ["de", "Eine Datenbankverbindung steht.", ["Datenbank Verbindung"]],
+    ["en", "Send an e-mail.", ["email", "E-mail", "e-mail"]],
+    ["en", "Send an email.", ["email", "E-mail", "e-mail"]],
+    ["en", "The wifi works.", ["Wi-Fi", "wifi", "wi fi"]],
+    ["en", "Since v4.5.6 it works.", ["4.5.6", "v4.5.6"]],
+    ["en", "Since 4.5.6 it works.", ["4.5.6", "v4.5.6"]],
+  ] as const)("in %s: %j is found by %j", async (language, text, queries) => {
+    await using index = await inLanguage(language, [text, "Nothing of that."]);
+    for (const query of queries) expect([query, index.find(query)]).toEqual([query, [0]]);
+  });
+
+  test("count as the word, in the order of its documents", async () => {
+    await using index = await inLanguage("fr", ["x", "x l'ancrage, l'ancrage, l'ancrage", "x ancrage"]);
+    expect(index.find("ancrage").toSorted()).toEqual([1, 2]);
+  });
+
+  test("a version comes before those of its series", async () => {
+    const texts = ["1.2.3", "1.2.30", "1.2", "11.2"].map(
+      (version) => `# Harbor ${version}\n\nNews of ${version}.`,
+    );
+    await using index = await inLanguage("en", texts);
+    expect(index.find("1.2")).toEqual([2, 0, 1]);
+    expect(index.find("harbor 1.2")[0]).toBe(2);
+    expect(index.find("1.2.3")[0]).toBe(0);
+    expect(index.find("v1.2")[0]).toBe(2);
+  });
+});

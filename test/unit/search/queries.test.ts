@@ -24,6 +24,7 @@ const PAGES: Readonly<Record<string, readonly [title: string, markdown: string]>
   arrows: ["Functions", "## The fat arrow `=>`\n\nIt returns.\n\n```\nkey => value\n```"],
   chains: ["Chains", "Read `boat?.mast` where there may be none; wait... is it `a ?? b`?"],
   strict: ["Equality", "Unequal is `a !== b`. 🚀\n\n## 🚀 Start"],
+  elvis: ["Elvis", `${"Lines coil on deck. ".repeat(100)}\n\nThen \`keel ?: rudder\` is read.`],
   uses: ["Uses", "Call `ropes.map((rope) => rope.length)`."],
 };
 
@@ -61,6 +62,11 @@ describe("a query of signs", () => {
     expect(searchIn(index.segment, "=>")[0]).toMatchObject({ headings: ["The fat arrow =>"] });
     const parts = { reader: index.segment, settings: DEFAULT_SEARCH };
     expect(countIn(parts, "=>", OPTIONS, null).total).toBe(2);
+  });
+
+  test("has snippets that begin near the signs, and marks them", () => {
+    const [hit] = searchIn(index.segment, "?:", { options: { snippetStyle: "html" } });
+    expect(hit?.snippet.indexOf("<mark>?:</mark>")).toBeWithin(0, 200);
   });
 
   test("meets filters", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
-import { pageOfText } from "../../../src/server/api/mcp/pages.ts";
+import { Paragraphs, pageOfText } from "../../../src/server/api/mcp/parts.ts";
 
 /** Reads a text page by page. */
 function pagesOf(text: string, maxChars: number): { readonly contents: string[]; readonly gaps: string[] } {
@@ -37,6 +37,9 @@ describe("a text in pages", () => {
     ["an indented block behind the cut", "one\n\n    code\n\nend", 0, 6, "one", 5],
     ["a code block with an empty line", "one\n\n```\na\n\nb\n```\n\ntwo", 0, 15, "one", 5],
     ["a code block in a list", "one\n\n- ```\n  a\n\n  b\n  ```\n\ntwo", 0, 17, "one", 5],
+    ["code of a list behind its text", "one\n\n1. Run:\n   ```\n   a\n   ```\n\ntwo", 0, 20, "one", 5],
+    ["code that touches its text", "Run:\n```\na\n\nb\n```\n\ntwo", 0, 14, "Run:", 5],
+    ["a fence in a longer fence", "one\n\n````\n```\na\n\n````\n\ntwo", 0, 17, "one", 5],
     ["a code block longer than the page", "```\na\n\nb\n```\n\ntwo", 0, 8, "```\na\n\nb", 9],
     ["the rest of such a block", "```\na\n\nb\n```\n\ntwo\n\nthree", 7, 13, "b\n```\n\ntwo", 19],
   ] as const)("gives %s", (_, text, offset, maxChars, content, nextOffset) => {
@@ -76,5 +79,29 @@ describe("a text in pages", () => {
         for (const gap of pagesOf(text, maxChars).gaps) expect(gap).toContain("\n\n");
       }),
     );
+  });
+});
+
+describe("paragraphs", () => {
+  const partsOf = (text: string): string[] =>
+    Array.from(new Paragraphs(text), ({ start, end }) => text.slice(start, end));
+
+  test.each([
+    ["one\n\n\n two\nthree\n", ["one", "two\nthree\n"]],
+    ["one\n\nRun:\n```\na\n\nb\n```\nso\n\ntwo", ["one", "Run:\n```\na\n\nb\n```\nso", "two"]],
+    ["- ```\n  a\n\n  b\n  ```\n\ntwo", ["- ```\n  a\n\n  b\n  ```", "two"]],
+    ["````\n```\n\n````\n\ntwo", ["````\n```\n\n````", "two"]],
+  ])("of %j hold code whole", (text, parts) => {
+    expect(partsOf(text)).toEqual(parts);
+    const paragraphs = new Paragraphs(text);
+    for (const { start, end } of paragraphs)
+      for (let at = start + 1; at < end - 1; at++) {
+        expect(paragraphs.startAt(at)).toBeLessThanOrEqual(start);
+        expect(paragraphs.endAt(at)).toBe(end);
+      }
+  });
+
+  test("of long code are read in parts", () => {
+    expect(partsOf(`\`\`\`\n${"line\n\n".repeat(3000)}\`\`\``).length).toBeGreaterThan(1000);
   });
 });

@@ -180,6 +180,7 @@ const counts = z.object({
   removed: count,
   failed: count,
   left: count.optional().openapi({ description: "known pages that max_crawl_pages left unfetched" }),
+  notes: z.array(z.string()).optional().openapi({ description: "what else to know of the sync" }),
 });
 export const Tenant = z
   .object({

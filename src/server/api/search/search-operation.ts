@@ -4,7 +4,7 @@ import { headingPath, rangeOfFragment, type SearchHit } from "../../../search/in
 import type { TenantRegistry } from "../../../tenants/index.ts";
 import type { Exchange } from "../../middleware/exchange.ts";
 import { ProblemError } from "../../middleware/problem.ts";
-import { endOfPart } from "../mcp/fetch-document.ts";
+import { endOfPart } from "../mcp/parts.ts";
 import { countsOf, rounded, runSearchCall, type SearchCallOptions } from "../mcp/search-call.ts";
 import { ArgumentError, integer } from "../mcp/tool.ts";
 import { type ApiOperation, answerOf, invalidRequest, parseWith, problem } from "../openapi.ts";

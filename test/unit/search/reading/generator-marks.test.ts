@@ -16,6 +16,10 @@ describe("the marks of generators", () => {
     ['??? note "Out"\n    === "In"\n        Deep.\n    Shallow.', "Out\n\nIn\n\nDeep.\nShallow."],
     ["[[toc]]\n\n<<< @/snippets/keel.js\n\nText.", "\n\nText."],
     ["{{< tabs >}}Oars{{% /tabs %}} and {% include a.md %}masts", "Oars and masts"],
+    ['{{< tab "Oak" >}}\nPlank.\n{{< /tab >}}', "Oak\nPlank.\n"],
+    ["{% tab title='Elm' %}Board.{% endtab %}", "Elm Board."],
+    ['{{% notice note "Ash" %}} {{< tabs "id-1" >}} {{< figure src="a.png" title="Yew" >}}', "Ash   Yew "],
+    ["- ```\n  {{< x >}}\n  ```", "- ```\n  {{< x >}}\n  ```"],
   ])("of %j go, and what they hold stays", (written, shown) => {
     expect(withoutGeneratorMarks(written)).toBe(shown);
   });

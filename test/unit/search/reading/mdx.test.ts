@@ -1,4 +1,5 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
+import { withoutComponents } from "../../../../src/search/reading/mdx.ts";
 import { documentsOfText, markdownOf } from "../../../support/search/read-text.ts";
 
 const read = (text: string): string =>
@@ -61,4 +62,29 @@ test("front matter and headings name the document", () => {
 
 test("hidden markup is cut as in other Markdown", () => {
   expect(read("Seen.<!-- not --> <script>not()</script>")).not.toContain("<!--");
+});
+
+describe("components in Markdown", () => {
+  test.each([
+    [
+      "<Tabs>\n<TabItem value='a' label=\"Oars\">\n\nRow.\n\n</TabItem>\n</Tabs>",
+      "**Oars**\n\n\n\nRow.",
+      "Tab",
+    ],
+    ['<Card title="Mast" />\n\nUp.', "**Mast**", "Card"],
+    ["A <Badge>new</Badge> {rope}.", "A new {rope}.", "Badge"],
+  ])("of %j leave what they hold", (written, kept, gone) => {
+    const shown = withoutComponents(written);
+    expect(shown).toContain(kept);
+    expect(shown).not.toContain(gone);
+  });
+
+  test.each([
+    "Use `<Tabs></Tabs>` here.",
+    "```jsx\n<Tabs></Tabs>\n```",
+    "## List<String> and <T> of Map<K, V>\n\nPut <Name> there.",
+    "- Step\n\n  ```\n  <Tabs>\n  </Tabs>\n  ```",
+  ])("are not seen in %j", (text) => {
+    expect(withoutComponents(text)).toBe(text);
+  });
 });

@@ -195,6 +195,6 @@ const durationOf = ({ started_at: start, completed_at: end }: SyncRun): number =
 
 const countsOf = ({ counts }: SyncRun): string =>
   Object.entries(counts ?? {})
-    .filter(([, count = 0]) => count > 0)
-    .map(([name, count]) => `, ${count} ${name}`)
+    .flatMap(([name, value = 0]) => (Array.isArray(value) ? value : value > 0 ? [`${value} ${name}`] : []))
+    .map((note) => `, ${note}`)
     .join("");
