@@ -90,7 +90,7 @@ export const COMPLETING: Step[] = [
   { name: "structures", reason: "context", run: completeStructures },
   { name: "captions", reason: "context", run: addCaptionsAndCode },
   { name: "notes", reason: "context", run: addNotes },
-  { name: "tool links", reason: "tool", run: dropToolLinks },
+  { name: "last tool links", reason: "tool", run: dropToolLinks },
 ];
 
 /** 22–23: what has another title, and the title itself, are told apart from the content. */
