@@ -9,7 +9,7 @@ type FrontMatterBlock = {
 const OPENING = /^\ufeff?(?:(---|\+\+\+)[ \t]{0,100}(?:\r\n|\n|\r)|(?=\{\s{0,1000}["}]))/;
 const YAML_END = /(?:---|\.\.\.)[ \t]*(?:\r\n|\n|\r|$)/y;
 const TOML_END = /\+\+\+[ \t]*(?:\r\n|\n|\r|$)/y;
-const BLANK_END = /[ \t]*(?:\r\n|\n|\r)/y;
+const BLANK_END = /[ \t]{0,200}(?:\r\n|\n|\r)/y;
 const LINE_END = /\r\n|\n|\r/g;
 
 /**

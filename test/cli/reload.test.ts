@@ -160,22 +160,6 @@ describe("a running server", () => {
     await needed([]);
   });
 
-  test("offers documents as resources as soon as it has a tenant", async () => {
-    const root = writeDeployment(LOGGED);
-    const whole = readFile(root);
-    change(root, ({ tenants }) => tenants.pop());
-    await using served = await Served.start(root);
-    const offersResources = async (): Promise<boolean> => {
-      const client = await served.connect({ connection: "close" });
-      const { resources } = client.getServerCapabilities() ?? {};
-      await client.close();
-      return resources !== undefined;
-    };
-    expect(await offersResources()).toBe(false);
-    writeText(root, whole);
-    await untilTrue(offersResources);
-  });
-
   test("sees the file behind a link change, and the link itself", async () => {
     const root = writeDeployment(LOGGED);
     const [real, link] = [join(root, "real.json"), join(root, "deployment.json")];

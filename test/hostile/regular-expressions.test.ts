@@ -7,6 +7,7 @@ import { ROOT, tryExpressions } from "../support/regular-expressions.ts";
 const MADE_AT_WORK: readonly string[] = [
   // The name of an attribute, of those that the page's code knows, in a tag of bounded length.
   "src/markdown/inline.ts",
+  "src/search/query/signs.ts",
   // A part of an address, escaped: nothing is repeated.
   "src/articles/error-pages.ts",
   // A copy of a literal, which has its own place of the last match.

@@ -6,8 +6,8 @@
 /** Each element is compared with every rule. */
 const MAX_RULES = 50;
 const MAX_SELECTOR = 300;
-const NAME = String.raw`(?:[a-z][\w-]*(?:[.#][\w-]+)*|(?:[.#][\w-]+)+)`;
-const SELECTOR = new RegExp(String.raw`^((?:${NAME}[\s>]+)*)(${NAME})\s*([~+])\s*(${NAME})$`, "i");
+/** A compound selector of nothing but names. */
+const COMPOUND = /^(?:[a-z][\w-]{0,80})?(?:[.#][\w-]{1,80}){0,8}$/i;
 const HIDES = /(?:^|[;\s])(?:display\s*:\s*none|visibility\s*:\s*hidden)/i;
 
 type Rule = {
@@ -29,13 +29,18 @@ export class SiblingRules {
   add(selector: string, body: string): void {
     if (!/[~+]/.test(selector) || selector.length > MAX_SELECTOR) return;
     if (this.#rules.length === MAX_RULES || !HIDES.test(body)) return;
-    const [, around = "", before = "", sign = "", own = ""] = SELECTOR.exec(selector) ?? [];
-    if (before === "" || own === "") return;
-    const outer = around.split(/[\s>]+/).filter((part) => part !== "");
+    const sign = Math.max(selector.lastIndexOf("~"), selector.lastIndexOf("+"));
+    const own = selector.slice(sign + 1).trim();
+    const outer = selector
+      .slice(0, sign)
+      .split(/[\s>]/)
+      .filter((part) => part !== "");
+    const before = outer.pop() ?? "";
+    if (![...outer, before, own].every((compound) => compound !== "" && COMPOUND.test(compound))) return;
     this.#rules.push({
       around: outer.map(namesIn),
       before: namesIn(before),
-      isNext: sign === "+",
+      isNext: selector[sign] === "+",
       own: namesIn(own),
     });
   }

@@ -25,7 +25,8 @@ const XML_TYPES = ["application/xml", "text/xml"];
 const VAGUE_TYPES = new Set(
   ["application/octet-stream", "binary/octet-stream", "unknown/unknown", "*/*"].concat(XML_TYPES),
 );
-const XHTML_START = /^(?:<\?[^>]*>|<!--[\s\S]*?-->|<!doctype[^>]*>|\s)*<(?:\w+:)?html[\s>]/i;
+// A comment ends at its first end, so that there is one way to read the beginning of a document.
+const XHTML_START = /^(?:<\?[^>]*>|<!--(?:(?!-->)[\s\S])*-->|<!doctype[^>]*>|\s)*<(?:\w{1,40}:)?html[\s>]/i;
 
 /** Whether a body of this type can hold an article; null when only the body can tell. */
 export function isPageType(type: ContentType | null): boolean | null {

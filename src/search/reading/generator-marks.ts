@@ -8,7 +8,7 @@ const INDENTING =
 /** Lines that stand for a table of contents or for a file. */
 const PLACEHOLDER = /^[ \t]*(?:\[\[_?toc_?\]\]|<<<[ \t]+@?[\w./-]+(?:[#{].{0,300})?)[ \t]*$/i;
 /** Code, which stays, or a call of a template. */
-const CALL = /(`+)(?!`).{0,2000}?(?<!`)\1(?!`)|\{\{([<%]).{0,500}?[>%]\}\}|\{%-?[ \t].{0,500}?%\}/g;
+const CALL = /(?<!`)(`{1,9})(?!`).{0,500}?(?<!`)\1(?!`)|\{\{([<%]).{0,200}?[>%]\}\}|\{%-?[ \t].{0,200}?%\}/g;
 
 const TITLE =
   /^\{[{%][<%]?-?\s*(?:[\w-]+\s[^<>]*?\b(?:title|header|heading|label|summary|caption)=("[^"]{1,300}"|'[^']{1,300}')|(?:tab|tab-?item|details|expand|accordion|panel|notice|callout|admonition|hint|step)\s(?:name=|[\w-]+\s)?("[^"]{1,300}"|'[^']{1,300}'))/i;
