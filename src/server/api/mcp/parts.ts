@@ -78,7 +78,7 @@ function blockAt(blocks: readonly Range[], at: number): Range | undefined {
 
 /** Where the last paragraph ends that has an empty line behind it, outside of code; 0 for none. */
 function paragraphBefore(text: string, limit: number, blocks: readonly Range[]): number {
-  const empty = /[\t ]*\n/y;
+  const empty = /[\t ]{0,200}\n/y;
   for (let at = text.lastIndexOf("\n", limit); at > 0; at = text.lastIndexOf("\n", at - 1)) {
     empty.lastIndex = at + 1;
     if (empty.test(text) && !blockAt(blocks, at)) return trimmedEnd(text, at);
