@@ -31,7 +31,8 @@ export function takeOutTitle(draft: Draft): void {
     const heading = topHeading(model, element[block]!);
     if (folded === wanted) {
       // Exports of word processors write the title as a paragraph.
-      if (heading === Tag.h1 || above.length === 0) end = at + 1;
+      const isTop = heading === Tag.h2 || (heading === 0 && at === 0 && model.tag[element[block]!] === Tag.p);
+      if (heading === Tag.h1 || (isTop && above.length === 0)) end = at + 1;
     } else if (heading !== Tag.h1 && !onlyLeads(model, block, folded, wanted)) {
       above.push(block);
       words += statOf(model, block, TextStat.words);
