@@ -41,10 +41,7 @@ export async function withFrames(visit: PageVisit, parts: FrameParts): Promise<P
   for (const url of frameset.frames) {
     const frame = chosen.has(url) ? await read(url, parts) : reasonAgainst(url, origin);
     if (typeof frame === "string") unread.push(`The frame ${url} was not read: ${frame}`);
-    else {
-      frames.push(frame);
-      if (frame.extraction?.frameset) unread.push(`The frame ${url} was not read: it is a frameset itself`);
-    }
+    else frames.push(frame);
   }
   const more = unread.length - MAX_NAMED;
   const notes = more > 0 ? [...unread.slice(0, MAX_NAMED), `${more} more frames were not read`] : unread;
@@ -59,7 +56,8 @@ async function read(url: PageUrl, { signal, visitFrame }: FrameParts): Promise<P
   try {
     const frame = await visitFrame(url);
     const { status } = frame.page;
-    return frame.extraction === null || status >= 400 ? `it answered HTTP ${status}` : frame;
+    if (frame.extraction === null || status >= 400) return `it answered HTTP ${status}`;
+    return frame.extraction.frameset ? "it is a frameset itself" : frame;
   } catch (error) {
     if (!(error instanceof Failure) || error instanceof Away || signal?.aborted) throw error;
     return error.message;
@@ -105,7 +103,14 @@ function joinedVisit(
     },
     extractionMs: sum([visit, ...frames].map(({ extractionMs }) => extractionMs)),
     notes: [...visit.notes, ...notes],
+    joinedUrls: frames.flatMap(addressesOf),
   };
+}
+
+/** The addresses under which a frame's content was read; none for a frame that has given none. */
+function addressesOf({ page, extraction }: PageVisit): readonly PageUrl[] {
+  const hasContent = extraction?.article ?? extraction?.linkPage;
+  return hasContent ? [page.url, ...page.redirects, page.finalUrl] : [];
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
