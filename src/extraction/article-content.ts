@@ -83,13 +83,7 @@ export function renderPage(
   const includesCode = options.includeCode;
   const isReplaced = recovered?.placement === "instead";
   const listed =
-    choice.verdicts &&
-    listBlocks(model, {
-      verdicts: choice.verdicts,
-      selection,
-      includesCode,
-      isReplaced,
-    });
+    choice.verdicts && listBlocks(model, { verdicts: choice.verdicts, selection, includesCode, isReplaced });
   return {
     pageType,
     confidence,
