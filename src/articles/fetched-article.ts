@@ -36,8 +36,6 @@ export type PageVisit = {
   readonly extractionMs: number;
   /** Warnings about fetching the page. */
   readonly notes: readonly string[];
-  /** The addresses of the frames whose content is part of the article; absent for a page without frames. */
-  readonly joinedUrls?: readonly PageUrl[];
 };
 
 /** The article of an extraction; throws `Failure` `no_content` that names the page when there is none. */

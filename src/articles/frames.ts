@@ -86,6 +86,7 @@ function joinedVisit(
   return {
     page: {
       ...page,
+      joinedUrls: frames.flatMap(addressesOf),
       // Each header counts for all agents again, unless it names one.
       headers: robotsTags.length === 0 ? headers : { ...headers, "x-robots-tag": robotsTags.join(", *:, ") },
       warnings: [...new Set([visit, ...frames].flatMap(({ page: { warnings } }) => warnings))],
@@ -103,7 +104,6 @@ function joinedVisit(
     },
     extractionMs: sum([visit, ...frames].map(({ extractionMs }) => extractionMs)),
     notes: [...visit.notes, ...notes],
-    joinedUrls: frames.flatMap(addressesOf),
   };
 }
 

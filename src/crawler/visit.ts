@@ -506,8 +506,8 @@ function settle(attempt: Attempt, { outcome, validators, visit }: Judged): Verdi
 }
 
 /** The links to follow: the frames of a frameset are part of its page, unless it was not stored for what it says. */
-function linksOf({ extraction, joinedUrls = [] }: PageVisit, { status, reason }: Judged["outcome"]) {
-  const isPart = new Set(status === "success" || reason === "duplicate" ? joinedUrls : []);
+function linksOf({ extraction, page }: PageVisit, { status, reason }: Judged["outcome"]) {
+  const isPart = new Set(status === "success" || reason === "duplicate" ? page.joinedUrls : []);
   return (extraction?.links ?? []).filter(({ url }) => !isPart.has(url));
 }
 

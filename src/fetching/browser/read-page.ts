@@ -1,6 +1,6 @@
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
-import type { PageUrl } from "../../urls/index.ts";
+import { originOf, type PageUrl, parsePageUrl } from "../../urls/index.ts";
 import { binaryText, isPageType, parseContentType } from "../charset/content-type.ts";
 import type { PinningProxy } from "../egress/pinning-proxy.ts";
 import { pageUrlOf, unsupported } from "../http/read-answer.ts";
@@ -75,8 +75,27 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
     ...bodyOf(captured.html, "text/html"),
     encoding: captured.encoding,
     asked: [...asked].sort(),
-    warnings: captured.warnings,
+    ...framesOf(captured.frames, shown.page.finalUrl),
+    warnings: [...captured.warnings, ...unreadFrames(captured.frames, shown.page.finalUrl)],
   };
+}
+
+const framesOf = (frames: Capture["frames"], base: PageUrl): Pick<VisitedPage, "joinedUrls"> => {
+  const joined = frames.filter(({ isRead }) => isRead);
+  const joinedUrls = joined.flatMap(({ urls }) => urls.flatMap((url) => parsePageUrl(url, base) ?? []));
+  return joinedUrls.length === 0 ? {} : { joinedUrls };
+};
+
+/** The most frames that are named one by one when they were not read. */
+const MAX_NAMED = 8;
+
+function unreadFrames(frames: Capture["frames"], page: PageUrl): string[] {
+  const unread = frames.filter(({ isRead }) => !isRead);
+  return unread.slice(0, MAX_NAMED).map(({ urls: [url = ""] }) => {
+    const isForeign = URL.parse(url)?.origin !== originOf(page);
+    const reason = isForeign ? "it is of another origin" : "the browser could not load it";
+    return `The frame ${url} was not read: ${reason}`;
+  });
 }
 
 /** The markup that the browser puts around a body of plain text. */
@@ -255,6 +274,8 @@ type Capture = {
   readonly html: string;
   readonly contentType: string;
   readonly encoding: string;
+  /** The frames of framesets, each with the address that was asked for and the one that answered. */
+  readonly frames: readonly { readonly urls: readonly string[]; readonly isRead: boolean }[];
 };
 
 /**
@@ -286,6 +307,7 @@ function captureDocument(maxChars: number): Capture | null {
   const maxDepth = 1500;
   let length = 0;
   const parts: string[] = [];
+  const frames: Capture["frames"][number][] = [];
   const add = (text: string): void => {
     length += text.length;
     if (length <= maxChars) parts.push(text);
@@ -320,6 +342,8 @@ function captureDocument(maxChars: number): Capture | null {
   };
   const writeFrame = (frame: HTMLIFrameElement, depth: number): void => {
     const inner = documentOf(frame);
+    if (frame.localName === "frame" && frame.src !== "")
+      frames.push({ urls: inner ? [frame.src, inner.URL] : [frame.src], isRead: inner !== null });
     if (!inner) return void add(`<iframe${attributesOf(frame)}></iframe>`);
     add(`<div data-frame-src="${inner.URL.replace(/&/g, "&amp;").replace(/"/g, "&quot;")}">`);
     writeAll(inner.body.childNodes, depth + 1);
@@ -329,11 +353,11 @@ function captureDocument(maxChars: number): Capture | null {
   const root = document.documentElement;
   const contentType = document.contentType;
   const encoding = document.characterSet.toLowerCase();
-  if (!root) return { html: "", contentType, encoding };
-  const frames = [...document.querySelectorAll<HTMLIFrameElement>("iframe, frame")];
-  const isWhole = !frames.some(documentOf) && !hasShadow(document);
+  if (!root) return { html: "", contentType, encoding, frames };
+  const inside = [...document.querySelectorAll<HTMLIFrameElement>("iframe, frame")];
+  const isWhole = !inside.some(documentOf) && !hasShadow(document);
   if (!isWhole) write(root, 0);
   // The page's scripts may have replaced any method, so the length is read from a string built here.
   const html = `<!DOCTYPE html>${isWhole ? root.outerHTML : parts.join("")}`;
-  return length > maxChars || html.length > maxChars ? null : { html, contentType, encoding };
+  return length > maxChars || html.length > maxChars ? null : { html, contentType, encoding, frames };
 }
