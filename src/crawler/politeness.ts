@@ -41,7 +41,7 @@ const ROBOTS_TRIES = 2;
 export class Politeness {
   readonly #plan: CrawlPlan;
   readonly #parts: PolitenessParts;
-  readonly #paces: HostPaces;
+  readonly paces: HostPaces;
   /** The delays that robots.txt files ask for, by host, in ms. */
   readonly #robotsDelays = new Map<string, number>();
   /** The hosts whose group of robots.txt, or whose long wait, was told. */
@@ -50,7 +50,7 @@ export class Politeness {
   constructor(plan: CrawlPlan, parts: PolitenessParts) {
     this.#plan = plan;
     this.#parts = parts;
-    this.#paces = parts.paces ?? createHostPaces(parts.slots, parts.clock);
+    this.paces = parts.paces ?? createHostPaces(parts.slots, parts.clock);
   }
 
   /**
@@ -94,7 +94,7 @@ export class Politeness {
       this.#robotsDelays.get(host) ?? 0,
       // The adaptive delay also counts from the end of an answer (see `noteAnswer`); any delay limits the host to one
       // request at a time.
-      this.#plan.hasAdaptiveDelay ? this.#paces.of(host).adaptiveDelayMs : 0,
+      this.#plan.hasAdaptiveDelay ? this.paces.of(host).adaptiveDelayMs : 0,
     );
   }
 
@@ -139,11 +139,6 @@ export class Politeness {
     return () => turn.release();
   };
 
-  /** Learns what other processes have met at the hosts; see `HostPaces.learn`. */
-  learn(signal: AbortSignal): Promise<void> {
-    return this.#paces.learn(signal);
-  }
-
   /**
    * Pauses a host that answered 429 or 503; see `HostPaces.noteRefusal`.
    * @param answer.askedAt when the request went out, as `performance.now()`
@@ -155,12 +150,7 @@ export class Politeness {
   ): Promise<number> {
     const askedMsAgo = performance.now() - answer.askedAt;
     const leastMs = Math.max(this.delayMs(host), MIN_PAUSE_MS);
-    return this.#paces.noteRefusal(host, { askedMsAgo, retryAfterMs: answer.retryAfterMs, leastMs }, signal);
-  }
-
-  /** Returns for how long no page of the host is requested, in ms; 0 while it is open. */
-  closedMs(host: string): number {
-    return this.#paces.of(host).closedMs;
+    return this.paces.noteRefusal(host, { askedMsAgo, retryAfterMs: answer.retryAfterMs, leastMs }, signal);
   }
 
   /**
@@ -172,13 +162,13 @@ export class Politeness {
     { latencyMs, isGood }: { readonly latencyMs: number; readonly isGood: boolean },
     signal: AbortSignal,
   ): Promise<void> {
-    const { adaptiveDelayMs } = this.#paces.of(host);
-    const notes = isGood ? [this.#paces.noteSuccess(host, signal)] : [];
+    const { adaptiveDelayMs } = this.paces.of(host);
+    const notes = isGood ? [this.paces.noteSuccess(host, signal)] : [];
     if (this.#plan.hasAdaptiveDelay) {
       // This is Scrapy's AutoThrottle for one request at a time: the delay moves half way to the latency, and an
       // error, which is often faster than a page, never shortens it.
       const next = (adaptiveDelayMs + Math.min(latencyMs, MAX_ADAPTIVE_DELAY_MS)) / 2;
-      notes.push(this.#paces.adapt(host, isGood ? next : Math.max(next, adaptiveDelayMs), signal));
+      notes.push(this.paces.adapt(host, isGood ? next : Math.max(next, adaptiveDelayMs), signal));
     }
     await Promise.all(notes);
   }
