@@ -185,11 +185,9 @@ async function attempt(fetcher: Fetcher, url: PageUrl, context: VisitContext): P
   const first = await attemptOnce(fetcher, url, context);
   const { fetchers } = context.parts;
   const runsScripts = fetchers.browser !== null && context.request.preference !== "http_only";
-  const visit = await followRefreshes(first, runsScripts, (target, isForeign) => {
-    const { request, ...rest } = withTimeSpent(context);
-    const { validators: _, received: __, ...fetch } = request.fetch;
-    return attemptOnce(fetcher, target, { ...rest, request: { ...request, fetch: { ...fetch, isForeign } } });
-  });
+  const visit = await followRefreshes(first, runsScripts, (target, isForeign) =>
+    attemptOnce(fetcher, target, forAnother(context, { isForeign })),
+  );
   const { options, fetch } = context.request;
   return withFrames(visit, {
     options,
@@ -205,18 +203,23 @@ function visitBeside(
   page: FetchedPage,
   context: VisitContext,
 ): Promise<PageVisit> {
-  const { request, ...rest } = withTimeSpent(context);
-  const { validators: _, received: __, beforeRequest, ...fetch } = request.fetch;
   const origin = originOf(page.finalUrl);
-  const staying: FetchOptions["beforeRequest"] = async (asked, signal) => {
+  const beforeRequest: FetchOptions["beforeRequest"] = async (asked, signal) => {
     if (asked.origin !== origin) throw new Failure("cancelled", `${url} is answered by ${asked.origin}`);
-    return await beforeRequest?.(asked, signal);
+    return await context.request.fetch.beforeRequest?.(asked, signal);
   };
   const isForeign = originOf(page.url) !== origin;
+  const { request, ...rest } = forAnother(context, { isForeign, beforeRequest });
   // The words of a part are too few only together with the others.
   const options = { ...request.options, minWordCount: 0 };
-  const asked = { ...request, options, fetch: { ...fetch, isForeign, beforeRequest: staying } };
-  return attemptOnce(fetcher, url, { ...rest, request: asked });
+  return attemptOnce(fetcher, url, { ...rest, request: { ...request, options } });
+}
+
+/** The context of a request for another URL in the same visit. */
+function forAnother(context: VisitContext, own: FetchOptions): VisitContext {
+  const { request, ...rest } = withTimeSpent(context);
+  const { validators: _, received: __, ...fetch } = request.fetch;
+  return { ...rest, request: { ...request, fetch: { ...fetch, ...own } } };
 }
 
 async function attemptOnce(
@@ -357,17 +360,14 @@ async function followRefreshes(
 
 const seenBy = ({ redirects, finalUrl }: FetchedPage): PageUrl[] => [...redirects, finalUrl];
 
-function targetOf(visit: PageVisit, runsScripts: boolean): PageUrl | null {
-  const { page, extraction } = visit;
-  if (page.status >= 400 || !extraction || hasOwnArticle(visit)) return null;
+function targetOf({ page, extraction }: PageVisit, runsScripts: boolean): PageUrl | null {
+  if (page.status >= 400 || !extraction) return null;
+  // A page with an article of its own says more than that it has moved.
+  if ((extraction.article?.wordCount ?? 0) > MAX_NOTICE_WORDS) return null;
   const { finalUrl: url } = page;
   const announced = refreshOf(page.headers.refresh ?? null, { url, base: url }) ?? extraction.refresh;
   return announced ?? (runsScripts ? null : extraction.noscriptRefresh);
 }
-
-/** Whether a page says more than that it has moved. */
-const hasOwnArticle = ({ extraction }: PageVisit): boolean =>
-  (extraction?.article?.wordCount ?? 0) > MAX_NOTICE_WORDS;
 
 const warned = (visit: PageVisit, warning: string): PageVisit => ({
   ...visit,

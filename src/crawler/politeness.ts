@@ -1,3 +1,4 @@
+import { keepNewest } from "../base/bounded-map.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import {
@@ -75,8 +76,8 @@ export class Politeness {
       turn?.release();
     });
     const robotsDelayMs = crawlDelayMs(rules, userAgent) ?? 0;
-    if (robotsDelayMs > 0) this.#keepRobotsDelay(hostOf(url), robotsDelayMs);
     const host = hostOf(url);
+    if (robotsDelayMs > 0) keepNewest(this.#robotsDelays, host, robotsDelayMs, MAX_HOSTS);
     const group = groupName(rules, userAgent);
     if (this.#isNews(`group ${host}`))
       this.#parts.log.info("robots.txt read", { host, group: group ?? "none" });
@@ -171,13 +172,6 @@ export class Politeness {
       notes.push(this.paces.adapt(host, isGood ? next : Math.max(next, adaptiveDelayMs), signal));
     }
     await Promise.all(notes);
-  }
-
-  #keepRobotsDelay(host: string, delayMs: number): void {
-    const delays = this.#robotsDelays;
-    const oldest = delays.size >= MAX_HOSTS && !delays.has(host) ? delays.keys().next() : undefined;
-    if (oldest && !oldest.done) delays.delete(oldest.value);
-    delays.set(host, delayMs);
   }
 }
 
@@ -337,13 +331,8 @@ type KeptPace = { adaptiveDelayMs: number; pauses: number; pausedAt: number; clo
 export function createHostPaces(slots: HostSlots, clock: Pick<Clock, "now" | "random">): HostPaces {
   const paces = new Map<string, KeptPace>();
   const keep = (host: string): KeptPace => {
-    let pace = paces.get(host);
-    if (!pace) {
-      pace = { adaptiveDelayMs: 0, pauses: 0, pausedAt: 0, closedUntil: 0 };
-      const oldest = paces.size >= MAX_HOSTS ? paces.keys().next() : undefined;
-      if (oldest && !oldest.done) paces.delete(oldest.value);
-      paces.set(host, pace);
-    }
+    const pace = paces.get(host) ?? { adaptiveDelayMs: 0, pauses: 0, pausedAt: 0, closedUntil: 0 };
+    keepNewest(paces, host, pace, MAX_HOSTS);
     return pace;
   };
   const paceOf = (host: string): HostPace => {

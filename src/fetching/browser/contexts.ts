@@ -235,11 +235,7 @@ type End = {
 
 function watchForEnd(page: Page, lease: BrowserLease, what: string): End {
   const { browser } = lease;
-  const { promise, resolve } = Promise.withResolvers<Failure>();
-  let isClosing = false;
-  const tell = (failure: Failure): void => {
-    if (!isClosing) resolve(failure);
-  };
+  const { promise, resolve: tell } = Promise.withResolvers<Failure>();
   const crash = (): void => tell(browserGone("the browser crashed"));
   const crashTab = (): void =>
     tell(
@@ -253,7 +249,6 @@ function watchForEnd(page: Page, lease: BrowserLease, what: string): End {
   page.on("close", close);
   browser.once("disconnected", crash);
   const ignore = (): void => {
-    isClosing = true;
     page.off("crash", crashTab);
     page.off("close", close);
     browser.off("disconnected", crash);

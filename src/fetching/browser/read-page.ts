@@ -3,9 +3,9 @@ import type { Log } from "../../base/log.ts";
 import { originOf, type PageUrl, parsePageUrl } from "../../urls/index.ts";
 import { binaryText, isPageType, parseContentType } from "../charset/content-type.ts";
 import type { PinningProxy } from "../egress/pinning-proxy.ts";
-import { pageUrlOf, unsupported } from "../http/read-answer.ts";
+import { pageUrlOf, plainHeaders, unsupported } from "../http/read-answer.ts";
 import { tooLarge } from "../http/wire.ts";
-import type { FetchedHeaders, FetchedPage, FetchLimits } from "../types.ts";
+import type { FetchedPage, FetchLimits } from "../types.ts";
 import { fileToSave, type Page, type Response } from "./chromium.ts";
 import { hasNavigated, scrollThrough, settle, type Traffic, watchTraffic } from "./settle.ts";
 
@@ -107,7 +107,7 @@ type Answer = {
 };
 
 async function answerOf(page: Page, response: Response, { url, proxy }: ReadOptions): Promise<Answer> {
-  const headers = await headersOf(response);
+  const headers = plainHeaders(Object.entries(await response.allHeaders()));
   const refused = proxy.answered(headers, response.url());
   if (refused) throw refused;
   const where = await whereFrom(response, page, url);
@@ -242,13 +242,6 @@ async function whereFrom(
   const shown = URL.parse(page.url());
   const final = shown && /^https?:$/.test(shown.protocol) ? shown : answered;
   return { finalUrl: final ? pageUrlOf(final, url) : url, redirects: hops };
-}
-
-async function headersOf(response: Response): Promise<FetchedHeaders> {
-  const plain: Record<string, string> = Object.create(null);
-  for (const [name, value] of Object.entries(await response.allHeaders()))
-    if (name !== "set-cookie") plain[name] = value;
-  return plain;
 }
 
 async function waitFor(

@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import { keepNewest } from "../../base/bounded-map.ts";
 import { steadyNow } from "../../base/clock.ts";
 import { endOf } from "../egress/dial.ts";
 import type { WireRoute } from "./wire.ts";
@@ -29,9 +30,8 @@ export async function fastestFirst(
   const kept = winners.get(key);
   const first = kept && steadyNow() < kept.until ? kept.end : await race(ends, signal);
   if (first === null) return tried;
-  winners.delete(key);
-  winners.set(key, { end: first, until: kept && kept.end === first ? kept.until : steadyNow() + KEPT_MS });
-  if (winners.size > MAX_KEPT) winners.delete(winners.keys().next().value ?? "");
+  const until = kept && kept.end === first ? kept.until : steadyNow() + KEPT_MS;
+  keepNewest(winners, key, { end: first, until }, MAX_KEPT);
   const isFirst = (route: WireRoute): boolean => endOf(url, route).host === first;
   return [...tried.filter(isFirst), ...tried.filter((route) => !isFirst(route))];
 }
