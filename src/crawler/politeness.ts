@@ -99,10 +99,14 @@ export class Politeness {
     );
   }
 
-  /** Returns how long the host rests before its next request, in ms; see `HostSlots.restMs`. */
+  /** Returns how long the host rests, in ms (see `HostSlots.restMs`), and tells once a host why that is long. */
   async restMs(host: string): Promise<number> {
-    const restMs = await this.#parts.slots.restMs(host, this.delayMs(host));
-    this.#tellWait(host, restMs);
+    const delayMs = this.delayMs(host);
+    const restMs = await this.#parts.slots.restMs(host, delayMs);
+    if (restMs < LONG_WAIT_MS || !this.#isNews(`wait ${host}`)) return restMs;
+    const isRobots = (this.#robotsDelays.get(host) ?? 0) === delayMs;
+    const reason = delayMs < LONG_WAIT_MS ? "errors" : isRobots ? "crawl_delay" : "rate_limit";
+    this.#parts.onNotice?.({ kind: "host_paused", host, untilMs: Date.now() + restMs, reason });
     return restMs;
   }
 
@@ -110,15 +114,6 @@ export class Politeness {
     const delayMs = this.delayMs(host);
     if (delayMs >= LONG_WAIT_MS) await this.restMs(host);
     return await this.#parts.slots.take(host, { delayMs, signal });
-  }
-
-  /** Says once a host why nothing is asked of it for long. */
-  #tellWait(host: string, waitMs: number): void {
-    if (waitMs < LONG_WAIT_MS || !this.#isNews(`wait ${host}`)) return;
-    const delayMs = this.delayMs(host);
-    const isRobots = (this.#robotsDelays.get(host) ?? 0) === delayMs;
-    const reason = delayMs < LONG_WAIT_MS ? "errors" : isRobots ? "crawl_delay" : "rate_limit";
-    this.#parts.onNotice?.({ kind: "host_paused", host, untilMs: Date.now() + waitMs, reason });
   }
 
   #isNews(what: string): boolean {

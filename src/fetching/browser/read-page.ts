@@ -69,33 +69,34 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
   if (otherwise !== null && first.page.status < 400) throw unsupported(what, type, otherwise);
   // If scripts moved on to another page, that page's answer counts.
   const shown = await answerOf(page, latest() ?? response, options);
+  const { joined, unread } = framesOf(captured.frames, shown.page.finalUrl);
   return {
     ...shown.page,
     redirects: first.page.redirects,
     ...bodyOf(captured.html, "text/html"),
     encoding: captured.encoding,
     asked: [...asked].sort(),
-    ...framesOf(captured.frames, shown.page.finalUrl),
-    warnings: [...captured.warnings, ...unreadFrames(captured.frames, shown.page.finalUrl)],
+    ...joined,
+    warnings: [...captured.warnings, ...unread],
   };
 }
-
-const framesOf = (frames: Capture["frames"], base: PageUrl): Pick<VisitedPage, "joinedUrls"> => {
-  const joined = frames.filter(({ isRead }) => isRead);
-  const joinedUrls = joined.flatMap(({ urls }) => urls.flatMap((url) => parsePageUrl(url, base) ?? []));
-  return joinedUrls.length === 0 ? {} : { joinedUrls };
-};
 
 /** The most frames that are named one by one when they were not read. */
 const MAX_NAMED = 8;
 
-function unreadFrames(frames: Capture["frames"], page: PageUrl): string[] {
-  const unread = frames.filter(({ isRead }) => !isRead);
-  return unread.slice(0, MAX_NAMED).map(({ urls: [url = ""] }) => {
-    const isForeign = URL.parse(url)?.origin !== originOf(page);
-    const reason = isForeign ? "it is of another origin" : "the browser could not load it";
-    return `The frame ${url} was not read: ${reason}`;
-  });
+/** Returns the addresses of the frames that are part of the page, and warnings of the others. */
+function framesOf(frames: Capture["frames"], page: PageUrl) {
+  const joinedUrls: PageUrl[] = [];
+  const unread: string[] = [];
+  for (const { urls, isRead } of frames) {
+    if (isRead) joinedUrls.push(...urls.flatMap((url) => parsePageUrl(url) ?? []));
+    else {
+      const isForeign = URL.parse(urls[0] ?? "")?.origin !== originOf(page);
+      const reason = isForeign ? "it is of another origin" : "the browser could not load it";
+      unread.push(`The frame ${urls[0]} was not read: ${reason}`);
+    }
+  }
+  return { joined: joinedUrls.length > 0 ? { joinedUrls } : {}, unread: unread.slice(0, MAX_NAMED) };
 }
 
 /** The markup that the browser puts around a body of plain text. */

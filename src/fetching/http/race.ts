@@ -1,4 +1,5 @@
 import { connect, type Socket } from "node:net";
+import { onAbort } from "../../base/abort.ts";
 import { keepNewest } from "../../base/bounded-map.ts";
 import { steadyNow } from "../../base/clock.ts";
 import { endOf } from "../egress/dial.ts";
@@ -48,8 +49,7 @@ function inTurns(url: URL, routes: readonly WireRoute[]): WireRoute[] {
 async function race(ends: readonly ReturnType<typeof endOf>[], signal: AbortSignal): Promise<string | null> {
   const sockets: Socket[] = [];
   const { promise, resolve } = Promise.withResolvers<string | null>();
-  const stop = (): void => resolve(null);
-  signal.addEventListener("abort", stop, { once: true });
+  using _ = onAbort(signal, () => resolve(null));
   let left = ends.length;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const attempt = (): void => {
@@ -67,7 +67,6 @@ async function race(ends: readonly ReturnType<typeof endOf>[], signal: AbortSign
     return await promise;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
     for (const socket of sockets) socket.destroy();
   }
 }
