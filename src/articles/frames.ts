@@ -41,10 +41,7 @@ export async function withFrames(visit: PageVisit, parts: FrameParts): Promise<P
   for (const url of frameset.frames) {
     const frame = chosen.has(url) ? await read(url, parts) : reasonAgainst(url, origin);
     if (typeof frame === "string") unread.push(`The frame ${url} was not read: ${frame}`);
-    else {
-      frames.push(frame);
-      if (frame.extraction?.frameset) unread.push(`The frame ${url} was not read: it is a frameset itself`);
-    }
+    else frames.push(frame);
   }
   const more = unread.length - MAX_NAMED;
   const notes = more > 0 ? [...unread.slice(0, MAX_NAMED), `${more} more frames were not read`] : unread;
@@ -59,7 +56,8 @@ async function read(url: PageUrl, { signal, visitFrame }: FrameParts): Promise<P
   try {
     const frame = await visitFrame(url);
     const { status } = frame.page;
-    return frame.extraction === null || status >= 400 ? `it answered HTTP ${status}` : frame;
+    if (frame.extraction === null || status >= 400) return `it answered HTTP ${status}`;
+    return frame.extraction.frameset ? "it is a frameset itself" : frame;
   } catch (error) {
     if (!(error instanceof Failure) || error instanceof Away || signal?.aborted) throw error;
     return error.message;
@@ -74,7 +72,8 @@ function joinedVisit(
   { notes, options }: JoinOptions,
 ): PageVisit {
   const { page } = visit;
-  const extractions = [visit, ...frames].flatMap(({ extraction }) => extraction ?? []);
+  const visits = [visit, ...frames];
+  const extractions = visits.flatMap(({ extraction }) => extraction ?? []);
   const [frameset] = extractions;
   if (!frameset) return visit;
   const { make: _, ...own } = frameset;
@@ -84,14 +83,15 @@ function joinedVisit(
   const joined = contents.length === 0 ? null : joinedArticle(title, contents, options);
   // The frameset's validators say nothing of its frames.
   const { etag: __, "last-modified": ___, ...headers } = page.headers;
-  const robotsTags = [visit, ...frames].flatMap(({ page: { headers: of } }) => of["x-robots-tag"] ?? []);
+  const robotsTags = visits.flatMap(({ page: { headers: of } }) => of["x-robots-tag"] ?? []);
   return {
     page: {
       ...page,
+      joinedUrls: frames.flatMap(addressesOf),
       // Each header counts for all agents again, unless it names one.
       headers: robotsTags.length === 0 ? headers : { ...headers, "x-robots-tag": robotsTags.join(", *:, ") },
-      warnings: [...new Set([visit, ...frames].flatMap(({ page: { warnings } }) => warnings))],
-      durationMs: sum([visit, ...frames].map(({ page: { durationMs } }) => durationMs)),
+      warnings: [...new Set(visits.flatMap(({ page: { warnings } }) => warnings))],
+      durationMs: sum(visits.map(({ page: { durationMs } }) => durationMs)),
     },
     extraction: {
       ...own,
@@ -103,9 +103,15 @@ function joinedVisit(
         nofollow: extractions.some(({ robots }) => robots.nofollow),
       },
     },
-    extractionMs: sum([visit, ...frames].map(({ extractionMs }) => extractionMs)),
+    extractionMs: sum(visits.map(({ extractionMs }) => extractionMs)),
     notes: [...visit.notes, ...notes],
   };
+}
+
+/** The addresses under which a frame's content was read; none for a frame that has given none. */
+function addressesOf({ page, extraction }: PageVisit): readonly PageUrl[] {
+  const hasContent = extraction?.article ?? extraction?.linkPage;
+  return hasContent ? [page.url, ...page.redirects, page.finalUrl] : [];
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);
@@ -121,29 +127,30 @@ function linksOf(extractions: readonly Extraction[]): Extraction["links"] {
 }
 
 /** Joins articles under one title. Each brings its own as a heading; what is one value only is the longest one's. */
-function joinedArticle(named: string | null, parts: readonly Article[], options: ExtractionOptions): Article {
-  const main = parts.reduce((longest, part) => (part.wordCount > longest.wordCount ? part : longest));
+function joinedArticle(named: string | null, found: readonly Article[], options: ExtractionOptions): Article {
+  const main = found.reduce((longest, part) => (part.wordCount > longest.wordCount ? part : longest));
   const title = named ?? main.title;
+  // A part with the title of the whole does not repeat it.
+  const parts = found.map((part) => (part.title === title ? { ...part, title: null } : part));
   const all = <Item>(of: (part: Article) => readonly Item[] | null): readonly Item[] | null =>
     of(main) === null ? null : parts.flatMap((part) => of(part) ?? []);
   const markdown: string[] = [];
   const anchors: { id: string; start: number }[] = [];
   let at = 0;
   for (const part of parts) {
-    const document = composeDocument({ ...part, title: headingOf(part, title) });
+    const document = composeDocument(part);
     for (const { id, start } of document.anchors ?? []) anchors.push({ id, start: start + at });
     markdown.push(document.markdown);
     at += document.markdown.length + 2;
   }
   const text = parts
-    .flatMap((part) => [headingOf(part, title) ?? "", part.text])
+    .flatMap((part) => [part.title ?? "", part.text])
     .filter(Boolean)
     .join("\n\n");
   const wordCount = countWords(text);
-  const html = parts.map((part) => {
-    const heading = headingOf(part, title);
-    return heading === null ? (part.content ?? "") : `<h1>${escapeHtml(heading)}</h1>\n${part.content ?? ""}`;
-  });
+  const html = parts.map(({ title: heading, content }) =>
+    heading === null ? (content ?? "") : `<h1>${escapeHtml(heading)}</h1>\n${content ?? ""}`,
+  );
   return {
     ...main,
     title,
@@ -163,7 +170,3 @@ function joinedArticle(named: string | null, parts: readonly Article[], options:
     ],
   };
 }
-
-/** A part with the title of the whole does not repeat it. */
-const headingOf = (part: Article, title: string | null): string | null =>
-  part.title === title ? null : part.title;

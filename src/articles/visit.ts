@@ -185,11 +185,9 @@ async function attempt(fetcher: Fetcher, url: PageUrl, context: VisitContext): P
   const first = await attemptOnce(fetcher, url, context);
   const { fetchers } = context.parts;
   const runsScripts = fetchers.browser !== null && context.request.preference !== "http_only";
-  const visit = await followRefreshes(first, runsScripts, (target, isForeign) => {
-    const { request, ...rest } = withTimeSpent(context);
-    const { validators: _, received: __, ...fetch } = request.fetch;
-    return attemptOnce(fetcher, target, { ...rest, request: { ...request, fetch: { ...fetch, isForeign } } });
-  });
+  const visit = await followRefreshes(first, runsScripts, (target, isForeign) =>
+    attemptOnce(fetcher, target, forAnother(context, { isForeign })),
+  );
   const { options, fetch } = context.request;
   return withFrames(visit, {
     options,
@@ -205,18 +203,23 @@ function visitBeside(
   page: FetchedPage,
   context: VisitContext,
 ): Promise<PageVisit> {
-  const { request, ...rest } = withTimeSpent(context);
-  const { validators: _, received: __, beforeRequest, ...fetch } = request.fetch;
   const origin = originOf(page.finalUrl);
-  const staying: FetchOptions["beforeRequest"] = async (asked, signal) => {
+  const beforeRequest: FetchOptions["beforeRequest"] = async (asked, signal) => {
     if (asked.origin !== origin) throw new Failure("cancelled", `${url} is answered by ${asked.origin}`);
-    return await beforeRequest?.(asked, signal);
+    return await context.request.fetch.beforeRequest?.(asked, signal);
   };
   const isForeign = originOf(page.url) !== origin;
+  const { request, ...rest } = forAnother(context, { isForeign, beforeRequest });
   // The words of a part are too few only together with the others.
   const options = { ...request.options, minWordCount: 0 };
-  const asked = { ...request, options, fetch: { ...fetch, isForeign, beforeRequest: staying } };
-  return attemptOnce(fetcher, url, { ...rest, request: asked });
+  return attemptOnce(fetcher, url, { ...rest, request: { ...request, options } });
+}
+
+/** The context of a request for another URL in the same visit. */
+function forAnother(context: VisitContext, own: FetchOptions): VisitContext {
+  const { request, ...rest } = withTimeSpent(context);
+  const { validators: _, received: __, ...fetch } = request.fetch;
+  return { ...rest, request: { ...request, fetch: { ...fetch, ...own } } };
 }
 
 async function attemptOnce(
@@ -357,17 +360,14 @@ async function followRefreshes(
 
 const seenBy = ({ redirects, finalUrl }: FetchedPage): PageUrl[] => [...redirects, finalUrl];
 
-function targetOf(visit: PageVisit, runsScripts: boolean): PageUrl | null {
-  const { page, extraction } = visit;
-  if (page.status >= 400 || !extraction || hasOwnArticle(visit)) return null;
+function targetOf({ page, extraction }: PageVisit, runsScripts: boolean): PageUrl | null {
+  if (page.status >= 400 || !extraction) return null;
+  // A page with an article of its own says more than that it has moved.
+  if ((extraction.article?.wordCount ?? 0) > MAX_NOTICE_WORDS) return null;
   const { finalUrl: url } = page;
   const announced = refreshOf(page.headers.refresh ?? null, { url, base: url }) ?? extraction.refresh;
   return announced ?? (runsScripts ? null : extraction.noscriptRefresh);
 }
-
-/** Whether a page says more than that it has moved. */
-const hasOwnArticle = ({ extraction }: PageVisit): boolean =>
-  (extraction?.article?.wordCount ?? 0) > MAX_NOTICE_WORDS;
 
 const warned = (visit: PageVisit, warning: string): PageVisit => ({
   ...visit,
@@ -408,7 +408,7 @@ async function learnedVisit(
   const plain = await plainUnlessRefused(browser, url, context, renderings);
   if (plain.page.fetchedBy === "browser") return plain;
   const received = plain.page;
-  const rendered = (wait: Wait | null) => render(browser, url, { context, received, wait });
+  const rendered = (waitedMs: number | null) => render(browser, url, { context, received, waitedMs });
   const make = plain.extraction?.make;
   if (!make?.runs) {
     // An answer that is no page may become one in a browser.
@@ -418,17 +418,17 @@ async function learnedVisit(
   }
   const turn = renderings.take(hostOf(plain.page.finalUrl), make.name);
   if (turn === null) return await rendered(null);
-  let wait: Wait | null = null;
+  let waitedMs: number | null = null;
   if (!turn.isCompared) {
     onFetched?.(plain.page);
     const startedAt = performance.now();
     const isCompared = await renderings.wait(turn, fetch.signal);
-    wait = { ms: performance.now() - startedAt };
-    onWaited?.(wait.ms);
+    waitedMs = performance.now() - startedAt;
+    onWaited?.(waitedMs);
     if (!isCompared) return plain;
   }
   try {
-    const second = await rendered(wait);
+    const second = await rendered(waitedMs);
     const asked = second.page.asked ?? [];
     // What is read now may fill on another page what stands empty here.
     const isSame = isSameContent(plain, second) && !(make.awaits && asked.length > 0);
@@ -437,23 +437,20 @@ async function learnedVisit(
   } catch (error) {
     turn.history.leave(turn.place);
     if (!isUnusable(error) || !(error instanceof Failure)) throw error;
-    if (wait === null) onFetched?.(plain.page);
+    if (waitedMs === null) onFetched?.(plain.page);
     return { ...plain, notes: [...plain.notes, `Fetched over plain HTTP: ${error.message}`] };
   }
 }
 
-/** A page's wait for others to be compared, in which its host's turn has ended. */
-type Wait = { readonly ms: number };
-
-/** Renders the document of an answer; after a wait, what its scripts read needs another turn of the host. */
+/** Renders the document of an answer; a wait has ended the host's turn, and what scripts read needs another one. */
 async function render(
   browser: Fetcher,
   url: PageUrl,
-  { context, received, wait }: { context: VisitContext; received: FetchedPage; wait: Wait | null },
+  { context, received, waitedMs }: { context: VisitContext; received: FetchedPage; waitedMs: number | null },
 ): Promise<PageVisit> {
   const { beforeRequest, validators: _, ...fetch } = context.request.fetch;
-  const turn = wait !== null && beforeRequest ? { beforeRequest } : {};
-  const spentMs = performance.now() - context.startedAt - (wait?.ms ?? 0);
+  const turn = waitedMs !== null && beforeRequest ? { beforeRequest } : {};
+  const spentMs = performance.now() - context.startedAt - (waitedMs ?? 0);
   const request = { ...context.request, fetch: { ...fetch, ...turn, received, spentMs } };
   const visit = await attempt(browser, url, { ...context, request, tellsMake: true });
   const durationMs = received.durationMs + visit.page.durationMs;

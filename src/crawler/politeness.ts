@@ -1,3 +1,4 @@
+import { keepNewest } from "../base/bounded-map.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import {
@@ -41,7 +42,7 @@ const ROBOTS_TRIES = 2;
 export class Politeness {
   readonly #plan: CrawlPlan;
   readonly #parts: PolitenessParts;
-  readonly #paces: HostPaces;
+  readonly paces: HostPaces;
   /** The delays that robots.txt files ask for, by host, in ms. */
   readonly #robotsDelays = new Map<string, number>();
   /** The hosts whose group of robots.txt, or whose long wait, was told. */
@@ -50,7 +51,7 @@ export class Politeness {
   constructor(plan: CrawlPlan, parts: PolitenessParts) {
     this.#plan = plan;
     this.#parts = parts;
-    this.#paces = parts.paces ?? createHostPaces(parts.slots, parts.clock);
+    this.paces = parts.paces ?? createHostPaces(parts.slots, parts.clock);
   }
 
   /**
@@ -75,8 +76,8 @@ export class Politeness {
       turn?.release();
     });
     const robotsDelayMs = crawlDelayMs(rules, userAgent) ?? 0;
-    if (robotsDelayMs > 0) this.#keepRobotsDelay(hostOf(url), robotsDelayMs);
     const host = hostOf(url);
+    if (robotsDelayMs > 0) keepNewest(this.#robotsDelays, host, robotsDelayMs, MAX_HOSTS);
     const group = groupName(rules, userAgent);
     if (this.#isNews(`group ${host}`))
       this.#parts.log.info("robots.txt read", { host, group: group ?? "none" });
@@ -94,14 +95,18 @@ export class Politeness {
       this.#robotsDelays.get(host) ?? 0,
       // The adaptive delay also counts from the end of an answer (see `noteAnswer`); any delay limits the host to one
       // request at a time.
-      this.#plan.hasAdaptiveDelay ? this.#paces.of(host).adaptiveDelayMs : 0,
+      this.#plan.hasAdaptiveDelay ? this.paces.of(host).adaptiveDelayMs : 0,
     );
   }
 
-  /** Returns how long the host rests before its next request, in ms; see `HostSlots.restMs`. */
+  /** Returns how long the host rests, in ms (see `HostSlots.restMs`), and tells once a host why that is long. */
   async restMs(host: string): Promise<number> {
-    const restMs = await this.#parts.slots.restMs(host, this.delayMs(host));
-    this.#tellWait(host, restMs);
+    const delayMs = this.delayMs(host);
+    const restMs = await this.#parts.slots.restMs(host, delayMs);
+    if (restMs < LONG_WAIT_MS || !this.#isNews(`wait ${host}`)) return restMs;
+    const isRobots = (this.#robotsDelays.get(host) ?? 0) === delayMs;
+    const reason = delayMs < LONG_WAIT_MS ? "errors" : isRobots ? "crawl_delay" : "rate_limit";
+    this.#parts.onNotice?.({ kind: "host_paused", host, untilMs: Date.now() + restMs, reason });
     return restMs;
   }
 
@@ -109,15 +114,6 @@ export class Politeness {
     const delayMs = this.delayMs(host);
     if (delayMs >= LONG_WAIT_MS) await this.restMs(host);
     return await this.#parts.slots.take(host, { delayMs, signal });
-  }
-
-  /** Says once a host why nothing is asked of it for long. */
-  #tellWait(host: string, waitMs: number): void {
-    if (waitMs < LONG_WAIT_MS || !this.#isNews(`wait ${host}`)) return;
-    const delayMs = this.delayMs(host);
-    const isRobots = (this.#robotsDelays.get(host) ?? 0) === delayMs;
-    const reason = delayMs < LONG_WAIT_MS ? "errors" : isRobots ? "crawl_delay" : "rate_limit";
-    this.#parts.onNotice?.({ kind: "host_paused", host, untilMs: Date.now() + waitMs, reason });
   }
 
   #isNews(what: string): boolean {
@@ -139,11 +135,6 @@ export class Politeness {
     return () => turn.release();
   };
 
-  /** Learns what other processes have met at the hosts; see `HostPaces.learn`. */
-  learn(signal: AbortSignal): Promise<void> {
-    return this.#paces.learn(signal);
-  }
-
   /**
    * Pauses a host that answered 429 or 503; see `HostPaces.noteRefusal`.
    * @param answer.askedAt when the request went out, as `performance.now()`
@@ -155,12 +146,7 @@ export class Politeness {
   ): Promise<number> {
     const askedMsAgo = performance.now() - answer.askedAt;
     const leastMs = Math.max(this.delayMs(host), MIN_PAUSE_MS);
-    return this.#paces.noteRefusal(host, { askedMsAgo, retryAfterMs: answer.retryAfterMs, leastMs }, signal);
-  }
-
-  /** Returns for how long no page of the host is requested, in ms; 0 while it is open. */
-  closedMs(host: string): number {
-    return this.#paces.of(host).closedMs;
+    return this.paces.noteRefusal(host, { askedMsAgo, retryAfterMs: answer.retryAfterMs, leastMs }, signal);
   }
 
   /**
@@ -172,22 +158,15 @@ export class Politeness {
     { latencyMs, isGood }: { readonly latencyMs: number; readonly isGood: boolean },
     signal: AbortSignal,
   ): Promise<void> {
-    const { adaptiveDelayMs } = this.#paces.of(host);
-    const notes = isGood ? [this.#paces.noteSuccess(host, signal)] : [];
+    const { adaptiveDelayMs } = this.paces.of(host);
+    const notes = isGood ? [this.paces.noteSuccess(host, signal)] : [];
     if (this.#plan.hasAdaptiveDelay) {
       // This is Scrapy's AutoThrottle for one request at a time: the delay moves half way to the latency, and an
       // error, which is often faster than a page, never shortens it.
       const next = (adaptiveDelayMs + Math.min(latencyMs, MAX_ADAPTIVE_DELAY_MS)) / 2;
-      notes.push(this.#paces.adapt(host, isGood ? next : Math.max(next, adaptiveDelayMs), signal));
+      notes.push(this.paces.adapt(host, isGood ? next : Math.max(next, adaptiveDelayMs), signal));
     }
     await Promise.all(notes);
-  }
-
-  #keepRobotsDelay(host: string, delayMs: number): void {
-    const delays = this.#robotsDelays;
-    const oldest = delays.size >= MAX_HOSTS && !delays.has(host) ? delays.keys().next() : undefined;
-    if (oldest && !oldest.done) delays.delete(oldest.value);
-    delays.set(host, delayMs);
   }
 }
 
@@ -347,13 +326,8 @@ type KeptPace = { adaptiveDelayMs: number; pauses: number; pausedAt: number; clo
 export function createHostPaces(slots: HostSlots, clock: Pick<Clock, "now" | "random">): HostPaces {
   const paces = new Map<string, KeptPace>();
   const keep = (host: string): KeptPace => {
-    let pace = paces.get(host);
-    if (!pace) {
-      pace = { adaptiveDelayMs: 0, pauses: 0, pausedAt: 0, closedUntil: 0 };
-      const oldest = paces.size >= MAX_HOSTS ? paces.keys().next() : undefined;
-      if (oldest && !oldest.done) paces.delete(oldest.value);
-      paces.set(host, pace);
-    }
+    const pace = paces.get(host) ?? { adaptiveDelayMs: 0, pauses: 0, pausedAt: 0, closedUntil: 0 };
+    keepNewest(paces, host, pace, MAX_HOSTS);
     return pace;
   };
   const paceOf = (host: string): HostPace => {

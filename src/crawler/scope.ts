@@ -12,12 +12,8 @@ export interface Scope {
   admitsTarget(url: PageUrl, source: ClaimedPage["source"]): boolean;
   /** Admits links to an origin from now on: that of a sitemap's URL, or one that a seed redirected to. */
   addOrigin(origin: string): void;
-  /** Notes the text and the links that a page answered with; a page without words has an empty text. */
-  noteAnswer(url: PageUrl, text: string, links: readonly Link[]): void;
-  /** Tells whether the site answers pages like this one, linked from `parent`, without text of their own. */
-  isTrap(url: PageUrl, parent: PageUrl | null): boolean;
-  /** Returns what a person should know of the traps met since the last call. */
-  takeWarnings(): string[];
+  /** What the crawl has learned of traps. */
+  readonly traps: Traps;
   /**
    * Splits a page's links into the crawl's, however deep, and the reasons for refusing the others.
    * @param isNofollow whether the page asks crawlers not to follow any of its links
@@ -30,9 +26,7 @@ type ChosenLinks = { readonly links: readonly PageUrl[]; readonly refused: Reado
 export function createScope(plan: CrawlPlan): Scope {
   const refusalOf = compileUrlRules(plan);
   const origins = new Set(plan.seeds.map(originOf));
-
   const traps = new Traps();
-
   const isNamed = (url: PageUrl): boolean =>
     plan.allowPrefixes.some((prefix) => prefix.includes(SOURCES.slice(0, -1)) && url.startsWith(prefix));
 
@@ -43,15 +37,12 @@ export function createScope(plan: CrawlPlan): Scope {
     if (plan.respectsMetaRobots && (isNofollow || link.isNofollow)) return "nofollow";
     return traps.isTrap(link.url, page) ? "trap" : null;
   };
-
   return {
+    traps,
     // What a person or a sitemap names is never a trap.
     refuseStart: (url) => (refusalOf(url, null) === null ? null : "out_of_scope"),
     admitsTarget: (url, source) =>
       refusalOf(url, source === "link" || source === "memory" ? origins : null) === null,
-    noteAnswer: (url, text, links) => traps.note(url, text, links),
-    isTrap: (url, parent) => traps.isTrap(url, parent),
-    takeWarnings: () => traps.takeWarnings(),
     addOrigin: (origin) => void origins.add(origin),
     chooseLinks(page, links, isNofollow) {
       const chosen = new Set<PageUrl>();
@@ -98,13 +89,17 @@ const ESCAPED_AMPERSAND = /(?:&|%26)amp(?:;|%3b)/gi;
  */
 export function looksLooped(url: PageUrl): boolean {
   if (url.length > MAX_URL_LENGTH) return true;
-  const pathStart = url.indexOf("/", url.indexOf("//") + 2);
-  const queryStart = url.indexOf("?", pathStart);
-  const path = queryStart < 0 ? url.slice(pathStart) : url.slice(pathStart, queryStart);
-  const query = queryStart < 0 ? "" : url.slice(queryStart + 1);
+  const [start, query] = splitQuery(url);
+  const path = start.slice(originOf(url).length);
   if (hasSlashRuns(path) || GROWING_ESCAPE.test(url)) return true;
   if ((path.match(ESCAPED_AMPERSAND)?.length ?? 0) > 1) return true;
-  return hasRepeats(path) || (query !== "" && hasEndlessParameters(query));
+  return hasRepeats(path) || hasEndlessParameters(query);
+}
+
+/** Splits a URL before its query, which is empty where there is none. */
+function splitQuery(url: PageUrl): readonly [path: string, query: string] {
+  const at = url.indexOf("?");
+  return at < 0 ? [url, ""] : [url.slice(0, at), url.slice(at + 1)];
 }
 
 function hasSlashRuns(path: string): boolean {
@@ -121,14 +116,10 @@ function hasRepeats(path: string): boolean {
   const segments = path.split("/").filter((segment) => segment !== "");
   if (segments.length < MAX_REPEATS) return false;
   if (segments.length > MAX_SEGMENTS) return true;
-  const counts = new Map<string, number>();
-  for (const segment of segments) {
-    const count = (counts.get(segment) ?? 0) + 1;
-    if (count >= MAX_SAME_SEGMENT) return true;
-    counts.set(segment, count);
-  }
+  const most = highestCount(segments);
+  if (most >= MAX_SAME_SEGMENT) return true;
   // Most paths contain no segment twice, so nothing can repeat in a row.
-  if (counts.size === segments.length) return false;
+  if (most === 1) return false;
   for (let period = 1; period * MAX_REPEATS <= segments.length; period++)
     if (repeatsInARow(segments, period)) return true;
   return false;
@@ -148,15 +139,14 @@ function repeatsInARow(segments: readonly string[], period: number): boolean {
 function hasEndlessParameters(query: string): boolean {
   const pairs = query.split("&");
   if (pairs.length > MAX_PARAMETERS) return true;
-  if (pairs.length < 2) return false;
+  return highestCount(pairs.map((pair) => pair.split("=", 1)[0] ?? "")) >= MAX_SAME_PARAMETER;
+}
+
+/** How often the most frequent of some names is among them. */
+function highestCount(names: readonly string[]): number {
   const counts = new Map<string, number>();
-  for (const pair of pairs) {
-    const name = pair.split("=", 1)[0] ?? "";
-    const count = (counts.get(name) ?? 0) + 1;
-    if (count >= MAX_SAME_PARAMETER) return true;
-    counts.set(name, count);
-  }
-  return false;
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return Math.max(...counts.values());
 }
 
 /** Matches names that servers use only for sessions, whatever the value. */
@@ -173,9 +163,7 @@ const COOKIELESS = /\/\((?:[A-Z]\([\w-]{1,500}\)){1,4}\)(?=\/|$)/i;
  * new addresses of the same pages. The other parts stay as they are.
  */
 export function withoutSession(url: PageUrl): PageUrl {
-  const queryStart = url.indexOf("?");
-  const path = queryStart < 0 ? url : url.slice(0, queryStart);
-  const query = queryStart < 0 ? "" : url.slice(queryStart + 1);
+  const [path, query] = splitQuery(url);
   const plainPath = path
     .replace(PATH_PARAMETER, (parameter, name: string, value: string) =>
       isSession(name, value) ? "" : parameter,
@@ -248,6 +236,7 @@ export class Traps {
   readonly #told = new Set<string>();
   readonly #warnings: string[] = [];
 
+  /** Notes the text and the links that a page answered with; a page without words has an empty text. */
   note(url: PageUrl, text: string, links: readonly Link[]): void {
     if (this.#known.size > MAX_KNOWN || this.#templates.size > MAX_TEMPLATES)
       for (const notes of [this.#known, this.#templates, this.#copies, this.#barren]) notes.clear();
@@ -274,6 +263,7 @@ export class Traps {
     }
   }
 
+  /** Tells whether the site answers pages like this one, linked from `parent`, without text of their own. */
   isTrap(url: PageUrl, parent: PageUrl | null): boolean {
     const isCopy = parent === null ? undefined : this.#barren.get(parent);
     const { key } = templateOf(url);
@@ -285,6 +275,7 @@ export class Traps {
     return isCopy === true && parent !== null && url.startsWith(directoryOf(parent));
   }
 
+  /** Returns what a person should know of the traps met since the last call. */
   takeWarnings(): string[] {
     return this.#warnings.splice(0);
   }
@@ -335,25 +326,24 @@ function templateOf(
     parts.push(part);
     return by;
   };
-  const [path = "", ...query] = url.slice(originOf(url).length).split("?");
+  const origin = originOf(url);
+  const [start, query] = splitQuery(url);
+  const path = start.slice(origin.length);
   const key =
-    originOf(url) +
+    origin +
     path.replace(DATE, replaced("@")).replace(/[^/=;:()]+/g, (part) => {
       // A name before it, as in `sid-8f3a…`, is not random.
-      const start = /^(?:s|sid|sess|session)[-_]/i.exec(part)?.[0] ?? "";
-      const rest = part.slice(start.length);
-      return looksRandom(rest) ? start + replaced("*")(rest) : part.replace(/\d+/g, "#");
+      const prefix = /^(?:s|sid|sess|session)[-_]/i.exec(part)?.[0] ?? "";
+      const rest = part.slice(prefix.length);
+      return looksRandom(rest) ? prefix + replaced("*")(rest) : part.replace(/\d+/g, "#");
     });
   const isRandom = key.includes("*");
-  if (query.length === 0) return { key, isRandom, parts };
-  const names = query
-    .join("?")
-    .split("&")
-    .map((pair) => {
-      const [name = "", value = ""] = pair.split("=", 2);
-      parts.push(value);
-      return name.replace(/\d+/g, "#");
-    });
+  if (query === "") return { key, isRandom, parts };
+  const names = query.split("&").map((pair) => {
+    const [name = "", value = ""] = pair.split("=", 2);
+    parts.push(value);
+    return name.replace(/\d+/g, "#");
+  });
   return { key: `${key}?${[...new Set(names)].sort().join("&")}`, isRandom, parts };
 }
 

@@ -108,7 +108,7 @@ export function tryPage(page: ClaimedPage, parts: VisitParts, hooks: TryHooks): 
   const attributes = () => ({ "url.full": withoutUrlSecrets(page.url), depth: page.depth });
   return traced({ name: "crawl page", isRoot: true, attributes }, async (span) => {
     const verdict = await tryInSpan(page, parts, hooks);
-    for (const warning of parts.scope.takeWarnings()) await parts.frontier.addWarning(warning);
+    for (const warning of parts.scope.traps.takeWarnings()) await parts.frontier.addWarning(warning);
     if (verdict.kind === "settle") span.set({ outcome: verdict.settlement.outcome.status });
     return verdict;
   });
@@ -136,7 +136,8 @@ async function tryInSpan(page: ClaimedPage, parts: VisitParts, hooks: TryHooks):
 async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
   const { page, parts, signal } = attempt;
   const { plan, politeness } = parts;
-  if (page.source === "link" && parts.scope.isTrap(page.url, page.parent)) return skipped(attempt, "trap");
+  if (page.source === "link" && parts.scope.traps.isTrap(page.url, page.parent))
+    return skipped(attempt, "trap");
   const isKnownUnchanged =
     plan.trustsLastModified && page.lastModified !== null && page.known?.lastModified === page.lastModified;
   if (isKnownUnchanged && (await attempt.isStored())) return unchanged(attempt, null);
@@ -148,8 +149,8 @@ async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
     if (error instanceof Failure && error.code === "egress_refused") return failed(attempt, error.toRecord());
     throw error;
   }
-  await politeness.learn(signal);
-  const closedMs = politeness.closedMs(page.host);
+  await politeness.paces.learn(signal);
+  const { closedMs } = politeness.paces.of(page.host);
   if (closedMs > 0) return failed(attempt, closedHost(page, Date.now() + closedMs));
   const restMs = await politeness.restMs(page.host);
   return restMs > PATIENCE_MS ? putBack(attempt, restMs) : null;
@@ -315,7 +316,7 @@ async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict>
     const linkPage = attempt.parts.fallback ? null : linkPageOfVisit(attempt.page.url, visit);
     // A page without words may still link to others.
     if (linkPage === null)
-      attempt.parts.scope.noteAnswer(attempt.page.url, "", visit.extraction?.links ?? []);
+      attempt.parts.scope.traps.note(attempt.page.url, "", visit.extraction?.links ?? []);
     return (
       (await tryFallback(attempt, failure, answer.status, answer)) ??
       (linkPage ? await store(attempt, visit, linkPage) : failed(attempt, failure, { visit }))
@@ -357,7 +358,7 @@ async function afterRefusal(attempt: Attempt, answer: FetchedPage): Promise<Verd
   const reason = retryAfterMs === null ? "errors" : "retry_after";
   if (isPause || waitMs >= LONG_WAIT_MS)
     parts.onNotice({ kind: "host_paused", host, untilMs: Date.now() + waitMs, reason });
-  const isOpen = politeness.closedMs(page.host) === 0;
+  const isOpen = politeness.paces.of(page.host).closedMs === 0;
   const again = page.tries + 1 < parts.tries && isOpen ? tryAgain(attempt, waitMs) : null;
   if (again) return again;
   const failure = refusalOf(answer, retryAfterMs, page.tries + 1);
@@ -378,7 +379,7 @@ async function store(attempt: Attempt, visit: PageVisit, fetched: FetchedArticle
   const { plan, frontier, scope } = parts;
   const { page: answer } = visit;
   const { title, markdown } = fetched.article;
-  scope.noteAnswer(page.url, `${title ?? ""}\n${markdown ?? ""}`, visit.extraction?.links ?? []);
+  scope.traps.note(page.url, `${title ?? ""}\n${markdown ?? ""}`, visit.extraction?.links ?? []);
   if (plan.respectsMetaRobots && robotsOf(visit).noindex) return skipped(attempt, "noindex", { visit });
   const others = otherUrls(page.url, visit);
   if (others.length > 0 && !(await frontier.identify(page, others)))
@@ -491,7 +492,8 @@ type Judged = {
 function settle(attempt: Attempt, { outcome, validators, visit }: Judged): Verdict {
   const { page, parts, gate } = attempt;
   const isNofollow = visit !== undefined && robotsOf(visit).nofollow;
-  const { links, refused } = parts.scope.chooseLinks(page.url, visit?.extraction?.links ?? [], isNofollow);
+  const found = visit ? linksOf(visit, outcome) : [];
+  const { links, refused } = parts.scope.chooseLinks(page.url, found, isNofollow);
   const settlement = {
     page,
     outcome: { ...NOTHING, ...outcome, durationMs: gate.requests > 0 ? durationOf(attempt) : null },
@@ -502,6 +504,12 @@ function settle(attempt: Attempt, { outcome, validators, visit }: Judged): Verdi
     skippedLinks: refused,
   };
   return { kind: "settle", settlement };
+}
+
+/** The links to follow: the frames of a frameset are part of its page, unless it was not stored for what it says. */
+function linksOf({ extraction, page }: PageVisit, { status, reason }: Judged["outcome"]) {
+  const isPart = new Set(status === "success" || reason === "duplicate" ? page.joinedUrls : []);
+  return (extraction?.links ?? []).filter(({ url }) => !isPart.has(url));
 }
 
 /** The links of a page that no page of the crawl links to any more do not belong to the crawl. */

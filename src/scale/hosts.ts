@@ -1,4 +1,5 @@
 import { orAborted } from "../base/abort.ts";
+import { keepNewest } from "../base/bounded-map.ts";
 import { Failure } from "../base/failure.ts";
 import {
   createHostSlots,
@@ -272,9 +273,7 @@ function createKnowledge(db: Postgres, clock: Clock) {
   let looking: Promise<void> | null = null;
 
   const keep = (key: string, { closedMs, ...pace }: HostPace): void => {
-    const oldest = paces.size >= MAX_HOSTS && !paces.has(key) ? paces.keys().next() : undefined;
-    if (oldest && !oldest.done) paces.delete(oldest.value);
-    paces.set(key, { ...pace, closedUntil: performance.now() + closedMs });
+    keepNewest(paces, key, { ...pace, closedUntil: performance.now() + closedMs }, MAX_HOSTS);
   };
   const look = async (): Promise<void> => {
     const startedAt = performance.now();

@@ -2,12 +2,14 @@ import { expect, test } from "bun:test";
 import { articleFromUrl } from "../../src/articles/index.ts";
 import { extractBody } from "../../src/extraction/index.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
-import { openTestHost, testBrowserFetcher } from "../support/browser-fetcher.ts";
+import { openTestHost, testBrowserFetcher, testMachine } from "../support/browser-fetcher.ts";
 import { page, serveCrawlSite } from "../support/crawl-site.ts";
+import { crawlSite, openTestApp } from "../support/crawling.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { testFetcher } from "../support/test-fetcher.ts";
 
 const host = forAllTests(openTestHost());
+const app = forAllTests(openTestApp(testMachine()));
 
 test("a frameset is the content of its frames in the browser too", async () => {
   await using site = serveCrawlSite({
@@ -26,4 +28,21 @@ test("a frameset is the content of its frames in the browser too", async () => {
   expect(fetcher).toBe("browser");
   for (const words of ["First is about the gate", "Second is about the gate"])
     expect(article.markdown).toContain(words);
+});
+
+test("the browser names the frames that it could not read, and a crawl stores the others with their frameset", async () => {
+  await using other = serveCrawlSite({ "*": page("Elsewhere") });
+  await using site = serveCrawlSite({
+    "/": `<title>Manual</title><frameset cols="*,*,*"><frame src="toc.html"><frame src="main.html">
+      <frame src="${other.origin}/a.html"></frameset>`,
+    "/toc.html": page("Contents", ["main.html", "one.html"]),
+    "/main.html": page("Main"),
+    "/one.html": page("One"),
+  });
+  const { outcomes, outcomeOf } = await crawlSite(app, site, { preference: "browser" });
+  expect(outcomes.map(({ url }) => url.slice(site.origin.length))).toEqual(["/", "/one.html"]);
+  expect(outcomeOf("/")).toMatchObject({ status: "success", fetcher: "browser" });
+  expect(outcomeOf("/")?.warnings).toEqual([
+    `The frame ${other.origin}/a.html was not read: it is of another origin`,
+  ]);
 });

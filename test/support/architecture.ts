@@ -15,7 +15,7 @@ const files = (names: string, ...mayImport: string[]): Readonly<Record<string, R
 
 const BASE_FILES = {
   ...files(
-    "abort atomic-file clock damaged detect-language earlier-names event-loop failure fair-queue free-disk json",
+    "abort atomic-file bounded-map clock damaged detect-language earlier-names event-loop failure fair-queue free-disk json",
   ),
   ...files("front-matter nearest text url-secrets version"),
   ...files("system-error worker-thread", "base/failure"),

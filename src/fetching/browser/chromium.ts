@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import type { Browser } from "playwright-core";
-import { onAbort } from "../../base/abort.ts";
+import { onAbort, within as orLate } from "../../base/abort.ts";
 import { Failure } from "../../base/failure.ts";
 import type { PinningProxy } from "../egress/pinning-proxy.ts";
 import { errorCode, wireFailure } from "../http/tries.ts";
@@ -128,13 +128,9 @@ export async function answered<T>(browser: Browser, work: Promise<T>, signal?: A
  * Waits for the work, but no longer than `ms`.
  * @returns whether the work ended in time, successfully or not
  */
-export async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
-  const { promise, resolve } = Promise.withResolvers<boolean>();
-  const timer = setTimeout(() => resolve(false), ms);
+export function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   const end = (): true => true;
-  const isDone = await Promise.race([work.then(end, end), promise]);
-  clearTimeout(timer);
-  return isDone;
+  return orLate(ms, work.then(end, end), () => false);
 }
 
 const DOWNLOAD = "BROWSER_DOWNLOAD";

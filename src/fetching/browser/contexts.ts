@@ -120,13 +120,11 @@ export function createContexts(options: ContextOptions): BrowserContexts {
   };
 }
 
-type Places = { readonly take: (signal: AbortSignal) => Promise<void>; readonly pass: () => void };
-
-function createPlaces(count: number): Places {
+function createPlaces(count: number) {
   let taken = 0;
   const waiting: (() => void)[] = [];
   return {
-    async take(signal) {
+    async take(signal: AbortSignal): Promise<void> {
       if (taken < count) {
         taken++;
         return;
@@ -141,7 +139,7 @@ function createPlaces(count: number): Places {
       await promise;
     },
     // A place is handed straight to the next in line, so the number of places taken stays the same.
-    pass() {
+    pass(): void {
       const following = waiting.shift();
       if (following) following();
       else taken--;
@@ -224,22 +222,17 @@ async function openTab(open: OpenContext, options: ContextOptions, tab: TabOptio
   }
 }
 
-type Opened = { readonly page: Page; readonly end: End; readonly session: Session; readonly tab: TabOptions };
-
-/** Notices when a tab ends without being asked to. */
-type End = {
-  readonly failure: Promise<Failure>;
-  readonly tell: (failure: Failure) => void;
-  readonly ignore: () => void;
+type Opened = {
+  readonly page: Page;
+  readonly end: ReturnType<typeof watchForEnd>;
+  readonly session: Session;
+  readonly tab: TabOptions;
 };
 
-function watchForEnd(page: Page, lease: BrowserLease, what: string): End {
+/** Notices when a tab ends without being asked to. */
+function watchForEnd(page: Page, lease: BrowserLease, what: string) {
   const { browser } = lease;
-  const { promise, resolve } = Promise.withResolvers<Failure>();
-  let isClosing = false;
-  const tell = (failure: Failure): void => {
-    if (!isClosing) resolve(failure);
-  };
+  const { promise, resolve: tell } = Promise.withResolvers<Failure>();
   const crash = (): void => tell(browserGone("the browser crashed"));
   const crashTab = (): void =>
     tell(
@@ -253,7 +246,6 @@ function watchForEnd(page: Page, lease: BrowserLease, what: string): End {
   page.on("close", close);
   browser.once("disconnected", crash);
   const ignore = (): void => {
-    isClosing = true;
     page.off("crash", crashTab);
     page.off("close", close);
     browser.off("disconnected", crash);

@@ -97,7 +97,7 @@ export async function intercept(page: Page, options: InterceptOptions): Promise<
 
 async function continueWithHeaders(
   session: Session,
-  { requestId, request }: Pick<PausedRequest, "requestId"> & { readonly request: InterceptedRequest },
+  { requestId, request }: PausedRequest,
   { headers, cookies }: InterceptOptions,
 ): Promise<void> {
   const { cookie: given, ...others } = headers;
@@ -106,8 +106,6 @@ async function continueWithHeaders(
   const all = { ...request.headers, ...others, ...(cookie !== null && { cookie }) };
   await session.send("Fetch.continueRequest", { requestId, headers: entriesOf(all) });
 }
-
-type InterceptedRequest = { readonly url: string; readonly headers: Readonly<Record<string, string>> };
 
 /**
  * Returns the Cookie header with one value for each name. Chromium would send the user's alone, without what the site
@@ -179,7 +177,7 @@ function answerProxy(session: Session, { url, username, password }: PinningProxy
 
 type PausedRequest = {
   readonly requestId: string;
-  readonly request: { readonly url: string };
+  readonly request: { readonly url: string; readonly headers: Readonly<Record<string, string>> };
   readonly frameId: string;
   readonly redirectedRequestId?: string | undefined;
 };

@@ -1,11 +1,11 @@
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
-import type { PageUrl } from "../../urls/index.ts";
+import { originOf, type PageUrl, parsePageUrl } from "../../urls/index.ts";
 import { binaryText, isPageType, parseContentType } from "../charset/content-type.ts";
 import type { PinningProxy } from "../egress/pinning-proxy.ts";
-import { pageUrlOf, unsupported } from "../http/read-answer.ts";
+import { pageUrlOf, plainHeaders, unsupported } from "../http/read-answer.ts";
 import { tooLarge } from "../http/wire.ts";
-import type { FetchedHeaders, FetchedPage, FetchLimits } from "../types.ts";
+import type { FetchedPage, FetchLimits } from "../types.ts";
 import { fileToSave, type Page, type Response } from "./chromium.ts";
 import { hasNavigated, scrollThrough, settle, type Traffic, watchTraffic } from "./settle.ts";
 
@@ -69,14 +69,34 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
   if (otherwise !== null && first.page.status < 400) throw unsupported(what, type, otherwise);
   // If scripts moved on to another page, that page's answer counts.
   const shown = await answerOf(page, latest() ?? response, options);
+  const { joined, unread } = framesOf(captured.frames, shown.page.finalUrl);
   return {
     ...shown.page,
     redirects: first.page.redirects,
     ...bodyOf(captured.html, "text/html"),
     encoding: captured.encoding,
     asked: [...asked].sort(),
-    warnings: captured.warnings,
+    ...joined,
+    warnings: [...captured.warnings, ...unread],
   };
+}
+
+/** The most frames that are named one by one when they were not read. */
+const MAX_NAMED = 8;
+
+/** Returns the addresses of the frames that are part of the page, and warnings of the others. */
+function framesOf(frames: Capture["frames"], page: PageUrl) {
+  const joinedUrls: PageUrl[] = [];
+  const unread: string[] = [];
+  for (const { urls, isRead } of frames) {
+    if (isRead) joinedUrls.push(...urls.flatMap((url) => parsePageUrl(url) ?? []));
+    else {
+      const isForeign = URL.parse(urls[0] ?? "")?.origin !== originOf(page);
+      const reason = isForeign ? "it is of another origin" : "the browser could not load it";
+      unread.push(`The frame ${urls[0]} was not read: ${reason}`);
+    }
+  }
+  return { joined: joinedUrls.length > 0 ? { joinedUrls } : {}, unread: unread.slice(0, MAX_NAMED) };
 }
 
 /** The markup that the browser puts around a body of plain text. */
@@ -88,7 +108,7 @@ type Answer = {
 };
 
 async function answerOf(page: Page, response: Response, { url, proxy }: ReadOptions): Promise<Answer> {
-  const headers = await headersOf(response);
+  const headers = plainHeaders(Object.entries(await response.allHeaders()));
   const refused = proxy.answered(headers, response.url());
   if (refused) throw refused;
   const where = await whereFrom(response, page, url);
@@ -225,13 +245,6 @@ async function whereFrom(
   return { finalUrl: final ? pageUrlOf(final, url) : url, redirects: hops };
 }
 
-async function headersOf(response: Response): Promise<FetchedHeaders> {
-  const plain: Record<string, string> = Object.create(null);
-  for (const [name, value] of Object.entries(await response.allHeaders()))
-    if (name !== "set-cookie") plain[name] = value;
-  return plain;
-}
-
 async function waitFor(
   page: Page,
   selector: string,
@@ -255,6 +268,8 @@ type Capture = {
   readonly html: string;
   readonly contentType: string;
   readonly encoding: string;
+  /** The frames of framesets, each with the address that was asked for and the one that answered. */
+  readonly frames: readonly { readonly urls: readonly string[]; readonly isRead: boolean }[];
 };
 
 /**
@@ -286,6 +301,7 @@ function captureDocument(maxChars: number): Capture | null {
   const maxDepth = 1500;
   let length = 0;
   const parts: string[] = [];
+  const frames: Capture["frames"][number][] = [];
   const add = (text: string): void => {
     length += text.length;
     if (length <= maxChars) parts.push(text);
@@ -320,6 +336,8 @@ function captureDocument(maxChars: number): Capture | null {
   };
   const writeFrame = (frame: HTMLIFrameElement, depth: number): void => {
     const inner = documentOf(frame);
+    if (frame.localName === "frame" && frame.src !== "")
+      frames.push({ urls: inner ? [frame.src, inner.URL] : [frame.src], isRead: inner !== null });
     if (!inner) return void add(`<iframe${attributesOf(frame)}></iframe>`);
     add(`<div data-frame-src="${inner.URL.replace(/&/g, "&amp;").replace(/"/g, "&quot;")}">`);
     writeAll(inner.body.childNodes, depth + 1);
@@ -329,11 +347,11 @@ function captureDocument(maxChars: number): Capture | null {
   const root = document.documentElement;
   const contentType = document.contentType;
   const encoding = document.characterSet.toLowerCase();
-  if (!root) return { html: "", contentType, encoding };
-  const frames = [...document.querySelectorAll<HTMLIFrameElement>("iframe, frame")];
-  const isWhole = !frames.some(documentOf) && !hasShadow(document);
+  if (!root) return { html: "", contentType, encoding, frames };
+  const inside = [...document.querySelectorAll<HTMLIFrameElement>("iframe, frame")];
+  const isWhole = !inside.some(documentOf) && !hasShadow(document);
   if (!isWhole) write(root, 0);
   // The page's scripts may have replaced any method, so the length is read from a string built here.
   const html = `<!DOCTYPE html>${isWhole ? root.outerHTML : parts.join("")}`;
-  return length > maxChars || html.length > maxChars ? null : { html, contentType, encoding };
+  return length > maxChars || html.length > maxChars ? null : { html, contentType, encoding, frames };
 }

@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { orAborted } from "../../base/abort.ts";
+import { keepNewest } from "../../base/bounded-map.ts";
 import { steadyNow } from "../../base/clock.ts";
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
@@ -167,12 +168,7 @@ function createResolverCache({ resolve, resolverTtlMs: ttlMs, now = steadyNow }:
       kept.delete(host);
       throw lookupFailure(host, error);
     });
-    if (ttlMs > 0) {
-      kept.delete(host);
-      kept.set(host, { answer, expiresAt: now() + ttlMs });
-      const oldest = kept.size > MAX_KEPT_ANSWERS ? kept.keys().next() : undefined;
-      if (oldest && !oldest.done) kept.delete(oldest.value);
-    }
+    if (ttlMs > 0) keepNewest(kept, host, { answer, expiresAt: now() + ttlMs }, MAX_KEPT_ANSWERS);
     return answer;
   };
 

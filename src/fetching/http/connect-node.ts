@@ -2,6 +2,7 @@ import type { LookupFunction } from "node:net";
 import { Readable } from "node:stream";
 import zlib from "node:zlib";
 import { Agent, type Dispatcher, ProxyAgent, request as send } from "undici";
+import { keepNewest } from "../../base/bounded-map.ts";
 import {
   type Connect,
   type ConnectOptions,
@@ -35,18 +36,13 @@ export function createNodeConnect(options: ConnectOptions): Connect {
       proxyTls: { ...extra, servername: route.proxyHost },
       ...(route.authorization === null ? {} : { token: route.authorization }),
     });
-    proxies.set(key, agent);
-    const oldest = proxies.size > MAX_KEPT_PROXIES ? [...proxies][0] : undefined;
-    if (oldest) {
-      proxies.delete(oldest[0]);
-      void oldest[1].close();
-    }
+    void keepNewest(proxies, key, agent, MAX_KEPT_PROXIES)?.close();
     return agent;
   };
 
   const dispatcherFor = ({ route, url }: WireRequest): Dispatcher => {
     if (route.kind === "proxy") return proxyFor(route, url.protocol === "https:");
-    remember(checked, url.hostname, route.address);
+    keepNewest(checked, url.hostname, route.address, MAX_KEPT_NAMES);
     return direct;
   };
 
@@ -69,13 +65,6 @@ export function createNodeConnect(options: ConnectOptions): Connect {
 }
 
 type ProxyRoute = Extract<WireRoute, { readonly kind: "proxy" }>;
-
-function remember(checked: Map<string, string>, name: string, address: string): void {
-  checked.delete(name);
-  checked.set(name, address);
-  const oldest = checked.size > MAX_KEPT_NAMES ? checked.keys().next() : undefined;
-  if (oldest && !oldest.done) checked.delete(oldest.value);
-}
 
 function lookupIn(checked: ReadonlyMap<string, string>): LookupFunction {
   return (name, options, done) => {

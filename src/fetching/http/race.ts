@@ -1,4 +1,6 @@
 import { connect, type Socket } from "node:net";
+import { onAbort } from "../../base/abort.ts";
+import { keepNewest } from "../../base/bounded-map.ts";
 import { steadyNow } from "../../base/clock.ts";
 import { endOf } from "../egress/dial.ts";
 import type { WireRoute } from "./wire.ts";
@@ -29,9 +31,8 @@ export async function fastestFirst(
   const kept = winners.get(key);
   const first = kept && steadyNow() < kept.until ? kept.end : await race(ends, signal);
   if (first === null) return tried;
-  winners.delete(key);
-  winners.set(key, { end: first, until: kept && kept.end === first ? kept.until : steadyNow() + KEPT_MS });
-  if (winners.size > MAX_KEPT) winners.delete(winners.keys().next().value ?? "");
+  const until = kept && kept.end === first ? kept.until : steadyNow() + KEPT_MS;
+  keepNewest(winners, key, { end: first, until }, MAX_KEPT);
   const isFirst = (route: WireRoute): boolean => endOf(url, route).host === first;
   return [...tried.filter(isFirst), ...tried.filter((route) => !isFirst(route))];
 }
@@ -48,8 +49,7 @@ function inTurns(url: URL, routes: readonly WireRoute[]): WireRoute[] {
 async function race(ends: readonly ReturnType<typeof endOf>[], signal: AbortSignal): Promise<string | null> {
   const sockets: Socket[] = [];
   const { promise, resolve } = Promise.withResolvers<string | null>();
-  const stop = (): void => resolve(null);
-  signal.addEventListener("abort", stop, { once: true });
+  using _ = onAbort(signal, () => resolve(null));
   let left = ends.length;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const attempt = (): void => {
@@ -67,7 +67,6 @@ async function race(ends: readonly ReturnType<typeof endOf>[], signal: AbortSign
     return await promise;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", stop);
     for (const socket of sockets) socket.destroy();
   }
 }

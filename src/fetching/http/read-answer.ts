@@ -82,7 +82,7 @@ export function unsupported(
 }
 
 /** Copies headers without cookies: what is fetched may be kept and shown, a session may not. */
-function plainHeaders(headers: Headers): FetchedHeaders {
+export function plainHeaders(headers: Iterable<[name: string, value: string]>): FetchedHeaders {
   const plain: Record<string, string> = Object.create(null);
   for (const [name, value] of headers) if (name !== "set-cookie") plain[name] = value;
   return plain;
@@ -112,12 +112,9 @@ export function openStream(
   };
 }
 
-const limitOf = (purpose: StreamPurpose, limits: FetchLimits): number =>
-  ({ robots: limits.robotsBytes, sitemap: limits.sitemapBytes, feed: limits.feedBytes })[purpose];
-
 async function* bounded(options: OpenStreamOptions): AsyncGenerator<Uint8Array> {
-  const { wire, url, purpose, watch } = options;
-  const maxBytes = limitOf(purpose, options.limits);
+  const { wire, url, purpose, watch, limits } = options;
+  const maxBytes = limits[`${purpose}Bytes`];
   let total = 0;
   try {
     let bytes = received(wire, watch, maxBytes);
@@ -125,9 +122,7 @@ async function* bounded(options: OpenStreamOptions): AsyncGenerator<Uint8Array> 
     if (purpose === "sitemap") bytes = unpackGzipFile(bytes);
     if (purpose === "robots") bytes = cutAtLine(bytes, maxBytes);
     for await (const piece of bytes) {
-      if (total + piece.length > maxBytes) {
-        throw tooLarge(watch.describe(url), maxBytes);
-      }
+      if (total + piece.length > maxBytes) throw tooLarge(watch.describe(url), maxBytes);
       total += piece.length;
       yield piece;
     }

@@ -407,11 +407,7 @@ export async function takeFirst(
 async function* prepend(first: Uint8Array, rest: AsyncIterator<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield first;
-    for (;;) {
-      const piece = await rest.next();
-      if (piece.done) return;
-      yield piece.value;
-    }
+    yield* { [Symbol.asyncIterator]: () => rest };
   } finally {
     await rest.return?.();
   }

@@ -1,4 +1,5 @@
 import { orAborted } from "../../base/abort.ts";
+import { keepNewest } from "../../base/bounded-map.ts";
 import { steadyNow } from "../../base/clock.ts";
 import { Away, Failure, type FailureRecord } from "../../base/failure.ts";
 import { parsePageUrl } from "../../urls/index.ts";
@@ -92,10 +93,7 @@ export function createRobotsCache(options: RobotsCacheOptions): RobotsCache {
         ),
       expiresAt: Number.POSITIVE_INFINITY, // while it is being fetched
     };
-    entries.delete(origin);
-    entries.set(origin, entry);
-    const oldest = entries.size > options.maxSites ? entries.keys().next() : undefined;
-    if (oldest && !oldest.done) entries.delete(oldest.value);
+    keepNewest(entries, origin, entry, options.maxSites);
     return entry.rules;
   };
 

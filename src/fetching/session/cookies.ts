@@ -1,4 +1,5 @@
 import { Cookie, CookieJar, getPublicSuffix } from "tough-cookie";
+import { keepNewest } from "../../base/bounded-map.ts";
 
 /** The cookies of one session (RFC 6265). A site gets back only the cookies that it set. */
 export interface CookieSession {
@@ -97,9 +98,7 @@ function createAnswerNotes() {
     note({ key, cookie }: CookieChange): void {
       const [name, domain] = JSON.parse(key) as [string, string]; // as `cookieKey` makes it
       const noted = keyOf(domain.replace(/^\./, ""), name);
-      notes.delete(noted);
-      notes.set(noted, cookie !== null);
-      if (notes.size > MAX_COOKIES) notes.delete(notes.keys().next().value ?? "");
+      keepNewest(notes, noted, cookie !== null, MAX_COOKIES);
     },
   };
 }
