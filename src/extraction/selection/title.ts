@@ -30,9 +30,7 @@ export function takeOutTitle(draft: Draft): void {
     const folded = foldForComparison(text[block]!);
     const heading = topHeading(model, element[block]!);
     if (folded === wanted) {
-      // Exports of word processors write the title as a paragraph.
-      const isTop = heading === Tag.h2 || (heading === 0 && at === 0 && model.tag[element[block]!] === Tag.p);
-      if (heading === Tag.h1 || (isTop && above.length === 0)) end = at + 1;
+      if (heading === Tag.h1 || (above.length === 0 && mayBeTitle(model, heading, block))) end = at + 1;
     } else if (heading !== Tag.h1 && !onlyLeads(model, block, folded, wanted)) {
       above.push(block);
       words += statOf(model, block, TextStat.words);
@@ -47,6 +45,10 @@ export function takeOutTitle(draft: Draft): void {
   draft.titleBlock = last;
   keepOnly(draft, [...said, ...lines.subarray(end)]);
 }
+
+/** Whether a block without another line above it is the title: a heading, or the paragraph of an export. */
+const mayBeTitle = ({ blocks, tag }: PageModel, heading: number, block: number): boolean =>
+  heading === Tag.h2 || (heading === 0 && tag[blocks.element[block]!] === Tag.p);
 
 /** A heading above the title without a line of its own led to those that were left out. */
 function withoutLastHeadings({ blocks }: PageModel, lines: readonly number[]): readonly number[] {
