@@ -87,7 +87,6 @@ function joinedVisit(
   return {
     page: {
       ...page,
-      joinedUrls: frames.flatMap(addressesOf),
       // Each header counts for all agents again, unless it names one.
       headers: robotsTags.length === 0 ? headers : { ...headers, "x-robots-tag": robotsTags.join(", *:, ") },
       warnings: [...new Set(visits.flatMap(({ page: { warnings } }) => warnings))],
@@ -106,12 +105,6 @@ function joinedVisit(
     extractionMs: sum(visits.map(({ extractionMs }) => extractionMs)),
     notes: [...visit.notes, ...notes],
   };
-}
-
-/** The addresses under which a frame's content was read; none for a frame that has given none. */
-function addressesOf({ page, extraction }: PageVisit): readonly PageUrl[] {
-  const hasContent = extraction?.article ?? extraction?.linkPage;
-  return hasContent ? [page.url, ...page.redirects, page.finalUrl] : [];
 }
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0);

@@ -492,8 +492,7 @@ type Judged = {
 function settle(attempt: Attempt, { outcome, validators, visit }: Judged): Verdict {
   const { page, parts, gate } = attempt;
   const isNofollow = visit !== undefined && robotsOf(visit).nofollow;
-  const found = visit ? linksOf(visit, outcome) : [];
-  const { links, refused } = parts.scope.chooseLinks(page.url, found, isNofollow);
+  const { links, refused } = parts.scope.chooseLinks(page.url, visit?.extraction?.links ?? [], isNofollow);
   const settlement = {
     page,
     outcome: { ...NOTHING, ...outcome, durationMs: gate.requests > 0 ? durationOf(attempt) : null },
@@ -504,12 +503,6 @@ function settle(attempt: Attempt, { outcome, validators, visit }: Judged): Verdi
     skippedLinks: refused,
   };
   return { kind: "settle", settlement };
-}
-
-/** The links to follow: the frames of a frameset are part of its page, unless it was not stored for what it says. */
-function linksOf({ extraction, page }: PageVisit, { status, reason }: Judged["outcome"]) {
-  const isPart = new Set(status === "success" || reason === "duplicate" ? page.joinedUrls : []);
-  return (extraction?.links ?? []).filter(({ url }) => !isPart.has(url));
 }
 
 /** The links of a page that no page of the crawl links to any more do not belong to the crawl. */

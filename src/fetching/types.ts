@@ -33,8 +33,6 @@ export type FetchedPage = {
   readonly durationMs: number;
   /** Where the page's scripts read data from in the browser, sorted, each once; absent without one. */
   readonly asked?: readonly string[];
-  /** The addresses of the frames of a frameset whose content is part of this page; absent without any. */
-  readonly joinedUrls?: readonly PageUrl[];
 };
 
 /**

@@ -1,6 +1,6 @@
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
-import { originOf, type PageUrl, parsePageUrl } from "../../urls/index.ts";
+import { originOf, type PageUrl } from "../../urls/index.ts";
 import { binaryText, isPageType, parseContentType } from "../charset/content-type.ts";
 import type { PinningProxy } from "../egress/pinning-proxy.ts";
 import { pageUrlOf, plainHeaders, unsupported } from "../http/read-answer.ts";
@@ -69,14 +69,13 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
   if (otherwise !== null && first.page.status < 400) throw unsupported(what, type, otherwise);
   // If scripts moved on to another page, that page's answer counts.
   const shown = await answerOf(page, latest() ?? response, options);
-  const { joined, unread } = framesOf(captured.frames, shown.page.finalUrl);
+  const unread = unreadFrames(captured.frames, shown.page.finalUrl);
   return {
     ...shown.page,
     redirects: first.page.redirects,
     ...bodyOf(captured.html, "text/html"),
     encoding: captured.encoding,
     asked: [...asked].sort(),
-    ...joined,
     warnings: [...captured.warnings, ...unread],
   };
 }
@@ -84,19 +83,15 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
 /** The most frames that are named one by one when they were not read. */
 const MAX_NAMED = 8;
 
-/** Returns the addresses of the frames that are part of the page, and warnings of the others. */
-function framesOf(frames: Capture["frames"], page: PageUrl) {
-  const joinedUrls: PageUrl[] = [];
-  const unread: string[] = [];
-  for (const { urls, isRead } of frames) {
-    if (isRead) joinedUrls.push(...urls.flatMap((url) => parsePageUrl(url) ?? []));
-    else {
-      const isForeign = URL.parse(urls[0] ?? "")?.origin !== originOf(page);
-      const reason = isForeign ? "it is of another origin" : "the browser could not load it";
-      unread.push(`The frame ${urls[0]} was not read: ${reason}`);
-    }
-  }
-  return { joined: joinedUrls.length > 0 ? { joinedUrls } : {}, unread: unread.slice(0, MAX_NAMED) };
+/** Warns of the frames that the browser has not written into the page. */
+function unreadFrames(frames: Capture["frames"], page: PageUrl): readonly string[] {
+  const warnings = frames
+    .filter(({ isRead }) => !isRead)
+    .map(({ urls: [url = ""] }) => {
+      const isForeign = URL.parse(url)?.origin !== originOf(page);
+      return `The frame ${url} was not read: ${isForeign ? "it is of another origin" : "the browser could not load it"}`;
+    });
+  return warnings.slice(0, MAX_NAMED);
 }
 
 /** The markup that the browser puts around a body of plain text. */

@@ -107,20 +107,6 @@ describe("a sync of a website", () => {
     expect(await titlesOf(fewer)).toEqual(["A", "B", "Start"]);
   });
 
-  test("takes the frames of a frameset as one page", async () => {
-    const frames = ["/docs/toc", "/docs/main"].map((path) => `<frame src="${path}">`).join("");
-    site.pages.set("/docs/", {
-      body: `<title>Manual</title><frameset cols="*,*">${frames}</frameset>`,
-      type: "text/html",
-    });
-    site.write("/docs/toc", "Contents", ["/docs/main", "/docs/a"]);
-    site.write("/docs/main", "Main");
-    site.write("/docs/a", "A");
-    const web = open({ docs_entry_url: `${site.origin}/docs/`, enable_crawler: true });
-    await runSync(web.source);
-    expect(await titlesOf(web)).toEqual(["A", "Manual"]);
-  });
-
   test("takes only the entry pages without a crawler", async () => {
     site.write("/docs/", "Start", ["/docs/a"]);
     site.write("/docs/a", "A");
