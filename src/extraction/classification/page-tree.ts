@@ -170,6 +170,8 @@ function boxAbout(
   button: number,
   contentBefore: Int32Array,
 ): number {
+  // Where nothing is marked as content, the box may be the page, and its cookies may be baked.
+  if (contentBefore.at(-1) === 0) return -1;
   const about = candidates.filter((block) => COOKIES.test(blocks.text[block]!));
   for (let at = parent[button]!; at >= 0 && !ROOT_TAGS.has(tag[at]!); at = parent[at]!) {
     if (contentBefore[elementEnd[at]!]! > contentBefore[at]!) return -1;

@@ -100,6 +100,7 @@ export class Visibility {
   readonly #inert = new Set<Style>();
   readonly #isForScreenReaders: boolean[] = [false];
   readonly #linksSheets: boolean;
+  readonly #hasTicked: boolean;
   /** Whether scripts or animations of linked style sheets can show what the page hides at first. */
   readonly canChange: boolean;
   readonly #revealed: number;
@@ -113,6 +114,7 @@ export class Visibility {
     this.#linksSheets = html.includes("stylesheet");
     this.canChange = this.#linksSheets || SCRIPT.test(html);
     this.#rules = new StyleRules(html, !this.canChange);
+    this.#hasTicked = !this.#rules.siblings.isEmpty && TICKED.test(html);
     // Only a page without anything else shows black on white for certain.
     const isPlain = !this.canChange && !html.includes("color-scheme");
     this.#root = { ...SHOWN, colour: isPlain ? "0,0,0" : null, background: isPlain ? "255,255,255" : null };
@@ -158,10 +160,13 @@ export class Visibility {
     attributes: StartTagAttributes,
     { element, parent, tag, classes }: NamedElement,
   ): boolean {
-    if (this.#rules.siblings.isEmpty) return false;
+    // A box that is ticked at first opens what stands behind it, as tabs without scripts do.
+    if (this.#rules.siblings.isEmpty || this.#hasTicked) return false;
     const id = attributes.get(Field.id);
     const names = namesOf(tag, classes);
-    return this.#rules.siblings.hides(element, parent, id ? [...names, `#${id}`] : names);
+    const isHidden = this.#rules.siblings.hides(element, parent, id ? [...names, `#${id}`] : names);
+    // A style of its own is stronger than a rule, as where a script has opened it.
+    return isHidden && !SHOWS.test(attributes.get(Field.style) ?? "");
   }
 
   #changed(
@@ -314,6 +319,8 @@ const NO_STYLE: Style = new Map();
 const CLEAR = "transparent";
 
 const MAX_INLINE = 1 << 20;
+const TICKED = /<input[^>]{0,300}\schecked(?=[\s=>/])/i;
+const SHOWS = /(?:^|[;\s])(?:display\s{0,9}:\s{0,9}(?!none)[a-z]|visibility\s{0,9}:\s{0,9}visible)/i;
 
 const isFlexible = (style: Style): boolean => /flex|grid/.test(style.get("display") ?? "");
 

@@ -43,3 +43,13 @@ test("an article about cookies stays, with a button in it", async () => {
   const html = pageOf("", "last").replace("</article>", `${box}</article>`);
   expect((await extract(html)).article?.text).toContain("Bakers of the ford keep their cookies");
 });
+
+test("a page without a title or main part is never taken for the box around its button", async () => {
+  const recipe =
+    "Roll the dough of the cookies thin, cut it with the lid of a jar, and bake it until the edges are brown.";
+  const text = [1, 2, 3].map((number) => `<p>${recipe} Batch ${number}.</p>`).join("");
+  const { article } = await extract(
+    `<!doctype html><title>Cookies</title><body><div><div>${text}</div><div><span>We value your privacy.</span><button>Accept all</button></div></div>`,
+  );
+  expect(article?.text).toContain("Batch 3.");
+});

@@ -144,6 +144,14 @@ describe("hidden text", () => {
     ["something stands between", "<style>i + p{display:none}</style><i></i><b></b><p>kept</p>"],
     ["it is in no such box", "<style>.d .t ~ .s{display:none}</style><input class=t><p class=s>kept</p>"],
     [
+      "a ticked sign shows it",
+      "<style>.t ~ .s{display:none}.t:checked ~ .s{display:block}</style><input class=t type=radio checked><p class=s>kept</p>",
+    ],
+    [
+      "its own style shows it",
+      "<style>.t ~ .s{display:none}</style><input class=t><p class=s style='display: block'>kept</p>",
+    ],
+    [
       "only a ticked sign hides it",
       "<style>.t:checked ~ .s{display:none}</style><input class=t><p class=s>kept</p>",
     ],
