@@ -8,13 +8,11 @@ import { isCodeBlock } from "./by-probability.ts";
 import { type Draft, keptBlocks, likelihood } from "./draft.ts";
 
 /**
- * In the author's own markup only blocks that are surely not content are dropped. On pages that are articles with
- * this probability, and not documentation, more is dropped: news put links to other stories, letters and
- * advertisements into the same paragraphs.
+ * In the author's own markup of documentation only blocks that are surely not content are dropped. On other pages more
+ * is dropped: news put links to other stories, letters and advertisements into the same paragraphs.
  */
 const SURELY_NOT_CONTENT = 0.02;
-const SURELY_ARTICLE = 0.85;
-const DOUBTFUL_IN_ARTICLES = 0.18;
+const LEAST_OF_AUTHORS = 0.18;
 /** When fewer words are chosen, they only introduce the rest of the page, such as the list of an index. */
 const FEW_WORDS = 50;
 /** The fewest chosen paragraphs that tell how an author writes them. */
@@ -50,9 +48,8 @@ export function findContainer(draft: Draft): void {
 export function addFromContainer(draft: Draft): void {
   const { tree, p, favor, region, isKept } = draft;
   const { model, candidates } = tree;
-  const isArticle = likelihood(draft, "article") > SURELY_ARTICLE && favor !== "recall";
-  const leastOfAuthors = isArticle ? DOUBTFUL_IN_ARTICLES : SURELY_NOT_CONTENT;
   const keepsNearlyAll = favor === "recall" || likelihood(draft, "documentation") > LIKELY_DOCUMENTATION;
+  const leastOfAuthors = keepsNearlyAll ? SURELY_NOT_CONTENT : LEAST_OF_AUTHORS;
   const places = keepsNearlyAll ? placesOf(tree, isKept) : new Set<number>();
   const isDocumented = (index: number): boolean =>
     keepsNearlyAll &&
@@ -64,7 +61,7 @@ export function addFromContainer(draft: Draft): void {
     const element = model.blocks.element[candidates[index]!]!;
     const isShown = (model.blocks.flags[candidates[index]!]! & NOT_SHOWN) === 0;
     if (region?.isInside[element] !== 1 || !isShown) continue;
-    const isByAuthor = isPlain(index) && p[index]! >= leastOfAuthors && isAuthored(tree, isKept, index, next);
+    const isByAuthor = isPlain(index) && p[index]! >= leastOfAuthors && isAuthored(draft, index, next);
     const isCode = p[index]! >= SURELY_NOT_CONTENT && isCodeBlock(tree, candidates[index]!);
     if (isByAuthor || isDocumented(index) || isCode) isKept[candidates[index]!] = 1;
     next = index;
@@ -93,9 +90,10 @@ function plainnessOf({ tree, p, region, isKept }: Draft): (index: number) => boo
     (isStyled && mayBeStyled(index) && region?.isPlain[model.parent[elementOf(index)]!] === 1);
 }
 
-const isAuthored = (tree: PageTree, isKept: Uint8Array, index: number, next: number): boolean =>
-  (isAuthorsBlock(tree, index) || followsText(tree, isKept, index)) &&
-  (headingLevel(tree, tree.candidates[index]!) === 0 || opensSection(tree, isKept, index, next));
+const isAuthored = (draft: Draft, index: number, next: number): boolean =>
+  (isAuthorsBlock(draft.tree, index) || followsText(draft, index)) &&
+  (headingLevel(draft.tree, draft.tree.candidates[index]!) === 0 ||
+    opensSection(draft.tree, draft.isKept, index, next));
 
 /**
  * Tells whether a block is the author's. Authors write their text into paragraphs and other blocks, and their remarks
@@ -105,26 +103,32 @@ function isAuthorsBlock(tree: PageTree, index: number): boolean {
   const { model, candidates } = tree;
   const block = candidates[index]!;
   const tag = model.tag[model.blocks.element[block]!];
-  if (tag === Tag.div) return REMARK_CLASS.test(model.names[model.classId[model.blocks.element[block]!]!]!);
+  if (isBox(tree, model.blocks.element[block]!))
+    return REMARK_CLASS.test(model.names[model.classId[model.blocks.element[block]!]!]!);
   const isLinks =
     statOf(model, block, TextStat.linkChars) > MOSTLY_LINKS * statOf(model, block, TextStat.chars);
   // A heading announces its section.
   return tag !== Tag.p || !isLinks || (index > 0 && headingLevel(tree, tree.candidates[index - 1]!) > 0);
 }
 
+/** A cell of a table that lays out the page is a box like any other. */
+const isBox = ({ model: { tag }, isLaidOut }: PageTree, element: number): boolean =>
+  tag[element] === Tag.div || (tag[element] === Tag.td && isLaidOut[element] === 1);
+
 /**
  * Tells whether text without a link, directly in a box, follows a chosen block or a heading: in an unnamed box under
  * the same parent, or in that parent itself.
  */
-function followsText(tree: PageTree, isKept: Uint8Array, index: number): boolean {
-  const { blocks, parent, tag, classId } = tree.model;
+function followsText(draft: Draft, index: number): boolean {
+  const { tree, isKept } = draft;
+  const { blocks, parent, classId } = tree.model;
   const block = tree.candidates[index]!;
   const before = tree.candidates[index - 1];
   if (before === undefined) return false;
   const element = blocks.element[block]!;
   const around = parent[blocks.element[before]!];
   return (
-    tag[element] === Tag.div &&
+    isBox(tree, element) &&
     statOf(tree.model, block, TextStat.linkChars) === 0 &&
     (isKept[before] === 1 || headingLevel(tree, before) > 0) &&
     (around === element || (around === parent[element] && classId[element] === 0))

@@ -9,14 +9,16 @@ const FEWEST_TEXTS = 2;
 /** An element with more words is not a card but a section of the page. */
 const MAX_CARD_WORDS = 150;
 /** The cards of a list are content when this share of their words is chosen. */
-const CHOSEN_SHARE = 0.15;
+const CHOSEN_SHARE = 0.3;
+/** What is less likely is a button or a label. */
+const LEAST_IN_CARDS = 0.1;
 
 /**
  * Keeps the cards of a list whole (products, recipes, jobs): when parts of them are chosen, the rest of all of them
  * is chosen too. If each text were judged by itself, one card would keep its price and the next one its name.
  */
 export function completeCards(draft: Draft): void {
-  const { tree, words, isKept } = draft;
+  const { tree, p, words, isKept } = draft;
   if (likelihood(draft, "article") >= LIKELY_OTHER_TYPE || likelihood(draft, "forum") >= LIKELY_OTHER_TYPE)
     return;
   const { model, candidates } = tree;
@@ -40,7 +42,7 @@ export function completeCards(draft: Draft): void {
   for (let index = 0; index < candidates.length; index++) {
     if (!isShown(index)) continue;
     for (let card = firstCard(index); card >= 0 && isKept[candidates[index]!] === 0; card = nextCard(card))
-      if (isContent(listOf[card]!)) isKept[candidates[index]!] = 1;
+      if (p[index]! >= LEAST_IN_CARDS && isContent(listOf[card]!)) isKept[candidates[index]!] = 1;
   }
 }
 

@@ -57,11 +57,12 @@ const SHORT_CHARS = 200;
 
 /**
  * Tells whether a page has no sign of a frame around its content: no navigation, header, sidebar or form by tag or by
- * name, and few links. A document written by hand is all content. Pages of sites never are, so trees trained on them
+ * name, no tables in a table that lays it out, and few links. A document written by hand is all content. Pages of sites never are, so trees trained on them
  * cannot know.
  */
-export function isBarePage({ model, candidates }: PageTree): boolean {
+export function isBarePage({ model, candidates, isLaidOut }: PageTree): boolean {
   for (let element = 0; element < model.elementCount; element++) {
+    if (model.tag[element] === Tag.table && isLaidOut[model.parent[element]!] === 1) return false;
     if (FRAME_TAGS.has(model.tag[element]!)) return false;
     if ((model.groups[element]! & ~CONTENT_GROUPS) !== 0) return false;
   }

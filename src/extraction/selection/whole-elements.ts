@@ -7,7 +7,6 @@ const CODE_CLASS =
 const LINES_CLASS = /(?:^|\s)fragment(?=\s|$)/;
 const FIRST_LINE = /^\s*<div\s+class\s*=\s*["']?line\b/i;
 const CODE_PARTS = tagsNamed("pre code table");
-const TITLES = tagsNamed("h1");
 
 const UNKNOWN = -2;
 
@@ -99,13 +98,12 @@ export class WholeElements {
   }
 }
 
-type Kind = "code" | "hidden" | "formula" | "title";
+type Kind = "code" | "hidden" | "formula";
 
 function elementsOf({ elementCount, flags, media, tag }: PageModel, kind: Kind): readonly number[] {
   if (kind === "formula")
     return [...media].filter((medium) => tag[medium] === Tag.math || tag[medium] === Tag.script);
-  const tags = kind === "code" ? CODE_PARTS : TITLES;
   const isListed = (element: number): boolean =>
-    kind === "hidden" ? (flags[element]! & ElementFlag.hidden) !== 0 : tags.has(tag[element]!);
+    kind === "hidden" ? (flags[element]! & ElementFlag.hidden) !== 0 : CODE_PARTS.has(tag[element]!);
   return Array.from({ length: elementCount }, (_, element) => element).filter(isListed);
 }

@@ -44,12 +44,14 @@ class Completion {
   #places: ReadonlyMap<string, Places> | null = null;
   readonly #isNamed = new Map<number, boolean>();
   readonly #wholes: WholeElements;
+  readonly #isLaidOut: Uint8Array;
 
-  constructor({ wholes, isKept }: Draft) {
+  constructor({ tree, wholes, isKept }: Draft) {
     const { model } = wholes;
     const { blocks, elementCount } = model;
     this.#model = model;
     this.#wholes = wholes;
+    this.#isLaidOut = tree.isLaidOut;
     this.#isKept = isKept;
     this.#length = new Float64Array(elementCount);
     this.#chosenLength = new Float64Array(elementCount);
@@ -113,8 +115,7 @@ class Completion {
   #shareOf(element: number): number | null {
     const { tag, classId, openStart, closeEnd } = this.#model;
     const share = SHARES.get(tag[element]!);
-    // A table with the page's title lays out the page.
-    if (tag[element] === Tag.table && this.#wholes.holds("title", element)) return null;
+    if (tag[element] === Tag.table && this.#isLaidOut[element] === 1) return null;
     if (share !== undefined) return share === MOST && this.#isLayoutList(element) ? ANY : share;
     const id = classId[element]!;
     if (id === 0) return null;
@@ -130,7 +131,7 @@ class Completion {
 
   #shareOfTable(element: number): number | null {
     const cells = this.#model.blocks.text.slice(this.#first[element], this.#end[element]);
-    return this.#wholes.holds("title", element) || cells.some((text) => text.length > MAX_CELL_LENGTH)
+    return this.#isLaidOut[element] === 1 || cells.some((text) => text.length > MAX_CELL_LENGTH)
       ? null
       : MOST;
   }
