@@ -27,5 +27,6 @@ export {
   type FetcherPreference,
   type Fetchers,
   linkPageOfVisit,
+  statusFailure,
   visitPage,
 } from "./visit.ts";

@@ -158,10 +158,7 @@ export class MakeHistory {
   /** What the scripts of the pages compared before have read; null before the first. */
   #asked: string | null = null;
 
-  /** The pages that wait, and whether a comparison is under way that may release them. */
-  get waiting(): number {
-    return this.#waiting.length;
-  }
+  /** Whether a comparison is under way that may release the pages that wait. */
   get isComparing(): boolean {
     return this.#compared.size > 0;
   }

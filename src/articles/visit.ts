@@ -315,13 +315,14 @@ function reasonForBrowser({ page, extraction }: PageVisit): string | null {
   return shell && `the plain answer was ${SHELL_NAMES[shell].name}`;
 }
 
-function statusFailure({ finalUrl, status, tries }: FetchedPage): Failure {
+/** The failure of an answer with an error status. @param more what else the answer said */
+export function statusFailure(
+  { finalUrl, status, tries }: Pick<FetchedPage, "finalUrl" | "status" | "tries">,
+  more = "",
+): Failure {
   const after = tries > 1 ? ` after ${tries} tries` : "";
-  return new Failure(
-    status === 429 ? "rate_limited" : "http_status",
-    `GET ${finalUrl} answered HTTP ${status}${after}`,
-    { targetStatus: status },
-  );
+  const message = `GET ${finalUrl} answered HTTP ${status}${after}${more}`;
+  return new Failure(status === 429 ? "rate_limited" : "http_status", message, { targetStatus: status });
 }
 
 const MAX_REFRESHES = 3;

@@ -2,15 +2,13 @@ import { createErrorPages, Renderings } from "../articles/index.ts";
 import { onAbort } from "../base/abort.ts";
 import { Failure } from "../base/failure.ts";
 import type { LogFields } from "../base/log.ts";
-import type { RobotsCache } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 import type { FrontierCounts } from "./frontier/frontier.ts";
-import type { HostSlots } from "./host-slots.ts";
 import type { CrawlPlan } from "./plan.ts";
-import { type HostPaces, Politeness } from "./politeness.ts";
+import { Politeness, type PolitenessParts } from "./politeness.ts";
 import { createScope } from "./scope.ts";
 import { seed } from "./seeding.ts";
-import type { CrawlNotice, CrawlProgress, PageOutcome, ReadSitemaps } from "./types.ts";
+import type { CrawlEvent, CrawlNotice, CrawlProgress, PageOutcome, ReadSitemaps } from "./types.ts";
 import { PagesUnderway } from "./underway.ts";
 import type { VisitParts } from "./visit.ts";
 
@@ -28,27 +26,21 @@ export type CrawlDeps = Pick<
   | "metrics"
   | "fallback"
   | "trustsNotModified"
-> & {
-  /** The slots are shared by every crawl of the program, so that two crawls together are as polite as one. */
-  readonly slots: HostSlots;
-  /** See `PolitenessParts`. */
-  readonly paces?: HostPaces | undefined;
-  readonly robots: RobotsCache;
-  /** The user agent as it is sent; robots.txt is read for its product token. */
-  readonly userAgent: string;
-  readonly readSitemaps: ReadSitemaps;
-  /** The number of pages that may wait for a worker besides those being fetched, at least 1. */
-  readonly extractionBacklog: number;
-  /**
-   * The heap is collected each time this many bytes of pages have arrived. The texts of pages are large and
-   * short-lived, and the engine collects them late, by the machine's memory. A forced collection pauses the process
-   * that crawls; otherwise the engine's own threads do most of the work, later, and free less.
-   */
-  readonly collection: { readonly everyBytes: number; readonly isAtOnce: boolean };
-  /** Adds the request, the fetcher and timings to the log lines of each page. */
-  readonly hasDiagnostics: boolean;
-  readonly keepTold?: (() => Promise<void>) | undefined;
-};
+> &
+  Pick<PolitenessParts, "slots" | "paces" | "robots" | "userAgent"> & {
+    readonly readSitemaps: ReadSitemaps;
+    /** The number of pages that may wait for a worker besides those being fetched, at least 1. */
+    readonly extractionBacklog: number;
+    /**
+     * The heap is collected each time this many bytes of pages have arrived. The texts of pages are large and
+     * short-lived, and the engine collects them late, by the machine's memory. A forced collection pauses the process
+     * that crawls; otherwise the engine's own threads do most of the work, later, and free less.
+     */
+    readonly collection: { readonly everyBytes: number; readonly isAtOnce: boolean };
+    /** Adds the request, the fetcher and timings to the log lines of each page. */
+    readonly hasDiagnostics: boolean;
+    readonly keepTold?: (() => Promise<void>) | undefined;
+  };
 
 /** The number of outcomes that are reported before the loop looks for other work. */
 const OUTCOMES_AT_ONCE = 256;
@@ -59,13 +51,8 @@ const GATHER_MS = 500;
 
 /** The news of a crawl: outcomes, each once, and notices. */
 type CrawlNews =
-  | {
-      readonly kind: "page";
-      readonly outcome: PageOutcome;
-      /** Whether this process has recorded it. */
-      readonly isOwn: boolean;
-    }
-  | { readonly kind: "notice"; readonly notice: CrawlNotice };
+  | Omit<Extract<CrawlEvent, { kind: "page" }>, "progress">
+  | Extract<CrawlEvent, { kind: "notice" }>;
 
 /**
  * One running crawl, or this process's part of one that several processes share. `news` crawls until nothing is left:

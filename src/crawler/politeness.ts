@@ -19,10 +19,12 @@ import type { Scope } from "./scope.ts";
 import type { CrawlNotice, SkipReason } from "./types.ts";
 
 export type PolitenessParts = {
+  /** The slots are shared by every crawl of the program, so that two crawls together are as polite as one. */
   readonly slots: HostSlots;
   /** The paces that several processes share; by default those that this crawl learns. */
   readonly paces?: HostPaces | undefined;
   readonly robots: RobotsCache;
+  /** The user agent as it is sent; robots.txt is read for its product token. */
   readonly userAgent: string;
   readonly clock: Clock;
   readonly log: Log;

@@ -1,23 +1,15 @@
-import type { Fetchers } from "../articles/index.ts";
 import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { RobotsCache } from "../fetching/index.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { Frontier, FrontierEntry } from "./frontier/frontier.ts";
 import { sitemapWarning } from "./manifest.ts";
-import type { CrawlPlan } from "./plan.ts";
-import type { Politeness } from "./politeness.ts";
-import type { Scope } from "./scope.ts";
 import { sitemapsOfRobots } from "./sitemap/open.ts";
 import type { CrawlNotice, ReadSitemaps, SitemapNews } from "./types.ts";
+import type { VisitParts } from "./visit.ts";
 
-type SeedingParts = {
-  readonly plan: CrawlPlan;
-  readonly scope: Scope;
-  readonly politeness: Politeness;
+type SeedingParts = Pick<VisitParts, "plan" | "scope" | "politeness" | "fetchers" | "authorizations"> & {
   readonly robots: RobotsCache;
-  readonly fetchers: Fetchers;
   readonly readSitemaps: ReadSitemaps;
-  readonly authorizations: ReadonlyMap<string, string>;
 };
 
 /** Further sitemap URLs are not read: no crawl fetches that many pages, and a sitemap may be endless. */

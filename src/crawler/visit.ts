@@ -7,6 +7,7 @@ import {
   linkPageOfVisit,
   type PageVisit,
   type Renderings,
+  statusFailure,
   visitPage,
 } from "../articles/index.ts";
 import { onAbort } from "../base/abort.ts";
@@ -361,17 +362,9 @@ async function afterRefusal(attempt: Attempt, answer: FetchedPage): Promise<Verd
   const isOpen = politeness.paces.of(page.host).closedMs === 0;
   const again = page.tries + 1 < parts.tries && isOpen ? tryAgain(attempt, waitMs) : null;
   if (again) return again;
-  const failure = refusalOf(answer, retryAfterMs, page.tries + 1);
-  return (await tryFallback(attempt, failure, answer.status, answer)) ?? failed(attempt, failure, { answer });
-}
-
-function refusalOf(answer: FetchedPage, retryAfterMs: number | null, tries: number): FailureRecord {
-  const after = tries > 1 ? ` after ${tries} tries` : "";
   const asks = retryAfterMs === null ? "" : `, asking to wait ${Math.ceil(retryAfterMs / 1000)} s`;
-  return {
-    code: answer.status === 429 ? "rate_limited" : "http_status",
-    message: `GET ${answer.finalUrl} answered HTTP ${answer.status}${after}${asks}`,
-  };
+  const failure = statusFailure({ ...answer, tries: page.tries + 1 }, asks).toRecord();
+  return (await tryFallback(attempt, failure, answer.status, answer)) ?? failed(attempt, failure, { answer });
 }
 
 async function store(attempt: Attempt, visit: PageVisit, fetched: FetchedArticle): Promise<Verdict> {

@@ -2,9 +2,11 @@ import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import net from "node:net";
 import { join } from "node:path";
+import { CADDY, startCaddy } from "../support/caddy.ts";
 import { startExtractor, submitJob } from "../support/extractor-server.ts";
 import { startFaultySite } from "../support/faulty-site.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { startNginx } from "../support/nginx.ts";
 
 const server = forAllTests(
   await startExtractor({
@@ -40,13 +42,23 @@ test("a connection that stays silent behind an answer is closed, however long th
   expect(answer).toStartWith("HTTP/1.1 200");
 }, 60_000);
 
-test("a stream of events stays while its job has no news", async () => {
+test("a stream of events stays while its job has no news, also behind proxies that end what is silent", async () => {
+  await using nginx = await startNginx(
+    `location /crawl { proxy_read_timeout 35s; proxy_pass ${server.url}; }`,
+  );
+  await using caddy =
+    CADDY === null
+      ? null
+      : await startCaddy(`reverse_proxy ${server.url} {\ntransport http {\nread_timeout 35s\n}\n}`);
   const seeds = [`${faulty.origin}/slow-headers?ms=45000`];
   const id = await submitJob(server, { output_dir: join(server.directory, "x"), seeds, ignore_robots: true });
-  const text = await (await server.get(`/crawl/${id}/events`)).text();
-  expect(text).toContain(": still there");
-  expect(text).toContain("event: end");
-});
+  const urls = [server.url, nginx.url, ...(caddy ? [caddy.url] : [])];
+  const texts = await Promise.all(urls.map(async (url) => (await fetch(`${url}/crawl/${id}/events`)).text()));
+  for (const text of texts) {
+    expect(text).toContain(": still there");
+    expect(text).toContain("event: end");
+  }
+}, 90_000);
 
 type Trickle = {
   /** After how many ms the server ended it. */

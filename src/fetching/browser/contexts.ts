@@ -2,7 +2,6 @@ import { onAbort, orAborted } from "../../base/abort.ts";
 import { createTurns } from "../../base/event-loop.ts";
 import { Failure } from "../../base/failure.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import type { PinningProxy } from "../egress/pinning-proxy.ts";
 import type { BrowsingSession } from "../session/session.ts";
 import {
   answered,
@@ -18,20 +17,15 @@ import type { BrowserHost, BrowserLease } from "./host.ts";
 import { type InterceptOptions, intercept, type Session } from "./intercept.ts";
 import { RestingTabs } from "./resting-tabs.ts";
 
-type ContextOptions = {
+type ContextOptions = Pick<InterceptOptions, "proxy" | "loadsMedia" | "maxBytes" | "maxRedirects"> & {
   readonly host: BrowserHost;
-  readonly proxy: PinningProxy;
   /** Supplies the cookies and local storage of the contexts. */
   readonly session: BrowsingSession;
   readonly userAgent: string;
   /** Headers that are sent with every request. */
   readonly headers: Readonly<Record<string, string>>;
-  readonly loadsMedia: boolean;
   /** Pages after which a context is replaced by a new one. */
   readonly maxPages: number;
-  /** The size limit of one document, in bytes. */
-  readonly maxBytes: number;
-  readonly maxRedirects: number;
 };
 
 type TabInterception = Pick<InterceptOptions, "what" | "origin" | "headers" | "opensWindows" | "received">;

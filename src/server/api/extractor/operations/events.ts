@@ -61,8 +61,8 @@ export function eventsOperation(parts: ExtractorParts): ApiOperation {
       const body = openStream(job, { seen, parts, signal: call.exchange.signal() }, place);
       const headers = {
         "content-type": "text/event-stream",
-        "cache-control": "no-store",
-        // Without this header nginx holds events back until its buffer is full.
+        // What compresses answers on the way may hold events back, and nginx does until its buffer is full.
+        "cache-control": "no-store, no-transform",
         "x-accel-buffering": "no",
       };
       return streamAnswer(body, headers, 0);
