@@ -56,7 +56,7 @@ describe.each([
     async () => {
       await install(client);
       expect(await call(program, `${search.url}/mcp`, SEARCH)).toMatchObject({
-        tools: ["list_tenants", "find_tenant", "describe_tenant", "root_search", "root_fetch"],
+        tools: ["find_tenant", "list_tenants", "describe_tenant", "root_search", "root_fetch"],
         result: { error: null, results: [{ url: "docs://tool/proxies.md" }] },
       });
       expect(await call(program, `${extractor.url}/mcp`, READ)).toMatchObject({
