@@ -130,15 +130,27 @@ const TABLE = {
     }),
   },
   tenants: {
-    usage: "add URL|REPOSITORY|FOLDER | list | remove CODENAME [options]",
-    help: "Add websites, repositories and folders to the deployment file, list them, or take them out",
-    brief: "add, list and remove documentation",
-    actions: ["add", "list", "remove"],
+    usage:
+      "add URL|REPOSITORY|FOLDER | list | set CODENAME | rename CODENAME NEW | remove CODENAME [options]",
+    help: "Add websites, repositories and folders to the deployment file, list and change them, or take them out",
+    brief: "add, change and remove documentation",
+    actions: ["add", "list", "set", "rename", "remove"],
     flags: flagsOf({
       Input: {
         "--config FILE": `Deployment file; add makes it ${DEFAULT_CONFIG}`,
         "--codename NAME":
           "add: the tenant's name (default made of the host's, the repository's or the folder's)",
+        "--name NAME": "add, set: what people call the documentation",
+        "--library NAME": "add, set: the library that is documented, as its package manager names it",
+        "--library-version VERSION": "add, set: the library's version; --version VERSION is the same",
+      },
+      Scope: {
+        "--max-pages N": "add, set: pages of a website at most, 1 to 1000000 (default 10000)",
+        "--exclude PATTERN ...":
+          "add, set: leave out what begins like /blog/ on a website, or files like drafts/ and *.draft.md (repeatable)",
+      },
+      Pace: {
+        "--schedule CRON": "add, set: when it is synced, in five fields and UTC: '15 3 * * *'",
       },
       Output: {
         "--dry-run": "add: show what would be indexed first, and change nothing",

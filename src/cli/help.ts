@@ -54,6 +54,11 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
     ["article-extractor tenants add https://docs.example.org/en/ --dry-run", "what would be indexed first"],
     ["article-extractor tenants add https://github.com/owner/project --yes", "its documentation, from git"],
     ["article-extractor tenants add docs --codename handbook", "a folder; a running server picks it up"],
+    [
+      "article-extractor tenants set react --version 19.1 --exclude /blog/",
+      "an empty value takes a setting out",
+    ],
+    ["article-extractor tenants rename handbook manual", ""],
     ["article-extractor tenants remove handbook", "its documents and its index stay on the disk"],
   ],
   keys: [
