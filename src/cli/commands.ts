@@ -75,7 +75,7 @@ const TABLE = {
           "Only documents with kind:, path:, version: or language:, tenants of group: ('kind:guide path:api/**'; repeatable)",
         "--facets": "Count all hits, and those of each kind, language and version",
         "--word-match": "Only words as they are typed, no other forms of them",
-        "--explain": "Show how each hit of --dir got its score",
+        "--explain": "Show how each hit got its score",
       },
       Output: JSON_OUTPUT,
     }),
@@ -131,10 +131,10 @@ const TABLE = {
   },
   tenants: {
     usage:
-      "add URL|REPOSITORY|FOLDER | list | set CODENAME | rename CODENAME NEW | remove CODENAME [options]",
-    help: "Add websites, repositories and folders to the deployment file, list and change them, or take them out",
+      "add URL|REPOSITORY|FOLDER | list | why URL [QUERY] | set CODENAME | rename CODENAME NEW | remove CODENAME [options]",
+    help: "Add websites, repositories and folders to the deployment file, list and change them, take them out, or ask why a page is not found",
     brief: "add, change and remove documentation",
-    actions: ["add", "list", "set", "rename", "remove"],
+    actions: ["add", "list", "why", "set", "rename", "remove"],
     flags: flagsOf({
       Input: {
         "--config FILE": `Deployment file; add makes it ${DEFAULT_CONFIG}`,

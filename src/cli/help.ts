@@ -58,6 +58,10 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
       "article-extractor tenants set react --version 19.1 --exclude /blog/",
       "an empty value takes a setting out",
     ],
+    [
+      "article-extractor tenants why https://docs.example.org/en/keys rotate",
+      "never listed, refused, failed, or found",
+    ],
     ["article-extractor tenants rename handbook manual", ""],
     ["article-extractor tenants remove handbook", "its documents and its index stay on the disk"],
   ],

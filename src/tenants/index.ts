@@ -10,3 +10,4 @@ export { realPathOf } from "./source/identity.ts";
 export { lookAtRepository, lookAtWebsite } from "./source/look.ts";
 export { openSyncBook } from "./sync-book.ts";
 export type { TenantStatus } from "./types.ts";
+export type { TenantWhereabouts } from "./why.ts";

@@ -199,7 +199,7 @@ describe("tenants add", () => {
     [["add", "http://127.0.0.1:1/x.git", "--yes"], "127.0.0.1:1"],
     [
       ["add"],
-      "tenants takes: add URL|REPOSITORY|FOLDER, list, set CODENAME, rename CODENAME NEW, or remove CODENAME",
+      "tenants takes: add URL|REPOSITORY|FOLDER, list, why URL, set CODENAME, rename CODENAME NEW, or remove CODENAME",
     ],
     [["list", "x"], "tenants takes"],
     [["remove", "a", "b"], "tenants takes"],

@@ -18,28 +18,30 @@ export const tenants: Run = async (shell) => {
   const { typed } = shell;
   const [action = "", ...rest] = typed.positionals;
   const { actions = [] } = typed.command;
-  if (!Object.hasOwn(ACTIONS, action) || rest.length !== ACTIONS[action]?.takes)
+  const { takes = -1, run = null } = ACTIONS.get(action) ?? {};
+  if (!run || rest.length < takes || (rest.length > takes && action !== "why"))
     throw wrongUsage(
-      `tenants takes: add URL|REPOSITORY|FOLDER, list, set CODENAME, rename CODENAME NEW, or remove CODENAME${didYouMean(action, actions)}`,
+      `tenants takes: add URL|REPOSITORY|FOLDER, list, why URL, set CODENAME, rename CODENAME NEW, or remove CODENAME${didYouMean(action, actions)}`,
     );
   for (const name of ["codename", "dry-run", "yes", ...FIELD_OPTIONS]) {
     const goesWith = ["add", ...(FIELD_OPTIONS.includes(name) ? ["set"] : [])];
     if (typed.has(name) && !goesWith.includes(action) && !(name === "yes" && action === "remove"))
       throw wrongUsage(`--${name} goes with tenants ${goesWith.join(" and ")}`);
   }
-  return await ACTIONS[action].run(shell, ...rest);
+  return await run(shell, ...rest);
 };
 
+type Action = { readonly takes: number; readonly run: (shell: Shell, ...words: string[]) => Promise<number> };
+
 /** What can be done with tenants, and how many words each takes. */
-const ACTIONS: Readonly<
-  Record<string, { takes: number; run: (shell: Shell, first?: string, second?: string) => Promise<number> }>
-> = {
-  add: { takes: 1, run: (shell, source = "") => add(source, shell) },
-  list: { takes: 0, run: (shell) => list(shell) },
-  set: { takes: 1, run: (shell, codename = "") => set(codename, shell) },
-  rename: { takes: 2, run: (shell, codename = "", next = "") => rename(codename, next, shell) },
-  remove: { takes: 1, run: (shell, codename = "") => remove(codename, shell) },
-};
+const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
+  ["add", { takes: 1, run: (shell, source = "") => add(source, shell) }],
+  ["list", { takes: 0, run: (shell) => list(shell) }],
+  ["why", { takes: 1, run: (shell, url = "", ...words) => why(url, words.join(" "), shell) }],
+  ["set", { takes: 1, run: (shell, codename = "") => set(codename, shell) }],
+  ["rename", { takes: 2, run: (shell, codename = "", next = "") => rename(codename, next, shell) }],
+  ["remove", { takes: 1, run: (shell, codename = "") => remove(codename, shell) }],
+]);
 
 /** The file of a deployment that is made anew: for this machine alone, and its server builds the indexes. */
 const NEW_FILE = `{
@@ -212,6 +214,19 @@ async function list(shell: Shell): Promise<number> {
   const lines = cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
   await io.stdout.write(lines.map((line) => `${line.trimEnd()}\n`).join(""));
   return 0;
+}
+
+/** Exit code 0 when some tenant has the page. */
+async function why(url: string, query: string, shell: Shell): Promise<number> {
+  const { typed, io } = shell;
+  await using open = await openCommandTenants(shell);
+  const answers = await open.registry.why(url, query === "" ? null : query);
+  const lines = answers.map(({ tenant, sentence }) => `${tenant}: ${printable(sentence)}\n`);
+  if (typed.has("json")) await io.stdout.write(`${JSON.stringify({ url, answers }, null, 2)}\n`);
+  else if (lines.length > 0) await io.stdout.write(lines.join(""));
+  else
+    shell.notices.tell(`no tenant documents ${printable(url)}; tenants add URL|REPOSITORY|FOLDER adds one`);
+  return answers.some(({ state }) => state === "indexed") ? 0 : 1;
 }
 
 const sourceOf = (tenant: TenantSettings): string => {

@@ -120,6 +120,24 @@ function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf):
     },
     {
       method: "get",
+      path: "/tenants/why",
+      tag: "tenants",
+      summary: "Why a page is not found, or under which address it is indexed",
+      query: schemas.WhyQuery,
+      answers: { 200: answerOf("What each tenant that the address belongs to says", schemas.Why) },
+      handle: async ({ exchange, query }) => {
+        const { url, query: words } = parseWith(schemas.WhyQuery, query, "query");
+        const answers = await registryOf(exchange).why(url, words?.trim() || null);
+        const shown = (message: string): string =>
+          exchange.grant?.tenants ? withoutPaths({ code: "internal", message }).message : message;
+        return Response.json({
+          url,
+          answers: answers.map(({ sentence, ...rest }) => ({ ...rest, sentence: shown(sentence) })),
+        });
+      },
+    },
+    {
+      method: "get",
       path: "/{codename}/sync/status",
       pattern: `/:codename${CODENAME}/sync/status`,
       tag: "tenants",
