@@ -10,4 +10,3 @@ export { realPathOf } from "./source/identity.ts";
 export { lookAtRepository, lookAtWebsite } from "./source/look.ts";
 export { openSyncBook } from "./sync-book.ts";
 export type { TenantStatus } from "./types.ts";
-export type { TenantWhereabouts } from "./why.ts";
