@@ -160,12 +160,16 @@ const TABLE = {
     }),
   },
   keys: {
-    usage: "add NAME | list | remove NAME [options]",
-    help: "Make, list or remove the keys of those who may use serve search",
-    actions: ["add", "list", "remove"],
+    usage: "add NAME | list | revoke NAME [options]",
+    help: "Make, list or revoke the keys of those who may use a server, which takes a change over within two seconds",
+    actions: ["add", "list", "revoke", "remove"],
     flags: flagsOf({
       Input: CONFIG,
       Serving: {
+        "--server SERVER": {
+          choices: ["search", "extractor"],
+          help: "search (default): keys_file of the deployment file; extractor: ARTICLE_EXTRACTOR_KEYS_FILE",
+        },
         "--tenants LIST":
           "add: the only tenants that the key is for, with commas between several (default all)",
       },

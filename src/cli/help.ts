@@ -68,7 +68,8 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
   keys: [
     ["article-extractor keys add ci --tenants handbook,api", "a key for two tenants, shown this once"],
     ["article-extractor keys list", "names, tenants and ages; no keys"],
-    ["article-extractor keys remove ci", "a running server refuses it within two seconds"],
+    ["article-extractor keys revoke ci", "a running server refuses it within two seconds"],
+    ["article-extractor keys add ci --server extractor", "for ARTICLE_EXTRACTOR_KEYS_FILE"],
   ],
   queries: [
     ["article-extractor queries", "what is asked most, finds nothing, or is not opened"],
