@@ -29,7 +29,7 @@ export type Typed = {
  */
 export function parseArguments(words: readonly string[]): Typed {
   const written = tokenize(words);
-  const tokens = withoutEarlier(written, takeCommand(written).command);
+  const tokens = withTenantVersion(withoutEarlier(written, takeCommand(written).command));
   const { command, positionals } = takeCommand(tokens);
   requireNoFormer(tokens, command);
   const values = readOptions(command, tokens, words);
@@ -79,6 +79,23 @@ function withoutEarlier(tokens: readonly Token[], { name: command }: Command): r
     else
       for (const value of earlier.as.split(" "))
         taken.push({ kind: "positional", index: token.index, value });
+  }
+  return taken;
+}
+
+/** After `tenants add` and `tenants set`, `--version 2.0` is the documentation's version and not a wish for the program's. */
+function withTenantVersion(tokens: readonly Token[]): readonly Token[] {
+  const [command, action] = tokens.flatMap((token) => (token.kind === "positional" ? [token] : []));
+  const isMeant = command?.value === "tenants" && /^(?:add|set)$/.test(action?.value ?? "");
+  const taken: Token[] = [];
+  for (const token of tokens) {
+    const last = taken.at(-1);
+    const isVersion = last?.kind === "option" && last.rawName === "--version" && last.value === undefined;
+    if (isMeant && isVersion && token.kind === "positional" && token.index > action!.index)
+      taken.splice(-1, 1, { ...last, name: "library-version", value: token.value, inlineValue: false });
+    else if (isMeant && token.kind === "option" && token.rawName === "--version" && token.inlineValue)
+      taken.push({ ...token, name: "library-version" });
+    else taken.push(token);
   }
   return taken;
 }

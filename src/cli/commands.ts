@@ -75,7 +75,7 @@ const TABLE = {
           "Only documents with kind:, path:, version: or language:, tenants of group: ('kind:guide path:api/**'; repeatable)",
         "--facets": "Count all hits, and those of each kind, language and version",
         "--word-match": "Only words as they are typed, no other forms of them",
-        "--explain": "Show how each hit of --dir got its score",
+        "--explain": "Show how each hit got its score",
       },
       Output: JSON_OUTPUT,
     }),
@@ -130,15 +130,27 @@ const TABLE = {
     }),
   },
   tenants: {
-    usage: "add URL|REPOSITORY|FOLDER | list | remove CODENAME [options]",
-    help: "Add websites, repositories and folders to the deployment file, list them, or take them out",
-    brief: "add, list and remove documentation",
-    actions: ["add", "list", "remove"],
+    usage:
+      "add URL|REPOSITORY|FOLDER | list | why URL [QUERY] | set CODENAME | rename CODENAME NEW | remove CODENAME [options]",
+    help: "Add websites, repositories and folders to the deployment file, list and change them, take them out, or ask why a page is not found",
+    brief: "add, change and remove documentation",
+    actions: ["add", "list", "why", "set", "rename", "remove"],
     flags: flagsOf({
       Input: {
         "--config FILE": `Deployment file; add makes it ${DEFAULT_CONFIG}`,
         "--codename NAME":
           "add: the tenant's name (default made of the host's, the repository's or the folder's)",
+        "--name NAME": "add, set: what people call the documentation",
+        "--library NAME": "add, set: the library that is documented, as its package manager names it",
+        "--library-version VERSION": "add, set: the library's version; --version VERSION is the same",
+      },
+      Scope: {
+        "--max-pages N": "add, set: pages of a website at most, 1 to 1000000 (default 10000)",
+        "--exclude PATTERN ...":
+          "add, set: leave out what begins like /blog/ on a website, or files like drafts/ and *.draft.md (repeatable)",
+      },
+      Pace: {
+        "--schedule CRON": "add, set: when it is synced, in five fields and UTC: '15 3 * * *'",
       },
       Output: {
         "--dry-run": "add: show what would be indexed first, and change nothing",
@@ -148,12 +160,16 @@ const TABLE = {
     }),
   },
   keys: {
-    usage: "add NAME | list | remove NAME [options]",
-    help: "Make, list or remove the keys of those who may use serve search",
-    actions: ["add", "list", "remove"],
+    usage: "add NAME | list | revoke NAME [options]",
+    help: "Make, list or revoke the keys of those who may use a server, which takes a change over within two seconds",
+    actions: ["add", "list", "revoke", "remove"],
     flags: flagsOf({
       Input: CONFIG,
       Serving: {
+        "--server SERVER": {
+          choices: ["search", "extractor"],
+          help: "search (default): keys_file of the deployment file; extractor: ARTICLE_EXTRACTOR_KEYS_FILE",
+        },
         "--tenants LIST":
           "add: the only tenants that the key is for, with commas between several (default all)",
       },

@@ -54,12 +54,22 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
     ["article-extractor tenants add https://docs.example.org/en/ --dry-run", "what would be indexed first"],
     ["article-extractor tenants add https://github.com/owner/project --yes", "its documentation, from git"],
     ["article-extractor tenants add docs --codename handbook", "a folder; a running server picks it up"],
+    [
+      "article-extractor tenants set react --version 19.1 --exclude /blog/",
+      "an empty value takes a setting out",
+    ],
+    [
+      "article-extractor tenants why https://docs.example.org/en/keys rotate",
+      "never listed, refused, failed, or found",
+    ],
+    ["article-extractor tenants rename handbook manual", ""],
     ["article-extractor tenants remove handbook", "its documents and its index stay on the disk"],
   ],
   keys: [
     ["article-extractor keys add ci --tenants handbook,api", "a key for two tenants, shown this once"],
     ["article-extractor keys list", "names, tenants and ages; no keys"],
-    ["article-extractor keys remove ci", "a running server refuses it within two seconds"],
+    ["article-extractor keys revoke ci", "a running server refuses it within two seconds"],
+    ["article-extractor keys add ci --server extractor", "for ARTICLE_EXTRACTOR_KEYS_FILE"],
   ],
   queries: [
     ["article-extractor queries", "what is asked most, finds nothing, or is not opened"],

@@ -11,6 +11,7 @@ export {
   MAX_DEPLOYMENT_BYTES,
   readDeployment,
   type TenantFields,
+  withFields,
   withoutTenant,
   withTenant,
 } from "./deployment/read.ts";

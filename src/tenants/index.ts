@@ -1,6 +1,6 @@
 export type { TenantDetail } from "./describe.ts";
 export { type GitAccess, type GitPermissions, requireAllowedUrl } from "./git/access.ts";
-export { describeReasons } from "./left-out.ts";
+export { countByReason, describeReasons } from "./left-out.ts";
 export type { LockedPackage } from "./library.ts";
 export { type RemoteExtractor, requireReachable, type WebAccess } from "./online/plan.ts";
 export { deploymentKey, folderOwner, Place, requireFolderIndex } from "./place.ts";

@@ -17,6 +17,7 @@ import { haveSameSource, type TenantSettings } from "./settings.ts";
 import type { SyncBook, TenantRecord } from "./sync-book.ts";
 import { Tenant } from "./tenant.ts";
 import type { SearchAnswer, TenantParts, TenantSearchOptions, TenantStatus } from "./types.ts";
+import type { TenantWhereabouts } from "./why.ts";
 
 type RegistryOptions = TenantParts & {
   readonly tenants: readonly TenantSettings[];
@@ -228,6 +229,26 @@ export class TenantRegistry implements AsyncDisposable {
   }
 
   /**
+   * Says of each tenant that an address belongs to under which address it is indexed, or why it is not; with a query
+   * also at which rank it is found. Where some tenant has it, the others say nothing.
+   * @throws Failure of a search
+   */
+  async why(address: string, query: string | null): Promise<readonly TenantWhereabouts[]> {
+    const found: TenantWhereabouts[] = [];
+    for (const tenant of this.#named(null)) {
+      await tenant.settle();
+      const why = await tenant.why(address, (one) => urlIn(tenant, one));
+      if (why === null) continue;
+      const rank = why.url !== null && query !== null ? rankOf(tenant, why.url, query) : null;
+      const place = rank === null ? `not among the first ${MAX_RANK} hits` : `found at rank ${rank}`;
+      const sentence = why.url !== null && query !== null ? `${why.sentence}, and ${place}` : why.sentence;
+      found.push({ tenant: tenant.detail.codename, ...why, sentence, rank });
+    }
+    const indexed = found.filter(({ state }) => state === "indexed");
+    return indexed.length > 0 ? indexed : found;
+  }
+
+  /**
    * The same registry with only these tenants, for callers who may not see the others: neither lists nor
    * messages name those.
    * @param codenames those that there are not are left out
@@ -354,6 +375,31 @@ const settled = (tenants: readonly Tenant[]): Promise<unknown> =>
   Promise.all(tenants.map((tenant) => tenant.settle()));
 
 const MAX_SHOWN = 200;
+
+/** The address under which a tenant's index has a document; null also without a usable index. */
+function urlIn(tenant: Tenant, address: string): string | null {
+  try {
+    return fetchFrom([tenant], address)?.url ?? null;
+  } catch (error) {
+    if (error instanceof Failure) return null;
+    throw error;
+  }
+}
+
+const MAX_RANK = 1000;
+const RANKS_AT_ONCE = 100;
+const RANK_TIME_MS = 10_000;
+
+function rankOf(tenant: Tenant, url: string, query: string): number | null {
+  for (let offset = 0; offset < MAX_RANK; offset += RANKS_AT_ONCE) {
+    const wish = { size: RANKS_AT_ONCE, offset, wordMatch: false, timeoutMs: RANK_TIME_MS };
+    const { hits } = tenant.search(query, wish);
+    const place = hits.findIndex((hit) => hit.url === url);
+    if (place >= 0) return offset + place + 1;
+    if (hits.length < RANKS_AT_ONCE) return null;
+  }
+  return null;
+}
 
 /** With more tenants, indexes that are searched rarely are opened for each search. */
 const MAX_OPEN_INDEXES = 32;

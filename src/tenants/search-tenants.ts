@@ -63,7 +63,12 @@ export class TenantSearcher {
     }: TenantSearchOptions & { readonly started: number },
   ): Omit<SearchAnswer, "failures"> {
     const group = this.#groupOf(usable.map(({ index }) => index));
-    const search = { ...wish, perIndex: perTenant, explain: false, deadline: started + timeoutMs };
+    const search = {
+      ...wish,
+      perIndex: perTenant,
+      explain: wish.explain ?? false,
+      deadline: started + timeoutMs,
+    };
     const tenants = usable.map(({ tenant }) => tenant.detail.codename);
     const hits = group.search(query, search);
     return {

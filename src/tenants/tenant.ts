@@ -33,6 +33,7 @@ import type {
   TenantStatus,
   Work,
 } from "./types.ts";
+import { type Whereabouts, whyNotIndexed } from "./why.ts";
 
 type TenantOptions = TenantParts & { readonly openIndexes: OpenIndexes };
 
@@ -135,7 +136,7 @@ export class Tenant implements AsyncDisposable {
   search(query: string, options: TenantSearchOptions): SearchAnswer {
     const started = performance.now();
     const { timeoutMs, isCounted = false, ...wish } = options;
-    const search = { ...wish, explain: false, deadline: started + timeoutMs };
+    const search = { ...wish, explain: wish.explain ?? false, deadline: started + timeoutMs };
     const tenant = this.detail.codename;
     return this.withIndex((index) => {
       const hits = index.search(query, search);
@@ -158,6 +159,20 @@ export class Tenant implements AsyncDisposable {
         if (found) return found;
       }
       return null;
+    });
+  }
+
+  /** See `TenantRegistry.why`; null when the address is none of the tenant's. @param address the index's own */
+  async why(written: string, indexedAs: (address: string) => string | null): Promise<Whereabouts | null> {
+    const url = indexedAs(written);
+    if (url !== null) return { state: "indexed", sentence: `it is indexed as ${url}`, url };
+    const [record, leftOut] = await Promise.all([this.#readRecord(), this.leftOut()]);
+    const { directory } = this.#place;
+    return await whyNotIndexed(this.settings, written, {
+      record,
+      leftOut,
+      indexedAs,
+      stateDirectory: directory,
     });
   }
 

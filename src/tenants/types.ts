@@ -32,6 +32,8 @@ export type TenantSearchOptions = SearchWish & {
   readonly perTenant?: number | undefined;
   /** Whether to count all that the query finds. */
   readonly isCounted?: boolean;
+  /** Whether hits explain how their scores came about. */
+  readonly explain?: boolean;
   readonly timeoutMs: number;
 };
 

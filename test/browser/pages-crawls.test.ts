@@ -188,6 +188,12 @@ describe("the page of serve extractor, for crawls", () => {
     expect(await page.locator(".jobs li").count()).toBe(100);
   });
 
+  test("does not show one as done of which every page has failed", async () => {
+    await submitJob(server, { seeds: ["http://127.0.0.1:1/"], output_dir: "lost" });
+    await using page = await visit("/#crawls");
+    await page.locator(".jobs li .bad").getByText("nothing fetched").waitFor();
+  });
+
   test("cancels one", async () => {
     await using page = await visit("/#crawls");
     await page.getByText("More options").click();

@@ -98,6 +98,19 @@ describe("the page of what people search for", () => {
   });
 });
 
+test("the status page says why a page is not found", async () => {
+  await using page = await browser.visit({ origin: server.url, path: "/status" });
+  await page.getByLabel("Address").fill("docs://gates/a.md");
+  await page.getByLabel("Search", { exact: true }).fill("open a gate");
+  await page.getByRole("button", { name: "Ask" }).click();
+  const answer = page.locator("#why-answer");
+  await answer.getByText("it is indexed as docs://gates/a.md, and found at rank 1").waitFor();
+  await page.getByLabel("Address").fill("https://elsewhere.example/");
+  await page.getByRole("button", { name: "Ask" }).click();
+  await answer.getByText("No collection documents this address.").waitFor();
+  expect(await accessibilityFaults(page)).toEqual([]);
+});
+
 describe("the state of collections", () => {
   test("is shown by their names, and changes with a sync", async () => {
     await using page = await browser.visit({ origin: server.url, path: "/status" });

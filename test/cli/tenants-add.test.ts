@@ -197,7 +197,10 @@ describe("tenants add", () => {
     [["add", "https://user:secret@example.org/", "--yes"], "has no credentials"],
     [["add", "http://127.0.0.1:1/", "--yes"], "127.0.0.1:1"],
     [["add", "http://127.0.0.1:1/x.git", "--yes"], "127.0.0.1:1"],
-    [["add"], "tenants takes: add URL|REPOSITORY|FOLDER, list, or remove CODENAME"],
+    [
+      ["add"],
+      "tenants takes: add URL|REPOSITORY|FOLDER, list, why URL, set CODENAME, rename CODENAME NEW, or remove CODENAME",
+    ],
     [["list", "x"], "tenants takes"],
     [["remove", "a", "b"], "tenants takes"],
     [["lst"], "did you mean list?"],

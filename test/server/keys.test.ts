@@ -343,7 +343,7 @@ describe("the command", () => {
   });
 
   test.each<[string[], string]>([
-    [[], "keys takes: add NAME, list, or remove NAME"],
+    [[], "keys takes: add NAME, list, or revoke NAME"],
     [["add"], "keys takes:"],
     [["list", "x"], "keys takes:"],
     [["remove"], "keys takes:"],

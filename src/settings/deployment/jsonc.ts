@@ -1,4 +1,13 @@
-import { createScanner, findNodeAtLocation, type JSONVisitor, parseTree, visit } from "jsonc-parser";
+import {
+  applyEdits,
+  createScanner,
+  findNodeAtLocation,
+  type JSONPath,
+  type JSONVisitor,
+  modify,
+  parseTree,
+  visit,
+} from "jsonc-parser";
 import { Failure } from "../../base/failure.ts";
 
 /**
@@ -131,6 +140,28 @@ export function withoutElement(text: string, list: string, index: number): strin
   if (comma >= 0 && !isBeside) cuts.push([comma, comma + 1]);
   cuts.sort(([one], [other]) => other - one);
   return cuts.reduce((rest, [from, to]) => rest.slice(0, from) + rest.slice(to), text);
+}
+
+/**
+ * Changes fields of an object in a text, in the style of the text; all else stays, comments included.
+ * @param fields undefined takes a field out
+ */
+export function withFieldsAt(
+  text: string,
+  path: JSONPath,
+  fields: Readonly<Record<string, unknown>>,
+): string {
+  const unit = /\n([ \t]+)\S/.exec(text)?.[1] ?? "  ";
+  const insertSpaces = !unit.startsWith("\t");
+  const formattingOptions = {
+    insertSpaces,
+    tabSize: unit.length,
+    eol: text.includes("\r\n") ? "\r\n" : "\n",
+  };
+  return Object.entries(fields).reduce(
+    (rest, [name, value]) => applyEdits(rest, modify(rest, [...path, name], value, { formattingOptions })),
+    text,
+  );
 }
 
 /** Where a list and its elements stand in a text. */

@@ -4,7 +4,7 @@ import { EARLIER_FIELDS } from "../../base/earlier-names.ts";
 import { Failure } from "../../base/failure.ts";
 import { isRecord } from "../../base/json.ts";
 import { didYouMean, didYouMeanAny } from "../../base/nearest.ts";
-import { parseJsonc, withElement, withoutElement } from "./jsonc.ts";
+import { parseJsonc, withElement, withFieldsAt, withoutElement } from "./jsonc.ts";
 import { checkDeployment, knownFields, partsOf, type SchemaProblem } from "./schema.ts";
 import { type Deployment, translateDeployment } from "./translate.ts";
 
@@ -185,15 +185,38 @@ export function withTenant(text: string, tenant: TenantFields, options: ReadOpti
  * @throws Failure `invalid_settings` when the text is not a deployment; `unknown_tenant` that names the nearest
  */
 export function withoutTenant(text: string, codename: string, options: ReadOptions): string {
-  const codenames = readDeployment(text, options).tenants.map((tenant) => tenant.codename);
-  const index = codenames.indexOf(codename);
-  if (index < 0)
-    throw new Failure(
-      "unknown_tenant",
-      `${options.name} has no tenant '${codename.slice(0, 100)}'${didYouMeanAny(codename, codenames)}`,
-    );
+  const index = indexOfTenant(text, codename, options);
   const next = withoutElement(text, TENANTS, index);
   return requireChange(next, rawTenants(text, options).toSpliced(index, 1), options);
+}
+
+/**
+ * Changes fields of a tenant in the text of a `deployment.json`; all else stays, comments included.
+ * @param fields undefined takes a field out
+ * @throws Failure as `withoutTenant`; `invalid_settings` when a value is not allowed
+ */
+export function withFields(
+  text: string,
+  codename: string,
+  fields: Readonly<Record<string, unknown>>,
+  options: ReadOptions,
+): string {
+  const index = indexOfTenant(text, codename, options);
+  const next = withFieldsAt(text, [TENANTS, index], fields);
+  const tenants = rawTenants(text, options);
+  const changed = JSON.parse(JSON.stringify({ ...(tenants[index] as TenantFields), ...fields }));
+  return requireChange(next, tenants.with(index, changed), options);
+}
+
+/** @throws Failure `invalid_settings`; `unknown_tenant` that names the nearest */
+function indexOfTenant(text: string, codename: string, options: ReadOptions): number {
+  const codenames = readDeployment(text, options).tenants.map((tenant) => tenant.codename);
+  const index = codenames.indexOf(codename);
+  if (index >= 0) return index;
+  throw new Failure(
+    "unknown_tenant",
+    `${options.name} has no tenant '${codename.slice(0, 100)}'${didYouMeanAny(codename, codenames)}`,
+  );
 }
 
 const rawTenants = (text: string, { name }: ReadOptions): readonly unknown[] =>

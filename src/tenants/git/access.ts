@@ -74,7 +74,9 @@ export function requireAllowedUrl(tenant: GitTenant, { protocols, knownHostsFile
     new Failure("invalid_settings", `Tenant '${codename}': ${problem}`);
   if (!SCHEMES.includes(scheme) || !protocols.includes(scheme)) {
     const allowed = protocols.filter((name) => SCHEMES.includes(name)).join(", ");
-    const hint = SCHEMES.includes(scheme) ? "; DOCS_SEARCH_GIT_PROTOCOLS can allow it" : "";
+    const hint = SCHEMES.includes(scheme)
+      ? `; DOCS_SEARCH_GIT_PROTOCOLS=${[...protocols, scheme].join()} allows it`
+      : "";
     throw refuse(`git_repo_url has the scheme ${scheme}, allowed is ${allowed}${hint}`);
   }
   if (scheme === "ssh") {

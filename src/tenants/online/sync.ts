@@ -9,6 +9,7 @@ import type { Fetcher } from "../../fetching/index.ts";
 import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
 import type { OnlineTenant } from "../settings.ts";
 import type { SyncContext, SyncCounts } from "../source/source.ts";
+import { writeMissed } from "../why.ts";
 import {
   type CrawledOutcome,
   type ErrorPage,
@@ -59,6 +60,7 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
   const startedAt = options.now();
   const trustsDates = Math.abs(startedAt - ledger.verifiedAt) < TRUST_DATES_MS;
   const crawled = await crawlSite(sync, planOf(tenant, options.access.politeness, trustsDates));
+  await noteMissed(parts, crawled.outcomes, new Set());
   requireSomeSuccess(tenant.codename, crawled);
   const { summary, outcomes } = crawled;
   // Pages that an interrupted sync has staged and this one did not find again are left out.
@@ -85,12 +87,36 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
     options.log.warning("sync", { warning });
   const verifiedAt = trustsDates ? ledger.verifiedAt : startedAt;
   const counts = await publish(sync, judgement, outcomes, verifiedAt);
+  if (judgement.quarantined.size > 0) await noteMissed(parts, outcomes, judgement.quarantined);
   const forbidden = forbiddenBy(outcomes);
   return {
     ...counts,
     ...(left > 0 && { left }),
     ...(forbidden > 0 && { notes: [`robots.txt forbids ${forbidden} of ${outcomes.size} pages`] }),
   };
+}
+
+/** Keeps why pages did not become documents, for those who ask. */
+function noteMissed(
+  { options }: OnlineParts,
+  outcomes: CrawledSite["outcomes"],
+  quarantined: ReadonlySet<PageUrl>,
+): Promise<void> {
+  const missed = [...outcomes].filter(
+    ([url, { status }]) => status !== "success" || quarantined.has(url) || isTwinOf(outcomes, url),
+  );
+  const rows = missed.map(([url, { status, reason, finalUrl, error }]) => {
+    if (quarantined.has(url)) return { url, status, reason, finalUrl, detail: "it looks like an error page" };
+    if (status !== "success") return { url, status, reason, finalUrl, detail: error?.message ?? null };
+    return {
+      url,
+      status,
+      reason: "duplicate" as const,
+      finalUrl: parsePageUrl(url.slice(0, -".html".length)),
+      detail: null,
+    };
+  });
+  return writeMissed(options.stateDirectory, rows);
 }
 
 /** How many pages robots.txt forbids. */
@@ -120,7 +146,7 @@ type CrawledSite = {
 };
 
 /** The outcome of a page, and the hash of its text; null without a text. */
-type MetOutcome = CrawledOutcome & Pick<PageOutcome, "contentHash">;
+type MetOutcome = CrawledOutcome & Pick<PageOutcome, "contentHash" | "error">;
 
 /**
  * Failures of a remembered crawl that a new one does not have: the settings name other pages, another version of the
@@ -190,7 +216,7 @@ async function collect(list: AsyncIterable<PageOutcome>): Promise<Omit<CrawledSi
   let firstError: FailureRecord | null = null;
   const yieldWhenDue = createYieldWhenDue();
   for await (const { url, status, httpStatus, finalUrl, reason, contentHash, error } of list) {
-    outcomes.set(url, { status, httpStatus, finalUrl, reason, contentHash });
+    outcomes.set(url, { status, httpStatus, finalUrl, reason, contentHash, error });
     firstError ??= error;
     await yieldWhenDue();
   }

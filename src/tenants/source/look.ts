@@ -12,11 +12,16 @@ import { fetchMarkdown, linksOfLlmsTxt, MarkdownAlternates } from "../online/mar
 import { planOf, type TenantCrawler, type WantedPages, type WebAccess } from "../online/plan.ts";
 import type { GitTenant } from "../settings.ts";
 
-type LookOptions = { readonly access: WebAccess; readonly signal: AbortSignal };
+type LookOptions = {
+  readonly access: WebAccess;
+  readonly signal: AbortSignal;
+  /** Beginnings of addresses that the tenant excludes. */
+  readonly denyPrefixes: readonly string[];
+  /** As many pages as the tenant takes. */
+  readonly maxPages: number;
+};
 type Look = LookOptions & { readonly crawler: TenantCrawler };
 
-/** As many pages as a tenant has by default. */
-const MAX_WEBSITE_PAGES = 10_000;
 const MAX_SITEMAPS = 20;
 /** So many pages tell whether a site has Markdown, as in a sync. */
 const MARKDOWN_TRIES = 3;
@@ -41,9 +46,9 @@ export async function lookAtWebsite(url: PageUrl, options: LookOptions) {
     entryUrls: [entry],
     sitemapUrls: [],
     allowPrefixes: prefix === null ? [] : [prefix],
-    denyPrefixes: [],
+    denyPrefixes: options.denyPrefixes,
     followLinks: true,
-    maxPages: MAX_WEBSITE_PAGES,
+    maxPages: options.maxPages,
   };
   const links = await linksOfLlmsTxt(crawler.http, [entry], { signal });
   const alternates = new MarkdownAlternates();
@@ -79,16 +84,19 @@ function prefixOf(entry: PageUrl): string | null {
 /** The sitemaps, of those that robots.txt names and those in the usual places, that name wanted pages. */
 async function readSitemaps(wanted: WantedPages, look: Look) {
   const { crawler, signal } = look;
-  const [entry] = wanted.entryUrls;
+  const {
+    entryUrls: [entry],
+    maxPages,
+  } = wanted;
   const sitemapUrls: PageUrl[] = [];
   const pages = new Set<PageUrl>();
   const read = async (candidates: readonly (PageUrl | null)[]): Promise<void> => {
     for (const sitemap of candidates) {
-      if (sitemap === null || sitemapUrls.length >= MAX_SITEMAPS || pages.size >= MAX_WEBSITE_PAGES) continue;
+      if (sitemap === null || sitemapUrls.length >= MAX_SITEMAPS || pages.size >= maxPages) continue;
       const before = pages.size;
       for await (const page of pagesOf({ ...wanted, sitemapUrls: [sitemap] }, look)) {
         pages.add(page);
-        if (pages.size >= MAX_WEBSITE_PAGES) break;
+        if (pages.size >= maxPages) break;
       }
       if (pages.size > before) sitemapUrls.push(sitemap);
     }
@@ -101,7 +109,7 @@ async function readSitemaps(wanted: WantedPages, look: Look) {
   }
   for (const base of [wanted.allowPrefixes[0]?.replace(/\/?$/, "/"), entry && `${originOf(entry)}/`])
     if (sitemapUrls.length === 0 && base) await read([parsePageUrl(`${base}sitemap.xml`)]);
-  if (entry) pages.add(entry);
+  if (entry && pages.size < maxPages) pages.add(entry);
   return { sitemapUrls, pages };
 }
 

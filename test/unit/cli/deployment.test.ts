@@ -50,8 +50,8 @@ describe("validate", () => {
     const { exitCode, stdout, stderr } = await runCommand(["validate", path]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr.trimEnd().split("\n")).toEqual([
-      refusal("short", "ssh", "; DOCS_SEARCH_GIT_PROTOCOLS can allow it"),
-      refusal("local", "file", "; DOCS_SEARCH_GIT_PROTOCOLS can allow it"),
+      refusal("short", "ssh", "; DOCS_SEARCH_GIT_PROTOCOLS=https,ssh allows it"),
+      refusal("local", "file", "; DOCS_SEARCH_GIT_PROTOCOLS=https,file allows it"),
     ]);
     const allowed = written("allowed.json", tenants(at("local", "file:///x")));
     const env = { DOCS_SEARCH_GIT_PROTOCOLS: "https,file" };

@@ -87,7 +87,6 @@ export function readSearchCommand(typed: Typed): FolderSearch | TenantSearch {
   if (places && wish.filter.group.length > 0)
     throw wrongUsage("--filter group: goes with tenants, not with --dir");
   if (places) return { kind: "folder", ...places, ...wish };
-  if (wish.isExplained) throw wrongUsage("--explain goes with --dir");
   return { kind: "tenants", codenames: isAll ? "all" : [codename], ...byLibrary, ...wish };
 }
 

@@ -1,27 +1,33 @@
+import type { OpenTenants } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { leftOutText } from "../../../search/index.ts";
 import type { TenantStatus } from "../../../tenants/index.ts";
 import { wrongUsage } from "../../io.ts";
-import type { Run } from "../../shell.ts";
+import { canRedraw, type Run } from "../../shell.ts";
 import { describeCut, describeLeftOut, openCommandTenants } from "../../tenants.ts";
-import { countedDocuments } from "../../terminal/notices.ts";
+import { countedDocuments, type Notices } from "../../terminal/notices.ts";
+import { formatDuration, openScreen, type Screen } from "../../terminal/screen.ts";
 
 /**
  * Runs `sync`: syncs tenants and builds their indexes, two at a time; returns the exit code: 1 when one of them failed.
  * @throws Failure `invalid_usage`, `unknown_tenant`, `invalid_settings`, `unreadable_input`, before anything is synced
  */
 export const sync: Run = async (shell) => {
-  const { typed, io, notices } = shell;
+  const { typed } = shell;
   const isAll = typed.has("all");
   const isVerbose = typed.has("verbose");
   const named = [...new Set(typed.positionals)];
   if (isAll === named.length > 0)
     throw wrongUsage("sync takes the codenames of tenants, or --all for every tenant");
-  await using tenants = await openCommandTenants(shell);
+  using screen = openScreen(shell.io, { isLive: canRedraw(shell) });
+  const io = screen.io;
+  const notices = shell.openNotices(io);
+  await using tenants = await openCommandTenants({ ...shell, io, notices });
   const { registry, sources } = tenants;
   const codenames = isAll ? registry.list().map(({ codename }) => codename) : named;
   for (const codename of codenames) registry.describe(codename);
   for (const problem of await sources.problems(io.signal)) notices.warn(problem);
+  using _ = showProgress(codenames, registry, screen, notices);
   // Each sync waits for a free slot.
   const results = await Promise.all(
     codenames.map(async (codename) => {
@@ -32,6 +38,7 @@ export const sync: Run = async (shell) => {
           describe(status, isVerbose),
           ...files.map((file) => `  left out: ${file.path}: ${leftOutText(file)}`),
         ];
+        screen.show(""); // the result stands in place of the progress, which is drawn again below it
         await io.stdout.write(`${lines.join("\n")}\n`);
         return true;
       } catch (error) {
@@ -43,6 +50,38 @@ export const sync: Run = async (shell) => {
   );
   return results.every(Boolean) ? 0 : 1;
 };
+
+/** How often progress is told: in a pipe each line stays. */
+const LIVE_EVERY_MS = 500;
+const LINE_EVERY_MS = 60_000;
+
+/** Tells how far syncs are until it is disposed of: on a terminal in one line, else in a line a minute. */
+function showProgress(
+  codenames: readonly string[],
+  registry: OpenTenants["registry"],
+  screen: Screen,
+  notices: Notices,
+): Disposable {
+  const startedAt = performance.now();
+  const tell = async (): Promise<void> => {
+    const statuses = await Promise.all(codenames.map((codename) => registry.status(codename)));
+    const busy = statuses.filter(({ state }) => state !== "idle").map(describeProgress);
+    const line = `${formatDuration(performance.now() - startedAt)}: ${busy.join("; ")}`;
+    if (busy.length === 0) return;
+    if (screen.isLive) screen.show(line.slice(0, screen.columns));
+    else notices.tell(line);
+  };
+  // What cannot be read now shows with the result.
+  const timer = setInterval(() => void tell().catch(() => {}), screen.isLive ? LIVE_EVERY_MS : LINE_EVERY_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
+}
+
+function describeProgress({ codename, state, isBuilding, counts }: TenantStatus): string {
+  if (isBuilding) return `${codename} builds its index`;
+  if (state === "queued" || counts === null) return `${codename} ${state === "queued" ? "waits" : "begins"}`;
+  const { fetched, unchanged, failed } = counts;
+  return `${codename} ${fetched} fetched, ${unchanged} unchanged, ${failed} failed`;
+}
 
 function describe({ codename, counts, documentCount, leftOut }: TenantStatus, isVerbose: boolean): string {
   const documents = documentCount === null ? "" : countedDocuments(documentCount);

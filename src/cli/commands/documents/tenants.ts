@@ -38,6 +38,7 @@ export async function runTenantSearch(command: TenantSearch, shell: Shell): Prom
     filter: command.filter,
     isCounted: command.isCounted,
     wordMatch: command.isWordMatch,
+    explain: command.isExplained,
     timeoutMs: TIME_LIMIT_MS,
     snippetStyle: isMarked ? ("html" as const) : ("plain" as const),
   };
@@ -46,7 +47,7 @@ export async function runTenantSearch(command: TenantSearch, shell: Shell): Prom
   for (const { failure } of failures) notices.warn(failure.message);
   if (hits[0]?.isLoose) notices.tell(LOOSE_NOTE);
   if (command.isJson) {
-    const results = hits.map((hit) => ({ tenant: hit.tenant, ...hitToJson(hit, false) }));
+    const results = hits.map((hit) => ({ tenant: hit.tenant, ...hitToJson(hit, command.isExplained) }));
     const stats = { total_docs: documentCount, query_time_ms: Math.round(performance.now() - started) };
     const errors = failures.map(({ failure }) => failure.toRecord());
     await writeJson(io, {

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { openApp, openReadyDatabase, type Program, stateDirectoryOf } from "../../../app/index.ts";
 import { type Database, openSharedState } from "../../../base/database/index.ts";
 import type { Log } from "../../../base/log.ts";
@@ -7,6 +8,7 @@ import { createHostSlots, createSharedHostSlots, type HostSlots } from "../../..
 import { systemClock } from "../../../fetching/index.ts";
 import {
   type ExtractorServerOptions,
+  openKeyFile,
   type ServingPart,
   serveProcesses,
   startExtractorServer,
@@ -47,7 +49,7 @@ export async function serveExtractor(parts: ServerParts): Promise<number> {
   requireSharedParts(program.settings);
   const stateDirectory = stateDirectoryOf(program, "extractor");
   const network = {
-    ...(await readNetworkSettings(command, program.settings, io)),
+    ...(await readNetworkSettings(command, program, io)),
     paths: { root: outputRootOf(program.settings, stateDirectory) },
   };
   const serving: Serving = { program, network, stateDirectory, log: program.openLog("info") };
@@ -124,7 +126,8 @@ const sharedSlots = (database: Database): HostSlots =>
 
 type Command = ReturnType<typeof readServeExtractorCommand>;
 
-async function readNetworkSettings(command: Command, settings: Settings, io: Io) {
+async function readNetworkSettings(command: Command, program: Program, io: Io) {
+  const { settings } = program;
   const { apiKey: key, apiKeyFile: file } = settings;
   const apiKey = await readApiKey({ key, file, variable: "ARTICLE_EXTRACTOR_API_KEY" }, io);
   return {
@@ -134,6 +137,8 @@ async function readNetworkSettings(command: Command, settings: Settings, io: Io)
     allowedHosts: entriesOf(settings.allowedHosts),
     corsOrigins: readOrigins("ARTICLE_EXTRACTOR_CORS_ORIGINS", settings.corsOrigins),
     apiKey,
+    keys:
+      settings.keysFile === null ? null : openKeyFile(resolve(settings.keysFile), program.openLog("info")),
     maxConcurrentRequests: settings.maxConcurrentRequests,
     maxPerClient: settings.maxPerClient,
   };

@@ -1,9 +1,11 @@
+import { resolve } from "node:path";
 import { Failure } from "../../../base/failure.ts";
 import { didYouMean } from "../../../base/nearest.ts";
 import { addKey, readKeys, removeKey } from "../../../server/index.ts";
 import { openDeployment } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
+import { openProgram } from "../../program.ts";
 import type { Run, Shell } from "../../shell.ts";
 
 /** Runs `keys`; a running server takes a change over within two seconds. @throws Failure as `addKey`, `removeKey` */
@@ -12,24 +14,38 @@ export const keys: Run = async (shell) => {
   const { actions = [] } = shell.typed.command;
   const isList = action === "list";
   if (!actions.includes(action) || more.length > 0 || isList !== (name === undefined))
-    throw wrongUsage("keys takes: add NAME, list, or remove NAME");
+    throw wrongUsage("keys takes: add NAME, list, or revoke NAME");
   const given = optionValue.text(shell.typed, "tenants");
   if (given !== null && action !== "add") throw wrongUsage("--tenants goes with keys add");
-  const { deployment } = await openDeployment(shell);
-  const { keysFile } = deployment.infrastructure;
-  if (keysFile === null)
-    throw new Failure(
-      "invalid_settings",
-      'infrastructure.keys_file of the deployment file must name the file of the keys, such as "keys.json"',
-    );
+  const server = optionValue.choice(shell.typed, "server", ["search", "extractor"]) ?? "search";
+  if (server === "extractor" && given !== null)
+    throw wrongUsage("--tenants goes with keys of serve search; serve extractor has no tenants");
+  const { keysFile, known } = await (server === "search" ? fileOfSearch : fileOfExtractor)(shell);
   if (name === undefined) await list(keysFile, shell);
-  else if (action === "remove") await remove(keysFile, name, shell);
-  else {
-    const known = deployment.tenants.map(({ codename }) => codename);
-    await add(keysFile, { name, tenants: given === null ? null : tenantsOf(given, known) }, shell);
-  }
+  else if (action !== "add") await revoke(keysFile, name, shell);
+  else await add(keysFile, { name, tenants: given === null ? null : tenantsOf(given, known) }, shell);
   return 0;
 };
+
+/** The file of keys, and the tenants that a key may be limited to. */
+type KeyPlace = { readonly keysFile: string; readonly known: readonly string[] };
+
+async function fileOfSearch(shell: Shell): Promise<KeyPlace> {
+  const { deployment } = await openDeployment(shell);
+  const { keysFile } = deployment.infrastructure;
+  const known = deployment.tenants.map(({ codename }) => codename);
+  if (keysFile !== null) return { keysFile, known };
+  throw new Failure(
+    "invalid_settings",
+    'infrastructure.keys_file of the deployment file must name the file of the keys, such as "keys.json"',
+  );
+}
+
+async function fileOfExtractor(shell: Shell): Promise<KeyPlace> {
+  const { settings } = await openProgram(shell);
+  if (settings.keysFile !== null) return { keysFile: resolve(settings.keysFile), known: [] };
+  throw new Failure("invalid_settings", "ARTICLE_EXTRACTOR_KEYS_FILE must name the file of the keys");
+}
 
 async function add(
   path: string,
@@ -41,9 +57,9 @@ async function add(
   await io.stdout.write(typed.has("json") ? `${JSON.stringify({ name, tenants, key })}\n` : `${key}\n`);
 }
 
-async function remove(path: string, name: string, { notices }: Shell): Promise<void> {
+async function revoke(path: string, name: string, { notices }: Shell): Promise<void> {
   await removeKey(path, name);
-  notices.tell(`the key '${name}' is removed`);
+  notices.tell(`the key '${name}' is revoked`);
 }
 
 async function list(path: string, { typed, io }: Shell): Promise<void> {

@@ -1,13 +1,23 @@
-import { basename, dirname, relative, resolve, sep } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { pathToFileURL } from "node:url";
 import { openSources, openTenantApp, type Program } from "../../../app/index.ts";
 import type { Log } from "../../../base/log.ts";
-import { isDocument, listDocuments } from "../../../search/index.ts";
+import { isDocument, type LeftOut, listDocuments } from "../../../search/index.ts";
 import { type TenantFields, withTenant } from "../../../settings/index.ts";
-import { lookAtRepository, lookAtWebsite, type TenantSettings } from "../../../tenants/index.ts";
+import {
+  countByReason,
+  describeReasons,
+  lookAtRepository,
+  lookAtWebsite,
+  type TenantSettings,
+} from "../../../tenants/index.ts";
 import { meantUrl, notPageUrl, type PageUrl, parsePageUrl, withoutCredentials } from "../../../urls/index.ts";
+import type { Typed } from "../../arguments.ts";
 import { placeDeployment } from "../../deployment.ts";
 import { isFolder } from "../../input.ts";
 import { wrongUsage } from "../../io.ts";
+import { typedFields } from "./fields.ts";
 
 /** What was typed as the source of a tenant. */
 type TypedSource =
@@ -24,16 +34,19 @@ export type FoundTenant = {
   readonly undecided: number;
   /** What was found out about a website; empty for others. */
   readonly findings: Readonly<Record<string, boolean>>;
+  /** What is probably not meant, such as a folder without documents. */
+  readonly warnings: readonly string[];
 };
 
 const FORGES = new Set(["github.com", "gitlab.com", "codeberg.org", "bitbucket.org"]);
 
 /**
  * Tells folders, repositories and websites apart: a folder is there, a repository's address ends in `.git`, has a scheme
- * of git, or is `owner/name` at a known forge.
+ * of git, or is `owner/name` at a known forge; a folder that git keeps bare is a repository.
  * @throws Failure `invalid_usage` for anything else, and for credentials
  */
 export function readSource(written: string): TypedSource {
+  if (isBare(written)) return { kind: "git", url: pathToFileURL(resolve(written)).href };
   if (isFolder(written)) return { kind: "filesystem", directory: resolve(written) };
   const url = URL.parse(written);
   if (url && (url.username !== "" || url.password !== "") && url.protocol !== "ssh:")
@@ -47,6 +60,10 @@ export function readSource(written: string): TypedSource {
   const guess = meant === null ? "" : `; did you mean ${meant} ?`;
   throw wrongUsage(`${notPageUrl(written)}, no repository's, and no folder that is there${guess}`);
 }
+
+/** Whether git keeps a repository in a folder without a copy of its files, which only git can read. */
+const isBare = (directory: string): boolean =>
+  ["HEAD", "objects", "refs"].every((name) => existsSync(join(directory, name)));
 
 function isRepository(written: string, url: URL | null): boolean {
   if (url === null) return /^[\w.-]+@[\w.-]+:[\w./~-]+$/.test(written);
@@ -64,6 +81,7 @@ type LookOptions = {
   readonly text: string;
   /** The typed codename; null for one that is made of the source's name. */
   readonly codename: string | null;
+  readonly typed: Typed;
 };
 
 /** Describes a source as a tenant. @throws Failure of reaching it; `invalid_usage` when the file has it already */
@@ -72,14 +90,27 @@ export async function lookAt(source: TypedSource, options: LookOptions): Promise
   const deployment = placeDeployment(path, text);
   const codename = options.codename ?? codenameFor(source, deployment.tenants);
   const base = baseOf(source, path, codename);
-  const draft = draftOf(source, base);
+  const entry = source.kind === "online" ? source.url : null;
+  const wished = typedFields(options.typed, { source: source.kind, entry });
+  const draft = withChanges(draftOf(source, base), wished);
   const place = { name: path, directory: dirname(resolve(path)) };
   const tenant = placeDeployment(path, withTenant(text, draft, place)).tenants.at(-1)!; // it was just added there
   await using app = openTenantApp(options.program, { deployment, log });
   await using sources = openSources(options.program, { deployment, app });
   const found = await complete(source, { draft, base, tenant, sources, ...options });
-  requireNewSource(placeDeployment(path, withTenant(text, found.fields, place)).tenants);
-  return found;
+  // What was typed wins over what was found, and has its place behind it.
+  const fields = withChanges(found.fields, wished);
+  const { tenants, warnings } = placeDeployment(path, withTenant(text, fields, place));
+  requireNewSource(tenants);
+  const own = `tenants[${tenants.length - 1}]`;
+  const unlikely = warnings.flatMap((line) => (line.startsWith(own) ? [line.slice(own.length + 1)] : []));
+  return { ...found, fields, warnings: [...found.warnings, ...unlikely] };
+}
+
+/** Tenant fields after a change, without those that the change takes out. */
+function withChanges(fields: TenantFields, changes: Readonly<Record<string, unknown>>): TenantFields {
+  const all = Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(all), codename: fields.codename };
 }
 
 type Base = Pick<TenantFields, "codename"> & { readonly docs_name: string; readonly docs_root_dir: string };
@@ -115,16 +146,26 @@ async function complete(
   { draft, base, tenant, sources, signal }: Complete,
 ): Promise<FoundTenant> {
   if (tenant.source === "filesystem") {
-    const documents = await Array.fromAsync(listDocuments(tenant.rootDir, { rules: tenant.rules }));
-    return { fields: draft, ...byName(documents), findings: {} };
+    const leftOut: LeftOut[] = [];
+    const options = { rules: tenant.rules, onLeftOut: (file: LeftOut) => void leftOut.push(file) };
+    const documents = await Array.fromAsync(listDocuments(tenant.rootDir, options));
+    const reasons = describeReasons(countByReason(leftOut));
+    const why = reasons === "" ? "the folder is empty" : `left out: ${reasons}`;
+    const warnings = documents.length > 0 ? [] : [`no documents are in ${tenant.rootDir}: ${why}`];
+    return { fields: draft, ...byName(documents), findings: {}, warnings };
   }
   if (tenant.source === "git") {
     const { revision, subpaths, documents } = await lookAtRepository(tenant, { access: sources.git, signal });
     const chosen = { git_branch: revision, git_subpaths: subpaths, git_sync_interval_minutes: HOURLY };
-    return { fields: { ...draft, ...chosen }, ...byName(documents), findings: {} };
+    return { fields: { ...draft, ...chosen }, ...byName(documents), findings: {}, warnings: [] };
   }
   const { url } = source as Extract<TypedSource, { kind: "online" }>; // the others were handled
-  const { wanted, pages, ...findings } = await lookAtWebsite(url, { access: sources.web, signal });
+  const { wanted, pages, ...findings } = await lookAtWebsite(url, {
+    access: sources.web,
+    signal,
+    denyPrefixes: tenant.denyPrefixes,
+    maxPages: tenant.maxPages,
+  });
   const { sitemapUrls, entryUrls, allowPrefixes, followLinks } = wanted;
   const fields = {
     source_type: "online",
@@ -135,7 +176,7 @@ async function complete(
     ...(followLinks && { enable_crawler: true }),
     refresh_schedule: NIGHTLY,
   };
-  return { fields, documents: pages, undecided: 0, findings };
+  return { fields, documents: pages, undecided: 0, findings, warnings: [] };
 }
 
 /** Tells documents from files of which only the text would tell. */
@@ -202,7 +243,11 @@ function nameOfHost(host: string): string {
 
 function nameOf(source: TypedSource): string {
   if (source.kind === "filesystem") return basename(source.directory) || "Files";
-  if (source.kind === "git") return repositoryParts(source.url).slice(-2).join("/");
+  // Of a repository on this disk the folder above it says nothing.
+  if (source.kind === "git")
+    return repositoryParts(source.url)
+      .slice(source.url.startsWith("file:") ? -1 : -2)
+      .join("/");
   const { host, pathname } = new URL(source.url);
   return `${host}${pathname === "/" ? "" : pathname}`;
 }

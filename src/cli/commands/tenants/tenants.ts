@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { didYouMean } from "../../../base/nearest.ts";
-import { withoutTenant, withTenant } from "../../../settings/index.ts";
+import { withFields, withoutTenant, withTenant } from "../../../settings/index.ts";
 import type { TenantSettings, TenantStatus } from "../../../tenants/index.ts";
 import { DEFAULT_CONFIG, openDeployment } from "../../deployment.ts";
 import { wrongUsage } from "../../io.ts";
@@ -10,24 +10,38 @@ import type { Run, Shell } from "../../shell.ts";
 import { openCommandTenants } from "../../tenants.ts";
 import { countedDocuments } from "../../terminal/notices.ts";
 import { changeDeployment, readForChange } from "./change-file.ts";
+import { FIELD_OPTIONS, typedFields } from "./fields.ts";
 import { type FoundTenant, lookAt, readSource } from "./source.ts";
 
 /** Runs `tenants`; returns the exit code. A running server applies changes of its file by itself. */
 export const tenants: Run = async (shell) => {
   const { typed } = shell;
-  const [action = "", argument, ...more] = typed.positionals;
+  const [action = "", ...rest] = typed.positionals;
   const { actions = [] } = typed.command;
-  const isList = action === "list";
-  if (!actions.includes(action) || more.length > 0 || isList !== (argument === undefined))
+  const { takes = -1, run = null } = ACTIONS.get(action) ?? {};
+  if (!run || rest.length < takes || (rest.length > takes && action !== "why"))
     throw wrongUsage(
-      `tenants takes: add URL|REPOSITORY|FOLDER, list, or remove CODENAME${didYouMean(action, actions)}`,
+      `tenants takes: add URL|REPOSITORY|FOLDER, list, why URL, set CODENAME, rename CODENAME NEW, or remove CODENAME${didYouMean(action, actions)}`,
     );
-  for (const name of ["codename", "dry-run", "yes"])
-    if (typed.has(name) && action !== "add" && !(name === "yes" && action === "remove"))
-      throw wrongUsage(`--${name} goes with tenants add`);
-  if (argument === undefined) return await list(shell);
-  return await (action === "add" ? add : remove)(argument, shell);
+  for (const name of ["codename", "dry-run", "yes", ...FIELD_OPTIONS]) {
+    const goesWith = ["add", ...(FIELD_OPTIONS.includes(name) ? ["set"] : [])];
+    if (typed.has(name) && !goesWith.includes(action) && !(name === "yes" && action === "remove"))
+      throw wrongUsage(`--${name} goes with tenants ${goesWith.join(" and ")}`);
+  }
+  return await run(shell, ...rest);
 };
+
+type Action = { readonly takes: number; readonly run: (shell: Shell, ...words: string[]) => Promise<number> };
+
+/** What can be done with tenants, and how many words each takes. */
+const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
+  ["add", { takes: 1, run: (shell, source = "") => add(source, shell) }],
+  ["list", { takes: 0, run: (shell) => list(shell) }],
+  ["why", { takes: 1, run: (shell, url = "", ...words) => why(url, words.join(" "), shell) }],
+  ["set", { takes: 1, run: (shell, codename = "") => set(codename, shell) }],
+  ["rename", { takes: 2, run: (shell, codename = "", next = "") => rename(codename, next, shell) }],
+  ["remove", { takes: 1, run: (shell, codename = "") => remove(codename, shell) }],
+]);
 
 /** The file of a deployment that is made anew: for this machine alone, and its server builds the indexes. */
 const NEW_FILE = `{
@@ -51,10 +65,11 @@ async function add(written: string, shell: Shell): Promise<number> {
   const path = optionValue.text(typed, "config") ?? program.settings.deploymentConfig ?? DEFAULT_CONFIG;
   const codename = optionValue.text(typed, "codename");
   const text = (await readForChange(path)) ?? NEW_FILE;
-  const found = await lookAt(source, { program, log, signal: io.signal, path, text, codename });
+  const found = await lookAt(source, { program, log, signal: io.signal, path, text, codename, typed });
   const { fields } = found;
   const isJson = typed.has("json");
   if (!isJson) await io.stdout.write(show(found));
+  for (const warning of found.warnings) shell.notices.warn(warning);
   const isWanted =
     !isDryRun && (isSure || (await confirm(`add '${fields.codename}' to ${path}? [Y/n] `, shell)));
   const options = { name: path, directory: dirname(resolve(path)) };
@@ -109,7 +124,7 @@ const FINDINGS: Readonly<Record<string, string>> = {
 const printable = (text: string): string => text.replace(/[\p{Cc}\p{Cf}]/gu, "\ufffd").slice(0, 300);
 
 const toJson = (
-  { fields, documents, undecided, findings }: FoundTenant,
+  { fields, documents, undecided, findings, warnings }: FoundTenant,
   { path, isAdded }: { readonly path: string; readonly isAdded: boolean },
 ) => ({
   added: isAdded,
@@ -117,23 +132,62 @@ const toJson = (
   tenant: fields,
   documents: { count: documents.length, first: documents.slice(0, SHOWN) },
   ...(undecided > 0 && { undecided }),
+  ...(warnings.length > 0 && { warnings }),
   ...("hasLlmsTxt" in findings && { llms_txt: findings.hasLlmsTxt, markdown: findings.hasMarkdown }),
 });
 
-async function remove(codename: string, shell: Shell): Promise<number> {
+const remove = (codename: string, shell: Shell): Promise<number> =>
+  change(shell, ({ deployment, place }) => ({
+    edit: (text) => withoutTenant(text, codename, place),
+    record: { removed: codename },
+    told: `removed '${codename}' from ${place.name}; its index stays, and its documents in ${deployment.tenants.find((one) => one.codename === codename)?.rootDir ?? "their folder"}`,
+  }));
+
+const set = (codename: string, shell: Shell): Promise<number> =>
+  change(shell, ({ deployment, place }) => {
+    if (!FIELD_OPTIONS.some((name) => shell.typed.has(name)))
+      throw wrongUsage(`tenants set takes what to set: --${FIELD_OPTIONS.join(", --")}`);
+    const tenant = deployment.tenants.find((one) => one.codename === codename);
+    const entry = tenant?.source === "online" ? sourceOf(tenant) : null;
+    const fields = tenant ? typedFields(shell.typed, { source: tenant.source, entry }) : {};
+    const names = Object.keys(fields).join(", ");
+    return {
+      edit: (text) => withFields(text, codename, fields, place),
+      record: { changed: codename, fields: Object.keys(fields) },
+      told: `set ${names} of '${codename}' in ${place.name}; a running server picks it up`,
+    };
+  });
+
+const rename = (codename: string, next: string, shell: Shell): Promise<number> =>
+  change(shell, ({ place }) => ({
+    edit: (text) => withFields(text, codename, { codename: next }, place),
+    record: { renamed: codename, codename: next },
+    told: `renamed '${codename}' to '${next}' in ${place.name}; the next sync builds its index, and keys that are limited to '${codename}' have to be made anew`,
+  }));
+
+type Change = {
+  readonly edit: (text: string) => string;
+  readonly record: object;
+  readonly told: string;
+};
+
+/** Changes the deployment file, and tells of it. */
+async function change(
+  shell: Shell,
+  plan: (place: {
+    readonly deployment: Awaited<ReturnType<typeof openDeployment>>["deployment"];
+    readonly place: { readonly name: string; readonly directory: string };
+  }) => Change,
+): Promise<number> {
   const { typed, io } = shell;
   const { program, deployment } = await openDeployment(shell);
   const { path } = deployment;
-  const tenant = deployment.tenants.find((one) => one.codename === codename);
-  const options = { name: path, directory: dirname(path) };
+  const { edit, record, told } = plan({ deployment, place: { name: path, directory: dirname(path) } });
   await changeDeployment(path, { program, log: program.openLog("critical"), signal: io.signal }, (text) =>
-    withoutTenant(text ?? "", codename, options),
+    edit(text ?? ""),
   );
-  if (typed.has("json")) await io.stdout.write(`${JSON.stringify({ removed: codename, file: path })}\n`);
-  else
-    shell.notices.tell(
-      `removed '${codename}' from ${path}; its index stays, and its documents in ${tenant?.rootDir ?? "their folder"}`,
-    );
+  if (typed.has("json")) await io.stdout.write(`${JSON.stringify({ ...record, file: path })}\n`);
+  else shell.notices.tell(told);
   return 0;
 }
 
@@ -160,6 +214,19 @@ async function list(shell: Shell): Promise<number> {
   const lines = cells.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  "));
   await io.stdout.write(lines.map((line) => `${line.trimEnd()}\n`).join(""));
   return 0;
+}
+
+/** Exit code 0 when some tenant has the page. */
+async function why(url: string, query: string, shell: Shell): Promise<number> {
+  const { typed, io } = shell;
+  await using open = await openCommandTenants(shell);
+  const answers = await open.registry.why(url, query === "" ? null : query);
+  const lines = answers.map(({ tenant, sentence }) => `${tenant}: ${printable(sentence)}\n`);
+  if (typed.has("json")) await io.stdout.write(`${JSON.stringify({ url, answers }, null, 2)}\n`);
+  else if (lines.length > 0) await io.stdout.write(lines.join(""));
+  else
+    shell.notices.tell(`no tenant documents ${printable(url)}; tenants add URL|REPOSITORY|FOLDER adds one`);
+  return answers.some(({ state }) => state === "indexed") ? 0 : 1;
 }
 
 const sourceOf = (tenant: TenantSettings): string => {

@@ -104,6 +104,25 @@ const analyticsOperation = (log: SearchRoutesOptions["readQueries"]): ApiOperati
   },
 });
 
+const whyOperation = (registryOf: RegistryOf): ApiOperation => ({
+  method: "get",
+  path: "/tenants/why",
+  tag: "tenants",
+  summary: "Why a page is not found, or under which address it is indexed",
+  query: schemas.WhyQuery,
+  answers: { 200: answerOf("What each tenant that the address belongs to says", schemas.Why) },
+  handle: async ({ exchange, query }) => {
+    const { url, query: words } = parseWith(schemas.WhyQuery, query, "query");
+    const answers = await registryOf(exchange).why(url, words?.trim() || null);
+    const shown = (message: string): string =>
+      exchange.grant?.tenants ? withoutPaths({ code: "internal", message }).message : message;
+    return Response.json({
+      url,
+      answers: answers.map(({ sentence, ...rest }) => ({ ...rest, sentence: shown(sentence) })),
+    });
+  },
+});
+
 function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf): ApiOperation[] {
   const unknown = problem("There is no such tenant");
   return [
@@ -118,6 +137,7 @@ function tenantOperations(options: SearchRoutesOptions, registryOf: RegistryOf):
           tenants: (await registryOf(exchange).statuses()).map((one) => toStatusRecord(one, exchange.grant)),
         }),
     },
+    whyOperation(registryOf),
     {
       method: "get",
       path: "/{codename}/sync/status",

@@ -217,6 +217,28 @@ export const Tenant = z
 
 export const Tenants = z.object({ tenants: z.array(Tenant) }).openapi("Tenants");
 
+export const WhyQuery = z.object({
+  url: z.string().min(1).max(8192).openapi({ description: "The page's address, or the path of a file" }),
+  query: z.string().max(2000).optional().openapi({ description: "A search that should find it" }),
+});
+
+export const Why = z
+  .object({
+    url: z.string(),
+    answers: z.array(
+      z.object({
+        tenant: z.string(),
+        state: z.string().openapi({
+          description: "`indexed`, `refused`, `failed`, `skipped`, `left_out`, `not_listed` or `no_index`",
+        }),
+        sentence: z.string(),
+        url: z.string().nullable().openapi({ description: "The address under which it is indexed" }),
+        rank: count.nullable().openapi({ description: "Its place among the hits of `query`, to 1000" }),
+      }),
+    ),
+  })
+  .openapi("Why");
+
 export const Triggered = z
   .object({ success: z.literal(true), message: z.string(), state: z.string() })
   .openapi("Triggered");

@@ -272,7 +272,9 @@ function jobName({ seeds, sitemaps, job_id: id }: Job): string {
   return others.length === 0 ? name : `${name} and ${others.length} more`;
 }
 
-function stateTag({ status, error, cancel_requested: isCancelled }: Job): HTMLElement {
+function stateTag({ status, error, cancel_requested: isCancelled, successful, failed }: Job): HTMLElement {
+  // The crawl itself went on to its end, but nobody has anything of it.
+  if (status === "completed" && successful === 0 && failed > 0) return h("span.tag.bad", "nothing fetched");
   if (status === "failed" && error?.code === "cancelled") return h("span.tag", "cancelled");
   if (status === "failed") return h("span.tag.bad", "failed");
   if (isCancelled && status === "running") return h("span.tag.live", "stopping");

@@ -75,6 +75,25 @@ function showSums(tenants: readonly TenantRecord[]): void {
   );
 }
 
+type Why = { readonly answers: readonly { readonly tenant: string; readonly sentence: string }[] };
+
+/** Says what became of a page that somebody misses. */
+async function ask(form: HTMLFormElement): Promise<void> {
+  const place = byId("why-answer", HTMLElement);
+  const words = new URLSearchParams([...new FormData(form)].map(([name, value]) => [name, String(value)]));
+  try {
+    const { answers } = await requestJson<Why>(`tenants/why?${words}`);
+    const lines = answers.map(({ tenant, sentence }) => h("p", h("code", tenant), `: ${sentence}`));
+    fill(place, ...(lines.length > 0 ? lines : [h("p", "No collection documents this address.")]));
+  } catch (error) {
+    showProblem(place, error, () => void ask(form));
+  }
+}
+
+byId("why-form", HTMLFormElement).addEventListener("submit", (event) => {
+  event.preventDefault();
+  void ask(event.currentTarget as HTMLFormElement);
+});
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden) void refresh();
 });
