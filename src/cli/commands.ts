@@ -166,7 +166,7 @@ const TABLE = {
     flags: flagsOf({
       Input: CONFIG,
       Serving: {
-        "--server SERVER": {
+        "--service SERVICE": {
           choices: ["search", "extractor"],
           help: "search (default): keys_file of the deployment file; extractor: ARTICLE_EXTRACTOR_KEYS_FILE",
         },

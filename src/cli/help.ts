@@ -69,7 +69,7 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
     ["article-extractor keys add ci --tenants handbook,api", "a key for two tenants, shown this once"],
     ["article-extractor keys list", "names, tenants and ages; no keys"],
     ["article-extractor keys revoke ci", "a running server refuses it within two seconds"],
-    ["article-extractor keys add ci --server extractor", "for ARTICLE_EXTRACTOR_KEYS_FILE"],
+    ["article-extractor keys add ci --service extractor", "for ARTICLE_EXTRACTOR_KEYS_FILE"],
   ],
   queries: [
     ["article-extractor queries", "what is asked most, finds nothing, or is not opened"],

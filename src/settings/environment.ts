@@ -152,7 +152,7 @@ export const VARIABLES = {
   ),
   apiKeyFile: optionalText("ARTICLE_EXTRACTOR_API_KEY_FILE").means("file that holds that key"),
   keysFile: optionalText("ARTICLE_EXTRACTOR_KEYS_FILE").means(
-    "file of the keys of several callers of serve extractor, which `keys --server extractor` changes; it is read again when it changes",
+    "file of the keys of several callers of serve extractor, which `keys --service extractor` changes; it is read again when it changes",
   ),
   outputRoot: optionalText("ARTICLE_EXTRACTOR_OUTPUT_ROOT").means(
     "directory that paths sent over HTTP are relative to and must stay in; unset: `crawls` in the state directory",

@@ -9,7 +9,7 @@ import { untilTrue } from "../../support/until.ts";
 const { path: root } = forAllTests(temporaryDirectory());
 const env = { ARTICLE_EXTRACTOR_KEYS_FILE: join(root, "keys.json") };
 const keys = async (...words: string[]) => {
-  const { exitCode, stdout, stderr } = await runBinary(["keys", ...words, "--server", "extractor"], {
+  const { exitCode, stdout, stderr } = await runBinary(["keys", ...words, "--service", "extractor"], {
     cwd: root,
     env,
   });
@@ -45,7 +45,7 @@ test("a limit to tenants, and a missing name of the file, are refused", async ()
     exitCode: 2,
     stderr: "error: --tenants goes with keys of serve search; serve extractor has no tenants",
   });
-  const { exitCode, stderr } = await runBinary(["keys", "list", "--server", "extractor"], { cwd: root });
+  const { exitCode, stderr } = await runBinary(["keys", "list", "--service", "extractor"], { cwd: root });
   expect({ exitCode, stderr }).toEqual({
     exitCode: 2,
     stderr: "error: ARTICLE_EXTRACTOR_KEYS_FILE must name the file of the keys\n",

@@ -17,10 +17,10 @@ export const keys: Run = async (shell) => {
     throw wrongUsage("keys takes: add NAME, list, or revoke NAME");
   const given = optionValue.text(shell.typed, "tenants");
   if (given !== null && action !== "add") throw wrongUsage("--tenants goes with keys add");
-  const server = optionValue.choice(shell.typed, "server", ["search", "extractor"]) ?? "search";
-  if (server === "extractor" && given !== null)
+  const service = optionValue.choice(shell.typed, "service", ["search", "extractor"]) ?? "search";
+  if (service === "extractor" && given !== null)
     throw wrongUsage("--tenants goes with keys of serve search; serve extractor has no tenants");
-  const { keysFile, known } = await (server === "search" ? fileOfSearch : fileOfExtractor)(shell);
+  const { keysFile, known } = await (service === "search" ? fileOfSearch : fileOfExtractor)(shell);
   if (name === undefined) await list(keysFile, shell);
   else if (action !== "add") await revoke(keysFile, name, shell);
   else await add(keysFile, { name, tenants: given === null ? null : tenantsOf(given, known) }, shell);
