@@ -221,7 +221,8 @@ describe("the description of the API", () => {
           path
             .replace("{codename}", "tool")
             .replace(/search$/, "$&?q=x")
-            .replace(/document$/, "$&?uri=docs://tool/cafe.md"),
+            .replace(/document$/, "$&?uri=docs://tool/cafe.md")
+            .replace(/why$/, "$&?url=docs://tool/cafe.md"),
       );
       const type = response.headers.get("content-type")?.split(";")[0] ?? "";
       expect([path, response.status, Object.keys(get.responses["200"]?.content ?? {})]).toEqual([
