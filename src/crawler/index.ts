@@ -81,4 +81,4 @@ export type {
   ReadSitemaps,
   SitemapUrl,
 } from "./types.ts";
-export { contentHashOf } from "./visit.ts";
+export { contentHashOf, outcomeOf, storedPage } from "./visit.ts";
