@@ -6,6 +6,7 @@ import {
   type CrawlEvent,
   type CrawledPage,
   type CrawlNotice,
+  type CrawlPlan,
   type CrawlProgress,
   type CrawlSummary,
   type PageOutcome,
@@ -13,14 +14,39 @@ import {
   warningOf,
 } from "../../../crawler/index.ts";
 import { unmatchedExclusion } from "../../../extraction/index.ts";
+import type { Typed } from "../../arguments.ts";
 import { type Io, OutputClosed, wrongUsage } from "../../io.ts";
 import { type Notices, pageCount } from "../../terminal/notices.ts";
 import { formatDuration, formatProgress, Pace, REDRAW_MS, type Screen } from "../../terminal/screen.ts";
+
+/** The limits of a crawl, for its first line. */
+export type CrawlLimits = ReturnType<typeof limitsOf>;
+
+/** Says what limits a crawl and from where each limit comes: an option, a variable, or nobody. */
+export function limitsOf(
+  { maxPages, maxDepth, followsLinks }: CrawlPlan,
+  typed: Pick<Typed, "has">,
+  environment: Readonly<Record<string, string | undefined>>,
+) {
+  const isSet = (environment[MAX_PAGES_VARIABLE] ?? "").trim() !== "";
+  const isDefault = !typed.has("max-pages") && !isSet;
+  const byWhom = typed.has("max-pages") ? "--max-pages" : isSet ? MAX_PAGES_VARIABLE : "default; --max-pages";
+  const depth = `depth ${maxDepth} (${typed.has("max-depth") ? "--max-depth" : "default"})`;
+  const links = followsLinks ? depth : "no links (--no-follow-links)";
+  return {
+    text: `at most ${pageCount(maxPages)} (${byWhom}), ${links}`,
+    /** Whether nobody has set the number of pages. */
+    isDefault,
+  };
+}
+
+const MAX_PAGES_VARIABLE = "ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES";
 
 type CrawlReportParts = {
   readonly screen: Screen;
   readonly notices: Notices;
   readonly log: Log;
+  readonly limits: CrawlLimits;
   /** What happened to the pages: `stored in out`, `written to stdout`. */
   readonly destination: string;
   /** The command that would continue this crawl, as the start of a sentence; null when none would. */
@@ -55,7 +81,7 @@ export function createCrawlReport(parts: CrawlReportParts) {
         draw = () =>
           screen.show(formatProgress(progress, pace.pagesPerSecond(performance.now()), screen.columns));
       }
-      if (event.kind === "started") doneBefore = triedPages(event.progress);
+      if (event.kind === "started") doneBefore = tellStart(event.progress, parts);
       if (event.kind === "page") {
         hasPages = true;
         if (isReadAnew(event.outcome)) unmatched = unmatchedOn(event.outcome, unmatched ?? parts.excluded);
@@ -93,6 +119,12 @@ export function createCrawlReport(parts: CrawlReportParts) {
       screen[Symbol.dispose]();
     },
   };
+}
+
+/** @returns how many pages were done before */
+function tellStart(progress: CrawlProgress, { notices, limits }: CrawlReportParts): number {
+  notices.tell(limits.text);
+  return triedPages(progress);
 }
 
 function keepExample(examples: Map<string, string>, { error }: PageOutcome): void {
@@ -299,8 +331,8 @@ export function readAllowance(written: string | null): FailureAllowance {
 export const showAllowance = ({ value, isPercent }: FailureAllowance): string =>
   `${value}${isPercent ? "%" : ""}`;
 
-/** The exit code of a crawl that finished with more failed pages than allowed. */
-const TOO_MANY_FAILURES = 3;
+/** The exit code of a crawl that finished with more failed pages than allowed, or cut by a limit that nobody set. */
+const INCOMPLETE = 3;
 
 type CrawlEnd = {
   readonly allowance: FailureAllowance;
@@ -308,6 +340,8 @@ type CrawlEnd = {
   readonly notices: Notices;
   /** The message of the first page that failed. */
   readonly firstFailure: string | null;
+  /** Whether nobody has set the number of pages. */
+  readonly hasDefaultLimit: boolean;
 };
 
 /** The exit code of a crawl that ended in order without storing a page. */
@@ -323,7 +357,7 @@ function whyNothing({ progress, skips }: CrawlSummary, firstFailure: string | nu
 /** Tells the person why a crawl did not end well, and returns the program's exit code. */
 export function exitCodeOf(
   summary: CrawlSummary,
-  { allowance, lines, notices, firstFailure }: CrawlEnd,
+  { allowance, lines, notices, firstFailure, hasDefaultLimit }: CrawlEnd,
 ): number {
   const { state, error, progress } = summary;
   if (state === "cancelled") {
@@ -340,8 +374,15 @@ export function exitCodeOf(
     notices.error(`no page was stored: ${whyNothing(summary, firstFailure)}`);
     return NOTHING_STORED;
   }
-  if (isWithin(allowance, failed, successful + failed)) return 0;
-  const allowed = showAllowance(allowance);
-  notices.error(`${failed} of ${successful + failed} pages failed; --max-failures allows ${allowed}`);
-  return TOO_MANY_FAILURES;
+  const isAllowed = isWithin(allowance, failed, successful + failed);
+  if (!isAllowed)
+    notices.error(
+      `${failed} of ${successful + failed} pages failed; --max-failures allows ${showAllowance(allowance)}`,
+    );
+  const left = hasDefaultLimit ? (summary.skips.max_pages ?? 0) : 0;
+  if (left > 0)
+    notices.error(
+      `${pageCount(left)} that the seeds and sitemaps name are left: nobody set a limit, and the default is ${progress.fetched}; --max-pages ${progress.fetched + left} takes them`,
+    );
+  return isAllowed && left === 0 ? 0 : INCOMPLETE;
 }

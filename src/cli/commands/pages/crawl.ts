@@ -33,11 +33,13 @@ import { type Notices, pageCount } from "../../terminal/notices.ts";
 import { openScreen, type Screen } from "../../terminal/screen.ts";
 import { hasRawBytes, pathBytes } from "../../words.ts";
 import {
+  type CrawlLimits,
   type CrawlReport,
   createCrawlReport,
   createLineOutput,
   exitCodeOf,
   type LineOutput,
+  limitsOf,
   NOTHING_STORED,
   readAllowance,
   showAllowance,
@@ -66,10 +68,15 @@ export const crawl: Run = async (shell) => {
     hasPerson: () => io.stdin.isTerminal,
   });
   noteMissingBrowser(command.network, { ...opened, notices });
-  return await runCrawl(command, { ...opened, screen, notices });
+  const limits = limitsOf(command.plan, typed, opened.program.environment);
+  return await runCrawl(command, { ...opened, screen, notices, limits });
 };
 
-type CrawlParts = CommandApp & { readonly screen: Screen; readonly notices: Notices };
+type CrawlParts = CommandApp & {
+  readonly screen: Screen;
+  readonly notices: Notices;
+  readonly limits: CrawlLimits;
+};
 
 /** Returns the exit code. Throws the `Failure` of a crawl that cannot begin. */
 async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<number> {
@@ -137,7 +144,9 @@ async function crawlInto(
   const shown = directory?.replace(/\/$/, "") ?? "";
   const manifestPath = summary.manifestPath?.replace(place ?? "", () => shown) ?? null;
   for (const line of report.summarise({ ...summary, manifestPath })) notices.tell(line);
-  return exitCodeOf(summary, { allowance, lines, notices, firstFailure: report.firstFailure });
+  const { firstFailure } = report;
+  const { isDefault } = parts.limits;
+  return exitCodeOf(summary, { allowance, lines, notices, firstFailure, hasDefaultLimit: isDefault });
 }
 
 const jobOptionsOf = (command: CrawlCommand, { directory, changes }: Destination) => ({
