@@ -79,6 +79,5 @@ export type {
   PlannedPage,
   PreviewOptions,
   ReadSitemaps,
-  SitemapUrl,
 } from "./types.ts";
 export { contentHashOf, outcomeOf, storedPage } from "./visit.ts";

@@ -134,18 +134,7 @@ const ENDING = /\.(?:html?|mdx?|markdown|rst|adoc|txt)$/i;
 const INDEX = /\/(?:index|readme)$/i;
 
 /** What documentation appends to an address: nothing, a slash, an ending, or the name of an index page. */
-const TAILS = [
-  "",
-  "/",
-  ".html",
-  ".md",
-  ".mdx",
-  ".rst",
-  "/index.html",
-  "/index.md",
-  "/index.mdx",
-  "/README.md",
-];
+const TAILS = ["", ..."/ .html .md .mdx .rst /index.html /index.md /index.mdx /README.md".split(" ")];
 
 /**
  * The addresses under which an index may hold the document of an address, the likeliest first: as it is, and
@@ -162,11 +151,9 @@ function* documentAddresses(address: string): Generator<DocumentUrl> {
   const stems = new Set([bare, stem, stem.replace(INDEX, "")]);
   for (const start of originsOf(origin)) {
     for (const one of stems) {
-      for (const tail of TAILS) {
-        const found = parseDocumentUrl(`${start}${one}${tail}${tail === "" ? query : ""}`);
+      for (const tail of new Set([query, ...TAILS])) {
+        const found = parseDocumentUrl(`${start}${one}${tail}`);
         if (found) yield found;
-        const plain = query === "" ? null : parseDocumentUrl(`${start}${one}${tail}`);
-        if (plain) yield plain;
       }
     }
   }

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
-import { rm } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { DocsSite, htmlPage, proseOf } from "../support/docs-site.ts";
 import { serveGit } from "../support/git-server.ts";
 import { KILLS } from "../support/kills.ts";
@@ -32,11 +33,17 @@ test(
         site.pages.set(`/docs/p${index}`, { body: htmlPage(title, textOf(index, edition)) });
       }
       await repository.commit(files);
+      for (const [name, text] of Object.entries(files)) await Bun.write(join(root, name), text);
     };
     const root = await writeSyncDeployment({
       infrastructure: { allow_index_builds: false },
-      tenants: [gitTenant(`${server.origin}/killed.git`), webTenant(site.sitemap)],
+      tenants: [
+        gitTenant(`${server.origin}/killed.git`),
+        webTenant(site.sitemap),
+        { source_type: "filesystem", codename: "folder", docs_name: "Folder", docs_root_dir: "docs" },
+      ],
     });
+    await mkdir(join(root, "docs"));
     await publish(0);
     expect((await startSync(root, ["--all"]).done).exitCode).toBe(0);
     const startedAt = performance.now();
@@ -66,8 +73,8 @@ test(
       await Bun.sleep(Math.random() * wholeMs);
       child.kill("SIGKILL");
       await done;
-      // A repository is of one commit; a site may change while it is crawled.
-      expect(new Set(await editionsOf("handbook")).size).toBe(1);
+      // A repository is of one commit, a folder of when its index was built; a site may change while it is crawled.
+      for (const tenant of ["handbook", "folder"]) expect(new Set(await editionsOf(tenant)).size).toBe(1);
       await editionsOf("manual");
     }
     // The first one goes on with a crawl that was cut off, which may have begun editions ago.
@@ -75,7 +82,7 @@ test(
       const { exitCode, stderr } = await startSync(root, ["--all"]).done;
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     }
-    for (const tenant of ["handbook", "manual"]) {
+    for (const tenant of ["handbook", "manual", "folder"]) {
       const isLast = (editions: string[]): boolean =>
         editions.every((edition) => edition === `edition${KILLS + 1}`);
       expect(isLast(await until(() => editionsOf(tenant), isLast))).toBe(true);

@@ -118,6 +118,20 @@ describe("tenants add", () => {
     expect(await syncAll()).toEqual({ web: 4 });
   });
 
+  test("reads llms.txt beside the address, in at most three folders above it, and in the root", async () => {
+    const start = "/a/b/c/d/e";
+    site.write(start, "Start");
+    site.pages.set("/sitemap.xml", { body: "none", status: 404 });
+    site.write(`${start}/one`, "One");
+    for (const folder of ["/a/b/c", ""])
+      site.pages.set(`${folder}/llms.txt`, { body: `- [One](${start}/one)`, type: "text/plain" });
+    const found = await add(site.origin + start);
+    expect(found).toMatchObject({ llms_txt: true, documents: { count: 2 } });
+    const asked = site.requests.map(({ path }) => path).filter((path) => path.endsWith("/llms.txt"));
+    const folders = ["/a/b/c/d/e", "/a/b/c/d", "/a/b/c", "/a/b", ""];
+    expect(asked).toEqual(folders.map((folder) => `${folder}/llms.txt`));
+  });
+
   test("takes the documentation of a repository from its default branch", async () => {
     const repository = await git.create("owner/project");
     const files = {

@@ -12,7 +12,11 @@ import { untilTrue } from "../support/until.ts";
 
 const REVISIONS = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-const root = writeDeployment();
+const root = writeDeployment(
+  {},
+  {},
+  { "errors.md": "# Errors\n\nThe code 404 stands for a missing page.\n" },
+);
 const served = forAllTests(await Served.start(root));
 await untilTrue(async () => (await served.search("no_proxy")).error === null);
 
@@ -109,6 +113,23 @@ describe("the inspector", () => {
     }).toEqual({
       code: 0,
       names: ["describe_tenant", "find_tenant", "list_tenants", "root_fetch", "root_search"],
+    });
+  });
+
+  test("searches for digits, of which it makes a number", async () => {
+    const words = [
+      "--method",
+      "tools/call",
+      "--tool-name",
+      "root_search",
+      "--tool-arg",
+      "tenant_codename=tool",
+    ];
+    const { code, out } = await inspect(...words, "query=404");
+    expect(code).toBe(0);
+    expect(JSON.parse(out).structuredContent).toMatchObject({
+      error: null,
+      results: [{ url: "docs://tool/errors.md" }],
     });
   });
 

@@ -1,7 +1,7 @@
-import { DEFAULT_SITEMAP_LIMITS, parseSitemapSource, type SitemapUrl } from "../../src/crawler/index.ts";
+import { DEFAULT_SITEMAP_LIMITS, parseSitemapSource } from "../../src/crawler/index.ts";
 import type { SitemapLimits } from "../../src/crawler/sitemap/open.ts";
 import { readSitemaps } from "../../src/crawler/sitemap/read-sitemaps.ts";
-import type { SitemapNews } from "../../src/crawler/types.ts";
+import type { SitemapNews, SitemapUrl } from "../../src/crawler/types.ts";
 import type { FetchOptions } from "../../src/fetching/index.ts";
 import { serveLocal } from "./local.ts";
 import { type TestFetcherOptions, testFetcher } from "./test-fetcher.ts";

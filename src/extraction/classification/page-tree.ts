@@ -1,6 +1,6 @@
 import { ElementFlag, type PageFacts, type PageModel, Tag, tagId, tagsNamed } from "../page/page-model.ts";
 import { countText, type StatSink, statOf, TextStat, WORD_BUCKETS } from "../page/word-stats.ts";
-import { findLayoutTables } from "./layout-tables.ts";
+import { findLayouts } from "./layout-tables.ts";
 import { features, flag, rowsOf } from "./trees.ts";
 
 /**
@@ -23,8 +23,8 @@ export type PageTree = {
   readonly levelTags: Int32Array;
   /** The number of siblings of the same tag and class, the element itself included. */
   readonly twins: Int32Array;
-  /** 1 for each element of which the innermost table around it, itself included, only lays out the page. */
-  readonly isLaidOut: Uint8Array;
+  /** What the table around each element is, a value of `Layout`. */
+  readonly layouts: Uint8Array;
 };
 
 /** The structural tags that `levelTags` distinguishes; the order is part of the trained model. */
@@ -50,7 +50,7 @@ export function buildPageTree(model: PageModel): PageTree {
     levelGroups: new Int32Array(count),
     levelTags: new Int32Array(count),
     twins: new Int32Array(count),
-    isLaidOut: findLayoutTables(model),
+    layouts: findLayouts(model),
   };
   sumUp(tree);
   linkLevels(tree);

@@ -1,5 +1,6 @@
 import { headingLevel } from "../classification/block-features.ts";
 import { placeOf } from "../classification/context-features.ts";
+import { Layout } from "../classification/layout-tables.ts";
 import type { PageTree } from "../classification/page-tree.ts";
 import { findRegion, NOT_SHOWN } from "../classification/region.ts";
 import { Tag } from "../page/page-model.ts";
@@ -9,10 +10,13 @@ import { type Draft, keptBlocks, likelihood } from "./draft.ts";
 
 /**
  * In the author's own markup of documentation only blocks that are surely not content are dropped. On other pages more
- * is dropped: news put links to other stories, letters and advertisements into the same paragraphs.
+ * is dropped, and most on pages that are articles with this probability: news put links to other stories, letters and
+ * advertisements into the same paragraphs.
  */
 const SURELY_NOT_CONTENT = 0.02;
-const LEAST_OF_AUTHORS = 0.18;
+const DOUBTFUL = 0.06;
+const SURELY_ARTICLE = 0.85;
+const DOUBTFUL_IN_ARTICLES = 0.18;
 /** When fewer words are chosen, they only introduce the rest of the page, such as the list of an index. */
 const FEW_WORDS = 50;
 /** The fewest chosen paragraphs that tell how an author writes them. */
@@ -49,7 +53,8 @@ export function addFromContainer(draft: Draft): void {
   const { tree, p, favor, region, isKept } = draft;
   const { model, candidates } = tree;
   const keepsNearlyAll = favor === "recall" || likelihood(draft, "documentation") > LIKELY_DOCUMENTATION;
-  const leastOfAuthors = keepsNearlyAll ? SURELY_NOT_CONTENT : LEAST_OF_AUTHORS;
+  const isArticle = likelihood(draft, "article") > SURELY_ARTICLE;
+  const leastOfAuthors = keepsNearlyAll ? SURELY_NOT_CONTENT : isArticle ? DOUBTFUL_IN_ARTICLES : DOUBTFUL;
   const places = keepsNearlyAll ? placesOf(tree, isKept) : new Set<number>();
   const isDocumented = (index: number): boolean =>
     keepsNearlyAll &&
@@ -111,9 +116,9 @@ function isAuthorsBlock(tree: PageTree, index: number): boolean {
   return tag !== Tag.p || !isLinks || (index > 0 && headingLevel(tree, tree.candidates[index - 1]!) > 0);
 }
 
-/** A cell of a table that lays out the page is a box like any other. */
-const isBox = ({ model: { tag }, isLaidOut }: PageTree, element: number): boolean =>
-  tag[element] === Tag.div || (tag[element] === Tag.td && isLaidOut[element] === 1);
+/** A cell of a table that may lay out the page is a box like any other. */
+const isBox = ({ model: { tag }, layouts }: PageTree, element: number): boolean =>
+  tag[element] === Tag.div || (tag[element] === Tag.td && layouts[element] !== Layout.values);
 
 /**
  * Tells whether text without a link, directly in a box, follows a chosen block or a heading: in an unnamed box under

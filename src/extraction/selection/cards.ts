@@ -11,7 +11,7 @@ const MAX_CARD_WORDS = 150;
 /** The cards of a list are content when this share of their words is chosen. */
 const CHOSEN_SHARE = 0.3;
 /** What is less likely is a button or a label. */
-const LEAST_IN_CARDS = 0.1;
+const LEAST_IN_CARDS = 0.05;
 
 /**
  * Keeps the cards of a list whole (products, recipes, jobs): when parts of them are chosen, the rest of all of them

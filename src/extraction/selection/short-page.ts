@@ -1,3 +1,4 @@
+import { Layout } from "../classification/layout-tables.ts";
 import type { PageTree } from "../classification/page-tree.ts";
 import { NOT_SHOWN } from "../classification/region.ts";
 import { Tag, tagsNamed } from "../page/page-model.ts";
@@ -60,9 +61,9 @@ const SHORT_CHARS = 200;
  * name, no tables in a table that lays it out, and few links. A document written by hand is all content. Pages of sites never are, so trees trained on them
  * cannot know.
  */
-export function isBarePage({ model, candidates, isLaidOut }: PageTree): boolean {
+export function isBarePage({ model, candidates, layouts }: PageTree): boolean {
   for (let element = 0; element < model.elementCount; element++) {
-    if (model.tag[element] === Tag.table && isLaidOut[model.parent[element]!] === 1) return false;
+    if (model.tag[element] === Tag.table && layouts[model.parent[element]!] === Layout.page) return false;
     if (FRAME_TAGS.has(model.tag[element]!)) return false;
     if ((model.groups[element]! & ~CONTENT_GROUPS) !== 0) return false;
   }

@@ -1,3 +1,4 @@
+import { Layout } from "../classification/layout-tables.ts";
 import { NOT_SHOWN } from "../classification/region.ts";
 import { ElementFlag, firstFrom, isInside, type PageModel, Tag, tagsNamed } from "../page/page-model.ts";
 import { isSignature } from "../text.ts";
@@ -44,14 +45,14 @@ class Completion {
   #places: ReadonlyMap<string, Places> | null = null;
   readonly #isNamed = new Map<number, boolean>();
   readonly #wholes: WholeElements;
-  readonly #isLaidOut: Uint8Array;
+  readonly #layouts: Uint8Array;
 
   constructor({ tree, wholes, isKept }: Draft) {
     const { model } = wholes;
     const { blocks, elementCount } = model;
     this.#model = model;
     this.#wholes = wholes;
-    this.#isLaidOut = tree.isLaidOut;
+    this.#layouts = tree.layouts;
     this.#isKept = isKept;
     this.#length = new Float64Array(elementCount);
     this.#chosenLength = new Float64Array(elementCount);
@@ -115,7 +116,7 @@ class Completion {
   #shareOf(element: number): number | null {
     const { tag, classId, openStart, closeEnd } = this.#model;
     const share = SHARES.get(tag[element]!);
-    if (tag[element] === Tag.table && this.#isLaidOut[element] === 1) return null;
+    if (tag[element] === Tag.table && this.#layouts[element] === Layout.page) return null;
     if (share !== undefined) return share === MOST && this.#isLayoutList(element) ? ANY : share;
     const id = classId[element]!;
     if (id === 0) return null;
@@ -131,7 +132,7 @@ class Completion {
 
   #shareOfTable(element: number): number | null {
     const cells = this.#model.blocks.text.slice(this.#first[element], this.#end[element]);
-    return this.#isLaidOut[element] === 1 || cells.some((text) => text.length > MAX_CELL_LENGTH)
+    return this.#layouts[element] === Layout.page || cells.some((text) => text.length > MAX_CELL_LENGTH)
       ? null
       : MOST;
   }

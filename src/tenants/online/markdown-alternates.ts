@@ -1,5 +1,5 @@
 import { Failure } from "../../base/failure.ts";
-import type { ReadSitemaps, SitemapUrl } from "../../crawler/index.ts";
+import type { ReadSitemaps } from "../../crawler/index.ts";
 import type { FetchedPage, Fetcher, FetchOptions } from "../../fetching/index.ts";
 import { originOf, type PageUrl, parsePageUrl } from "../../urls/index.ts";
 
@@ -58,50 +58,46 @@ function guessedAlternate(page: PageUrl): PageUrl | null {
 
 type Alternatives = { readonly alternates: MarkdownAlternates; readonly http: Fetcher };
 
+/** Fetches in another way with a fetcher, which it is disposed of with. */
+const fetchingWith = (fetcher: Fetcher, read: Fetcher["fetch"]): Fetcher => ({
+  fetch: read,
+  [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose](),
+});
+
 /** Fetches a page, or the Markdown that `llms.txt` names for it where the site has no such page. */
-export const orMarkdown = (fetcher: Fetcher, { alternates, http }: Alternatives): Fetcher => ({
-  async fetch(url, options = {}) {
+export const orMarkdown = (fetcher: Fetcher, { alternates, http }: Alternatives): Fetcher =>
+  fetchingWith(fetcher, async (url, options = {}) => {
     const page = await fetcher.fetch(url, options);
     const named = page.status === 404 || page.status === 410 ? alternates.namedFor(url) : null;
     const markdown = named && (await fetchMarkdown(http, named, options));
     return markdown ? { ...markdown, url, finalUrl: url, redirects: [] } : page;
-  },
-  [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose](),
-});
+  });
 
 /** Fetches the Markdown form of a page if the site has one, else the page, under the page's own address. */
-export function preferMarkdown(fetcher: Fetcher, { alternates, http }: Alternatives): Fetcher {
-  return {
-    async fetch(url, options = {}) {
-      // The page is here already.
-      if (options.received) return fetcher.fetch(url, options);
-      const alternate = alternates.alternateOf(url);
-      const page = alternate === null ? null : await fetchMarkdown(http, alternate, options);
-      if (alternate !== null) alternates.noteAnswer(url, page !== null);
-      return page ? { ...page, url, finalUrl: url, redirects: [] } : fetcher.fetch(url, options);
-    },
-    [Symbol.asyncDispose]: () => fetcher[Symbol.asyncDispose](),
-  };
-}
+export const preferMarkdown = (fetcher: Fetcher, { alternates, http }: Alternatives): Fetcher =>
+  fetchingWith(fetcher, async (url, options = {}) => {
+    // The page is here already.
+    if (options.received) return fetcher.fetch(url, options);
+    const alternate = alternates.alternateOf(url);
+    const page = alternate === null ? null : await fetchMarkdown(http, alternate, options);
+    if (alternate !== null) alternates.noteAnswer(url, page !== null);
+    return page ? { ...page, url, finalUrl: url, redirects: [] } : fetcher.fetch(url, options);
+  });
 
 /**
  * Asks with the plain client whether a page has changed before a browser opens it, because a browser cannot
  * ask. In a later sync most pages have not changed.
  */
-export function revalidateFirst(browser: Fetcher, http: Fetcher): Fetcher {
-  return {
-    async fetch(url, options = {}) {
-      const { validators, ...others } = options;
-      if (validators?.etag || validators?.lastModified) {
-        // The site may give the browser what it refuses the plain client.
-        const page = await askOnce(http, url, options);
-        if (page?.status === 304) return page;
-      }
-      return browser.fetch(url, others);
-    },
-    [Symbol.asyncDispose]: () => browser[Symbol.asyncDispose](),
-  };
-}
+export const revalidateFirst = (browser: Fetcher, http: Fetcher): Fetcher =>
+  fetchingWith(browser, async (url, options = {}) => {
+    const { validators, ...others } = options;
+    if (validators?.etag || validators?.lastModified) {
+      // The site may give the browser what it refuses the plain client.
+      const page = await askOnce(http, url, options);
+      if (page?.status === 304) return page;
+    }
+    return browser.fetch(url, others);
+  });
 
 /** The answer to one request; null without one. */
 async function askOnce(http: Fetcher, url: PageUrl, options: FetchOptions): Promise<FetchedPage | null> {
@@ -134,17 +130,14 @@ export function withLlmsTxt(
   options: {
     readonly http: Fetcher;
     readonly alternates: MarkdownAlternates;
-    /** Pages whose folders and origins are asked. */
+    /** Pages for which `linksOfLlmsTxt` asks. */
     readonly starts: readonly PageUrl[];
     readonly addsPages: boolean;
   },
 ): ReadSitemaps {
   return async function* (sitemaps, reading) {
-    const pages: SitemapUrl[] = [];
-    const folders = options.starts.flatMap((start) => [new URL("./", start).href, `${originOf(start)}/`]);
-    for (const folder of new Set(folders))
-      for (const link of (await linksOfLlmsTxt(options.http, folder, reading)) ?? [])
-        pages.push({ url: options.alternates.note(link), lastModified: null });
+    const links = (await linksOfLlmsTxt(options.http, options.starts, reading)) ?? [];
+    const pages = links.map((link) => ({ url: options.alternates.note(link), lastModified: null }));
     yield* readSitemaps(sitemaps, reading);
     if (options.addsPages && pages.length > 0) yield { kind: "pages", pages };
   };
@@ -152,20 +145,40 @@ export function withLlmsTxt(
 
 type Reading = Pick<FetchOptions, "beforeRequest"> & { readonly signal: AbortSignal };
 
-/** The links of the `llms.txt` in a folder to pages of its site; null without one. @param folder an address that ends with `/` */
+/** The links to pages of their sites in every `llms.txt` that is for some pages; null when there is no such file. */
 export async function linksOfLlmsTxt(
   http: Fetcher,
-  folder: string,
+  starts: readonly PageUrl[],
   reading: Reading,
-): Promise<PageUrl[] | null> {
-  const url = parsePageUrl(`${folder}llms.txt`);
-  const page = url && (await askOnce(http, url, reading));
-  if (page?.status !== 200 || !/^text\/(?:plain|markdown|x-markdown)$/.test(page.contentType)) return null;
-  return page.html === ""
-    ? null
-    : linksOf(page.html, url!).filter((link) => originOf(link) === originOf(url!));
+): Promise<readonly PageUrl[] | null> {
+  const found: PageUrl[] = [];
+  let isThere = false;
+  // Of several addresses each is a page, and there may be hundreds.
+  for (const folder of new Set(starts.flatMap((start) => foldersFor(start, starts.length === 1)))) {
+    const url = parsePageUrl(`${folder}llms.txt`);
+    const page = url && (await askOnce(http, url, reading));
+    if (page?.status !== 200 || !/^text\/(?:plain|markdown|x-markdown)$/.test(page.contentType)) continue;
+    if (page.html === "") continue;
+    isThere = true;
+    for (const link of linksOf(page.html, url!)) if (originOf(link) === originOf(url!)) found.push(link);
+  }
+  return isThere ? found : null;
 }
 
+/**
+ * The folders whose `llms.txt` is for a page: its own, the nearest above it, and the root.
+ * @param isPart whether the address stands for all that begins with it, as `/docs` does
+ */
+function foldersFor(page: PageUrl, isPart: boolean): readonly string[] {
+  const { origin, pathname } = new URL(page);
+  const names = pathname.split("/").slice(1);
+  const last = names.pop()!; // a path begins with a slash
+  if (isPart && last !== "" && !last.includes(".")) names.push(last);
+  const above = names.map((_, depth) => `${origin}/${names.slice(0, depth + 1).join("/")}/`).reverse();
+  return [...above.slice(0, 1 + MAX_PARENTS), `${origin}/`];
+}
+
+const MAX_PARENTS = 3;
 const MAX_LINKS = 20_000;
 /** A link of Markdown: its address may have blanks between `<` and `>`, and pairs of parentheses without them. */
 const LINK = /\]\(\s{0,9}(?:<([^<>\n]{1,2000})>|((?:[^\s()<>]|\([^\s()<>]{0,200}\)){1,2000}))/g;

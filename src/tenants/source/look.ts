@@ -45,7 +45,7 @@ export async function lookAtWebsite(url: PageUrl, options: LookOptions) {
     followLinks: true,
     maxPages: MAX_WEBSITE_PAGES,
   };
-  const links = await linksOfLlmsTxt(crawler.http, `${originOf(entry)}/`, { signal });
+  const links = await linksOfLlmsTxt(crawler.http, [entry], { signal });
   const alternates = new MarkdownAlternates();
   const named = (links ?? []).map((link) => alternates.note(link));
   const listed = await readSitemaps(byLinks, look);

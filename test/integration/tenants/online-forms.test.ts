@@ -72,6 +72,15 @@ describe("Markdown forms of pages", () => {
     expect(await titlesOf(web)).toEqual(["Hidden", "Start"]);
   });
 
+  test("of llms.txt above the folder are pages to crawl as well", async () => {
+    site.write("/docs/guide/", "Start");
+    site.write("/docs/guide/hidden", "Hidden");
+    site.pages.set("/docs/llms.txt", { body: "- [Hidden](guide/hidden.md)", type: "text/plain" });
+    const web = open({ docs_entry_url: `${site.origin}/docs/guide/`, enable_crawler: true });
+    await runSync(web.source);
+    expect(await titlesOf(web)).toEqual(["Hidden", "Start"]);
+  });
+
   test("are the pages where llms.txt of a folder names them and there are no others", async () => {
     site.write("/docs/", "Start");
     for (const name of ["mast_(old)", "oar%20blade"])

@@ -22,7 +22,7 @@ const LAYOUTS: Readonly<Record<string, (article: string) => string>> = {
     `<table><tr><td>Print this page | Send to a friend</td></tr><tr><td>${article}</td></tr><tr><td>Other news</td></tr>${stories}</table>`,
   "cells within cells": (article) =>
     `<table><tr><td><table><tr><td><a href="/">Home</a></td><td><a href="/news">News</a></td></tr></table>
-    <table><tr><td>Print this page</td><td>Other news</td></tr></table><table><tr><td><table><tr><td>${article}</td></tr><tr><td>Send to a friend</td></tr></table></td></tr>${stories}</table></td></tr></table>`,
+    <table><tr><td>Print this page</td></tr><tr><td>Other news</td></tr></table><table><tr><td><table><tr><td>${article}</td></tr><tr><td>Send to a friend</td></tr></table></td></tr>${stories}</table></td></tr></table>`,
 };
 
 describe("a table that lays out the page is neither a table of the article nor its author's text:", () => {

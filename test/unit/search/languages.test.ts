@@ -143,6 +143,19 @@ describe("other spellings of a word", () => {
     for (const query of queries) expect([query, index.find(query)]).toEqual([query, [0]]);
   });
 
+  test("are none where the language elides nothing: names with an apostrophe stay whole", async () => {
+    for (const language of ["en", "de", "es"] as const) {
+      await using index = await inLanguage(language, ["By l'Hospital.", "A hospital.", "By d'Artagnan."]);
+      for (const [query, found] of [
+        ["l'Hospital", 0],
+        ["hospital", 1],
+        ["d'Artagnan", 2],
+      ] as const)
+        expect([language, query, index.find(query)]).toEqual([language, query, [found]]);
+      expect(index.find("Artagnan", true)).toEqual([]);
+    }
+  });
+
   test("count as the word, in the order of its documents", async () => {
     await using index = await inLanguage("fr", ["x", "x l'ancrage, l'ancrage, l'ancrage", "x ancrage"]);
     expect(index.find("ancrage").toSorted()).toEqual([1, 2]);

@@ -72,8 +72,9 @@ const METHODS: Readonly<Record<string, Method>> = {
     return { tools: tools.map(({ call: _, ...rest }) => rest) };
   },
   "tools/call": async (options, params, call) => {
-    const name = requiredString(params, "name");
-    const raw = params.arguments ?? {};
+    const { name, arguments: sent } = params;
+    if (typeof name !== "string") throw invalidParams("name must be a string");
+    const raw = sent ?? {};
     if (!isRecord(raw)) throw invalidParams("arguments must be an object");
     return toContent(await callObserved(toolNamed(name, options.tools), raw, call, options.onCall));
   },
@@ -122,12 +123,6 @@ const toContent = (result: ToolResult) => ({
   content: [{ type: "text", text: JSON.stringify(result) }],
   structuredContent: result,
 });
-
-function requiredString(params: Params, name: string): string {
-  const value = params[name];
-  if (typeof value === "string") return value;
-  throw invalidParams(`${name} must be a string`);
-}
 
 /** Refuses a cursor where all fits on one page, so that none was ever given. */
 function requireNoCursor({ cursor }: Params): void {

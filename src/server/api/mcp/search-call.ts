@@ -16,7 +16,7 @@ import {
   names,
   optionalText,
   type RawArguments,
-  requiredText,
+  textOrDigits,
 } from "./tool.ts";
 
 /** What a search needs of a server. */
@@ -47,7 +47,7 @@ export async function runSearchCall(
     readonly perTenant?: number | undefined;
   },
 ) {
-  const query = requiredText(raw, "query");
+  const query = textOrDigits(raw, "query");
   if (query === "") throw new ArgumentError("query is required");
   const { codenames, ...chosen } = chosenTenants(raw, registry);
   const size = integer(raw, "size", SIZE);

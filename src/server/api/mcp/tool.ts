@@ -178,6 +178,14 @@ export function requiredText(raw: RawArguments, name: string): string {
   return value.trim();
 }
 
+/**
+ * Reads text in which a whole number is taken as its digits, because clients that read `404` at a shell send a number.
+ * Other numbers are refused: `1.10` has become 1.1 on the way.
+ * @throws ArgumentError as `requiredText`
+ */
+export const textOrDigits = (raw: RawArguments, name: string): string =>
+  Number.isSafeInteger(raw[name]) ? String(raw[name]) : requiredText(raw, name);
+
 /** @throws ArgumentError for another kind of value */
 export function optionalText(raw: RawArguments, name: string): string | null {
   return given(raw, name) === undefined ? null : requiredText(raw, name);

@@ -189,16 +189,9 @@ async function search(raw: RawArguments, options: ToolOptions, { client }: ToolC
     isCounted: flag(raw, "facets"),
   });
   const results = answer.hits.map(({ tenant, url, title, headings, score, snippet, anchor }) => {
-    const heading = headingPath({ title, headings });
-    return {
-      tenant,
-      url,
-      title,
-      ...(heading !== "" && { heading }),
-      score: rounded(score),
-      snippet,
-      anchor,
-    };
+    const path = headingPath({ title, headings });
+    const heading = path === "" ? {} : { heading: path };
+    return { tenant, url, title, ...heading, score: rounded(score), snippet, anchor };
   });
   const found = { query, results, ...chosen, ...(answer.counts && countsOf(answer.counts)), ...told };
   if (!options.includeStats) return found;
