@@ -156,6 +156,10 @@ export const CRAWL_ONLY_FLAGS = ownFlags({
     "--changed-jsonl FILE":
       "At the end write a JSON line for each page that is new, changed or gone; '-': to stdout",
     "--dry-run": "List the URLs that the crawl would start with; fetch no page",
+    "--retry-failed DIR": {
+      takesBytes: true,
+      help: "Try the pages again that failed in the crawl of this directory, with its options, and no others",
+    },
     "--fresh": "Forget an earlier crawl of this directory instead of going on with it",
     "--trust-lastmod": "When crawling again, do not ask for pages whose lastmod is the same as before",
     "--join": "Crawl together with all processes that run this command; needs ARTICLE_EXTRACTOR_DATABASE_URL",

@@ -18,6 +18,7 @@ import type { Typed } from "../../arguments.ts";
 import { type Io, OutputClosed, wrongUsage } from "../../io.ts";
 import { type Notices, pageCount } from "../../terminal/notices.ts";
 import { formatDuration, formatProgress, Pace, REDRAW_MS, type Screen } from "../../terminal/screen.ts";
+import { NAMED_FAILURES } from "./list-report.ts";
 
 /** The limits of a crawl, for its first line. */
 export type CrawlLimits = ReturnType<typeof limitsOf>;
@@ -53,6 +54,8 @@ type CrawlReportParts = {
   readonly resumedBy: string | null;
   /** What would crawl a finished crawl again, as the start of a sentence; null where the same command does. */
   readonly repeatedBy: string | null;
+  /** What tries the failed pages again, as the start of a sentence; null where nothing does. */
+  readonly retriedBy: string | null;
   /** The selectors of --exclude. */
   readonly excluded: readonly string[];
 };
@@ -64,7 +67,7 @@ export function createCrawlReport(parts: CrawlReportParts) {
   const { screen, log } = parts;
   const startedAt = performance.now();
   const pace = new Pace();
-  const examples = new Map<string, string>();
+  const failed: FailedPages = { examples: new Map(), addresses: [] };
   const told: string[] = [];
   const waiting = new Set<string>();
   let unmatched: readonly string[] | null = null;
@@ -85,7 +88,7 @@ export function createCrawlReport(parts: CrawlReportParts) {
       if (event.kind === "page") {
         hasPages = true;
         if (isReadAnew(event.outcome)) unmatched = unmatchedOn(event.outcome, unmatched ?? parts.excluded);
-        keepExample(examples, event.outcome);
+        keepFailure(failed, event.outcome);
       }
       if (event.kind === "notice") {
         tellNotice(event.notice, waiting, parts);
@@ -104,7 +107,7 @@ export function createCrawlReport(parts: CrawlReportParts) {
       formatSummary(summary, {
         ...parts,
         elapsedMs: performance.now() - startedAt,
-        examples,
+        failed,
         told,
         unmatched: unmatched ?? [],
         doneBefore,
@@ -112,7 +115,7 @@ export function createCrawlReport(parts: CrawlReportParts) {
       }),
     /** The message of the first failed page; null while none has failed. */
     get firstFailure(): string | null {
-      return [...examples.values()][0] ?? null;
+      return [...failed.examples.values()][0] ?? null;
     },
     [Symbol.dispose](): void {
       if (timer) clearInterval(timer);
@@ -127,8 +130,18 @@ function tellStart(progress: CrawlProgress, { notices, limits }: CrawlReportPart
   return triedPages(progress);
 }
 
-function keepExample(examples: Map<string, string>, { error }: PageOutcome): void {
-  if (error && !examples.has(error.code)) examples.set(error.code, error.message);
+/** What is told of the pages that failed. */
+type FailedPages = {
+  /** One message for each failure code. */
+  readonly examples: Map<string, string>;
+  /** The first of them. */
+  readonly addresses: string[];
+};
+
+function keepFailure({ examples, addresses }: FailedPages, { url, error }: PageOutcome): void {
+  if (!error) return;
+  if (!examples.has(error.code)) examples.set(error.code, error.message);
+  if (addresses.length < NAMED_FAILURES) addresses.push(url);
 }
 
 /** Whether a page says anything about selectors: one that was not read again does not. */
@@ -183,8 +196,7 @@ function logEvent(event: CrawlEvent, log: Log): void {
 
 type SummaryParts = CrawlReportParts & {
   readonly elapsedMs: number;
-  /** One message for each failure code. */
-  readonly examples: ReadonlyMap<string, string>;
+  readonly failed: FailedPages;
   /** The messages that notices have already given. */
   readonly told: readonly string[];
   /** The selectors of --exclude that have matched nothing. */
@@ -220,7 +232,9 @@ function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
   return lines.map((line, index) => (index === 0 ? line : `  ${line}`));
 }
 
-function failureLines({ state, failures }: CrawlSummary, { repeatedBy, hasPages, examples }: SummaryParts) {
+function failureLines({ state, progress, failures }: CrawlSummary, parts: SummaryParts) {
+  const { repeatedBy, retriedBy, hasPages } = parts;
+  const { examples, addresses } = parts.failed;
   const lines =
     state === "completed" && repeatedBy !== null && !hasPages
       ? [`nothing was left to do; ${repeatedBy} crawls it again`]
@@ -229,6 +243,11 @@ function failureLines({ state, failures }: CrawlSummary, { repeatedBy, hasPages,
     const example = examples.get(code);
     lines.push(`failed: ${count} ${code}${example === undefined ? "" : `, for example ${example}`}`);
   }
+  const more = progress.failed - addresses.length;
+  if (addresses.length > 0)
+    lines.push(`failed pages: ${addresses.join(", ")}${more > 0 ? ` and ${more} more` : ""}`);
+  if (progress.failed > 0 && state === "completed" && retriedBy !== null)
+    lines.push(`${retriedBy} tries only those again`);
   return lines;
 }
 

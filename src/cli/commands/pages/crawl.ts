@@ -55,9 +55,12 @@ import {
   showUrl,
 } from "./extract-options.ts";
 import { askForDirectory, attempt, openOutputDirectory, openSink, type Sink } from "./output.ts";
+import { retriedCrawl } from "./retried-crawl.ts";
 
 export const crawl: Run = async (shell) => {
-  const { typed, io } = shell;
+  const { io } = shell;
+  const retried = optionValue.path(shell.typed, "retry-failed");
+  const typed = retried === null ? shell.typed : await retriedCrawl(retried, shell.typed);
   const isLive = canRedraw(shell) && !typed.has("dry-run") && !(typed.has("jsonl") && io.stdout.isTerminal);
   using screen = openScreen(io, { isLive });
   const notices = shell.openNotices(screen.io);
@@ -128,6 +131,7 @@ async function crawlInto(
     destination: lines ? "written to stdout" : `stored in ${directory}`,
     resumedBy: directory === null ? null : `the same command${command.isFresh ? " without --fresh" : ""}`,
     repeatedBy: join === null ? null : "--run with another name",
+    retriedBy: retryOf(command, destination),
     excluded: command.plan.extraction.exclude,
   });
   const leave = AbortSignal.any([io.signal, reader.signal]);
@@ -149,6 +153,16 @@ async function crawlInto(
   return exitCodeOf(summary, { allowance, lines, notices, firstFailure, hasDefaultLimit: isDefault });
 }
 
+/** What tries the failed pages again, as the start of a sentence; null where no crawl is remembered. */
+function retryOf({ makes, join }: CrawlCommand, { directory, store }: Destination): string | null {
+  if (directory === null) return null;
+  // The fields of lines are not in the manifest.
+  const isKnown = makes === "files" && join === null && store === null;
+  return isKnown
+    ? `article-extractor crawl --retry-failed ${directory}`
+    : "the same command with more --retries";
+}
+
 const jobOptionsOf = (command: CrawlCommand, { directory, changes }: Destination) => ({
   changes: changes && {
     write: (text: string) => changes.write(text).catch(asFailure),
@@ -156,6 +170,7 @@ const jobOptionsOf = (command: CrawlCommand, { directory, changes }: Destination
   },
   jobId: command.join?.run ?? null,
   isFresh: command.isFresh,
+  retriesFailed: command.retriesFailed,
   shellSettings: {
     output_dir: directory,
     jsonl: command.makes === "lines",
@@ -321,6 +336,8 @@ export function readCrawlCommand(
     /** The output directory, or the URL of a store; null when none was given. */
     directory,
     isFresh: typed.has("fresh"),
+    /** Whether only the pages are wanted that failed in the crawl of the directory. */
+    retriesFailed: typed.has("retry-failed"),
     /** Null crawls without other processes. */
     join: readJoin(typed, settings),
     allowance: readAllowance(typed.one("max-failures")),
