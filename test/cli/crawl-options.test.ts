@@ -234,6 +234,14 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     const other = await directory.crawl([start(), "--max-depth", "1", "--fresh"]);
     expect([other.exitCode, pathsOf(other)]).toEqual([0, ALL.filter((path) => path !== "/guide/deeper")]);
   },
+  "retry-failed": async () => {
+    // With failed pages: test/cli/crawl-retry.test.ts.
+    await using directory = await crawlDirectory();
+    await directory.crawl([start()]);
+    const before = site.count("/guide/a");
+    const { exitCode } = await runBinary(["crawl", "--retry-failed", directory.output]);
+    expect([exitCode, site.count("/guide/a")]).toEqual([0, before]);
+  },
   "trust-lastmod": async () => {
     await using directory = await crawlDirectory();
     const words = ["--sitemap", `${site.origin}/one.xml`, "--no-follow-links", "--trust-lastmod"];
