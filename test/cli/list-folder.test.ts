@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parsePage } from "../../src/pages/index.ts";
+import { runBinary } from "../support/binary.ts";
 import { runCommand, wordsOf } from "../support/command.ts";
 import { html } from "../support/crawl-site.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
@@ -60,6 +61,7 @@ describe("a list becomes a folder", () => {
     expect([run.exitCode, run.stdout]).toEqual([1, ""]);
     const host = new URL(site.url).host.replace(":", "_");
     expect((await readdir(list.path("pages"))).toSorted()).toEqual([
+      ".article-extractor",
       `${host}__a.md`,
       `${host}__c.md`,
       "manifest.jsonl",
@@ -84,6 +86,29 @@ describe("a list becomes a folder", () => {
     expect(run).toMatchObject({ exitCode: 0, stdout: "" });
     expect(run.stderr).toContain("1 page of 3 done before\n");
     expect(site.seen.toSorted()).toEqual(["/a", "/b", "/c"]);
+  });
+
+  test("and a second run into it is refused while one is under way", async () => {
+    const [asked, answer] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await using server = serveLocal(async () => {
+      asked.resolve();
+      await answer.promise;
+      return html(`<title>Gate</title><main><h1>Gate</h1>${PROSE}</main>`);
+    });
+    await using list = await openList({ url: server.url.origin }, ["/a", "/b"]);
+    const extract = () =>
+      runBinary(["--input-file", "urls.txt", "-o", "pages/", "--no-browser"], { cwd: list.path(".") });
+    const first = extract();
+    await asked.promise;
+    const second = await extract();
+    expect([second.exitCode, second.stderr]).toEqual([
+      2,
+      expect.stringMatching(/^error: .*another list is being extracted there/),
+    ]);
+    answer.resolve();
+    expect((await first).exitCode).toBe(0);
+    expect((await list.lines("pages/manifest.jsonl")).length).toBe(2);
+    expect((await extract()).stderr).toContain("2 pages of 2 done before");
   });
 
   test.each([

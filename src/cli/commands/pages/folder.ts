@@ -1,8 +1,15 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { FetchedArticle } from "../../../articles/index.ts";
+import { makePrivateDirectory, openDatabase } from "../../../base/database/index.ts";
 import type { Failure } from "../../../base/failure.ts";
-import { contentHashOf, manifestEntry, outcomeOf, storedPage } from "../../../crawler/index.ts";
+import {
+  contentHashOf,
+  manifestEntry,
+  outcomeOf,
+  STATE_DIRECTORY,
+  storedPage,
+} from "../../../crawler/index.ts";
 import { createFileStore } from "../../../pages/index.ts";
 import type { PageUrl } from "../../../urls/index.ts";
 import { pathBytes } from "../../words.ts";
@@ -13,12 +20,13 @@ import { openResumed } from "./resume.ts";
 /**
  * Opens the folder of a list: a Markdown file for each page, as a crawl writes it, and in `manifest.jsonl` a line of the
  * form that an entry of a crawl's manifest has. An earlier run's lines say what is done.
- * @throws Failure `unwritable_output`, and what `openResumed` throws
+ * @throws Failure `unwritable_output`, `invalid_usage` while another process writes there, and what `openResumed` throws
  */
 export async function openFolder(directory: string, retriesFailed: boolean) {
   await attempt(directory, () => mkdir(pathBytes(directory), { recursive: true }));
   await using stack = new AsyncDisposableStack();
   const { path } = stack.use(await openOutputDirectory(directory));
+  lock(join(path, STATE_DIRECTORY), stack);
   const manifest = stack.use(await openResumed(join(path, MANIFEST_NAME), retriesFailed));
   const store = createFileStore(path);
   const open = stack.move();
@@ -35,6 +43,17 @@ export async function openFolder(directory: string, retriesFailed: boolean) {
     },
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
+}
+
+/** The system frees the lock, whose file stays: a removed one could be locked by a process that has just opened it. */
+function lock(stateDirectory: string, stack: AsyncDisposableStack): void {
+  makePrivateDirectory(stateDirectory);
+  const file = openDatabase({
+    path: join(stateDirectory, "list.sqlite"),
+    name: "the lock of a list",
+    access: { kind: "exclusive", refusal: "another list is being extracted there" },
+  });
+  stack.defer(() => file.close());
 }
 
 const lineOf = (outcome: ReturnType<typeof outcomeOf>): string =>
