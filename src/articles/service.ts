@@ -6,7 +6,7 @@ import type { Metrics } from "../base/metrics.ts";
 import { notPageUrl, parsePageUrl } from "../urls/index.ts";
 import type { ErrorPages } from "./error-pages.ts";
 import type { FetchedArticle } from "./fetched-article.ts";
-import { articleOfVisit, type FromUrlParts, type VisitRequest, visitPage } from "./visit.ts";
+import { contentOfVisit, type FromUrlParts, type VisitRequest, visitPage } from "./visit.ts";
 
 export type ArticleServiceParts = FromUrlParts & {
   readonly cache: ArticleCache;
@@ -132,7 +132,7 @@ type FromUrlRequest = VisitRequest & {
 export async function articleFromUrl(request: FromUrlRequest, parts: FromUrlParts): Promise<FetchedArticle> {
   const url = parsePageUrl(request.url);
   if (!url) throw new Failure("invalid_url", notPageUrl(request.url));
-  return articleOfVisit(request.url, await visitPage(url, request, parts));
+  return contentOfVisit(request.url, await visitPage(url, request, parts));
 }
 
 /** Extracted articles by request, and the extractions that are under way. */

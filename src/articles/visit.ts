@@ -126,16 +126,27 @@ export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
 }
 
 /**
- * Returns what a visited page holds that has a heading and links only, with a warning; null for any other page. To a
- * reader of one page that is nothing; of a whole site it is a chapter's start.
+ * Returns what a visited page holds that has a heading and links only, with a warning; null for any other page: it is a
+ * chapter's start. A heading alone is no content.
  */
 export function linkPageOfVisit(url: string, visit: PageVisit): FetchedArticle | null {
   const { page, extraction } = visit;
   const article = extraction?.linkPage ?? null;
-  if (article === null || page.status >= 400 || emptyShell(page.html, 0) !== null) return null;
-  const held = article.wordCount === 0 ? "a heading only" : "a heading and links only";
-  const warnings = [`The page holds ${held}`, ...article.warnings];
+  if (article === null || article.wordCount === 0 || page.status >= 400) return null;
+  if (emptyShell(page.html, 0) !== null) return null;
+  const warnings = ["The page holds a heading and links only", ...article.warnings];
   return fetchedOf(url, visit, { ...article, warnings });
+}
+
+/** Returns what is the article of a visited page for every command; throws as `articleOfVisit`. */
+export function contentOfVisit(url: string, visit: PageVisit): FetchedArticle {
+  try {
+    return articleOfVisit(url, visit);
+  } catch (error) {
+    const linkPage = error instanceof Failure ? linkPageOfVisit(url, visit) : null;
+    if (linkPage === null) throw error;
+    return linkPage;
+  }
 }
 
 function fetchedOf(url: string, visit: PageVisit, article: Article): FetchedArticle {

@@ -40,6 +40,8 @@ export type CrawlDeps = Pick<
     /** Adds the request, the fetcher and timings to the log lines of each page. */
     readonly hasDiagnostics: boolean;
     readonly keepTold?: (() => Promise<void>) | undefined;
+    /** Leaves what an earlier run has left out. */
+    readonly retriesFailed?: boolean;
   };
 
 /** The number of outcomes that are reported before the loop looks for other work. */
@@ -138,8 +140,8 @@ export class CrawlRun {
   /** Queues what an earlier run of the program left out; from then on `progress` includes it. The leader calls it. */
   async takeUp(): Promise<void> {
     if (this.#isTakenUp) return;
-    const { frontier } = this.#deps;
-    if (frontier.crawl.mode === "resumed") await frontier.requeueLeft(this.#plan.maxDepth);
+    const { frontier, retriesFailed = false } = this.#deps;
+    if (frontier.crawl.mode === "resumed" && !retriesFailed) await frontier.requeueLeft(this.#plan.maxDepth);
     this.#isTakenUp = true;
   }
 

@@ -80,4 +80,4 @@ export type {
   PreviewOptions,
   ReadSitemaps,
 } from "./types.ts";
-export { contentHashOf } from "./visit.ts";
+export { contentHashOf, outcomeOf, storedPage } from "./visit.ts";

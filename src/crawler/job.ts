@@ -23,7 +23,10 @@ import type {
 } from "./types.ts";
 
 /** The parts that a job works with besides its own output. */
-export type CrawlJobParts = Omit<CrawlDeps, "frontier" | "sink" | "authorizations" | "keepTold"> & {
+export type CrawlJobParts = Omit<
+  CrawlDeps,
+  "frontier" | "sink" | "authorizations" | "keepTold" | "retriesFailed"
+> & {
   /** The network options without secrets, for the manifest. */
   readonly network: Readonly<Record<string, unknown>>;
   /** Opens the frontier of a crawl that several processes share; null where none does. */
@@ -47,14 +50,15 @@ export async function* runCrawlJob(
   parts: CrawlJobParts,
   caller: AbortSignal,
 ): AsyncGenerator<CrawlEvent, void> {
-  const { authorizations, jobId, isFresh, shared = null } = options;
+  const { authorizations, jobId, isFresh, retriesFailed = false, shared = null } = options;
   const signal = shared === null ? caller : AbortSignal.any([caller, shared.leave]);
   await using output = await openOutput(options.output, { isFresh, isShared: shared !== null, signal });
   // A shell that names its jobs runs several at once; the name distinguishes their log lines.
   const log = jobId === null ? parts.log : parts.log.with({ job_id: jobId });
   await using frontier = await openFrontier(plan, options, parts, output);
   using _ = closeSoonAfter(shared?.leave, frontier);
-  const deps = { ...parts, log, frontier, sink: output.sink, authorizations, keepTold: shared?.keepTold };
+  const { sink } = output;
+  const deps = { ...parts, log, frontier, sink, authorizations, retriesFailed, keepTold: shared?.keepTold };
   const run = new CrawlRun(plan, deps, signal);
   const config = configEcho({ plan, options, network: parts.network });
   const notice = async (told: CrawlNotice): Promise<CrawlEvent> => {
@@ -68,7 +72,20 @@ export async function* runCrawlJob(
   const disk = watchDisk(output);
   const changes = options.changes ?? null;
   const leave = shared?.leave ?? null;
-  const job = { plan, config, changes, parts, output, frontier, run, notice, disk, caller, leave };
+  const job = {
+    plan,
+    config,
+    changes,
+    parts,
+    output,
+    frontier,
+    run,
+    notice,
+    disk,
+    caller,
+    leave,
+    retriesFailed,
+  };
   let isEnded = false;
   try {
     yield* tellStart(job);
@@ -117,9 +134,10 @@ async function openFrontier(
     isFresh: options.isFresh,
     freshName: options.freshName ?? "--fresh",
   };
-  const { shared = null } = options;
+  const { shared = null, retriesFailed = false } = options;
   if (shared === null) {
-    return openSqliteFrontier({ ...common, now: clockFrom(Date.now()), directory: output.stateDirectory });
+    const alone = { now: clockFrom(Date.now()), directory: output.stateDirectory, retriesFailed };
+    return openSqliteFrontier({ ...common, ...alone });
   }
   if (parts.openShared === null) throw new Failure("internal", "a shared crawl needs a database");
   return parts.openShared({ ...common, canLead: shared.canLead });
@@ -127,6 +145,7 @@ async function openFrontier(
 
 type Job = {
   readonly plan: CrawlPlan;
+  readonly retriesFailed: boolean;
   /** The configuration as the manifest shows it. */
   readonly config: Readonly<Record<string, unknown>>;
   readonly changes: ChangesOutput | null;
@@ -144,10 +163,10 @@ type Job = {
 };
 
 async function* tellStart(job: Job): AsyncGenerator<CrawlEvent, void> {
-  const { plan, output, frontier, run, notice, disk } = job;
+  const { plan, output, frontier, run, notice, disk, retriesFailed } = job;
   const { jobId, startedAt, mode } = frontier.crawl;
   // A copy of a folder may have been made before a page's file was there. In a bucket, the memory comes after the pages.
-  if (mode === "resumed" && !isStoreUrl(output.place))
+  if (mode === "resumed" && !retriesFailed && !isStoreUrl(output.place))
     await frontier.leaveLost?.((url) => output.sink.has(url));
   // This comes before any event: pages that were left out stop being outcomes, and progress must not decrease.
   if (frontier.state().leads) await run.takeUp();

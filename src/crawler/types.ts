@@ -262,6 +262,11 @@ export type CrawlJobOptions = {
   readonly changes?: ChangesOutput | null;
   /** Forgets what an earlier crawl into the same place remembers; its files stay until they are replaced. */
   readonly isFresh: boolean;
+  /**
+   * Requests the pages that failed in the crawl of this place, with what they lead to, and goes on with nothing else
+   * that its limits left out; a crawl that is not shared.
+   */
+  readonly retriesFailed?: boolean;
   /** The name of `isFresh` in the shell's messages; `--fresh` by default. */
   readonly freshName?: string;
   /**

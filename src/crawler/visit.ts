@@ -542,12 +542,8 @@ async function storeArticle(
   { page, parts, signal, storing, isStored }: Attempt,
   fetched: FetchedArticle,
 ): Promise<Judged["outcome"]> {
-  const { article, warnings, finalUrl, statusCode } = fetched;
-  const { wordCount, language, publishedDate: date } = article;
-  const title = article.title ?? "";
-  const markdown = article.markdown ?? "";
-  const anchors = article.anchors ?? [];
-  const contentHash = contentHashOf({ title, markdown, anchors });
+  const stored = storedPage(page.url, fetched.article, parts.frontier.crawl.now());
+  const contentHash = contentHashOf(stored);
   // Another process may have stored the page since, and this text must not replace its.
   if (signal.aborted || !parts.frontier.holds(page))
     throw new Failure("cancelled", `${page.url} was given up before it was stored`);
@@ -556,16 +552,7 @@ async function storeArticle(
     ? (page.known?.outcome.filePath ?? null)
     : await parts.sink.put(
         {
-          page: {
-            url: page.url,
-            title,
-            markdown,
-            extractedAt: new Date(parts.frontier.crawl.now()).toISOString(),
-            wordCount,
-            ...(language !== null && { language }),
-            ...(date !== null && { date }),
-            ...(anchors.length > 0 && { anchors }),
-          },
+          page: stored,
           article: fetched,
           depth: page.depth,
           parent: page.parent,
@@ -573,18 +560,49 @@ async function storeArticle(
         storing,
       );
   return {
-    status: "success",
+    ...successOf(fetched),
     filePath,
-    title: article.title,
-    wordCount,
-    httpStatus: statusCode,
-    finalUrl,
     contentHash,
-    warnings,
     change: changeOf(page.known, contentHash),
-    fetcher: fetched.fetcher === "browser" ? "browser" : "http",
   };
 }
+
+/** The page that is stored of an article. @param at ms since 1970 */
+export function storedPage(url: PageUrl, article: Article, at: number): Page {
+  const { wordCount, language, publishedDate: date, anchors } = article;
+  return {
+    url,
+    title: article.title ?? "",
+    markdown: article.markdown ?? "",
+    extractedAt: new Date(at).toISOString(),
+    wordCount,
+    ...(language !== null && { language }),
+    ...(date !== null && { date }),
+    ...(anchors && anchors.length > 0 && { anchors }),
+  };
+}
+
+const successOf = ({ article, warnings, finalUrl, statusCode, fetcher }: FetchedArticle) => ({
+  status: "success" as const,
+  title: article.title,
+  wordCount: article.wordCount,
+  httpStatus: statusCode,
+  finalUrl,
+  warnings,
+  fetcher: fetcher === "browser" ? ("browser" as const) : ("http" as const),
+});
+
+/** The outcome of a page that was asked for by itself, outside of a crawl. */
+export function outcomeOf(url: PageUrl, result: Failure | (StoredArticle & FetchedArticle)): PageOutcome {
+  const own = { ...NOTHING, url, depth: 0, parent: null };
+  if (result instanceof Failure)
+    return { ...own, status: "failed", httpStatus: result.targetStatus, error: result.toRecord() };
+  const { filePath, contentHash, timings } = result;
+  const durationMs = Math.round(timings.fetchMs + timings.extractionMs);
+  return { ...own, ...successOf(result), filePath, contentHash, durationMs };
+}
+
+type StoredArticle = { readonly filePath: string; readonly contentHash: string };
 
 /** Returns `sha256:` and the digest of a page's title and Markdown; after a `+` that of its anchors, if it has any. */
 export function contentHashOf({

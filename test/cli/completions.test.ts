@@ -39,7 +39,7 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
     ["", COMMANDS.map(({ name }) => name).join(", ")],
     ["ex", "extract"],
     ["--no-", "--no-images, --no-code, --no-system-ca, --no-browser, --no-color"],
-    ["--output ", "json, markdown, text, html"],
+    ["--output ", "json, markdown, text, html, csv"],
     ["--output m", "markdown"],
     ["--log-format ", "json, text"],
     ["completions ", "bash, zsh, fish"],
@@ -125,6 +125,7 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
     // Readline breaks words at "=", so the program's function sees three.
     expect(await bashOffers(["--output", "=", "te"], directory.path)).toEqual(["text"]);
     expect((await bashOffers(["--output", "="], directory.path)).sort()).toEqual([
+      "csv",
       "html",
       "json",
       "markdown",

@@ -22,6 +22,8 @@ const shownBy = (
   "adaptive-delay": [[], { adaptive_delay: true }],
   // Given below.
   "output-dir": null,
+  // It shows the crawl whose pages it tries again.
+  "retry-failed": null,
   fresh: [[], { fresh: true }],
   "trust-lastmod": [[], { trust_lastmod: true }],
   "changed-jsonl": [["changed.jsonl"], { changed_jsonl: "changed.jsonl" }],

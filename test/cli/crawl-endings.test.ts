@@ -67,7 +67,7 @@ describe("a crawl that is interrupted", () => {
       child.kill(signal);
       expect(await child.exited).toBe(130);
       expect(await stderr).toMatch(
-        /^warning: stopping; .*\nstopped after .* of .*; the same command goes on from here\n[\s\S]*error: interrupted\n$/,
+        /^at most 100 pages .*\nwarning: stopping; .*\nstopped after .* of .*; the same command goes on from here\n[\s\S]*error: interrupted\n$/,
       );
       const partial = await readCrawl(directory.output);
       expectWhole(partial.manifest);
@@ -125,11 +125,11 @@ describe("a crawl whose output is a pipe", () => {
     expect(site.visits.length).toBeLessThan(300);
   });
 
-  test("says nothing but the summary on stderr", async () => {
+  test("says nothing but its limits and the summary on stderr", async () => {
     await using site = serveNumberedSite({ pages: 12 });
     const run = await crawlOnce([`${site.origin}/`]);
     expect(run.stderr).toMatch(
-      /^crawled 12 pages in [\d.]+ m?s: 12 stored in \S+\/out, 0 failed\n {2}every page and its outcome: \S+manifest\.json\n$/,
+      /^at most 100 pages .*\ncrawled 12 pages in [\d.]+ m?s: 12 stored in \S+\/out, 0 failed\n {2}every page and its outcome: \S+manifest\.json\n$/,
     );
     expect(run.stdout).toBe("");
   });
@@ -264,7 +264,7 @@ describe.skipIf(!canMount)("a small disk (needs the right to mount a tmpfs)", ()
     const run = await onDisk("50m", words, "cat disk/out/manifest.json");
     expect(run.stdout).toContain("code=0");
     expect(run.stdout).toContain('"Less than 100 MB are free in the output directory"');
-    expect(run.stderr).toMatch(/^warning: only \d\d MB are free in disk\/out\n/);
+    expect(run.stderr).toMatch(/^at most 100 pages .*\nwarning: only \d\d MB are free in disk\/out\n/);
     expect(run.stderr).not.toContain("Less than"); // once is enough
     const logged = await onDisk("50m", `${site.origin}/ --log-level warning --quiet`, "");
     expect(JSON.parse(logged.stderr)).toMatchObject({

@@ -86,7 +86,7 @@ describe("crawl --join", () => {
     for (const { exitCode, stdout, stderr } of runs) {
       expect({ exitCode, stdout, stderr }).toMatchObject({ exitCode: 0, stdout: "" });
       expect(stderr).toMatch(
-        /^warning: robots.txt is ignored\ncrawled 41 pages .*: 41 stored in out, 0 failed\n/,
+        /^at most 41 pages .*\nwarning: robots.txt is ignored\ncrawled 41 pages .*: 41 stored in out, 0 failed\n/,
       );
       expect(stderr).toContain("the limit of 41 pages was reached; a larger --max-pages goes on from here");
       expect(stderr).toContain("every page and its outcome: out/manifest.json");

@@ -234,6 +234,14 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     const other = await directory.crawl([start(), "--max-depth", "1", "--fresh"]);
     expect([other.exitCode, pathsOf(other)]).toEqual([0, ALL.filter((path) => path !== "/guide/deeper")]);
   },
+  "retry-failed": async () => {
+    // With failed pages: test/cli/crawl-retry.test.ts.
+    await using directory = await crawlDirectory();
+    await directory.crawl([start()]);
+    const before = site.count("/guide/a");
+    const { exitCode } = await runBinary(["crawl", "--retry-failed", directory.output]);
+    expect([exitCode, site.count("/guide/a")]).toEqual([0, before]);
+  },
   "trust-lastmod": async () => {
     await using directory = await crawlDirectory();
     const words = ["--sitemap", `${site.origin}/one.xml`, "--no-follow-links", "--trust-lastmod"];
@@ -355,4 +363,55 @@ test("the options of a page reach every page of a crawl, fetched with the browse
   for (const said of ["Welcome back.", "number 40"]) expect(texts).toContain(said);
   expect(scripted.count("/picture.png")).toBe(1);
   expect(await Bun.file(state).exists()).toBeTrue();
+});
+
+describe("the limits of a crawl", () => {
+  const list = async (directory: string, count: number, origin: string): Promise<void> =>
+    writeFile(
+      join(directory, "list.txt"),
+      Array.from({ length: count }, (_, index) => `${origin}/p/${index}\n`).join(""),
+    );
+  const words = "--sitemap list.txt --no-follow-links --rate-limit 0 --no-browser --output-dir out";
+
+  test("that nobody set cut no list in silence: the exit code is 3, and the last line takes the rest", async () => {
+    await using site = serveNumberedSite({ pages: 110 });
+    using directory = temporaryDirectory();
+    await list(directory.path, 110, site.origin);
+    const type = (more: string) =>
+      runBinary(["crawl", ...`${words}${more}`.split(" ")], { cwd: directory.path });
+    const cut = await type("");
+    expect(cut.exitCode).toBe(3);
+    expect(cut.stderr).toStartWith(
+      "at most 100 pages (default; --max-pages), no links (--no-follow-links)\n",
+    );
+    expect(cut.stderr).toEndWith(
+      "error: 10 pages that the seeds and sitemaps name are left: nobody set a limit, and the default is 100; --max-pages 110 takes them\n",
+    );
+    const rest = await type(" --max-pages 110");
+    expect(rest.exitCode).toBe(0);
+    expect(rest.stderr).toContain("at most 110 pages (--max-pages), ");
+  });
+
+  test("that somebody set leave the exit code 0", async () => {
+    await using site = serveNumberedSite({ pages: 8 });
+    using directory = temporaryDirectory();
+    await list(directory.path, 8, site.origin);
+    const typed = await runBinary(["crawl", ...`${words} --max-pages 5`.split(" ")], { cwd: directory.path });
+    expect(typed.exitCode).toBe(0);
+    const env = { ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES: "5" };
+    const set = await runBinary(["crawl", ...`${words} --fresh`.split(" ")], { cwd: directory.path, env });
+    expect(set.exitCode).toBe(0);
+    expect(set.stderr).toStartWith("at most 5 pages (ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES), ");
+  });
+
+  test("that cut only links leave it 0, too", async () => {
+    await using site = serveNumberedSite({ pages: 110 });
+    using directory = temporaryDirectory();
+    const start = `${site.origin}/ --max-depth 99 --rate-limit 0 --no-browser --output-dir out`;
+    const run = await runBinary(["crawl", ...start.split(" ")], { cwd: directory.path });
+    expect([run.exitCode, run.stderr.split("\n")[0]]).toEqual([
+      0,
+      "at most 100 pages (default; --max-pages), depth 99 (--max-depth)",
+    ]);
+  });
 });

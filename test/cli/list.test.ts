@@ -46,15 +46,14 @@ describe("--input-file", () => {
     ]);
   });
 
-  test("names the page that a warning is about", async () => {
+  test("names the first page that a warning is about, and how many there are", async () => {
     using directory = temporaryDirectory();
     await writeFile(join(directory.path, "a.html"), "<p>word</p>");
     await writeFile(join(directory.path, "b.html"), "<p>two words</p>");
     const files = ["--file", "a.html", "--file", "b.html", "--output", "text"];
     const run = await runCommand(files, { cwd: directory.path });
     expect(run.stderr.trimEnd().split("\n")).toEqual([
-      "warning: a.html: Content below minimum word count (1 < 150)",
-      "warning: b.html: Content below minimum word count (2 < 150)",
+      "warning: 2 pages, the first a.html: Content below minimum word count (1 < 150)",
     ]);
   });
 

@@ -75,6 +75,22 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     await runBinary(["-", "-o", "b.json"], { stdin: PAGE, cwd: directory.path });
     expect((await readdir(directory.path)).sort()).toEqual(["a.json", "b.json"]);
   },
+  "output-dir": async () => {
+    using directory = temporaryDirectory();
+    await runBinary([`${site.origin}/a`, "--output-dir", "pages"], { cwd: directory.path });
+    expect(await readdir(join(directory.path, "pages"))).toContain("manifest.jsonl");
+  },
+  "retry-failed": async () => {
+    using directory = temporaryDirectory();
+    const before = site.seen.length;
+    await runBinary([`${site.origin}/status/418`, "-f", "-o", "pages/"], { cwd: directory.path });
+    await runBinary(["--retry-failed", "pages", "-f"], { cwd: directory.path });
+    expect(site.seen.slice(before).map(({ path }) => path)).toEqual(["/status/418", "/status/418"]);
+  },
+  tables: async () => {
+    const table = "<p>Prices of the mill.</p><table><tr><th>Corn</th></tr><tr><td>2</td></tr></table>";
+    expect((await runBinary(["-", "--tables", "csv"], { stdin: table })).stdout).toBe("Corn\r\n2\r\n");
+  },
   fields: async () => {
     const { stdout } = await runBinary(["-", "--quiet", "--fields", "title,lang"], { stdin: PAGE });
     expect(Object.keys(JSON.parse(stdout))).toEqual(["title", "lang"]);

@@ -282,7 +282,7 @@ describe("--resume", () => {
       stdout: "",
       stderr:
         "2 pages of 3 done before\n" +
-        "error: 1 page failed before; take a failed page's line out of out.jsonl to have it tried again\n",
+        "error: 1 page failed before; article-extractor --retry-failed out.jsonl tries only those again\n",
     });
     expect(await resume("a.html", "b.html")).toMatchObject({
       exitCode: 0,
@@ -345,7 +345,10 @@ describe.skipIf(Bun.which("script") === null)("on a terminal (needs script, of u
     );
     expect(shown).toMatch(/0 of 4 pages done · 0 failed · 0\.0\/s · ETA -:--/);
     expect(shown).toMatch(/2 of 4 pages done · 1 failed · \d+(?:\.\d)?\/s · ETA (?:\d+:\d\d|-:--)/);
-    expect(shown).toEndWith("\r\u001b[K"); // and goes when all is done
+    // It goes when all is done, and the errors come last.
+    expect(shown.split("\r\u001b[K").at(-1)).toMatch(
+      /error:.* list:3: "no url" is not an http or https URL\s*$/,
+    );
   });
 
   test("no line is drawn among the pages, with --quiet, or for one page", async () => {

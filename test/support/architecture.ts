@@ -77,7 +77,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   server: { mayImport: ["app", "base/database", "base/objects", "markdown", ...MODULES, ...OBSERVED_BASE] },
   // Flags go before settings, so the shell reads both with the same parsers.
   cli: {
-    mayImport: ["app", "base/database", "base/objects", "server", "settings", ...MODULES, ...OBSERVED_BASE],
+    mayImport: [
+      "app",
+      "base/database",
+      "base/objects",
+      "markdown",
+      "server",
+      "settings",
+      ...MODULES,
+      ...OBSERVED_BASE,
+    ],
   },
   // The library's door: what app is to the program, without crawls and search.
   library: { mayImport: ["settings", "articles", "fetching", "extraction", ...OBSERVED_BASE] },

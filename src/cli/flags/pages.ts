@@ -6,6 +6,7 @@ export const OUTPUT_FORMATS = {
   markdown: "markdown",
   text: "text",
   html: "html",
+  csv: "csv",
   md: "markdown",
   txt: "text",
 } as const;
@@ -86,11 +87,19 @@ export const EXTRACT_FLAGS = flagsOf({
           Object.entries(OUTPUT_FORMATS).map(([word, form]) => [word, `--output ${form}`]),
         ),
       },
-      help: "json, markdown (md), text (txt) or html; else the ending of -o decides (default json)",
+      help: "json, markdown (md), text (txt), html or csv (a row each); else the ending of -o decides (default json)",
     },
     "-o, --output-file FILE": {
       takesBytes: true,
-      help: "Write to this file instead of stdout, whole or not at all",
+      help: "Write to this file instead of stdout, whole or not at all; DIR/ is --output-dir DIR",
+    },
+    "--output-dir DIR": {
+      takesBytes: true,
+      help: "Write a Markdown file for each URL, as a crawl does, and go on with manifest.jsonl there",
+    },
+    "--tables FORM": {
+      choices: ["csv", "json"],
+      help: "Write only the tables of the article, as csv or json",
     },
     ...FIELDS,
     "--compact": {
@@ -100,6 +109,10 @@ export const EXTRACT_FLAGS = flagsOf({
     "--resume FILE": {
       insteadOf: { continue: "--resume" },
       help: "Append the JSON lines of pages that this file does not hold yet",
+    },
+    "--retry-failed DIR|FILE": {
+      isPath: true,
+      help: "Try the failed pages of an earlier --output-dir or --resume again, and no others",
     },
     "--frontmatter": "Start Markdown with YAML front matter",
   },
@@ -143,6 +156,10 @@ export const CRAWL_ONLY_FLAGS = ownFlags({
     "--changed-jsonl FILE":
       "At the end write a JSON line for each page that is new, changed or gone; '-': to stdout",
     "--dry-run": "List the URLs that the crawl would start with; fetch no page",
+    "--retry-failed DIR": {
+      takesBytes: true,
+      help: "Try the pages again that failed in the crawl of this directory, with its options, and no others",
+    },
     "--fresh": "Forget an earlier crawl of this directory instead of going on with it",
     "--trust-lastmod": "When crawling again, do not ask for pages whose lastmod is the same as before",
     "--join": "Crawl together with all processes that run this command; needs ARTICLE_EXTRACTOR_DATABASE_URL",

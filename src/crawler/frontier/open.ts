@@ -83,6 +83,8 @@ const openDatabase = (path: string): Database =>
 type SqliteFrontierOptions = FrontierOptions & {
   /** The directory, which is created if it does not exist. */
   readonly directory: string;
+  /** Whether the pages that failed are requested again, and of the others only those that an interruption left. */
+  readonly retriesFailed?: boolean;
 };
 
 type CrawlRow = {
@@ -114,6 +116,7 @@ function takeUp(db: Database, options: SqliteFrontierOptions): OpenCrawl {
   const row = db.prepare<CrawlRow>("SELECT * FROM crawl").get();
   if (!row) return begin(sql, options);
   const changes = comparePlans(row.plan, options);
+  if (options.retriesFailed) return retry(sql, row, options, changes);
   if (changes.scope.length > 0) {
     // A crawl that has never stored a page has nothing to lose.
     if (sql.get`SELECT page FROM stored LIMIT 1` !== null)
@@ -135,6 +138,7 @@ function migrate(db: Database, version: number): void {
 }
 
 function begin(sql: Statements, options: SqliteFrontierOptions): OpenCrawl {
+  if (options.retriesFailed) throw nothingToRetry(options);
   const jobId = options.jobId ?? crypto.randomUUID();
   const startedAt = new Date(options.now()).toISOString();
   sql.run`INSERT INTO crawl (id, plan, job_id, started_at, run)
@@ -189,6 +193,18 @@ function goOn(
   return { jobId, startedAt, run, asksAnew, mode: "resumed", isSeeded: is_seeded === 1 };
 }
 
+/** Goes on with the failed pages. The plan stays that of the crawl, which may be repeated with it. */
+function retry(
+  sql: Statements,
+  row: CrawlRow,
+  options: SqliteFrontierOptions,
+  changes: PlanChanges,
+): OpenCrawl {
+  const scope = changes.contents ? [...changes.scope, LIMITS.extraction] : changes.scope;
+  if (scope.length > 0) throw otherScope({ ...changes, scope }, options, row.is_finished === 1);
+  return goOn(sql, row, options, { ...changes, tries: true });
+}
+
 const FAILED = STATUSES.indexOf("failed");
 
 /** Failed pages get another try, because the changed settings may help. */
@@ -217,6 +233,12 @@ function repeat(db: Database, row: CrawlRow, options: SqliteFrontierOptions, ask
   db.run(`UPDATE host SET queued = 0, head_depth = NULL, next_at = iif(next_at > ${farthest}, 0, next_at)`);
   return { jobId, startedAt, run, asksAnew: trustedFrom, mode: "repeated", isSeeded: false };
 }
+
+const nothingToRetry = ({ place }: SqliteFrontierOptions): Failure =>
+  new Failure(
+    "invalid_usage",
+    `${place} holds no memory of a crawl whose failed pages could be tried again (that of --join is in its database)`,
+  );
 
 const otherVersion = ({ place, freshName }: SqliteFrontierOptions): Failure =>
   new Failure(

@@ -6,6 +6,7 @@ import {
   type CrawlEvent,
   type CrawledPage,
   type CrawlNotice,
+  type CrawlPlan,
   type CrawlProgress,
   type CrawlSummary,
   type PageOutcome,
@@ -13,20 +14,48 @@ import {
   warningOf,
 } from "../../../crawler/index.ts";
 import { unmatchedExclusion } from "../../../extraction/index.ts";
+import type { Typed } from "../../arguments.ts";
 import { type Io, OutputClosed, wrongUsage } from "../../io.ts";
 import { type Notices, pageCount } from "../../terminal/notices.ts";
 import { formatDuration, formatProgress, Pace, REDRAW_MS, type Screen } from "../../terminal/screen.ts";
+import { NAMED_FAILURES } from "./list-report.ts";
+
+/** The limits of a crawl, for its first line. */
+export type CrawlLimits = ReturnType<typeof limitsOf>;
+
+/** Says what limits a crawl and from where each limit comes: an option, a variable, or nobody. */
+export function limitsOf(
+  { maxPages, maxDepth, followsLinks }: CrawlPlan,
+  typed: Pick<Typed, "has">,
+  environment: Readonly<Record<string, string | undefined>>,
+) {
+  const isSet = (environment[MAX_PAGES_VARIABLE] ?? "").trim() !== "";
+  const isDefault = !typed.has("max-pages") && !isSet;
+  const byWhom = typed.has("max-pages") ? "--max-pages" : isSet ? MAX_PAGES_VARIABLE : "default; --max-pages";
+  const depth = `depth ${maxDepth} (${typed.has("max-depth") ? "--max-depth" : "default"})`;
+  const links = followsLinks ? depth : "no links (--no-follow-links)";
+  return {
+    text: `at most ${pageCount(maxPages)} (${byWhom}), ${links}`,
+    /** Whether nobody has set the number of pages. */
+    isDefault,
+  };
+}
+
+const MAX_PAGES_VARIABLE = "ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES";
 
 type CrawlReportParts = {
   readonly screen: Screen;
   readonly notices: Notices;
   readonly log: Log;
+  readonly limits: CrawlLimits;
   /** What happened to the pages: `stored in out`, `written to stdout`. */
   readonly destination: string;
   /** The command that would continue this crawl, as the start of a sentence; null when none would. */
   readonly resumedBy: string | null;
   /** What would crawl a finished crawl again, as the start of a sentence; null where the same command does. */
   readonly repeatedBy: string | null;
+  /** What tries the failed pages again, as the start of a sentence; null where nothing does. */
+  readonly retriedBy: string | null;
   /** The selectors of --exclude. */
   readonly excluded: readonly string[];
 };
@@ -38,7 +67,7 @@ export function createCrawlReport(parts: CrawlReportParts) {
   const { screen, log } = parts;
   const startedAt = performance.now();
   const pace = new Pace();
-  const examples = new Map<string, string>();
+  const failed: FailedPages = { examples: new Map(), addresses: [] };
   const told: string[] = [];
   const waiting = new Set<string>();
   let unmatched: readonly string[] | null = null;
@@ -55,11 +84,11 @@ export function createCrawlReport(parts: CrawlReportParts) {
         draw = () =>
           screen.show(formatProgress(progress, pace.pagesPerSecond(performance.now()), screen.columns));
       }
-      if (event.kind === "started") doneBefore = triedPages(event.progress);
+      if (event.kind === "started") doneBefore = tellStart(event.progress, parts);
       if (event.kind === "page") {
         hasPages = true;
         if (isReadAnew(event.outcome)) unmatched = unmatchedOn(event.outcome, unmatched ?? parts.excluded);
-        keepExample(examples, event.outcome);
+        keepFailure(failed, event.outcome);
       }
       if (event.kind === "notice") {
         tellNotice(event.notice, waiting, parts);
@@ -78,7 +107,7 @@ export function createCrawlReport(parts: CrawlReportParts) {
       formatSummary(summary, {
         ...parts,
         elapsedMs: performance.now() - startedAt,
-        examples,
+        failed,
         told,
         unmatched: unmatched ?? [],
         doneBefore,
@@ -86,7 +115,7 @@ export function createCrawlReport(parts: CrawlReportParts) {
       }),
     /** The message of the first failed page; null while none has failed. */
     get firstFailure(): string | null {
-      return [...examples.values()][0] ?? null;
+      return [...failed.examples.values()][0] ?? null;
     },
     [Symbol.dispose](): void {
       if (timer) clearInterval(timer);
@@ -95,8 +124,24 @@ export function createCrawlReport(parts: CrawlReportParts) {
   };
 }
 
-function keepExample(examples: Map<string, string>, { error }: PageOutcome): void {
-  if (error && !examples.has(error.code)) examples.set(error.code, error.message);
+/** @returns how many pages were done before */
+function tellStart(progress: CrawlProgress, { notices, limits }: CrawlReportParts): number {
+  notices.tell(limits.text);
+  return triedPages(progress);
+}
+
+/** What is told of the pages that failed. */
+type FailedPages = {
+  /** One message for each failure code. */
+  readonly examples: Map<string, string>;
+  /** The first of them. */
+  readonly addresses: string[];
+};
+
+function keepFailure({ examples, addresses }: FailedPages, { url, error }: PageOutcome): void {
+  if (!error) return;
+  if (!examples.has(error.code)) examples.set(error.code, error.message);
+  if (addresses.length < NAMED_FAILURES) addresses.push(url);
 }
 
 /** Whether a page says anything about selectors: one that was not read again does not. */
@@ -151,8 +196,7 @@ function logEvent(event: CrawlEvent, log: Log): void {
 
 type SummaryParts = CrawlReportParts & {
   readonly elapsedMs: number;
-  /** One message for each failure code. */
-  readonly examples: ReadonlyMap<string, string>;
+  readonly failed: FailedPages;
   /** The messages that notices have already given. */
   readonly told: readonly string[];
   /** The selectors of --exclude that have matched nothing. */
@@ -188,7 +232,9 @@ function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
   return lines.map((line, index) => (index === 0 ? line : `  ${line}`));
 }
 
-function failureLines({ state, failures }: CrawlSummary, { repeatedBy, hasPages, examples }: SummaryParts) {
+function failureLines({ state, progress, failures }: CrawlSummary, parts: SummaryParts) {
+  const { repeatedBy, retriedBy, hasPages } = parts;
+  const { examples, addresses } = parts.failed;
   const lines =
     state === "completed" && repeatedBy !== null && !hasPages
       ? [`nothing was left to do; ${repeatedBy} crawls it again`]
@@ -197,6 +243,11 @@ function failureLines({ state, failures }: CrawlSummary, { repeatedBy, hasPages,
     const example = examples.get(code);
     lines.push(`failed: ${count} ${code}${example === undefined ? "" : `, for example ${example}`}`);
   }
+  const more = progress.failed - addresses.length;
+  if (addresses.length > 0)
+    lines.push(`failed pages: ${addresses.join(", ")}${more > 0 ? ` and ${more} more` : ""}`);
+  if (progress.failed > 0 && state === "completed" && retriedBy !== null)
+    lines.push(`${retriedBy} tries only those again`);
   return lines;
 }
 
@@ -299,8 +350,8 @@ export function readAllowance(written: string | null): FailureAllowance {
 export const showAllowance = ({ value, isPercent }: FailureAllowance): string =>
   `${value}${isPercent ? "%" : ""}`;
 
-/** The exit code of a crawl that finished with more failed pages than allowed. */
-const TOO_MANY_FAILURES = 3;
+/** The exit code of a crawl that finished with more failed pages than allowed, or cut by a limit that nobody set. */
+const INCOMPLETE = 3;
 
 type CrawlEnd = {
   readonly allowance: FailureAllowance;
@@ -308,6 +359,8 @@ type CrawlEnd = {
   readonly notices: Notices;
   /** The message of the first page that failed. */
   readonly firstFailure: string | null;
+  /** Whether nobody has set the number of pages. */
+  readonly hasDefaultLimit: boolean;
 };
 
 /** The exit code of a crawl that ended in order without storing a page. */
@@ -323,7 +376,7 @@ function whyNothing({ progress, skips }: CrawlSummary, firstFailure: string | nu
 /** Tells the person why a crawl did not end well, and returns the program's exit code. */
 export function exitCodeOf(
   summary: CrawlSummary,
-  { allowance, lines, notices, firstFailure }: CrawlEnd,
+  { allowance, lines, notices, firstFailure, hasDefaultLimit }: CrawlEnd,
 ): number {
   const { state, error, progress } = summary;
   if (state === "cancelled") {
@@ -340,8 +393,15 @@ export function exitCodeOf(
     notices.error(`no page was stored: ${whyNothing(summary, firstFailure)}`);
     return NOTHING_STORED;
   }
-  if (isWithin(allowance, failed, successful + failed)) return 0;
-  const allowed = showAllowance(allowance);
-  notices.error(`${failed} of ${successful + failed} pages failed; --max-failures allows ${allowed}`);
-  return TOO_MANY_FAILURES;
+  const isAllowed = isWithin(allowance, failed, successful + failed);
+  if (!isAllowed)
+    notices.error(
+      `${failed} of ${successful + failed} pages failed; --max-failures allows ${showAllowance(allowance)}`,
+    );
+  const left = hasDefaultLimit ? (summary.skips.max_pages ?? 0) : 0;
+  if (left > 0)
+    notices.error(
+      `${pageCount(left)} that the seeds and sitemaps name are left: nobody set a limit, and the default is ${progress.fetched}; --max-pages ${progress.fetched + left} takes them`,
+    );
+  return isAllowed && left === 0 ? 0 : INCOMPLETE;
 }

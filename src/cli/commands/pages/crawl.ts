@@ -33,11 +33,13 @@ import { type Notices, pageCount } from "../../terminal/notices.ts";
 import { openScreen, type Screen } from "../../terminal/screen.ts";
 import { hasRawBytes, pathBytes } from "../../words.ts";
 import {
+  type CrawlLimits,
   type CrawlReport,
   createCrawlReport,
   createLineOutput,
   exitCodeOf,
   type LineOutput,
+  limitsOf,
   NOTHING_STORED,
   readAllowance,
   showAllowance,
@@ -53,9 +55,12 @@ import {
   showUrl,
 } from "./extract-options.ts";
 import { askForDirectory, attempt, openOutputDirectory, openSink, type Sink } from "./output.ts";
+import { retriedCrawl } from "./retried-crawl.ts";
 
 export const crawl: Run = async (shell) => {
-  const { typed, io } = shell;
+  const { io } = shell;
+  const retried = optionValue.path(shell.typed, "retry-failed");
+  const typed = retried === null ? shell.typed : await retriedCrawl(retried, shell.typed);
   const isLive = canRedraw(shell) && !typed.has("dry-run") && !(typed.has("jsonl") && io.stdout.isTerminal);
   using screen = openScreen(io, { isLive });
   const notices = shell.openNotices(screen.io);
@@ -66,10 +71,15 @@ export const crawl: Run = async (shell) => {
     hasPerson: () => io.stdin.isTerminal,
   });
   noteMissingBrowser(command.network, { ...opened, notices });
-  return await runCrawl(command, { ...opened, screen, notices });
+  const limits = limitsOf(command.plan, typed, opened.program.environment);
+  return await runCrawl(command, { ...opened, screen, notices, limits });
 };
 
-type CrawlParts = CommandApp & { readonly screen: Screen; readonly notices: Notices };
+type CrawlParts = CommandApp & {
+  readonly screen: Screen;
+  readonly notices: Notices;
+  readonly limits: CrawlLimits;
+};
 
 /** Returns the exit code. Throws the `Failure` of a crawl that cannot begin. */
 async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<number> {
@@ -121,6 +131,7 @@ async function crawlInto(
     destination: lines ? "written to stdout" : `stored in ${directory}`,
     resumedBy: directory === null ? null : `the same command${command.isFresh ? " without --fresh" : ""}`,
     repeatedBy: join === null ? null : "--run with another name",
+    retriedBy: retryOf(command, destination),
     excluded: command.plan.extraction.exclude,
   });
   const leave = AbortSignal.any([io.signal, reader.signal]);
@@ -137,7 +148,19 @@ async function crawlInto(
   const shown = directory?.replace(/\/$/, "") ?? "";
   const manifestPath = summary.manifestPath?.replace(place ?? "", () => shown) ?? null;
   for (const line of report.summarise({ ...summary, manifestPath })) notices.tell(line);
-  return exitCodeOf(summary, { allowance, lines, notices, firstFailure: report.firstFailure });
+  const { firstFailure } = report;
+  const { isDefault } = parts.limits;
+  return exitCodeOf(summary, { allowance, lines, notices, firstFailure, hasDefaultLimit: isDefault });
+}
+
+/** What tries the failed pages again, as the start of a sentence; null where no crawl is remembered. */
+function retryOf({ makes, join }: CrawlCommand, { directory, store }: Destination): string | null {
+  if (directory === null) return null;
+  // The fields of lines are not in the manifest.
+  const isKnown = makes === "files" && join === null && store === null;
+  return isKnown
+    ? `article-extractor crawl --retry-failed ${directory}`
+    : "the same command with more --retries";
 }
 
 const jobOptionsOf = (command: CrawlCommand, { directory, changes }: Destination) => ({
@@ -147,6 +170,7 @@ const jobOptionsOf = (command: CrawlCommand, { directory, changes }: Destination
   },
   jobId: command.join?.run ?? null,
   isFresh: command.isFresh,
+  retriesFailed: command.retriesFailed,
   shellSettings: {
     output_dir: directory,
     jsonl: command.makes === "lines",
@@ -312,6 +336,8 @@ export function readCrawlCommand(
     /** The output directory, or the URL of a store; null when none was given. */
     directory,
     isFresh: typed.has("fresh"),
+    /** Whether only the pages are wanted that failed in the crawl of the directory. */
+    retriesFailed: typed.has("retry-failed"),
     /** Null crawls without other processes. */
     join: readJoin(typed, settings),
     allowance: readAllowance(typed.one("max-failures")),

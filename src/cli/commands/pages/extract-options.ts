@@ -12,7 +12,7 @@ import {
 import { Failure } from "../../../base/failure.ts";
 import { didYouMean } from "../../../base/nearest.ts";
 import { meaningsIn } from "../../../base/text.ts";
-import type { ExtractionOptions } from "../../../extraction/index.ts";
+import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
 import { DEFAULT_EXTRACTION, ENGINES, FAVORS, type Settings } from "../../../settings/index.ts";
 import {
   meantUrl,
@@ -28,6 +28,7 @@ import { OUTPUT_FORMATS, type OutputFormat } from "../../flags/pages.ts";
 import { isStdin } from "../../input.ts";
 import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
+import { type Place, readPlace } from "./list-place.ts";
 
 /** One page to extract. */
 export type PageInput =
@@ -53,23 +54,14 @@ export type ExtractCommand = Readonly<ReturnType<typeof readExtractCommand>>;
  * @throws Failure `invalid_usage` or `invalid_url` for values and combinations that mean nothing
  */
 export function readExtractCommand(typed: Typed, hasPerson: () => boolean) {
-  const outputFile = optionValue.path(typed, "output-file");
-  const resumeFile = optionValue.path(typed, "resume");
-  if (resumeFile === "-")
-    throw wrongUsage("--resume needs a file that can be read again, not standard output");
-  if (outputFile !== null && resumeFile !== null)
-    throw wrongUsage("--output-file and --resume exclude each other");
-  // With earlier programs this chose the form.
-  if (outputFile !== null && Object.hasOwn(OUTPUT_FORMATS, outputFile))
-    throw wrongUsage(
-      `-o names a file; did you mean --output ${outputFile}? (-o ./${outputFile} writes a file of that name)`,
-    );
-  const ending = extname(outputFile ?? resumeFile ?? "").toLowerCase();
-  const format = readFormat(typed, resumeFile === null ? ending : ".jsonl");
-  requireFormat(typed, format);
-  const fields = readFields(typed);
-  const input = readInput(typed);
-  if (resumeFile !== null && !fields.includes("url") && hasUrls(input))
+  const place = readPlace(typed);
+  const tables = optionValue.choice(typed, "tables", TABLE_FORMS);
+  const ending = endingOf(place);
+  const format = readFormat(typed, tables === null ? ending : `.${tables}`);
+  requireFormat(typed, format, { tables, directory: place.directory });
+  const fields = format === "csv" && !typed.has("fields") ? CSV_COLUMNS : readFields(typed);
+  const input = readInput(typed, place);
+  if (place.resumeFile !== null && !fields.includes("url") && hasUrls(input))
     throw wrongUsage("--resume tells pages by their url, which --fields leaves out");
   return {
     input,
@@ -78,21 +70,36 @@ export function readExtractCommand(typed: Typed, hasPerson: () => boolean) {
     fields,
     /** Whether JSON is written on one line. */
     isCompact: typed.has("compact") || ending === ".jsonl",
-    /** Null writes to stdout. */
-    outputFile: outputFile === "-" ? null : outputFile,
-    /** The file of JSON lines that is continued. */
-    resumeFile,
+    ...place,
+    /** The form in which the article's tables are written, and nothing else of it; null writes the article. */
+    tables,
     hasFrontmatter: typed.has("frontmatter"),
-    extraction: readExtraction(typed, renderingsOf(format, fields), DEFAULT_EXTRACTION),
+    extraction: readExtraction(typed, renderingsOf({ format, fields, tables, ...place }), DEFAULT_EXTRACTION),
     network: readNetwork(typed, hasPerson),
   };
 }
+
+/** The forms of --tables. */
+export const TABLE_FORMS = ["csv", "json"] as const;
+
+/** The columns of CSV where --fields names none: the others are long, or lists. */
+const CSV_COLUMNS: readonly ArticleField[] = [
+  ...(["url", "final_url", "http_status", "title", "byline"] as const),
+  ...(["published_date", "language", "word_count"] as const),
+];
+
+/** The ending that names the form of what is written there. */
+const endingOf = ({ outputFile, resumeFile, directory }: Place): string => {
+  if (directory !== null) return ".md";
+  return resumeFile === null ? extname(outputFile ?? "").toLowerCase() : ".jsonl";
+};
 
 const FORMAT_BY_ENDING = meaningsIn<OutputFormat>({
   markdown: ".md .markdown",
   text: ".txt .text",
   json: ".json .jsonl",
   html: ".html .htm",
+  csv: ".csv",
 });
 
 function readFormat(typed: Typed, ending: string): OutputFormat {
@@ -115,23 +122,42 @@ function readFormat(typed: Typed, ending: string): OutputFormat {
 }
 
 /** The options that apply to one form only. */
-const FORM_OF_OPTION: Readonly<Record<string, OutputFormat>> = {
-  frontmatter: "markdown",
-  fields: "json",
-  compact: "json",
-  resume: "json",
+const FORM_OF_OPTION: Readonly<Record<string, readonly OutputFormat[]>> = {
+  frontmatter: ["markdown"],
+  fields: ["json", "csv"],
+  compact: ["json"],
+  resume: ["json"],
 };
 
-function requireFormat(typed: Typed, format: OutputFormat): void {
-  for (const [name, form] of Object.entries(FORM_OF_OPTION))
-    if (typed.has(name) && form !== format) throw wrongUsage(`--${name} goes with --output ${form}`);
+function requireFormat(
+  typed: Typed,
+  format: OutputFormat,
+  { tables, directory }: Pick<Place, "directory"> & { readonly tables: string | null },
+): void {
+  for (const [name, forms] of Object.entries(FORM_OF_OPTION))
+    if (typed.has(name) && !forms.includes(format))
+      throw wrongUsage(`--${name} goes with --output ${forms[0]}`);
+  const other = ["output", "fields", "frontmatter", "resume", "output-dir"].find(typed.has);
+  if (tables !== null && other !== undefined) throw wrongUsage(`--tables and --${other} exclude each other`);
+  if (directory !== null && format !== "markdown")
+    throw wrongUsage(
+      `a folder gets Markdown files; ${tables === null ? `--output ${format}` : "--tables"} goes with -o FILE`,
+    );
 }
 
-function renderingsOf(
-  format: OutputFormat,
-  fields: readonly ArticleField[],
-): ExtractionOptions["renderings"] {
-  if (format === "json") return renderingsFor(fields);
+function renderingsOf({
+  format,
+  fields,
+  tables,
+  directory,
+}: Pick<Place, "directory"> & {
+  readonly format: OutputFormat;
+  readonly fields: readonly ArticleField[];
+  readonly tables: string | null;
+}): ExtractionOptions["renderings"] {
+  if (directory !== null) return STORED_RENDERINGS;
+  if (tables !== null) return ["markdown"];
+  if (format === "json" || format === "csv") return renderingsFor(fields);
   return format === "markdown" ? ["markdown"] : format === "html" ? ["content"] : [];
 }
 
@@ -139,7 +165,8 @@ function renderingsOf(
 const hasUrls = (input: ExtractInput): boolean =>
   input.kind !== "list" || input.sources.some(({ kind }) => kind === "url" || kind === "list-file");
 
-function readInput(typed: Typed): ExtractInput {
+function readInput(typed: Typed, { directory, retriesFailed }: Place): ExtractInput {
+  if (retriesFailed) return { kind: "list", sources: [] };
   const url = readBaseUrl(typed);
   const local = (path: string): PageInput =>
     isStdin(path) ? { kind: "stdin", url } : { kind: "file", path, url };
@@ -157,7 +184,11 @@ function readInput(typed: Typed): ExtractInput {
     throw wrongUsage("--url gives one --file or standard input an address; it goes with nothing else");
   if (pages.filter(({ kind }) => kind === "stdin").length + lists.filter(isStdin).length > 1)
     throw wrongUsage("standard input can be read once only");
-  if (isOne && !typed.has("resume")) return page;
+  if (directory !== null && pages.some((other) => other.kind !== "url"))
+    throw wrongUsage(
+      "a folder takes pages of URLs, whose names its files have; a local page goes to -o FILE",
+    );
+  if (isOne && !typed.has("resume") && directory === null) return page;
   const sources = isNothing ? [page] : pages;
   return {
     kind: "list",

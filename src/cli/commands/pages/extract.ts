@@ -9,6 +9,7 @@ import { noteMissingBrowser, openCommandApp } from "../../program.ts";
 import { canRedraw, type Run } from "../../shell.ts";
 import { type Notices, pageCount } from "../../terminal/notices.ts";
 import { formatListProgress, openScreen, Pace, REDRAW_MS, type Screen } from "../../terminal/screen.ts";
+import { formatRow } from "./csv.ts";
 import {
   type ExtractCommand,
   type ExtractInput,
@@ -18,7 +19,8 @@ import {
   requireSelectors,
   requireUrl,
 } from "./extract-options.ts";
-import { formatArticle, openSink, type Sink, warnOfResult } from "./output.ts";
+import { createListReport, type ListReport } from "./list-report.ts";
+import { formatArticle, headerOf, openSink, type Sink, warningsToTell } from "./output.ts";
 import { openResumed, type Resumed } from "./resume.ts";
 
 type ListSources = Extract<ExtractInput, { kind: "list" }>["sources"];
@@ -35,31 +37,46 @@ type ListParts = {
 /** Extracts several pages and writes their outcomes in their order; returns the exit code. */
 async function extractList(sources: ListSources, command: ExtractCommand, parts: ListParts): Promise<number> {
   const { io } = parts.screen;
-  const { resumeFile } = command;
-  await using resumed = resumeFile === null ? null : await openResumed(resumeFile);
+  const place = command.directory ?? command.resumeFile;
+  await using folder = await openListFolder(command);
+  await using resumed = folder ?? (await openLines(command));
   await using sink = resumed?.sink ?? (await openSink(command.outputFile, io));
   await requireSelectors(command.extraction, { session: parts.session, signal: io.signal });
-  const listed = (await Promise.all(sources.map((source) => readSource(source, parts)))).flat();
+  const listed = command.retriesFailed
+    ? (resumed?.failed() ?? []).map((name) => ({ place: "", ...readUrl(name) }))
+    : (await Promise.all(sources.map((source) => readSource(source, parts)))).flat();
   const { entries, failedBefore } = resumed ? leftOf(listed, resumed) : { entries: listed, failedBefore: 0 };
   if (resumed && entries.length < listed.length)
     parts.notices.tell(`${pageCount(listed.length - entries.length)} of ${listed.length} done before`);
   using progress = createListProgress(parts.screen, { total: listed.length, todo: entries.length });
-  const { written, failed } = await writeOutcomes(entries, { command, parts, sink, progress });
+  const report = createListReport(parts.notices);
+  const again = place === null ? null : `article-extractor --retry-failed ${place}`;
+  let written = 0;
+  try {
+    written = await writeOutcomes(entries, { command, parts, sink, progress, report, folder });
+  } finally {
+    progress[Symbol.dispose]();
+    report.tell({ total: entries.length, written, folder: command.directory, again });
+  }
   const left = entries.length - written;
   // When nothing was done, the output of an earlier run is not replaced.
   if (left === 0 || written > 0) await sink.finish();
-  progress[Symbol.dispose]();
   if (failedBefore > 0)
-    parts.notices.error(
-      `${pageCount(failedBefore)} failed before; take a failed page's line out of ${resumeFile} to have it tried again`,
-    );
-  if (left === 0) return failed + failedBefore === 0 ? 0 : 1;
+    parts.notices.error(`${pageCount(failedBefore)} failed before; ${again} tries only those again`);
+  if (left === 0) return report.failed + failedBefore === 0 ? 0 : 1;
   parts.notices.error(`interrupted; ${left} of ${pageCount(listed.length)} left${howToGoOn(command)}`);
   return FAILURE_OUTCOMES.cancelled.exitCode;
 }
 
-function howToGoOn({ format, outputFile, resumeFile }: ExtractCommand): string {
-  if (resumeFile !== null) return "; the same command goes on from here";
+// The packages for YAML and for crawls are loaded here.
+const openListFolder = async ({ directory, retriesFailed }: ExtractCommand) =>
+  directory === null ? null : await (await import("./folder.ts")).openFolder(directory, retriesFailed);
+
+const openLines = async ({ resumeFile, retriesFailed }: ExtractCommand): Promise<Resumed | null> =>
+  resumeFile === null ? null : await openResumed(resumeFile, retriesFailed);
+
+function howToGoOn({ format, outputFile, resumeFile, directory }: ExtractCommand): string {
+  if (resumeFile !== null || directory !== null) return "; the same command goes on from here";
   if (format !== "json") return "";
   return outputFile === null
     ? "; --resume goes on with a file that holds the lines"
@@ -126,6 +143,9 @@ type ListWork = {
   readonly parts: ListParts;
   readonly sink: Sink;
   readonly progress: ReturnType<typeof createListProgress>;
+  readonly report: ListReport;
+  /** Takes the pages instead of the sink, which gets a line about each. */
+  readonly folder: Awaited<ReturnType<typeof openListFolder>>;
 };
 
 type Outcome = { readonly fetched: FetchedArticle } | { readonly failure: Failure };
@@ -133,11 +153,15 @@ type Outcome = { readonly fetched: FetchedArticle } | { readonly failure: Failur
 /** An entry that has begun; its outcome is null until it is known, and when the work was interrupted. */
 type Started = { readonly entry: Entry; readonly ended: Promise<Outcome | null> };
 
-/** After an interruption, finished pages are still written, even if others before them are not. */
-async function writeOutcomes(entries: readonly Entry[], work: ListWork) {
+/**
+ * After an interruption, finished pages are still written, even if others before them are not.
+ * @returns how many outcomes were written
+ */
+async function writeOutcomes(entries: readonly Entry[], work: ListWork): Promise<number> {
   const { signal } = work.parts.screen.io;
   const underWay: Started[] = [];
-  const count = { written: 0, failed: 0 };
+  await work.sink.write(headerOf(work.command));
+  let written = 0;
   let next = 0;
   while (true) {
     const { renderings } = work.parts;
@@ -145,7 +169,7 @@ async function writeOutcomes(entries: readonly Entry[], work: ListWork) {
     while (!signal.aborted && next < entries.length && isRoom())
       underWay.push(start(entries[next++] as Entry, work));
     const [first] = underWay;
-    if (!first) return count;
+    if (!first) return written;
     // A page that waits for others to be compared makes room for them.
     const isOver = await Promise.race([
       first.ended.then(() => true),
@@ -157,15 +181,14 @@ async function writeOutcomes(entries: readonly Entry[], work: ListWork) {
     if (outcome === null) continue;
     try {
       await work.sink.write(
-        await formatListed(outcome, first.entry, { ...work, isFirst: count.written === count.failed }),
+        await formatListed(outcome, first.entry, { ...work, isFirst: written === work.report.failed }),
       );
     } catch (error) {
       // Nobody reads the output, and the interruption ends the work.
-      if (signal.aborted && error instanceof Failure) return count;
+      if (signal.aborted && error instanceof Failure) return written;
       throw error;
     }
-    count.written++;
-    if ("failure" in outcome) count.failed++;
+    written++;
   }
 }
 
@@ -193,24 +216,38 @@ function start(entry: Entry, { parts, progress }: ListWork): Started {
 async function formatListed(
   outcome: Outcome,
   entry: Entry,
-  { command, parts, isFirst }: ListWork & { readonly isFirst: boolean },
+  work: ListWork & { readonly isFirst: boolean },
 ): Promise<string> {
+  if ("failure" in outcome) return await formatFailed(outcome.failure, entry, work);
+  const { command, report, folder, isFirst } = work;
   const { address, place } = entry;
-  if ("failure" in outcome) {
-    const { failure } = outcome;
-    parts.notices.error(`${place}${describeFailure(nameOf(address), failure)}`);
-    if (command.format !== "json") return "";
-    const line = { ...address, success: false, http_status: failure.targetStatus, error: failure.toRecord() };
-    return `${JSON.stringify(line)}\n`;
-  }
+  const name = nameOf(address);
   const { fetched } = outcome;
-  warnOfResult(fetched, command, { ...parts, prefix: `${place}${nameOf(address)}: ` });
-  if (command.format === "json")
+  for (const warning of warningsToTell(fetched, command)) report.warn(`${place}${name}`, warning);
+  if (folder) return await folder.put(name, fetched);
+  if (command.format === "json" && command.tables === null)
     return `${JSON.stringify({ ...("file" in address ? address : {}), ...articleFields(fetched, command.fields) })}\n`;
   const formatted = await formatArticle(fetched, command);
-  // Front matter and a doctype separate documents; without either, a rule does.
-  const needsRule = !isFirst && !command.hasFrontmatter && command.format !== "html";
-  return needsRule ? `\n---\n\n${formatted}` : formatted;
+  return isFirst ? formatted : separatorOf(command) + formatted;
+}
+
+async function formatFailed(
+  failure: Failure,
+  { address, place }: Entry,
+  { command: { format, fields, tables }, report, folder }: ListWork,
+): Promise<string> {
+  const name = nameOf(address);
+  report.fail(failure, `${place}${describeFailure(name, failure)}`);
+  if (folder) return await folder.put(name, failure);
+  const line = { ...address, success: false, http_status: failure.targetStatus, error: failure.toRecord() };
+  if (format === "csv" && tables === null) return formatRow(line, fields);
+  return format === "json" ? `${JSON.stringify(line)}\n` : "";
+}
+
+// Front matter and a doctype separate documents; without either, a rule does. An empty line separates tables.
+function separatorOf({ format, tables, hasFrontmatter }: ExtractCommand): string {
+  if (tables !== null) return tables === "csv" ? "\r\n" : "";
+  return format === "text" || (format === "markdown" && !hasFrontmatter) ? "\n---\n\n" : "";
 }
 
 // Most messages already name the page.
@@ -279,8 +316,8 @@ async function runExtract(command: ExtractCommand, parts: ExtractParts): Promise
   await using sink = await openSink(command.outputFile, io);
   await requireSelectors(command.extraction, { session, signal: io.signal });
   const fetched = await extractOne(input, command, { session, io, metrics });
-  warnOfResult(fetched, command, parts);
-  await sink.write(await formatArticle(fetched, command));
+  for (const warning of warningsToTell(fetched, command)) parts.notices.warn(warning);
+  await sink.write(headerOf(command) + (await formatArticle(fetched, command)));
   await sink.finish();
   return 0;
 }
@@ -300,6 +337,7 @@ async function extractOne(
   let outcome = "failure";
   try {
     const fetched = await fetchOne(input, command, parts);
+    if (command.tables !== null) (await import("./tables.ts")).requireTables(fetched);
     outcome = "success";
     return fetched;
   } finally {

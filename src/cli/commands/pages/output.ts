@@ -8,13 +8,15 @@ import { Failure } from "../../../base/failure.ts";
 import { isMissing, systemReason } from "../../../base/system-error.ts";
 import { composeHtml, composeMarkdown } from "../../../extraction/index.ts";
 import { type FileIdentity, type Io, untilAborted, wrongUsage } from "../../io.ts";
-import type { Notices } from "../../terminal/notices.ts";
 import { decodePath, directoryOf, hasRawBytes, pathBytes } from "../../words.ts";
+import { formatCsv, formatRow } from "./csv.ts";
 import type { ExtractCommand } from "./extract-options.ts";
 
 /** Formats one article in the requested format, ending with a line break. */
 export async function formatArticle(fetched: FetchedArticle, command: ExtractCommand): Promise<string> {
   const { article } = fetched;
+  if (command.tables !== null) return (await import("./tables.ts")).formatTables(fetched, command.tables);
+  if (command.format === "csv") return formatRow(articleFields(fetched, command.fields), command.fields);
   if (command.format === "json")
     return `${JSON.stringify(articleFields(fetched, command.fields), null, command.isCompact ? 0 : 2)}\n`;
   if (command.format === "text")
@@ -27,15 +29,16 @@ export async function formatArticle(fetched: FetchedArticle, command: ExtractCom
   return `${frontMatterOf(fetched, new Date())}\n${body}\n`;
 }
 
-/** Prints the warnings that JSON contains itself; in the other forms the person sees them only here. */
-export function warnOfResult(
+/** What stands before the first page: the names of the columns in CSV, nothing in the other forms. */
+export const headerOf = ({ format, fields, tables }: ExtractCommand): string =>
+  format === "csv" && tables === null ? formatCsv([fields]) : "";
+
+/** The warnings that a person is told: fields contain them themselves; in the other forms nothing does. */
+export const warningsToTell = (
   { warnings }: FetchedArticle,
-  { format, fields }: ExtractCommand,
-  { notices, prefix = "" }: { readonly notices: Notices; readonly prefix?: string },
-): void {
-  if (format !== "json" || !fields.includes("warnings"))
-    for (const warning of warnings) notices.warn(prefix + warning);
-}
+  { format, fields, tables }: ExtractCommand,
+): readonly string[] =>
+  tables === null && (format === "json" || format === "csv") && fields.includes("warnings") ? [] : warnings;
 
 /** The destination of a command's results: stdout, or a file that appears complete at the end. */
 export interface Sink extends AsyncDisposable {

@@ -6,9 +6,10 @@ import { attempt, type Sink } from "./output.ts";
 
 /**
  * Opens a file of JSON lines to continue, or creates it. A line that was cut off at the end is dropped.
+ * @param retriesFailed whether a failed page counts as one that has no line
  * @throws Failure `unwritable_output`, and `unreadable_input` for a file that holds anything else
  */
-export async function openResumed(path: string) {
+export async function openResumed(path: string, retriesFailed = false) {
   const file = await attempt(path, () => open(path, "a+"));
   try {
     if (!(await file.stat()).isFile())
@@ -16,7 +17,12 @@ export async function openResumed(path: string) {
     const lines = await readLines(file, path);
     return {
       /** Takes a line of the page and gives its outcome; null when there is none, or none any more. */
-      take: (name: string) => lines.get(keyOf(name))?.pop() ?? null,
+      take: (name: string) => {
+        const end = lines.get(keyOf(name))?.pop() ?? null;
+        return end === "failed" && retriesFailed ? null : end;
+      },
+      /** The names of the pages that have failed and not been done since. */
+      failed: () => [...lines].filter(([, ends]) => !ends.includes("done")).map(([name]) => name),
       sink: {
         write: (text: string) => attempt(path, () => file.writeFile(text)),
         finish: async () => {},
@@ -126,7 +132,7 @@ function parseLine(text: string): { readonly key: string; readonly end: "done" |
     const { file, url, error } = line as Readonly<Record<string, unknown>>;
     const name = file ?? url;
     if (typeof name !== "string") return null;
-    return { key: keyOf(name), end: error === undefined ? "done" : "failed" };
+    return { key: keyOf(name), end: error === undefined || error === null ? "done" : "failed" };
   } catch {
     return null;
   }
