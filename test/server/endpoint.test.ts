@@ -207,6 +207,7 @@ describe("the description of the API", () => {
     expect(operations.sort()).toEqual([
       ...["get /", "get /analytics", "get /docs", "get /document", "get /health", "get /mcp.json"],
       ...["get /metrics", "get /openapi.json", "get /ready", "get /search", "get /tenants/status"],
+      "get /tenants/why",
       ...["get /{codename}/sync/status", "post /mcp", "post /{codename}/sync/trigger"],
     ]);
   });
