@@ -110,7 +110,7 @@ function readFormat(typed: Typed, ending: string): OutputFormat {
   if (format !== null || ending.length <= 1) return format ?? "json";
   const endings = Object.keys(FORMAT_BY_ENDING).join(", ");
   throw wrongUsage(
-    `--output-file: ${showUrl(ending)} is no known ending (${endings}); --output FORMAT says what to write`,
+    `--output-file: ${showUrl(ending)} is not a known ending (${endings}); --output FORMAT says what to write`,
   );
 }
 
@@ -156,7 +156,7 @@ function readInput(typed: Typed): ExtractInput {
   if (url !== null && !(isOne && page.kind !== "url"))
     throw wrongUsage("--url gives one --file or standard input an address; it goes with nothing else");
   if (pages.filter(({ kind }) => kind === "stdin").length + lists.filter(isStdin).length > 1)
-    throw wrongUsage("standard input can be read once only");
+    throw wrongUsage("standard input can be read only once");
   if (isOne && !typed.has("resume")) return page;
   const sources = isNothing ? [page] : pages;
   return {

@@ -13,7 +13,7 @@ export const showCollections = (element: HTMLElement, tenants: readonly TenantRe
 /** Shows a list of tenants, or that there are none. */
 export function showList(element: HTMLElement, list: HTMLUListElement): void {
   const focused = document.activeElement?.id;
-  fill(element, list.hasChildNodes() ? list : h("p", "The deployment file names no tenants yet."));
+  fill(element, list.hasChildNodes() ? list : h("p", "The deployment file has no tenants yet."));
   // Redrawing must not take the focus away.
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }

@@ -42,7 +42,7 @@ export class TenantTable {
       h("div.runs", syncChart(record.history)),
       h("div.act", this.#syncButton(record)),
       error !== null && h("p.trouble", `Last sync failed: ${error.message}`),
-      left > 0 && h("p.trouble", `max_crawl_pages left ${counted(left, "known page")} unfetched`),
+      left > 0 && h("p.trouble", `max_crawl_pages: ${counted(left, "known page")} not fetched`),
       this.#leftOut(record),
       note !== undefined && h("p.trouble", note),
     );
@@ -116,7 +116,7 @@ function facts(record: TenantRecord, largest: number): HTMLElement {
     fact(
       "Next sync",
       formatTime(next),
-      formatAgo(next) ?? (record.source_type === "filesystem" ? "when files change" : "not planned"),
+      formatAgo(next) ?? (record.source_type === "filesystem" ? "when files change" : "not scheduled"),
     ),
   );
 }
