@@ -47,5 +47,6 @@ export function stateTag(record: TenantRecord): HTMLElement | null {
   if (record.state === "queued") return h("span.tag.live", "waiting");
   if (record.last_error !== null) return h("span.tag.bad", "trouble");
   if (record.index.doc_count === null) return h("span.tag", "no index");
+  if (record.problem !== null) return h("span.tag.bad", "trouble");
   return record.index.doc_count === 0 ? h("span.tag", "empty") : null;
 }

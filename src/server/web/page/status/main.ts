@@ -60,7 +60,7 @@ function showSums(tenants: readonly TenantRecord[]): void {
   const total = (of: (record: TenantRecord) => number | null): number =>
     tenants.reduce((sum, record) => sum + (of(record) ?? 0), 0);
   const troubled = tenants.filter(
-    ({ last_error: error, index }) => error !== null || index.doc_count === null,
+    ({ problem: trouble, index }) => trouble !== null || index.doc_count === null,
   ).length;
   const sums: readonly (readonly [string, string, string?])[] = [
     ["Collections", formatNumber(tenants.length), troubled === 0 ? "all well" : `${troubled} in trouble`],

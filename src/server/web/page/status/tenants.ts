@@ -27,7 +27,7 @@ export class TenantTable {
   }
 
   #row(record: TenantRecord, largest: number): HTMLElement {
-    const { tenant, docs_name: name, last_error: error, counts } = record;
+    const { tenant, docs_name: name, last_error: error, problem, counts } = record;
     const { left = 0 } = counts;
     const note = this.#notes.get(tenant);
     return h(
@@ -42,6 +42,7 @@ export class TenantTable {
       h("div.runs", syncChart(record.history)),
       h("div.act", this.#syncButton(record)),
       error !== null && h("p.trouble", `Last sync failed: ${error.message}`),
+      problem?.code === "pages_lost" && h("p.trouble", problem.message),
       left > 0 && h("p.trouble", `max_crawl_pages: ${counted(left, "known page")} not fetched`),
       this.#leftOut(record),
       note !== undefined && h("p.trouble", note),
