@@ -38,6 +38,7 @@ export const FAILURE_OUTCOMES = {
     2,
     "an index or other state on the disk belongs to another deployment or source",
   ),
+  pages_lost: outcome(502, 1, "a sync failed for more pages or files than `max_failed_percent` allows"),
   index_missing: outcome(503, 1, "there is no search index yet"),
   index_outdated: outcome(
     503,

@@ -176,7 +176,7 @@ function readValue(flag: Flag, { rawName, value, inlineValue }: OptionToken): st
 }
 
 function requireText(word: string, what: string): void {
-  if (hasRawBytes(word)) throw wrongUsage(`${what} is no UTF-8: ${JSON.stringify(word.toWellFormed())}`);
+  if (hasRawBytes(word)) throw wrongUsage(`${what} is not UTF-8: ${JSON.stringify(word.toWellFormed())}`);
 }
 
 function unknownOption(written: string, command: Command): Failure {

@@ -39,7 +39,7 @@ const TABLE = {
   },
   index: {
     usage: "TENANT ... | --all | --dir DIR [options]",
-    help: "Build search indexes of tenants or of a folder, or bring them up to date",
+    help: "Build or update the search indexes of tenants or of a folder",
     brief: "make documentation searchable",
     flags: flagsOf({
       Input: { ...CONFIG, "--all": "Every tenant of the deployment", ...DIR },
@@ -47,7 +47,7 @@ const TABLE = {
         ...INDEX_FILE,
         "--profile PROFILE": {
           choices: ["default", "aggressive-stem", "code-friendly"],
-          help: "How words of --dir are told apart: default, aggressive-stem, or code-friendly (code is not stemmed)",
+          help: "Text analysis for --dir: default, aggressive-stem, or code-friendly (code is not stemmed)",
         },
       },
       Output: JSON_OUTPUT,
@@ -62,19 +62,19 @@ const TABLE = {
         ...CONFIG,
         "--all": "Search every tenant of the deployment",
         "--library NAME[@VERSION]":
-          "Search the tenants of a library, of the nearest version that is not above (default the newest)",
+          "Search the tenants of a library, in the nearest version that is not newer (default: the newest)",
         "--from-lockfile FILE":
-          "Search what a package-lock.json, bun.lock, Cargo.lock, go.sum or requirements.txt names, in these versions",
+          "Search the libraries that a package-lock.json, bun.lock, Cargo.lock, go.sum or requirements.txt lists, in these versions",
         ...DIR,
       },
       Search: {
         ...INDEX_FILE,
-        "--size N": "Hits at most, 1 to 100 (default 10)",
-        "--offset N": "Hits to leave out, 0 to 900 (default 0)",
+        "--size N": "Most hits to show, 1 to 100 (default 10)",
+        "--offset N": "Hits to skip, 0 to 900 (default 0)",
         "--filter FILTER ...":
           "Only documents with kind:, path:, version: or language:, tenants of group: ('kind:guide path:api/**'; repeatable)",
         "--facets": "Count all hits, and those of each kind, language and version",
-        "--word-match": "Only words as they are typed, no other forms of them",
+        "--word-match": "Match words exactly as typed, without their other forms",
         "--explain": "Show how each hit got its score",
       },
       Output: JSON_OUTPUT,
@@ -100,7 +100,7 @@ const TABLE = {
           help: "extractor: all (default), api (takes jobs and runs none) or worker (only runs them)",
         },
         "--stdio": "search: serve one MCP client over stdin and stdout instead of HTTP",
-        "--lenient": "search: start although a token is not set or the fallback extractor does not answer",
+        "--lenient": "search: start even if a token is not set or the fallback extractor does not answer",
       },
       Fetching: {
         "--egress POLICY":
@@ -120,7 +120,7 @@ const TABLE = {
       Output: {
         "--print-config CLIENT": {
           choices: ["claude-code", "claude-desktop", "cursor", "vscode", "zed", "codex", "generic"],
-          help: "Print what a client needs to start this server, and end",
+          help: "Print the configuration with which a client starts this server, and exit",
         },
       },
       Fetching: {
@@ -132,36 +132,35 @@ const TABLE = {
   tenants: {
     usage:
       "add URL|REPOSITORY|FOLDER | list | why URL [QUERY] | set CODENAME | rename CODENAME NEW | remove CODENAME [options]",
-    help: "Add websites, repositories and folders to the deployment file, list and change them, take them out, or ask why a page is not found",
+    help: "Add websites, repositories and folders to the deployment file, list, change or remove them, or find out why a page is missing",
     brief: "add, change and remove documentation",
     actions: ["add", "list", "why", "set", "rename", "remove"],
     flags: flagsOf({
       Input: {
         "--config FILE": `Deployment file; add makes it ${DEFAULT_CONFIG}`,
-        "--codename NAME":
-          "add: the tenant's name (default made of the host's, the repository's or the folder's)",
-        "--name NAME": "add, set: what people call the documentation",
+        "--codename NAME": "add: the tenant's name (default: from the host, the repository or the folder)",
+        "--name NAME": "add, set: display name of the documentation",
         "--library NAME": "add, set: the library that is documented, as its package manager names it",
         "--library-version VERSION": "add, set: the library's version; --version VERSION is the same",
       },
       Scope: {
-        "--max-pages N": "add, set: pages of a website at most, 1 to 1000000 (default 10000)",
+        "--max-pages N": "add, set: most pages of a website, 1 to 1000000 (default 10000)",
         "--exclude PATTERN ...":
-          "add, set: leave out what begins like /blog/ on a website, or files like drafts/ and *.draft.md (repeatable)",
+          "add, set: leave out paths of a website, such as /blog/, or files, such as drafts/ and *.draft.md (repeatable)",
       },
       Pace: {
-        "--schedule CRON": "add, set: when it is synced, in five fields and UTC: '15 3 * * *'",
+        "--schedule CRON": "add, set: when to sync, as five cron fields in UTC: '15 3 * * *'",
       },
       Output: {
         "--dry-run": "add: show what would be indexed first, and change nothing",
-        "--yes": "add: do not ask",
+        "--yes": "add: do not ask for confirmation",
         ...JSON_OUTPUT,
       },
     }),
   },
   keys: {
     usage: "add NAME | list | revoke NAME [options]",
-    help: "Make, list or revoke the keys of those who may use a server, which takes a change over within two seconds",
+    help: "Create, list or revoke the API keys of a server, which applies changes within two seconds",
     actions: ["add", "list", "revoke", "remove"],
     flags: flagsOf({
       Input: CONFIG,
@@ -170,8 +169,7 @@ const TABLE = {
           choices: ["search", "extractor"],
           help: "search (default): keys_file of the deployment file; extractor: ARTICLE_EXTRACTOR_KEYS_FILE",
         },
-        "--tenants LIST":
-          "add: the only tenants that the key is for, with commas between several (default all)",
+        "--tenants LIST": "add: tenants that the key may use, separated by commas (default: all)",
       },
       Output: JSON_OUTPUT,
     }),
@@ -182,15 +180,15 @@ const TABLE = {
     flags: flagsOf({
       Input: CONFIG,
       Output: {
-        "--days N": "Only so many days back (default all that are kept)",
-        "--size N": "Queries of each list at most, 1 to 1000 (default 20)",
+        "--days N": "Only the last N days (default: all that are kept)",
+        "--size N": "Most queries per list, 1 to 1000 (default 20)",
         ...JSON_OUTPUT,
       },
     }),
   },
   sync: {
     usage: "TENANT ... | --all [options]",
-    help: "Bring documentation up to date and index it, beside a server or instead of its schedule",
+    help: "Update documentation and its indexes, beside a server or instead of its schedule",
     flags: flagsOf({ Input: { ...CONFIG, "--all": "Every tenant" } }),
   },
   validate: {
@@ -201,13 +199,13 @@ const TABLE = {
   schema: { usage: "", help: "Print the JSON Schema of deployment.json", flags: GENERAL_FLAGS },
   database: {
     usage: "migrate | status [options]",
-    help: "Set up the schema of the database that processes share, bring it up to date, or tell its version",
+    help: "Create or update the schema of the shared database, or show its version",
     actions: ["migrate", "status"],
     flags: flagsOf({ Output: JSON_OUTPUT }),
   },
   doctor: {
     usage: "[--json] [--config FILE]",
-    help: "Look at what this machine has (browser, display, proxy, disk, state, git), at shared state and at the tenants",
+    help: "Check this machine (browser, display, proxy, disk, state, git), the shared state and the tenants",
     brief: "what this machine has, and what is missing",
     flags: flagsOf({
       Input: CONFIG,

@@ -11,7 +11,7 @@ export function formatCompletions(shell: string): string {
   if (shell === "zsh") return zsh();
   if (shell === "fish") return fish();
   throw wrongUsage(
-    `completions are made for ${SHELLS.join(", ")}, not ${JSON.stringify(shell)}${didYouMean(shell, SHELLS)}`,
+    `completions exist for ${SHELLS.join(", ")}, not ${JSON.stringify(shell)}${didYouMean(shell, SHELLS)}`,
   );
 }
 

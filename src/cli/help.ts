@@ -32,7 +32,7 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
   search: [
     ["article-extractor search handbook how to rotate keys", "a tenant of ./deployment.json"],
     ["article-extractor search --all 'connection refused' --size 3", "all of them"],
-    ["article-extractor search --library react@18.2 useEffect", "of the nearest version that is not above"],
+    ["article-extractor search --library react@18.2 useEffect", "in the nearest version that is not newer"],
     ["article-extractor search --dir docs how to rotate keys", ""],
     ["article-extractor search --dir docs '\"access token\" expired' --size 3", "a phrase"],
     ["article-extractor search --dir docs parse_url --json", "for a program"],
@@ -47,8 +47,8 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
     ["article-extractor serve search --config docs.json --stdio", "for a client that starts its servers"],
   ],
   mcp: [
-    ["article-extractor mcp --print-config claude-code", "what adds the server to a client"],
-    ["article-extractor mcp --config docs.json", "as a client starts it, with documentation"],
+    ["article-extractor mcp --print-config claude-code", "configuration that adds the server to a client"],
+    ["article-extractor mcp --config docs.json", "how a client starts it, with documentation"],
   ],
   tenants: [
     ["article-extractor tenants add https://docs.example.org/en/ --dry-run", "what would be indexed first"],
@@ -56,14 +56,14 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
     ["article-extractor tenants add docs --codename handbook", "a folder; a running server picks it up"],
     [
       "article-extractor tenants set react --version 19.1 --exclude /blog/",
-      "an empty value takes a setting out",
+      "an empty value removes a setting",
     ],
     [
       "article-extractor tenants why https://docs.example.org/en/keys rotate",
       "never listed, refused, failed, or found",
     ],
     ["article-extractor tenants rename handbook manual", ""],
-    ["article-extractor tenants remove handbook", "its documents and its index stay on the disk"],
+    ["article-extractor tenants remove handbook", "keeps its documents and its index on the disk"],
   ],
   keys: [
     ["article-extractor keys add ci --tenants handbook,api", "a key for two tenants, shown this once"],

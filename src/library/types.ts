@@ -45,7 +45,7 @@ export type NetworkOptions = {
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** The time limit of one request, in ms; 30 000 by default. */
   readonly timeoutMs?: number | undefined;
-  /** Further tries after a failed connection, 408, 425, 429 or 5xx; 3 by default. */
+  /** Retries after a failed connection, 408, 425, 429 or 5xx; 3 by default. */
   readonly retries?: number | undefined;
   /** `auto` (default), `open`, `public`, or hosts and networks that may be reached besides public ones. */
   readonly egress?: string | undefined;

@@ -19,6 +19,8 @@ type CommonTenant = {
   readonly rootDir: string;
   /** The tenant's own setting, else that of the infrastructure. */
   readonly allowIndexBuilds: boolean;
+  /** The share of pages or files that a sync may lose before the tenant is in trouble, in percent. */
+  readonly maxFailedPercent: number;
   /** Queries that are run after each build of the index and shown to clients as examples. */
   readonly testQueries: {
     readonly natural: readonly string[];
@@ -84,5 +86,12 @@ function sourceOf(settings: TenantSettings): object {
     testQueries: null,
     search: null,
   };
-  return { ...settings, ...same, allowIndexBuilds: null, schedule: null, syncIntervalMinutes: null };
+  return {
+    ...settings,
+    ...same,
+    allowIndexBuilds: null,
+    maxFailedPercent: null,
+    schedule: null,
+    syncIntervalMinutes: null,
+  };
 }

@@ -111,7 +111,9 @@ export class Tenant implements AsyncDisposable {
       lastCompletedAt: dateOf(record.lastCompletedAt),
       nextRunAt: dateOf(record.nextRunAt),
       lastError,
-      problem: lastError ?? (isMissing ? this.explain(none, record, isLed).toRecord() : null),
+      problem:
+        lastError ??
+        (isMissing ? this.explain(none, record, isLed).toRecord() : lossesOf(record.history, this.settings)),
       counts: record.counts,
       history: record.history,
       documentCount: documentCount ?? record.documents,
@@ -426,4 +428,16 @@ export class Tenant implements AsyncDisposable {
     await write({ documents: counts.documents, ...leftOut, needsBuild: false, testQueries });
     return counts;
   }
+}
+
+/** What the last sync lost, if more than the deployment allows; a sync that runs has not lost anything yet. */
+function lossesOf(
+  history: TenantRecord["history"],
+  { codename, maxFailedPercent }: TenantSettings,
+): FailureRecord | null {
+  const { fetched = 0, unchanged = 0, failed = 0 } = history.at(-1)?.counts ?? {};
+  const tried = fetched + unchanged + failed;
+  if (failed * 100 <= maxFailedPercent * tried) return null;
+  const message = `the last sync failed for ${failed} of ${tried} pages or files, more than max_failed_percent (${maxFailedPercent}) allows; try them again with: article-extractor sync ${codename}`;
+  return { code: "pages_lost", message };
 }

@@ -44,7 +44,7 @@ describe("the page of serve extractor, for crawls", () => {
     const reasons = await page.locator(".reasons button").allTextContents();
     expect(reasons.sort()).toEqual([
       "1 failed: no article on the page no_content",
-      "1 failed: the site answered with an error http_status",
+      "1 failed: the site returned an error http_status",
       "1 skipped: a file, not a page content_type",
       "1 skipped: robots.txt forbids it robots",
       "All 2 failed",
@@ -58,7 +58,7 @@ describe("the page of serve extractor, for crawls", () => {
     await page.getByText("2 pages", { exact: true }).waitFor();
     expect(await shown.locator(".tag").allTextContents()).toEqual(["failed", "failed"]);
     expect(await all.getAttribute("aria-pressed")).toBe("true");
-    await page.getByRole("button", { name: "the site answered with an error" }).click();
+    await page.getByRole("button", { name: "the site returned an error" }).click();
     await page.getByText("1 page", { exact: true }).waitFor();
     expect(await all.getAttribute("aria-pressed")).toBe("false");
     expect(await shown.allTextContents()).toHaveLength(1);
@@ -130,7 +130,7 @@ describe("the page of serve extractor, for crawls", () => {
     await page.locator(".pages li a").nth(3).waitFor();
     expect(await page.evaluate(() => document.activeElement?.isConnected)).toBe(true);
     expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("One");
-    expect(await page.getByRole("img", { name: "Pages a second, over time" }).isVisible()).toBe(true);
+    expect(await page.getByRole("img", { name: "Pages per second over time" }).isVisible()).toBe(true);
     await page.getByRole("button", { name: "Cancel" }).click();
     await page.locator(".job-head .tag", { hasText: "cancelled" }).waitFor();
     held.resolve();
@@ -210,7 +210,7 @@ describe("the page of serve extractor, for crawls", () => {
   test("says beside its field what is wrong with a request", async () => {
     await using page = await visit("/#crawls", { expected: /status of 422/ });
     await submitCrawl(page, { seeds: `${site.origin}/`, output_dir: "wrong", max_pages: "0" });
-    await page.locator("#crawl-max_pages-error", { hasText: /^Pages at most: / }).waitFor();
+    await page.locator("#crawl-max_pages-error", { hasText: /^Max pages: / }).waitFor();
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("crawl-max_pages");
     expect(await accessibilityFaults(page)).toEqual([]);
   });
@@ -218,11 +218,20 @@ describe("the page of serve extractor, for crawls", () => {
   test("says what is missing by the labels of the fields, and what is no address", async () => {
     await using page = await visit("/#crawls");
     await submitCrawl(page, {});
-    await page.locator("#crawl-seeds-error", { hasText: "Start at: it is missing" }).waitFor();
+    await page.locator("#crawl-seeds-error", { hasText: "Start URLs: it is missing" }).waitFor();
     expect(await page.evaluate(() => document.activeElement?.id)).toBe("crawl-seeds");
     expect(await accessibilityFaults(page)).toEqual([]);
     await submitCrawl(page, { seeds: "example.org\nno address" });
-    await page.locator("#crawl-seeds-error", { hasText: "Start at: “no address” is no address." }).waitFor();
+    await page.locator("#crawl-seeds-error", { hasText: "Start URLs: “no address” is not a URL." }).waitFor();
+  });
+
+  test("shows what the server takes for fields that are left empty", async () => {
+    await using page = await visit("/#crawls");
+    const { components } = await (await fetch(`${server.url}/openapi.json`)).json();
+    const { max_pages, max_depth, concurrency, rate_limit_delay } =
+      components.schemas.CrawlRequest.properties;
+    for (const [name, field] of Object.entries({ max_pages, max_depth, concurrency, rate_limit_delay }))
+      await page.locator(`#crawl-${name}[placeholder="${field.default}"]`).waitFor({ state: "attached" });
   });
 
   test("takes addresses without their scheme, as the form for one page does", async () => {
@@ -252,10 +261,10 @@ describe("the page of serve extractor, for crawls", () => {
     first.signal("SIGKILL");
     await first.exited;
     held.resolve();
-    await page.getByText("The connection is lost").waitFor();
+    await page.getByText("The connection was lost").waitFor();
     await using second = await startExtractor({ directory, port });
     await page.getByRole("button", { name: "Manifest" }).waitFor();
-    expect(await page.getByText("The connection is lost").count()).toBe(0);
+    expect(await page.getByText("The connection was lost").count()).toBe(0);
     expect(second.url).toBe(first.url);
     rmSync(directory, { recursive: true, force: true });
   });

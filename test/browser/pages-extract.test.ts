@@ -79,7 +79,7 @@ describe("while nothing is extracted, the page", () => {
     expect(await page.inputValue("#url")).toBe(`${site.origin}/docs/forecast.html`);
     await page.goto(`${server.url}/#extract`);
     await page.setViewportSize({ width: 300, height: 740 });
-    const forget = page.getByRole("button", { name: "Forget these" });
+    const forget = page.getByRole("button", { name: "Clear the list" });
     const startOf = (one: typeof forget) =>
       one.evaluate((element) => {
         const range = document.createRange();
@@ -90,6 +90,17 @@ describe("while nothing is extracted, the page", () => {
     await forget.click();
     expect([await recent.count(), await page.evaluate(() => localStorage.length)]).toEqual([0, 0]);
   });
+});
+
+test("an option that is left as it is names what the server takes for it", async () => {
+  await using page = await visit();
+  await page.getByText("Options", { exact: true }).click();
+  await page.locator("#min-words[placeholder='150']").waitFor();
+  const first = page.locator("#favor option, #engine option").filter({ hasText: "server default (" });
+  expect(await first.allTextContents()).toEqual([
+    "server default (balanced)",
+    "server default (article-extractor)",
+  ]);
 });
 
 describe("an extracted page", () => {
@@ -133,7 +144,7 @@ describe("an extracted page", () => {
     await page.keyboard.press("ArrowDown");
     expect(await page.locator(".reason").textContent()).toMatch(/^Left out: .*\(\d+ % likely\)/);
     expect(await page.locator(".outline [tabindex='0']").count()).toBe(1);
-    await page.getByRole("button", { name: "Leave out such elements" }).click();
+    await page.getByRole("button", { name: "Exclude elements like this" }).click();
     const selector = await page.inputValue("#exclude");
     expect(selector).toBe("nav.main-nav li");
     expect(await page.locator("#options").getAttribute("open")).toBe("");
@@ -164,7 +175,7 @@ describe("an extracted page", () => {
     await page.getByText("Options").click();
     await page.fill("#select", "main");
     await extract(page, `${site.origin}${TOOLS}`);
-    expect(await page.locator("#panel-blocks").textContent()).toContain("Nothing was chosen here");
+    expect(await page.locator("#panel-blocks").textContent()).toContain("Everything was kept");
   });
 
   test("shows a huge page's blocks, Markdown and JSON in portions", async () => {

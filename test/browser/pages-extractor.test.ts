@@ -141,7 +141,7 @@ describe("the page of serve extractor, by its location", () => {
 describe("the page of serve extractor, when an article is not to be had", () => {
   test.each([
     ["", "Paste the address of a page."],
-    ["no address", "is no address"],
+    ["no address", "is not a URL"],
     ["ftp://site.example/", "Only http and https pages"],
   ])("says so beside the field for %p", async (written, message) => {
     await using page = await visit();
@@ -154,7 +154,7 @@ describe("the page of serve extractor, when an article is not to be had", () => 
   test.each([
     ["/broken", "The page could not be fetched", "500"],
     ["/empty", "No article was found", "no words"],
-    ["/picture", "This is no page of text", "image/png"],
+    ["/picture", "This is not a text page", "image/png"],
   ])("says why for %s", async (path, title, detail) => {
     await using page = await visit("/", { expected: /status of (502|422)/ });
     await extract(page, `${site.origin}${path}`);
@@ -188,7 +188,7 @@ describe("the page of serve extractor, when an article is not to be had", () => 
     // Until the slow one has the only place.
     for (let status = 422; status !== 429; ) status = (await busy.post("/", {})).status;
     await extract(page, `${site.origin}/one`);
-    await page.getByText("Worth another try in 1 s").waitFor();
+    await page.getByText("Try again in 1 s").waitFor();
     leaves.abort();
     await slow;
     for (let status = 429; status === 429; ) status = (await busy.post("/", {})).status;
@@ -259,7 +259,7 @@ describe("the page of serve extractor, for everyone", () => {
       expect(await page.locator("[role=tabpanel]:visible").count()).toBe(1);
       expect(await scrollsSideways(page)).toBe(false);
     }
-    const bar = page.getByRole("tablist", { name: "Forms of the article" });
+    const bar = page.getByRole("tablist", { name: "Article formats" });
     expect(await bar.evaluate((one) => one.scrollWidth - one.clientWidth)).toBe(0);
     await page.goto(`${server.url}/#crawls`);
     await submitCrawl(page, { seeds: `${site.origin}/one`, output_dir: "narrow", max_depth: "0" });

@@ -102,12 +102,12 @@ test("the status page says why a page is not found", async () => {
   await using page = await browser.visit({ origin: server.url, path: "/status" });
   await page.getByLabel("Address").fill("docs://gates/a.md");
   await page.getByLabel("Search", { exact: true }).fill("open a gate");
-  await page.getByRole("button", { name: "Ask" }).click();
+  await page.getByRole("button", { name: "Check" }).click();
   const answer = page.locator("#why-answer");
   await answer.getByText("it is indexed as docs://gates/a.md, and found at rank 1").waitFor();
   await page.getByLabel("Address").fill("https://elsewhere.example/");
-  await page.getByRole("button", { name: "Ask" }).click();
-  await answer.getByText("No collection documents this address.").waitFor();
+  await page.getByRole("button", { name: "Check" }).click();
+  await answer.getByText("No collection covers this address.").waitFor();
   expect(await accessibilityFaults(page)).toEqual([]);
 });
 

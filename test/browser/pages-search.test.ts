@@ -250,7 +250,7 @@ describe("the page of serve search, when things go wrong", () => {
     await using page = await browser.visit({ origin: guarded.url, path: "/", expected: /401/ });
     await page.getByLabel("API key", { exact: true }).fill("wrong-key");
     await page.keyboard.press("Enter");
-    await page.getByText("The server refused this key.").waitFor();
+    await page.getByText("The server rejected this key.").waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     await page.getByLabel("API key", { exact: true }).fill("correct-key");
     await page.keyboard.press("Enter");
@@ -292,7 +292,7 @@ describe("the page of serve search, when things go wrong", () => {
     const other = writeTree({ ...DOCUMENTS, "deployment.json": JSON.stringify(broken) });
     await using own = await serveSearch(other);
     await using page = await browser.visit({ origin: own.url, path: "/#q=proxy" });
-    await page.getByText("1 of 2 collections gave no answer").click();
+    await page.getByText("1 of 2 collections did not answer").click();
     await page.getByText("Search is disabled for tenant 'guide'").waitFor();
     expect(await page.locator("a.hit").allTextContents()).toEqual(["Cooking"]);
   });

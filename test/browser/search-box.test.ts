@@ -155,7 +155,7 @@ describe("the search box on another site with a strict policy", () => {
     await page.waitForURL(`${site.url}/locks#gates`);
     await open.click();
     expect(await options(page).allTextContents()).toEqual(["LocksWeb › Gates"]);
-    await page.getByRole("button", { name: "Forget recent" }).click();
+    await page.getByRole("button", { name: "Clear recent" }).click();
     expect(await options(page).count()).toBe(0);
     await page.keyboard.press("Escape");
     await open.click();
@@ -256,15 +256,15 @@ describe("the search box, when things go wrong", () => {
     page.on("console", (message) => warnings.push(message.text()));
     await page.keyboard.press("/");
     await page.keyboard.type("gate");
-    await page.getByText("The search does not answer").waitFor();
+    await page.getByText("The search is not responding").waitFor();
     expect(warnings.join("\n")).toContain(`does its DOCS_SEARCH_CORS_ORIGINS name ${site.url}?`);
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 
   test.each([
-    [401, "This search is not open to everybody."],
+    [401, "This search requires access."],
     [429, "The search is busy."],
-    [500, "The search does not answer."],
+    [500, "The search is not responding."],
   ])("says what an answer of %i means", async (status, text) => {
     await using fake = serveSearch(() => Response.json({ detail: "no" }, { status }));
     await using page = await visit({ server: fake.url, expected: /status of|docs-search/ });
@@ -298,7 +298,7 @@ describe("the page that makes the line for the search box", () => {
   test("makes a line that works on another site as it is", async () => {
     await using page = await browser.visit({ origin: search.url, path: "/embed" });
     await page.getByLabel("Canal notes").check();
-    await page.getByLabel("What the box says").fill('Ask <"us"> & them');
+    await page.getByLabel("Placeholder text").fill('Ask <"us"> & them');
     const line = (await page.locator("#snippet").textContent()) ?? "";
     const directives = (await page.locator("#policy").textContent()) ?? "";
     expect(await accessibilityFaults(page)).toEqual([]);

@@ -173,7 +173,7 @@ test.skipIf(Bun.which("fish") === null)("fish offers tenants, and no option twic
 const REFUSED: readonly (readonly [args: readonly string[], message: string])[] = [
   [["completions"], "completions takes one shell: bash, zsh, fish"],
   [["completions", "bash", "zsh"], "completions takes one shell: bash, zsh, fish"],
-  [["completions", "bsh"], 'completions are made for bash, zsh, fish, not "bsh"; did you mean bash?'],
+  [["completions", "bsh"], 'completions exist for bash, zsh, fish, not "bsh"; did you mean bash?'],
 ];
 for (const [args, message] of REFUSED) {
   test(`${args.join(" ")} is refused with exit code 2`, async () => {

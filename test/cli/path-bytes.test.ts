@@ -62,7 +62,7 @@ test.skipIf(process.platform !== "linux")("other words that are no UTF-8 are ref
     [`article-extractor validate "$(printf '${NAME}')"`, "an argument"],
   ]) {
     const run = await runShell(script ?? "");
-    expect(run).toEqual({ exitCode: 2, stdout: "", stderr: `error: ${what} is no UTF-8: "caf\ufffd"\n` });
+    expect(run).toEqual({ exitCode: 2, stdout: "", stderr: `error: ${what} is not UTF-8: "caf\ufffd"\n` });
   }
 });
 

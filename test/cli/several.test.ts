@@ -123,8 +123,8 @@ describe("several pages", () => {
     const [url = ""] = site.urls("1");
     for (const [args, message] of [
       [[url, "no url"], '"no url" is not an http or https URL'],
-      [[url, "-", "--file", "-"], "standard input can be read once only"],
-      [["-", "--input-file", "-"], "standard input can be read once only"],
+      [[url, "-", "--file", "-"], "standard input can be read only once"],
+      [["-", "--input-file", "-"], "standard input can be read only once"],
       [
         ["--file", "a", "--file", "b", "--url", url],
         "--url gives one --file or standard input an address; it goes with nothing else",

@@ -49,6 +49,24 @@ describe("index TENANT", () => {
   });
 });
 
+test("a sync that lost more than max_failed_percent is trouble for tenants list and doctor", async () => {
+  mkdirSync(join(root, "torn"));
+  writeFileSync(join(root, "torn/whole.md"), "# Whole\n\nAll words are here.\n");
+  writeFileSync(join(root, "torn/torn.md"), "\0\x01\x02");
+  const config = join(root, "torn.json");
+  const look = async (max_failed_percent: number) => {
+    const infrastructure = { max_failed_percent };
+    writeFileSync(config, JSON.stringify({ infrastructure, tenants: [tenant("torn")] }));
+    const list = await run(["tenants", "list", "--config", config]);
+    const doctor = await run(["doctor", "--config", config]);
+    return [list.stdout.trim().split(/ +/).at(-1), /^(\w+) +tenant torn/m.exec(doctor.stdout)?.[1]];
+  };
+  await look(1);
+  await run(["sync", "torn", "--config", config]);
+  expect(await look(49)).toEqual(["pages_lost", "problem"]);
+  expect(await look(50)).toEqual(["idle", "ok"]);
+});
+
 describe("search --library", () => {
   let config: string;
   const search = (...words: string[]) => run(["search", "rotation", "--config", config, ...words]);

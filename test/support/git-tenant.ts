@@ -86,6 +86,7 @@ const TENANT: Omit<GitTenant, "rootDir" | "repositoryUrl"> = {
   library: null,
   version: null,
   allowIndexBuilds: true,
+  maxFailedPercent: 1,
   testQueries: { natural: [], phrases: [], words: [] },
   group: null,
   search: { ...DEFAULT_SEARCH, isEnabled: true },

@@ -194,5 +194,5 @@ export const scrollsSideways = (page: Tab): Promise<boolean> =>
 /** Fills the form for a crawl by the names of its fields, and sends it. */
 export async function submitCrawl(page: Tab, fields: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, value] of Object.entries(fields)) await page.fill(`[name=${name}]`, value);
-  await page.getByRole("button", { name: "Start the crawl" }).click();
+  await page.getByRole("button", { name: "Start crawl" }).click();
 }

@@ -279,7 +279,16 @@ async function lookAtTenants(parts: DoctorParts): Promise<Finding[]> {
 }
 
 function findingOf(status: TenantStatus): Finding {
-  const { codename, lastError, builtAt, documentCount, isSearchEnabled, testQueries, leftOut } = status;
+  const {
+    codename,
+    lastError,
+    builtAt,
+    documentCount,
+    isSearchEnabled,
+    testQueries,
+    leftOut,
+    problem: trouble,
+  } = status;
   const name = `tenant ${codename}`;
   if (lastError !== null) return problem(name, lastError.message);
   if (!isSearchEnabled) return note(name, "search is disabled");
@@ -288,6 +297,7 @@ function findingOf(status: TenantStatus): Finding {
   const documents = documentCount === null ? "" : `${countedDocuments(documentCount)}, `;
   const rest = describeCut(status.counts) + describeLeftOut(leftOut, "");
   const what = `${documents}indexed ${builtAt.toISOString()}${rest}`;
+  if (trouble !== null) return problem(name, `${what}; ${trouble.message}`);
   const without = testQueries.filter(({ hits }) => hits === 0).map(({ query }) => JSON.stringify(query));
   if (without.length > 0) return note(name, `${what}; test queries that find nothing: ${without.join(", ")}`);
   const queries = testQueries.length > 0 ? `; all ${testQueries.length} test queries find something` : "";

@@ -21,7 +21,7 @@ const FETCHING: FlagTable = {
   "--proxy-bypass HOST ...": "Host that skips the proxy, as in NO_PROXY (repeatable)",
   "--timeout SECONDS":
     "Longest wait for one request (default 30); a page with its retries gets 60, or this if longer",
-  "--retries N": "Further tries after a failed connection, 408, 425, 429 or 5xx (default 3)",
+  "--retries N": "Retries after a failed connection, 408, 425, 429 or 5xx (default 3)",
   "--max-bytes SIZE": "Largest page, decompressed (default 20M)",
   "--egress POLICY":
     "Addresses that may be reached: auto (default), open, public, or a list of hosts and networks",
@@ -44,16 +44,16 @@ const EXTRACTION: FlagTable = {
   "--min-words N": "Warn when the content has fewer words (default 150)",
   "--favor WORD": {
     choices: ["balanced", "precision", "recall"],
-    help: "Where content is unsure: balanced (default), precision (less beside it) or recall (less lost)",
+    help: "What to keep when unsure: balanced (default), precision (less noise) or recall (more content)",
   },
   "--engine NAME": {
     choices: ["article-extractor", "readability"],
-    help: "What finds the content: article-extractor (default), or readability to compare with",
+    help: "Extraction engine: article-extractor (default), or readability for comparison",
   },
   "--no-images": "Leave images out",
   "--no-code": "Leave code blocks out",
-  "--select CSS": "The content is in the elements that match; an error where none does",
-  "--exclude CSS ...": "Leave out elements that match; a warning where none does (repeatable)",
+  "--select CSS": "Extract only elements that match; an error if none does",
+  "--exclude CSS ...": "Leave out elements that match; a warning if none does (repeatable)",
 };
 
 const FIELDS: FlagTable = {
@@ -126,24 +126,24 @@ export const CRAWL_ONLY_FLAGS = ownFlags({
     "--seed URL ...": "Page to start from; --seed may be left out (repeatable)",
     "--sitemap URL|PATH ...":
       "Sitemap, index, feed or list of URLs, on the web or here; '-': standard input (repeatable)",
-    "--discover-sitemaps": "Read the sitemaps that the robots.txt of the seeds' sites name",
+    "--discover-sitemaps": "Read the sitemaps named in the robots.txt of the seeds' sites",
   },
   Scope: {
     "--allow-prefix PREFIX ...":
       "Crawl only URLs that start with this; without any, links stay on the seeds' sites (repeatable)",
     "--deny-prefix PREFIX ...": "Leave out URLs that start with this (repeatable)",
-    "--max-pages N": "Fetch at most so many pages (default 100)",
-    "--max-depth N": "Links away from a seed at most; 0 takes the seeds only (default 3)",
+    "--max-pages N": "Fetch at most N pages (default 100)",
+    "--max-depth N": "Follow links up to N steps from a seed; 0: the seeds only (default 3)",
     "--follow-links": "Follow the links of pages (the default)",
     "--no-follow-links": "Take the seeds and the pages of sitemaps only",
     "--respect-meta-robots": "Obey noindex and nofollow of pages and links",
-    "--ignore-robots": "Do not ask for robots.txt; be sure that you may",
+    "--ignore-robots": "Ignore robots.txt; make sure that you are allowed to",
   },
   Pace: {
     "--concurrency N": "Pages under way at once, over all hosts (default 5)",
     "--rate-limit SECONDS":
       "Least time between two requests to one host; robots.txt may ask for more (default 1)",
-    "--adaptive-delay": "Let a host rest as long as it took to answer, up to a minute",
+    "--adaptive-delay": "After each answer of a host, wait as long as it took, up to a minute",
   },
   Output: {
     "--output-dir DIR": {
@@ -160,11 +160,11 @@ export const CRAWL_ONLY_FLAGS = ownFlags({
       takesBytes: true,
       help: "Try the pages again that failed in the crawl of this directory, with its options, and no others",
     },
-    "--fresh": "Forget an earlier crawl of this directory instead of going on with it",
+    "--fresh": "Forget an earlier crawl of this directory instead of resuming it",
     "--trust-lastmod": "When crawling again, do not ask for pages whose lastmod is the same as before",
     "--join": "Crawl together with all processes that run this command; needs ARTICLE_EXTRACTOR_DATABASE_URL",
-    "--run NAME": "With --join: a finished crawl is crawled again under another name of the run",
-    "--max-failures N|N%": "Failed pages up to which the exit code is 0, not 3 (default 0)",
+    "--run NAME": "With --join: name of this run; a new name repeats a finished crawl",
+    "--max-failures N|N%": "Tolerate up to N failed pages: exit with 0 instead of 3 (default 0)",
   },
 });
 

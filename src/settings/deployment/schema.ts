@@ -98,6 +98,7 @@ const infrastructure = v.strictObject({
   crawler_browser_first: flag(true),
   allow_index_builds: flag(false),
   allow_page_fetches: flag(false),
+  max_failed_percent: v.optional(decimal(0, 100), 1),
   query_log_days: v.optional(whole(0, 3650), 0),
   keys_file: orNull(words),
   oauth: orNull(oauth),

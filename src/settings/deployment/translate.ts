@@ -86,6 +86,7 @@ function toTenant(tenant: TenantFile, file: DeploymentFile, directory: string): 
     version: tenant.version,
     rootDir: resolve(directory, tenant.docs_root_dir),
     allowIndexBuilds: tenant.allow_index_builds ?? file.infrastructure.allow_index_builds,
+    maxFailedPercent: file.infrastructure.max_failed_percent,
     testQueries: tenant.test_queries ?? { natural: [], phrases: [], words: [] },
     search: toSearch(tenant),
   };

@@ -47,7 +47,7 @@ const run = (words: readonly string[]): string => {
   return stdout.toString();
 };
 
-// A word of a command line holds no NUL, and half a surrogate pair is no UTF-8.
+// A word of a command line holds no NUL, and half a surrogate pair is not UTF-8.
 const WORD = fc.oneof(
   fc.string({ unit: "grapheme" }),
   fc.string({

@@ -117,7 +117,7 @@ function readFormat(typed: Typed, ending: string): OutputFormat {
   if (format !== null || ending.length <= 1) return format ?? "json";
   const endings = Object.keys(FORMAT_BY_ENDING).join(", ");
   throw wrongUsage(
-    `--output-file: ${showUrl(ending)} is no known ending (${endings}); --output FORMAT says what to write`,
+    `--output-file: ${showUrl(ending)} is not a known ending (${endings}); --output FORMAT says what to write`,
   );
 }
 
@@ -183,7 +183,7 @@ function readInput(typed: Typed, { directory, retriesFailed }: Place): ExtractIn
   if (url !== null && !(isOne && page.kind !== "url"))
     throw wrongUsage("--url gives one --file or standard input an address; it goes with nothing else");
   if (pages.filter(({ kind }) => kind === "stdin").length + lists.filter(isStdin).length > 1)
-    throw wrongUsage("standard input can be read once only");
+    throw wrongUsage("standard input can be read only once");
   if (directory !== null && pages.some((other) => other.kind !== "url"))
     throw wrongUsage(
       "a folder takes pages of URLs, whose names its files have; a local page goes to -o FILE",

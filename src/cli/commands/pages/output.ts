@@ -173,7 +173,7 @@ type OutputDirectory = AsyncDisposable & { readonly path: string };
 export async function openOutputDirectory(directory: string): Promise<OutputDirectory> {
   if (!hasRawBytes(directory)) return { path: directory, [Symbol.asyncDispose]: async () => {} };
   if (!existsSync(DESCRIPTORS))
-    throw wrongUsage("--output-dir is no UTF-8, which this system has no way to write to");
+    throw wrongUsage("--output-dir is not UTF-8, which this system has no way to write to");
   const handle = await attempt(directory, async () => {
     await mkdir(pathBytes(directory), { recursive: true });
     return await open(pathBytes(directory), "r");

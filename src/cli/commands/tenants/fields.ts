@@ -71,5 +71,5 @@ function prefixOf(pattern: string, entry: string): string {
   const isAddress = /^(?:https?:\/\/|\/)/.test(beginning) && !/[*\s,]/.test(beginning);
   const url = isAddress ? parsePageUrl(URL.parse(beginning, entry)?.href ?? "") : null;
   if (url !== null) return url;
-  throw wrongUsage(`--exclude of a website takes beginnings of addresses, such as /blog/, not ${pattern}`);
+  throw wrongUsage(`--exclude of a website takes paths, such as /blog/, not ${pattern}`);
 }

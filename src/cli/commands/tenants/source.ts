@@ -51,14 +51,14 @@ export function readSource(written: string): TypedSource {
   const url = URL.parse(written);
   if (url && (url.username !== "" || url.password !== "") && url.protocol !== "ssh:")
     throw wrongUsage(
-      `${withoutCredentials(written)}: a tenant's address has no credentials; git_auth_token_env names a token's variable`,
+      `${withoutCredentials(written)}: a tenant's address has no credentials; git_auth_token_env names the variable of a token`,
     );
   if (isRepository(written, url)) return { kind: "git", url: written };
   const page = parsePageUrl(written);
   if (page) return { kind: "online", url: page };
   const meant = meantUrl(written);
   const guess = meant === null ? "" : `; did you mean ${meant} ?`;
-  throw wrongUsage(`${notPageUrl(written)}, no repository's, and no folder that is there${guess}`);
+  throw wrongUsage(`${notPageUrl(written)}, not a repository, and not an existing folder${guess}`);
 }
 
 /** Whether git keeps a repository in a folder without a copy of its files, which only git can read. */

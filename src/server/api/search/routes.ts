@@ -264,6 +264,7 @@ const toStatusRecord = (status: TenantStatus, grant: Grant | null) => ({
   last_completed_at: status.lastCompletedAt,
   next_run_at: status.nextRunAt,
   last_error: shownTo(grant, status.lastError),
+  problem: shownTo(grant, status.problem),
   counts: status.counts ?? { fetched: 0, unchanged: 0, removed: 0, failed: 0 },
   index: {
     doc_count: status.documentCount,

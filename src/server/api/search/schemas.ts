@@ -193,6 +193,9 @@ export const Tenant = z
     last_completed_at: time,
     next_run_at: time,
     last_error: failure,
+    problem: failure.openapi({
+      description: "why it is not well: an error, no index, or a sync that lost pages",
+    }),
     counts,
     index: z.object({
       doc_count: count.nullable(),

@@ -53,7 +53,7 @@ export async function requestJson<T>(path: string, options: RequestOptions = {})
     return await response.json();
   } catch (error) {
     if (options.signal?.aborted) throw error;
-    throw new RequestFailed(0, "The answer of the server is not what this page expects.");
+    throw new RequestFailed(0, "The server sent an answer that this page does not understand.");
   }
 }
 
@@ -85,7 +85,7 @@ async function send(
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new RequestFailed(0, "The server does not answer. It may be stopped, or the connection is down.");
+    throw new RequestFailed(0, "The server does not answer. It may be stopped, or you may be offline.");
   }
 }
 
@@ -147,15 +147,11 @@ function show(wasRefused: boolean): Promise<string | null> {
     const form = h(
       "form",
       { method: "dialog" },
-      h("h2", { id: "api-key-title" }, "This server asks for an API key"),
+      h("h2", { id: "api-key-title" }, "This server requires an API key"),
       h("label", { for: "api-key" }, "API key"),
       input,
-      wasRefused && h("span.field-error", { role: "alert" }, "The server refused this key."),
-      h(
-        "p.fine",
-        { id: "api-key-note" },
-        "Kept in this tab until you close it, and sent to this server only.",
-      ),
+      wasRefused && h("span.field-error", { role: "alert" }, "The server rejected this key."),
+      h("p.fine", { id: "api-key-note" }, "Stored in this tab until you close it. Sent to this server only."),
       h("div.actions", h("button.primary", "Use this key"), cancel),
     );
     const dialog = h("dialog", { "aria-labelledby": "api-key-title" }, form);
@@ -179,23 +175,23 @@ function show(wasRefused: boolean): Promise<string | null> {
 const TITLES: Readonly<Record<number, string>> = {
   0: "No answer",
   400: "The request could not be read",
-  401: "An API key is needed",
+  401: "An API key is required",
   403: "Refused",
   404: "Not found",
-  409: "Already under way",
+  409: "Already in progress",
   413: "Too large",
-  422: "This did not work",
+  422: "The request could not be completed",
   429: "The server is busy",
   502: "The page could not be fetched",
-  503: "The server is not available now",
+  503: "The server is unavailable",
   504: "The website took too long",
 };
 
 /** What some codes say better than the status that they share with others. */
 const CODE_TITLES: Readonly<Record<string, string>> = {
-  unsupported_content: "This is no page of text",
+  unsupported_content: "This is not a text page",
   no_content: "No article was found",
-  invalid_url: "This is no address of a page",
+  invalid_url: "This is not the URL of a page",
   too_large: "The page is too large",
   too_complex: "The page is too complex",
   egress_refused: "This address is not allowed",
@@ -217,7 +213,7 @@ export function problemMessage(error: unknown, retry: (() => void) | null): HTML
     h("p", message),
     fields.length > 0 &&
       h("ul", ...fields.map(({ path, message: text }) => h("li", h("code", path), " ", text))),
-    retryAfterSeconds !== null && h("p", `Worth another try in ${retryAfterSeconds} s.`),
+    retryAfterSeconds !== null && h("p", `Try again in ${retryAfterSeconds} s.`),
     requestId !== null && h("p.fine", `Request ${requestId}`),
     retry && h("button.small", { type: "button", onclick: retry }, "Try again"),
   );

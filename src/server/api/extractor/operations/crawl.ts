@@ -51,7 +51,7 @@ const PagesQuery = z.object({
     .regex(/^\d{1,9}$/, "must be a whole number")
     .optional()
     .openapi({ description: "Pages to leave out before the first one (default 0)" }),
-  limit: limit("Pages at most (default 100)"),
+  limit: limit("Most pages to return (default 100)"),
 });
 
 const DownloadQuery = z.object({ format: z.enum(DOWNLOAD_FORMATS) });

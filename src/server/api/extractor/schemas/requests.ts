@@ -72,12 +72,12 @@ const optionsRequest = (defaults: RequestDefaults["extraction"]) =>
       ),
       favor: field(
         z.enum(["balanced", "precision", "recall"]),
-        "Where content is unsure: precision keeps less beside it, recall loses less of it",
+        "What to keep when unsure: precision keeps less noise, recall loses less content",
         { default: defaults.favor },
       ),
       engine: field(
         z.enum(["article-extractor", "readability"]),
-        "What finds the content: article-extractor, or readability (Mozilla's, with node-html-markdown) to compare with",
+        "Extraction engine: article-extractor, or readability (Mozilla's, with node-html-markdown) for comparison",
         { default: defaults.engine },
       ),
       include_images: flag("Keep images", defaults.includeImages),
@@ -149,10 +149,10 @@ const crawlRequest = (OptionsRequest: OptionsSchema, defaults: RequestDefaults) 
       ),
       allow_prefixes: urls("Only URLs that start with one of these; none: all", "https://example.org/"),
       deny_prefixes: urls("No URLs that start with one of these", "https://example.org/login"),
-      max_pages: whole(CRAWL_RANGES.maxPages, "Pages fetched at most", defaults.maxPages),
+      max_pages: whole(CRAWL_RANGES.maxPages, "Most pages to fetch", defaults.maxPages),
       max_depth: whole(
         CRAWL_RANGES.maxDepth,
-        "Links away from a seed at most; 0: seeds only",
+        "Most links between a seed and a page; 0: seeds only",
         defaults.maxDepth,
       ),
       concurrency: whole(CRAWL_RANGES.concurrency, "Concurrent requests", defaults.concurrency),
@@ -163,12 +163,12 @@ const crawlRequest = (OptionsRequest: OptionsSchema, defaults: RequestDefaults) 
       network: NetworkRequest.nullish(),
       prefer_browser: preferBrowser,
       options: OptionsRequest.nullish(),
-      ignore_robots: flag("Do not ask for robots.txt; be sure that you may"),
+      ignore_robots: flag("Ignore robots.txt; make sure that you are allowed to"),
       respect_meta_robots: flag("Obey noindex and nofollow of pages and links"),
-      discover_sitemaps: flag("Read the sitemaps that the robots.txt of the seeds' sites name"),
-      adaptive_delay: flag("Let a host rest as long as it took to answer"),
+      discover_sitemaps: flag("Read the sitemaps named in the robots.txt of the seeds' sites"),
+      adaptive_delay: flag("After each answer of a host, wait as long as it took"),
       trust_lastmod: flag("When crawling again, do not ask for pages whose lastmod is the same as before"),
-      fresh: flag("Forget an earlier crawl of this directory instead of going on with it"),
+      fresh: flag("Forget an earlier crawl of this directory instead of resuming it"),
     })
     .openapi("CrawlRequest");
 

@@ -44,7 +44,7 @@ class DocsSearch extends HTMLElement {
   readonly #forget = h(
     "button.plain",
     { type: "button", onclick: () => this.#forgetRecent() },
-    "Forget recent",
+    "Clear recent",
   );
   readonly #dialog = h("dialog");
   #listening = new AbortController();
@@ -180,13 +180,11 @@ class DocsSearch extends HTMLElement {
       const hits = page.hits.flatMap((hit) => toOption(hit, server, query) ?? []);
       this.#show(hits);
       const count = page.total === 1 ? "1 result" : `${page.total} results`;
-      this.#say(
-        hits.length > 0 ? count : `Nothing found for “${query}”. Fewer or other words may find more.`,
-      );
+      this.#say(hits.length > 0 ? count : `Nothing found for “${query}”. Try fewer or different words.`);
     } catch (error) {
       if (signal.aborted) return;
       this.#show([]);
-      this.#say(error instanceof Refused ? error.message : "The search does not answer. Try again later.");
+      this.#say(error instanceof Refused ? error.message : "The search is not responding. Try again later.");
     }
   }
 
@@ -196,7 +194,7 @@ class DocsSearch extends HTMLElement {
       recent.map((chosen) => ({ chosen, group: "Recent", content: [h("span.where", chosen.name)] })),
     );
     this.#forget.hidden = recent.length === 0;
-    this.#say(server === null ? "This search box names no server." : "");
+    this.#say(server === null ? "This search box has no server set." : "");
   }
 
   #forgetRecent(): void {
@@ -275,7 +273,7 @@ async function ask(
   if (response.ok) return await response.json();
   const problem: { readonly detail?: unknown } | null = await response.json().catch(() => null);
   console.warn(`docs-search: ${server} answered ${response.status}: ${String(problem?.detail ?? "")}`);
-  if (response.status === 401) throw new Refused("This search is not open to everybody.");
+  if (response.status === 401) throw new Refused("This search requires access.");
   if (response.status === 429 || response.status === 503)
     throw new Refused("The search is busy. Try again soon.");
   throw new Error(`status ${response.status}`);

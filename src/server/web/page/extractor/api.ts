@@ -35,6 +35,20 @@ export async function extractPage(body: ExtractionBody, signal: AbortSignal): Pr
   return { article, blocks };
 }
 
+/** The values that the server takes for fields which a request leaves out, by name; empty without an answer. */
+export async function readDefaults(
+  schema: "CrawlRequest" | "ExtractionOptions",
+): Promise<Readonly<Record<string, string>>> {
+  const document = await requestJson<ApiDocument>("openapi.json").catch(() => null);
+  const fields = Object.entries(document?.components.schemas[schema]?.properties ?? {});
+  return Object.fromEntries(fields.map(([name, field]) => [name, String(field.default ?? "")]));
+}
+
+type ApiFields = Readonly<Record<string, { readonly default?: unknown }>>;
+type ApiDocument = {
+  readonly components: { readonly schemas: Readonly<Record<string, { readonly properties: ApiFields }>> };
+};
+
 export type Job = z.infer<typeof answers.JobStatus>;
 
 /** A page of a crawl as the manifest describes it. */
@@ -174,7 +188,7 @@ export function readAddress(written: string): Address {
   const url = URL.parse(whole);
   // Browsers write a space in a host as %20, which no host has.
   if (!url || url.hostname === "" || url.hostname.includes("%"))
-    return { url: null, problem: `“${text.slice(0, 100)}” is no address.` };
+    return { url: null, problem: `“${text.slice(0, 100)}” is not a URL.` };
   if (url.protocol !== "http:" && url.protocol !== "https:")
     return { url: null, problem: `Only http and https pages can be fetched, not ${url.protocol}` };
   return { url: whole, problem: null };

@@ -7,14 +7,14 @@ import { jsonView, markdownView, source } from "./source-view.ts";
 import { tabs } from "./tabs.ts";
 
 /**
- * Shows an article as a reader sees it, and beside it what was picked of the page, its Markdown, its JSON and its
+ * Shows an article as a reader sees it, and beside it what was kept and why, its Markdown, its JSON and its
  * metadata. What is not seen is made when it is looked at.
  */
 export function articleView({ article, blocks }: ExtractedPage, actions: BlockActions): HTMLElement[] {
   const markdown = article.markdown ?? "";
   const json = JSON.stringify(article, null, 2);
   const name = fileName(article);
-  const view = tabs("Forms of the article", [
+  const view = tabs("Article formats", [
     { id: "reader", label: "Article", isPrimary: true, content: reader(article) },
     late("blocks", "Blocks", () => blocksView(blocks, actions)),
     late("markdown", "Markdown", () =>
@@ -33,7 +33,7 @@ function late(id: string, label: string, make: () => HTMLElement) {
 }
 
 const warnings = ({ warnings: texts }: Article): HTMLElement[] =>
-  texts === null || texts.length === 0 ? [] : [message("Worth knowing", ...texts)];
+  texts === null || texts.length === 0 ? [] : [message("Note", ...texts)];
 
 function reader(article: Article): HTMLElement {
   const { title, byline, published_date: published, siteName, lang, dir } = article;
@@ -61,16 +61,13 @@ function chips(article: Article): HTMLElement {
   const isDoubtful = confidence !== null && confidence < DOUBTFUL;
   const sure = confidence === null ? null : `${Math.round(confidence * 100)} % sure`;
   const list: readonly (readonly [label: string, explanation: string, kind?: string] | null)[] = [
-    type && [type, "What kind of page this is"],
-    sure === null ? null : [sure, "How sure it is that this is the content", isDoubtful ? "bad" : ""],
+    type && [type, "Page type"],
+    sure === null ? null : [sure, "Confidence that this is the content", isDoubtful ? "bad" : ""],
     [FETCHERS[fetcher], "How the page was fetched"],
-    [
-      `${counted(words, "word")}, ${readingTime(words)}`,
-      "Words of the content, and the time that reading takes",
-    ],
+    [`${counted(words, "word")}, ${readingTime(words)}`, "Words in the content, and reading time"],
     [
       `about ${counted(estimateTokens(article.markdown ?? ""), "token")}`,
-      "Tokens of the Markdown for a language model, estimated",
+      "Estimated tokens of the Markdown for a language model",
     ],
   ];
   return h(
@@ -115,7 +112,7 @@ function metadata(article: Article): HTMLElement {
     ["Modified", time("modified_date")],
     ["Language", article.lang],
     ["Excerpt", article.excerpt],
-    ["Kind of page", article.page_type],
+    ["Page type", article.page_type],
     ["Confidence", confidence === null ? null : `${Math.round(confidence * 100)} %`],
     ["Words", `${formatNumber(article.word_count)} (${formatNumber(article.length)} characters)`],
     ["Address", address(article.url)],

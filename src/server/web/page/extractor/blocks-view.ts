@@ -11,15 +11,15 @@ const stateOf = ({ kept, unsure }: PageBlock): State => (unsure ? "unsure" : kep
 const REASONS: Readonly<Record<PageBlock["reason"], string>> = {
   likely: "it reads like the page’s content",
   code: "it is code",
-  context: "it belongs to what is kept around it",
+  context: "it belongs to the kept content around it",
   whole: "the whole page is content",
-  title: "it is the title, which stands apart",
+  title: "it is the title, which is shown separately",
   unlikely: "it does not read like the page’s content",
-  repeated: "the page says it elsewhere",
-  template: "it is a spare part for scripts",
-  tool: "it is a tool of the site",
+  repeated: "it repeats something else on the page",
+  template: "it is a template for scripts",
+  tool: "it is a control of the site, such as a menu or a form",
   consent: "it asks for consent to tracking",
-  option: "code is left out by your options",
+  option: "your options leave out code",
   data: "the page’s data for scripts holds the content instead",
 };
 
@@ -46,7 +46,7 @@ export function blocksView(blocks: readonly PageBlock[] | null, actions: BlockAc
   if (blocks === null)
     return h(
       "p.fine",
-      "Nothing was chosen here: with a selector for the content, with the engine readability, and in documents of Markdown or plain text everything counts.",
+      "Everything was kept: a content selector, the readability engine, Markdown and plain text leave nothing to choose.",
     );
   return new BlocksView(blocks, actions).element;
 }
@@ -191,8 +191,8 @@ class BlocksView {
       h("p.fine", h("code", selector), ` · ${counted(block.word_count, "word")}`),
       h(
         "p.actions",
-        this.#actButton("exclude", selector, "Leave out such elements"),
-        this.#actButton("select", selector, "Take only such elements"),
+        this.#actButton("exclude", selector, "Exclude elements like this"),
+        this.#actButton("select", selector, "Keep only elements like this"),
       ),
     );
   }
@@ -200,7 +200,7 @@ class BlocksView {
   #actButton(action: keyof BlockActions, selector: string, label: string): HTMLElement {
     const onclick = (): void => {
       this.#actions[action](selector);
-      announce(`${selector} is in the options now; press Extract`);
+      announce(`${selector} was added to the options; press Extract`);
     };
     return h("button.small", { type: "button", onclick }, label);
   }
@@ -229,9 +229,9 @@ function sentenceOf(block: PageBlock): string {
   const { kept, unsure, probability, reason, hidden } = block;
   const sure = probability === null ? "" : ` (${Math.round(probability * 100)} % likely)`;
   const other = unsure
-    ? ` Unsure: with “${kept ? "keep less beside it" : "lose less of it"}” it may be ${kept ? "left out" : "kept"}.`
+    ? ` Unsure: with “When unsure, keep ${kept ? "less, but cleaner" : "more, but noisier"}” it may be ${kept ? "left out" : "kept"}.`
     : "";
-  return `${kept ? "Kept" : "Left out"}: ${REASONS[reason]}${sure}.${other}${hidden ? " The page hides it at first." : ""}`;
+  return `${kept ? "Kept" : "Left out"}: ${REASONS[reason]}${sure}.${other}${hidden ? " The page hides it until the reader opens it." : ""}`;
 }
 
 /** The steps of the map; a longer page has several blocks in each. */

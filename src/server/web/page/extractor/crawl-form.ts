@@ -1,6 +1,6 @@
 import { fill, h } from "../dom.ts";
 import { RequestFailed, showProblem } from "../http.ts";
-import { readAddress, submitCrawl } from "./api.ts";
+import { readAddress, readDefaults, submitCrawl } from "./api.ts";
 
 type Field = {
   /** The name of the field in the request. */
@@ -20,37 +20,36 @@ type Fault = RequestFailed["fields"][number];
 const MAIN: readonly Field[] = [
   {
     name: "seeds",
-    label: "Start at, one address a line",
+    label: "Start URLs, one per line",
     kind: "list",
     isAddresses: true,
     placeholder: "https://example.org/docs/",
   },
   {
     name: "output_dir",
-    label: "Folder for the pages",
+    label: "Output folder",
     kind: "text",
-    note: "Below the server's own folder or bucket. Leave it empty for a new one; crawling into the same one again goes on with it.",
-    placeholder: "a new one",
+    note: "Below the server's own folder or bucket. Leave it empty for a new one. Reusing a folder resumes its crawl.",
+    placeholder: "new folder",
   },
-  { name: "max_pages", label: "Pages at most", kind: "number", placeholder: "as the server is set" },
-  { name: "max_depth", label: "Links away from the start", kind: "number", placeholder: "3" },
+  { name: "max_pages", label: "Max pages", kind: "number" },
+  { name: "max_depth", label: "Max depth", kind: "number" },
 ];
 
 const MORE: readonly Field[] = [
   {
     name: "sitemaps",
-    label: "Sitemaps, one a line",
+    label: "Sitemaps, one per line",
     kind: "list",
     placeholder: "https://example.org/sitemap.xml",
   },
-  { name: "allow_prefixes", label: "Only addresses that begin with", kind: "list", isAddresses: true },
-  { name: "deny_prefixes", label: "None that begin with", kind: "list", isAddresses: true },
-  { name: "concurrency", label: "Requests at once", kind: "number", placeholder: "as the server is set" },
+  { name: "allow_prefixes", label: "Only addresses starting with", kind: "list", isAddresses: true },
+  { name: "deny_prefixes", label: "Exclude addresses starting with", kind: "list", isAddresses: true },
+  { name: "concurrency", label: "Concurrent requests", kind: "number" },
   {
     name: "rate_limit_delay",
-    label: "Seconds between requests to a host",
+    label: "Seconds between requests to one host",
     kind: "number",
-    placeholder: "as the server is set",
   },
 ];
 
@@ -60,7 +59,7 @@ const FIELDS = [...MAIN, ...MORE];
 export function crawlForm(onSubmitted: (id: string) => void): HTMLElement {
   const problem = h("div");
   const follow = h("input", { type: "checkbox", id: "crawl-follow", checked: true });
-  const button = h("button.primary", "Start the crawl");
+  const button = h("button.primary", "Start crawl");
   const more = h(
     "details.options",
     h("summary", "More options"),
@@ -95,7 +94,15 @@ export function crawlForm(onSubmitted: (id: string) => void): HTMLElement {
     event.preventDefault();
     void submit();
   });
+  void showDefaults(form);
   return form;
+}
+
+/** Shows in the empty fields what the server takes for them; without an answer they stay empty. */
+async function showDefaults(form: HTMLElement): Promise<void> {
+  const defaults = await readDefaults("CrawlRequest");
+  for (const { name, kind } of FIELDS)
+    if (kind === "number") input(form, name).placeholder = defaults[name] ?? "";
 }
 
 const idOf = (name: string): string => `crawl-${name}`;
@@ -171,7 +178,7 @@ function faultsOf(form: HTMLElement): Fault[] {
     return message === null ? [] : [{ path: "seeds", message }];
   });
   if (seeds.length === 0 && listOf(form, "sitemaps").length === 0)
-    faults.push({ path: "seeds", message: "it is missing; a sitemap will do, too" });
+    faults.push({ path: "seeds", message: "it is missing; enter at least one address here, or a sitemap" });
   return faults.map(({ path, message }) => ({ path, message: `${path}: ${message}` }));
 }
 

@@ -129,13 +129,9 @@ class JobView {
 
   #showEnd({ error, successful }: Job): void {
     if (error === null || error.code === "cancelled") fill(this.#trouble);
-    else
-      fill(
-        this.#trouble,
-        h("div.message.bad", h("strong", "The crawl could not go on"), h("p", error.message)),
-      );
+    else fill(this.#trouble, h("div.message.bad", h("strong", "The crawl stopped"), h("p", error.message)));
     if (error === null && successful === 0)
-      fill(this.#trouble, message("No page could be extracted", "The reasons are below."));
+      fill(this.#trouble, message("No page could be extracted", "See the reasons below."));
   }
 
   /** Announces each tenth of the way and each change of state; more would be noise for listeners. */
@@ -148,7 +144,7 @@ class JobView {
   }
 
   #showBreak(error: unknown): void {
-    const lost = message("The connection is lost", "Trying to take it up again. The crawl itself goes on.");
+    const lost = message("The connection was lost", "Reconnecting. The crawl itself continues.");
     lost.role = "status";
     fill(this.#trouble, error !== null && lost);
   }
@@ -189,15 +185,15 @@ function countFacts(job: Job, perSecond: number | null): HTMLElement[] {
   if (!isOver(job) && perSecond)
     facts.push(["Left", `about ${formatDuration(((total - progress) / perSecond) * 1000)}`]);
   const seconds = start && end ? (Date.parse(end) - Date.parse(start)) / 1000 : 0;
-  if (seconds > 0) facts.push(["Pages a second", formatNumber(Math.round((progress / seconds) * 10) / 10)]);
+  if (seconds > 0) facts.push(["Pages per second", formatNumber(Math.round((progress / seconds) * 10) / 10)]);
   return facts.map(([name, value]) => h("div", h("dt", name), h("dd", value)));
 }
 
 function noticeText({ notice, host, sitemap, directory, failure }: Notice): string {
-  if (notice === "low_disk") return `Little room is left in ${directory ?? "the folder"}.`;
-  if (notice === "robots_ignored") return "robots.txt is not asked for.";
+  if (notice === "low_disk") return `Disk space is low in ${directory ?? "the folder"}.`;
+  if (notice === "robots_ignored") return "robots.txt is ignored.";
   if (notice === "host_paused")
-    return `${host ?? "A host"} waits for a while: it asked for it, or the crawl keeps its pace.`;
+    return `${host ?? "A host"} is paused for a while: it asked for fewer requests, or the rate limit applies.`;
   if (notice === "sitemap_read") return `The sitemap ${sitemap ?? ""} was read.`;
   if (notice === "sitemap_failed")
     return `The sitemap ${sitemap ?? ""} could not be read: ${failure?.message ?? "unknown reason"}`;
@@ -243,7 +239,7 @@ function show(element: HTMLElement, jobs: readonly Job[]): void {
     jobs.map((job) => row(job, present.get(`job-${job.job_id}`))),
   );
   const isCut = jobs.length === LISTED;
-  const note = h("p.fine", `The latest ${LISTED} crawls; GET /crawl?limit=1000 gives programs more.`);
+  const note = h("p.fine", `The latest ${LISTED} crawls. Programs get more from GET /crawl?limit=1000.`);
   if (!list.isConnected || isCut !== (list.nextSibling !== null)) fill(element, list, isCut && note);
 }
 

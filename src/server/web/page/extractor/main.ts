@@ -27,7 +27,7 @@ function showCrawls(): void {
   });
   fill(
     crawls,
-    h("div.crawls", h("section", { "aria-label": "Crawls so far" }, h("h2", "Crawls"), list), form),
+    h("div.crawls", h("section", { "aria-label": "Previous crawls" }, h("h2", "Crawls"), list), form),
   );
   void showJobs(list, looking.signal);
 }

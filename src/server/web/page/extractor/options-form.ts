@@ -1,6 +1,6 @@
 import { byId, copyButton, fill, h } from "../dom.ts";
 import { hasKey } from "../http.ts";
-import { type ExtractionBody, readAddress } from "./api.ts";
+import { type ExtractionBody, readAddress, readDefaults } from "./api.ts";
 import type { BlockActions } from "./blocks-view.ts";
 import { CODE_FORMS } from "./request-code.ts";
 import { tabs } from "./tabs.ts";
@@ -17,7 +17,7 @@ export class OptionsForm implements BlockActions {
   constructor() {
     this.#code.append(
       tabs(
-        "Forms of the request",
+        "Request formats",
         this.#texts.map(({ form: { id, label }, text }) => ({
           id,
           label,
@@ -31,6 +31,7 @@ export class OptionsForm implements BlockActions {
     );
     byId("extract-form", HTMLFormElement).addEventListener("input", () => this.update());
     this.#code.addEventListener("toggle", () => this.update());
+    this.#options.addEventListener("toggle", () => void showDefaults(), { once: true });
   }
 
   /** Writes the request again, after what is in the form has changed. */
@@ -80,5 +81,15 @@ export class OptionsForm implements BlockActions {
       ...(fetcher === "" ? {} : { prefer_browser: fetcher === "browser" }),
       ...(Object.keys(options).length === 0 ? {} : { options }),
     };
+  }
+}
+
+/** Shows what the server takes for the options that are left as they are. */
+async function showDefaults(): Promise<void> {
+  const defaults = await readDefaults("ExtractionOptions");
+  byId("min-words", HTMLInputElement).placeholder = defaults.min_word_count ?? "";
+  for (const name of ["favor", "engine"]) {
+    const option = byId(name, HTMLSelectElement).options[0];
+    if (option && defaults[name]) option.text = `server default (${defaults[name]})`;
   }
 }

@@ -140,7 +140,7 @@ export class Outcomes {
       h("h3", "By host"),
       h("table.hosts", h("thead", h("tr", ...head)), h("tbody", ...rows)),
       hosts.length > SHOWN_HOSTS &&
-        h("p.fine", `The first ${SHOWN_HOSTS} of ${hosts.length}, by their pages.`),
+        h("p.fine", `The ${SHOWN_HOSTS} hosts with the most pages, of ${hosts.length}.`),
     );
   }
 

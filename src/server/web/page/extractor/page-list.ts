@@ -3,23 +3,23 @@ import { counted, formatNumber } from "../format.ts";
 import type { CrawledPage } from "./api.ts";
 
 export const REASONS: Readonly<Record<string, string>> = {
-  http_status: "the site answered with an error",
+  http_status: "the site returned an error",
   network: "no connection",
   timeout: "took too long",
-  rate_limited: "the site asked for fewer requests",
+  rate_limited: "the site limits requests",
   no_content: "no article on the page",
   unsupported_content: "neither a page nor text",
   too_large: "larger than allowed",
   too_complex: "too complex to extract",
   egress_refused: "an address that is not allowed",
   robots: "robots.txt forbids it",
-  out_of_scope: "outside of what was asked for",
+  out_of_scope: "outside the scope of the crawl",
   duplicate: "the same page under another address",
-  trap: "looks like an endless maze",
+  trap: "looks like an endless series of generated pages",
   noindex: "the page asks not to be kept",
   content_type: "a file, not a page",
-  gone: "not there any more",
-  max_pages: "enough pages were fetched",
+  gone: "no longer there",
+  max_pages: "the page limit was reached",
 };
 
 /** Pages of a crawl are strangers to this one. */
@@ -87,7 +87,7 @@ export class PageList {
       this.#window.hidden = total === 0;
       this.#count.textContent =
         total > MAX_ROWS
-          ? `The first ${formatNumber(MAX_ROWS)} of ${formatNumber(total)}; the downloads have all.`
+          ? `The first ${formatNumber(MAX_ROWS)} of ${formatNumber(total)}; the downloads contain all.`
           : counted(total, "page");
       this.#drawn = "";
       this.#draw();

@@ -55,13 +55,13 @@ export function suggestions(choose: Choose): HTMLElement {
     h("ul.addresses", ...EXAMPLES.map(({ label, url }) => address(url, label, choose))),
   );
   if (recent.length === 0) return h("div.suggestions", examples);
-  const forget = h("button", { type: "button", class: "small quiet" }, "Forget these");
+  const forget = h("button", { type: "button", class: "small quiet" }, "Clear the list");
   const list = h(
     "section",
     { "aria-labelledby": "recent-title" },
     h("h2", { id: "recent-title" }, "Recent"),
     h("ul.addresses", ...recent.map((url) => address(url, null, choose))),
-    h("p.fine", "Only this browser keeps them. ", forget),
+    h("p.fine", "Stored in this browser only. ", forget),
   );
   forget.addEventListener("click", () => {
     addresses.write([]);

@@ -20,7 +20,7 @@ export class Speed {
     viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
     preserveAspectRatio: "none",
     role: "img",
-    "aria-label": "Pages a second, over time",
+    "aria-label": "Pages per second over time",
     onpointermove: (event) => this.#tell((event as PointerEvent).offsetX / this.#lines.clientWidth),
     onpointerleave: () => this.#tell(1),
   });
@@ -31,7 +31,7 @@ export class Speed {
   readonly element = h(
     "section.speed",
     { "aria-labelledby": "speed-title", hidden: true },
-    h("h3", { id: "speed-title" }, "Pages a second"),
+    h("h3", { id: "speed-title" }, "Pages per second"),
     h("div.room", this.#figure),
   );
   #stretches: Stretch[] = [];

@@ -13,7 +13,7 @@ export const showCollections = (element: HTMLElement, tenants: readonly TenantRe
 /** Shows a list of tenants, or that there are none. */
 export function showList(element: HTMLElement, list: HTMLUListElement): void {
   const focused = document.activeElement?.id;
-  fill(element, list.hasChildNodes() ? list : h("p", "The deployment file names no tenants yet."));
+  fill(element, list.hasChildNodes() ? list : h("p", "The deployment file has no tenants yet."));
   // Redrawing must not take the focus away.
   if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
@@ -47,5 +47,6 @@ export function stateTag(record: TenantRecord): HTMLElement | null {
   if (record.state === "queued") return h("span.tag.live", "waiting");
   if (record.last_error !== null) return h("span.tag.bad", "trouble");
   if (record.index.doc_count === null) return h("span.tag", "no index");
+  if (record.problem !== null) return h("span.tag.bad", "trouble");
   return record.index.doc_count === 0 ? h("span.tag", "empty") : null;
 }

@@ -261,7 +261,7 @@ async function showService(): Promise<void> {
   const { infrastructure } = await requestJson<Health>("health");
   const { operation_mode: mode, version } = infrastructure;
   const isOffline = mode === "offline";
-  fill(byId("mode", HTMLElement), isOffline && h("span.tag", "offline: nothing is synced"), ` ${version}`);
+  fill(byId("mode", HTMLElement), isOffline && h("span.tag", "offline: no syncs"), ` ${version}`);
 }
 
 window.addEventListener("hashchange", () => void show());

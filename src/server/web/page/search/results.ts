@@ -181,7 +181,7 @@ function faults(
   const items = failures.map(({ docs_name: name, message }) => h("li", h("strong", name), ": ", message));
   return h(
     "details.faults.fine",
-    h("summary", `${failures.length} of ${counted(asked, "collection")} gave no answer`),
+    h("summary", `${failures.length} of ${counted(asked, "collection")} did not answer`),
     h("ul", ...items),
     h("button.small", { type: "button", onclick: onRetry }, "Try again"),
   );
@@ -276,7 +276,7 @@ function looserSearches(place: Place, nameOf: NameOf): LooserSearch[] {
     { place: { ...inexact, filter: "", query: unquoted, tenant: "" }, how: "In other collections" },
     ...beginnings.map((query) => ({
       place: { ...inexact, filter: "", query, tenant: "" },
-      how: `Words that begin with “${query}”`,
+      how: `Words starting with “${query}”`,
     })),
   ];
   const seen = new Set([placeHash(bare)]);
@@ -307,8 +307,7 @@ async function showLooser(
     const inside = (hit: Hit): HTMLElement => hitItem(hit, looser, looser.tenant === "" ? hit.docs_name : "");
     return [h("section.group", { "aria-label": how }, h("h3", how, all), h("ol.hits", ...hits.map(inside)))];
   });
-  const advice =
-    "Fewer or other words may find more; every word is looked for in titles, headings, text and code.";
+  const advice = "Try fewer or different words. Titles, headings, text and code are searched.";
   fill(element, ...(sections.length > 0 ? sections : [h("p.fine", advice)]));
 }
 

@@ -47,12 +47,12 @@ function showQueriesOf({ query_log_days: kept }: Service["infrastructure"]): voi
       lists,
       h(
         "p.fine",
-        "Queries are not counted here: ",
+        "Query logging is off. Set ",
         h("code", "infrastructure.query_log_days"),
-        " of the deployment file says for how many days they are.",
+        " to turn it on.",
       ),
     );
-  else fill(lists, h("p.fine", "A key for all collections may see it."));
+  else fill(lists, h("p.fine", "Only keys for all collections can see this."));
 }
 
 /** The few numbers that tell most. */
@@ -60,7 +60,7 @@ function showSums(tenants: readonly TenantRecord[]): void {
   const total = (of: (record: TenantRecord) => number | null): number =>
     tenants.reduce((sum, record) => sum + (of(record) ?? 0), 0);
   const troubled = tenants.filter(
-    ({ last_error: error, index }) => error !== null || index.doc_count === null,
+    ({ problem: trouble, index }) => trouble !== null || index.doc_count === null,
   ).length;
   const sums: readonly (readonly [string, string, string?])[] = [
     ["Collections", formatNumber(tenants.length), troubled === 0 ? "all well" : `${troubled} in trouble`],
@@ -84,7 +84,7 @@ async function ask(form: HTMLFormElement): Promise<void> {
   try {
     const { answers } = await requestJson<Why>(`tenants/why?${words}`);
     const lines = answers.map(({ tenant, sentence }) => h("p", h("code", tenant), `: ${sentence}`));
-    fill(place, ...(lines.length > 0 ? lines : [h("p", "No collection documents this address.")]));
+    fill(place, ...(lines.length > 0 ? lines : [h("p", "No collection covers this address.")]));
   } catch (error) {
     showProblem(place, error, () => void ask(form));
   }

@@ -10,12 +10,12 @@ type List = "frequent" | "without_hits" | "without_click";
 
 /** The title of each list, what it means, and what it counts of a query. */
 const LISTS: readonly (readonly [List, title: string, meaning: string, (query: QueryCounts) => number])[] = [
-  ["frequent", "Most frequent", "by the number of searches", ({ searches }) => searches],
-  ["without_hits", "Nothing found", "searches without a hit", (query) => query.without_hits],
+  ["frequent", "Most frequent", "by number of searches", ({ searches }) => searches],
+  ["without_hits", "Nothing found", "searches without results", (query) => query.without_hits],
   [
     "without_click",
     "Nothing opened",
-    "hits, but no document opened within ten minutes",
+    "results, but no document opened within ten minutes",
     ({ searches, without_hits: empty, followed }) => searches - empty - followed,
   ],
 ];

@@ -27,7 +27,7 @@ export class TenantTable {
   }
 
   #row(record: TenantRecord, largest: number): HTMLElement {
-    const { tenant, docs_name: name, last_error: error, counts } = record;
+    const { tenant, docs_name: name, last_error: error, problem, counts } = record;
     const { left = 0 } = counts;
     const note = this.#notes.get(tenant);
     return h(
@@ -42,7 +42,8 @@ export class TenantTable {
       h("div.runs", syncChart(record.history)),
       h("div.act", this.#syncButton(record)),
       error !== null && h("p.trouble", `Last sync failed: ${error.message}`),
-      left > 0 && h("p.trouble", `max_crawl_pages left ${counted(left, "known page")} unfetched`),
+      problem?.code === "pages_lost" && h("p.trouble", problem.message),
+      left > 0 && h("p.trouble", `max_crawl_pages: ${counted(left, "known page")} not fetched`),
       this.#leftOut(record),
       note !== undefined && h("p.trouble", note),
     );
@@ -116,7 +117,7 @@ function facts(record: TenantRecord, largest: number): HTMLElement {
     fact(
       "Next sync",
       formatTime(next),
-      formatAgo(next) ?? (record.source_type === "filesystem" ? "when files change" : "not planned"),
+      formatAgo(next) ?? (record.source_type === "filesystem" ? "when files change" : "not scheduled"),
     ),
   );
 }
