@@ -29,7 +29,7 @@ test("the page says which files are left out and how many pages a limit left, an
     await route.fulfill({ response, json: body });
   });
   await page.goto(`${server.url}/status`);
-  await page.getByText("max_crawl_pages left 1,234 known pages unfetched").waitFor();
+  await page.getByText("max_crawl_pages: 1,234 known pages not fetched").waitFor();
   await page.getByText("2 files left out").click();
   await page.getByText("1 hidden: .draft.md").waitFor();
   await page.getByText("1 unknown kind: <b>photo</b>.png").waitFor();

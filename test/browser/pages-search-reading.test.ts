@@ -196,7 +196,7 @@ describe("results", () => {
     ["other collections", "#q=windmill&in=locks", "In other collections", "Wheel"],
     ["what is without the filter", "#q=sluice&filter=path:mills&in=locks", "Without path:mills", "Locks"],
     ["what is without quotes", '#q="hinges+sluice"&in=locks', "Without quotes", "Locks"],
-    ["beginnings of words", "#q=windmillxyz", "Words that begin with “windmil", "Wheel"],
+    ["beginnings of words", "#q=windmillxyz", "Words starting with “windmil", "Wheel"],
   ])("that are none give way to %s", async (_, hash, how, title) => {
     await using page = await visit(hash, { expected: /4\d\d/ });
     await page.locator("h2", { hasText: "Nothing found" }).waitFor();
@@ -208,7 +208,7 @@ describe("results", () => {
 
   test("that are none anywhere give way to advice", async () => {
     await using page = await visit("#q=zqx");
-    await page.getByText("Fewer or other words may find more").waitFor();
+    await page.getByText("Try fewer or different words").waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 });

@@ -147,6 +147,7 @@ describe("a pipe that another process has made non-blocking", () => {
       seq -f 'no url %g' 5000 > many.txt
       { ${NON_BLOCKING}; article-extractor --input-file many.txt --output text; } 2>&1 >&1 | (sleep 0.3; cat)`);
     const lines = stdout.trimEnd().split("\n");
+    expect(lines.pop()).toStartWith("error: 5000 of 5000 pages failed: ");
     expect(lines.map((line) => line.slice(0, 23).trimEnd())).toEqual(
       lines.map((_, index) => `error: many.txt:${index + 1}: "no`.slice(0, 23).trimEnd()),
     );

@@ -193,7 +193,7 @@ describe("tenants add", () => {
 
   test.each([
     [["add", "example.org", "--yes"], "did you mean https://example.org ?"],
-    [["add", "no/such/folder", "--yes"], "no folder that is there"],
+    [["add", "no/such/folder", "--yes"], "not an existing folder"],
     [["add", "https://user:secret@example.org/", "--yes"], "has no credentials"],
     [["add", "http://127.0.0.1:1/", "--yes"], "127.0.0.1:1"],
     [["add", "http://127.0.0.1:1/x.git", "--yes"], "127.0.0.1:1"],

@@ -18,7 +18,6 @@ import type { Typed } from "../../arguments.ts";
 import { type Io, OutputClosed, wrongUsage } from "../../io.ts";
 import { type Notices, pageCount } from "../../terminal/notices.ts";
 import { formatDuration, formatProgress, Pace, REDRAW_MS, type Screen } from "../../terminal/screen.ts";
-import { NAMED_FAILURES } from "./list-report.ts";
 
 /** The limits of a crawl, for its first line. */
 export type CrawlLimits = ReturnType<typeof limitsOf>;
@@ -137,6 +136,9 @@ type FailedPages = {
   /** The first of them. */
   readonly addresses: string[];
 };
+
+/** The most addresses that the summary names of the pages that failed. */
+const NAMED_FAILURES = 5;
 
 function keepFailure({ examples, addresses }: FailedPages, { url, error }: PageOutcome): void {
   if (!error) return;

@@ -3,25 +3,32 @@ import type { Failure, FailureCode } from "../../../base/failure.ts";
 import { type Notices, pageCount } from "../../terminal/notices.ts";
 import { MANIFEST_NAME } from "./list-place.ts";
 
-/** The most addresses that are named of the pages that failed in the same way. */
-export const NAMED_FAILURES = 5;
+/** More failures than these, or any with warnings behind them, are summed up, since their own lines have gone by. */
+const FEW_FAILURES = 5;
 
-/** Pages of a list about which the same is to be told. */
-type Group = { count: number; readonly lines: string[] };
+/** Pages of a list with the same warning, and what the first of them has. */
+type Group = { count: number; readonly line: string };
 
-/** Collects what is to be told of a list's pages, so that it is told at the end: a line for each kind, errors last. */
+/**
+ * Tells of a list's pages: each failure at once, so that none is lost, and at the end a line for each kind of warning, the
+ * count of each kind of failure last.
+ */
 export function createListReport(notices: Notices) {
   const warnings = new Map<string, Group>();
-  const failures = new Map<FailureCode, Group>();
+  const failures = new Map<FailureCode, number>();
   let failed = 0;
   return {
     warn(name: string, warning: string): void {
       // Warnings of a kind differ in their numbers.
-      note(warnings, warning.replace(/\d+/g, "#"), { line: `${name}: ${warning}`, most: 1 });
+      const kind = warning.replace(/\d+/g, "#");
+      const group = warnings.get(kind) ?? { count: 0, line: `${name}: ${warning}` };
+      warnings.set(kind, group);
+      group.count++;
     },
     fail({ code }: Failure, line: string): void {
       failed++;
-      note(failures, code, { line, most: NAMED_FAILURES });
+      failures.set(code, (failures.get(code) ?? 0) + 1);
+      notices.error(line);
     },
     get failed(): number {
       return failed;
@@ -31,22 +38,16 @@ export function createListReport(notices: Notices) {
      * @param end.again what tries the failed pages again, as the start of a sentence; null says how that is prepared
      */
     tell({ total, written, folder, again }: ListEnd): void {
-      for (const { count, lines } of warnings.values())
-        notices.warn(count === 1 ? `${lines[0]}` : `${pageCount(count)}, the first ${lines[0]}`);
+      for (const { count, line } of warnings.values())
+        notices.warn(count === 1 ? line : `${pageCount(count)}, the first ${line}`);
       if (folder !== null && written > 0)
         notices.tell(
           `${pageCount(written - failed)} stored in ${folder}, ${failed} failed; every page and its outcome: ${join(folder, MANIFEST_NAME)}`,
         );
-      let isCut = false;
-      for (const [code, { count, lines }] of failures) {
-        for (const line of lines) notices.error(line);
-        const more = count - lines.length;
-        if (more > 0) notices.error(`${pageCount(more)} more failed with ${code}`);
-        isCut ||= more > 0;
-      }
-      if (failed === 0 || !(isCut || again !== null)) return;
-      const kinds = [...failures].sort(([, a], [, b]) => b.count - a.count);
-      const counts = kinds.map(([code, { count }]) => `${count} ${code}`).join(", ");
+      const isClear = failed <= FEW_FAILURES && warnings.size === 0 && again === null;
+      if (failed === 0 || isClear) return;
+      const kinds = [...failures].sort(([, a], [, b]) => b - a);
+      const counts = kinds.map(([code, count]) => `${count} ${code}`).join(", ");
       const how = again ?? "with --output-dir DIR or --resume FILE, --retry-failed";
       notices.error(`${failed} of ${pageCount(total)} failed: ${counts}; ${how} tries only those again`);
     },
@@ -61,14 +62,3 @@ type ListEnd = {
 };
 
 export type ListReport = ReturnType<typeof createListReport>;
-
-function note<Kind>(
-  groups: Map<Kind, Group>,
-  kind: Kind,
-  { line, most }: { readonly line: string; readonly most: number },
-): void {
-  const group = groups.get(kind) ?? { count: 0, lines: [] };
-  groups.set(kind, group);
-  group.count++;
-  if (group.lines.length < most) group.lines.push(line);
-}
