@@ -165,6 +165,24 @@ describe("--retry-failed", () => {
   });
 });
 
+test("--retry-failed reads local files again, and its place is a word of the shell", async () => {
+  await using site = openSite();
+  await using list = await openList(site, []);
+  await writeFile(list.path("there.html"), `<main><h1>There</h1>${PROSE}</main>`);
+  const first = await list.type("--file there.html --file later.html --resume 'my pages.jsonl'");
+  expect(first.stderr).toContain(
+    "; article-extractor --retry-failed 'my pages.jsonl' tries only those again",
+  );
+  await writeFile(list.path("later.html"), `<main><h1>Later</h1>${PROSE}</main>`);
+  expect(await list.type("--retry-failed 'my pages.jsonl'")).toMatchObject({ exitCode: 0, stderr: "" });
+  const lines = await list.lines("my pages.jsonl");
+  expect(lines.map((line) => [line.file, line.title])).toEqual([
+    ["there.html", "There"],
+    ["later.html", undefined],
+    ["later.html", "Later"],
+  ]);
+});
+
 describe("warnings of a list", () => {
   test("of one kind are one line, before the count of the errors", async () => {
     await using site = openSite();

@@ -58,8 +58,8 @@ const SHORT_CHARS = 200;
 
 /**
  * Tells whether a page has no sign of a frame around its content: no navigation, header, sidebar or form by tag or by
- * name, no tables in a table that lays it out, and few links. A document written by hand is all content. Pages of sites never are, so trees trained on them
- * cannot know.
+ * name, no tables in a table that lays it out, and few links. A document written by hand is all content. Pages of sites
+ * never are, so trees trained on them cannot know.
  */
 export function isBarePage({ model, candidates, layouts }: PageTree): boolean {
   for (let element = 0; element < model.elementCount; element++) {

@@ -13,6 +13,7 @@ import { renderingsFor } from "../../../articles/index.ts";
 import { onAbort } from "../../../base/abort.ts";
 import { Failure, type FailureRecord } from "../../../base/failure.ts";
 import { isStoreUrl, type ObjectStore, parseStoreUrl, type StoreLocation } from "../../../base/objects.ts";
+import { quoteForShell } from "../../../base/text.ts";
 import {
   CRAWL_RANGES,
   type CrawlJobOptions,
@@ -159,7 +160,7 @@ function retryOf({ makes, join }: CrawlCommand, { directory, store }: Destinatio
   // The fields of lines are not in the manifest.
   const isKnown = makes === "files" && join === null && store === null;
   return isKnown
-    ? `article-extractor crawl --retry-failed ${directory}`
+    ? `article-extractor crawl --retry-failed ${quoteForShell(directory)}`
     : "the same command with more --retries";
 }
 

@@ -2,6 +2,7 @@ import type { App, ArticleSession } from "../../../app/index.ts";
 import { articleFields, type FetchedArticle, Renderings } from "../../../articles/index.ts";
 import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../../../base/failure.ts";
 import type { Metrics } from "../../../base/metrics.ts";
+import { quoteForShell } from "../../../base/text.ts";
 import { withoutCredentials } from "../../../urls/index.ts";
 import { readDocument, readStdin, readText } from "../../input.ts";
 import type { Io } from "../../io.ts";
@@ -43,14 +44,14 @@ async function extractList(sources: ListSources, command: ExtractCommand, parts:
   await using sink = resumed?.sink ?? (await openSink(command.outputFile, io));
   await requireSelectors(command.extraction, { session: parts.session, signal: io.signal });
   const listed = command.retriesFailed
-    ? (resumed?.failed() ?? []).map((name) => ({ place: "", ...readUrl(name) }))
+    ? (resumed?.failed() ?? []).map(failedEntry)
     : (await Promise.all(sources.map((source) => readSource(source, parts)))).flat();
   const { entries, failedBefore } = resumed ? leftOf(listed, resumed) : { entries: listed, failedBefore: 0 };
   if (resumed && entries.length < listed.length)
     parts.notices.tell(`${pageCount(listed.length - entries.length)} of ${listed.length} done before`);
   using progress = createListProgress(parts.screen, { total: listed.length, todo: entries.length });
   const report = createListReport(parts.notices);
-  const again = place === null ? null : `article-extractor --retry-failed ${place}`;
+  const again = place === null ? null : `article-extractor --retry-failed ${quoteForShell(place)}`;
   let written = 0;
   try {
     written = await writeOutcomes(entries, { command, parts, sink, progress, report, folder });
@@ -110,6 +111,14 @@ async function readList(path: string, { screen }: ListParts): Promise<readonly E
     .filter(({ written }) => written !== "" && !written.startsWith("#"));
   if (lines.length === 0) throw new Failure("unreadable_input", `${path} lists no URLs`);
   return lines.map(({ written, place }) => ({ place, ...readUrl(written) }));
+}
+
+function failedEntry(address: Entry["address"]): Entry {
+  if ("url" in address) return { place: "", ...readUrl(address.url) };
+  const { file } = address;
+  const page: PageInput =
+    file === "-" ? { kind: "stdin", url: null } : { kind: "file", path: file, url: null };
+  return { address, place: "", page };
 }
 
 function readUrl(written: string): Pick<Entry, "address" | "page"> {

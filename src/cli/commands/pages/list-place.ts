@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { quoteForShell } from "../../../base/text.ts";
 import type { Typed } from "../../arguments.ts";
 import { OUTPUT_FORMATS } from "../../flags/pages.ts";
 import { isFolder } from "../../input.ts";
@@ -53,7 +54,7 @@ function retriedPlace(retried: string, typed: Typed): Place {
   if (!existsSync(join(retried, MANIFEST_NAME)))
     throw wrongUsage(
       existsSync(join(retried, "manifest.json"))
-        ? `${retried} holds a crawl: article-extractor crawl --retry-failed ${retried}`
+        ? `${retried} holds a crawl: article-extractor crawl --retry-failed ${quoteForShell(retried)}`
         : `--retry-failed: ${retried} holds no ${MANIFEST_NAME} of a list`,
     );
   return { outputFile: null, resumeFile: null, directory: retried, retriesFailed: true };

@@ -18,11 +18,14 @@ export async function openResumed(path: string, retriesFailed = false) {
     return {
       /** Takes a line of the page and gives its outcome; null when there is none, or none any more. */
       take: (name: string) => {
-        const end = lines.get(keyOf(name))?.pop() ?? null;
+        const end = lines.get(keyOf(name))?.ends.pop() ?? null;
         return end === "failed" && retriesFailed ? null : end;
       },
-      /** The names of the pages that have failed and not been done since. */
-      failed: () => [...lines].filter(([, ends]) => !ends.includes("done")).map(([name]) => name),
+      /** The pages that have failed and not been done since; a local one is named by its file. */
+      failed: () =>
+        [...lines]
+          .filter(([, { ends }]) => !ends.includes("done"))
+          .map(([name, { isFile }]) => (isFile ? { file: name } : { url: name })),
       sink: {
         write: (text: string) => attempt(path, () => file.writeFile(text)),
         finish: async () => {},
@@ -39,8 +42,9 @@ export async function openResumed(path: string, retriesFailed = false) {
 /** A file of JSON lines that an earlier run began, with its content. */
 export type Resumed = Awaited<ReturnType<typeof openResumed>>;
 
-/** The outcomes in the lines of each page; successes are taken first. */
-type Lines = Map<string, ("done" | "failed")[]>;
+/** The outcomes in the lines of a page; successes are taken first. */
+type PageLines = { readonly isFile: boolean; readonly ends: ("done" | "failed")[] };
+type Lines = Map<string, PageLines>;
 
 const CHUNK_BYTES = 1 << 20;
 const NEW_LINE = 0x0a;
@@ -80,10 +84,11 @@ function takeLine(text: string, lines: Lines, place: Place): void {
   if (text.trim() === "") return;
   const page = parseLine(text);
   if (page === null) throw notOurs(place);
-  const ends = lines.get(page.key) ?? [];
-  if (page.end === "done") ends.push(page.end);
-  else ends.unshift(page.end);
-  lines.set(page.key, ends);
+  const { isFile } = page;
+  const known = lines.get(page.key) ?? { isFile, ends: [] };
+  if (page.end === "done") known.ends.push(page.end);
+  else known.ends.unshift(page.end);
+  lines.set(page.key, known);
 }
 
 type End = {
@@ -125,14 +130,17 @@ const notOurs = ({ path, number }: Place): Failure =>
     `${path}:${number} is no JSON line of a page; --resume appends to a file of such lines only`,
   );
 
-function parseLine(text: string): { readonly key: string; readonly end: "done" | "failed" } | null {
+type PageLine = { readonly key: string; readonly isFile: boolean; readonly end: "done" | "failed" };
+
+function parseLine(text: string): PageLine | null {
   try {
     const line: unknown = JSON.parse(text);
     if (typeof line !== "object" || line === null) return null;
     const { file, url, error } = line as Readonly<Record<string, unknown>>;
     const name = file ?? url;
     if (typeof name !== "string") return null;
-    return { key: keyOf(name), end: error === undefined || error === null ? "done" : "failed" };
+    const end = error === undefined || error === null ? "done" : "failed";
+    return { key: keyOf(name), isFile: typeof file === "string", end };
   } catch {
     return null;
   }
