@@ -33,6 +33,7 @@ export {
 export { openStore, storeOutput } from "./store.ts";
 export {
   foreignStates,
+  htmlReader,
   type OpenTenants,
   openSources,
   openTenantApp,

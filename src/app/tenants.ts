@@ -118,7 +118,8 @@ export const foreignStates = (program: Program, deployment: PlacedDeployment): r
 export const queryLogOf = (program: Program, deployment: PlacedDeployment): string =>
   join(stateDirectoryOf(program, "search"), `queries@${deploymentKey(identityOf(deployment))}.sqlite`);
 
-function htmlReader(extractor: Extractor, settings: Settings): DocumentExtractor {
+/** Reads the HTML documents of folders and repositories with the program's own settings. */
+export function htmlReader(extractor: Extractor, settings: Settings): DocumentExtractor {
   const options = { ...extractionDefaults(settings), renderings: STORED_RENDERINGS };
   return async (html) => {
     try {

@@ -44,6 +44,23 @@ describe("index", () => {
     expect(await readdir(join(directory.path, "docs/.article-extractor"))).toEqual(["search.index"]);
   });
 
+  test("reads saved web pages without their menus, and finds their sections by the pages' own anchors", async () => {
+    using directory = temporaryDirectory();
+    await writePages(directory.path, {
+      "gates.html": `<title>Gates</title><nav><a href="a">Zeppelins</a></nav><main><h1>Gates</h1><p>A gate holds the water back.</p>
+        <h2 id="winch-care">Care</h2><p>Grease the winch of the gate twice a year, and before the spring tide.</p></main>`,
+    });
+    const cwd = directory.path;
+    expect(await runCommand(["index", "--dir", "docs"], { cwd })).toMatchObject({
+      exitCode: 0,
+      stdout: "indexed 1 document in docs/.article-extractor/search.index\n",
+    });
+    const found = await runCommand(["search", "grease", "--dir", "docs", "--json"], { cwd });
+    expect(found.stdout).toContain('"anchor": "winch-care"');
+    const none = await runCommand(["search", "zeppelins", "--dir", "docs"], { cwd });
+    expect(none.stderr).toBe("nothing found in 1 document\n");
+  });
+
   test("makes anchors as the generator above the folder does", async () => {
     using directory = temporaryDirectory();
     await writePages(directory.path, { "a.md": "# Weir\n\n## 1. Gates & chains\n\nTurn the winch.\n" });

@@ -231,7 +231,9 @@ describe("the log of queries", () => {
   });
 
   test("is read without a server, and says where none is", () => {
-    expect(() => readQueryLog(path, WISH)).toThrow(`no queries have been logged: there is no ${path}`);
+    expect(() => readQueryLog(path, WISH)).toThrow(
+      `no queries have been logged: there is no ${path}; infrastructure.query_log_days in the deployment file turns logging on`,
+    );
     expect(existsSync(path)).toBeFalse();
     const log = open();
     ask(log, "gate");

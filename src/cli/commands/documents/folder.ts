@@ -4,6 +4,7 @@ import { quoteForShell } from "../../../base/text.ts";
 import {
   type BuildCounts,
   buildIndex,
+  type DocumentExtractor,
   facetsOf,
   headingPath,
   indexFileOf,
@@ -23,7 +24,7 @@ import {
 import { DEFAULT_SEARCH, INDEX_BUILD } from "../../../settings/index.ts";
 import { folderOwner, requireFolderIndex } from "../../../tenants/index.ts";
 
-import type { CommandParts } from "../../program.ts";
+import type { CommandApp, CommandParts } from "../../program.ts";
 import type { Shell } from "../../shell.ts";
 import { countedDocuments, type Paint, printable, wrap } from "../../terminal/notices.ts";
 import type { FolderIndex, FolderSearch } from "./options.ts";
@@ -113,7 +114,8 @@ function openIndex({ indexFile, folder }: FolderSearch, style: "plain" | "html")
  * Runs `index --dir`; returns the exit code: 1 when files had to be left out, though the others are indexed.
  * @throws Failure of the build; `invalid_usage` for a file that is no index; `unreadable_input` for a folder without documents
  */
-export async function runIndex(command: FolderIndex, { typed, io, notices }: CommandParts): Promise<number> {
+export async function runIndex(command: FolderIndex, parts: CommandParts): Promise<number> {
+  const { typed, io, notices } = parts;
   // A damaged index in its own place is replaced; a file that was named may be anything.
   if (command.indexFile !== indexFileOf(command.folder)) await refuseForeignFile(command.indexFile);
   requireFolderIndex(ownerOfIndex(command.indexFile), command);
@@ -125,8 +127,10 @@ export async function runIndex(command: FolderIndex, { typed, io, notices }: Com
     if (isTrouble) notices.warn(`${path} is left out: ${leftOutText(file)}`);
     leftOut.set(path, file);
   };
+  await using pages = new Pages(parts);
+  const { extractHtml } = pages;
   const documents = (): AsyncIterable<UnreadDocument> =>
-    requireSome(readDocumentFolder(command.folder, { onLeftOut }), command.folder);
+    requireSome(readDocumentFolder(command.folder, { extractHtml, onLeftOut }), command.folder);
   const showProgress = io.stderr.isTerminal && !typed.has("quiet");
   const counts = await buildIndex(documents, {
     path: command.indexFile,
@@ -161,6 +165,28 @@ const reasonsWithCounts = (reasons: readonly LeftOut["reason"][]): string =>
     .map(([reason, { length }]) => `${length} ${reason.replaceAll("_", " ")}`)
     .join(", ");
 
+/** Reads HTML files as a tenant's are read; extraction is opened with the first of them. */
+class Pages implements AsyncDisposable {
+  readonly #parts: CommandParts;
+  #opened: Promise<CommandApp> | null = null;
+
+  constructor(parts: CommandParts) {
+    this.#parts = parts;
+  }
+
+  readonly extractHtml: DocumentExtractor = async (html) => {
+    const { htmlReader } = await import("../../../app/index.ts");
+    const { openCommandApp } = await import("../../program.ts");
+    this.#opened ??= openCommandApp(this.#parts);
+    const { app, program } = await this.#opened;
+    return await htmlReader(app.extractor, program.settings)(html);
+  };
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await (await this.#opened?.catch(() => null))?.app[Symbol.asyncDispose]();
+  }
+}
+
 // An empty folder is usually a mistake, and its existing index is worth more than an empty one.
 async function* requireSome(
   documents: AsyncIterable<UnreadDocument>,
@@ -172,7 +198,7 @@ async function* requireSome(
     yield document;
   }
   if (isEmpty)
-    throw new Failure("unreadable_input", `${folder} holds no documents (Markdown, text and other kinds)`);
+    throw new Failure("unreadable_input", `${folder} holds no documents (Markdown, HTML, text and other kinds)`);
 }
 
 const CLEAR_LINE = "\r\u001b[K";

@@ -124,7 +124,10 @@ export function openQueryLog(options: QueryLogOptions) {
  */
 export function readQueryLog(path: string, wish: QueriesWish, now = Date.now()): QueriesRecord {
   if (!existsSync(path))
-    throw new Failure("unreadable_input", `no queries have been logged: there is no ${path}`);
+    throw new Failure(
+      "unreadable_input",
+      `no queries have been logged: there is no ${path}; infrastructure.query_log_days in the deployment file turns logging on`,
+    );
   using store = new QueryStore(path, MAX_BYTES);
   return store.read(now, wish);
 }
