@@ -132,9 +132,10 @@ describe("an extracted page", () => {
       const button = page.locator(".states").getByRole("button", { name: state });
       expect(await button.textContent()).toBe(`${state} ${count}`);
       await button.click();
-      expect(await blocks.filter({ visible: true }).count()).toBe(texts.length - count);
-      await button.click();
+      expect(await blocks.filter({ visible: true }).count()).toBe(count);
     }
+    await page.locator(".states").getByRole("button", { name: "Left out" }).click();
+    expect(await blocks.filter({ visible: true }).count()).toBe(texts.length);
     expect(await accessibilityFaults(page)).toEqual([]);
     // By keyboard: one stop for all of them, arrows among them.
     await blocks.first().focus();
@@ -152,6 +153,30 @@ describe("an extracted page", () => {
     await page.locator("#progress").waitFor({ state: "hidden" });
     await page.locator(".block").first().waitFor();
     expect((await page.locator(".block").allTextContents()).length).toBeLessThan(texts.length);
+  });
+
+  test("has an address that leads somebody else to the same options, and fetches nothing by itself", async () => {
+    await using page = await visit();
+    await page.getByText("Options").click();
+    await page.fill("#select", "main");
+    await page.selectOption("#favor", "recall");
+    await page.uncheck("#images");
+    await extract(page, `${site.origin}${TOOLS}`);
+    await using other = await visit({ path: page.url().slice(server.url.length) });
+    expect(await other.inputValue("#url")).toBe(`${site.origin}${TOOLS}`);
+    expect(await other.inputValue("#select")).toBe("main");
+    expect(await other.inputValue("#favor")).toBe("recall");
+    expect(await other.isChecked("#images")).toBe(false);
+    expect(await other.isChecked("#code")).toBe(true);
+    expect(await other.locator("#options").getAttribute("open")).toBe("");
+    expect(await other.locator("#result").isVisible()).toBe(false);
+    await page.fill("#select", "article");
+    await page.locator("#url").focus();
+    await page.keyboard.press("Enter");
+    await page.locator("#result").waitFor();
+    await page.goBack();
+    await page.locator("#result").waitFor();
+    expect(await page.inputValue("#select")).toBe("main");
   });
 
   test("scrolls the list to a block, not the page, on a narrower window too", async () => {

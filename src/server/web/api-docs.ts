@@ -3,11 +3,12 @@ import { answer, assetOf, createWebPage, type WebAsset } from "./assets.ts";
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
 import docsStyle from "./page/docs/docs.css" with { type: "text" };
 import docsHtml from "./page/docs/docs.html" with { type: "text" };
+import mastheadStyle from "./page/masthead.css" with { type: "text" };
 
 /** The page of the API in Swagger UI, whose half a megabyte comes after the first paint. */
 export const docsPage = createWebPage(
   docsHtml,
-  { "docs.css": docsStyle, "docs.js": bundlePageScript("docs/main.ts") },
+  { "docs.css": `${mastheadStyle}${docsStyle}`, "docs.js": bundlePageScript("docs/main.ts") },
   { writesMarkup: true },
 );
 

@@ -2,17 +2,20 @@ import { type Exchange, type Layer, prefersHtml } from "../middleware/exchange.t
 import { docsPage } from "./api-docs.ts";
 import { answer, assetOf, createWebPage, type WebAsset, type WebPage } from "./assets.ts";
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
-import baseStyle from "./page/base.css" with { type: "text" };
+import commonStyle from "./page/base.css" with { type: "text" };
 import embedStyle from "./page/embed/embed.css" with { type: "text" };
 import embedHtml from "./page/embed/embed.html" with { type: "text" };
 import extractStyle from "./page/extractor/extract.css" with { type: "text" };
 import extractorStyle from "./page/extractor/extractor.css" with { type: "text" };
 import extractorHtml from "./page/extractor/extractor.html" with { type: "text" };
+import mastheadStyle from "./page/masthead.css" with { type: "text" };
 import proseStyle from "./page/prose.css" with { type: "text" };
 import searchStyle from "./page/search/search.css" with { type: "text" };
 import searchHtml from "./page/search/search.html" with { type: "text" };
 import statusStyle from "./page/status/status.css" with { type: "text" };
 import statusHtml from "./page/status/status.html" with { type: "text" };
+
+const baseStyle = `${mastheadStyle}${commonStyle}`;
 
 /** The page of `serve extractor`: articles of addresses, and crawls. */
 export const extractorPages = (): WebPages => ({

@@ -194,8 +194,12 @@ export function readAddress(written: string): Address {
   return { url: whole, problem: null };
 }
 
-/** The fragment that names the page to extract. */
-export const pageHash = (url: string): string => `#${new URLSearchParams({ url })}`;
+/** The fragment that names the page to extract, and the options for it. */
+export const pageHash = (url: string, options: Readonly<Record<string, string>> = {}): string =>
+  `#${new URLSearchParams({ url, ...options })}`;
 
-/** The page that the location names; null without one. */
-export const readPageHash = (): string | null => new URLSearchParams(location.hash.slice(1)).get("url");
+/** The page that the location names, with its options; null without one. */
+export function readPageHash(): URLSearchParams | null {
+  const fields = new URLSearchParams(location.hash.slice(1));
+  return fields.has("url") ? fields : null;
+}

@@ -87,18 +87,20 @@ class BlocksView {
     this.#showMore();
   }
 
-  /** A button that hides the blocks of one state, and shows them again. */
+  /** A button that shows the blocks of one state alone, and then all again. */
   #switch(state: State): HTMLElement {
     const count = this.#blocks.filter((block) => stateOf(block) === state).length;
     const button = h(
       "button",
-      { type: "button", class: `small state ${state}`, "aria-pressed": "true", disabled: count === 0 },
+      { type: "button", class: `small state ${state}`, "aria-pressed": "false", disabled: count === 0 },
       `${STATE_NAMES[state]} `,
       h("span.number", formatNumber(count)),
     );
     button.addEventListener("click", () => {
-      const isHidden = this.#outline.classList.toggle(`without-${state}`);
-      button.setAttribute("aria-pressed", String(!isHidden));
+      const only = this.#outline.dataset.only === state ? "" : state;
+      this.#outline.dataset.only = only;
+      for (const other of button.parentElement?.children ?? [])
+        other.setAttribute("aria-pressed", String(other === button && only !== ""));
     });
     return button;
   }

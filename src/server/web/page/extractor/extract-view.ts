@@ -44,7 +44,8 @@ export class ExtractView {
    * can open this page.
    */
   showPlace(): void {
-    const place = readPageHash();
+    const page = readPageHash();
+    const place = page && String(page);
     if (place === this.#shown) {
       // The reader has come back over a link of this page.
       if (this.#underWay !== null) history.replaceState(ASKED, "");
@@ -53,8 +54,8 @@ export class ExtractView {
     this.#underWay?.abort();
     this.#underWay = null;
     this.#shown = place;
-    this.#url.value = place ?? "";
-    this.#options.update();
+    this.#url.value = page?.get("url") ?? "";
+    if (page) this.#options.restore(page);
     this.#complain(null);
     fill(this.#problem);
     for (const element of [this.#result, this.#progress]) element.hidden = true;
@@ -62,7 +63,7 @@ export class ExtractView {
     document.title = TITLE;
     const isAsked = history.state === ASKED;
     this.#intro.textContent = place === null || isAsked ? this.#welcome : "Press Extract to fetch this page.";
-    this.#onPlace(place === null ? "#extract" : pageHash(place));
+    this.#onPlace(place === null ? "#extract" : `#${place}`);
     if (place !== null && isAsked) void this.#extract();
   }
 
@@ -95,9 +96,10 @@ export class ExtractView {
     if (address.url === null) return;
     this.#url.value = address.url;
     this.#options.update();
-    keepPlace(address.url);
-    this.#shown = address.url;
-    this.#onPlace(pageHash(address.url));
+    const hash = pageHash(address.url, this.#options.changed());
+    keepPlace(hash);
+    this.#shown = hash.slice(1);
+    this.#onPlace(hash);
     this.#underWay?.abort();
     const own = new AbortController();
     this.#underWay = own;
@@ -133,10 +135,10 @@ export class ExtractView {
   }
 }
 
-/** Makes another page a step that Back undoes. */
-function keepPlace(url: string): void {
-  if (readPageHash() === url) history.replaceState(ASKED, "");
-  else history.pushState(ASKED, "", pageHash(url));
+/** Makes another page, or other options for it, a step that Back undoes. */
+function keepPlace(hash: string): void {
+  if (`#${readPageHash()}` === hash) history.replaceState(ASKED, "");
+  else history.pushState(ASKED, "", hash);
 }
 
 /** Starts a watch that stands still while the reader is asked for a key. @returns a function that reads it, in ms */

@@ -5,6 +5,11 @@ import type { BlockActions } from "./blocks-view.ts";
 import { CODE_FORMS } from "./request-code.ts";
 import { tabs } from "./tabs.ts";
 
+type Field = HTMLInputElement | HTMLSelectElement;
+
+const isBox = (field: Field): field is HTMLInputElement => field.type === "checkbox";
+const boxValue = ({ checked }: HTMLInputElement): string => (checked ? "" : "no");
+
 /** The options of an extraction, and the request that they make, written for programs. */
 export class OptionsForm implements BlockActions {
   readonly #options = byId("options", HTMLDetailsElement);
@@ -58,6 +63,29 @@ export class OptionsForm implements BlockActions {
     field.dispatchEvent(new Event("input", { bubbles: true }));
     field.focus();
   }
+
+  /** The options that are not as the page offers them, by their fields. */
+  changed(): Readonly<Record<string, string>> {
+    const values = this.#fields().map((field) => [
+      field.id,
+      isBox(field) ? boxValue(field) : field.value.trim(),
+    ]);
+    return Object.fromEntries(values.filter(([, value]) => value !== ""));
+  }
+
+  /** Takes the options from an address, and opens them where a reader should see them before the page is fetched. */
+  restore(changed: URLSearchParams): void {
+    for (const field of this.#fields()) {
+      const value = changed.get(field.id) ?? "";
+      if (isBox(field)) field.checked = value !== "no";
+      else field.value = value;
+      if (field instanceof HTMLSelectElement && field.selectedIndex < 0) field.selectedIndex = 0;
+    }
+    if (Object.keys(this.changed()).length > 0) this.#options.open = true;
+    this.update();
+  }
+
+  #fields = (): readonly Field[] => [...this.#options.querySelectorAll<Field>("input, select")];
 
   /** The request for a page with the options as they are now. */
   body(url: string): ExtractionBody {
