@@ -6,6 +6,7 @@ import {
   startTagOf,
   Tag,
   tagsNamed,
+  textAt,
   valueIn,
 } from "./page/page-model.ts";
 import type { ContentAnchor } from "./types.ts";
@@ -51,26 +52,36 @@ export function anchorsOf(model: PageModel, content: AnchoredContent): ContentAn
 }
 
 function findIds(model: PageModel, chosen: Int32Array, titleBlock: number): Found[] {
-  const { blocks, elementCount, elementEnd, openEnd, textStart } = model;
+  const { blocks, elementCount, elementEnd, openEnd, tag } = model;
   const isChosen = new Uint8Array(blocks.count);
   for (const block of chosen) isChosen[block] = 1;
   if (titleBlock >= 0) isChosen[titleBlock] = 1;
   const found: Found[] = [];
   let next = 0;
+  let nextText = lastTextOf(model, next);
+  let heading = { end: 0, block: 0 };
   for (let element = 0; element < elementCount; element++) {
     // The first block with a text after the start tag.
-    while (next < blocks.count && textStart[blocks.endText[next]! - 1]! < openEnd[element]!) next++;
+    while (next < blocks.count && nextText < openEnd[element]!) nextText = lastTextOf(model, ++next);
+    if (HEADINGS.has(tag[element]!)) heading = { end: elementEnd[element]!, block: next };
     const id = idOf(model, element);
-    if (id === "" || next === blocks.count) continue;
-    let block = next;
-    if (!isChosen[block]) {
-      const end = elementEnd[element]!;
-      while (block < blocks.count && !isChosen[block] && blocks.element[block]! < end) block++;
-      if (block === blocks.count || !isChosen[block] || blocks.element[block]! >= end) continue;
-    }
-    found.push({ id, block, rank: rankOf(element, headingOf(model, block)) });
+    // An id at the end of a heading, such as that of a link to it, leads to the heading.
+    const first = element < heading.end ? heading.block : next;
+    if (id === "") continue;
+    let block = first;
+    while (!isChosen[block] && blocks.element[block]! < elementEnd[element]!) block++;
+    const isIn = block === first || blocks.element[block]! < elementEnd[element]!;
+    if (isChosen[block] && isIn) found.push({ id, block, rank: rankOf(element, headingOf(model, block)) });
   }
   return found;
+}
+
+/** Where a block's last text begins that is more than white space. */
+function lastTextOf(model: PageModel, block: number): number {
+  const { firstText, endText } = model.blocks;
+  let text = endText[block]! - 1;
+  while (text > firstText[block]! && textAt(model, text).trim() === "") text--;
+  return model.textStart[text]!;
 }
 
 function idOf(model: PageModel, element: number): string {
@@ -135,8 +146,17 @@ function placesOf(
   return places;
 }
 
-/** A heading that is not among so many next ones is not there. */
-const MAX_SKIPPED = 30;
+/**
+ * How a heading of the page may differ from its line, and among how many next lines that one is looked for. A page may
+ * show a word beside the heading, such as for a link to it, that the Markdown leaves out. The Markdown may have more
+ * where a formula or a picture stands; the title of a note, which is no heading there, is also how others begin.
+ */
+const LIKENESSES: readonly (readonly [isSame: (written: string, shown: string) => boolean, most: number])[] =
+  [
+    [(written, shown) => written === shown, 30],
+    [(written, shown) => written.length > 2 && shown.startsWith(written), 30],
+    [(written, shown) => shown.length > 2 && written.startsWith(shown), 1],
+  ];
 
 /** The headings of a Markdown text, to be asked for in their order. */
 class HeadingLines {
@@ -160,9 +180,8 @@ class HeadingLines {
 
   /** Where the line of the next heading with these letters and digits begins; -1 for none. */
   next(letters: string): number {
-    const end = Math.min(this.#lines.length, this.#at + MAX_SKIPPED);
-    for (const isSame of [isEqual, isBeginning])
-      for (let at = this.#at; at < end; at++) {
+    for (const [isSame, most] of LIKENESSES)
+      for (let at = this.#at; at < Math.min(this.#lines.length, this.#at + most); at++) {
         const { start, forms } = this.#lines[at]!;
         if (!forms.some((form) => isSame(form, letters))) continue;
         this.#at = at + 1;
@@ -171,12 +190,6 @@ class HeadingLines {
     return -1;
   }
 }
-
-const isEqual = (a: string, b: string): boolean => a === b;
-
-/** A page may show a word beside the heading, such as for a link to it, that the Markdown leaves out. */
-const isBeginning = (a: string, b: string): boolean =>
-  Math.min(a.length, b.length) > 2 && (a.startsWith(b) || b.startsWith(a));
 
 const LINK_TARGET = /(?<!\\)\]\((?:[^()\n]|\([^()\n]{0,300}\)){0,2000}\)/g;
 

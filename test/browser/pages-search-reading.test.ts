@@ -45,6 +45,18 @@ const tolls = (place: string): string => {
   return `# Tolls\n\n| Toll | Rate | Meaning |\n| --- | --- | --- |\n${rows}| zollhaus | one | ${place} |\n${rows}`;
 };
 
+/** Ids that are not like their headings, of which two are the same. */
+const WHEELS = `# Wheels
+
+## Fed from above {#overshot}
+
+${"It turns.\n\n".repeat(30)}## Usage {#mill}
+
+At a mill. ${"It turns.\n\n".repeat(30)}## Usage {#saw}
+
+At a saw, [not fed](#overshot).
+`;
+
 const browser = forAllTests(await openPageBrowser());
 const registry = forAllTests(
   await openIndexed(
@@ -62,6 +74,7 @@ const registry = forAllTests(
       { "wheel.md": "# Wheel\n\nThe windmill has a gate too.\n" },
       { docs_name: "Book of mills" },
     ),
+    folderTenant("wheels", { "wheels.md": WHEELS }),
     folderTenant("air", { "air.md": AIR }),
     folderTenant("tolls", { "east.md": tolls("eastward"), "west.md": tolls("westward") }),
     folderTenant("closed", { "a.md": "# A\n" }, { docs_name: "Closed book", search: { enabled: false } }),
@@ -278,6 +291,14 @@ describe("a document", () => {
     });
     const bar = await page.locator(".bar").boundingBox();
     expect((await link.boundingBox())?.y).toBeGreaterThanOrEqual((bar?.y ?? 0) + (bar?.height ?? 0));
+  });
+
+  test("opens at the section that was found, whatever its id is, and its links lead to such ids too", async () => {
+    await using page = await visit("#q=saw&in=wheels");
+    await page.locator("a.hit").first().click();
+    await page.locator("h2.found + p", { hasText: "At a saw" }).waitFor();
+    await page.locator(".prose a", { hasText: "not fed" }).click();
+    await page.locator("h2.found", { hasText: "Fed from above" }).waitFor();
   });
 
   test("without headings has no outline, and opens its links inside", async () => {

@@ -241,7 +241,8 @@ describe("GET /document", () => {
 
   test("gives a document, or one of its sections, whole or cut", async () => {
     const markdown = "# Hull\n\nPaint the boat.\n";
-    const whole = { ...HULL, markdown, is_cut: false, total_chars: markdown.length };
+    const sections = [{ anchor: "hull", start: 0 }];
+    const whole = { ...HULL, markdown, is_cut: false, total_chars: markdown.length, sections };
     expect(await read({ uri: HULL.url })).toEqual({ status: 200, body: whole });
     expect(await read({ uri: HULL.url, tenant: "yard", max_chars: "25" })).toEqual({
       status: 200,
@@ -249,6 +250,7 @@ describe("GET /document", () => {
     });
     const section = await read({ uri: `${HULL.url}#hull` });
     expect(section).toMatchObject({ status: 200, body: { is_cut: false, total_chars: markdown.length } });
+    expect(section.body).not.toHaveProperty("sections");
     expect(String(section.body.markdown).trim()).toBe(markdown.trim());
     expect(await read({ uri: HULL.url, max_chars: "8" })).toMatchObject({
       body: { markdown: "# Hull", is_cut: true, total_chars: markdown.length },

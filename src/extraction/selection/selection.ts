@@ -22,7 +22,7 @@ import { addNotes } from "./notes.ts";
 import { completeProduct } from "./products.ts";
 import { dropRepeats, dropShortForms } from "./repeats.ts";
 import { addShortPage } from "./short-page.ts";
-import { takeOutTitle } from "./title.ts";
+import { addTitleBox, takeOutTitle } from "./title.ts";
 import { WholeElements } from "./whole-elements.ts";
 import { completeStructures } from "./whole-structures.ts";
 
@@ -85,15 +85,16 @@ export const JUDGING: Step[] = [
   { name: "short forms", reason: "repeated", run: dropShortForms },
 ];
 
-/** 18–21: what only makes sense whole, whoever selected a part of it. */
+/** 18–22: what only makes sense whole, whoever selected a part of it. */
 export const COMPLETING: Step[] = [
   { name: "structures", reason: "context", run: completeStructures },
   { name: "captions", reason: "context", run: addCaptionsAndCode },
   { name: "notes", reason: "context", run: addNotes },
+  { name: "title's box", reason: "context", when: explains, run: addTitleBox },
   { name: "last tool links", reason: "tool", run: dropToolLinks },
 ];
 
-/** 22–23: what has another title, and the title itself, are told apart from the content. */
+/** 23–24: what has another title, and the title itself, are told apart from the content. */
 const TITLING: readonly Step[] = [
   { name: "later articles", reason: "tool", when: (draft) => !isList(draft), run: dropLaterArticles },
   { name: "title", reason: "repeated", run: takeOutTitle },
@@ -115,10 +116,11 @@ function hasContainer({ region }: Draft): boolean {
 
 /** In documentation and on pages of services, a form or a pointer is part of what the page is for. */
 function isUsed(draft: Draft): boolean {
-  return (
-    likelihood(draft, "documentation") > LIKELY_DOCUMENTATION ||
-    likelihood(draft, "service") >= LIKELY_SERVICE
-  );
+  return explains(draft) || likelihood(draft, "service") >= LIKELY_SERVICE;
+}
+
+function explains(draft: Draft): boolean {
+  return likelihood(draft, "documentation") > LIKELY_DOCUMENTATION;
 }
 
 /** On these pages links and cards are content. */

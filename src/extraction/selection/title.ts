@@ -46,6 +46,29 @@ export function takeOutTitle(draft: Draft): void {
   keepOnly(draft, [...said, ...lines.subarray(end)]);
 }
 
+/** The most words in the box of a title that begins the text. */
+const MAX_WORDS_IN_BOX = 60;
+
+/**
+ * Keeps the box of the title where it begins the text, as that of a manual's page does with a heading and the sentence
+ * that says what a command is for. Where anything in it is linked, it is a head that leads somewhere.
+ */
+export function addTitleBox({ tree: { model }, isKept, isBarred }: Draft): void {
+  const { blocks, elementEnd, parent, tag } = model;
+  const title = blocks.element.findIndex((element) => tag[element] === Tag.h1);
+  const box = title < 0 ? -1 : parent[blocks.element[title]!]!;
+  if (box < 0) return;
+  let [end, words, chars] = [title + 1, 0, 0];
+  for (; end < blocks.count && blocks.element[end]! < elementEnd[box]! && words <= MAX_WORDS_IN_BOX; end++) {
+    words += statOf(model, end, TextStat.words);
+    chars += statOf(model, end, TextStat.linkChars);
+  }
+  const isHeaded = end - title > 2 && (blocks.flags[title + 1]! & ElementFlag.heading) !== 0;
+  const endsInText = (blocks.flags[end - 1]! & ElementFlag.heading) === 0;
+  if (!isHeaded || !endsInText || words > MAX_WORDS_IN_BOX || chars > 0) return;
+  for (let block = title + 1; block < end; block++) if (isBarred[block] === 0) isKept[block] = 1;
+}
+
 /** Whether a block without another line above it is the title: a heading, or the paragraph of an export. */
 const mayBeTitle = ({ blocks, tag }: PageModel, heading: number, block: number): boolean =>
   heading === Tag.h2 || (heading === 0 && tag[blocks.element[block]!] === Tag.p);

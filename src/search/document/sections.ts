@@ -418,6 +418,10 @@ function withoutBlankEnd(markdown: string, { start, end }: TextRange): TextRange
   return { start, end: at };
 }
 
+/** Where each section begins that has an anchor, as it is written in an address. */
+export const anchoredSections = ({ sections }: Pick<StoredDocument, "sections">) =>
+  sections.flatMap(({ anchor, start }) => (anchor === "" ? [] : [{ anchor: fragmentOf(anchor), start }]));
+
 /** An entry of a document's table of contents. */
 type OutlineEntry = {
   readonly level: number;

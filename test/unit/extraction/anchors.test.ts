@@ -33,6 +33,19 @@ describe("the anchors of a page", () => {
     ["of a section", `<section id="around"><h2>Gates</h2>`, [["around", "## Gates"]]],
     ["a name in it", `<h2><a name="named"></a>Gates</h2>`, [["named", "## Gates"]]],
     ["a name before it", `<a name="before"></a><h2>Gates</h2>`, [["before", "## Gates"]]],
+    [
+      "a link to it after its text",
+      `<h2>Gates<span><a href="#last" id="last">#</a></span></h2>`,
+      [["last", "## Gates"]],
+    ],
+    ["after its text, empty", `<h2>Gates<span><a name="after"></a></span></h2>`, [["after", "## Gates"]]],
+    [
+      "before it, with a space",
+      `A weir.\n<a name="space">&nbsp;</a>\n<h2>Gates</h2>`,
+      [["space", "## Gates"]],
+    ],
+    ["before it, between lines", `A weir.\n<a name="line"></a>\n<h2>Gates</h2>`, [["line", "## Gates"]]],
+    ["of two lines", `<h2 id="two">Gates <div>and locks</div></h2>`, [["two", "## Gates and locks"]]],
     ["unquoted", `<h2 id=bare>Gates</h2>`, [["bare", "## Gates"]]],
     ["in another script", `<h2 id="水門">水門の話</h2>`, [["水門", "## 水門の話"]]],
     ["beside emoji", `<h2 id="🚀">🚀 Gates</h2>`, [["🚀", "## 🚀 Gates"]]],
@@ -60,6 +73,18 @@ describe("the anchors of a page", () => {
     expect(found).toEqual([
       ["a", "## Usage"],
       ["b", "## Usage"],
+    ]);
+  });
+
+  test("lead to a heading that begins with the title of a note before it", async () => {
+    const note = `<div class="note"><h3>Note</h3><p>Mind the gap. ${PROSE}</p></div>`;
+    const sections = ["Locks", "Notes"].map(
+      (name) => `<div id="${name}"><h2>${name}</h2><p>${PROSE}</p></div>`,
+    );
+    const found = among(await anchorsIn(`<h1>Weirs</h1><p>${PROSE}</p>${note}${sections.join("")}`));
+    expect(found).toEqual([
+      ["Locks", "## Locks"],
+      ["Notes", "## Notes"],
     ]);
   });
 

@@ -150,3 +150,32 @@ describe("the site's name in the title", () => {
     });
   }
 });
+
+describe("the box of a manual's title", () => {
+  const SENTENCE = `<p>The gate may be opened in steps with <code>--slow</code>, so that the boats below the weir have time
+    to leave; each of the steps takes as long as the gauge needs to show a new level of the water.</p>`;
+  const section = (name: string, body: string) =>
+    `<div class="sect1"><h2 id="_${name}">${name.toUpperCase()}</h2><div class="sectionbody">${body}</div></div>`;
+  const read = async (box: string): Promise<string> => {
+    const parts = [
+      section("synopsis", "<pre>mill open [--slow] [--gate=&lt;name&gt;] [-n] [--force] &lt;weir&gt;</pre>"),
+      ...["description", "options", "examples"].map((name) => section(name, SENTENCE.repeat(4))),
+    ];
+    const html = `<html><head><title>mill-open(1)</title></head><body class="manpage"><div id="header">
+      <h1>mill-open(1) Manual Page</h1><h2>NAME</h2><div class="sectionbody"><p>${box}</p></div></div>
+      <div id="content">${parts.join("")}</div>
+      <div id="footer"><div id="footer-text">Last updated 2024-05-31</div></div></body></html>`;
+    return (await articleOf(html)).markdown ?? "";
+  };
+
+  test("begins the text with its heading and its sentence", async () => {
+    expect(await read("mill-open - Open gates")).toStartWith(
+      "## NAME\n\nmill-open - Open gates\n\n## SYNOPSIS",
+    );
+  });
+
+  test("is a head where it leads somewhere", async () => {
+    const menu = ["start", "news", "mills"].map((name) => `<a href="/${name}">${name}</a>`).join(" ");
+    expect(await read(menu)).not.toContain("NAME");
+  });
+});

@@ -169,6 +169,13 @@ export const Document = z
     markdown: z.string(),
     is_cut: z.boolean().openapi({ description: "Whether `max_chars` left something out" }),
     total_chars: count.openapi({ description: "The length of the whole document" }),
+    sections: z
+      .array(z.object({ anchor: z.string(), start: count }))
+      .optional()
+      .openapi({
+        description:
+          "Where each section with an anchor begins in a document that is not asked for by section",
+      }),
   })
   .openapi("Document");
 

@@ -1,6 +1,6 @@
 import { didYouMean } from "../../../base/nearest.ts";
 import { subscriberNetwork } from "../../../fetching/index.ts";
-import { headingPath, rangeOfFragment, type SearchHit } from "../../../search/index.ts";
+import { anchoredSections, headingPath, rangeOfFragment, type SearchHit } from "../../../search/index.ts";
 import type { TenantRegistry } from "../../../tenants/index.ts";
 import type { Exchange } from "../../middleware/exchange.ts";
 import { ProblemError } from "../../middleware/problem.ts";
@@ -189,6 +189,7 @@ export const documentOperation = ({ registryOf, queryLog }: SearchOperationOptio
       markdown: markdown.slice(range.start, end),
       is_cut: end < range.end,
       total_chars: markdown.length,
+      ...(fragment === "" && { sections: anchoredSections(document) }),
     });
   },
 });

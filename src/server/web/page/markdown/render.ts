@@ -16,6 +16,8 @@ type RenderOptions = {
   readonly base: string | null;
   /** Handles a link instead of the browser; false leaves it to the browser. */
   readonly onLink?: (address: string) => boolean;
+  /** The number in the outline of the heading that a fragment leads to, -1 for none; many ids are not like their heading. */
+  readonly headingOf?: (fragment: string) => number;
 };
 
 export type RenderedHeading = {
@@ -59,6 +61,11 @@ class MarkdownView {
 
   /** Shows the document up to the heading with this anchor, and goes there. @returns whether there is one */
   goTo(anchor: string): boolean {
+    const named = this.outline()[this.#options.headingOf?.(anchor) ?? -1];
+    if (named) {
+      named.goTo();
+      return true;
+    }
     const wanted = comparable(anchor);
     for (;;) {
       const found = this.#headings.find(({ text }) => text === wanted || `${text}1` === wanted);

@@ -1,3 +1,4 @@
+import { decodeLoosely } from "../../../../base/text.ts";
 import { scanBlocks } from "../../../../markdown/index.ts";
 import { announce, copyButton, fill, h } from "../dom.ts";
 import { formatNumber } from "../format.ts";
@@ -40,14 +41,20 @@ export async function showDocument(
     const found = await fetchDocument(place.documentTenant, uri, signal);
     signal.throwIfAborted();
     const onLink = (address: string): boolean => openInside(address, found.url, place);
-    const view = renderMarkdown(found.markdown, { base: found.url, onLink });
+    const starts = headingStarts(found.markdown);
+    const headingOf = (fragment: string): number => {
+      const wanted = decodeLoosely(fragment);
+      const section = found.sections?.find(({ anchor }) => decodeLoosely(anchor) === wanted);
+      return section ? starts.indexOf(section.start) : -1;
+    };
+    const view = renderMarkdown(found.markdown, { base: found.url, onLink, headingOf });
     const { element: prose } = view;
     const headings = view.outline();
     // Many documents begin with their title; others get it here.
     if (!prose.querySelector("h1")) prose.prepend(h("h1", found.title));
     const shown = headings.filter(({ text, level }) => level <= 3 && text !== "" && text !== found.title);
     const outline = shown.length < MIN_OUTLINE ? null : outlineOf(shown);
-    const copies = copyButtons(found.markdown, headings);
+    const copies = copyButtons(found.markdown, headings, starts);
     const neighbours = h("span.neighbours");
     fill(bar, backLink(place), neighbours, h("span.copies", ...copies.buttons));
     fill(element, bar, h("div.reading", head(found, place), outline?.element, prose, footer(found)));
@@ -80,11 +87,12 @@ function head({ docs_name: name, url, tenant }: FoundDocument, place: Place): HT
   const way = [collection, ...steps.map((step) => h("span", step))];
   way.at(-1)?.setAttribute("aria-current", "page");
   const rel = "noopener noreferrer";
+  const section = place.anchor === null ? "" : `#${place.anchor}`;
   return h(
     "header",
     h("nav.crumbs", { "aria-label": "Breadcrumb" }, h("ol", ...way.map((step) => h("li", step)))),
     /^https?:/.test(url) &&
-      h("p.fine", h("a", { href: url, target: "_blank", rel }, `${shownAddress(url)} ↗`)),
+      h("p.fine", h("a", { href: url + section, target: "_blank", rel }, `${shownAddress(url)} ↗`)),
   );
 }
 
@@ -125,9 +133,8 @@ function outlineOf(headings: readonly RenderedHeading[]) {
 }
 
 /** Buttons that copy the section that is being read, and the whole. */
-function copyButtons(markdown: string, headings: readonly RenderedHeading[]) {
+function copyButtons(markdown: string, headings: readonly RenderedHeading[], starts: readonly number[]) {
   let current: RenderedHeading | null = null;
-  const starts = headingStarts(markdown);
   const sectionText = (): string => {
     const at = current === null ? -1 : headings.indexOf(current);
     const level = current?.level ?? 0;
