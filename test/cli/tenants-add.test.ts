@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBinary, runShell } from "../support/binary.ts";
-import { DocsSite } from "../support/docs-site.ts";
+import { DocsSite, proseOf } from "../support/docs-site.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { serveGit } from "../support/git-server.ts";
 import { Served } from "../support/served.ts";
@@ -70,6 +70,7 @@ describe("tenants add", () => {
       source_type: "online",
       codename: "manual",
       docs_name: `${new URL(site.origin).host}/docs/`,
+      description: expect.stringMatching(/^.{150,199} …$/),
       docs_root_dir: "data/manual",
       docs_sitemap_url: site.sitemap,
       docs_entry_url: `${site.origin}/docs/`,
@@ -80,6 +81,23 @@ describe("tenants add", () => {
     expect(found.documents.first).toHaveLength(10);
     expect(found).toMatchObject({ added: true, llms_txt: false, markdown: false });
     expect(await syncAll()).toEqual({ manual: 13 });
+  });
+
+  test("names a website as it names itself, and describes it by its first page, in what is shown too", async () => {
+    const body = `<title>Home | Weirside\u009b31m manual</title><meta property="og:site_name" content="Weirside\u009b31m manual">
+      <meta name="description" content="How the\u009b31m gates are worked."><main><h1>Home</h1><p>${proseOf("home")}</p></main>`;
+    site.pages.set("/guide/", { body });
+    const { stdout } = await run("add", `${site.origin}/guide/`, "--yes");
+    expect(tenantsOf()[0]).toMatchObject({
+      docs_name: "Weirside31m manual",
+      description: "How the31m gates are worked.",
+    });
+    expect(stdout).toContain("  description: How the31m gates are worked.\n");
+    site.pages.set("/two/", {
+      body: `<title>Working the gates</title><main><h1>Working the gates</h1><p>${proseOf("two")}</p></main>`,
+    });
+    expect((await add(`${site.origin}/two/`, "--dry-run")).tenant.docs_name).toBe("Working the gates");
+    expect((await add(`${site.origin}/two/`, "--dry-run", "--name", "Gates")).tenant.docs_name).toBe("Gates");
   });
 
   test("finds the sitemaps that robots.txt names, without those of other parts", async () => {

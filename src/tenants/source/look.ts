@@ -33,7 +33,7 @@ const MARKDOWN_TRIES = 3;
 export async function lookAtWebsite(url: PageUrl, options: LookOptions) {
   const { access, signal } = options;
   await using crawler = access.openCrawler([new URL(url).hostname], { acceptMarkdown: true });
-  const { status, finalUrl: entry, contentType } = await crawler.http.fetch(url, { signal });
+  const { status, finalUrl: entry, contentType, html } = await crawler.http.fetch(url, { signal });
   if (status >= 400) throw new Failure("http_status", `GET ${url} answered with status ${status}`);
   if (siteOf(entry) !== siteOf(url))
     throw new Failure(
@@ -62,6 +62,8 @@ export async function lookAtWebsite(url: PageUrl, options: LookOptions) {
   const hasMarkdown = contentType === "text/markdown" || (await hasAlternates([...pages], alternates, look));
   return {
     wanted: { ...byLinks, sitemapUrls: listed.sitemapUrls, followLinks: !isListed },
+    /** The page at the address, null where it is no HTML. */
+    start: /html/.test(contentType) ? html : null,
     hasLlmsTxt: links !== null,
     /** Whether pages can be had as Markdown. */
     hasMarkdown,

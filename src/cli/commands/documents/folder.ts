@@ -198,7 +198,10 @@ async function* requireSome(
     yield document;
   }
   if (isEmpty)
-    throw new Failure("unreadable_input", `${folder} holds no documents (Markdown, HTML, text and other kinds)`);
+    throw new Failure(
+      "unreadable_input",
+      `${folder} holds no documents (Markdown, HTML, text and other kinds)`,
+    );
 }
 
 const CLEAR_LINE = "\r\u001b[K";

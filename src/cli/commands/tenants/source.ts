@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import { openSources, openTenantApp, type Program } from "../../../app/index.ts";
+import { type App, openSources, openTenantApp, type Program } from "../../../app/index.ts";
 import type { Log } from "../../../base/log.ts";
 import { isDocument, type LeftOut, listDocuments } from "../../../search/index.ts";
-import { type TenantFields, withTenant } from "../../../settings/index.ts";
+import { extractionDefaults, type TenantFields, withTenant } from "../../../settings/index.ts";
 import {
   countByReason,
   describeReasons,
@@ -97,7 +97,7 @@ export async function lookAt(source: TypedSource, options: LookOptions): Promise
   const tenant = placeDeployment(path, withTenant(text, draft, place)).tenants.at(-1)!; // it was just added there
   await using app = openTenantApp(options.program, { deployment, log });
   await using sources = openSources(options.program, { deployment, app });
-  const found = await complete(source, { draft, base, tenant, sources, ...options });
+  const found = await complete(source, { draft, base, tenant, app, sources, ...options });
   // What was typed wins over what was found, and has its place behind it.
   const fields = withChanges(found.fields, wished);
   const { tenants, warnings } = placeDeployment(path, withTenant(text, fields, place));
@@ -134,8 +134,15 @@ type Complete = LookOptions & {
   readonly draft: TenantFields;
   readonly base: Base;
   readonly tenant: TenantSettings;
+  readonly app: App;
   readonly sources: ReturnType<typeof openSources>;
 };
+
+const MAX_NAME = 100;
+const MAX_DESCRIPTION = 200;
+
+const shortened = (text: string): string =>
+  text.length <= MAX_DESCRIPTION ? text : `${text.slice(0, MAX_DESCRIPTION).replace(/\s+\S*$/, "")} …`;
 
 /** How often documentation is synced unless somebody says otherwise: a website at night, a repository each hour. */
 const NIGHTLY = "15 3 * * *";
@@ -143,7 +150,7 @@ const HOURLY = 60;
 
 async function complete(
   source: TypedSource,
-  { draft, base, tenant, sources, signal }: Complete,
+  { draft, base, tenant, app, sources, program, signal }: Complete,
 ): Promise<FoundTenant> {
   if (tenant.source === "filesystem") {
     const leftOut: LeftOut[] = [];
@@ -160,7 +167,7 @@ async function complete(
     return { fields: { ...draft, ...chosen }, ...byName(documents), findings: {}, warnings: [] };
   }
   const { url } = source as Extract<TypedSource, { kind: "online" }>; // the others were handled
-  const { wanted, pages, ...findings } = await lookAtWebsite(url, {
+  const { wanted, pages, start, ...findings } = await lookAtWebsite(url, {
     access: sources.web,
     signal,
     denyPrefixes: tenant.denyPrefixes,
@@ -170,6 +177,7 @@ async function complete(
   const fields = {
     source_type: "online",
     ...base,
+    ...(start !== null && (await introduce(start, url, { app, program }))),
     ...(sitemapUrls.length > 0 && { docs_sitemap_url: sitemapUrls.join(", ") }),
     docs_entry_url: entryUrls.join(", "),
     ...(allowPrefixes.length > 0 && { url_whitelist_prefixes: allowPrefixes.join(", ") }),
@@ -177,6 +185,19 @@ async function complete(
     refresh_schedule: NIGHTLY,
   };
   return { fields, documents: pages, undecided: 0, findings, warnings: [] };
+}
+
+/** The name of a site and what it is about, as far as its first page says so. */
+async function introduce(html: string, url: PageUrl, { app, program }: Pick<Complete, "app" | "program">) {
+  const options = { ...extractionDefaults(program.settings), renderings: [] };
+  const { article } = await app.extractor.extract({ kind: "html", body: html, url, options });
+  const { title = null, siteName = null, excerpt = null } = article ?? {};
+  // A single word such as "Home" says less than the address.
+  const name = siteName ?? (title !== null && /\S\s+\S/.test(title) ? title : null);
+  return {
+    ...(name !== null && { docs_name: name.slice(0, MAX_NAME) }),
+    ...(excerpt !== null && { description: shortened(excerpt) }),
+  };
 }
 
 /** Tells documents from files of which only the text would tell. */

@@ -104,7 +104,7 @@ function show({ fields, documents, undecided, findings }: FoundTenant): string {
   const lines = [
     `${codename}: ${KINDS[kind as keyof typeof KINDS]}`,
     ...Object.entries(rest).map(
-      ([name, value]) => `  ${name}: ${Array.isArray(value) ? value.join(", ") : value}`,
+      ([name, value]) => `  ${name}: ${printable(Array.isArray(value) ? value.join(", ") : String(value))}`,
     ),
     ...Object.entries(findings).map(([name, has]) => `  ${FINDINGS[name] ?? name}: ${has ? "yes" : "no"}`),
     `  ${rest.enable_crawler === true ? `${count} to begin with, and those that they link to` : count}`,
