@@ -92,7 +92,8 @@ function toDocument(
   url: PageUrl | null,
   declaredType?: string,
 ): LocalDocument {
-  if (bytes.length === 0) throw new Failure("unreadable_input", `${name} is empty`);
+  const hint = url === null ? "" : "; --url is only its address: without --url the page is fetched";
+  if (bytes.length === 0) throw new Failure("unreadable_input", `${name} is empty${hint}`);
   const sniffed = sniffPageType(bytes);
   if (sniffed === null)
     throw new Failure("unsupported_content", `${name} is not HTML, Markdown or plain text`);

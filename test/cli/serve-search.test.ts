@@ -94,7 +94,9 @@ describe("serve search", () => {
       mcpServers: { "article-extractor": { url: "https://docs.example/tools/mcp" } },
     });
     const foreign = { host: "evil.example" };
-    expect((await fetch(`${served.url}/health`, { headers: foreign })).status).toBe(403);
+    const refused = await fetch(`${served.url}/status`, { headers: foreign });
+    expect(refused.status).toBe(403);
+    expect(await refused.text()).toContain("DOCS_SEARCH_ALLOWED_HOSTS");
     const below = { ARTICLE_EXTRACTOR_BASE_PATH: "/search" };
     await using based = await Served.start(writeDeployment(), { env: below });
     expect((await fetch(`${based.url}/search/health`)).status).toBe(200);
