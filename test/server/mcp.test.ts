@@ -216,7 +216,6 @@ describe("the tools", () => {
 test.each([
   ["root_search", { tenant_codename: "tool", query: "x", limit: 3 }, "limit", "size"],
   ["root_search", { tenant_codename: "tool", q: "x" }, "q", "query"],
-  ["root_fetch", { tenant_codename: "tool", uri: "x", max_tokens: 3 }, "max_tokens", "max_chars"],
   ["describe_tenant", { source: "tool" }, "source", "codename"],
   ["find_tenant", { topic: "tool" }, "topic", "query"],
 ])("%s with %o refuses %s by name; %s is meant", async (name, args, wrong, meant) => {

@@ -121,6 +121,9 @@ test("without arguments, and with nothing on stdin, says that nothing came", asy
     stdout: "",
     stderr: "error: standard input is empty\n",
   });
+  expect((await runCommand(["--url", URL])).stderr).toBe(
+    "error: standard input is empty; --url only says where it is from: leave --url out to fetch it\n",
+  );
 });
 
 test.each([
