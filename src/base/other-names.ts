@@ -16,7 +16,7 @@ const OF_PAGES = `
     --select body = full-page whole-page all-content no-only-main-content
     --exclude table = no-tables exclude-tables
     --header "Cookie: NAME=VALUE" = cookie cookies
-    --header "Referer: URL" = referer referrer e
+    --header "Referer: URL" = referer referrer
     the main content is what is taken; --select body takes the whole page = only-main-content main-content-only article-only
     comments are left out anyway = no-comments exclude-comments
     redirects are followed anyway = location L follow follow-redirects
@@ -98,7 +98,7 @@ export const OTHER_OPTIONS: Readonly<Record<string, OtherNames>> = {
     the metadata is in the JSON, and before Markdown with --frontmatter = with-metadata metadata only-with-metadata
     JSON is on several lines anyway, and on one with --compact = pretty indent
     the forms are json, markdown, text, html and csv: --output FORMAT = xml xmltei xml-tei tei
-    crawl follows links: article-extractor crawl URL --max-depth N = depth max-depth d l level recursive recurse r mirror crawl explore
+    crawl follows links: article-extractor crawl URL --max-depth N = depth max-depth l level deep-crawl recursive recurse r mirror crawl explore
     all pages that are named are read; crawl has --max-pages N = limit max max-pages max-urls n
     several pages of a list are read at once anyway; crawl has --concurrency N = concurrency max-concurrency max-concurrent workers parallel threads jobs
     pages of a list are read without pauses; crawl has --rate-limit SECONDS = delay wait w sleep rate-limit request-delay
@@ -113,7 +113,7 @@ export const OTHER_OPTIONS: Readonly<Record<string, OtherNames>> = {
     a crawl of the same --output-dir goes on where it stopped = resume continue c jobdir
     links stay on the sites of the seeds anyway = same-domain same-host same-origin stay-on-domain
     name every site with --allow-prefix, that of the seed too = allow-external-links external-links allow-subdomains include-subdomains subdomains span-hosts domains D
-    links are followed anyway, up to --max-depth = recursive recurse r mirror crawl-entire-domain
+    links are followed anyway, up to --max-depth = recursive recurse r mirror deep-crawl crawl-entire-domain
   `),
   search: rows(`
     --filter kind:KIND = kind type
@@ -143,6 +143,7 @@ export const OTHER_OPTIONS: Readonly<Record<string, OtherNames>> = {
     the variables DOCS_SEARCH_CORS_ORIGINS and ARTICLE_EXTRACTOR_CORS_ORIGINS name the origins = cors cors-origin cors-origins allow-origin allowed-origins
     serve search takes over changes of its deployment file by itself = reload watch
     a reverse proxy before the server speaks HTTPS = ssl tls https cert ssl-certfile ssl-keyfile
+    the variables DOCS_SEARCH_STATE_DIR and ARTICLE_EXTRACTOR_STATE_DIR name the place of the state = store-path state-dir data-dir
     a folder becomes a tenant with tenants add DIR = dir docs docs-dir directory root
   `),
   mcp: rows(`
@@ -153,6 +154,7 @@ export const OTHER_OPTIONS: Readonly<Record<string, OtherNames>> = {
   tenants: rows(`
     a website is limited by --max-pages and not by depth = depth max-depth d level
     url_whitelist_prefixes in the deployment file keeps a website to some paths = include ${INCLUDED}
+    the word has no dashes: tenants list = list
     git_branch in the deployment file names a branch = branch ref tag revision b
     the source itself tells which kind it is = type source-type kind
     the source stands alone: tenants add URL|REPOSITORY|FOLDER = url path dir folder repo repository source git
