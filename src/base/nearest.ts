@@ -1,8 +1,12 @@
+import { sameWord } from "./other-names.ts";
+
 /**
- * The candidate that a mistyped word most likely meant: one that starts with it, else the nearest with at
+ * The candidate that a word most likely meant: one that means the same, or starts with it, else the nearest with at
  * most a third of its letters different, swapped neighbours counting once.
  */
 export function nearest(word: string, candidates: readonly string[]): string | null {
+  const same = sameWord(word, candidates);
+  if (same !== null) return same;
   const isBeginning = word.replace(/^-+/, "").length >= 2;
   const continued = candidates.filter((c) => isBeginning && c.toLowerCase().startsWith(word.toLowerCase()));
   if (continued.length === 1) return continued[0] ?? null;

@@ -2,6 +2,7 @@ import { parseArgs } from "node:util";
 import { EARLIER_OPTIONS } from "../base/earlier-names.ts";
 import type { Failure } from "../base/failure.ts";
 import { didYouMean, nearest } from "../base/nearest.ts";
+import { OTHER_OPTIONS } from "../base/other-names.ts";
 import { COMMAND_NAMES, COMMANDS, type Command, EXTRACT_COMMAND, requireCommand } from "./commands.ts";
 import type { Flag } from "./flags/flag.ts";
 import { OUTPUT_FORMATS } from "./flags/pages.ts";
@@ -183,14 +184,32 @@ function unknownOption(written: string, command: Command): Failure {
   const names = command.flags.map((flag) => `--${flag.name}`);
   const elsewhere = COMMANDS.find(({ flags }) => flags.some((flag) => `--${flag.name}` === written));
   const isBeginning = names.some((name) => name.startsWith(written));
-  const name = written.replace(/^-+/, "");
   const earlier = EARLIER_OPTIONS[command.name]?.[written];
   if (earlier && "say" in earlier) return wrongUsage(`unknown option ${written}; ${earlier.say}`);
-  const meant = command.flags.flatMap(({ insteadOf = {} }) =>
-    Object.hasOwn(insteadOf, name) ? [insteadOf[name]] : [],
-  );
-  if (meant.length > 0) return wrongUsage(`unknown option ${written}; did you mean ${meant[0]}?`);
+  const other = otherName(written, command);
+  if (other !== null)
+    return wrongUsage(
+      `unknown option ${written}; ${other.startsWith("-") ? `did you mean ${other}?` : other}`,
+    );
   const hint =
     elsewhere && !isBeginning ? `; it belongs to the command ${elsewhere.name}` : didYouMean(written, names);
   return wrongUsage(`unknown option ${written}${hint}`);
+}
+
+/** What an option of another program means here: an option with its value, or a sentence; null when it is not known. */
+function otherName(written: string, { name: command, flags }: Command): string | null {
+  const typed = written.replace(/^-+/, "");
+  // Letters differ by their case, and longer names by how a program writes them: `--max_urls`, `--URL`.
+  const name = typed.length === 1 ? typed : typed.toLowerCase().replaceAll("_", "-");
+  const spellings = flags.flatMap(({ name, short, placeholder = "" }) =>
+    [`--${name}`, `-${short}`].map((option) => `${option} ${placeholder}`.trim()),
+  );
+  const { every = {}, [command]: own = {} } = OTHER_OPTIONS;
+  const shared = Object.entries(every).filter(([answer]) => spellings.includes(answer));
+  const row = [...Object.entries(own), ...shared].find(([, line]) =>
+    line.split(" ").some((one) => one === typed || one === name),
+  );
+  // `--markdown` is a value of `--output`; those of the log are words for output, too, which is what was meant.
+  const valued = flags.find(({ group, choices }) => group !== "General" && choices?.includes(name));
+  return row?.[0] ?? (valued ? `--${valued.name} ${name}` : null);
 }

@@ -27,9 +27,11 @@ export async function readDocument(path: string, options: ReadOptions): Promise<
   return toDocument(path, bytes, url, TYPE_BY_EXTENSION[extname(path).toLowerCase()]);
 }
 
+const STDIN = "standard input";
+
 /** Reads a page from standard input; throws as `readDocument`. */
 export async function readStdin(io: Io, { url, maxBytes }: ReadOptions): Promise<LocalDocument> {
-  const name = "standard input";
+  const name = STDIN;
   const bytes = await io.stdin.read(maxBytes + 1);
   requireSize(name, bytes.length, maxBytes);
   return toDocument(name, bytes, url);
@@ -92,7 +94,8 @@ function toDocument(
   url: PageUrl | null,
   declaredType?: string,
 ): LocalDocument {
-  if (bytes.length === 0) throw new Failure("unreadable_input", `${name} is empty`);
+  const hint = url && name === STDIN ? "; --url only says where it is from: leave --url out to fetch it" : "";
+  if (bytes.length === 0) throw new Failure("unreadable_input", `${name} is empty${hint}`);
   const sniffed = sniffPageType(bytes);
   if (sniffed === null)
     throw new Failure("unsupported_content", `${name} is not HTML, Markdown or plain text`);

@@ -1,4 +1,4 @@
-import { didYouMean } from "../base/nearest.ts";
+import { didYouMean, didYouMeanAny } from "../base/nearest.ts";
 import {
   byteCount,
   choice,
@@ -42,5 +42,6 @@ function read<T>(typed: Typed, name: string, parser: ValueParser<T>): T | null {
 function parse<T>(name: string, value: string, parser: ValueParser<T>, words: readonly string[] = []): T {
   const parsed = parser(value);
   if ("value" in parsed) return parsed.value;
-  throw wrongUsage(`--${name} ${describeMismatch(parsed.expected, value)}${didYouMean(value, words)}`);
+  const guess = didYouMean(value, words) || didYouMeanAny(value, words);
+  throw wrongUsage(`--${name} ${describeMismatch(parsed.expected, value)}${guess}`);
 }

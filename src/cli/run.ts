@@ -56,7 +56,9 @@ function reportError(error: unknown, io: Io, notices: Notices): number {
   if (error instanceof Failure) {
     // Wrong settings are reported together; any other line break comes from typed or fetched text.
     const lines = error.code === "invalid_settings" ? error.message.split("\n") : [error.message];
-    for (const line of lines) notices.error(line);
+    const isLost = error.code === "unknown_tenant" && !error.message.includes("did you mean");
+    for (const line of lines)
+      notices.error(isLost ? `${line}; article-extractor tenants list names those that there are` : line);
     return FAILURE_OUTCOMES[error.code].exitCode;
   }
   const name = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

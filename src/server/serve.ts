@@ -33,7 +33,7 @@ export type ServerPlace = Pick<OriginRules, "allowedHosts"> &
   };
 
 /** What a server answers within the common frame. */
-export type Service = Pick<OriginRules, "corsOrigins" | "guardedMethods"> & {
+export type Service = Pick<OriginRules, "corsOrigins" | "guardedMethods" | "hostsVariable"> & {
   /** What browsers see at `/` and at other paths; null: nothing, nor the documentation of the API. */
   readonly pages: WebPages | null;
   /** Limits on the work, the outermost first. */

@@ -5,7 +5,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { BINARY, cleanEnvironment, runBinary, runShell } from "../support/binary.ts";
 import { Served, writeDeployment } from "../support/served.ts";
-import { until } from "../support/until.ts";
+import { until, untilTrue } from "../support/until.ts";
 
 type Answer = { readonly error: string | null; readonly results: readonly { readonly url: string }[] };
 
@@ -94,7 +94,10 @@ describe("serve search", () => {
       mcpServers: { "article-extractor": { url: "https://docs.example/tools/mcp" } },
     });
     const foreign = { host: "evil.example" };
-    expect((await fetch(`${served.url}/health`, { headers: foreign })).status).toBe(403);
+    const refused = await fetch(`${served.url}/status`, { headers: foreign });
+    expect(refused.status).toBe(403);
+    expect(await refused.text()).toContain("DOCS_SEARCH_ALLOWED_HOSTS");
+    await untilTrue(() => served.said.includes("evil.example is not in DOCS_SEARCH_ALLOWED_HOSTS"));
     const below = { ARTICLE_EXTRACTOR_BASE_PATH: "/search" };
     await using based = await Served.start(writeDeployment(), { env: below });
     expect((await fetch(`${based.url}/search/health`)).status).toBe(200);

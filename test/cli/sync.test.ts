@@ -129,6 +129,18 @@ describe("article-extractor sync", () => {
     const { exitCode, stderr } = await startSync(root, ["handbok"]).done;
     expect(exitCode).toBe(1);
     expect(stderr).toContain("Tenant 'handbok' not found; did you mean handbook?");
+    for (const words of [
+      ["sync", "nope"],
+      ["index", "nope"],
+      ["search", "nope", "x"],
+      ["fetch", "nope", "x"],
+    ])
+      expect((await runBinary(words, { cwd: root })).stderr).toContain(
+        "Tenant 'nope' not found; article-extractor tenants list names those that there are",
+      );
+    expect((await runBinary(["tenants", "set", "nope", "--name", "N"], { cwd: root })).stderr).toContain(
+      "has no tenant 'nope'; article-extractor tenants list names",
+    );
   });
 });
 

@@ -213,6 +213,17 @@ describe("the tools", () => {
   });
 });
 
+test.each([
+  ["root_search", { tenant_codename: "tool", query: "x", limit: 3 }, "limit", "size"],
+  ["root_search", { tenant_codename: "tool", q: "x" }, "q", "query"],
+  ["describe_tenant", { source: "tool" }, "source", "codename"],
+  ["find_tenant", { topic: "tool" }, "topic", "query"],
+])("%s with %o refuses %s by name; %s is meant", async (name, args, wrong, meant) => {
+  const { error } = await call(name, args);
+  expect(error).toStartWith(`unknown argument "${wrong}"; there are `);
+  expect(error).toEndWith(`; did you mean ${meant}?`);
+});
+
 describe("mistakes", () => {
   test.each<[string, Record<string, unknown>, string]>([
     ["root_search", { tenant_codename: "silent", query: "x" }, "Search is disabled for tenant 'silent'"],

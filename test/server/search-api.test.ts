@@ -175,6 +175,12 @@ describe("GET /search", () => {
     [{ q: "x", per_tenant: "few" }, "per_tenant must be between 1 and 100"],
     [{ q: "x", offset: "901" }, "offset must be between 0 and 900"],
     [{ q: "x", ofset: "1" }, 'there is no parameter "ofset"; did you mean offset?'],
+    [{ query: "x" }, 'there is no parameter "query"; did you mean q?'],
+    [{ q: "x", limit: "5" }, 'there is no parameter "limit"; did you mean size?'],
+    [
+      { q: "x", colour: "red" },
+      'there is no parameter "colour"; there are q, tenant, library, version, filter',
+    ],
     [{ q: "x", group_by: "tenant" }, "group_by must be document"],
     [
       { q: "x", facets: "kind,knd" },

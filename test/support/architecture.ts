@@ -17,7 +17,8 @@ const BASE_FILES = {
   ...files(
     "abort atomic-file bounded-map clock damaged detect-language earlier-names event-loop failure fair-queue free-disk json",
   ),
-  ...files("front-matter nearest text url-secrets version"),
+  ...files("front-matter other-names text url-secrets version"),
+  ...files("nearest", "base/other-names"),
   ...files("system-error worker-thread", "base/failure"),
 };
 const OBSERVING_FILES = {

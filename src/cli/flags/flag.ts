@@ -26,8 +26,6 @@ export type Flag = {
   readonly isPath?: true;
   /** The path may contain bytes that are not UTF-8. */
   readonly takesBytes?: true;
-  /** What people type instead of it, each with what they mean; without the dashes, as `name`. */
-  readonly insteadOf?: Readonly<Record<string, string>>;
   readonly group: FlagGroup;
   readonly help: string;
 };
@@ -37,7 +35,7 @@ export type Flag = {
  * flag may be given several times. Most need nothing but their help.
  */
 export type FlagTable = Readonly<
-  Record<string, string | Pick<Flag, "choices" | "isPath" | "takesBytes" | "insteadOf" | "help">>
+  Record<string, string | Pick<Flag, "choices" | "isPath" | "takesBytes" | "help">>
 >;
 
 const SPELLING = /^(?:-(\w), )?--([\w-]+)(?: (.+?))??( \.\.\.)?$/;

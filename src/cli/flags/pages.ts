@@ -57,10 +57,7 @@ const EXTRACTION: FlagTable = {
 };
 
 const FIELDS: FlagTable = {
-  "--fields NAMES ...": {
-    insteadOf: { field: "--fields", keys: "--fields" },
-    help: "Only these fields of the JSON, such as title,markdown or default,links",
-  },
+  "--fields NAMES ...": "Only these fields of the JSON, such as title,markdown or default,links",
 };
 
 export const EXTRACT_FLAGS = flagsOf({
@@ -79,14 +76,6 @@ export const EXTRACT_FLAGS = flagsOf({
   Output: {
     "--output FORMAT": {
       choices: [...new Set(Object.values(OUTPUT_FORMATS))],
-      insteadOf: {
-        format: "--output",
-        out: "--output",
-        to: "--output",
-        ...Object.fromEntries(
-          Object.entries(OUTPUT_FORMATS).map(([word, form]) => [word, `--output ${form}`]),
-        ),
-      },
       help: "json, markdown (md), text (txt), html or csv (a row each); else the ending of -o decides (default json)",
     },
     "-o, --output-file FILE": {
@@ -102,14 +91,8 @@ export const EXTRACT_FLAGS = flagsOf({
       help: "Write only the tables of the article, as csv or json",
     },
     ...FIELDS,
-    "--compact": {
-      insteadOf: { "one-line": "--compact", minify: "--compact" },
-      help: "JSON on one line; several pages have a line each anyway",
-    },
-    "--resume FILE": {
-      insteadOf: { continue: "--resume" },
-      help: "Append the JSON lines of pages that this file does not hold yet",
-    },
+    "--compact": "JSON on one line; several pages have a line each anyway",
+    "--resume FILE": "Append the JSON lines of pages that this file does not hold yet",
     "--retry-failed DIR|FILE": {
       isPath: true,
       help: "Try the failed pages of an earlier --output-dir or --resume again, and no others",
@@ -148,7 +131,6 @@ export const CRAWL_ONLY_FLAGS = ownFlags({
   Output: {
     "--output-dir DIR": {
       takesBytes: true,
-      insteadOf: { "output-file": "--output-dir", directory: "--output-dir" },
       help: "Directory or s3://bucket/prefix for the Markdown files and manifest.json; asked for on a terminal",
     },
     "--jsonl": "Write pages to stdout, one JSON line each, instead of files",

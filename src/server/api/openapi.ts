@@ -117,9 +117,20 @@ function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation): void 
   app.openAPIRegistry.registerPath(route);
   app.on(method.toUpperCase(), operation.pattern ?? route.getRoutingPath(), async (context) => {
     context.env.exchange.notes.route = path;
-    const response = await operation.handle(toCall(context));
+    const call = toCall(context);
+    if (query) refuseUnknown(Object.keys(call.query), Object.keys(query.shape));
+    const response = await operation.handle(call);
     return context.env.exchange.request.method === "HEAD" ? withoutBody(response) : response;
   });
+}
+
+/** Refuses a mistyped parameter, without which another answer would be given than was asked for. @throws ProblemError 422 */
+function refuseUnknown(given: readonly string[], known: readonly string[]): void {
+  const wrong = given.find((name) => !known.includes(name))?.slice(0, 100);
+  if (wrong === undefined) return;
+  const there = didYouMean(wrong, known) || `; there are ${known.join(", ")}`;
+  const message = `there is no parameter ${JSON.stringify(wrong)}${there}`;
+  throw invalidRequest(message, [{ path: wrong, message }]);
 }
 
 /** Names an operation for generators of clients: `getCrawlJobIdEvents` for GET /crawl/{job_id}/events. */

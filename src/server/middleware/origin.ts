@@ -8,6 +8,8 @@ export type OriginRules = {
   readonly boundHost: string;
   /** Names that Host may contain besides those of this machine; null allows any unless bound to loopback. */
   readonly allowedHosts: readonly string[] | null;
+  /** The variable that has these names. */
+  readonly hostsVariable: string;
   /** Origins (`https://app.example`) whose pages may send requests and read the answers; `*` means every origin. */
   readonly corsOrigins: readonly string[];
   /** Methods that are refused for foreign origins; reading does no harm when the answer stays unreadable. */
@@ -23,8 +25,13 @@ export function guardOrigin(rules: OriginRules): Layer {
   return (next) => async (exchange) => {
     const { request, client } = exchange;
     const host = request.headers.get("host") ?? "";
-    if (!allowsHost(host) || (client.host !== host && !allowsHost(client.host)))
-      throw refusal("the Host header names no host of this server");
+    const foreign = [host, client.host].find((name) => !allowsHost(name));
+    if (foreign !== undefined) {
+      exchange.notes.refused = `${foreign.slice(0, MAX_SHOWN_HOST)} is not in ${rules.hostsVariable}`;
+      throw refusal(
+        `the Host header names no host of this server; its operator can add it to ${rules.hostsVariable}`,
+      );
+    }
     const origin = request.headers.get("origin");
     if (origin === null) return next(exchange);
     const isListed = rules.corsOrigins.includes(origin) || rules.corsOrigins.includes("*");
@@ -36,6 +43,8 @@ export function guardOrigin(rules: OriginRules): Layer {
     return isListed ? withCors(await answered(next, exchange), exchange, origin) : next(exchange);
   };
 }
+
+const MAX_SHOWN_HOST = 200;
 
 const refusal = (detail: string): ProblemError => new ProblemError(403, "origin_refused", detail);
 

@@ -183,6 +183,7 @@ describe("origins", () => {
     guardOrigin({
       boundHost: "127.0.0.1",
       allowedHosts: null,
+      hostsVariable: "ALLOWED_HOSTS",
       corsOrigins: ["https://app.example"],
       guardedMethods: ["POST"],
       ...rules,
@@ -232,7 +233,11 @@ describe("origins", () => {
     const layers = [guard({ boundHost: "0.0.0.0", allowedHosts: ["docs.example"] })];
     const at = serve(ok, { layers });
     expect((await fetch(at, { headers: { host: "docs.example:443" } })).status).toBe(200);
-    expect((await fetch(at, { headers: { host: "other.example" } })).status).toBe(403);
+    const refused = await fetch(at, { headers: { host: "other.example" } });
+    expect(refused.status).toBe(403);
+    expect((await json(refused)).detail).toBe(
+      "the Host header names no host of this server; its operator can add it to ALLOWED_HOSTS",
+    );
   });
 });
 

@@ -219,7 +219,11 @@ describe("other sites' pages", () => {
 
   test("a Host that is not the server's is refused when it is bound to loopback", async () => {
     await using server = await startExtractor({ env: { ARTICLE_EXTRACTOR_ALLOWED_HOSTS: "reader.example" } });
-    expect((await server.get("/health", { headers: { host: "evil.example" } })).status).toBe(403);
+    const refused = await server.get("/crawl", { headers: { host: "evil.example" } });
+    expect([refused.status, await refused.text()]).toEqual([
+      403,
+      expect.stringContaining("ARTICLE_EXTRACTOR_ALLOWED_HOSTS"),
+    ]);
     expect((await server.get("/health", { headers: { host: "reader.example" } })).status).toBe(200);
   });
 

@@ -85,6 +85,18 @@ describe("the pages of a crawl that is over", () => {
     expect((await server.get(`/crawl/${id}/pages?${query}`)).status).toBe(422);
   });
 
+  test.each([
+    ["/pages?size=5", "size", "; did you mean limit?"],
+    ["/pages?state=failed", "state", "; did you mean status?"],
+    ["/download?type=zip", "type", "; did you mean format?"],
+    ["/pages?colour=red", "colour", "; there are status, reason, host, offset, limit"],
+  ])("refuses %s by name", async (path, name, hint) => {
+    const response = await server.get(`/crawl/${id}${path}`);
+    const message = `there is no parameter "${name}"${hint}`;
+    expect(response.status).toBe(422);
+    expect(await response.json()).toMatchObject({ detail: message, errors: [{ path: name, message }] });
+  });
+
   test("can be had as ZIP, as JSON lines and as llms.txt", async () => {
     const stored = all.pages.flatMap(({ status, file_path: path }) =>
       status === "success" && path ? [path] : [],

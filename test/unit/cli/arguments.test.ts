@@ -16,12 +16,12 @@ describe("parseArguments", () => {
   });
 
   const REFUSED: readonly (readonly [words: readonly string[], message: string])[] = [
-    [["-qx"], "unknown option -x"],
+    [["-qZ"], "unknown option -Z"],
     [["-output", "json"], "unknown option -output; did you mean --output?"],
     [["-help"], "unknown option -help; did you mean --help?"],
     [["-output=json"], "unknown option -output; did you mean --output?"],
     [["-quiet"], "unknown option -quiet; did you mean --quiet?"],
-    [["-oa", "-x=secret"], "unknown option -x"],
+    [["-oa", "-Z=secret"], "unknown option -Z"],
     [["--quiet=yes"], "--quiet takes no value"],
     [["--select", "--", "a"], "--select needs a value: --select CSS"],
     [["-q=1"], "-q takes no value"],

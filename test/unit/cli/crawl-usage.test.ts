@@ -20,8 +20,14 @@ const WRONG: Readonly<Record<string, string>> = {
   "--sitemap ftp://h.example/s.xml --output-dir out":
     '--sitemap must be an http or https URL or a file, not "ftp://h.example/s.xml"',
   "--sitemap https:// --output-dir out": '--sitemap must be an http or https URL or a file, not "https://"',
-  "URL --allow-prefix /docs --output-dir out":
-    '--allow-prefix must be the beginning of an http or https URL, not "/docs"',
+  "URL --allow-prefix docs/ --output-dir out":
+    '--allow-prefix must be the beginning of an http or https URL, not "docs/"',
+  "URL --allow-prefix //h.example/docs --output-dir out":
+    '--allow-prefix must be the beginning of an http or https URL, not "//h.example/docs"',
+  "--sitemap list.txt --allow-prefix /docs/ --output-dir out":
+    '--allow-prefix must be the beginning of an http or https URL, not "/docs/"',
+  "URL --exclude /blog/ --output-dir out":
+    '--exclude "/blog/" is not a CSS selector; crawl --deny-prefix leaves out addresses',
   "URL --deny-prefix h.example --output-dir out":
     '--deny-prefix must be the beginning of an http or https URL, not "h.example"; did you mean https://h.example ?',
   "URL --allow-prefix localhost:80/docs --output-dir out":

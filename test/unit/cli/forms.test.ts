@@ -116,13 +116,6 @@ ${content}
   });
 
   const MISTAKES: Readonly<Record<string, string>> = {
-    "--format": "--output",
-    "--out": "--output",
-    "--markdown": "--output markdown",
-    "--md": "--output markdown",
-    "--html": "--output html",
-    "--json": "--output json",
-    "--field": "--fields",
     "--ouput": "--output",
     "--constructor": "",
   };

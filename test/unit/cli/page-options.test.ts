@@ -97,6 +97,22 @@ function changesOf(before: object, after: object): object {
   );
 }
 
+test("a prefix that is a path stands on the site of each start, and a whole one stays as it is", () => {
+  const place = { directory: "/", hasPerson: () => false };
+  const planOf = (...words: string[]) =>
+    readCrawlCommand(parseArguments(["crawl", "--output-dir", "out", ...words]), settings, place).plan;
+  const starts = ["https://h.example/docs/a", "http://i.example:81/", "https://h.example/b"];
+  expect(
+    planOf(...starts, "--allow-prefix", "/docs/", "--deny-prefix", "/docs/old", "--deny-prefix", starts[0]!),
+  ).toMatchObject({
+    allowPrefixes: ["https://h.example/docs/", "http://i.example:81/docs/"],
+    denyPrefixes: ["https://h.example/docs/old", "http://i.example:81/docs/old", starts[0]!],
+  });
+  expect(planOf("--sitemap", "https://h.example/s.xml", "--allow-prefix", "/a b?x=1").allowPrefixes).toEqual([
+    "https://h.example/a%20b?x=1",
+  ]);
+});
+
 test("an option of a crawl goes before its setting", () => {
   const words = ["crawl", URL, "--output-dir", "out", "--max-pages", "3", "--concurrency", "4"];
   const place = { directory: "/", hasPerson: () => false };

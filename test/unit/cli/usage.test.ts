@@ -11,7 +11,19 @@ const WRONG: Readonly<Record<string, string>> = {
   "--images URL": "unknown option --images; did you mean --no-images?",
   "--sel p URL": "unknown option --sel; did you mean --select?",
   "--banana URL": "unknown option --banana",
-  "-x URL": "unknown option -x",
+  "-Z URL": "unknown option -Z",
+  "--wait-for 3000 URL": "--wait-for takes a CSS selector, not the time 3000",
+  "foo URL": '"foo" is not an http or https URL, and no command; article-extractor --help lists the commands',
+  "scrape URL": 'unknown command "scrape"; did you mean extract?',
+  list: 'unknown command "list"; did you mean tenants?',
+  "serve serach": "serve takes what to serve: extractor, search; did you mean search?",
+  "serve mcp": "serve takes what to serve: extractor, search; did you mean search?",
+  "keys create x": "keys takes: add NAME, list, or revoke NAME; did you mean add?",
+  "mcp --print-config claude":
+    '--print-config must be one of claude-code, claude-desktop, cursor, vscode, zed, codex, generic, not "claude"; did you mean claude-code or claude-desktop?',
+  "mcp --print-config visual-studio-code":
+    '--print-config must be one of claude-code, claude-desktop, cursor, vscode, zed, codex, generic, not "visual-studio-code"; did you mean vscode?',
+  "--fields author URL": '--fields: unknown field "author"; did you mean byline?',
   "--quiet=1 URL": "--quiet takes no value",
   "URL --select": "--select needs a value: --select CSS",
   "--output jsn URL":
@@ -62,8 +74,8 @@ const WRONG: Readonly<Record<string, string>> = {
   "crwal --seed URL": 'unknown command "crwal"; did you mean crawl?',
   "Crawl URL": 'unknown command "Crawl"; did you mean crawl?',
   "--seed URL": "unknown option --seed; it belongs to the command crawl",
-  "crawl --output out URL": "unknown option --output; did you mean --output-dir?",
-  "crawl --output-file out URL": "unknown option --output-file; did you mean --output-dir?",
+  "crawl --output out URL": "unknown option --output; did you mean --output-dir DIR?",
+  "crawl --output-file out URL": "unknown option --output-file; did you mean --output-dir DIR?",
   "crawl URL -o": "--output-dir needs a value: --output-dir DIR",
   "crawl --file a": "unknown option --file; it belongs to the command extract",
   "licenses x": "licenses takes no arguments",
@@ -109,6 +121,9 @@ test("without arguments, and with nothing on stdin, says that nothing came", asy
     stdout: "",
     stderr: "error: standard input is empty\n",
   });
+  expect((await runCommand(["--url", URL])).stderr).toBe(
+    "error: standard input is empty; --url only says where it is from: leave --url out to fetch it\n",
+  );
 });
 
 test.each([

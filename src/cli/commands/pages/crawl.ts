@@ -312,8 +312,8 @@ export function readCrawlCommand(
   const plan = createCrawlPlan({
     seeds,
     sitemaps,
-    allowPrefixes: readPrefixes(typed, "allow-prefix"),
-    denyPrefixes: readPrefixes(typed, "deny-prefix"),
+    allowPrefixes: readPrefixes(typed, "allow-prefix", [...seeds, ...sitemaps]),
+    denyPrefixes: readPrefixes(typed, "deny-prefix", [...seeds, ...sitemaps]),
     ...readLimits(typed, settings),
     hasAdaptiveDelay: typed.has("adaptive-delay"),
     followsLinks: !typed.has("no-follow-links"),
@@ -376,9 +376,14 @@ function readChangedLines(typed: Typed, makes: Makes): string | null {
   return target;
 }
 
-function readPrefixes(typed: Typed, name: string): string[] {
-  return optionValue.texts(typed, name).map((written) => {
+/** Reads prefixes; a path such as `/docs/` stands for that path on each site where the crawl starts. */
+function readPrefixes(typed: Typed, name: string, starts: readonly string[]): string[] {
+  const origins = new Set(
+    starts.filter((start) => URL.canParse(start)).map((start) => new URL(start).origin),
+  );
+  return optionValue.texts(typed, name).flatMap((written) => {
     if (parseUrlPrefix(written) !== null) return written;
+    if (/^\/(?!\/)/.test(written) && origins.size > 0) return [...origins].map((origin) => origin + written);
     const what = `--${name} must be the beginning of an http or https URL, not ${showUrl(written)}`;
     throw wrongUsage(`${what}${guessUrl(written)}`);
   });

@@ -172,7 +172,9 @@ function readInput(typed: Typed, { directory, retriesFailed }: Place): ExtractIn
     isStdin(path) ? { kind: "stdin", url } : { kind: "file", path, url };
   const pages = [
     ...typed.positionals.map((written) =>
-      written === "-" ? local(written) : ({ kind: "url", ...requireUrl(written) } as const),
+      written === "-"
+        ? local(written)
+        : ({ kind: "url", ...requireUrl(written, FOR_FILES, NO_COMMAND) } as const),
     ),
     ...optionValue.paths(typed, "file").map(local),
   ];
@@ -250,12 +252,19 @@ function requireField(name: string): (typeof FIELD_NAMES)[number] {
  */
 export function requireUrl(
   written: string,
-  forFiles = "--file reads a local file",
+  forFiles = FOR_FILES,
+  forWords = "",
 ): { readonly url: string; readonly authorization: string | null } {
   const split = splitCredentials(written);
   if (split) return split;
-  throw new Failure("invalid_url", `${notPageUrl(written)}${guess(written, forFiles)}`);
+  throw new Failure(
+    "invalid_url",
+    `${notPageUrl(written)}${guess(written, forFiles) || (/^[\w-]+$/.test(written) ? forWords : "")}`,
+  );
 }
+
+const FOR_FILES = "--file reads a local file";
+const NO_COMMAND = ", and no command; article-extractor --help lists the commands";
 
 /** Formats a typed URL for a message. */
 export const showUrl = (written: string): string => JSON.stringify(withoutCredentials(written));
@@ -292,7 +301,7 @@ export function readNetwork(typed: Typed, hasPerson: () => boolean): NetworkOpti
     isHeaded: typed.has("headed"),
     userInteractionTimeoutMs: readInteractionTimeout(typed, hasPerson),
     storageState: storageState && resolve(storageState),
-    waitFor: optionValue.text(typed, "wait-for"),
+    waitFor: readWaitFor(typed),
     scrolls: typed.has("scroll"),
     loadsMedia: typed.has("load-media"),
     trustsSystem: !typed.has("no-system-ca"),
@@ -304,6 +313,14 @@ const PREFERENCES = {
   "prefer-http": "http",
   "no-browser": "http_only",
 } as const;
+function readWaitFor(typed: Typed): string | null {
+  const selector = optionValue.text(typed, "wait-for");
+  // Firecrawl waits for so many milliseconds; no selector begins with a digit.
+  if (selector !== null && /^\d/.test(selector))
+    throw wrongUsage(`--wait-for takes a CSS selector, not the time ${selector}`);
+  return selector;
+}
+
 const NEED_BROWSER = ["headed", "wait-for", "scroll", "load-media"] as const;
 
 function readPreference(typed: Typed): NetworkOptions["preference"] {
@@ -350,7 +367,8 @@ export async function requireSelectors(
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     // The extractor calls the options by their names in a program.
-    if (error.code === "invalid_usage") throw wrongUsage(`--${error.message}`, { cause: error });
+    const hint = error.message.startsWith('exclude "/') ? "; crawl --deny-prefix leaves out addresses" : "";
+    if (error.code === "invalid_usage") throw wrongUsage(`--${error.message}${hint}`, { cause: error });
     if (error.code !== "no_content") throw error; // nothing matches, of course
   }
 }

@@ -299,7 +299,9 @@ export const extract: Run = async (shell) => {
   });
   const notices = shell.openNotices(screen.io);
   if (command.input.kind === "stdin" && io.stdin.isTerminal)
-    notices.warn("reading the page from the terminal");
+    notices.warn(
+      `reading the page from the terminal${typed.has("url") ? "; leave --url out to fetch it" : ""}`,
+    );
   const parts = { typed, io: screen.io, notices };
   const { app, program } = await openCommandApp(parts, { extractsOnePage: !isList });
   await using _ = app;

@@ -14,7 +14,7 @@ export const keys: Run = async (shell) => {
   const { actions = [] } = shell.typed.command;
   const isList = action === "list";
   if (!actions.includes(action) || more.length > 0 || isList !== (name === undefined))
-    throw wrongUsage("keys takes: add NAME, list, or revoke NAME");
+    throw wrongUsage(`keys takes: add NAME, list, or revoke NAME${didYouMean(action, actions)}`);
   const given = optionValue.text(shell.typed, "tenants");
   if (given !== null && action !== "add") throw wrongUsage("--tenants goes with keys add");
   const service = optionValue.choice(shell.typed, "service", ["search", "extractor"]) ?? "search";

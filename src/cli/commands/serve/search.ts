@@ -8,6 +8,7 @@ import {
 } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
+import { didYouMean } from "../../../base/nearest.ts";
 import {
   createTokenVerifier,
   documentation,
@@ -39,7 +40,7 @@ function readServeCommand(typed: Typed) {
   const [server = "", ...rest] = typed.positionals;
   const { actions = [] } = typed.command;
   if (!actions.includes(server) || rest.length > 0)
-    throw wrongUsage(`serve takes what to serve: ${actions.join(", ")}`);
+    throw wrongUsage(`serve takes what to serve: ${actions.join(", ")}${didYouMean(server, actions)}`);
   if (typed.has("role")) throw wrongUsage("--role goes with serve extractor");
   return {
     host: optionValue.text(typed, "host"),

@@ -54,6 +54,7 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
     ...options,
     metrics: options.app.metrics,
     pages: options.role === "worker" ? null : extractorPages(),
+    hostsVariable: "ARTICLE_EXTRACTOR_ALLOWED_HOSTS",
     guardedMethods: ["POST", "PUT", "PATCH", "DELETE"],
     limits: [
       receiveBodies(),

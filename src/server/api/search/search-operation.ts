@@ -51,12 +51,6 @@ async function search(
   options: SearchOperationOptions,
   exchange: Exchange,
 ) {
-  const known = Object.keys(schemas.SearchQuery.shape);
-  for (const name of Object.keys(raw))
-    if (!known.includes(name))
-      throw new ArgumentError(
-        `there is no parameter ${JSON.stringify(name.slice(0, 100))}${didYouMean(name, known)}`,
-      );
   const registry = options.registryOf(exchange);
   const withSections = groupsByDocument(raw.group_by);
   const facets = facetNames(raw.facets ?? "");

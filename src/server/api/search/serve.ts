@@ -47,6 +47,7 @@ export function startSearchServer(options: SearchServerOptions): RunningServer {
   const server = serve(options, {
     ...options,
     pages: searchPages(),
+    hostsVariable: "DOCS_SEARCH_ALLOWED_HOSTS",
     guardedMethods: ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"],
     limits: searchLimits(options),
     routes: ({ isReady, access }) =>
