@@ -10,6 +10,7 @@ export {
   openSharedJobQueue,
   type Postgres,
 } from "./database.ts";
+export { htmlReader } from "./html-reader.ts";
 export {
   authorityPlacesOf,
   DEFAULT_NETWORK,
@@ -33,7 +34,6 @@ export {
 export { openStore, storeOutput } from "./store.ts";
 export {
   foreignStates,
-  htmlReader,
   type OpenTenants,
   openSources,
   openTenantApp,

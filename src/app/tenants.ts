@@ -5,9 +5,7 @@ import { createTurns } from "../base/event-loop.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log } from "../base/log.ts";
 import { wordsIn } from "../base/text.ts";
-import { composeDocument, type Extractor, STORED_RENDERINGS } from "../extraction/index.ts";
 import type { EgressCaller } from "../fetching/index.ts";
-import type { DocumentExtractor } from "../search/index.ts";
 import {
   type Deployment,
   type Environment,
@@ -31,6 +29,7 @@ import {
   type WebAccess,
 } from "../tenants/index.ts";
 import type { App } from "./app.ts";
+import { htmlReader } from "./html-reader.ts";
 import { DEFAULT_NETWORK } from "./network.ts";
 import { type AppChoice, openApp, type Program, stateDirectoryOf } from "./open.ts";
 
@@ -117,24 +116,6 @@ export const foreignStates = (program: Program, deployment: PlacedDeployment): r
 /** The file with the queries of a deployment's server. */
 export const queryLogOf = (program: Program, deployment: PlacedDeployment): string =>
   join(stateDirectoryOf(program, "search"), `queries@${deploymentKey(identityOf(deployment))}.sqlite`);
-
-/** Reads the HTML documents of folders and repositories with the program's own settings. */
-export function htmlReader(extractor: Extractor, settings: Settings): DocumentExtractor {
-  const options = { ...extractionDefaults(settings), renderings: STORED_RENDERINGS };
-  return async (html) => {
-    try {
-      const { article } = await extractor.extract({ kind: "html", body: html, url: null, options });
-      if (!article) return null;
-      const { language, publishedDate } = article;
-      const declared = { language: language ?? undefined, date: publishedDate ?? undefined };
-      return { ...composeDocument(article), declared };
-    } catch (error) {
-      // One file that cannot be read must not prevent the index of the others.
-      if (error instanceof Failure && error.code !== "cancelled") return { reason: error.message };
-      throw error;
-    }
-  };
-}
 
 /** Access to the tenants' websites and repositories; dispose of it after the tenants. */
 export type Sources = AsyncDisposable & {

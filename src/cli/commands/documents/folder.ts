@@ -24,7 +24,7 @@ import {
 import { DEFAULT_SEARCH, INDEX_BUILD } from "../../../settings/index.ts";
 import { folderOwner, requireFolderIndex } from "../../../tenants/index.ts";
 
-import type { CommandApp, CommandParts } from "../../program.ts";
+import type { CommandParts } from "../../program.ts";
 import type { Shell } from "../../shell.ts";
 import { countedDocuments, type Paint, printable, wrap } from "../../terminal/notices.ts";
 import type { FolderIndex, FolderSearch } from "./options.ts";
@@ -127,8 +127,8 @@ export async function runIndex(command: FolderIndex, parts: CommandParts): Promi
     if (isTrouble) notices.warn(`${path} is left out: ${leftOutText(file)}`);
     leftOut.set(path, file);
   };
-  await using pages = new Pages(parts);
-  const { extractHtml } = pages;
+  await using opened = new AsyncDisposableStack();
+  const extractHtml = htmlReaderOf(parts, opened);
   const documents = (): AsyncIterable<UnreadDocument> =>
     requireSome(readDocumentFolder(command.folder, { extractHtml, onLeftOut }), command.folder);
   const showProgress = io.stderr.isTerminal && !typed.has("quiet");
@@ -165,26 +165,19 @@ const reasonsWithCounts = (reasons: readonly LeftOut["reason"][]): string =>
     .map(([reason, { length }]) => `${length} ${reason.replaceAll("_", " ")}`)
     .join(", ");
 
-/** Reads HTML files as a tenant's are read; extraction is opened with the first of them. */
-class Pages implements AsyncDisposable {
-  readonly #parts: CommandParts;
-  #opened: Promise<CommandApp> | null = null;
-
-  constructor(parts: CommandParts) {
-    this.#parts = parts;
-  }
-
-  readonly extractHtml: DocumentExtractor = async (html) => {
-    const { htmlReader } = await import("../../../app/index.ts");
-    const { openCommandApp } = await import("../../program.ts");
-    this.#opened ??= openCommandApp(this.#parts);
-    const { app, program } = await this.#opened;
-    return await htmlReader(app.extractor, program.settings)(html);
+/** Reads HTML files as a tenant's are read. What that takes of the program is loaded with the first of them. */
+function htmlReaderOf(parts: CommandParts, opened: AsyncDisposableStack): DocumentExtractor {
+  const open = async (): Promise<DocumentExtractor> => {
+    const { openCommandApp, htmlReader } = await import("./html-files.ts");
+    const { app, program } = await openCommandApp(parts);
+    opened.use(app);
+    return htmlReader(app.extractor, program.settings);
   };
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await (await this.#opened?.catch(() => null))?.app[Symbol.asyncDispose]();
-  }
+  let reader: Promise<DocumentExtractor> | null = null;
+  return async (html) => {
+    reader ??= open();
+    return await (await reader)(html);
+  };
 }
 
 // An empty folder is usually a mistake, and its existing index is worth more than an empty one.
