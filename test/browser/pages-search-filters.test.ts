@@ -140,3 +140,43 @@ describe("filters and pages of the search page", () => {
     expect(await accessibilityFaults(page)).toEqual([]);
   });
 });
+
+test("results stop where their scores fall off, and the weaker ones come with a click", async () => {
+  const boats = Object.fromEntries(
+    Array.from({ length: 40 }, (_, number) => [
+      `docs/${number}.md`,
+      number < 7
+        ? `# Mooring a boat ${number}\n\nMooring: how a boat is moored at quay ${number}.\n`
+        : `# Walk ${number}\n\n${"A long walk along the water, with bread and cheese. ".repeat(9)} A boat passed.\n`,
+    ]),
+  );
+  const own = writeTree({
+    ...boats,
+    "deployment.json": JSON.stringify({
+      infrastructure: deployment.infrastructure,
+      tenants: [{ source_type: "filesystem", codename: "water", docs_name: "Water", docs_root_dir: "docs" }],
+    }),
+  });
+  await using server = await Served.start(own);
+  await until(
+    async () => (await fetch(`${server.url}/tenants/status`)).json() as Promise<Status>,
+    ({ tenants }) => tenants.every(({ index }) => index.built_at !== null),
+  );
+  await using page = await browser.visit({ origin: server.url, path: "/#q=mooring+boat&in=water" });
+  await page.getByRole("heading", { name: "7 results for" }).waitFor();
+  expect(await page.locator("a.hit").count()).toBe(7);
+  await page.getByRole("button", { name: "Show weaker results" }).focus();
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "More results (30 of 40)" }).waitFor();
+  expect(
+    await page
+      .locator("a.hit")
+      .nth(7)
+      .evaluate((hit) => hit === document.activeElement),
+  ).toBe(true);
+  await page.keyboard.press("Escape");
+  await page.locator("#more").click();
+  await page.locator("#more").waitFor({ state: "detached" });
+  expect(await page.locator("a.hit").count()).toBe(40);
+  rmSync(own, { recursive: true, force: true });
+});

@@ -16,6 +16,8 @@ const SIZE_OF_ONE = 30;
  * right documents among the first 30 have at least this much, and a third to two thirds of the others have less.
  */
 const ANSWERING = 0.5;
+/** So few are shown whatever their scores are. */
+const FEW = 5;
 /** Where the server's pages end. */
 const MAX_OFFSET = 900;
 
@@ -55,7 +57,7 @@ export async function showResults(element: HTMLElement, options: ResultsOptions)
   const failures = page?.failures ?? [];
   const count = page?.total ?? 0;
   const nameOf = (tenant: string): string => tenants.get(tenant) ?? tenant;
-  const found = page && answering(page);
+  const found = page && answering(page, place);
   const title = titleOf(place, found, nameOf);
   const focused = element.contains(document.activeElement) ? document.activeElement?.id : null;
   const looser = h("div.looser");
@@ -91,24 +93,14 @@ async function ask(
 }
 
 /** What answers a search, and what follows at a distance. */
-type Found = Pick<SearchPage, "facets" | "total"> & {
-  readonly hits: readonly Hit[];
-  readonly weaker: readonly Hit[];
-  /** Whether there may be more of the same kind that were not read. */
-  readonly isOpen: boolean;
-};
+type Found = SearchPage & { readonly weaker: readonly Hit[] };
 
-function answering({ hits, facets, total }: SearchPage): Found {
-  const least = ANSWERING * Math.max(...hits.map(({ score }) => score));
-  const [strong, weaker] = [
-    hits.filter(({ score }) => score >= least),
-    hits.filter(({ score }) => score < least),
-  ];
-  const read = Map.groupBy(hits, ({ tenant }) => tenant);
-  const isOpen = [...read].some(
-    ([tenant, own]) => own.at(-1)!.score >= least && (facets.tenant?.[tenant] ?? total) > own.length,
-  );
-  return { hits: strong, weaker, facets, total, isOpen };
+/** Parts the weaker hits from those of one collection; of several collections only the best are read anyway. */
+function answering(page: SearchPage, { tenant }: Place): Found {
+  const { hits } = page;
+  const least = ANSWERING * (hits[0]?.score ?? 0);
+  const cut = tenant === "" ? -1 : hits.findIndex(({ score }, at) => at >= FEW && score < least);
+  return cut < 0 ? { ...page, weaker: [] } : { ...page, hits: hits.slice(0, cut), weaker: hits.slice(cut) };
 }
 
 /** Adds the weaker ones of the first hits below those that answer, and then the next page of hits. */
@@ -149,9 +141,9 @@ type NameOf = (tenant: string) => string;
 function titleOf({ query, tenant }: Place, found: Found | null, nameOf: NameOf): string {
   const where = tenant === "" ? "" : ` in ${nameOf(tenant)}`;
   if (found === null) return `No results for “${query}”${where}`;
-  const count = counted(found.hits.length, "result");
-  const what =
-    found.hits.length === 0 ? "Nothing found for" : `${found.isOpen ? "At least " : ""}${count} for`;
+  // Where all that was read answers, all of the others may.
+  const count = found.weaker.length === 0 ? found.total : found.hits.length;
+  const what = count === 0 ? "Nothing found for" : `${counted(count, "result")} for`;
   return `${what} “${query}”${where}`;
 }
 
