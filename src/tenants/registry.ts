@@ -283,9 +283,9 @@ export class TenantRegistry implements AsyncDisposable {
    * @throws Failure of the sync or the build, `unknown_tenant`, `invalid_usage` while another process does
    * the same
    */
-  async sync(codename: string): Promise<TenantStatus> {
+  async sync(codename: string, onlyFailed = false): Promise<TenantStatus> {
     const tenant = this.#tenantOf(codename);
-    await tenant.sync({ buildsAlways: true });
+    await tenant.sync({ buildsAlways: true, onlyFailed });
     return await this.#statusOf(tenant);
   }
 
