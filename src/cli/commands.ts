@@ -187,9 +187,15 @@ const TABLE = {
     }),
   },
   sync: {
-    usage: "TENANT ... | --all [options]",
+    usage: "TENANT ... | --all | --retry-failed TENANT [options]",
     help: "Update documentation and its indexes, beside a server or instead of its schedule",
-    flags: flagsOf({ Input: { ...CONFIG, "--all": "Every tenant" } }),
+    flags: flagsOf({
+      Input: {
+        ...CONFIG,
+        "--all": "Every tenant",
+        "--retry-failed TENANT ...": "Only the pages of a website that failed in its last sync (repeatable)",
+      },
+    }),
   },
   validate: {
     usage: "FILE",

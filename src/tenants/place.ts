@@ -33,7 +33,7 @@ type Owner = {
   readonly source: readonly string[];
 };
 
-type PlaceOptions = { readonly deployment: DeploymentId; readonly stateDirectory: string };
+export type PlaceOptions = { readonly deployment: DeploymentId; readonly stateDirectory: string };
 
 type SettleParts = {
   readonly book: SyncBook;
@@ -94,7 +94,9 @@ export class Place {
     const owner = parseOwner(written);
     const relation = owner === null ? "other" : relationOf(owner, this.#owner);
     if (relation === "other") return this.#foreign(written);
-    if (relation === "own") return null;
+    // Whoever renames a tenant finds with the next search what it had, and not only after the next sync.
+    const isRenamed = owner !== null && isSameSource(owner.source, this.#owner.source);
+    if (relation === "own" || isRenamed) return null;
     return new Failure("index_missing", `${this.indexPath} was built for ${whose(written, this.directory)}`);
   }
 
@@ -108,6 +110,27 @@ export class Place {
       const written = readText(this.#ownerPath);
       if (written === this.owner || (await this.#writeOwner(written !== null))) return;
     }
+  }
+
+  /**
+   * Takes over what the tenant had under its former codename, in place of what an earlier tenant of this one left.
+   * @returns whether it has an index now
+   * @throws Failure `foreign_state`, `unwritable_output`
+   */
+  async adopt(former: Place): Promise<boolean> {
+    const refusal = former.refusal() ?? this.refusal();
+    if (refusal) throw refusal;
+    if (former.directory !== this.directory && existsSync(former.directory)) {
+      try {
+        await rm(this.directory, { recursive: true, force: true });
+        await rename(former.directory, this.directory);
+      } catch (error) {
+        throw systemFailure(error, "unwritable_output", `could not move ${former.directory}`);
+      }
+    }
+    if (!existsSync(this.indexPath)) return false;
+    await this.claim();
+    return true;
   }
 
   /**

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { Failure } from "../base/failure.ts";
 import { didYouMeanAny } from "../base/nearest.ts";
 import { type LeftOut, requireValues } from "../search/index.ts";
+import { carryOver } from "./carry-over.ts";
 import type { TenantDetail } from "./describe.ts";
 import { createTenantFinder, MAX_FOUND, type TenantFinder } from "./find.ts";
 import {
@@ -69,9 +70,7 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
     const present = [...tenants.keys()];
     const removed = [...before.keys()].filter((codename) => !tenants.has(codename));
     const added = present.filter((codename) => !before.has(codename));
-    const changed = present.filter(
-      (codename) => before.has(codename) && before.get(codename) !== tenants.get(codename),
-    );
+    const changed = present.filter((name) => before.has(name) && before.get(name) !== tenants.get(name));
     for (const { settings } of tenants.values()) {
       const earlier = before.get(settings.codename)?.settings;
       if (!earlier || !haveSameSource(earlier, settings)) unfetched.add(settings.codename);
@@ -89,6 +88,7 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
     isLed: async () => (await book.leases.holder(leadOf(deployment))) !== null,
     openIndexes,
     replace,
+    rename: ({ settings }, codename, change) => carryOver(settings, codename, { ...options, change }),
     start: () => {
       lead ??= new Lead([...tenants.values()], options);
     },
@@ -110,6 +110,7 @@ type RegistryParts = {
   readonly openIndexes: OpenIndexes;
   readonly start: () => void;
   readonly replace: (tenants: readonly TenantSettings[]) => TenantChanges;
+  readonly rename: (tenant: Tenant, codename: string, change: () => Promise<void>) => Promise<string | null>;
   readonly end: () => Promise<void>;
 };
 
@@ -282,9 +283,9 @@ export class TenantRegistry implements AsyncDisposable {
    * @throws Failure of the sync or the build, `unknown_tenant`, `invalid_usage` while another process does
    * the same
    */
-  async sync(codename: string): Promise<TenantStatus> {
+  async sync(codename: string, onlyFailed = false): Promise<TenantStatus> {
     const tenant = this.#tenantOf(codename);
-    await tenant.sync({ buildsAlways: true });
+    await tenant.sync({ buildsAlways: true, onlyFailed });
     return await this.#statusOf(tenant);
   }
 
@@ -297,6 +298,11 @@ export class TenantRegistry implements AsyncDisposable {
     if ((await this.#statusOf(tenant)).state !== "idle") return "running";
     await this.#parts.book.request(tenant.key);
     return "queued";
+  }
+
+  /** Gives a tenant another codename and what it has; see `carryOver`. @throws Failure `unknown_tenant`, of the change */
+  rename(codename: string, next: string, change: () => Promise<void>): Promise<string | null> {
+    return this.#parts.rename(this.#tenantOf(codename), next, change);
   }
 
   /**

@@ -75,7 +75,7 @@ export interface SyncBook extends LeaseHolder {
   /** Starts this process's work on a tenant; null while another process works on it. */
   begin(key: string): Promise<TenantWork | null>;
   /**
-   * Gives a tenant the record that 0.1.0 kept under its mere codename; does nothing when it has one.
+   * Gives a tenant the record that it had under another key, as 0.1.0's mere codename; does nothing when it has synced.
    * @param writtenAt when the tenant's last sync wrote its state: the record has to have that sync; null takes any
    */
   inherit(codename: string, key: string, writtenAt: number | null): Promise<void>;
@@ -169,7 +169,7 @@ export function openSyncBook(database: Database, log: Log): SyncBook {
         const { history = [], ...record } = stored(codename);
         const isOfSync = ({ startedAt, endedAt }: PastSync): boolean =>
           writtenAt === null || (startedAt <= writtenAt && writtenAt <= endedAt);
-        if (select.get(key) !== null || !(writtenAt === null || history.some(isOfSync))) return;
+        if (stored(key).history || !(writtenAt === null || history.some(isOfSync))) return;
         merge(key, { history, ...record });
         forget.run(codename);
       }),

@@ -35,6 +35,8 @@ import type {
 } from "./types.ts";
 import { type Whereabouts, whyNotIndexed } from "./why.ts";
 
+type SyncWish = { readonly buildsAlways?: boolean; readonly onlyFailed?: boolean };
+
 type TenantOptions = TenantParts & { readonly openIndexes: OpenIndexes };
 
 const TEST_QUERY_MS = 5_000;
@@ -222,13 +224,14 @@ export class Tenant implements AsyncDisposable {
   /**
    * Syncs the documents, and builds the index where that is allowed; or waits while that is under way.
    * @param options.buildsAlways builds the index whatever the settings say, for a worker beside the server
+   * @param options.onlyFailed see `SyncContext`
    * @throws Failure
    */
-  async sync({ buildsAlways = false }: { readonly buildsAlways?: boolean } = {}): Promise<void> {
+  async sync({ buildsAlways = false, onlyFailed = false }: SyncWish = {}): Promise<void> {
     const { allowIndexBuilds, source } = this.settings;
     await this.#run(async (work) => {
       const isFolder = source === "filesystem";
-      const needsBuild = isFolder || (await this.#syncDocuments(work));
+      const needsBuild = isFolder || (await this.#syncDocuments(work, onlyFailed));
       if (!needsBuild || !(allowIndexBuilds || buildsAlways)) this.#index.refresh(true);
       else if (isFolder) await this.#readFolder(work);
       else await this.#buildInTurn(work);
@@ -338,7 +341,7 @@ export class Tenant implements AsyncDisposable {
   }
 
   /** @returns whether the index has to be built */
-  async #syncDocuments({ signal, now, onRunning, write }: Work): Promise<boolean> {
+  async #syncDocuments({ signal, now, onRunning, write }: Work, onlyFailed: boolean): Promise<boolean> {
     const { codename } = this.settings;
     if (this.#options.isOffline)
       throw new Failure("egress_refused", `Tenant '${codename}' is not synced: operation_mode is offline`);
@@ -349,7 +352,7 @@ export class Tenant implements AsyncDisposable {
     try {
       await this.#place.claim();
       await write({ needsBuild: true });
-      const counts = await this.#source.sync({ signal, onProgress: progressWriter(write) });
+      const counts = await this.#source.sync({ signal, onlyFailed, onProgress: progressWriter(write) });
       const isChanged = counts.fetched + counts.removed > 0;
       const needsBuild = before.needsBuild || isChanged || !this.#index.isUsable;
       const done = { counts, needsBuild, syncedAt: startedAt, failures: 0, failedAt: null };

@@ -38,6 +38,13 @@ const missedPathIn = (stateDirectory: string): string => join(stateDirectory, "m
 export const writeMissed = (stateDirectory: string, pages: readonly MissedPage[]): Promise<void> =>
   writeState(missedPathIn(stateDirectory), pages.slice(0, MAX_MISSED));
 
+/** @returns what the last sync met and did not make documents; null before the first */
+export const readMissed = (stateDirectory: string): Promise<readonly MissedPage[] | null> =>
+  readState(missedPathIn(stateDirectory), isMissedList);
+
+/** Whether the last sync tried a page in vain. */
+export const hasFailed = ({ detail }: MissedPage): boolean => detail !== null;
+
 const isMissedList = (value: unknown): value is readonly MissedPage[] =>
   Array.isArray(value) && value.every((page) => isRecord(page) && typeof page.url === "string");
 
@@ -58,7 +65,7 @@ export async function whyNotIndexed(
   if (settings.source !== "online") return whyNoFile(settings, written, known);
   const url = parsePageUrl(written);
   if (url === null || !isOfSite(settings, url)) return null;
-  const missed = await readState(missedPathIn(known.stateDirectory), isMissedList);
+  const missed = await readMissed(known.stateDirectory);
   const page = missed?.find((one) => one.url === url);
   return refusedByRule(settings, url) ?? (page && ofMissed(page, known)) ?? neverListed(settings, known);
 }

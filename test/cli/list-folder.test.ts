@@ -2,12 +2,13 @@ import { describe, expect, test } from "bun:test";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parsePage } from "../../src/pages/index.ts";
-import { runBinary } from "../support/binary.ts";
+import { BINARY, cleanEnvironment, runBinary } from "../support/binary.ts";
 import { runCommand, wordsOf } from "../support/command.ts";
 import { html } from "../support/crawl-site.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { serveLocal } from "../support/local.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
+import { untilTrue } from "../support/until.ts";
 
 const PROSE = `<p>${"The gate opens at low water, and the boats come in. ".repeat(30)}</p>`;
 const TABLES = `<table><tr><th>Name</th><th>Price</th></tr><tr><td>A, "big" one</td><td><b>1</b></td></tr></table>
@@ -109,6 +110,43 @@ describe("a list becomes a folder", () => {
     expect((await first).exitCode).toBe(0);
     expect((await list.lines("pages/manifest.jsonl")).length).toBe(2);
     expect((await extract()).stderr).toContain("2 pages of 2 done before");
+  });
+
+  test.each([
+    ["--output-dir pages", "pages", "pages/manifest.jsonl"],
+    ["--resume out.jsonl", "out.jsonl", "out.jsonl"],
+  ])("%s is one process's; one that is killed leaves it to the next", async (option, place, lines) => {
+    const asked = Promise.withResolvers<void>();
+    let isHeld = true;
+    await using server = serveLocal(async (request) => {
+      if (isHeld && request.url.endsWith("/b")) {
+        asked.resolve();
+        return await new Promise<Response>(() => {});
+      }
+      return html(`<title>Gate</title><main><h1>Gate</h1>${PROSE}</main>`);
+    });
+    await using list = await openList({ url: server.url.origin }, ["/a", "/b", "/c"]);
+    const words = ["--input-file", "urls.txt", ...option.split(" "), "--no-browser"];
+    // The state of both is in one directory, wherever they are started.
+    const options = { cwd: list.path("."), env: cleanEnvironment({ XDG_STATE_HOME: list.path("state") }) };
+    const first = Bun.spawn([BINARY, ...words], { ...options, stdio: ["ignore", "ignore", "ignore"] });
+    await asked.promise;
+    await untilTrue(async () => (await readFile(list.path(lines), "utf8")).endsWith("\n"));
+    const before = await readFile(list.path(lines), "utf8");
+    const second = await runBinary(words, options);
+    expect([second.exitCode, second.stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        new RegExp(`^error: ${place}: another list is being extracted there: it has .* open\n$`),
+      ),
+    ]);
+    expect(await readFile(list.path(lines), "utf8")).toBe(before);
+    first.kill("SIGKILL");
+    await first.exited;
+    isHeld = false;
+    const third = await runBinary(words, options);
+    expect([third.exitCode, third.stderr]).toEqual([0, expect.stringContaining("1 page of 3 done before\n")]);
+    expect(await list.lines(lines)).toHaveLength(3);
   });
 
   test.each([

@@ -1,7 +1,9 @@
+import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runBinary, runShell } from "../support/binary.ts";
+import { Served } from "../support/served.ts";
 import {
   add,
   environment,
@@ -16,6 +18,7 @@ import {
   tearDown,
   tenantsOf,
 } from "../support/tenants-run.ts";
+import { untilTrue } from "../support/until.ts";
 
 beforeEach(setUp);
 afterEach(tearDown);
@@ -141,6 +144,93 @@ describe("tenants rename", () => {
     });
     expect(tenantsOf()[0]).toMatchObject({ codename: "guide", docs_root_dir: "data/manual" });
     expect(await syncAll()).toEqual({ guide: 4 });
+  });
+
+  const must = async (...words: string[]): Promise<{ stdout: string; stderr: string }> => {
+    const env = { ...environment(), DOCS_SEARCH_GIT_PROTOCOLS: "https,http,file" };
+    const { exitCode, stdout, stderr } = await runBinary(words, { cwd: root, env });
+    expect({ exitCode, stderr }).toMatchObject({ exitCode: 0 });
+    return { stdout, stderr };
+  };
+  const foundBy = async (codename: string): Promise<number> => {
+    const { stdout } = await must("search", codename, "barge", "--json");
+    return (JSON.parse(stdout) as { results: unknown[] }).results.length;
+  };
+  const historyOf = (codename: string): number => {
+    using database = new Database(join(root, "state", "state.sqlite"), { readonly: true });
+    const query = database.query<{ record: string }, [string]>(
+      "SELECT record FROM syncs WHERE codename LIKE ?",
+    );
+    const { record } = query.get(`${codename}@%`) ?? { record: "{}" };
+    return (JSON.parse(record) as { history?: unknown[] }).history?.length ?? 0;
+  };
+  const sources: Readonly<Record<string, () => Promise<string>>> = {
+    folder: async () => {
+      makeFolder("docs", "a.md");
+      return "docs";
+    },
+    repository: async () => {
+      await bareRepository();
+      return join(root, "handbook.git");
+    },
+    website: async () => {
+      site.write("/docs/", "Barge");
+      return `${site.origin}/docs/`;
+    },
+  };
+
+  test.each(Object.keys(sources))("carries a %s over, and back: offline, without a sync", async (kind) => {
+    await must("tenants", "add", (await sources[kind]?.()) ?? "", "--codename", "manual", "--yes");
+    await must("sync", "manual");
+    const found = await foundBy("manual");
+    expect([found > 0, historyOf("manual")]).toEqual([true, 1]);
+    site.intercept = () => new Response("", { status: 503 });
+    const { stderr } = await must("tenants", "rename", "manual", "guide");
+    expect(stderr).toContain("; its index came along");
+    expect([await foundBy("guide"), historyOf("guide"), historyOf("manual")]).toEqual([found, 1, 0]);
+    await must("tenants", "rename", "guide", "manual");
+    expect([await foundBy("manual"), historyOf("manual")]).toEqual([found, 1]);
+  });
+
+  test.each(["folder", "website"])(
+    "a running server goes on searching a %s under the new name",
+    async (kind) => {
+      await must("tenants", "add", (await sources[kind]?.()) ?? "", "--codename", "manual", "--yes");
+      await must("sync", "manual");
+      await using served = await Served.start(root, { env: environment() });
+      const client = await served.connect();
+      const search = async (tenant_codename: string) => {
+        const args = { tenant_codename, query: "barge" };
+        return (await client.callTool({ name: "root_search", arguments: args })).structuredContent as {
+          error: string | null;
+        };
+      };
+      expect((await search("manual")).error).toBeNull();
+      site.intercept = () => new Response("", { status: 503 });
+      await must("tenants", "rename", "manual", "guide");
+      // The server has not read the file yet, or it has the index already.
+      const answers = new Set<string | null>();
+      const isThere = async () => answers.add((await search("guide")).error).has(null);
+      await untilTrue(isThere);
+      expect([...answers].filter((error) => error !== null && !error.includes("not found"))).toEqual([]);
+      await client.close();
+    },
+  );
+
+  test("leaves state that is somebody else's where it is, and says so", async () => {
+    await must("tenants", "add", (await sources.website?.()) ?? "", "--codename", "manual", "--yes");
+    await must("sync", "manual");
+    const owner = join(root, "data/manual/.article-extractor/owner.json");
+    const foreign = {
+      deployment: null,
+      file: "/elsewhere.json",
+      codename: "manual",
+      source: ["online", "x"],
+    };
+    writeFileSync(owner, JSON.stringify(foreign));
+    const { stderr } = await must("tenants", "rename", "manual", "guide");
+    expect(stderr).toContain("; the next sync builds its index (Tenant 'manual' cannot use ");
+    expect(JSON.parse(readFileSync(owner, "utf8"))).toEqual(foreign);
   });
 
   test("refuses a codename that is none, or another tenant's", async () => {

@@ -8,8 +8,8 @@ import type { CrawlPlan, CrawlSummary, PageOutcome, PageSink } from "../../crawl
 import type { Fetcher } from "../../fetching/index.ts";
 import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
 import type { OnlineTenant } from "../settings.ts";
-import type { SyncContext, SyncCounts } from "../source/source.ts";
-import { writeMissed } from "../why.ts";
+import type { FailedPages, SyncContext, SyncCounts } from "../source/source.ts";
+import { hasFailed, readMissed, writeMissed } from "../why.ts";
 import {
   type CrawledOutcome,
   type ErrorPage,
@@ -56,19 +56,22 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
   await using crawler = options.access.openCrawler([...new Set(hosts)], {
     acceptMarkdown: !tenant.followLinks,
   });
-  const sync: Sync = { ...parts, ledger, staging, crawler, context };
+  const { missed, retried } = await pagesToRetry(parts, context);
+  const sync: Sync = { ...parts, ledger, staging, crawler, context, retried };
   const startedAt = options.now();
-  const trustsDates = Math.abs(startedAt - ledger.verifiedAt) < TRUST_DATES_MS;
-  const crawled = await crawlSite(sync, planOf(tenant, options.access.politeness, trustsDates));
-  await noteMissed(parts, crawled.outcomes, new Set());
-  requireSomeSuccess(tenant.codename, crawled);
+  if (retried?.length === 0) return { fetched: 0, unchanged: ledger.documents.size, removed: 0, failed: 0 };
+  const trustsDates = retried !== null || Math.abs(startedAt - ledger.verifiedAt) < TRUST_DATES_MS;
+  const crawled = await crawlSite(sync, trustsDates);
+  const kept = missed.filter(({ url }) => !crawled.outcomes.has(url as PageUrl));
+  await noteMissed(parts, crawled.outcomes, new Set(), kept);
+  if (retried === null) requireSomeSuccess(tenant.codename, crawled);
   const { summary, outcomes } = crawled;
   // Pages that an interrupted sync has staged and this one did not find again are left out.
   const isTwin = (url: PageUrl): boolean => isTwinOf(outcomes, url);
   const isStaged = (url: PageUrl): boolean => outcomes.get(url)?.status === "success" && !isTwin(url);
   const staged = [...staging.fingerprints].filter(({ url }) => isStaged(url));
   const isWanted = createIsWanted(tenant);
-  const isWhole = isWholeCrawl(summary, tenant.followLinks);
+  const isWhole = retried === null && isWholeCrawl(summary, tenant.followLinks);
   const unmet = [...ledger.documents.keys()].filter((url) => !outcomes.has(url));
   const { checks, errorPages } = await checkSite(sync, staged, isWhole ? unmet : []);
   const judgement = judge({
@@ -87,26 +90,57 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
     options.log.warning("sync", { warning });
   const verifiedAt = trustsDates ? ledger.verifiedAt : startedAt;
   const counts = await publish(sync, judgement, outcomes, verifiedAt);
-  if (judgement.quarantined.size > 0) await noteMissed(parts, outcomes, judgement.quarantined);
+  if (judgement.quarantined.size > 0) await noteMissed(parts, outcomes, judgement.quarantined, kept);
   const forbidden = forbiddenBy(outcomes);
   return {
     ...counts,
+    ...(counts.failed > 0 && { failures: failuresOf(outcomes, judgement.quarantined) }),
     ...(left > 0 && { left }),
     ...(forbidden > 0 && { notes: [`robots.txt forbids ${forbidden} of ${outcomes.size} pages`] }),
   };
 }
 
-/** Keeps why pages did not become documents, for those who ask. */
+/** What the last sync missed, and those pages of it that are tried again; null for a sync of the whole site. */
+async function pagesToRetry({ options }: OnlineParts, { onlyFailed }: SyncContext) {
+  const missed = onlyFailed ? await readMissed(options.stateDirectory) : null;
+  const retried = missed?.filter(hasFailed).flatMap(({ url }) => parsePageUrl(url) ?? []) ?? null;
+  return { missed: missed ?? [], retried };
+}
+
+const AN_ERROR_PAGE = "it looks like an error page";
+
+/** The most addresses that are named of the pages that failed. */
+const NAMED_FAILURES = 5;
+
+function failuresOf(outcomes: CrawledSite["outcomes"], quarantined: ReadonlySet<PageUrl>): FailedPages {
+  const counts: Record<string, number> = {};
+  const examples: Record<string, string> = {};
+  const pages: string[] = [];
+  for (const [url, { status, error }] of outcomes) {
+    if (status !== "failed" && !quarantined.has(url)) continue;
+    const { code, message } = error ?? { code: "error_page", message: `${url}: ${AN_ERROR_PAGE}` };
+    counts[code] = (counts[code] ?? 0) + 1;
+    examples[code] ??= message;
+    if (pages.length < NAMED_FAILURES) pages.push(url);
+  }
+  return { counts, examples, pages };
+}
+
+/**
+ * Keeps why pages did not become documents, for those who ask.
+ * @param kept of pages that were not tried again
+ */
 function noteMissed(
   { options }: OnlineParts,
   outcomes: CrawledSite["outcomes"],
   quarantined: ReadonlySet<PageUrl>,
+  kept: Parameters<typeof writeMissed>[1],
 ): Promise<void> {
   const missed = [...outcomes].filter(
     ([url, { status }]) => status !== "success" || quarantined.has(url) || isTwinOf(outcomes, url),
   );
   const rows = missed.map(([url, { status, reason, finalUrl, error }]) => {
-    if (quarantined.has(url)) return { url, status, reason, finalUrl, detail: "it looks like an error page" };
+    if (quarantined.has(url)) return { url, status, reason, finalUrl, detail: AN_ERROR_PAGE };
     if (status !== "success") return { url, status, reason, finalUrl, detail: error?.message ?? null };
     return {
       url,
@@ -116,7 +150,7 @@ function noteMissed(
       detail: null,
     };
   });
-  return writeMissed(options.stateDirectory, rows);
+  return writeMissed(options.stateDirectory, [...kept, ...rows]);
 }
 
 /** How many pages robots.txt forbids. */
@@ -135,6 +169,8 @@ type Sync = OnlineParts & {
   readonly staging: Staging;
   readonly crawler: TenantCrawler;
   readonly context: SyncContext;
+  /** See `pagesToRetry`. */
+  readonly retried: readonly PageUrl[] | null;
 };
 
 type CrawledSite = {
@@ -154,8 +190,12 @@ type MetOutcome = CrawledOutcome & Pick<PageOutcome, "contentHash" | "error">;
  */
 const BEGINS_ANEW: ReadonlySet<string> = new Set(["crawl_conflict", "unreadable_input"]);
 
-/** Crawls the site, continuing an interrupted sync. @throws Failure when the crawl could not continue */
-async function crawlSite(sync: Sync, plan: CrawlPlan): Promise<CrawledSite> {
+/** Crawls the site, continuing an interrupted sync, or only the pages to retry. @throws Failure when the crawl could not continue */
+async function crawlSite(sync: Sync, trustsDates: boolean): Promise<CrawledSite> {
+  const { tenant, options, retried } = sync;
+  const { politeness } = options.access;
+  if (retried !== null) return await crawlOnce(sync, checkPlanOf(tenant, politeness, retried), true);
+  const plan = planOf(tenant, politeness, trustsDates);
   try {
     return await crawlOnce(sync, plan, false);
   } catch (error) {
@@ -167,12 +207,13 @@ async function crawlSite(sync: Sync, plan: CrawlPlan): Promise<CrawledSite> {
 }
 
 async function crawlOnce(sync: Sync, plan: CrawlPlan, isFresh: boolean): Promise<CrawledSite> {
-  const { options, tenant, crawler, context, staging } = sync;
+  const { options, tenant, crawler, context, staging, retried } = sync;
   const alternates = new MarkdownAlternates();
   const output = {
     kind: "sink" as const,
     sink: staging.sink,
-    stateDirectory: join(options.stateDirectory, "crawl"),
+    // The memory of whole crawls stays as it is.
+    stateDirectory: retried !== null ? null : join(options.stateDirectory, "crawl"),
     manifestPath: null,
   };
   const events = crawler.crawl(
@@ -188,7 +229,7 @@ async function crawlOnce(sync: Sync, plan: CrawlPlan, isFresh: boolean): Promise
         http,
         alternates,
         starts: [...tenant.entryUrls, ...tenant.sitemapUrls],
-        addsPages: tenant.followLinks,
+        addsPages: tenant.followLinks && retried === null,
       }),
       ...(options.access.fallback && {
         fallback: createFallbackExtractor(options.access.fallback, parts.extractor, plan.extraction),

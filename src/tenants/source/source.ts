@@ -10,11 +10,25 @@ export type SyncCounts = {
   readonly failed: number;
   /** Known pages of a website that were not fetched because of `max_crawl_pages`; only there when there are some. */
   readonly left?: number;
+  /** Why documents of a website could not be fetched; only there when some could not. */
+  readonly failures?: FailedPages;
   /** What else a person should know of the sync; only there when there is something. */
   readonly notes?: readonly string[];
 };
 
+/** What is told of the pages that failed. */
+export type FailedPages = {
+  /** By failure code. */
+  readonly counts: Readonly<Record<string, number>>;
+  /** One message for each failure code. */
+  readonly examples: Readonly<Record<string, string>>;
+  /** The addresses of the first of them. */
+  readonly pages: readonly string[];
+};
+
 export type SyncContext = {
+  /** Fetches only the pages of a website that the last sync did not get, and leaves all others as they are. */
+  readonly onlyFailed?: boolean;
   /** Ends the sync; stored documents stay, and the next sync continues from there. */
   readonly signal: AbortSignal;
   /** Called now and then with the progress. */

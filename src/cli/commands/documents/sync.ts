@@ -1,5 +1,6 @@
 import type { OpenTenants } from "../../../app/index.ts";
 import { Failure } from "../../../base/failure.ts";
+import { quoteForShell } from "../../../base/text.ts";
 import { leftOutText } from "../../../search/index.ts";
 import type { TenantStatus } from "../../../tenants/index.ts";
 import { wrongUsage } from "../../io.ts";
@@ -7,6 +8,7 @@ import { canRedraw, type Run } from "../../shell.ts";
 import { describeCut, describeLeftOut, openCommandTenants } from "../../tenants.ts";
 import { countedDocuments, type Notices } from "../../terminal/notices.ts";
 import { formatDuration, openScreen, type Screen } from "../../terminal/screen.ts";
+import { describeFailed } from "../pages/crawl-report.ts";
 
 /**
  * Runs `sync`: syncs tenants and builds their indexes, two at a time; returns the exit code: 1 when one of them failed.
@@ -16,26 +18,35 @@ export const sync: Run = async (shell) => {
   const { typed } = shell;
   const isAll = typed.has("all");
   const isVerbose = typed.has("verbose");
-  const named = [...new Set(typed.positionals)];
+  const retried = typed.many("retry-failed");
+  const named = [...new Set([...typed.positionals, ...retried])];
   if (isAll === named.length > 0)
     throw wrongUsage("sync takes the codenames of tenants, or --all for every tenant");
+  if (retried.length > 0 && typed.positionals.length > 0)
+    throw wrongUsage(
+      "--retry-failed takes the codename itself; other tenants are synced with another command",
+    );
   using screen = openScreen(shell.io, { isLive: canRedraw(shell) });
   const io = screen.io;
   const notices = shell.openNotices(io);
   await using tenants = await openCommandTenants({ ...shell, io, notices });
   const { registry, sources } = tenants;
   const codenames = isAll ? registry.list().map(({ codename }) => codename) : named;
-  for (const codename of codenames) registry.describe(codename);
+  for (const codename of codenames)
+    if (registry.describe(codename).source !== "online" && retried.length > 0)
+      throw wrongUsage("--retry-failed is for websites; a sync reads folders and repositories anew");
+  const config = typed.has("config") ? `--config ${quoteForShell(typed.one("config") ?? "")} ` : "";
   for (const problem of await sources.problems(io.signal)) notices.warn(problem);
   using _ = showProgress(codenames, registry, screen, notices);
   // Each sync waits for a free slot.
   const results = await Promise.all(
     codenames.map(async (codename) => {
       try {
-        const status = await registry.sync(codename);
+        const status = await registry.sync(codename, retried.length > 0);
         const files = isVerbose ? await registry.leftOut(codename) : [];
         const lines = [
           describe(status, isVerbose),
+          ...failureLines(status, `${config}--retry-failed ${codename}`),
           ...files.map((file) => `  left out: ${file.path}: ${leftOutText(file)}`),
         ];
         screen.show(""); // the result stands in place of the progress, which is drawn again below it
@@ -81,6 +92,13 @@ function describeProgress({ codename, state, isBuilding, counts }: TenantStatus)
   if (state === "queued" || counts === null) return `${codename} ${state === "queued" ? "waits" : "begins"}`;
   const { fetched, unchanged, failed } = counts;
   return `${codename} ${fetched} fetched, ${unchanged} unchanged, ${failed} failed`;
+}
+
+/** Says what failed, and the words with which `sync` tries only that again. */
+function failureLines({ counts }: TenantStatus, again: string): readonly string[] {
+  if (!counts?.failures) return [];
+  const lines = describeFailed(counts.failures, counts.failed);
+  return [...lines, `article-extractor sync ${again} tries only those again`].map((line) => `  ${line}`);
 }
 
 function describe({ codename, counts, documentCount, leftOut }: TenantStatus, isVerbose: boolean): string {

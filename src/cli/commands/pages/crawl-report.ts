@@ -236,22 +236,35 @@ function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
 
 function failureLines({ state, progress, failures }: CrawlSummary, parts: SummaryParts) {
   const { repeatedBy, retriedBy, hasPages } = parts;
-  const { examples, addresses } = parts.failed;
+  const { examples, addresses: pages } = parts.failed;
   const lines =
     state === "completed" && repeatedBy !== null && !hasPages
       ? [`nothing was left to do; ${repeatedBy} crawls it again`]
       : [];
-  for (const [code, count] of Object.entries(failures).sort(([, a], [, b]) => b - a)) {
-    const example = examples.get(code);
-    lines.push(`failed: ${count} ${code}${example === undefined ? "" : `, for example ${example}`}`);
-  }
-  const more = progress.failed - addresses.length;
-  if (addresses.length > 0)
-    lines.push(`failed pages: ${addresses.join(", ")}${more > 0 ? ` and ${more} more` : ""}`);
+  const told = { counts: failures, examples: Object.fromEntries(examples), pages };
+  lines.push(...describeFailed(told, progress.failed));
   if (progress.failed > 0 && state === "completed" && retriedBy !== null)
     lines.push(`${retriedBy} tries only those again`);
   return lines;
 }
+
+/** Lines about pages that failed: each kind with its number, and the first addresses. */
+export function describeFailed({ counts, examples, pages }: ToldFailures, failed: number): readonly string[] {
+  const kinds = Object.entries(counts).sort(([, a], [, b]) => b - a);
+  const lines = kinds.map(([code, count]) => {
+    const example = examples[code];
+    return `failed: ${count} ${code}${example === undefined ? "" : `, for example ${example}`}`;
+  });
+  const more = failed - pages.length;
+  const named = `failed pages: ${pages.join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  return pages.length > 0 ? [...lines, named] : lines;
+}
+
+type ToldFailures = {
+  readonly counts: Readonly<Record<string, number>>;
+  readonly examples: Readonly<Record<string, string>>;
+  readonly pages: readonly string[];
+};
 
 function headline({ state, progress, error }: CrawlSummary, parts: SummaryParts): string {
   const { successful, failed, skipped, total } = progress;

@@ -1,4 +1,5 @@
-import type { App, ArticleSession } from "../../../app/index.ts";
+import { join } from "node:path";
+import { type App, type ArticleSession, stateDirectoryOf } from "../../../app/index.ts";
 import { articleFields, type FetchedArticle, Renderings } from "../../../articles/index.ts";
 import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../../../base/failure.ts";
 import type { Metrics } from "../../../base/metrics.ts";
@@ -33,6 +34,8 @@ type ListParts = {
   /** Extracts one page. */
   readonly read: (page: PageInput) => Promise<FetchedArticle>;
   readonly renderings: Renderings;
+  /** The directory for the locks of files that are continued. */
+  readonly locks: string;
 };
 
 /** Extracts several pages and writes their outcomes in their order; returns the exit code. */
@@ -40,7 +43,7 @@ async function extractList(sources: ListSources, command: ExtractCommand, parts:
   const { io } = parts.screen;
   const place = command.directory ?? command.resumeFile;
   await using folder = await openListFolder(command);
-  await using resumed = folder ?? (await openLines(command));
+  await using resumed = folder ?? (await openLines(command, parts.locks));
   await using sink = resumed?.sink ?? (await openSink(command.outputFile, io));
   await requireSelectors(command.extraction, { session: parts.session, signal: io.signal });
   const listed = command.retriesFailed
@@ -73,8 +76,11 @@ async function extractList(sources: ListSources, command: ExtractCommand, parts:
 const openListFolder = async ({ directory, retriesFailed }: ExtractCommand) =>
   directory === null ? null : await (await import("./folder.ts")).openFolder(directory, retriesFailed);
 
-const openLines = async ({ resumeFile, retriesFailed }: ExtractCommand): Promise<Resumed | null> =>
-  resumeFile === null ? null : await openResumed(resumeFile, retriesFailed);
+const openLines = async (
+  { resumeFile, retriesFailed }: ExtractCommand,
+  locks: string,
+): Promise<Resumed | null> =>
+  resumeFile === null ? null : await openResumed(resumeFile, { retriesFailed, locks });
 
 function howToGoOn({ format, outputFile, resumeFile, directory }: ExtractCommand): string {
   if (resumeFile !== null || directory !== null) return "; the same command goes on from here";
@@ -308,10 +314,11 @@ export const extract: Run = async (shell) => {
   if (command.input.kind === "url" || isList) noteMissingBrowser(command.network, { app, program, notices });
   // The kind of command decides how the application opens, and only then are the settings read.
   const extraction = readExtraction(typed, command.extraction.renderings, program.settings);
-  return await runExtract({ ...command, extraction }, { app, screen, notices });
+  const locks = join(stateDirectoryOf(program, "extractor"), "lists");
+  return await runExtract({ ...command, extraction }, { app, screen, notices, locks });
 };
 
-type ExtractParts = { readonly app: App; readonly screen: Screen; readonly notices: Notices };
+type ExtractParts = { readonly app: App } & Pick<ListParts, "screen" | "notices" | "locks">;
 
 /** Returns the exit code. Throws the `Failure` of a single page. */
 async function runExtract(command: ExtractCommand, parts: ExtractParts): Promise<number> {

@@ -1,7 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { FetchedArticle } from "../../../articles/index.ts";
-import { makePrivateDirectory, openDatabase } from "../../../base/database/index.ts";
 import type { Failure } from "../../../base/failure.ts";
 import {
   contentHashOf,
@@ -15,7 +14,7 @@ import type { PageUrl } from "../../../urls/index.ts";
 import { pathBytes } from "../../words.ts";
 import { MANIFEST_NAME } from "./list-place.ts";
 import { attempt, openOutputDirectory } from "./output.ts";
-import { openResumed } from "./resume.ts";
+import { lockList, openResumed } from "./resume.ts";
 
 /**
  * Opens the folder of a list: a Markdown file for each page, as a crawl writes it, and in `manifest.jsonl` a line of the
@@ -26,8 +25,9 @@ export async function openFolder(directory: string, retriesFailed: boolean) {
   await attempt(directory, () => mkdir(pathBytes(directory), { recursive: true }));
   await using stack = new AsyncDisposableStack();
   const { path } = stack.use(await openOutputDirectory(directory));
-  lock(join(path, STATE_DIRECTORY), stack);
-  const manifest = stack.use(await openResumed(join(path, MANIFEST_NAME), retriesFailed));
+  const lock = lockList(directory, join(path, STATE_DIRECTORY), "list.sqlite");
+  stack.defer(() => lock.close());
+  const manifest = stack.use(await openResumed(join(path, MANIFEST_NAME), { retriesFailed, locks: null }));
   const store = createFileStore(path);
   const open = stack.move();
   return {
@@ -43,17 +43,6 @@ export async function openFolder(directory: string, retriesFailed: boolean) {
     },
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };
-}
-
-/** The system frees the lock, whose file stays: a removed one could be locked by a process that has just opened it. */
-function lock(stateDirectory: string, stack: AsyncDisposableStack): void {
-  makePrivateDirectory(stateDirectory);
-  const file = openDatabase({
-    path: join(stateDirectory, "list.sqlite"),
-    name: "the lock of a list",
-    access: { kind: "exclusive", refusal: "another list is being extracted there" },
-  });
-  stack.defer(() => file.close());
 }
 
 const lineOf = (outcome: ReturnType<typeof outcomeOf>): string =>

@@ -1,19 +1,36 @@
+import type { Stats } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
+import { join } from "node:path";
 import { ARTICLE_FIELDS } from "../../../articles/index.ts";
+import { makePrivateDirectory, openDatabase } from "../../../base/database/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { parsePageUrl } from "../../../urls/index.ts";
 import { attempt, type Sink } from "./output.ts";
 
+type ResumeOptions = {
+  /** Whether a failed page counts as one that has no line. */
+  readonly retriesFailed: boolean;
+  /** The directory for the lock of the file; null when its folder is locked. */
+  readonly locks: string | null;
+};
+
 /**
  * Opens a file of JSON lines to continue, or creates it. A line that was cut off at the end is dropped.
- * @param retriesFailed whether a failed page counts as one that has no line
- * @throws Failure `unwritable_output`, and `unreadable_input` for a file that holds anything else
+ * @throws Failure `invalid_usage` while another process writes there, `unwritable_output`, and `unreadable_input` for a
+ *   file that holds anything else
  */
-export async function openResumed(path: string, retriesFailed = false) {
+export async function openResumed(path: string, { retriesFailed, locks }: ResumeOptions) {
   const file = await attempt(path, () => open(path, "a+"));
+  let lock: ReturnType<typeof lockList> | null = null;
+  const close = async (): Promise<void> => {
+    await file.close();
+    lock?.close();
+  };
   try {
-    if (!(await file.stat()).isFile())
+    const found = await file.stat();
+    if (!found.isFile())
       throw new Failure("unwritable_output", `${path} is no regular file, which --resume needs`);
+    lock = locks === null ? null : lockFile(path, locks, found);
     const lines = await readLines(file, path);
     return {
       /** Takes a line of the page and gives its outcome; null when there is none, or none any more. */
@@ -31,11 +48,35 @@ export async function openResumed(path: string, retriesFailed = false) {
         finish: async () => {},
         [Symbol.asyncDispose]: async () => {},
       } satisfies Sink,
-      [Symbol.asyncDispose]: () => file.close(),
+      [Symbol.asyncDispose]: close,
     };
   } catch (error) {
-    await file.close();
+    await close();
     throw error;
+  }
+}
+
+/**
+ * Locks the place of a list for this process.
+ * @throws Failure `invalid_usage` while another process has it; `unwritable_output`
+ */
+export function lockList(place: string, directory: string, name: string) {
+  makePrivateDirectory(directory);
+  // The system frees the lock, whose file stays: a removed one could be locked by a process that has just opened it.
+  return openDatabase({
+    path: join(directory, name),
+    name: "the lock of a list",
+    access: { kind: "exclusive", refusal: `${place}: another list is being extracted there` },
+  });
+}
+
+/** A file is locked under its number, which is the same whatever path leads to it. */
+function lockFile(path: string, directory: string, { dev, ino }: Stats) {
+  try {
+    return lockList(path, directory, `${dev}-${ino}.sqlite`);
+  } catch (error) {
+    if (error instanceof Failure && error.code === "invalid_usage") throw error;
+    return null; // a program that may write nothing but the file goes without
   }
 }
 

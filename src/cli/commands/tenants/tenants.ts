@@ -158,12 +158,25 @@ const set = (codename: string, shell: Shell): Promise<number> =>
     };
   });
 
-const rename = (codename: string, next: string, shell: Shell): Promise<number> =>
-  change(shell, ({ place }) => ({
-    edit: (text) => withFields(text, codename, { codename: next }, place),
-    record: { renamed: codename, codename: next },
-    told: `renamed '${codename}' to '${next}' in ${place.name}; the next sync builds its index, and keys that are limited to '${codename}' have to be made anew`,
-  }));
+async function rename(codename: string, next: string, shell: Shell): Promise<number> {
+  const { typed, io, notices } = shell;
+  const { program, deployment } = await openDeployment(shell);
+  const { path } = deployment;
+  const options = { program, log: program.openLog("critical"), signal: io.signal };
+  const place = { name: path, directory: dirname(path) };
+  const change = () =>
+    changeDeployment(path, options, (text) => withFields(text ?? "", codename, { codename: next }, place));
+  await using open = await openCommandTenants(shell);
+  const why = await open.registry.rename(codename, next, change);
+  const index = why === null ? "its index came along" : `the next sync builds its index (${why})`;
+  if (typed.has("json"))
+    await io.stdout.write(`${JSON.stringify({ renamed: codename, codename: next, file: path })}\n`);
+  else
+    notices.tell(
+      `renamed '${codename}' to '${next}' in ${path}; ${index}, and keys that are limited to '${codename}' have to be made anew`,
+    );
+  return 0;
+}
 
 type Change = {
   readonly edit: (text: string) => string;

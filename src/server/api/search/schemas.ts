@@ -187,6 +187,14 @@ const counts = z.object({
   removed: count,
   failed: count,
   left: count.optional().openapi({ description: "known pages that max_crawl_pages left unfetched" }),
+  failures: z
+    .object({
+      counts: z.record(z.string(), count),
+      examples: z.record(z.string(), z.string()),
+      pages: z.array(z.string()),
+    })
+    .optional()
+    .openapi({ description: "failed pages by code, a message for each code, and the first addresses" }),
   notes: z.array(z.string()).optional().openapi({ description: "what else to know of the sync" }),
 });
 export const Tenant = z

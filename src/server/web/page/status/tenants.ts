@@ -196,6 +196,9 @@ const durationOf = ({ started_at: start, completed_at: end }: SyncRun): number =
 
 const countsOf = ({ counts }: SyncRun): string =>
   Object.entries(counts ?? {})
-    .flatMap(([name, value = 0]) => (Array.isArray(value) ? value : value > 0 ? [`${value} ${name}`] : []))
+    .flatMap(([name, value = 0]) => {
+      if (typeof value === "number") return value > 0 ? [`${value} ${name}`] : [];
+      return Array.isArray(value) ? value : [];
+    })
     .map((note) => `, ${note}`)
     .join("");
