@@ -12,6 +12,8 @@ export const steadyNow = clockFrom(Date.now());
 
 /** A clock that is adjusted, not set, moves by less than this, in ms. */
 const TOLERANCE_MS = 100;
+const LOOK_EVERY_MS = 250;
+let isWatched = false;
 let aheadMs = 0;
 let setAt = Number.NEGATIVE_INFINITY;
 
@@ -20,6 +22,9 @@ let setAt = Number.NEGATIVE_INFINITY;
  * written before may seem to be over, or far away.
  */
 export function sinceSetMs(): number {
+  // From the first question on it looks by itself: the clock may be set, and set back before the next question.
+  if (!isWatched) setInterval(sinceSetMs, LOOK_EVERY_MS).unref();
+  isWatched = true;
   const before = aheadMs;
   aheadMs = Date.now() - steadyNow();
   if (Math.abs(aheadMs - before) > TOLERANCE_MS) setAt = performance.now();

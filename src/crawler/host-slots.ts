@@ -196,6 +196,7 @@ export const createSharedHostSlots = (options: SharedHostSlotsOptions): HostSlot
 class FileSlots implements HostSlots {
   readonly #options: Required<SharedHostSlotsOptions>;
   readonly #self = crypto.randomUUID();
+  readonly #openedAt = performance.now();
   readonly #sql: ReturnType<typeof prepare>;
 
   constructor({ now = Date.now, ...options }: SharedHostSlotsOptions) {
@@ -207,6 +208,7 @@ class FileSlots implements HostSlots {
     );
     this.#sql = prepare(database);
     this.#sql.forget.run(now() - KEEP_MS, now());
+    sinceSetMs();
   }
 
   async take(host: string, options: TurnOptions): Promise<HostTurn> {
@@ -276,10 +278,11 @@ class FileSlots implements HostSlots {
       const row = this.#rowOf(host);
       const now = this.#options.now();
       const wait = Math.max(row.paused_until, row.last_start + delayMs) - now;
-      // When the clock was set forward, another process may have asked the host just before.
-      const steadyMs = sinceSetMs();
+      // When the clock was set, before this process began too, another one may have asked the host just before.
+      const setMs = sinceSetMs();
+      const steadyMs = row === NO_ROW ? delayMs : Math.min(setMs, performance.now() - this.#openedAt);
       if (wait > 0 || steadyMs < delayMs) return Math.max(wait, delayMs - steadyMs);
-      if (row.holder !== null && (row.held_until > now || steadyMs < TURN_MS)) return POLL_MS;
+      if (row.holder !== null && (row.held_until > now || setMs < TURN_MS)) return POLL_MS;
       this.#sql.hold.run(host, now, turn, now + TURN_MS);
       return 0;
     });

@@ -47,3 +47,18 @@ test("slots in a file keep pace and pauses, and nothing longer, after the clock 
   // Both ends are whole milliseconds of two clocks, so a pause may look one or two longer.
   expect(rest).toBeWithin(50_000, 60_010);
 });
+
+test("slots in a file keep pace for a process that starts after the clock was set forward", async () => {
+  let setBy = 0;
+  const now = () => Date.now() + setBy;
+  using stack = new DisposableStack();
+  const database = openDatabase({ path: ":memory:", name: "a test's state", access: { kind: "shared" } });
+  stack.defer(() => database.close());
+  const open = () => createSharedHostSlots({ local: createHostSlots(systemClock), database, now });
+  const options = { delayMs: 300, signal: new AbortController().signal };
+  (await open().take("h.test", options)).release();
+  const startedAt = performance.now();
+  setBy = 60 * 60 * 1000;
+  (await open().take("h.test", options)).release();
+  expect(performance.now() - startedAt).toBeGreaterThanOrEqual(290);
+});

@@ -8,6 +8,7 @@ import { freePort, untilReady } from "../local.ts";
 import { joinedCrawl, type ManifestJson, startCluster } from "../scale/crawl.ts";
 import { serveManyHosts } from "../scale/site.ts";
 import { gitTenant, rewriteSyncDeployment } from "../sync-run.ts";
+import { untilTrue } from "../until.ts";
 import type { Chaos } from "./chaos.ts";
 import { openGround } from "./ground.ts";
 import { Kept } from "./kept.ts";
@@ -85,6 +86,8 @@ async function openCrawl({ random, seconds }: Chaos, isShared: boolean) {
       const env = { ...place.env, ...(kept.length === 0 && ground.clockEnv) };
       kept.push(closing.use(new Kept({ words, env, doneWith })));
     },
+    /** Waits for the first page: a site that is away just then would leave no crawl. */
+    begun: () => untilTrue(async () => (await site.count()) > 1),
     /** Checks what has come of it. @returns the manifest */
     async judge(chaos: Chaos): Promise<ManifestJson> {
       const files = (await place.list()).filter((name) => name.endsWith(".md"));
@@ -109,6 +112,7 @@ const crawls =
     for (let count = isShared ? 3 : 1; count > 0; count--)
       crawl.keep(isShared ? words : words.filter((word) => word !== "--join"), 0);
     const done = Promise.all(processes.map((one) => one.done));
+    await crawl.begun();
     await chaos.unleash(targets, done);
     await done;
     await crawl.judge(chaos);
@@ -161,6 +165,7 @@ const jobs =
     let asked = 0;
     const port = (): number => ports[asked++ % ports.length] as number;
     const job = endedJob(chaos, port, body);
+    await crawl.begun();
     await chaos.unleash({ ...targets, door: { port: port() } }, job);
     const { job_id, successful, failed, skipped } = await job;
     const manifest = await crawl.judge(chaos);

@@ -1,5 +1,5 @@
 import { afterEach, expect, setSystemTime, test } from "bun:test";
-import { clockFrom } from "../../../src/base/clock.ts";
+import { clockFrom, sinceSetMs } from "../../../src/base/clock.ts";
 import { systemClock } from "../../../src/fetching/index.ts";
 
 afterEach(() => void setSystemTime());
@@ -15,3 +15,11 @@ test.each([-60 * 60 * 1000, 3 * 24 * 60 * 60 * 1000])(
     expect(clock()).toBeWithin(1_000_000, 1_060_000);
   },
 );
+
+test("a process sees that the clock was set, and set back, while it asked for nothing", async () => {
+  sinceSetMs();
+  setSystemTime(Date.now() - 60 * 60 * 1000);
+  await Bun.sleep(600);
+  setSystemTime();
+  expect(sinceSetMs()).toBeLessThan(600);
+});
