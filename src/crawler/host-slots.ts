@@ -198,6 +198,8 @@ class FileSlots implements HostSlots {
   readonly #self = crypto.randomUUID();
   readonly #openedAt = performance.now();
   readonly #sql: ReturnType<typeof prepare>;
+  /** Turns whose end could not be written, on a full disk for example, with the times of their requests. */
+  readonly #unwritten = new Map<string, number>();
 
   constructor({ now = Date.now, ...options }: SharedHostSlotsOptions) {
     const { database } = options;
@@ -255,12 +257,13 @@ class FileSlots implements HostSlots {
 
   #release(mine: HostTurn, host: string, turn: string): void {
     mine.release();
+    const endedAt = this.#options.now();
     try {
-      const row = this.#rowOf(host);
-      this.#sql.free.run(host, turn, sentAt(row.last_start, this.#options.now()));
+      this.#sql.free.run(host, turn, sentAt(this.#rowOf(host).last_start, endedAt));
     } catch (error) {
-      // The database has been busy for seconds; the turn expires by itself.
       if (!(error instanceof Failure)) throw error;
+      // This process writes it with its next question; for others the turn expires by itself.
+      this.#unwritten.set(turn, endedAt);
     }
   }
 
@@ -274,6 +277,10 @@ class FileSlots implements HostSlots {
 
   /** Takes the host for this turn, or returns how long to wait. */
   #tryTake(host: string, delayMs: number, turn: string): number {
+    const holder = this.#rowOf(host).holder ?? "";
+    const endedAt = this.#unwritten.get(holder);
+    if (endedAt !== undefined) this.#sql.free.run(host, holder, endedAt);
+    this.#unwritten.delete(holder);
     return this.#options.database.transaction(() => {
       const row = this.#rowOf(host);
       const now = this.#options.now();

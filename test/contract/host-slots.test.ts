@@ -62,3 +62,19 @@ test("slots in a file keep pace for a process that starts after the clock was se
   (await open().take("h.test", options)).release();
   expect(performance.now() - startedAt).toBeGreaterThanOrEqual(290);
 });
+
+test("a turn whose end cannot be written does not keep its own process from the host", async () => {
+  using stack = new DisposableStack();
+  const database = openDatabase({ path: ":memory:", name: "a test's state", access: { kind: "shared" } });
+  stack.defer(() => database.close());
+  const slots = createSharedHostSlots({ local: createHostSlots(systemClock), database });
+  const options = { delayMs: 100, signal: new AbortController().signal };
+  const turn = await slots.take("h.test", options);
+  // As on a full disk: the database can be read and not written.
+  database.run("PRAGMA query_only = 1");
+  turn.release();
+  database.run("PRAGMA query_only = 0");
+  const startedAt = performance.now();
+  (await slots.take("h.test", options)).release();
+  expect(performance.now() - startedAt).toBeWithin(90, 30_000);
+});
