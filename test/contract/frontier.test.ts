@@ -1,5 +1,6 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { cp, mkdtemp, rename, rm, writeFile } from "node:fs/promises";
+import { cp, mkdtemp, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openSqliteFrontier } from "../../src/crawler/frontier/open.ts";
@@ -65,6 +66,31 @@ test("refuses a second crawl into the same directory while the first is running"
   expect(failure?.message).toContain("another crawl is running");
   const fresh = await failureOf((async () => open(directory.path, undefined, true))());
   expect(fresh?.message).toContain("another crawl is running");
+});
+
+test("hands out first what may be stored without an outcome, because that could not be written", async () => {
+  await using directory = await makeDirectory();
+  const plan = crawlPlan({ seeds: ["https://h.test/"], maxPages: 2 });
+  await open(directory.path, plan)[Symbol.asyncDispose]();
+  const found = await readdir(directory.path, { recursive: true });
+  const file = join(directory.path, found.find((path) => path.endsWith(".sqlite")) ?? "");
+  const change = (sql: string): void => {
+    using database = new Database(file);
+    database.run(sql);
+  };
+  // As a full disk would, it lets nothing be settled.
+  change(
+    "CREATE TRIGGER full BEFORE UPDATE ON page WHEN NEW.state = 3 BEGIN SELECT RAISE(FAIL, 'full'); END",
+  );
+  {
+    await using frontier = open(directory.path, plan);
+    await frontier.add([seed("/a"), seed("/b"), seed("/c", "other.test")]);
+    const page = await claimOne(frontier);
+    await expect(settle(frontier, page, {})).rejects.toThrow("full");
+  }
+  change("DROP TRIGGER full");
+  await using again = open(directory.path, plan);
+  expect(await claimOne(again)).toMatchObject({ url: "https://h.test/a", isTakenOver: true });
 });
 
 test("refuses another scope once pages are stored, naming what differs, --fresh and another directory", async () => {

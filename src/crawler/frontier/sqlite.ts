@@ -64,6 +64,8 @@ export class SqliteFrontier implements Frontier {
   readonly #met = new Map<PageUrl, number>();
   #counts: { -readonly [Name in keyof FrontierCounts]: number };
   #state: CrawlState;
+  /** Whether something could not be written: pages under way may be stored without an outcome, and come first next time. */
+  #isIncomplete = false;
 
   constructor(db: Database, { isSeeded, ...record }: OpenCrawl, maxPages: number, now: () => number) {
     this.#db = db;
@@ -281,7 +283,7 @@ export class SqliteFrontier implements Frontier {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    this.#queue.giveBackUntried();
+    if (!this.#isIncomplete) this.#queue.giveBackUntried();
     this.#db.close();
   }
 
@@ -437,6 +439,7 @@ export class SqliteFrontier implements Frontier {
         return result;
       });
     } catch (error) {
+      this.#isIncomplete = true;
       this.#counts = before;
       this.#met.clear();
       this.#queue.forget();
