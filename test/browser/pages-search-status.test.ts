@@ -122,3 +122,20 @@ describe("the state of collections", () => {
     expect(await page.locator("#sums").textContent()).toContain("Documents1");
   });
 });
+
+test.each([
+  [{ state: "running", next_run_at: new Date(Date.now() + 3_600_000).toISOString() }, "syncing", "under way"],
+  [{ state: "idle", next_run_at: new Date(Date.now() - 60_000).toISOString() }, "ready", "due"],
+  [{ state: "idle", next_run_at: new Date(Date.now() + 7_200_000).toISOString() }, "ready", "in 2 hours"],
+])("the state of a collection and its next sync agree: %p", async (changed, state, next) => {
+  await using page = await browser.visit({ origin: server.url });
+  await page.route("**/tenants/status", async (route) => {
+    const response = await route.fetch();
+    const body = (await response.json()) as { tenants: object[] };
+    await route.fulfill({ response, json: { tenants: body.tenants.map((one) => ({ ...one, ...changed })) } });
+  });
+  await page.goto(`${server.url}/status`);
+  const row = page.locator(".tenant");
+  await row.locator(".state", { hasText: state }).waitFor();
+  expect(await row.locator(".facts div", { hasText: "Next sync" }).textContent()).toBe(`Next sync${next}`);
+});

@@ -114,12 +114,16 @@ function facts(record: TenantRecord, largest: number): HTMLElement {
       ? fact("Index", null, "—")
       : fact("Index", null, formatBytes(index.bytes), sizeBar(index.bytes / largest)),
     fact("Last sync", formatTime(last), formatAgo(last) ?? "never"),
-    fact(
-      "Next sync",
-      formatTime(next),
-      formatAgo(next) ?? (record.source_type === "filesystem" ? "when files change" : "not scheduled"),
-    ),
+    fact("Next sync", formatTime(next), nextSync(record)),
   );
+}
+
+/** When the next sync is, in agreement with what the tenant is doing now. */
+function nextSync(record: TenantRecord): string {
+  const { next_run_at: next, source_type: source } = record;
+  if (isBusy(record)) return "under way";
+  if (next === null) return source === "filesystem" ? "when files change" : "not scheduled";
+  return Date.parse(next) <= Date.now() ? "due" : (formatAgo(next) ?? "");
 }
 
 const fact = (name: string, title: string | null, ...value: Child[]): HTMLElement =>
