@@ -265,7 +265,7 @@ describe("the other endpoints", () => {
     expect(page.headers.get("content-security-policy")).toContain("default-src 'none'; script-src 'self'");
     const html = await page.text();
     const loaded = [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, address = ""]) => address);
-    expect(loaded.filter((address) => !address.startsWith("data:")).length).toBe(4);
+    expect(loaded.filter((address) => !address.startsWith("data:")).length).toBe(6);
     for (const address of loaded) {
       if (address.startsWith("data:")) continue;
       const file = await server.get(`/${address}`);
