@@ -3,7 +3,9 @@ type OtherNames = Readonly<Record<string, string>>;
 
 /** Reads lines of the form `what is meant = what is typed in its place`. */
 const rows = (text: string): OtherNames =>
-  Object.fromEntries([...text.matchAll(/^ +(.+) = (.+)$/gm)].map(([, meant, typed]) => [meant, typed]));
+  Object.fromEntries(
+    text.split("\n").flatMap((row) => (row.includes(" = ") ? [row.trim().split(" = ")] : [])),
+  );
 
 const INCLUDED =
   "include-path include-paths include-pattern include-patterns include-urls includes include-directories allow allowed accept-regex url-filter whitelist";
