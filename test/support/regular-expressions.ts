@@ -80,6 +80,8 @@ export const attackText = ({ start, piece }: Attack, length: number): string =>
 const BOUNDED: Readonly<Record<string, number>> = {
   "src/extraction/metadata/byline.ts /^(?:(?:jan|feb|": 200,
   "src/search/document/lines.ts": 180,
+  // The first bytes of a body, as many as MIME sniffing looks at.
+  "src/fetching/charset/content-type.ts /^(?:<\\?[^>]*>|<!--": 1445,
 };
 
 type Tried = {
