@@ -233,13 +233,14 @@ describe("tenants rename", () => {
     expect(JSON.parse(readFileSync(owner, "utf8"))).toEqual(foreign);
   });
 
-  test("refuses a codename that is none, or another tenant's", async () => {
+  test("refuses a codename that is none, another tenant's, or its own", async () => {
     for (const name of ["handbook", "manual"]) {
       makeFolder(name, "a.md");
       await add(name);
     }
     const refused = async (next: string) => (await run("rename", "handbook", next)).stderr;
     expect(await refused("manual")).toContain("codename: must be unique");
+    expect(await refused("handbook")).toContain("'handbook' has this codename already");
     expect(await refused("A B")).toContain("codename: must be 2 to 64 lower-case letters");
     expect(tenantsOf().map(({ codename }) => codename)).toEqual(["handbook", "manual"]);
   });

@@ -160,6 +160,7 @@ const set = (codename: string, shell: Shell): Promise<number> =>
 
 async function rename(codename: string, next: string, shell: Shell): Promise<number> {
   const { typed, io, notices } = shell;
+  if (next === codename) throw wrongUsage(`'${codename}' has this codename already`);
   const { program, deployment } = await openDeployment(shell);
   const { path } = deployment;
   const options = { program, log: program.openLog("critical"), signal: io.signal };
