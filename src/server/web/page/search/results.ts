@@ -12,8 +12,9 @@ const SIZE_OF_EACH = 4;
 const SIZE_OF_ALL = 60;
 const SIZE_OF_ONE = 30;
 /**
- * A hit with less than this share of the best score is a weaker one. On nine labelled collections .98 to 1 of the
- * right documents among the first 30 have at least this much, and a third to two thirds of the others have less.
+ * A hit with less than this share of the best score is a weaker one. Of the right documents among the first 30, .98 to 1
+ * have at least this much on six labelled collections of documentation and one of abstracts, .88 and .77 on two others
+ * of abstracts; of 30 hits, 9 to 22 have it on documentation.
  */
 const ANSWERING = 0.5;
 /** So few are shown whatever their scores are. */
