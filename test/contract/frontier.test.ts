@@ -169,3 +169,28 @@ test.each(["interrupted", "finished"])(
     expect(again.crawl.now()).toBeGreaterThanOrEqual(Date.parse(again.crawl.startedAt));
   },
 );
+
+test("waits after an interruption as long as before it, although the clock was an hour ahead then", async () => {
+  await using directory = await makeDirectory();
+  const hour = 60 * 60 * 1000;
+  const start = Date.now();
+  const plan = crawlPlan({ seeds: ["https://h.test/"] });
+  await open(directory.path, plan, false, () => start)[Symbol.asyncDispose]();
+  {
+    await using ahead = open(directory.path, plan, false, () => start + hour);
+    await ahead.add([seed("/"), seed("/", "other.test"), seed("/next", "other.test")]);
+    const { pages } = await ahead.claim({ count: 2, isHostExclusive: true });
+    const page = (host: string) => pages.find((one) => one.host === host) as (typeof pages)[number];
+    await ahead.retry(page("h.test"), { waitMs: 4000, tries: 1, spentMs: 0 });
+    await settle(ahead, page("other.test"), {});
+    await ahead.freeHost(page("h.test"), 3000);
+    await ahead.freeHost(page("other.test"), 2000);
+  }
+  let now = start + 1000;
+  await using again = open(directory.path, plan, false, () => now);
+  const waits = await again.claim({ count: 2, isHostExclusive: true });
+  expect([waits.pages.length, waits.waitMs]).toEqual([0, 2000]);
+  now += 4000;
+  const { pages } = await again.claim({ count: 2, isHostExclusive: true });
+  expect(pages.map(({ url }) => String(url))).toEqual(["https://h.test/", "https://other.test/next"]);
+});

@@ -9,6 +9,7 @@ import type { Frontier } from "./frontier.ts";
 import {
   FROM_VERSION_1,
   FROM_VERSION_2,
+  FROM_VERSION_3,
   MAX_PAUSE_MS,
   SCHEMA,
   SCHEMA_VERSION,
@@ -40,7 +41,7 @@ export function openSqliteFrontier(options: SqliteFrontierOptions): Frontier {
     // The machine's clock may have been set back since the crawl began.
     const aheadMs = Math.max(0, Date.parse(record.startedAt) - options.now());
     const now = (): number => options.now() + aheadMs;
-    endWaits(db, now() + MAX_PAUSE_MS);
+    mendWaits(db, now());
     return new SqliteFrontier(db, record, options.plan.maxPages, now);
   } catch (error) {
     db.close();
@@ -48,9 +49,15 @@ export function openSqliteFrontier(options: SqliteFrontierOptions): Frontier {
   }
 }
 
-/** Ends waits that seem to be longer than any: the clock was set back meanwhile. */
-function endWaits(db: Database, longest: number): void {
+/** Makes waits as long as they were when the clock was set back, and ends those that still seem longer than any. */
+function mendWaits(db: Database, now: number): void {
   const sql = new Statements(db);
+  const behindMs = (sql.get<{ seen_at: number }>`SELECT seen_at FROM crawl`?.seen_at ?? 0) - now;
+  if (behindMs > 0) {
+    sql.run`UPDATE page SET ready_at = ready_at - ${behindMs} WHERE state = 2 AND ready_at > 0`;
+    sql.run`UPDATE host SET next_at = next_at - ${behindMs}`;
+  }
+  const longest = now + MAX_PAUSE_MS;
   sql.run`UPDATE page SET ready_at = 0 WHERE state = 2 AND ready_at > ${longest}`;
   sql.run`UPDATE host SET next_at = 0 WHERE next_at > ${longest}`;
 }
@@ -133,7 +140,8 @@ function takeUp(db: Database, options: SqliteFrontierOptions): OpenCrawl {
 function migrate(db: Database, version: number): void {
   if (version === SCHEMA_VERSION) return;
   if (version === 1) db.run(FROM_VERSION_1);
-  db.run(FROM_VERSION_2);
+  if (version < 3) db.run(FROM_VERSION_2);
+  db.run(FROM_VERSION_3);
   db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 

@@ -1,7 +1,7 @@
 import type { Database, Query } from "../../base/database/index.ts";
 
 /** The version changes with the tables; `takeUp` migrates files of earlier versions. */
-export const SCHEMA_VERSION = 3;
+export const SCHEMA_VERSION = 4;
 
 /** The states of a page row. */
 export const STATE = {
@@ -74,7 +74,7 @@ CREATE INDEX page_left ON page (depth) WHERE state >= 5;
  *
  * The queue is a partial index, so claimed and settled pages cost it nothing: a page leaves it when its state
  * changes. Every transaction that changes the queue also updates `host.queued` and `host.head_depth` (of the
- * shallowest queued page).
+ * shallowest queued page). `crawl.seen_at` is the latest time by the clock of the times of hosts and pages.
  */
 export const SCHEMA = `
 CREATE TABLE crawl (
@@ -91,7 +91,8 @@ CREATE TABLE crawl (
   fetched INTEGER NOT NULL DEFAULT 0,
   queued INTEGER NOT NULL DEFAULT 0,
   asks_anew INTEGER NOT NULL DEFAULT 0,
-  told_seq INTEGER NOT NULL DEFAULT 0
+  told_seq INTEGER NOT NULL DEFAULT 0,
+  seen_at INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE host (
   id INTEGER PRIMARY KEY,
@@ -170,6 +171,9 @@ ALTER TABLE outcome DROP COLUMN links;
 
 /** The migration from version 2, which did not know how a page came. */
 export const FROM_VERSION_2 = "ALTER TABLE outcome ADD COLUMN fetcher TEXT";
+
+/** The migration from version 3, which could not tell by how much the clock had been set back between two processes. */
+export const FROM_VERSION_3 = "ALTER TABLE crawl ADD COLUMN seen_at INTEGER NOT NULL DEFAULT 0";
 
 /** Statements for one file, with their values in place; each is prepared at its first use. */
 export class Statements {

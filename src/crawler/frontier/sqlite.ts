@@ -435,7 +435,7 @@ export class SqliteFrontier implements Frontier {
         const { successful, failed, skipped, fetched, queued } = this.#counts;
         if (KEPT.some((name) => this.#counts[name] !== before[name]))
           this.#sql.run`UPDATE crawl SET successful = ${successful}, failed = ${failed}, skipped = ${skipped},
-            fetched = ${fetched}, queued = ${queued}`;
+            fetched = ${fetched}, queued = ${queued}, seen_at = ${this.#now()}`;
         return result;
       });
     } catch (error) {
