@@ -107,6 +107,20 @@ describe.skipIf(process.platform !== "linux")("a long run holds the runtime's la
     expect(kept).toEqual([true, NAME, "/", [BINARY, ...LIST, "--user-agent", 'a  "b" $c\n'], "0027", 1]);
   });
 
+  test("with all variables that it had, those of a service manager among them", async () => {
+    const env = { NOTIFY_SOCKET: "/run/notify", EMPTY: "", "with.dot": 'a "b"\n=c' };
+    let entries: string[] = [];
+    await runList({
+      command: [BINARY, ...LIST],
+      env,
+      look: (pid) => {
+        entries = read(pid, "environ").split("\0").slice(0, -1).sort();
+      },
+    });
+    const had = Object.entries(cleanEnvironment(env)).map(([name, value]) => `${name}=${value}`);
+    expect(entries).toEqual([...had, `${VARIABLE}=1000000`].sort());
+  });
+
   test("not against the operator's own value", async () => {
     const run = await runList({ command: [BINARY, ...LIST], env: { [VARIABLE]: "5000" } });
     expect(run).toEqual({ ...DONE, values: ["5000"] });
