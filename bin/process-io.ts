@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { type FileIdentity, type Io, readAtMost, stdoutFailure, untilAborted } from "../src/cli/index.ts";
-import { compileLess } from "./compile-less.ts";
 import { programCommand, startCopy, takeSupervisor } from "./process-copies.ts";
 import { createProcessOutput, statsOf } from "./process-output.ts";
 import { letWorkersGiveWay } from "./worker-priority.ts";
@@ -46,7 +45,6 @@ export function processIo(): ProcessIo {
     // program.
     workerUrl: new URL("./extraction-worker.ts", import.meta.url),
     indexWorkerUrl: new URL("./index-worker.ts", import.meta.url),
-    compileLess: () => compileLess(process.argv.slice(2)),
     letWorkersGiveWay,
     useTemporaryDirectory: (directory) => {
       process.env.TMPDIR = directory;

@@ -21,6 +21,8 @@ type About = {
   readonly brief?: string;
   /** The words that the command takes as its first argument, where it takes only a few. */
   readonly actions?: readonly string[];
+  /** Whether the command works for seconds, or until it is stopped. */
+  readonly isLong?: boolean;
   readonly flags: readonly Flag[];
 };
 
@@ -33,12 +35,14 @@ const TABLE = {
   },
   crawl: {
     usage: "URL ... --output-dir DIR [options]",
+    isLong: true,
     help: "Extract a whole site into Markdown files and a manifest",
     brief: "a whole site, as Markdown files",
     flags: CRAWL_FLAGS,
   },
   index: {
     usage: "TENANT ... | --all | --dir DIR [options]",
+    isLong: true,
     help: "Build or update the search indexes of tenants or of a folder",
     brief: "make documentation searchable",
     flags: flagsOf({
@@ -87,6 +91,7 @@ const TABLE = {
   },
   serve: {
     usage: "extractor | search [options]",
+    isLong: true,
     help: "Serve extraction and crawls over HTTP, or documentation search over MCP and HTTP",
     brief: "pages over HTTP, documentation over MCP",
     actions: ["extractor", "search"],
@@ -110,6 +115,7 @@ const TABLE = {
   },
   mcp: {
     usage: "[--config FILE] [options]",
+    isLong: true,
     help: "Serve one MCP client over stdin and stdout: pages, crawls, and documentation if there is a deployment file",
     brief: "all of it for one MCP client, over stdio",
     flags: flagsOf({
@@ -188,6 +194,7 @@ const TABLE = {
   },
   sync: {
     usage: "TENANT ... | --all | --retry-failed TENANT [options]",
+    isLong: true,
     help: "Update documentation and its indexes, beside a server or instead of its schedule",
     flags: flagsOf({
       Input: {

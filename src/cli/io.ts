@@ -9,8 +9,6 @@ export type Io = Host &
   ServingProcess & {
     /** The words that start this program: its path, or the path of its runtime and its own. */
     readonly command: readonly string[];
-    /** Makes the runtime compile less, for a program that ends soon; may begin the program again in this process. */
-    readonly compileLess: () => void;
     /** Makes worker threads that start from now on yield the processor to the main thread (on Linux). */
     readonly letWorkersGiveWay: () => void;
     readonly stdin: {

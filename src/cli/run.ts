@@ -1,7 +1,7 @@
 import { cac } from "cac";
 import { FAILURE_OUTCOMES, Failure } from "../base/failure.ts";
 import { VERSION } from "../base/version.ts";
-import { parseArguments, type Typed } from "./arguments.ts";
+import { parseArguments } from "./arguments.ts";
 import type { CommandName } from "./commands.ts";
 import { type Io, OutputClosed, wrongUsage } from "./io.ts";
 import type { Run, ServerParts, Shell } from "./shell.ts";
@@ -95,12 +95,6 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<Run>>> = {
   version: async () => (await import("./commands/about.ts")).version,
 };
 
-const asksForOnePage = ({ command, positionals, has, many }: Typed): boolean =>
-  command.name === "extract" &&
-  positionals.length + many("file").length <= 1 &&
-  !has("input-file") &&
-  !has("resume");
-
 async function dispatch(shell: Shell): Promise<number> {
   const { typed, isBare, io } = shell;
   if (typed.has("version")) {
@@ -113,8 +107,6 @@ async function dispatch(shell: Shell): Promise<number> {
   }
   const isAboutUs = typed.asksForHelp || isBare;
   if (isAboutUs) return (await import("./commands/about.ts")).printHelp(isBare ? null : typed.command, shell);
-  // Before the command is loaded: the program may begin again.
-  if (asksForOnePage(typed)) io.compileLess();
   const program = cac("article-extractor");
   for (const [name, load] of Object.entries(COMMANDS))
     program.command(name).action(async () => await (await load())(shell));

@@ -36,7 +36,6 @@ async function runNow(
     indexWorkerUrl: INDEX_WORKER_URL,
     useTemporaryDirectory: () => {},
     command: ["article-extractor"],
-    compileLess: () => {},
     letWorkersGiveWay: () => {},
     supervisor: null,
     startCopy: () => {
