@@ -23,6 +23,7 @@ import {
   type SearchSettings,
   searchIndex,
   showHit,
+  wantedOf,
 } from "./searcher.ts";
 import { MAGIC } from "./segment/file.ts";
 import { Segment } from "./segment/segment.ts";
@@ -228,7 +229,8 @@ export class IndexGroup {
           const own = tier.filter((candidate) => candidate.one === one);
           const unscaled = own.map(({ document, score }) => ({ document, score: score / one.scale }));
           if (own.length === 0) return [];
-          return rescorePrepared({ ...one.prepared, candidates: unscaled }, options, one.corpus).map(
+          const prepared = { ...one.prepared, candidates: unscaled };
+          return rescorePrepared(prepared, options, one.corpus, wantedOf(options)).map(
             (hit): Hit => ({ one, hit, document: hit.document, score: hit.score * one.scale }),
           );
         })

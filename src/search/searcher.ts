@@ -226,11 +226,12 @@ function compile(
   return { analyser, query };
 }
 
-/** The second phase for the candidates, or some of them. */
+/** The second phase for the candidates, or some of them. @param wanted how many of the best are needed; see `rescore` */
 export const rescorePrepared = (
   { parts: { reader, settings }, query, candidates, factors, signed }: Prepared,
   { deadline, explain }: SearchOptions,
   corpus: Corpus | null,
+  wanted?: number,
 ): RankedDocument[] => {
   if (query.signs !== null)
     return signed.filter(({ document }) => candidates.some((one) => one.document === document));
@@ -240,8 +241,13 @@ export const rescorePrepared = (
     factors,
     deadline,
     isExplained: explain,
+    wanted,
   });
 };
+
+/** How many of the best documents a page of hits needs; undefined for all, where it is not in the first tier. */
+export const wantedOf = ({ size, offset = 0, perIndex }: SearchOptions): number | undefined =>
+  perIndex === undefined && offset + size <= RANKING.candidates ? offset + size : undefined;
 
 /**
  * Searches an index and returns the best documents, one hit each, best first, each with its best section and
@@ -252,7 +258,7 @@ export function searchIndex(parts: SearcherParts, text: string, options: SearchO
   const prepared = prepare(parts, text, options, null);
   if (mayBeLoose([prepared], options)) return searchIndex(parts, text, { ...options, isLoose: true });
   const documents = rankTiers(prepared.candidates, (candidates) =>
-    rescorePrepared({ ...prepared, candidates }, options, null),
+    rescorePrepared({ ...prepared, candidates }, options, null, wantedOf(options)),
   );
   return pageOf(documents, options).map((ranked) => showHit(prepared, ranked, options));
 }

@@ -17,6 +17,12 @@ export const RANKING = {
   openingK1: 1.2,
 } as const;
 
+/**
+ * Sums of bounds are rounded differently from sums of scores. This factor is far above the difference, and
+ * far below the slack of the bounds.
+ */
+export const ROUNDING = 1 + 1e-9;
+
 /** The weights of the second phase's parts. */
 export type PhaseTwoWeights = {
   /** The best passage, scored with its title and headings, and the mean of the best three. */

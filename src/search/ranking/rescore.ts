@@ -18,6 +18,7 @@ import {
   OPENINGS,
   type PhaseTwoWeights,
   RANKING,
+  ROUNDING,
   SHORT_PAGE,
   weightsFor,
 } from "./formula.ts";
@@ -49,11 +50,14 @@ type RescoreOptions = {
   /** When the search must end, on the clock of `performance.now()`, in ms. */
   readonly deadline: number;
   readonly isExplained: boolean;
+  /** How many of the best documents are needed; by default all. */
+  readonly wanted?: number | undefined;
 };
 
 /**
  * The second phase: adds the evidence of the positions to the scores of the first phase, and sorts again;
- * ties go to the smaller document number.
+ * ties go to the smaller document number. Documents that cannot be among the `wanted` best may be left out: reading
+ * the positions of all candidates is most of the work.
  * @throws Failure `timeout` when the deadline passes
  */
 export function rescore(
@@ -69,15 +73,15 @@ export function rescore(
   const near = { weights, parted: partedLeaves(query, leaves), deadline: options.deadline };
   // No document here holds a leaf that only other indexes have.
   const leafCount = Math.max(query.leafCount, leaves.length + query.elsewhere.length);
-  const fillers = { places, leaves, leafCount };
   const added = weightsFor(query.wordCount);
+  const fillers = { places, leaves, leafCount, parted: near.parted, added };
+  const brevityOf = (document: number): number =>
+    added.brevity * query.leafWeight * brevity(contentLength(reader, document));
   const passages = new PassageScorer(options.deadline);
   const fieldScorer = options.isExplained ? new FieldScorer(options.corpus, options.ranking) : null;
   const longer = query.ofSeries.map(({ entry }) => ({ ...NEVER_TYPED, entry }));
   const longerPlaces = new TermPositions(reader, longer, options.deadline);
-  const inOrder = [...candidates].sort((a, b) => a.document - b.document);
-  const ranked = inOrder.map(({ document, score }): RankedDocument => {
-    checkDeadline(options.deadline);
+  const rank = ({ document, score }: ScoredDocument): RankedDocument => {
     places.moveTo(document);
     const layout = reader.layout(document);
     checkDeadline(options.deadline);
@@ -90,9 +94,9 @@ export function rescore(
       closeness: added.closeness === 0 ? 0 : added.closeness * closeness(layout, places, firstLeaves, near),
       exactForms: added.exactForms * exactForms(places, weights),
       headedTerms: added.headedTerms * headedTerms(places, weights),
-      wholeTitle: isWholeTitle(fillers, layout) ? added.wholeTitle * query.leafWeight : 0,
+      wholeTitle: consistsOfLeaves(fillers, 0, layout.titleEnd) ? added.wholeTitle * query.leafWeight : 0,
       wholeHeading: isWholeHeading(fillers, layout) ? added.wholeHeading * query.leafWeight : 0,
-      brevity: added.brevity * query.leafWeight * brevity(contentLength(reader, document)),
+      brevity: brevityOf(document),
     };
     longerPlaces.moveTo(document);
     const isOther = query.ofSeries.some(
@@ -108,9 +112,102 @@ export function rescore(
       sections: passage.sections,
       explanation: terms && { terms, ...parts, standing: (score / factor + sum) * (factor * other - 1) },
     };
-  });
-  return ranked.sort((a, b) => b.score - a.score || a.document - b.document);
+  };
+  const mostOf = ({ document, score }: ScoredDocument): number => {
+    places.findIn(document);
+    const most = mostEvidence(query, fillers, reader.layout(document)) + brevityOf(document);
+    return (score + most * (options.factors?.[document] ?? 1)) * ROUNDING;
+  };
+  return rankBest(candidates, options.wanted ?? candidates.length, { rank, mostOf });
 }
+
+type Judge<Verdict> = (candidate: ScoredDocument) => Verdict;
+
+/** @param mostOf at least the score that `rank` would give */
+function rankBest(
+  candidates: readonly ScoredDocument[],
+  wanted: number,
+  { rank, mostOf }: { readonly rank: Judge<RankedDocument>; readonly mostOf: Judge<number> },
+): RankedDocument[] {
+  const rankAll = (some: readonly ScoredDocument[]) => inOrder(some).map(rank).sort(byScore);
+  if (wanted * FIRST_SHARE >= candidates.length) return rankAll(candidates);
+  const bounded = inOrder(candidates).map((candidate) => ({ ...candidate, most: mostOf(candidate) }));
+  bounded.sort((a, b) => b.most - a.most);
+  const first = rankAll(bounded.splice(0, wanted * FIRST_SHARE));
+  const least = first[wanted - 1]!.score;
+  return [...first, ...rankAll(bounded.filter(({ most }) => most >= least))].sort(byScore);
+}
+
+/** Twice as many documents as are needed are ranked first, so that their scores rule out most of the others. */
+const FIRST_SHARE = 2;
+
+const inOrder = (some: readonly ScoredDocument[]) => some.toSorted((a, b) => a.document - b.document);
+
+const byScore = (a: ScoredDocument, b: ScoredDocument) => b.score - a.score || a.document - b.document;
+
+/** The most that the second phase can add for a document of which only the frequencies are known. */
+function mostEvidence(
+  { terms, leafWeight }: CompiledQuery,
+  { places, leaves, leafCount, parted, added }: QueryLeaves & Pick<ProximityOptions, "parted">,
+  layout: DocumentLayout,
+): number {
+  const mostOfTerm = termBound(layout, added);
+  let sum = 0;
+  let [titled, headed] = [0, 0];
+  for (let term = 0; term < terms.length; term++) {
+    if (places.count(term) === 0) continue;
+    const { weight, typedForm, isLeaf, position } = terms[term]!;
+    const frequencies = places.frequencies(term);
+    let most = mostOfTerm(frequencies);
+    if (typedForm >= 0) most += added.exactForms;
+    if (isLeaf) {
+      if (position < CLOSE_POSITIONS) most += added.closeness;
+      if (frequencies[0]! > 0) titled++;
+      if (headingsIn(frequencies) > 0) headed++;
+    }
+    sum += most * weight;
+  }
+  for (let i = 0; i + 1 < leaves.length; i++) {
+    if (parted.has(i) || places.count(leaves[i]!) === 0 || places.count(leaves[i + 1]!) === 0) continue;
+    sum += added.proximity * Math.min(terms[leaves[i]!]!.weight, terms[leaves[i + 1]!]!.weight);
+  }
+  const least = Math.max(leaves.length, leafCount);
+  if (titled >= least && layout.titleEnd <= leaves.length) sum += added.wholeTitle * leafWeight;
+  if (headed >= least) sum += added.wholeHeading * leafWeight;
+  return sum;
+}
+
+const headingsIn = (frequencies: Uint32Array): number => frequencies[1]! + frequencies[2]! + frequencies[3]!;
+
+/** Bounds what a term adds by itself, without its weight and the form that was typed. */
+function termBound({ contentStart, end, passageStarts }: DocumentLayout, added: PhaseTwoWeights) {
+  const { passageK1, passageB, passageTokens, openingK1 } = RANKING;
+  const tokens = passageStarts.reduce(
+    (least, start, i) => Math.min(least, (passageStarts[i + 1] ?? end) - start),
+    end,
+  );
+  const passagePart = passageK1 * (1 - passageB + (passageB * tokens) / passageTokens);
+  const openingParts = OPENINGS.map((opening) => openingLengthPart(opening, end - contentStart));
+  return (frequencies: Uint32Array): number => {
+    const headings = headingsIn(frequencies);
+    const content = headings + frequencies[BODY]! + frequencies[CODE]!;
+    const above = Math.min(1, frequencies[0]!) + Math.min(1, headings);
+    const passages = Math.min(3, passageStarts.length, above > 0 ? 3 : content);
+    const best = saturated(content + above, passagePart, passageK1);
+    let most = headings > 0 ? added.headedTerms : 0;
+    if (passages > 0) most += (added.bestPassage + (added.meanPassage * passages) / 3) * best;
+    for (let i = 0; i < OPENINGS.length; i++)
+      most += added.openings[i]! * saturated(content, openingParts[i]!, openingK1);
+    return most;
+  };
+}
+
+/** BM25's part of a term in a text, without its weight. */
+const saturated = (frequency: number, lengthPart: number, k1: number): number =>
+  (frequency * (k1 + 1)) / (frequency + lengthPart);
+
+const openingLengthPart = (tokens: number, length: number): number =>
+  RANKING.openingK1 * (0.5 + (0.5 * Math.min(tokens, length)) / tokens);
 
 const NEVER_TYPED = { weight: 0, forms: null, position: -1, isLeaf: false, typedForm: -1 };
 
@@ -262,10 +359,8 @@ type QueryLeaves = {
   readonly places: TermPositions;
   readonly leaves: Uint32Array;
   readonly leafCount: number;
+  readonly added: PhaseTwoWeights;
 };
-
-const isWholeTitle = (query: QueryLeaves, layout: DocumentLayout): boolean =>
-  consistsOfLeaves(query, 0, layout.titleEnd);
 
 function isWholeHeading(query: QueryLeaves, { sectionStarts, headingEnds }: DocumentLayout): boolean {
   for (let section = 1; section < sectionStarts.length; section++) {
@@ -292,7 +387,7 @@ function openings(
     const factor = factors[i]!;
     if (factor === 0) continue;
     const stop = contentStart + tokens;
-    const lengthPart = k1 * (0.5 + (0.5 * Math.min(tokens, end - contentStart)) / tokens);
+    const lengthPart = openingLengthPart(tokens, end - contentStart);
     for (let term = 0; term < weights.length; term++) {
       const count = places.count(term);
       if (count === 0) continue;
@@ -308,23 +403,23 @@ function openings(
 const exactForms = (places: TermPositions, weights: Float64Array): number =>
   weights.reduce((sum, weight, term) => (places.isExact(term) ? sum + weight : sum), 0);
 
-const HEADING_FIELDS = [1, 2, 3] as const;
-
 /** The sum of the weights of the terms that a heading contains or a line defines, however often. */
 const headedTerms = (places: TermPositions, weights: Float64Array): number =>
-  weights.reduce((sum, weight, term) => {
-    if (places.count(term) === 0) return sum;
-    const frequencies = places.frequencies(term);
-    return HEADING_FIELDS.some((field) => frequencies[field]! > 0) ? sum + weight : sum;
-  }, 0);
+  weights.reduce(
+    (sum, weight, term) =>
+      sum + (places.count(term) > 0 && headingsIn(places.frequencies(term)) > 0 ? weight : 0),
+    0,
+  );
 
 /**
- * The positions of a query's terms in one document after another. Documents must be visited in ascending
- * order, since postings only move forward.
+ * The positions of a query's terms in one document after another. Documents are best visited in ascending
+ * order: postings only move forward, and begin anew for one that is before.
  */
 class TermPositions {
+  readonly #reader: IndexReader;
   readonly #terms: readonly QueryTerm[];
-  readonly #postings: readonly Postings[];
+  #postings: readonly Postings[];
+  #document = -1;
   readonly #positions: Uint32Array[];
   readonly #counts: Uint32Array;
   readonly #isExact: Uint8Array;
@@ -333,6 +428,7 @@ class TermPositions {
   /** @param deadline in the time of performance.now(), ms; `moveTo` gives up when it passes */
   constructor(reader: IndexReader, terms: readonly QueryTerm[], deadline: number) {
     this.#deadline = deadline;
+    this.#reader = reader;
     this.#terms = terms;
     this.#postings = terms.map(({ entry }) => reader.postings(entry));
     this.#positions = terms.map(() => new Uint32Array(16));
@@ -342,10 +438,21 @@ class TermPositions {
 
   /** Reads all positions of all terms in a document. @throws Failure `timeout` */
   moveTo(document: number): void {
+    this.findIn(document);
+    for (let term = 0; term < this.#terms.length; term++)
+      if (this.#counts[term]! > 0) this.#counts[term] = this.#read(term, this.#postings[term]!);
+  }
+
+  /** Finds the terms of a document without reading their positions: counts are 1 or 0. */
+  findIn(document: number): void {
+    checkDeadline(this.#deadline);
+    if (document < this.#document)
+      this.#postings = this.#terms.map(({ entry }) => this.#reader.postings(entry));
+    this.#document = document;
     for (let term = 0; term < this.#terms.length; term++) {
       const postings = this.#postings[term]!;
       if (postings.document < document) postings.advance(document);
-      this.#counts[term] = postings.document === document ? this.#read(term, postings) : 0;
+      this.#counts[term] = postings.document === document ? 1 : 0;
     }
   }
 

@@ -1,4 +1,5 @@
 import { checkDeadline } from "../deadline.ts";
+import { ROUNDING } from "../ranking/formula.ts";
 import {
   type CandidateOptions,
   FIELD_COUNT,
@@ -7,7 +8,7 @@ import {
   type WeightedTerm,
 } from "../types.ts";
 import { NO_SIGNATURE, type PostingList } from "./postings.ts";
-import { type BlockMaxima, type ScoreTables, TABLE_LENGTHS } from "./score-tables.ts";
+import { type BlockMaxima, type ScoreTables, TABLE_FREQUENCIES, TABLE_LENGTHS } from "./score-tables.ts";
 import type { Segment } from "./segment.ts";
 
 /**
@@ -18,12 +19,6 @@ const FIRST_WINDOWS = 8;
 
 /** With at most this many allowed documents in a window, each is looked up instead of scoring all. */
 const FEW_ALLOWED = 64;
-
-/**
- * Sums of bounds are rounded differently from sums of scores. This factor is far above the difference, and
- * far below the slack of the bounds.
- */
-const ROUNDING = 1 + 1e-9;
 
 /**
  * The first phase of ranking: the `limit` documents with the highest sums over terms of `weight × fieldScore(frequencies,
@@ -169,6 +164,7 @@ class WindowSearch {
     const found = this.#found;
     const allowed = this.#allowed;
     const firstWord = (window * WINDOW_DOCUMENTS) / 32;
+    const others = this.#boundFrom[walked]!;
     for (let word = 0; word < found.length; word++) {
       let bits = found[word]!;
       if (bits === 0) continue;
@@ -183,7 +179,8 @@ class WindowSearch {
         const place = word * 32 + bit;
         const sum = sums[place]!;
         sums[place] = 0;
-        if (sum > 0) this.#consider(window * WINDOW_DOCUMENTS + place, sum, walked);
+        if (sum > 0 && (sum + others) * this.#most >= this.#heap.threshold)
+          this.#consider(window * WINDOW_DOCUMENTS + place, sum, walked);
       }
     }
   }
@@ -457,7 +454,9 @@ class TermScorer {
     let score = 0;
     for (let field = 0; field < FIELD_COUNT; field++) {
       const frequency = this.#frequencies[field]!;
-      if (frequency > 0) score += this.#tables.partOf(field as FieldNumber, frequency, document); // of FIELDS
+      if (frequency >= TABLE_FREQUENCIES)
+        score += this.#tables.partOf(field as FieldNumber, frequency, document); // of FIELDS
+      else if (frequency > 0) score += this.#tables.part(frequency * FIELD_COUNT + field, document);
     }
     return score;
   }

@@ -11,8 +11,8 @@ import type { Signatures } from "./postings.ts";
 /** The table has scores for field lengths below this. */
 export const TABLE_LENGTHS = 256;
 
-/** A signature can have this many different frequencies. */
-const TABLE_FREQUENCIES = 16;
+/** A signature can have this many different frequencies, and so have the tables. */
+export const TABLE_FREQUENCIES = 16;
 
 const MAX_LENGTH = 0xffff;
 
