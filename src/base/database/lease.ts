@@ -22,8 +22,8 @@ export interface Leases {
   holder(name: string): Promise<string | null>;
 }
 
-/** Others than a lease's holder let it run for at least this long after the clock was set, in ms. */
-const LEAST_MS = 15_000;
+/** No lease is taken for longer, in ms. For as long after the clock was set, others let a lease run. */
+const MOST_MS = 15_000;
 
 /**
  * Leases in a SQLite file, which all processes that share the work have open.
@@ -52,18 +52,20 @@ export function openLeases(
   const release = database.prepare<never, [string, string]>(
     "UPDATE leases SET owner = '', expires_at = 0 WHERE name = ? AND owner = ?",
   );
-  const find = database.prepare<{ owner: string }, [string, number]>(
-    "SELECT owner FROM leases WHERE name = ? AND expires_at > ?",
+  const find = database.prepare<{ owner: string }, [string, number, number]>(
+    "SELECT owner FROM leases WHERE name = ? AND expires_at > ? AND expires_at <= ?",
   );
   const cut = database.prepare<never, [string, number]>(
     "UPDATE leases SET expires_at = ?2 WHERE name = ?1 AND expires_at > ?2",
   );
   // Just after the clock was set forward, every lease seems to have run out until its holder renews it.
-  const overAt = (): number => (sinceSetMs() < LEAST_MS ? 0 : now());
+  const overAt = (): number => (sinceSetMs() < MOST_MS ? 0 : now());
   const takeFree = (name: string, owner: string, ttlMs: number): number | null =>
     take.get(name, owner, now() + ttlMs, overAt())?.fence ?? null;
   const holderNow = (name: string): string | null => {
-    const owner = find.get(name, overAt())?.owner ?? null;
+    // One that the clock was ahead for, and whose holder has renewed it no more, could not be given back: the disk was full.
+    const farthest = sinceSetMs() < MOST_MS ? Number.POSITIVE_INFINITY : now() + MOST_MS;
+    const owner = find.get(name, overAt(), farthest)?.owner ?? null;
     return owner === null || hasDied(owner) ? null : owner;
   };
   return {
@@ -71,8 +73,8 @@ export function openLeases(
       const fence = takeFree(name, owner, ttlMs);
       if (fence !== null) return fence;
       // A lease from before the clock was set back would be held for hours.
-      cut.run(name, now() + Math.max(ttlMs, LEAST_MS));
-      const other = find.get(name, overAt())?.owner;
+      cut.run(name, now() + Math.max(ttlMs, MOST_MS));
+      const other = find.get(name, overAt(), Number.POSITIVE_INFINITY)?.owner;
       if (other === undefined || !hasDied(other)) return null;
       release.run(name, other);
       return takeFree(name, owner, ttlMs);

@@ -1,5 +1,6 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
+import { openDatabase, openLeases } from "../../../../src/base/database/index.ts";
 import { outputOf } from "../../../support/local.ts";
 import { temporaryDirectory } from "../../../support/temporary.ts";
 
@@ -28,4 +29,22 @@ test("a lease is not taken from its holder because the clock was set forward", a
     stdio: ["ignore", "pipe", "pipe"],
   });
   expect(await outputOf(child)).toMatchObject({ stdout: '[null,2,"holder"]\n', exitCode: 0 });
+});
+
+test("a lease that could not be given back while the clock was a day ahead is held for seconds, not for a day", async () => {
+  using directory = temporaryDirectory();
+  const path = join(directory.path, "state.sqlite");
+  const database = openDatabase({ path, name: "a test's state", access: { kind: "shared" } });
+  let now = Date.now();
+  const leases = openLeases(database, { now: () => now });
+  now += 24 * 60 * 60 * 1000;
+  await leases.take("work", "holder", 15_000);
+  expect(await leases.holder("work")).toBe("holder");
+  now -= 24 * 60 * 60 * 1000;
+  expect(await leases.holder("work")).toBeNull();
+  // Whoever wants it waits for as long as any holder needs to renew it.
+  expect(await leases.take("work", "other", 15_000)).toBeNull();
+  now += 15_000;
+  expect(await leases.take("work", "other", 15_000)).toBe(2);
+  database.close();
 });
