@@ -133,8 +133,11 @@ function takeCommand(tokens: readonly Token[]): Pick<Typed, "command" | "positio
   if (first < 0 || (end >= 0 && end < first)) return { command: EXTRACT_COMMAND, positionals };
   const command = COMMANDS.find(({ name }) => name === word);
   if (command) return { command, positionals: rest };
-  // A bare word is neither a URL nor an option; if it resembles a command, that command was meant.
-  const isMistyped = /^[a-z-]+$/i.test(word) && nearest(word, COMMAND_NAMES) !== null;
+  // A bare word is neither a URL nor an option; if it resembles a command, that command was meant. Behind an option
+  // that nobody knows it may be its value, and the option is refused.
+  const before = tokens[first - 1];
+  const isValue = before?.kind === "option" && !Object.hasOwn(OPTIONS, before.name);
+  const isMistyped = !isValue && /^[a-z-]+$/i.test(word) && nearest(word, COMMAND_NAMES) !== null;
   return isMistyped
     ? { command: requireCommand(word), positionals: rest }
     : { command: EXTRACT_COMMAND, positionals };

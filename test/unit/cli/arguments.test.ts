@@ -27,6 +27,8 @@ describe("parseArguments", () => {
     [["-q=1"], "-q takes no value"],
     [["-qo"], "--output-file needs a value: --output-file FILE"],
     [["--quiet", "crwal"], 'unknown command "crwal"; did you mean crawl?'],
+    [["--format", "text", "https://example.org/"], "unknown option --format; did you mean --output FORMAT?"],
+    [["--file", "page.html", "--format", "text"], "unknown option --format; did you mean --output FORMAT?"],
     [["--select", "--quiet"], "--select needs a value: --select CSS"],
     [["-o"], "--output-file needs a value: --output-file FILE"],
     [["--__proto__", "x"], "unknown option --__proto__"],
