@@ -9,6 +9,7 @@
  * `meta.json` {id: {title, author, date}}; each peer writes the same beside it, into OUT-PEER.
  *
  *   --limit N            at most N pages, spread over the set
+ *   --passes N           how often each goes over all pages (default 1): the first pass and the last are told apart
  *   --renderings LIST    what ours makes besides the text in its second run (default: content,markdown)
  *   --peers LIST         also run readability, defuddle, trafilatura, resiliparse, crawl4ai; installed into the scratch folder
  *   --scratch DIR        where the bench compiles and installs (default: in the temporary directory)
@@ -38,6 +39,7 @@ const OURS_RENDERED = "article-extractor-rendered";
 const options = readOptions({
   pages: "",
   limit: 0,
+  passes: 1,
   renderings: "content,markdown",
   peers: "",
   score: join(ROOT, "..", "shared", "eval", "extraction", "score.py"),
@@ -89,6 +91,7 @@ async function measureContender({ name, out, command, renderings = [] }: Entrant
     outDirectory: out,
     reportPath,
     renderings,
+    passes: options.passes,
   };
   await run(command(JSON.stringify(job)), ROOT);
   const report = (await Bun.file(reportPath).json()) as ExtractionReport; // `measurePages` wrote it
@@ -103,7 +106,7 @@ async function measureContender({ name, out, command, renderings = [] }: Entrant
   return { name, out, report };
 }
 
-/** A contender's row: its CPU time a page in ms, and how many times that of ours it is, by the means. */
+/** A contender's row: its CPU time a page in ms in the first pass and the last, and how many times that of ours it is, by the means. */
 function rowOf({ name, report }: Measured, ours: Measured) {
   const cpuMs = report.pages.map((page) => page.cpuMs);
   const wallSeconds = sum(report.pages.map((page) => page.wallMs)) / 1000;
@@ -115,6 +118,8 @@ function rowOf({ name, report }: Measured, ours: Measured) {
     p99: percentile(cpuMs, 0.99),
     max: percentile(cpuMs, 1),
     ofOurs: meanCpuMs(report) / meanCpuMs(ours.report),
+    steady: report.steadyCpuMs,
+    steadyOfOurs: report.steadyCpuMs / ours.report.steadyCpuMs,
     pagesPerSecond: report.pages.length / wallSeconds,
     peakRssMb: Math.round(report.peakRssBytes / 1e6),
     outcomes: describeOutcomes(report.pages),

@@ -1,6 +1,6 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { spread } from "./bench.ts";
+import { spread, sum } from "./bench.ts";
 
 /** The orders of a contender's process, as JSON in its first argument. */
 export type ExtractionJob = {
@@ -17,6 +17,8 @@ export type ExtractionJob = {
   readonly reportPath: string;
   /** Renderings besides the text that the product makes (`content`, `markdown`); the peers ignore this. */
   readonly renderings: readonly string[];
+  /** How often it goes over all pages, at least once. */
+  readonly passes: number;
 };
 
 /** One extractor's result for one page; an empty text means that it found no content. */
@@ -38,7 +40,10 @@ export type PageMeasurement = {
 };
 
 export type ExtractionReport = {
+  /** Of the first pass, which pays for the start. */
   readonly pages: readonly PageMeasurement[];
+  /** The mean CPU time of a page in the last pass, in ms. */
+  readonly steadyCpuMs: number;
   readonly peakRssBytes: number;
 };
 
@@ -70,7 +75,7 @@ function readListed(line: string): ListedPage {
 /**
  * Extracts the pages one after another in this process, so that the CPU time between two readings belongs to
  * one page; reading and writing files is not measured. The first pages pay for the compiler's warm-up, as
- * they do in a real run.
+ * they do in a real run; the last of several passes is what is left in one of hours.
  */
 export async function measurePages(job: ExtractionJob, contender: Contender): Promise<void> {
   await mkdir(job.outDirectory, { recursive: true });
@@ -78,16 +83,27 @@ export async function measurePages(job: ExtractionJob, contender: Contender): Pr
   const meta: Record<string, { title: string | null; author: string | null; date: string | null }> = {};
   // The bench itself wrote this, see measureContender.
   const listed = (await Bun.file(job.listPath).json()) as readonly ListedPage[];
-  for (const { id, url } of listed) {
+  const readPage = async ({ id, url }: ListedPage) => {
     const html = await Bun.file(join(job.pagesDirectory, "html", `${id}.html`)).text();
-    const { result, measurement } = await measurePage({ id, url, html }, contender);
+    return measurePage({ id, url, html }, contender);
+  };
+  for (const page of listed) {
+    const { id } = page;
+    const { result, measurement } = await readPage(page);
     pages.push(measurement);
     meta[id] = { title: result?.title ?? null, author: result?.author ?? null, date: result?.date ?? null };
     await Bun.write(join(job.outDirectory, `${id}.txt`), result?.text ?? "");
     if (pages.length % 250 === 0) console.error(`  ${pages.length} pages`);
   }
   await Bun.write(join(job.outDirectory, "meta.json"), JSON.stringify(meta));
-  const report: ExtractionReport = { pages, peakRssBytes: await readPeakRss() };
+  let last: readonly PageMeasurement[] = pages;
+  for (let pass = 2; pass <= job.passes; pass++) {
+    const again: PageMeasurement[] = [];
+    for (const page of listed) again.push((await readPage(page)).measurement);
+    last = again;
+  }
+  const steadyCpuMs = sum(last.map(({ cpuMs }) => cpuMs)) / last.length;
+  const report: ExtractionReport = { pages, steadyCpuMs, peakRssBytes: await readPeakRss() };
   await Bun.write(job.reportPath, JSON.stringify(report));
 }
 

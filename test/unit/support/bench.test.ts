@@ -25,10 +25,12 @@ test("every page of a set gets an outcome and a file, failed ones included", asy
   for (const id of ids) await Bun.write(join(directory.path, "html", `${id}.html`), `<p>${id}</p>`);
   const outDirectory = join(directory.path, "out");
   const reportPath = join(directory.path, "report.json");
+  const seen: string[] = [];
   await measurePages(
-    { pagesDirectory: directory.path, listPath, outDirectory, reportPath, renderings: [] },
+    { pagesDirectory: directory.path, listPath, outDirectory, reportPath, renderings: [], passes: 3 },
     {
       extract: async (html, url) => {
+        seen.push(html);
         if (html.includes("refused")) throw new RangeError("too large");
         if (html.includes("broken")) throw "not even an error";
         return {
@@ -41,7 +43,9 @@ test("every page of a set gets an outcome and a file, failed ones included", asy
       codeOf: (error) => (error instanceof RangeError ? "too_large" : null),
     },
   );
+  expect(seen).toHaveLength(3 * ids.length);
   const report: ExtractionReport = await Bun.file(reportPath).json();
+  expect(report.steadyCpuMs).toBeGreaterThan(0);
   const outcomes = report.pages.map(({ id, outcome }) => `${id} ${outcome}`);
   expect(outcomes).toEqual(["good ok", "empty no_content", "refused too_large", "broken bug"]);
   expect(report.pages.map((page) => page.htmlBytes)).toEqual([11, 12, 14, 13]);
