@@ -1,5 +1,6 @@
 import { createErrorPages, Renderings } from "../articles/index.ts";
 import { onAbort } from "../base/abort.ts";
+import { yieldToEventLoop } from "../base/event-loop.ts";
 import { Failure } from "../base/failure.ts";
 import type { LogFields } from "../base/log.ts";
 import type { PageUrl } from "../urls/index.ts";
@@ -273,6 +274,8 @@ export class CrawlRun {
     using _ = onAbort(this.#stop.signal, resolve);
     await promise;
     if (timer !== null) clearTimeout(timer);
+    // Pages that end in the same moment are told, and replaced, by the same transaction.
+    await yieldToEventLoop();
   }
 
   /** Takes up what this process has recorded of a shared crawl; the leader tells it with what the others have. */

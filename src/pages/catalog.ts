@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { lstatSync } from "node:fs";
 import { lstat, open, readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { Failure } from "../base/failure.ts";
@@ -99,7 +100,8 @@ export class Catalog {
 
   async #holdsAnother(name: string, url: DocumentUrl): Promise<boolean> {
     const path = join(this.#directory, name);
-    if (!(await lstat(path).catch(nullIfMissing))) return false;
+    // On this thread: the answer takes microseconds, and handing the question to another takes more.
+    if (!lstatSync(path, { throwIfNoEntry: false })) return false;
     return (await readPage(path, "head"))?.url !== url;
   }
 }

@@ -1,4 +1,5 @@
-import { mkdir, readFile, unlink } from "node:fs/promises";
+import { mkdirSync } from "node:fs";
+import { readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { asideOf, replaceFile } from "../base/atomic-file.ts";
 import { isMissing, systemFailure } from "../base/system-error.ts";
@@ -85,7 +86,8 @@ async function write(
   url: DocumentUrl,
   content: string | Buffer,
 ): Promise<string> {
-  await mkdir(directory, { recursive: true });
+  // On this thread, as in the catalog.
+  mkdirSync(directory, { recursive: true });
   const name = await catalog.claim(url);
   const path = join(directory, name);
   await replaceFile(path, content, { aside: asideOf(path, "page") });

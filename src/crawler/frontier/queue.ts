@@ -138,10 +138,12 @@ export class PageQueue {
         WHERE queued > 0 AND head_depth = ${depth} AND next_at <= ${options.now}
         ORDER BY next_at LIMIT ${count + MAX_BLOCKED}`;
       this.#claimFrom(hosts, depth, { options: { ...options, count }, claimed });
-      depth = this.#nextDepth(depth);
+      depth = claimed.length < count ? this.#nextDepth(depth) : null;
     }
     const untried = options.untried - (claimed.length - retried);
-    return { pages: claimed, untried, waitMs: this.#waitMs(options.now, untried) };
+    // Whoever got all that was asked for has no room for more, and waits for its own pages.
+    const waitMs = claimed.length < options.count ? this.#waitMs(options.now, untried) : null;
+    return { pages: claimed, untried, waitMs };
   }
 
   /** Tells whether a page waits, whatever the time, that may be claimed if so many without a try may be. */
