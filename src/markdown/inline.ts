@@ -251,7 +251,7 @@ class InlineReader {
 
 const MAX_TAG = 2000;
 
-const isSpace = (one: string): boolean => /\s/.test(one);
+const isSpace = (one: string): boolean => (one < "\x80" ? " \n\t\r\f\v".includes(one) : /\s/.test(one));
 const isPunctuation = (one: string): boolean => /[\p{P}\p{S}]/u.test(one);
 const isInWord = (one: string): boolean => !isSpace(one) && !isPunctuation(one);
 const isSpanTag = (name: string): name is SpanTag => SPAN_TAGS.some((tag) => tag === name);
