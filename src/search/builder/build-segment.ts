@@ -169,6 +169,7 @@ class Build implements AsyncDisposable {
     await this.#stored.close();
     await this.#layouts.close();
     await using file = await SegmentFileWriter.create(this.#options.path, join(this.#directory, "segment"));
+    this.#options.analysis.vocabulary.forgetRuns();
     await this.#writeSegment(file);
   }
 
@@ -215,6 +216,7 @@ class Build implements AsyncDisposable {
       }
       index = await blocks.finish();
     });
+    stored.buffer.transfer(0); // it would count as memory until it is collected
     await file.section("storedOffsets", () => file.write(index));
   }
 
