@@ -13,6 +13,12 @@ export function readInline(text: string, context: Context = { references: new Ma
   return text.length > MAX_TEXT ? [...inlines, { kind: "text", text: text.slice(MAX_TEXT) }] : inlines;
 }
 
+/** Whether a line, or a part of one, has nothing but text; if not, `readInline` tells what. */
+export function isPlainText(text: string, start: number, end: number): boolean {
+  SPECIAL.lastIndex = start;
+  return !SPECIAL.test(text) || SPECIAL.lastIndex > end;
+}
+
 /** Returns the plain text of phrases. */
 export function inlineText(inlines: readonly Inline[]): string {
   let text = "";

@@ -34,6 +34,8 @@ export class SectionBuilder {
   /** The ids of the page that the document was made of, in the order of their places; null without a page. */
   readonly #given: readonly DocumentAnchor[] | null;
   #nextGiven = 0;
+  /** Most documents have no sign that begins a tag. */
+  readonly #hasTags: boolean;
   readonly #sections: Section[] = [];
   readonly #anchors: DocumentAnchor[] = [];
   readonly #taken = new Set<string>();
@@ -46,6 +48,7 @@ export class SectionBuilder {
     this.#url = url;
     this.#markdown = markdown;
     this.#given = anchors ?? null;
+    this.#hasTags = markdown.includes("<");
   }
 
   /** Counts a heading, and tells whether it may open a section. */
@@ -72,7 +75,7 @@ export class SectionBuilder {
 
   /** Notes the ids of the tags in a line; code has none. */
   noteLine(start: number, end: number, isCode: boolean): void {
-    if (this.#given) return;
+    if (this.#given || !this.#hasTags) return;
     const ids = isCode ? [] : idsOfTags(this.#markdown, start, end);
     if (ids.length === 0 && this.#waiting.length === 0) return;
     if (ids.length > 0 && isOnlyTags(this.#markdown.slice(start, end))) {
@@ -173,6 +176,7 @@ const MAX_FRAGMENTS = 500;
 
 /** Hashes of the fragments in a document's links within its own site, each once, ascending. */
 export function linkedFragments(markdown: string): Uint32Array {
+  if (!markdown.includes("](")) return new Uint32Array(0);
   const hashes = new Set<number>();
   for (const { 1: fragment = "" } of markdown.matchAll(LINKED_FRAGMENT)) {
     hashes.add(fragmentHash(decodeLoosely(fragment)));
