@@ -147,7 +147,7 @@ export class RunReader implements RunSource {
   }
 }
 
-/** Postings are sorted in parts of so many bytes: each takes a walk over all, and 50 ms for 100 000 sections. */
+/** Postings are sorted in parts of about so many bytes; each part takes a walk over all of them. */
 const PART_BYTES = 24 * 1024 * 1024;
 
 /** Walks the postings of an inverter as a run. */
