@@ -13,6 +13,12 @@ export function readInline(text: string, context: Context = { references: new Ma
   return text.length > MAX_TEXT ? [...inlines, { kind: "text", text: text.slice(MAX_TEXT) }] : inlines;
 }
 
+/** Whether a line, or a part of one, has nothing but text; if not, `readInline` tells what. */
+export function isPlainText(text: string, start: number, end: number): boolean {
+  SPECIAL.lastIndex = start;
+  return !SPECIAL.test(text) || SPECIAL.lastIndex > end;
+}
+
 /** Returns the plain text of phrases. */
 export function inlineText(inlines: readonly Inline[]): string {
   let text = "";
@@ -251,7 +257,7 @@ class InlineReader {
 
 const MAX_TAG = 2000;
 
-const isSpace = (one: string): boolean => /\s/.test(one);
+const isSpace = (one: string): boolean => (one < "\x80" ? " \n\t\r\f\v".includes(one) : /\s/.test(one));
 const isPunctuation = (one: string): boolean => /[\p{P}\p{S}]/u.test(one);
 const isInWord = (one: string): boolean => !isSpace(one) && !isPunctuation(one);
 const isSpanTag = (name: string): name is SpanTag => SPAN_TAGS.some((tag) => tag === name);

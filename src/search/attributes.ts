@@ -32,27 +32,41 @@ export function pathOf(url: DocumentUrl): string {
 
 /** Learns the attributes of a document from its address, its title and what it declares. */
 export function attributesOf({ url, title, declared }: SourceDocument): DocumentAttributes {
-  const path = pathOf(url).split("/").slice(1);
-  const name = (path.pop() ?? "").replace(/\.[a-z]{1,8}$/i, "");
+  const path = pathOf(url);
+  const nameStart = path.lastIndexOf("/") + 1;
+  const above = path.slice(1, Math.max(1, nameStart - 1));
+  if (lastFolder?.above !== above) lastFolder = folderOf(above);
+  const { rest, restPath, joined, language, version, isInYear } = lastFolder;
+  const name = path.slice(nameStart).replace(/\.[a-z]{1,8}$/i, "");
+  const site = url.slice(0, url.indexOf("/", url.indexOf("://") + 3));
+  return {
+    kind: declared?.isReference ? "reference" : kindOf(rest, name, title, isInYear || DATED_NAME.test(name)),
+    language: (declared?.language ?? language).toLowerCase().replaceAll("_", "-").slice(0, 35),
+    version,
+    date: dateOf(declared?.date) || dateOf(`${joined}-${name}`),
+    page: Bun.hash.crc32(`${site}/${restPath}/${name}`),
+  };
+}
+
+/** What the folders tell in which a document is, as are mostly its neighbours in a build. @param above their path */
+function folderOf(above: string) {
+  const path = above === "" ? [] : above.split("/");
   const folders = path.map((folder) => folder.toLowerCase());
   const versionAt = folders.findIndex((folder, place) => isVersion(folder, folders[place - 1] ?? ""));
   const languageAt = folders.findIndex((folder, place) => place < LANGUAGE_WITHIN && isLanguage(folder));
-  const date = dateOf(declared?.date) || dateOf(`${folders.join("-")}-${name}`);
   const rest = folders.filter((_, place) => place !== versionAt && place !== languageAt);
-  const site = url.slice(0, url.indexOf("/", url.indexOf("://") + 3));
   return {
-    kind: declared?.isReference
-      ? "reference"
-      : kindOf(rest, name, title, path.some((folder) => YEAR.test(folder)) || DATED_NAME.test(name)),
-    language: (declared?.language ?? folders[languageAt] ?? "")
-      .toLowerCase()
-      .replaceAll("_", "-")
-      .slice(0, 35),
+    above,
+    rest,
+    restPath: rest.map((folder) => PLACES[folder] ?? folder).join("/"),
+    joined: folders.join("-"),
+    language: folders[languageAt] ?? "",
     version: (folders[versionAt] ?? "").replace(VERSION_MARK, ""),
-    date,
-    page: Bun.hash.crc32(`${site}/${rest.map((folder) => PLACES[folder] ?? folder).join("/")}/${name}`),
+    isInYear: path.some((folder) => YEAR.test(folder)),
   };
 }
+
+let lastFolder: ReturnType<typeof folderOf> | null = null;
 
 /** Where generators keep the pages of released versions, and where those of the next one. */
 const PLACES: Readonly<Record<string, string>> = { versioned_docs: "docs" };

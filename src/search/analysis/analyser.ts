@@ -109,6 +109,11 @@ export class Analyser {
     this.#numbers.clear();
     this.#strays.clear();
     for (const list of [this.#stemmedWords, this.#writtenWords, this.#terms, this.#forms]) list.clear();
+    this.forgetRuns();
+  }
+
+  /** Forgets the words of runs, which only save time; all words keep their numbers. */
+  forgetRuns(): void {
     this.prose.clear();
     this.code.clear();
   }

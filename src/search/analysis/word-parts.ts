@@ -57,8 +57,13 @@ export function pathParts(written: string): PathParts | null {
 
 // From the weakest joint to the strongest: `/`, `.` and `::`, `-` and `@`, `_`, and last camelCase.
 const JOINTS = ["/", ".", "-@", "_"] as const;
+/** The level of each ASCII character that is a joint; others have 255. */
+const LEVELS = Uint8Array.from({ length: 128 }, (_, unit) =>
+  JOINTS.findIndex((signs) => signs.includes(String.fromCharCode(unit))),
+);
 const DOTS = 1;
 const CAMEL = 4;
+const COLON = 0x3a;
 
 /** A bit for each level at which a word can be split; most words have none. */
 function jointsOf(text: string): number {
@@ -77,8 +82,9 @@ function jointsOf(text: string): number {
 
 /** The length in code units of a level's joint at an index; 0 when there is none. */
 function jointLength(text: string, at: number, level: number): number {
-  if (level === DOTS && text.startsWith("::", at)) return 2;
-  return JOINTS[level]!.includes(text[at]!) ? 1 : 0;
+  const unit = text.charCodeAt(at);
+  if (unit === COLON && level === DOTS) return text.charCodeAt(at + 1) === COLON ? 2 : 0;
+  return LEVELS[unit] === level ? 1 : 0;
 }
 
 /** The parts between the joints of a level that are not empty. */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { rm } from "node:fs/promises";
+import { rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { createYieldWhenDue } from "../../base/event-loop.ts";
 import { Failure } from "../../base/failure.ts";
@@ -115,6 +115,9 @@ class Build implements AsyncDisposable {
   readonly #layouts: TemporaryFile;
   readonly #bytes = new ByteWriter(64 * 1024);
   readonly #slugs = new SlugBallot();
+  /** The first documents, while all of them are unchanged: their texts are copied with the first one that is not. */
+  #waiting: number[] = [];
+  #isChanged = false;
 
   private constructor(
     { stored, layouts }: { stored: TemporaryFile; layouts: TemporaryFile },
@@ -150,11 +153,15 @@ class Build implements AsyncDisposable {
     if (this.#table.has(source.url)) return this.#options.onRepeated?.(source);
     const contentHash = hashOf(source, this.#bytes);
     const old = this.#previous === null ? -1 : findUnchanged(this.#previous, source, contentHash);
-    if (old >= 0) await this.#carryOver(source, contentHash, old);
-    else await this.#analyse(source, contentHash);
+    if (old >= 0) this.#carryOver(source, contentHash, old);
+    else this.#isChanged = true;
+    if (this.#isChanged) await this.#copyWaiting();
+    if (old < 0) await this.#analyse(source, contentHash);
   }
 
   async finish(): Promise<void> {
+    if (await this.#keepsPrevious()) return;
+    await this.#copyWaiting();
     if (this.#previous !== null && this.#unchanged > 0) {
       await using file = await this.#newRun();
       this.#runs.push(await writeCarriedRun(this.#previous, this.#carriedRows, new RunWriter(file)));
@@ -162,6 +169,7 @@ class Build implements AsyncDisposable {
     await this.#stored.close();
     await this.#layouts.close();
     await using file = await SegmentFileWriter.create(this.#options.path, join(this.#directory, "segment"));
+    this.#options.analysis.vocabulary.forgetRuns();
     await this.#writeSegment(file);
   }
 
@@ -208,6 +216,7 @@ class Build implements AsyncDisposable {
       }
       index = await blocks.finish();
     });
+    stored.buffer.transfer(0); // it would count as memory until it is collected
     await file.section("storedOffsets", () => file.write(index));
   }
 
@@ -268,20 +277,44 @@ class Build implements AsyncDisposable {
     await file.section("termEndBlocks", () => file.write(endTable.blocks()));
   }
 
-  async #carryOver(source: SourceDocument, contentHash: ContentHash, old: number): Promise<void> {
-    const previous = this.#previous!; // `old` is one of its documents
-    const stored = previous.storedBytes(old);
+  #carryOver(source: SourceDocument, contentHash: ContentHash, old: number): void {
+    const attributes = attributesOf(source);
+    const fieldLengths = this.#previous!.lengths.map((column) => column[old]!); // `old` is one of its documents
+    this.#carriedRows[old] = this.#table.add({ url: source.url, attributes, contentHash, fieldLengths });
+    this.#waiting.push(old);
+    this.#unchanged++;
+  }
+
+  async #copyWaiting(): Promise<void> {
+    for (const old of this.#waiting) {
+      const stored = this.#countSlugs(old);
+      this.#table.ends.push(await this.#store(stored, this.#previous!.layoutBytes(old)));
+    }
+    this.#waiting = [];
+  }
+
+  /** @returns the record of an unchanged document */
+  #countSlugs(old: number): Uint8Array {
+    const stored = this.#previous!.storedBytes(old);
     const { sections, linkedFragments } = openStored(new ByteReader(stored));
     this.#slugs.add(sections, linkedFragments);
-    const row = this.#table.add({
-      url: source.url,
-      attributes: attributesOf(source),
-      contentHash,
-      fieldLengths: previous.lengths.map((column) => column[old]!),
-      ends: await this.#store(stored, previous.layoutBytes(old)),
-    });
-    this.#carriedRows[old] = row;
-    this.#unchanged++;
+    return stored;
+  }
+
+  /** Keeps the file that is there with a new time, where the same bytes would be written. */
+  async #keepsPrevious(): Promise<boolean> {
+    const previous = this.#previous;
+    const { path, owner = null, slugStyle } = this.#options;
+    const { length } = this.#waiting;
+    if (length === 0 || length !== this.#table.length || length !== previous?.documentCount) return false;
+    if (previous.path !== path || previous.owner !== owner) return false;
+    previous.verifyAll();
+    if (!Bun.deepEquals(previous.attributes, this.#table.attributes(this.#carriedRows), true)) return false;
+    if (slugStyle === undefined) for (const old of this.#waiting) this.#countSlugs(old);
+    if ((slugStyle ?? this.#slugs.winner()) !== previous.slugStyle) return false;
+    const now = new Date();
+    // A file that is gone meanwhile, or is another user's, is written anew.
+    return (await utimes(path, now, now).catch(() => null)) !== null;
   }
 
   async #analyse(source: SourceDocument, contentHash: ContentHash): Promise<void> {
@@ -296,7 +329,8 @@ class Build implements AsyncDisposable {
     const ends = await this.#store(bytes.subarray(0, storedLength), bytes.subarray(storedLength));
     const { fieldLengths } = analysed;
     const attributes = attributesOf(source);
-    const row = this.#table.add({ url: source.url, attributes, contentHash, fieldLengths, ends });
+    const row = this.#table.add({ url: source.url, attributes, contentHash, fieldLengths });
+    this.#table.ends.push(ends);
     this.#inverter.add(analysed, row);
     if (this.#inverter.byteLength > this.#options.memoryBytes) await this.#spill();
   }
@@ -468,7 +502,6 @@ type DocumentRow = {
   readonly contentHash: readonly [low: number, high: number];
   /** The number of tokens by field number. */
   readonly fieldLengths: ArrayLike<number>;
-  readonly ends: RecordEnds;
   readonly attributes: DocumentAttributes;
 };
 
@@ -481,7 +514,8 @@ class DocumentTable {
   readonly #known = new Set<DocumentUrl>();
   readonly #hashes = new NumberList();
   readonly #lengths = new NumberList();
-  readonly #ends: RecordEnds[] = [];
+  /** Where the records of each row end; they may be added after the row. */
+  readonly ends: RecordEnds[] = [];
   readonly #attributes: DocumentAttributes[] = [];
 
   get length(): number {
@@ -498,14 +532,13 @@ class DocumentTable {
     this.#hashes.push(row.contentHash[0]);
     this.#hashes.push(row.contentHash[1]);
     for (let field = 0; field < FIELDS.length; field++) this.#lengths.push(row.fieldLengths[field]!);
-    this.#ends.push(row.ends);
     this.#attributes.push(row.attributes);
     return this.urls.push(row.url) - 1;
   }
 
   /** A document's bytes in one of the temporary files. */
   recordIn(bytes: Uint8Array, file: typeof STORED | typeof LAYOUT, row: number): Uint8Array {
-    return bytes.subarray(this.#ends[row - 1]?.[file] ?? 0, this.#ends[row]![file]);
+    return bytes.subarray(this.ends[row - 1]?.[file] ?? 0, this.ends[row]![file]);
   }
 
   /** The rows in the order of their addresses. */

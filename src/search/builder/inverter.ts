@@ -1,5 +1,5 @@
 import type { Analyser } from "../analysis/analyser.ts";
-import { NumberList, withRoom } from "../number-list.ts";
+import { withRoom } from "../number-list.ts";
 import { encodePositions, NO_SIGNATURE, writeFrequencies } from "../segment/postings.ts";
 import { type AnalysedDocument, FIELD_COUNT } from "../types.ts";
 import { FORM, MemoryRun, PostingBuffer, RunSignatures, TERM, USES, WORD, WordTable } from "./runs.ts";
@@ -25,7 +25,8 @@ export class Inverter {
   readonly #postings = new PostingBuffer();
   readonly #signatures = new RunSignatures();
   // Maps a slot to a term of the current document.
-  readonly #slotTerms = new NumberList();
+  #slotTerms = new Uint32Array(1024);
+  #slotCount = 0;
   #firstToken = new Uint32Array(1024);
   #lastToken = new Uint32Array(1024);
   // Links each token to the next one of the same term.
@@ -75,6 +76,7 @@ export class Inverter {
   #groupTokens({ tokenCount, words }: AnalysedDocument): void {
     if (this.#nextToken.length < tokenCount) {
       this.#nextToken = new Uint32Array(tokenCount * 2);
+      this.#slotTerms = new Uint32Array(tokenCount * 2);
       this.#firstToken = new Uint32Array(tokenCount * 2);
       this.#lastToken = new Uint32Array(tokenCount * 2);
     }
@@ -83,7 +85,8 @@ export class Inverter {
     const nextToken = this.#nextToken;
     const firstToken = this.#firstToken;
     const lastToken = this.#lastToken;
-    this.#slotTerms.clear();
+    const slotTerms = this.#slotTerms;
+    let slotCount = 0;
     for (let token = 0; token < tokenCount; token++) {
       const term = ofWord[words[token]! * WORD]!;
       nextToken[token] = NONE;
@@ -93,19 +96,19 @@ export class Inverter {
         lastToken[slot] = token;
         continue;
       }
-      const slot = this.#slotTerms.length;
+      const slot = slotCount++;
       ofTerm[term * TERM + STAMP] = stamp;
       ofTerm[term * TERM + SLOT] = slot;
-      this.#slotTerms.push(term);
+      slotTerms[slot] = term;
       firstToken[slot] = token;
       lastToken[slot] = token;
     }
+    this.#slotCount = slotCount;
   }
 
   #writePostings(document: AnalysedDocument): void {
-    const count = this.#slotTerms.length;
-    for (let slot = 0; slot < count; slot++) {
-      this.#postings.current.varint(this.#slotTerms.values[slot]!);
+    for (let slot = 0; slot < this.#slotCount; slot++) {
+      this.#postings.current.varint(this.#slotTerms[slot]!);
       const first = this.#firstToken[slot]!;
       if (this.#nextToken[first] === NONE) this.#writeSingle(document, first);
       else this.#writePosting(document, first);

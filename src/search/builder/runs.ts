@@ -147,47 +147,66 @@ export class RunReader implements RunSource {
   }
 }
 
+/** Postings are sorted in parts of about so many bytes; each part takes a walk over all of them. */
+const PART_BYTES = 24 * 1024 * 1024;
+
 /** Walks the postings of an inverter as a run. */
 export class MemoryRun implements RunSource {
   current: RunTerm | null = null;
-  readonly reader: ByteReader;
+  readonly reader = new ByteReader(new Uint8Array(0));
   readonly head: RunHead;
   readonly #words: WordTable;
-  readonly #sorted: SortedPostings;
-  readonly #terms: readonly string[];
+  readonly #buffer: PostingBuffer;
+  readonly #order: Uint32Array;
+  readonly #terms: Uint32Array;
+  /** How many postings each term has, and how many bytes they take. */
+  readonly #counts: Uint32Array;
+  readonly #sizes: Uint32Array;
   #rank = 0;
-  #start = 0;
   #end = 0;
+  #sortedRanks = 0;
 
   /** @param order indexes into the run's documents, in the order of their addresses */
   constructor(words: WordTable, postings: PostingBuffer, signatures: RunSignatures, order: Uint32Array) {
     this.#words = words;
-    this.#sorted = postings.sort(words.termCount, order);
-    this.#terms = words.sortedTerms();
-    this.reader = new ByteReader(this.#sorted.bytes);
+    this.#buffer = postings;
+    this.#order = order;
+    const { counts, sizes } = postings.measure(words.termCount);
+    this.#counts = counts;
+    this.#sizes = sizes;
+    // Words from before this run have no postings.
+    this.#terms = words.sortedTerms().filter((term) => counts[term]! > 0);
     this.head = signatures.head();
   }
 
   /** The bytes of the current term's postings. */
   get postings(): Uint8Array {
-    return this.#sorted.bytes.subarray(this.#start, this.#end);
+    return this.reader.bytes.subarray(this.reader.offset, this.#end);
   }
 
   next(): void {
-    const { counts, starts, bytes } = this.#sorted;
-    while (this.#rank < this.#terms.length) {
-      const text = this.#terms[this.#rank++]!;
-      const term = this.#words.numberOf(text);
-      const postingCount = counts[term]!;
-      if (postingCount === 0) continue; // the word is from before this run
-      this.#start = starts[term]!;
-      this.#end = term + 1 < starts.length ? starts[term + 1]! : bytes.length;
-      this.reader.offset = this.#start;
-      const { forms, formCounts } = this.#words.formsOf(term);
-      this.current = { term: text, forms, formCounts, postingCount };
-      return;
-    }
     this.current = null;
+    if (this.#rank === this.#terms.length) return;
+    if (this.#rank === this.#sortedRanks) this.#sortPart();
+    const term = this.#terms[this.#rank++]!;
+    this.reader.offset = this.#end;
+    this.#end += this.#sizes[term]!;
+    this.current = { ...this.#words.formsOf(term), postingCount: this.#counts[term]! };
+  }
+
+  #sortPart(): void {
+    // Left alone, what analysis and merging drop grows to as much as what they keep.
+    if (this.#buffer.byteLength > PART_BYTES) Bun.gc(true);
+    const ends = new Uint32Array(this.#sizes.length).fill(NONE);
+    let byteCount = 0;
+    do {
+      const term = this.#terms[this.#sortedRanks++]!;
+      ends[term] = byteCount;
+      byteCount += this.#sizes[term]!;
+    } while (this.#sortedRanks < this.#terms.length && byteCount < PART_BYTES);
+    if (this.reader.bytes.length < byteCount) this.reader.bytes = new Uint8Array(byteCount);
+    this.#buffer.sort(ends, this.#order, this.reader.bytes);
+    this.#end = 0;
   }
 }
 
@@ -292,21 +311,16 @@ export class WordTable {
   }
 
   /** All terms in code unit order. */
-  sortedTerms(): string[] {
-    const texts: string[] = [];
-    for (let term = 0; term < this.#termCount; term++) {
-      if (this.terms[term * TERM + FIRST] !== NONE) texts.push(this.#vocabulary.string(term));
-    }
-    // The built-in order of strings is that of their code units, and far faster than a comparison function.
-    return texts.sort();
+  sortedTerms(): Uint32Array {
+    const found = new Uint32Array(this.#termCount);
+    let count = 0;
+    for (let term = 0; term < this.#termCount; term++)
+      if (this.terms[term * TERM + FIRST] !== NONE) found[count++] = term;
+    const texts = Array.from({ length: this.#termCount }, (_, term) => this.#vocabulary.string(term));
+    return found.subarray(0, count).sort((a, b) => (texts[a]! < texts[b]! ? -1 : 1));
   }
 
-  /** @param text a term of the table */
-  numberOf(text: string): number {
-    return this.#vocabulary.numberOf(text);
-  }
-
-  /** The forms of a term, and how often each was used. */
+  /** The text of a term, its forms, and how often each was used. */
   formsOf(term: number) {
     const forms: string[] = [];
     const formCounts: number[] = [];
@@ -315,7 +329,7 @@ export class WordTable {
       forms.push(this.#vocabulary.form(word));
       formCounts.push(this.words[word * WORD + USES]!);
     }
-    return { forms, formCounts };
+    return { term: this.#vocabulary.string(term), forms, formCounts };
   }
 
   /** Forgets all words, in the vocabulary too. */
@@ -388,48 +402,41 @@ export class PostingBuffer {
   }
 
   /**
-   * Sorts by term and, within a term, by document.
-   * @param termCount all term numbers are below it
+   * Copies the postings of some terms, sorted by term and, within a term, by document.
+   * @param ends where those of a term begin, and afterwards where they end; `NONE` for a term that is left out
    * @param order indexes into `documents` in the wanted order
    */
-  sort(termCount: number, order: Uint32Array): SortedPostings {
-    const { counts, ends, byteCount } = this.#measure(termCount);
-    const bytes = new Uint8Array(byteCount);
-    const starts = ends.slice();
+  sort(ends: Uint32Array, order: Uint32Array, bytes: Uint8Array): void {
     // It reads in order and writes to scattered places; the other way round, the processor would wait often.
     for (let index = 0; index < order.length; index++) {
-      const place = order[index]!;
-      const document = this.documents.values[place]!;
-      const from = this.#chunks[this.#chunkOf.values[place]!]!.bytes;
+      const document = this.documents.values[order[index]!]!;
+      const end = this.#read(order[index]!);
       const reader = this.#reader;
-      reader.bytes = from;
-      reader.offset = this.#starts.values[place]!;
-      const end = this.#ends.values[place]!;
+      const from = reader.bytes;
       while (reader.offset < end) {
         const term = reader.varint();
-        let to = putVarint(bytes, ends[term]!, document);
         let at = reader.offset;
         const count = reader.varint();
-        for (const stop = reader.offset + count; at < stop; at++) bytes[to++] = from[at]!;
-        reader.offset = at;
+        const stop = reader.offset + count;
+        reader.offset = stop;
+        if (ends[term] === NONE) continue;
+        let to = putVarint(bytes, ends[term]!, document);
+        while (at < stop) bytes[to++] = from[at++]!;
         ends[term] = to;
       }
     }
-    return { bytes, counts, starts };
   }
 
   readonly #reader = new ByteReader(new Uint8Array(0));
 
-  /** Counts the postings of each term, and computes where their bytes will begin. */
-  #measure(termCount: number) {
+  /** Counts the postings of each term, and the bytes that they will take. */
+  measure(termCount: number): { readonly counts: Uint32Array; readonly sizes: Uint32Array } {
     const counts = new Uint32Array(termCount);
     const sizes = new Uint32Array(termCount);
     const reader = this.#reader;
     for (let place = 0; place < this.documents.length; place++) {
       const documentBytes = varintLength(this.documents.values[place]!);
-      reader.bytes = this.#chunks[this.#chunkOf.values[place]!]!.bytes;
-      reader.offset = this.#starts.values[place]!;
-      const end = this.#ends.values[place]!;
+      const end = this.#read(place);
       while (reader.offset < end) {
         const term = reader.varint();
         const start = reader.offset;
@@ -439,13 +446,14 @@ export class PostingBuffer {
         sizes[term]! += documentBytes + reader.offset - start;
       }
     }
-    let byteCount = 0;
-    for (let term = 0; term < termCount; term++) {
-      const size = sizes[term]!;
-      sizes[term] = byteCount;
-      byteCount += size;
-    }
-    return { counts, ends: sizes, byteCount };
+    return { counts, sizes };
+  }
+
+  /** Sets the reader to a document's postings; returns where they end. */
+  #read(place: number): number {
+    this.#reader.bytes = this.#chunks[this.#chunkOf.values[place]!]!.bytes;
+    this.#reader.offset = this.#starts.values[place]!;
+    return this.#ends.values[place]!;
   }
 
   #roomFor(count: number): Chunk {
@@ -456,14 +464,6 @@ export class PostingBuffer {
     return chunk;
   }
 }
-
-type SortedPostings = {
-  /** The postings in the form of a run. */
-  readonly bytes: Uint8Array;
-  /** How many postings each term has, and where they begin. */
-  readonly counts: Uint32Array;
-  readonly starts: Uint32Array;
-};
 
 const varintLength = (value: number): number => (value < 128 ? 1 : Math.ceil((32 - Math.clz32(value)) / 7));
 

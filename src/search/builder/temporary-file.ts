@@ -51,7 +51,7 @@ export class TemporaryFile implements AsyncDisposable {
   }
 
   /** Reads everything that was written; call it after `close`. */
-  read(): Uint8Array {
+  read(): Uint8Array<ArrayBuffer> {
     return this.length === 0 ? new Uint8Array(0) : mapFile(this.path);
   }
 

@@ -1,5 +1,5 @@
 import { decodeLoosely } from "../../base/text.ts";
-import { type Inline, readInline } from "../../markdown/index.ts";
+import { type Inline, isPlainText, readInline } from "../../markdown/index.ts";
 import type { Analyser, TextKind } from "../analysis/analyser.ts";
 import { Tokenizer } from "../analysis/tokenizer.ts";
 import { NumberList, withRoom } from "../number-list.ts";
@@ -98,7 +98,8 @@ export class DocumentAnalyser {
       if (kind === "code") this.#add(markdown, CODE, "code", start, end);
       else {
         this.#definedRuns = definedRuns(markdown, start, end, previousEnd);
-        this.#addInlines(readInline(markdown.slice(textStart, end)), BODY);
+        if (isPlainText(markdown, textStart, end)) this.#add(markdown, BODY, "prose", textStart, end);
+        else this.#addInlines(readInline(markdown.slice(textStart, end)), BODY);
         this.#definedRuns = 0;
       }
       previousEnd = end;

@@ -34,6 +34,8 @@ export class SectionBuilder {
   /** The ids of the page that the document was made of, in the order of their places; null without a page. */
   readonly #given: readonly DocumentAnchor[] | null;
   #nextGiven = 0;
+  /** Most documents have no sign that begins a tag. */
+  readonly #hasTags: boolean;
   readonly #sections: Section[] = [];
   readonly #anchors: DocumentAnchor[] = [];
   readonly #taken = new Set<string>();
@@ -46,6 +48,7 @@ export class SectionBuilder {
     this.#url = url;
     this.#markdown = markdown;
     this.#given = anchors ?? null;
+    this.#hasTags = markdown.includes("<");
   }
 
   /** Counts a heading, and tells whether it may open a section. */
@@ -72,7 +75,7 @@ export class SectionBuilder {
 
   /** Notes the ids of the tags in a line; code has none. */
   noteLine(start: number, end: number, isCode: boolean): void {
-    if (this.#given) return;
+    if (this.#given || !this.#hasTags) return;
     const ids = isCode ? [] : idsOfTags(this.#markdown, start, end);
     if (ids.length === 0 && this.#waiting.length === 0) return;
     if (ids.length > 0 && isOnlyTags(this.#markdown.slice(start, end))) {
@@ -173,6 +176,7 @@ const MAX_FRAGMENTS = 500;
 
 /** Hashes of the fragments in a document's links within its own site, each once, ascending. */
 export function linkedFragments(markdown: string): Uint32Array {
+  if (!markdown.includes("](")) return new Uint32Array(0);
   const hashes = new Set<number>();
   for (const { 1: fragment = "" } of markdown.matchAll(LINKED_FRAGMENT)) {
     hashes.add(fragmentHash(decodeLoosely(fragment)));
@@ -269,7 +273,7 @@ export class Slugs {
 
   next(heading: string): string {
     const style = this.#style;
-    const slug = SLUG_OF[style](heading);
+    const slug = PLAIN.test(heading) ? heading.toLowerCase().replaceAll(" ", "-") : SLUG_OF[style](heading);
     const isMissing = slug === "" && (style === "mkdocs" || style === "docutils");
     if (!isMissing && !this.#taken.has(slug)) {
       this.#taken.add(slug);
@@ -288,15 +292,19 @@ export class Slugs {
 
 /** The sections with the anchors that a generator gives them; those that the document names itself stay. */
 export function withSlugs(sections: readonly Section[], style: SlugStyle): Section[] {
+  const anchors = anchorsOf(sections, style);
+  return sections.map((section, at) => ({ ...section, anchor: anchors[at]! }));
+}
+
+function anchorsOf(sections: readonly Section[], style: SlugStyle): readonly string[] {
   const slugs = new Slugs(style);
   for (const { anchor, isAnchorWritten } of sections) if (isAnchorWritten) slugs.reserve(anchor);
-  return sections.map((section) =>
-    section.level === 0 || section.isAnchorWritten
-      ? section
-      : { ...section, anchor: slugs.next(section.heading) },
+  return sections.map(({ level, heading, anchor, isAnchorWritten }) =>
+    level === 0 || isAnchorWritten ? anchor : slugs.next(heading),
   );
 }
 
+/** Headings of which all styles make the same. */
 const PLAIN = /^[A-Za-z][A-Za-z0-9]*(?: [A-Za-z0-9]+)*$/;
 
 /** Whether all styles make the same anchor; a repeated one, which has a number, is longer than its heading. */
@@ -316,12 +324,12 @@ export class SlugBallot {
   add(sections: readonly Section[], fragments: Iterable<number>): void {
     for (const fragment of fragments) this.#fragments.add(fragment);
     if (sections.every(isAlike)) return;
-    const bySlug = SLUG_STYLES.map((style) => withSlugs(sections, style));
+    const byStyle = SLUG_STYLES.map((style) => anchorsOf(sections, style));
     for (let at = 1; at < sections.length; at++) {
-      const first = bySlug[0]![at]!.anchor;
-      if (bySlug.every((styled) => styled[at]!.anchor === first)) continue;
-      bySlug.forEach((styled, style) => {
-        const hash = fragmentHash(styled[at]!.anchor);
+      const first = byStyle[0]![at]!;
+      if (byStyle.every((anchors) => anchors[at] === first)) continue;
+      byStyle.forEach((anchors, style) => {
+        const hash = fragmentHash(anchors[at]!);
         this.#styles.set(hash, (this.#styles.get(hash) ?? 0) | (1 << style));
       });
     }

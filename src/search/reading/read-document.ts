@@ -63,7 +63,7 @@ function readFile(file: DocumentFile): SourceDocument {
   if (convert === undefined) return cleanDocument({ url, title: titleOfName(path), markdown: text });
   const markdown = convert(text);
   // Converters leave no hidden markup, and code of any depth is theirs to keep.
-  return withVisibleCharacters({ url, title: firstHeading(markdown, 2) ?? titleOfName(path), markdown });
+  return withVisibleCharacters({ url, title: firstHeading(markdown) ?? titleOfName(path), markdown });
 }
 
 /** The kinds that become Markdown. */
@@ -101,7 +101,7 @@ function readMarkdown({ url, path, text, kind, mayNameItself }: DocumentFile): S
     title:
       typeof title === "string" && title.trim() !== ""
         ? title.trim()
-        : (firstHeading(markdown, 2) ?? titleOfName(path)),
+        : (firstHeading(markdown) ?? titleOfName(path)),
     markdown,
     declared: { language: textOf(language), date: textOf(date) },
     ...(anchors && { anchors }),
@@ -113,12 +113,16 @@ const textOf = (value: unknown): string | undefined => (typeof value === "string
 // This far is enough to get past a licence notice or a row of badges.
 const HEADING_WITHIN = 8192;
 
-/** The first heading of at most this level, near the start. */
-function firstHeading(markdown: string, mostLevel: number): string | null {
-  const start = markdown.slice(0, HEADING_WITHIN);
+/** What begins with its title needs no look at the rest. */
+const TITLE_LINE = /^[\r\n]*#{1,2}[ \t][^\n]*/;
+
+/** The first heading of the first two levels, near the start. */
+function firstHeading(markdown: string): string | null {
+  const near = markdown.slice(0, HEADING_WITHIN);
+  const start = TITLE_LINE.exec(near)?.[0] ?? near;
   let found: string | null = null;
   scanLines(start, (kind, from, to, level) => {
-    if (kind === "heading" && level <= mostLevel)
+    if (kind === "heading" && level <= 2)
       found ??= inlineText(readInline(start.slice(from, to).replace(/\n\s*/g, " ")));
   });
   return found;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, readdirSync, utimesSync } from "node:fs";
+import { existsSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { Failure } from "../../../src/base/failure.ts";
@@ -99,6 +99,40 @@ describe("a build", () => {
     expect(segment.findDocument(documents[3]!.url)).toBe(-1);
     expect(segment.document(segment.findDocument(changed.url)).markdown).toBe("other text");
     expect(previous.documentCount).toBe(300);
+  });
+
+  test("of unchanged documents keeps the file with a new time, unless something else has changed", async () => {
+    using directory = temporaryDirectory();
+    const { old: path, full } = pathsIn(directory.path);
+    const documents = manyDocuments(50);
+    const dated = documents.map((document) => ({ ...document, declared: { date: "2024-05-06" } }));
+    let inode = 0;
+    const build = async (
+      sources: readonly SourceDocument[],
+      options: { owner?: string; slugStyle?: "mkdocs" },
+    ) => {
+      using previous = Segment.openIfWhole(path);
+      const before = inode;
+      if (previous !== null) utimesSync(path, 1, 1);
+      const { unchanged } = await buildAt(path, sources, { ...options, previous });
+      await buildAt(full, sources, options);
+      await expectSameBytes(path, full);
+      const { ino, mtimeMs } = statSync(path);
+      inode = ino;
+      expect(mtimeMs).toBeGreaterThan(1000);
+      return { unchanged, isKept: inode === before };
+    };
+    expect(await build(documents, {})).toEqual({ unchanged: 0, isKept: false });
+    expect(await build(documents.toReversed(), {})).toEqual({ unchanged: 50, isKept: true });
+    expect(await build(dated, {})).toEqual({ unchanged: 50, isKept: false });
+    expect(await build(dated, { owner: "me" })).toEqual({ unchanged: 50, isKept: false });
+    expect(await build(dated, { owner: "me", slugStyle: "mkdocs" })).toEqual({
+      unchanged: 50,
+      isKept: false,
+    });
+    expect(await build(dated, { owner: "me" })).toEqual({ unchanged: 50, isKept: false });
+    expect(await build(dated.slice(1), { owner: "me" })).toEqual({ unchanged: 49, isKept: false });
+    expect(await build(dated, { owner: "me" })).toEqual({ unchanged: 49, isKept: false });
   });
 
   test("carries nothing over from an index of another analysis", async () => {
