@@ -22,8 +22,8 @@ export interface Leases {
   holder(name: string): Promise<string | null>;
 }
 
-/** No lease is taken for longer, in ms. For as long after the clock was set, others let a lease run. */
-const MOST_MS = 15_000;
+/** Others than a lease's holder let it run for at least this long after the clock was set, in ms. */
+const LEAST_MS = 15_000;
 
 /**
  * Leases in a SQLite file, which all processes that share the work have open.
@@ -38,34 +38,35 @@ export function openLeases(
 ): Leases & { holderNow(name: string): string | null } {
   database.run(
     `CREATE TABLE IF NOT EXISTS leases (name TEXT PRIMARY KEY, owner TEXT NOT NULL, expires_at REAL NOT NULL,
-     fence INTEGER NOT NULL DEFAULT 1) STRICT`,
+     fence INTEGER NOT NULL DEFAULT 1, renewed_at REAL NOT NULL DEFAULT 0) STRICT`,
   );
   const columns = database.prepare<{ name: string }>("SELECT name FROM pragma_table_info('leases')").all();
-  // Earlier versions had no fences.
-  if (!columns.some(({ name }) => name === "fence"))
-    database.run("ALTER TABLE leases ADD COLUMN fence INTEGER NOT NULL DEFAULT 1");
-  const take = database.prepare<{ fence: number }, [string, string, number, number]>(
-    `INSERT INTO leases (name, owner, expires_at) VALUES (?1, ?2, ?3)
-     ON CONFLICT (name) DO UPDATE SET owner = ?2, expires_at = ?3, fence = fence + (owner <> ?2)
+  // Earlier versions had no fences, and did not note when a lease was renewed.
+  for (const added of ["fence INTEGER NOT NULL DEFAULT 1", "renewed_at REAL NOT NULL DEFAULT 0"])
+    if (!columns.some(({ name }) => added.startsWith(`${name} `)))
+      database.run(`ALTER TABLE leases ADD COLUMN ${added}`);
+  const take = database.prepare<{ fence: number }, [string, string, number, number, number]>(
+    `INSERT INTO leases (name, owner, expires_at, renewed_at) VALUES (?1, ?2, ?3, ?5)
+     ON CONFLICT (name) DO UPDATE SET owner = ?2, expires_at = ?3, renewed_at = ?5, fence = fence + (owner <> ?2)
      WHERE owner = ?2 OR expires_at <= ?4 RETURNING fence`,
   );
   const release = database.prepare<never, [string, string]>(
     "UPDATE leases SET owner = '', expires_at = 0 WHERE name = ? AND owner = ?",
   );
   const find = database.prepare<{ owner: string }, [string, number, number]>(
-    "SELECT owner FROM leases WHERE name = ? AND expires_at > ? AND expires_at <= ?",
+    "SELECT owner FROM leases WHERE name = ? AND expires_at > ? AND renewed_at <= ?",
   );
   const cut = database.prepare<never, [string, number]>(
     "UPDATE leases SET expires_at = ?2 WHERE name = ?1 AND expires_at > ?2",
   );
   // Just after the clock was set forward, every lease seems to have run out until its holder renews it.
-  const overAt = (): number => (sinceSetMs() < MOST_MS ? 0 : now());
+  const overAt = (): number => (sinceSetMs() < LEAST_MS ? 0 : now());
   const takeFree = (name: string, owner: string, ttlMs: number): number | null =>
-    take.get(name, owner, now() + ttlMs, overAt())?.fence ?? null;
+    take.get(name, owner, now() + ttlMs, overAt(), now())?.fence ?? null;
   const holderNow = (name: string): string | null => {
-    // One that the clock was ahead for, and whose holder has renewed it no more, could not be given back: the disk was full.
-    const farthest = sinceSetMs() < MOST_MS ? Number.POSITIVE_INFINITY : now() + MOST_MS;
-    const owner = find.get(name, overAt(), farthest)?.owner ?? null;
+    // One that was renewed at a time to come, and not since the clock was set back, could not be given back: the disk was full.
+    const latest = sinceSetMs() < LEAST_MS ? Number.POSITIVE_INFINITY : now() + LEAST_MS;
+    const owner = find.get(name, overAt(), latest)?.owner ?? null;
     return owner === null || hasDied(owner) ? null : owner;
   };
   return {
@@ -73,7 +74,7 @@ export function openLeases(
       const fence = takeFree(name, owner, ttlMs);
       if (fence !== null) return fence;
       // A lease from before the clock was set back would be held for hours.
-      cut.run(name, now() + Math.max(ttlMs, MOST_MS));
+      cut.run(name, now() + Math.max(ttlMs, LEAST_MS));
       const other = find.get(name, overAt(), Number.POSITIVE_INFINITY)?.owner;
       if (other === undefined || !hasDied(other)) return null;
       release.run(name, other);
