@@ -80,6 +80,16 @@ export function describeBudget({ frontier, reopen, lose }: FrontierSteps): void 
     expect((await frontier().claim(options({}))).isOver).toBe(true);
   });
 
+  test("makes no room for what a lost process may have asked for when it fails without being asked for again", async () => {
+    await reopen({ maxPages: 1 });
+    await frontier().add([seed("/a", "one.test"), seed("/b", "two.test")]);
+    await claim(frontier());
+    const page = await claimOne(await lose({ maxPages: 1 }));
+    await settle(frontier(), page, { isFetched: false, outcome: { status: "failed" } });
+    expect(await frontier().counts()).toMatchObject({ failed: 1, fetched: 1, queued: 1 });
+    expect((await frontier().claim(options({}))).isOver).toBe(true);
+  });
+
   test("keeps the place of a page that is called off after it may have been asked for", async () => {
     await reopen({ maxPages: 1 });
     await frontier().add([seed("/a", "one.test"), seed("/b", "two.test")]);

@@ -1,6 +1,6 @@
 import type { Database } from "../../base/database/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import type { ClaimedPage, NextTry } from "./frontier.ts";
+import type { ClaimedPage, NextTry, Settlement } from "./frontier.ts";
 import type { PageMemory } from "./memory.ts";
 import { NEVER, SOURCES, STATE, Statements, TAKEN_OVER } from "./schema.ts";
 
@@ -249,7 +249,8 @@ const MAX_BLOCKED = 600;
 export const isCounted = ({ tries, isTakenOver }: ClaimedPage): boolean => tries > 0 || isTakenOver;
 
 /** Number of pages towards `maxPages` that a settlement adds. */
-export const countedBy = (page: ClaimedPage, isFetched: boolean): number => {
+export const countedBy = ({ page, isFetched, outcome }: Settlement): number => {
   if (isFetched) return isCounted(page) ? 0 : 1;
-  return page.tries === 0 && page.isTakenOver ? -1 : 0;
+  // What fails before it is asked for may have been asked for by the process that was lost: its host was well then.
+  return page.tries === 0 && page.isTakenOver && outcome.status !== "failed" ? -1 : 0;
 };

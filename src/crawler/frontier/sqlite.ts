@@ -165,7 +165,7 @@ export class SqliteFrontier implements Frontier {
       this.#outcomes.put(page.id, settlement);
       this.#memory.keep(page.id, settlement);
       this.#count(outcome.status);
-      this.#counts.fetched += countedBy(page, settlement.isFetched);
+      this.#counts.fetched += countedBy(settlement);
       this.#noteReturned(page);
       if (settlement.follow === "now") this.#addLinks(links, page);
       for (const [reason, count] of skippedLinks)

@@ -71,17 +71,18 @@ export const toOutcome = (values: OutcomeValues): PageOutcome =>
 
 /** A settlement as `crawl_record` reads it; `o` numbers it within its statement. */
 export function toSettleRow(
-  { page, outcome, isFetched, validators, links, follow, skippedLinks }: Settlement,
+  settlement: Settlement,
   { o, hostId }: { readonly o: number; readonly hostId: number },
 ) {
-  const kept = keptLinks({ page, outcome, validators, links, follow });
+  const { page, outcome, validators, links, skippedLinks } = settlement;
+  const kept = keptLinks(settlement);
   return {
     o,
     page: page.id,
     host: hostId,
     depth: page.depth,
     fence: page.fence,
-    fetched: countedBy(page, isFetched),
+    fetched: countedBy(settlement),
     status: STATUSES.indexOf(outcome.status),
     reason: outcome.reason,
     code: outcome.error?.code ?? null,
