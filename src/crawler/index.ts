@@ -31,7 +31,7 @@ export {
   type SharedFrontierOptions,
 } from "./frontier/open.ts";
 export { type OutcomeRow, toPageOutcome } from "./frontier/outcomes.ts";
-export { countedBy, isCounted } from "./frontier/queue.ts";
+export { countedBy, isCounted, makesRoom } from "./frontier/queue.ts";
 export { SOURCES, STATUSES } from "./frontier/schema.ts";
 export {
   createHostSlots,

@@ -248,9 +248,16 @@ const MAX_BLOCKED = 600;
  */
 export const isCounted = ({ tries, isTakenOver }: ClaimedPage): boolean => tries > 0 || isTakenOver;
 
+/**
+ * Whether another page takes the place that this one had towards `maxPages`, because it is not fetched after all. What a
+ * lost process had under way, and what now fails before it is asked for, may have been asked for: its host was well then.
+ */
+export const makesRoom = ({ page, isFetched, outcome }: Settlement): boolean =>
+  !isFetched && page.tries === 0 && !(page.isTakenOver && outcome.status === "failed");
+
 /** Number of pages towards `maxPages` that a settlement adds. */
-export const countedBy = ({ page, isFetched, outcome }: Settlement): number => {
+export const countedBy = (settlement: Settlement): number => {
+  const { page, isFetched } = settlement;
   if (isFetched) return isCounted(page) ? 0 : 1;
-  // What fails before it is asked for may have been asked for by the process that was lost: its host was well then.
-  return page.tries === 0 && page.isTakenOver && outcome.status !== "failed" ? -1 : 0;
+  return page.isTakenOver && makesRoom(settlement) ? -1 : 0;
 };

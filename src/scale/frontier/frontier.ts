@@ -14,7 +14,7 @@ import type {
   RecordedOutcome,
   Settlement,
 } from "../../crawler/index.ts";
-import { isCounted, unpackLinks } from "../../crawler/index.ts";
+import { isCounted, makesRoom, unpackLinks } from "../../crawler/index.ts";
 import { originOf, type PageUrl } from "../../urls/index.ts";
 import type { Parameter, Postgres } from "../postgres/postgres.ts";
 import { PageClaims } from "./claims.ts";
@@ -132,14 +132,14 @@ export class PostgresFrontier implements Frontier {
   }
 
   async settle(settlement: Settlement): Promise<boolean> {
-    const { page, links, follow, isFetched } = settlement;
+    const { page, links, follow } = settlement;
     if (!this.#claims.release(page)) return false;
     const worker = this.#worker.id;
     const followed = follow === "now" ? this.#urls.unmet(links, page.depth + 1) : [];
     const work = { kind: "settle", worker, settlement, links: followed } as const;
     const isSettled = await this.#batch.add(page.host, work);
     this.#claims.forget(page);
-    if (isSettled && worker === this.#worker.id && page.tries === 0 && !isFetched) this.#claims.noteUnused();
+    if (isSettled && worker === this.#worker.id && makesRoom(settlement)) this.#claims.noteUnused();
     this.#claims.noteSoon(0);
     return isSettled;
   }
