@@ -166,7 +166,8 @@ export function keptLinks({
   | "unmodified"
   | null {
   if (links.length === 0) return null;
-  if (follow === "too_deep") return "too_deep";
+  // The links of a duplicate are those of its original, and count once, whichever of the two came first.
+  if (follow === "too_deep") return outcome.reason === "duplicate" ? null : "too_deep";
   // A "not modified" answer has no links of its own.
   const canBeUnmodified = (validators?.etag ?? validators?.lastModified ?? page.lastModified) != null;
   return outcome.status === "success" && canBeUnmodified ? "unmodified" : null;
