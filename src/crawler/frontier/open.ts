@@ -56,6 +56,7 @@ function mendWaits(db: Database, now: number): void {
   if (behindMs > 0) {
     sql.run`UPDATE page SET ready_at = ready_at - ${behindMs} WHERE state = 2 AND ready_at > 0`;
     sql.run`UPDATE host SET next_at = next_at - ${behindMs}`;
+    sql.run`UPDATE crawl SET seen_at = ${now}`;
   }
   const longest = now + MAX_PAUSE_MS;
   sql.run`UPDATE page SET ready_at = 0 WHERE state = 2 AND ready_at > ${longest}`;
