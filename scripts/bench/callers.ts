@@ -255,7 +255,6 @@ const environmentIn = (directory: string): NodeJS.ProcessEnv => ({
   ARTICLE_EXTRACTOR_EGRESS: "open",
   // A server tells the callers apart by the header of a proxy that it trusts.
   ARTICLE_EXTRACTOR_TRUSTED_PROXIES: "127.0.0.1",
-  DOCS_SEARCH_TRUSTED_PROXIES: "127.0.0.1",
 });
 
 const rows = [];

@@ -5,8 +5,8 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 
 /**
- * Texts and bytes up to this length are written on the calling thread, which takes 0.1 ms. Handing each step to a thread
- * of the runtime's costs more than the step, half a millisecond for a page. Only the flush may take long.
+ * Texts and bytes up to this length are written on the calling thread: handing each step to one of the runtime's threads
+ * took half a millisecond of CPU time a page. Only the flush, which may take long, is handed over.
  */
 const SMALL_LENGTH = 256 * 1024;
 
