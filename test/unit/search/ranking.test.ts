@@ -28,14 +28,16 @@ const block = fc.oneof(
   // These documents are long enough for several passages.
   fc.array(line, { minLength: 20, maxLength: 30 }).map((lines) => lines.join(" ")),
 );
-const corpus = fc.uniqueArray(
-  fc.record({
-    url: fc.array(word, { minLength: 1, maxLength: 4 }).map((path) => docsUrl("site", path.join("/"))),
-    title: line,
-    markdown: fc.array(block, { maxLength: 6 }).map((blocks) => blocks.join("\n\n")),
-  }),
-  { minLength: 1, maxLength: 8, selector: ({ url }) => url },
-);
+const corpusOf = (length: { readonly minLength: number; readonly maxLength: number }) =>
+  fc.uniqueArray(
+    fc.record({
+      url: fc.array(word, { minLength: 1, maxLength: 4 }).map((path) => docsUrl("site", path.join("/"))),
+      title: line,
+      markdown: fc.array(block, { maxLength: 6 }).map((blocks) => blocks.join("\n\n")),
+    }),
+    { ...length, selector: ({ url }) => url },
+  );
+const corpus = corpusOf({ minLength: 1, maxLength: 8 });
 
 test("ranking equals the formula computed over the tokens of every document", async () => {
   const query = fc.array(word, { minLength: 1, maxLength: 7 });
@@ -69,6 +71,23 @@ test("the parts of an explanation add up to the score", async () => {
     expect(sum).toBeCloseTo(score, 9);
   }
   expect(hits[0]?.explanation?.terms.map(({ term }) => term)).toEqual(["sluic", "gate"]);
+});
+
+test("the best are the same, with the same scores, whether a few or all are asked for", async () => {
+  const query = fc.array(word, { minLength: 1, maxLength: 5 });
+  const many = corpusOf({ minLength: 12, maxLength: 40 });
+  await fc.assert(
+    fc.asyncProperty(many, query, fc.integer({ min: 1, max: 4 }), async (documents, typed, size) => {
+      await using index = await openFixture(documents);
+      const scores = (most: number) =>
+        searchIn(index.segment, typed.join(" "), { options: { size: most } }).map(({ url, score }) => [
+          url,
+          score,
+        ]);
+      expect(scores(size)).toEqual(scores(documents.length).slice(0, size));
+    }),
+    { numRuns: 60 },
+  );
 });
 
 test("equal documents are sorted by address", async () => {
