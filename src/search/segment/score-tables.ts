@@ -113,26 +113,26 @@ export type BlockMaxima = {
 
 /** Keeps what was computed of some blocks, such as those of a term's postings, by a number; the oldest goes first. */
 export class BlockCache<Kept> {
-  readonly #maxBlocks: number;
-  readonly #kept = new Map<number, { readonly kept: Kept; readonly blocks: number }>();
-  #blocks = 0;
+  readonly #maxSize: number;
+  readonly #kept = new Map<number, { readonly kept: Kept; readonly size: number }>();
+  #size = 0;
 
-  /** @param maxBlocks the most blocks of all together */
-  constructor(maxBlocks: number) {
-    this.#maxBlocks = maxBlocks;
+  /** @param maxSize the most of all together, in what `set` counts */
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize;
   }
 
   get(number: number): Kept | undefined {
     return this.#kept.get(number)?.kept;
   }
 
-  set(number: number, kept: Kept, blocks: number): void {
-    this.#blocks += blocks;
-    this.#kept.set(number, { kept, blocks });
+  set(number: number, kept: Kept, size: number): void {
+    this.#size += size;
+    this.#kept.set(number, { kept, size });
     for (const [oldest, entry] of this.#kept) {
-      if (this.#blocks <= this.#maxBlocks) break;
+      if (this.#size <= this.#maxSize) break;
       this.#kept.delete(oldest);
-      this.#blocks -= entry.blocks;
+      this.#size -= entry.size;
     }
   }
 }

@@ -262,15 +262,16 @@ export class StoredBlockWriter {
   }
 }
 
-// Hits of one query are often in neighbouring blocks; more than a page of hits needs is not kept.
-const CACHED_BLOCKS = 16;
-const CACHEABLE_BYTES = 128 * 1024;
+/** Unpacked blocks of all indexes together: hits of a query are often neighbours, and those of the next the same. */
+const unpacked = new BlockCache<Uint8Array>(16 * 1024 * 1024);
+let readers = 0;
 
 /** Finds documents in compressed blocks. */
 export class StoredBlockReader {
   readonly #file: SegmentFile;
   readonly #start: number;
-  readonly #cache = new BlockCache<Uint8Array>(CACHED_BLOCKS);
+  /** The number of this reader's first block among those of all. */
+  readonly #firstKey = readers++ * 2 ** 32;
   #index: Float64Array | null = null;
 
   constructor(file: SegmentFile) {
@@ -305,13 +306,13 @@ export class StoredBlockReader {
   }
 
   #block(block: number, index: Float64Array): Uint8Array {
-    const cached = this.#cache.get(block);
+    const cached = unpacked.get(this.#firstKey + block);
     if (cached) return cached;
     const start = this.#start + index[block * 2]!;
     const end = this.#start + index[block * 2 + 2]!;
     this.#file.verify(start, end);
     const bytes = decompress(this.#file, start, end);
-    if (bytes.length <= CACHEABLE_BYTES) this.#cache.set(block, bytes, 1);
+    unpacked.set(this.#firstKey + block, bytes, bytes.length);
     return bytes;
   }
 }

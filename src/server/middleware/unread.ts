@@ -15,9 +15,6 @@ const PIECE_BYTES = 64 * 1024;
 const FIRST_REST_MS = 1000;
 const LONGEST_REST_MS = 8000;
 
-/** After so many bytes of answers, what making them left behind is collected. */
-const COLLECTED_BYTES = 32 * 1024 * 1024;
-
 /** What streams count as, since nobody knows their length. */
 const streams = new WeakMap<Response, number>();
 
@@ -47,7 +44,7 @@ export function limitUnread(
 ): Layer {
   const unread = new ClientCounts();
   const rests = new Rests();
-  let made = 0;
+  const garbage = new Garbage();
   const full = (whose: string, most: number, waitMs = FIRST_REST_MS): ProblemError =>
     new ProblemError(429, "overloaded", `the unread answers of ${whose} would have over ${most} bytes`, {
       headers: { "retry-after": String(Math.ceil(waitMs / 1000)) },
@@ -58,15 +55,12 @@ export function limitUnread(
     const restMs = rests.leftMs(client);
     if (restMs > 0) throw full("one client", max, restMs);
     const answer = await next(exchange);
+    if (unread.total > 0) garbage.collect();
     const countedBytes = streams.get(answer);
     if (countedBytes === 0) return answer;
     const bytes = countedBytes === undefined ? await answer.bytes() : null;
     if (bytes && bytes.length <= PIECE_BYTES) return new Response(bytes.length > 0 ? bytes : null, answer);
     const amount = bytes?.length ?? countedBytes ?? 0;
-    made += amount;
-    // What is counted makes the heap look large, and the collector let as much again gather, 800 MB with all full.
-    if (made > COLLECTED_BYTES) Bun.gc(true);
-    made %= COLLECTED_BYTES;
     const place = unread.take(exchange.client, max, { amount, maxTotal: maxUnreadBytes, isFreeAlone: true });
     const drop = (): void => void answer.body?.cancel().catch(() => {});
     if (place === null) {
@@ -82,6 +76,28 @@ export function limitUnread(
     onAbort(exchange.signal(), end);
     return new Response(streamOf(cut(bytes ? [bytes] : (answer.body ?? [])), { onEnd: end }), answer);
   };
+}
+
+/** When the process has grown by so many bytes, a collection of garbage is begun, or waited for. */
+const BEGUN_BYTES = 32 * 1024 * 1024;
+const WAITED_BYTES = 96 * 1024 * 1024;
+
+/** What making answers leaves behind: unread answers make the heap look large, and the collector lets as much gather. */
+class Garbage {
+  #begunAt = Number.POSITIVE_INFINITY;
+  #waitedAt = Number.POSITIVE_INFINITY;
+
+  /** Collects it when the process has grown; as seldom as can be in one go, which holds all answers up for 50 ms. */
+  collect(): void {
+    const bytes = process.memoryUsage.rss();
+    this.#begunAt = Math.min(this.#begunAt, bytes);
+    this.#waitedAt = Math.min(this.#waitedAt, bytes);
+    const isWaitedFor = bytes > this.#waitedAt + WAITED_BYTES;
+    if (!isWaitedFor && bytes <= this.#begunAt + BEGUN_BYTES) return;
+    Bun.gc(isWaitedFor);
+    this.#begunAt = process.memoryUsage.rss();
+    if (isWaitedFor) this.#waitedAt = this.#begunAt;
+  }
 }
 
 /** Clients that have asked for more than they read, and are refused for a while. */
