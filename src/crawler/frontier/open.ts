@@ -155,14 +155,13 @@ function migrate(db: Database, version: number): void {
 /** Moves the pages of version 4, some at a time. */
 function movePages(db: Database): void {
   const sql = new Statements(db);
-  for (let last = 0; ; ) {
-    const rows = sql.all<{ id: number; url: string }>`
+  for (let last: number | undefined = 0; last !== undefined; ) {
+    const rows: { id: number; url: string }[] = sql.all`
       SELECT id, url FROM former_page WHERE id > ${last} ORDER BY id LIMIT 1000`;
     for (const { id, url } of rows)
       sql.run`INSERT INTO page SELECT id, ${pathOf(url)}, ${urlKey(url)}, host, depth, parent, source, state, run,
         last_modified, tries, spent_ms, ready_at, owner FROM former_page WHERE id = ${id}`;
-    if (rows.length === 0) return;
-    last = rows.at(-1)?.id ?? last;
+    last = rows.at(-1)?.id;
   }
 }
 

@@ -128,8 +128,7 @@ export class OutcomeTable {
         const { status, error_code, reason, change, is_gone, count } = row;
         if (status === FAILED && error_code !== null) add(failures, error_code, count);
         if (status === SKIPPED && reason !== null) add(skips, reason, count);
-        const name = change === null ? undefined : CHANGES[change];
-        if (name) add(changes, name, count);
+        if (change !== null) add(changes, CHANGES[change] ?? "new", count);
         if (status === SUCCESS && is_gone === 1) transient404 += count;
       }
       await yieldToEventLoop();
@@ -225,7 +224,6 @@ type TallyRow = {
 
 const codeOf = <Name>(names: readonly Name[], name: Name | null): number | null =>
   name === null ? null : names.indexOf(name);
-
 const NOT_REPEATED = { filePath: null, title: null, wordCount: null, contentHash: null, warnings: [] };
 const REPEATED = ["file_path", "title", "word_count", "content_hash", "warnings"]
   .map((name) => `ifnull(kept.${name}, outcome.${name}) AS ${name}`)
@@ -241,13 +239,13 @@ const LISTED = `SELECT seq, outcome.page, status, reason, error_code, error_mess
 
 const prepareLists = (db: Database) => ({
   recorded: db.prepare<ListedRow, [number, number]>(
-    `${LISTED} WHERE outcome.seq > ?1 ORDER BY outcome.seq LIMIT ?2`,
+    `${LISTED} WHERE outcome.seq > ?1 ORDER BY outcome.seq LIMIT 0 + ?2`,
   ),
   all: db.prepare<ListedRow, [number, number, number]>(
-    `${LISTED} WHERE outcome.page > ?1 AND outcome.run = ?2 AND page.run = ?2 ORDER BY outcome.page LIMIT ?3`,
+    `${LISTED} WHERE outcome.page > ?1 AND outcome.run = ?2 AND page.run = ?2 ORDER BY outcome.page LIMIT 0 + ?3`,
   ),
   changes: db.prepare<ListedRow, [number, number, number]>(
     `${LISTED} WHERE outcome.seq > ?1 AND outcome.run = ?2 AND outcome.change <> ${CHANGES.indexOf("unchanged")}
-      ORDER BY outcome.seq LIMIT ?3`,
+      ORDER BY outcome.seq LIMIT 0 + ?3`,
   ),
 });

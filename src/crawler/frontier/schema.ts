@@ -198,7 +198,10 @@ export class Statements {
   }
 
   #prepare(sql: TemplateStringsArray): Query<unknown, Value[]> {
-    const prepared = this.#prepared.get(sql) ?? this.#db.prepare<unknown, Value[]>(sql.join("?"));
+    const known = this.#prepared.get(sql);
+    if (known) return known;
+    // Where a LIMIT is a mere parameter, SQLite plans anew at each call: 40 µs for an outcome that is read in 4.
+    const prepared = this.#db.prepare<unknown, Value[]>(sql.join("?").replaceAll("LIMIT ?", "LIMIT 0 + ?"));
     this.#prepared.set(sql, prepared);
     return prepared;
   }
