@@ -36,12 +36,11 @@ export class PageMemory {
   /** Returns what an earlier run stored for a page. */
   known(pageId: number): KnownPage | null {
     const row = this.#sql.get<StoredRow & { urls: Uint8Array | null }>`
-      SELECT etag, last_modified AS lastModified, stored.run >= ${this.#asksAnew} AS isTrusted,
+      SELECT etag, last_modified AS lastModified, kept.run >= ${this.#asksAnew} AS isTrusted,
         sitemap_modified AS sitemapModified, ifnull(missed_in < ${this.#run}, 0) AS wasMissed,
-        is_transient AS isTransient404, stored.warnings, told_hash AS toldHash, stored.file_path AS filePath,
-        stored.title, stored.word_count AS wordCount, stored.content_hash AS contentHash, fetcher, urls
-      FROM stored LEFT JOIN link ON link.page = stored.page
-        LEFT JOIN outcome ON outcome.page = stored.page WHERE stored.page = ${pageId}`;
+        is_transient AS isTransient404, warnings, told_hash AS toldHash, file_path AS filePath,
+        title, word_count AS wordCount, content_hash AS contentHash, fetcher, urls
+      FROM kept LEFT JOIN link ON link.page = kept.page WHERE kept.page = ${pageId}`;
     return row && toKnownPage(row, row.urls);
   }
 
@@ -101,8 +100,7 @@ export class PageMemory {
 
   /** From now on, changes count from this crawl. */
   finish(): void {
-    this.#sql
-      .run`UPDATE stored SET told_hash = content_hash WHERE told_hash IS NOT content_hash AND is_gone = 0`;
+    this.#sql.run`UPDATE stored SET told_hash = '' WHERE told_hash IS NOT '' AND is_gone = 0`;
     this.#sql.run`INSERT OR IGNORE INTO departed SELECT page FROM stored WHERE is_gone = 1`;
     this.#sql.run`DELETE FROM stored WHERE is_gone = 1`;
   }
@@ -112,10 +110,11 @@ export class PageMemory {
     const warnings = outcome.warnings.length > 0 ? JSON.stringify(outcome.warnings) : null;
     this.#sql.run`INSERT INTO stored (page, run, file_path, title, word_count, content_hash, warnings, etag,
         last_modified, sitemap_modified, is_transient)
-      VALUES (${pageId}, ${this.#run}, ${outcome.filePath}, ${outcome.title}, ${outcome.wordCount},
-        ${outcome.contentHash}, ${warnings}, ${validators?.etag ?? null}, ${validators?.lastModified ?? null},
-        ${page.lastModified}, ${wasTransient(page, outcome) ? 1 : 0})
+      VALUES (${pageId}, ${this.#run}, ${packedPath(outcome.filePath, page.url)}, ${outcome.title},
+        ${outcome.wordCount}, ${packedHash(outcome.contentHash)}, ${warnings}, ${validators?.etag ?? null},
+        ${validators?.lastModified ?? null}, ${page.lastModified}, ${wasTransient(page, outcome) ? 1 : 0})
       ON CONFLICT (page) DO UPDATE SET run = excluded.run, file_path = excluded.file_path, title = excluded.title,
+        told_hash = iif(told_hash = '' AND content_hash IS NOT excluded.content_hash, content_hash, told_hash),
         word_count = excluded.word_count, content_hash = excluded.content_hash, warnings = excluded.warnings,
         etag = excluded.etag, last_modified = excluded.last_modified,
         sitemap_modified = excluded.sitemap_modified, is_transient = excluded.is_transient, missed_in = NULL,
@@ -178,6 +177,15 @@ export function wasTransient(page: Settlement["page"], outcome: Settlement["outc
   const isAsBefore = outcome.httpStatus === null || outcome.httpStatus === 304;
   return isAsBefore ? (page.known?.isTransient404 ?? false) : isTransient404(outcome);
 }
+
+/** The inverses of these are in the view `kept`. */
+const packedHash = (hash: string | null): string | Uint8Array | null =>
+  hash !== null && SHA256.test(hash) ? Buffer.from(hash.slice("sha256:".length), "hex") : hash;
+const packedPath = (path: string | null, url: PageUrl): string | null =>
+  path === `${url.slice(url.indexOf("//") + 2).replace(/[/:]/g, (mark) => (mark === "/" ? "__" : "_"))}.md`
+    ? ""
+    : path;
+const SHA256 = /^sha256:[0-9a-f]{64}$/;
 
 export const packLinks = (links: readonly PageUrl[]): Uint8Array =>
   Bun.zstdCompressSync(Buffer.from(links.join("\n")), { level: 1 });

@@ -10,7 +10,9 @@ import {
   FROM_VERSION_1,
   FROM_VERSION_2,
   FROM_VERSION_3,
+  FROM_VERSION_4,
   MAX_PAUSE_MS,
+  pathOf,
   SCHEMA,
   SCHEMA_VERSION,
   STATE,
@@ -18,6 +20,7 @@ import {
   Statements,
   TABLES,
   TAKEN_OVER,
+  urlKey,
 } from "./schema.ts";
 import { type OpenCrawl, SqliteFrontier } from "./sqlite.ts";
 
@@ -142,8 +145,24 @@ function migrate(db: Database, version: number): void {
   if (version === SCHEMA_VERSION) return;
   if (version === 1) db.run(FROM_VERSION_1);
   if (version < 3) db.run(FROM_VERSION_2);
-  db.run(FROM_VERSION_3);
+  if (version < 4) db.run(FROM_VERSION_3);
+  db.run(FROM_VERSION_4[0]);
+  movePages(db);
+  db.run(FROM_VERSION_4[1]);
   db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+}
+
+/** Moves the pages of version 4, some at a time. */
+function movePages(db: Database): void {
+  const sql = new Statements(db);
+  for (let last: number | undefined = 0; last !== undefined; ) {
+    const rows: { id: number; url: string }[] = sql.all`
+      SELECT id, url FROM former_page WHERE id > ${last} ORDER BY id LIMIT 1000`;
+    for (const { id, url } of rows)
+      sql.run`INSERT INTO page SELECT id, ${pathOf(url)}, ${urlKey(url)}, host, depth, parent, source, state, run,
+        last_modified, tries, spent_ms, ready_at, owner FROM former_page WHERE id = ${id}`;
+    last = rows.at(-1)?.id;
+  }
 }
 
 function begin(sql: Statements, options: SqliteFrontierOptions): OpenCrawl {

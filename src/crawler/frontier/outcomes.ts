@@ -4,7 +4,7 @@ import type { FailureCode } from "../../base/failure.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import type { PageChange, PageOutcome, SkipReason } from "../types.ts";
 import type { FrontierTallies, Settlement } from "./frontier.ts";
-import { STATE, STATUSES, Statements } from "./schema.ts";
+import { CHANGES, FETCHERS, nameOf, STATE, STATUSES, Statements } from "./schema.ts";
 
 /** An outcome with its page, as both engines keep it. */
 export type OutcomeRow = {
@@ -62,22 +62,24 @@ export class OutcomeTable {
     return rows.map(toPageOutcome);
   }
 
-  put(pageId: number, { outcome }: Settlement): void {
-    const { error, warnings } = outcome;
+  put(pageId: number, { page, outcome }: Settlement): void {
+    const { error, finalUrl } = outcome;
+    // `stored` has the rest of a page that succeeded.
+    const own = outcome.status === "success" ? NOT_REPEATED : outcome;
     this.#sql.run`INSERT OR REPLACE INTO outcome (seq, page, run, status, reason, error_code, error_message,
         file_path, title, word_count, http_status, final_url, duration_ms, content_hash, warnings, change, fetcher)
       VALUES (${++this.#lastSeq}, ${pageId}, ${this.#run}, ${STATUSES.indexOf(outcome.status)}, ${outcome.reason},
-        ${error?.code ?? null}, ${error?.message ?? null}, ${outcome.filePath}, ${outcome.title},
-        ${outcome.wordCount}, ${outcome.httpStatus}, ${outcome.finalUrl}, ${outcome.durationMs},
-        ${outcome.contentHash}, ${warnings.length > 0 ? JSON.stringify(warnings) : null}, ${outcome.change},
-        ${outcome.fetcher})`;
+        ${error?.code ?? null}, ${error?.message ?? null}, ${own.filePath}, ${own.title},
+        ${own.wordCount}, ${outcome.httpStatus}, ${finalUrl === page.url ? "" : finalUrl}, ${outcome.durationMs},
+        ${own.contentHash}, ${own.warnings.length > 0 ? JSON.stringify(own.warnings) : null},
+        ${codeOf(CHANGES, outcome.change)}, ${codeOf(FETCHERS, outcome.fetcher)})`;
   }
 
   /** @param owner the page that it is a duplicate of */
   putSkipped(pageId: number, reason: SkipReason, owner: number | null): void {
     this.#sql.run`INSERT OR REPLACE INTO outcome (seq, page, run, status, reason, final_url)
       VALUES (${++this.#lastSeq}, ${pageId}, ${this.#run}, ${SKIPPED}, ${reason},
-        (SELECT url FROM page WHERE id = ${owner}))`;
+        (SELECT url FROM address WHERE id = ${owner}))`;
   }
 
   isSuccess(pageId: number): boolean {
@@ -126,7 +128,7 @@ export class OutcomeTable {
         const { status, error_code, reason, change, is_gone, count } = row;
         if (status === FAILED && error_code !== null) add(failures, error_code, count);
         if (status === SKIPPED && reason !== null) add(skips, reason, count);
-        if (change !== null) add(changes, change, count);
+        if (change !== null) add(changes, CHANGES[change] ?? "new", count);
         if (status === SUCCESS && is_gone === 1) transient404 += count;
       }
       await yieldToEventLoop();
@@ -158,7 +160,8 @@ export class OutcomeTable {
 
   seedTargets(): PageUrl[] {
     const rows = this.#sql.all<{ url: PageUrl }>`
-      SELECT final_url AS url FROM page JOIN outcome ON outcome.page = page.id
+      SELECT iif(final_url = '', (SELECT url FROM address WHERE address.id = page.id), final_url) AS url
+        FROM page JOIN outcome ON outcome.page = page.id
         WHERE page.source = 0 AND outcome.run = ${this.#run} AND final_url IS NOT NULL`;
     return rows.map(({ url }) => url);
   }
@@ -214,24 +217,35 @@ type TallyRow = {
   readonly status: number;
   readonly error_code: FailureCode | null;
   readonly reason: SkipReason | null;
-  readonly change: PageChange | null;
+  readonly change: number | null;
   readonly is_gone: number | null;
   readonly count: number;
 };
 
+const codeOf = <Name>(names: readonly Name[], name: Name | null): number | null =>
+  name === null ? null : names.indexOf(name);
+const NOT_REPEATED = { filePath: null, title: null, wordCount: null, contentHash: null, warnings: [] };
+const REPEATED = ["file_path", "title", "word_count", "content_hash", "warnings"]
+  .map((name) => `ifnull(kept.${name}, outcome.${name}) AS ${name}`)
+  .join(", ");
+
 /** The columns of an outcome with its page; what follows names the rows. */
-const LISTED = `SELECT outcome.*, page.url, page.depth, parent.url AS parent
-  FROM outcome JOIN page ON page.id = outcome.page LEFT JOIN page AS parent ON parent.id = page.parent`;
+const LISTED = `SELECT seq, outcome.page, status, reason, error_code, error_message, ${REPEATED}, http_status,
+    iif(final_url = '', address.url, final_url) AS final_url, duration_ms, ${nameOf("change", CHANGES)} AS change,
+    ${nameOf("outcome.fetcher", FETCHERS)} AS fetcher, address.url, page.depth,
+    (SELECT url FROM address WHERE address.id = page.parent) AS parent
+  FROM outcome JOIN page ON page.id = outcome.page JOIN address ON address.id = page.id
+    LEFT JOIN kept ON kept.page = outcome.page AND status = ${SUCCESS}`;
 
 const prepareLists = (db: Database) => ({
   recorded: db.prepare<ListedRow, [number, number]>(
-    `${LISTED} WHERE outcome.seq > ?1 ORDER BY outcome.seq LIMIT ?2`,
+    `${LISTED} WHERE outcome.seq > ?1 ORDER BY outcome.seq LIMIT 0 + ?2`,
   ),
   all: db.prepare<ListedRow, [number, number, number]>(
-    `${LISTED} WHERE outcome.page > ?1 AND outcome.run = ?2 AND page.run = ?2 ORDER BY outcome.page LIMIT ?3`,
+    `${LISTED} WHERE outcome.page > ?1 AND outcome.run = ?2 AND page.run = ?2 ORDER BY outcome.page LIMIT 0 + ?3`,
   ),
   changes: db.prepare<ListedRow, [number, number, number]>(
-    `${LISTED} WHERE outcome.seq > ?1 AND outcome.run = ?2 AND change IN ('new', 'changed', 'gone')
-      ORDER BY outcome.seq LIMIT ?3`,
+    `${LISTED} WHERE outcome.seq > ?1 AND outcome.run = ?2 AND outcome.change <> ${CHANGES.indexOf("unchanged")}
+      ORDER BY outcome.seq LIMIT 0 + ?3`,
   ),
 });

@@ -45,12 +45,20 @@ export class PageQueue {
   }
 
   hostId(name: string): number {
+    const known = this.knownHost(name);
+    if (known !== undefined) return known;
+    const added = this.#sql.get<{ id: number }>`INSERT INTO host (name) VALUES (${name}) RETURNING id`;
+    return this.#remember(name, added?.id ?? 0);
+  }
+
+  knownHost(name: string): number | undefined {
     const cached = this.#hostIds.get(name);
     if (cached !== undefined) return cached;
-    const found =
-      this.#sql.get<{ id: number }>`SELECT id FROM host WHERE name = ${name}` ??
-      this.#sql.get<{ id: number }>`INSERT INTO host (name) VALUES (${name}) RETURNING id`;
-    const id = found?.id ?? 0;
+    const found = this.#sql.get<{ id: number }>`SELECT id FROM host WHERE name = ${name}`;
+    return found === null ? undefined : this.#remember(name, found.id);
+  }
+
+  #remember(name: string, id: number): number {
     if (this.#hostIds.size >= MAX_HOST_IDS) this.#hostIds.clear();
     this.#hostIds.set(name, id);
     return id;
@@ -180,7 +188,8 @@ export class PageQueue {
     const claimed: ClaimedPage[] = [];
     const taken = new Set<number>();
     const waiting = this.#sql.all<PageRow & { readonly host: number; readonly host_name: string }>`
-      SELECT page.id, page.url, page.depth, (SELECT url FROM page AS p WHERE p.id = page.parent) AS parent,
+      SELECT page.id, (SELECT url FROM address WHERE address.id = page.id) AS url, page.depth,
+        (SELECT url FROM address WHERE address.id = page.parent) AS parent,
         source, last_modified, tries, spent_ms, ready_at, page.host, host.name AS host_name
         FROM page JOIN host ON host.id = page.host
         WHERE state = 2 AND ready_at <= ${now} AND host.next_at <= ${now} ORDER BY ready_at LIMIT ${MAX_BLOCKED}`;
@@ -208,8 +217,9 @@ export class PageQueue {
       // The pages are shared among the hosts that can take them.
       const share = options.isHostExclusive ? 1 : Math.ceil(wanted / (hosts.length - index));
       const rows = this.#sql.all<PageRow>`
-        SELECT id, url, depth, (SELECT url FROM page AS p WHERE p.id = page.parent) AS parent, source,
-          last_modified, tries, spent_ms, ready_at
+        SELECT id, (SELECT url FROM address WHERE address.id = page.id) AS url, depth,
+          (SELECT url FROM address WHERE address.id = page.parent) AS parent, source, last_modified, tries,
+          spent_ms, ready_at
           FROM page WHERE state = 0 AND host = ${host.id} AND depth = ${depth} ORDER BY id LIMIT ${share}`;
       claimed.push(...rows.map((row) => this.#claim(row, host.name)));
       this.#sql.run`UPDATE host SET queued = queued - ${rows.length},

@@ -19,7 +19,7 @@ import type {
 import { PageMemory } from "./memory.ts";
 import { OutcomeTable } from "./outcomes.ts";
 import { countedBy, isCounted, PageQueue } from "./queue.ts";
-import { SOURCES, STATE, Statements } from "./schema.ts";
+import { pathOf, SOURCES, STATE, Statements, urlKey } from "./schema.ts";
 
 /** The crawl in a file. */
 export type OpenCrawl = Omit<CrawlRecord, "now"> & {
@@ -145,7 +145,7 @@ export class SqliteFrontier implements Frontier {
 
   async identify(page: ClaimedPage, others: readonly PageUrl[]): Promise<boolean> {
     return this.#transaction(() => {
-      const rows = others.map((url) => ({ url, row: this.#find(url) }));
+      const rows = [...new Set(others)].map((url) => ({ url, row: this.#find(url) }));
       const rival = rows.find(({ row }) => row !== null && this.#isRival(row, page.id));
       if (rival?.row) {
         // The other page must not give way as well when it finds this one under way.
@@ -204,9 +204,10 @@ export class SqliteFrontier implements Frontier {
     for await (const { url, filePath, status } of this.#outcomes.all()) {
       if (status !== "success" || filePath === null || (await isThere(url))) continue;
       this.#transaction(() => {
-        this.#sql.run`DELETE FROM outcome WHERE page = (SELECT id FROM page WHERE url = ${url})`;
+        const id = this.#find(url)?.id ?? 0;
+        this.#sql.run`DELETE FROM outcome WHERE page = ${id}`;
         this.#sql
-          .run`UPDATE page SET state = ${STATE.left}, tries = 0, spent_ms = 0, ready_at = 0 WHERE url = ${url}`;
+          .run`UPDATE page SET state = ${STATE.left}, tries = 0, spent_ms = 0, ready_at = 0 WHERE id = ${id}`;
         this.#counts.successful--;
         this.#counts.fetched--;
       });
@@ -334,26 +335,31 @@ export class SqliteFrontier implements Frontier {
       this.#meetAgain(url, known, place);
       return false;
     }
-    this.#insert(url, place, STATE.queued);
+    this.#insert(url, place, { state: STATE.queued, known });
     this.#counts.queued++;
     return true;
   }
 
-  #insert(url: PageUrl, { depth, parent, source, lastModified }: Place, state: number): number {
+  #insert(
+    url: PageUrl,
+    { depth, parent, source, lastModified }: Place,
+    { state, known }: { readonly state: number; readonly known: KnownRow | null },
+  ): number {
     const host = this.#queue.hostId(hostOf(url));
     const row = this.#sql.get<{ id: number }>`
-      INSERT INTO page (url, host, depth, parent, source, state, run, last_modified)
-        VALUES (${url}, ${host}, ${depth}, ${parent}, ${source}, ${state}, ${this.#run}, ${lastModified})
-        ON CONFLICT (url) DO UPDATE SET depth = excluded.depth, parent = excluded.parent, source = excluded.source,
-          state = excluded.state, run = excluded.run, last_modified = excluded.last_modified, tries = 0, spent_ms = 0,
-          ready_at = 0, owner = NULL
+      INSERT OR REPLACE INTO page (id, path, key, host, depth, parent, source, state, run, last_modified)
+        VALUES (${known?.id ?? null}, ${pathOf(url)}, ${urlKey(url)}, ${host}, ${depth}, ${parent}, ${source}, ${state},
+          ${this.#run}, ${lastModified})
         RETURNING id`;
     if (state === STATE.queued) this.#queue.noteQueued(host, depth);
     return row?.id ?? 0;
   }
 
   #find(url: PageUrl): KnownRow | null {
-    return this.#sql.get<KnownRow>`SELECT id, state, run, depth, parent FROM page WHERE url = ${url}`;
+    const host = this.#queue.knownHost(hostOf(url));
+    if (host === undefined) return null;
+    return this.#sql.get<KnownRow>`SELECT id, state, run, depth, parent FROM page
+      WHERE key = ${urlKey(url)} AND path = ${pathOf(url)} AND host = ${host}`;
   }
 
   #meetAgain(url: PageUrl, known: KnownRow, place: Place): void {
@@ -375,8 +381,9 @@ export class SqliteFrontier implements Frontier {
   }
 
   #addRefused(url: PageUrl, place: Place, reason: SkipReason): number {
-    if (this.#find(url)?.run === this.#run) return 0;
-    const id = this.#insert(url, place, STATE.settled);
+    const known = this.#find(url);
+    if (known?.run === this.#run) return 0;
+    const id = this.#insert(url, place, { state: STATE.settled, known });
     this.#outcomes.putSkipped(id, reason, null);
     this.#count("skipped");
     return 1;
@@ -408,7 +415,7 @@ export class SqliteFrontier implements Frontier {
     if (row?.id === page.id) return;
     if (row === null || row.run !== this.#run) {
       const place = { depth: page.depth, parent: page.id, source: LINK, lastModified: null };
-      this.#insert(url, place, STATE.alias);
+      this.#insert(url, place, { state: STATE.alias, known: row });
     } else if (row.state === STATE.queued || row.state === STATE.waiting) {
       if (row.state === STATE.queued) this.#queue.noteTaken(row.id);
       this.#counts.queued--;
