@@ -93,6 +93,25 @@ test("hands out first what may be stored without an outcome, because that could 
   expect(await claimOne(again)).toMatchObject({ url: "https://h.test/a", isTakenOver: true });
 });
 
+test("tells apart the URLs that its index takes for one, which are others in each crawl", async () => {
+  const urls = Array.from({ length: 20_000 }, (_, n) => seed(`/${n}`));
+  const alike: string[] = [];
+  for (let crawl = 0; crawl < 2; crawl++) {
+    await using directory = await makeDirectory();
+    {
+      await using frontier = open(directory.path);
+      expect(await frontier.add(urls)).toBe(urls.length);
+      expect(await frontier.add(urls)).toBe(0);
+    }
+    const found = await readdir(directory.path, { recursive: true });
+    using file = new Database(join(directory.path, found.find((path) => path.endsWith(".sqlite")) ?? ""));
+    const keys = file.query("SELECT group_concat(path) AS paths FROM page GROUP BY key HAVING count(*) > 1");
+    alike.push(JSON.stringify(keys.all()));
+    expect(keys.all().length).toBeGreaterThan(0);
+  }
+  expect(alike[0]).not.toBe(alike[1]);
+});
+
 test("refuses another scope once pages are stored, naming what differs, --fresh and another directory", async () => {
   await using directory = await makeDirectory();
   const other = crawlPlan({ seeds: ["https://h.test/"], denyPrefixes: ["https://h.test/x"] });

@@ -11,6 +11,7 @@ import {
   FROM_VERSION_2,
   FROM_VERSION_3,
   FROM_VERSION_4,
+  keySeed,
   MAX_PAUSE_MS,
   pathOf,
   SCHEMA,
@@ -155,11 +156,12 @@ function migrate(db: Database, version: number): void {
 /** Moves the pages of version 4, some at a time. */
 function movePages(db: Database): void {
   const sql = new Statements(db);
+  const seed = keySeed(sql);
   for (let last: number | undefined = 0; last !== undefined; ) {
     const rows: { id: number; url: string }[] = sql.all`
       SELECT id, url FROM former_page WHERE id > ${last} ORDER BY id LIMIT 1000`;
     for (const { id, url } of rows)
-      sql.run`INSERT INTO page SELECT id, ${pathOf(url)}, ${urlKey(url)}, host, depth, parent, source, state, run,
+      sql.run`INSERT INTO page SELECT id, ${pathOf(url)}, ${urlKey(url, seed)}, host, depth, parent, source, state, run,
         last_modified, tries, spent_ms, ready_at, owner FROM former_page WHERE id = ${id}`;
     last = rows.at(-1)?.id;
   }

@@ -68,7 +68,7 @@ const codeOf = (name: string, names: readonly string[]): string =>
 
 /**
  * `page.path` begins with a colon where the scheme is `http` (`pathOf`), and `address` has whole URLs; `key` is a hash of
- * the URL. An empty text stands for what other columns tell: for a `told_hash` that equals `content_hash`, for the name
+ * the URL (`urlKey`). An empty text stands for what other columns tell: for a `told_hash` that equals `content_hash`, for the name
  * above, for a `final_url` that is the page's own. Hashes are bytes. `kept` is `stored` in full; a successful outcome has
  * its title, file, words, hash and warnings there.
  */
@@ -112,7 +112,8 @@ CREATE TABLE crawl (
   run INTEGER NOT NULL, is_finished INTEGER NOT NULL DEFAULT 0, is_seeded INTEGER NOT NULL DEFAULT 0,
   successful INTEGER NOT NULL DEFAULT 0, failed INTEGER NOT NULL DEFAULT 0, skipped INTEGER NOT NULL DEFAULT 0,
   fetched INTEGER NOT NULL DEFAULT 0, queued INTEGER NOT NULL DEFAULT 0, asks_anew INTEGER NOT NULL DEFAULT 0,
-  told_seq INTEGER NOT NULL DEFAULT 0, seen_at INTEGER NOT NULL DEFAULT 0
+  told_seq INTEGER NOT NULL DEFAULT 0, seen_at INTEGER NOT NULL DEFAULT 0,
+  key_seed INTEGER NOT NULL DEFAULT (abs(random()) % 4294967296)
 );
 CREATE TABLE host (
   id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, next_at INTEGER NOT NULL DEFAULT 0,
@@ -153,7 +154,9 @@ export const FROM_VERSION_3 = "ALTER TABLE crawl ADD COLUMN seen_at INTEGER NOT 
 
 /** The migration from version 4, which kept all texts in full and most of them twice: before and after `page` is filled. */
 export const FROM_VERSION_4 = [
-  `ALTER TABLE page RENAME TO former_page; ALTER TABLE outcome RENAME TO former_outcome;
+  `ALTER TABLE crawl ADD COLUMN key_seed INTEGER NOT NULL DEFAULT 0;
+UPDATE crawl SET key_seed = abs(random()) % 4294967296;
+ALTER TABLE page RENAME TO former_page; ALTER TABLE outcome RENAME TO former_outcome;
 ${["queue", "leased", "waiting", "left"].map((name) => `DROP INDEX IF EXISTS page_${name};`).join("")}
 ${PAGE_TABLES}`,
   `UPDATE stored SET told_hash = iif(told_hash = content_hash, '', ${packedHash("told_hash")}),
@@ -171,8 +174,14 @@ DROP TABLE former_page; DROP TABLE former_outcome;`,
 export const pathOf = (url: string): string =>
   (url.startsWith("https:") ? "" : ":") + url.slice(url.indexOf("/", url.indexOf("//") + 2));
 
-/** Fits three bytes. Pages with equal keys are told apart by host and path. */
-export const urlKey = (url: string): number => (Bun.hash.xxHash32(url) | 0) >> 8;
+/**
+ * Fits three bytes. Pages with equal keys are told apart by host and path; `crawl.key_seed` keeps a site from making
+ * all of its URLs alike.
+ */
+export const urlKey = (url: string, seed: number): number => (Bun.hash.xxHash32(url, seed) | 0) >> 8;
+
+export const keySeed = (sql: Statements): number =>
+  sql.get<{ key_seed: number }>`SELECT key_seed FROM crawl`?.key_seed ?? 0;
 
 /** Statements for one file, with their values in place; each is prepared at its first use. */
 export class Statements {

@@ -19,7 +19,7 @@ import type {
 import { PageMemory } from "./memory.ts";
 import { OutcomeTable } from "./outcomes.ts";
 import { countedBy, isCounted, PageQueue } from "./queue.ts";
-import { pathOf, SOURCES, STATE, Statements, urlKey } from "./schema.ts";
+import { keySeed, pathOf, SOURCES, STATE, Statements, urlKey } from "./schema.ts";
 
 /** The crawl in a file. */
 export type OpenCrawl = Omit<CrawlRecord, "now"> & {
@@ -60,6 +60,7 @@ export class SqliteFrontier implements Frontier {
   readonly #memory: PageMemory;
   readonly #origins: Set<string>;
   readonly #sql: Statements;
+  readonly #keySeed: number;
   // The pages of a site repeat its menu, so recently met URLs, with their depth, need no query.
   readonly #met = new Map<PageUrl, number>();
   #counts: { -readonly [Name in keyof FrontierCounts]: number };
@@ -78,6 +79,7 @@ export class SqliteFrontier implements Frontier {
     this.#memory = new PageMemory(db, record);
     this.#queue = new PageQueue(db, record.run, this.#memory);
     this.#sql = new Statements(db);
+    this.#keySeed = keySeed(this.#sql);
     const origins = this.#sql.all<{ name: string }>`SELECT name FROM origin`;
     this.#origins = new Set(origins.map(({ name }) => name));
     const none = { successful: 0, failed: 0, skipped: 0, fetched: 0, queued: 0 };
@@ -348,7 +350,7 @@ export class SqliteFrontier implements Frontier {
     const host = this.#queue.hostId(hostOf(url));
     const row = this.#sql.get<{ id: number }>`
       INSERT OR REPLACE INTO page (id, path, key, host, depth, parent, source, state, run, last_modified)
-        VALUES (${known?.id ?? null}, ${pathOf(url)}, ${urlKey(url)}, ${host}, ${depth}, ${parent}, ${source}, ${state},
+        VALUES (${known?.id ?? null}, ${pathOf(url)}, ${urlKey(url, this.#keySeed)}, ${host}, ${depth}, ${parent}, ${source}, ${state},
           ${this.#run}, ${lastModified})
         RETURNING id`;
     if (state === STATE.queued) this.#queue.noteQueued(host, depth);
@@ -359,7 +361,7 @@ export class SqliteFrontier implements Frontier {
     const host = this.#queue.knownHost(hostOf(url));
     if (host === undefined) return null;
     return this.#sql.get<KnownRow>`SELECT id, state, run, depth, parent FROM page
-      WHERE key = ${urlKey(url)} AND path = ${pathOf(url)} AND host = ${host}`;
+      WHERE key = ${urlKey(url, this.#keySeed)} AND path = ${pathOf(url)} AND host = ${host}`;
   }
 
   #meetAgain(url: PageUrl, known: KnownRow, place: Place): void {
