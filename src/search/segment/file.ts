@@ -79,6 +79,8 @@ export class SegmentFile implements Disposable {
   readonly path: string;
   /** All bytes of the file. */
   readonly bytes: Uint8Array<ArrayBuffer>;
+  /** The same bytes. */
+  readonly view: DataView;
   readonly #descriptor: number;
   readonly #checksums: Uint32Array;
   readonly #isVerified: Uint8Array;
@@ -89,7 +91,8 @@ export class SegmentFile implements Disposable {
     this.path = path;
     this.#descriptor = descriptor;
     this.bytes = bytes;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, HEADER_BYTES);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.view = view;
     checkHeader(path, bytes, view);
     const tableStart = view.getFloat64(HEADER.tableStart, true);
     const count = view.getUint32(HEADER.chunkCount, true);

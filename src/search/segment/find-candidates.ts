@@ -372,9 +372,11 @@ class TermScorer {
       list.readAllNumbers();
       if (this.#maxima.isExact[block] === 0) this.#learn(block);
       const { count: postings } = list;
-      let index = 0;
-      while (index < postings && documents[index]! < start) index++;
-      for (; index < postings && documents[index]! < end; index++) {
+      for (
+        let index = lowerBound(documents, postings, start);
+        index < postings && documents[index]! < end;
+        index++
+      ) {
         const document = documents[index]!;
         const place = document - start;
         const number = numbers[index]!;
@@ -497,3 +499,15 @@ type WindowRange = {
   /** The score that a document must get from the walked term when the others give all they can. */
   readonly least: number;
 };
+
+/** The index of the first document that is at least `wanted`, among the first `count`. */
+function lowerBound(documents: Int32Array, count: number, wanted: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (documents[middle]! < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -6,6 +6,9 @@ import { corrupt, type SegmentFile } from "./file.ts";
 /** Numbers for a posting without a signature: its frequencies and the count of its positions. */
 const WRITTEN = FIELD_COUNT + 1;
 
+/** Takes the frequencies where only the count of positions is asked for. */
+const UNUSED = new Uint32Array(FIELD_COUNT);
+
 /** Where a term's postings are, as offsets in the file. */
 export type PostingRange = {
   readonly start: number;
@@ -41,7 +44,7 @@ export class PostingList implements Postings {
   /** The documents of the loaded block. */
   readonly documents = new Int32Array(BLOCK_POSTINGS);
   /** The signatures of the loaded block. */
-  readonly numbers = new Uint32Array(BLOCK_POSTINGS);
+  readonly numbers = new Int32Array(BLOCK_POSTINGS);
   /** The number of postings in the loaded block. */
   count = 0;
   /** The current posting's index in the loaded block. */
@@ -55,11 +58,14 @@ export class PostingList implements Postings {
   readonly #reader: ByteReader;
   readonly #end: number;
   readonly #hasForms: boolean;
-  /** The numbers of postings without a signature, by index in the block × `WRITTEN`; allocated when needed. */
+  /** Where the frequencies of postings without a signature begin, from `#numbersOffset` on; allocated when needed. */
   #written: Uint32Array | null = null;
+  #hasWritten = false;
+  #writtenEnd = 0;
   readonly #frequencies = new Uint32Array(FIELD_COUNT);
   #frequenciesOf = -1;
   #numbersOffset = 0;
+  #numbersEnd = 0;
   #hasNumbers = false;
   #positionOffset = 0;
   /** The posting whose positions begin at `#positionOffset`. */
@@ -120,9 +126,7 @@ export class PostingList implements Postings {
   readFrequencies(index: number, frequencies: Uint32Array): void {
     const number = this.numberAt(index);
     if (number === NO_SIGNATURE) {
-      for (let field = 0; field < FIELD_COUNT; field++) {
-        frequencies[field] = this.#written![index * WRITTEN + field]!;
-      }
+      this.#readWritten(index, frequencies);
       return;
     }
     frequencies.fill(0);
@@ -174,6 +178,7 @@ export class PostingList implements Postings {
     this.#reader.offset = start;
     this.#readPacked(this.documents);
     this.#hasNumbers = false;
+    this.#hasWritten = false;
     this.#numbersOffset = this.#reader.offset;
     let document = block === 0 ? -1 : this.blocks.lastDocuments[block - 1]!;
     const { documents, count } = this;
@@ -183,8 +188,8 @@ export class PostingList implements Postings {
     }
     if (this.#reader.offset > this.#end) throw corrupt(this.#file.path, "a block of postings");
     if (this.blocks.count > 1) return;
-    this.readAllNumbers();
-    this.blocks.positionStarts[0] = this.#reader.offset;
+    this.#findWritten();
+    this.blocks.positionStarts[0] = this.#writtenEnd;
     this.blocks.lastDocuments[0] = document;
   }
 
@@ -192,23 +197,18 @@ export class PostingList implements Postings {
   readAllNumbers(): void {
     if (this.#hasNumbers) return;
     this.#hasNumbers = true;
+    // Positions may be half read by now.
+    const { offset } = this.#reader;
     this.#reader.offset = this.#numbersOffset;
-    const { numbers, count } = this;
-    this.#readPacked(numbers);
-    for (let index = 0; index < count; index++)
-      if (numbers[index] === NO_SIGNATURE) this.#readFrequencies(index * WRITTEN);
+    this.#readPacked(this.numbers);
+    this.#numbersEnd = this.#reader.offset;
+    this.#reader.offset = offset;
   }
 
   /** The signature of a posting in the loaded block. */
   numberAt(index: number): number {
-    if (!this.#hasNumbers && this.count >= MIN_PACKED) {
-      const number = this.#unpackNumber(index);
-      if (number !== NO_SIGNATURE) return number;
-    }
-    // Frequencies that are written out follow all postings' numbers; positions may be half read by now.
-    const { offset } = this.#reader;
+    if (!this.#hasNumbers && this.count >= MIN_PACKED) return this.#unpackNumber(index);
     this.readAllNumbers();
-    this.#reader.offset = offset;
     return this.numbers[index]!;
   }
 
@@ -224,7 +224,7 @@ export class PostingList implements Postings {
   #positionCount(index: number): number {
     const number = this.numberAt(index);
     return number === NO_SIGNATURE
-      ? this.#written![index * WRITTEN + FIELD_COUNT]!
+      ? this.#readWritten(index, UNUSED)
       : this.#signatures.positionCounts[number]!;
   }
 
@@ -250,7 +250,7 @@ export class PostingList implements Postings {
     return (three >>> (bit & 7)) & ((1 << width) - 1);
   }
 
-  #readPacked(values: Uint32Array | Int32Array): void {
+  #readPacked(values: Int32Array): void {
     const reader = this.#reader;
     const { count } = this;
     if (count < MIN_PACKED) {
@@ -258,25 +258,37 @@ export class PostingList implements Postings {
       return;
     }
     const width = reader.byte();
-    unpackBits(reader.bytes, reader.offset, { count, width }, values);
+    unpackBits(this.#file.view, reader.offset, { count, width }, values);
     reader.offset += packedLength(count, width);
   }
 
-  #readFrequencies(place: number): void {
-    this.#written ??= new Uint32Array(BLOCK_POSTINGS * WRITTEN);
-    const written = this.#written;
+  /** Reads the frequencies of a posting without a signature; returns the count of its positions. */
+  #readWritten(index: number, frequencies: Uint32Array): number {
+    this.#findWritten();
     const reader = this.#reader;
-    const { bytes, offset } = reader;
-    for (let entry = 0; entry < WRITTEN; entry++) {
-      const byte = bytes[offset + entry]!;
-      if (byte >= 128) {
-        reader.offset = offset + entry;
-        for (let rest = entry; rest < WRITTEN; rest++) written[place + rest] = reader.varint();
-        return;
-      }
-      written[place + entry] = byte;
+    const { offset } = reader;
+    reader.offset = this.#numbersOffset + this.#written![index]!;
+    for (let field = 0; field < FIELD_COUNT; field++) frequencies[field] = reader.varint();
+    const positionCount = reader.varint();
+    reader.offset = offset;
+    return positionCount;
+  }
+
+  /** Finds the frequencies that are written out, behind the numbers of all postings. */
+  #findWritten(): void {
+    if (this.#hasWritten) return;
+    this.#hasWritten = true;
+    this.readAllNumbers();
+    const { bytes } = this.#reader;
+    const { numbers, count } = this;
+    let at = this.#numbersEnd;
+    for (let index = numbers.indexOf(NO_SIGNATURE); index >= 0 && index < count; ) {
+      this.#written ??= new Uint32Array(BLOCK_POSTINGS);
+      this.#written[index] = at - this.#numbersOffset;
+      for (let entry = 0; entry < WRITTEN; entry++) while (bytes[at++]! >= 128);
+      index = numbers.indexOf(NO_SIGNATURE, index + 1);
     }
-    reader.offset = offset + WRITTEN;
+    this.#writtenEnd = at;
   }
 
   #readBlocks({ start, end, documentFrequency }: PostingRange): Blocks {
