@@ -15,7 +15,7 @@ import type { ContentAnchor } from "./types.ts";
 const MAX_ANCHORS = 20_000;
 const MAX_ID = 200;
 
-/** Where a dropped title stands: before the Markdown. */
+/** Position of a dropped title: before the Markdown. */
 const AT_TITLE = -1;
 
 type AnchoredContent = {
@@ -76,7 +76,7 @@ function findIds(model: PageModel, chosen: Int32Array, titleBlock: number): Foun
   return found;
 }
 
-/** Where a block's last text begins that is more than white space. */
+/** Returns the start of a block's last text that is more than white space. */
 function lastTextOf(model: PageModel, block: number): number {
   const { firstText, endText } = model.blocks;
   let text = endText[block]! - 1;
@@ -119,8 +119,8 @@ const KEY = 32;
 const SHORT_KEY = 10;
 
 /**
- * Where the lines of blocks begin in the Markdown. Both have the same words in the same order, so that each
- * block is looked for after the one before it, by its first letters and digits.
+ * Returns the position in the Markdown at which each block's line begins. Both have the same words in the same order, so
+ * each block is looked for after the block before it, by its first letters and digits.
  */
 function placesOf(
   model: PageModel,
@@ -147,9 +147,10 @@ function placesOf(
 }
 
 /**
- * How a heading of the page may differ from its line, and among how many next lines that one is looked for. A page may
- * show a word beside the heading, such as for a link to it, that the Markdown leaves out. The Markdown may have more
- * where a formula or a picture stands; the title of a note, which is no heading there, is also how others begin.
+ * Ways in which a heading of the page may differ from its line in the Markdown, each with the number of following lines
+ * to search. A page may show a word beside the heading, such as a link to it, that the Markdown leaves out. The Markdown
+ * may have more text for a formula or a picture. The title of a note is not a heading there, and other lines may begin
+ * with the same words.
  */
 const LIKENESSES: readonly (readonly [isSame: (written: string, shown: string) => boolean, most: number])[] =
   [
@@ -171,14 +172,14 @@ class HeadingLines {
       },
       line: (from, end) => {
         const written = markdown.slice(from, end);
-        // What looks like a target may be code.
+        // A text that looks like a link target may be code.
         const forms = [withoutTargets(written), written].map(lettersIn);
         if (isHeading) this.#lines.push({ start: markdown.lastIndexOf("\n", from - 1) + 1, forms });
       },
     });
   }
 
-  /** Where the line of the next heading with these letters and digits begins; -1 for none. */
+  /** Returns the start of the next heading's line that has the given letters and digits, or -1. */
   next(letters: string): number {
     for (const [isSame, most] of LIKENESSES)
       for (let at = this.#at; at < Math.min(this.#lines.length, this.#at + most); at++) {

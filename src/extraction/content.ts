@@ -34,7 +34,7 @@ import { collapseSpace } from "./text.ts";
 import type { ContentImage, ContentLink, ExtractionOptions, Rendering } from "./types.ts";
 
 /**
- * The renderings of a page's content. All hold the same things in the same order; those that were not requested are
+ * The renderings of a page's content. All hold the same things in the same order; a rendering that was not requested is
  * null.
  */
 export type RenderedContent = ListedContent & {
@@ -157,7 +157,7 @@ function rewrite(element: ContentElement, root: ContentElement): ContentNode | n
   return nextNode(element, root);
 }
 
-// The content of these elements is not visited again.
+// The visitor does not descend into the elements that this returns.
 function leafOf(element: ContentElement): ContentElement | null | undefined {
   const math = canonicalMath(element);
   if (math !== undefined) return math;

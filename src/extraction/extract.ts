@@ -257,7 +257,7 @@ async function detectIn(text: string): Promise<string | null> {
     .replace(NO_PROSE, " ")
     .replace(/\s+/g, " ")
     .trim();
-  // A character of these scripts carries as much information as three letters.
+  // One character of a dense script carries as much information as three letters.
   if (prose.length + 2 * (prose.match(DENSE)?.length ?? 0) < FEWEST_TO_DETECT) return null;
   // The language tables take 60 ms and 40 MB to load, and only one page in 25 needs them.
   return (await import("../base/detect-language.ts")).detectLanguage(prose);
@@ -267,7 +267,7 @@ async function detectIn(text: string): Promise<string | null> {
 const FEWEST_CHARS = 400;
 const READ_CHARS = 2000;
 const FUNCTION_WORDS = /\b(?:the|of|and|to|is|for|that|with|this|are|you|from|by)\b/gi;
-/** In English prose one word in four is one of these; in a list of names hardly any is. */
+/** English prose has at least one function word per this many characters; a list of names has hardly any. */
 const CHARS_PER_WORD = 100;
 
 const FOREIGN_LETTERS = /[^\p{Script=Latin}\P{L}]/gu;

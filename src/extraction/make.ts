@@ -100,7 +100,7 @@ function filledElements(model: PageModel): Uint8Array {
   return filled;
 }
 
-/** What stands in a place until its content comes. */
+/** Text that stands in for content until a script has loaded it. */
 const PLACEHOLDER = /^(?:(?:loading|please wait)[\s\d%.…]*|[^.…<]{0,40}(?:\.\.\.|…))$/i;
 const MAX_PLACEHOLDER = 80;
 

@@ -226,13 +226,13 @@ function chooseDates(dates: Dates, pageType: PageType | null) {
 const DECLARED_KINDS: readonly string[] = ["jsonLdPublished", "metaPublished", "jsonLdPagePublished"];
 const NEVER_DECLINED: readonly string[] = ["jsonLdPublished", "metaPublished", "metaOther"];
 
-/** What such pages declare is the date of their template or of an entry in a catalogue. */
+/** Types of pages whose declared date belongs to their template or to an entry in a catalogue. */
 const UNDATED_TYPES: readonly (PageType | null)[] = ["listing", "collection", "product", "service"];
 
 /**
- * A declared day of publication beats the day of a change, and on pages of text it is never declined, though a
- * `WebPage` declares no more than when its address came to be. Where the page shows another day without saying that
- * it is one of a change, it contradicts itself, and the trees decide.
+ * A declared day of publication beats the day of a change, and pages of text never decline it, although a `WebPage`
+ * only declares when its URL came to be. A page that shows another day, without calling it a day of change, contradicts
+ * itself; then the trees decide.
  */
 function withDeclaration(chosen: Day, { days }: Dates, pageType: PageType | null): Day {
   if (chosen ? !isOfChange(chosen.mentions) : UNDATED_TYPES.includes(pageType)) return chosen;

@@ -3,7 +3,7 @@ import { ElementFlag, type PageModel, startTagOf, Tag, tagsNamed } from "./page/
 /** A page with more words than this has content of its own, whatever its title says. */
 export const MAX_NOTICE_WORDS = 60;
 
-/** What titles and headings of error pages say, in lower case and with `'` as apostrophe. */
+/** Titles and headings of error pages, in lower case and with `'` as apostrophe. */
 const SAYINGS = `
   not found|(?:do|does)(?: not|n't) exist|no longer (?:exists|available|here)|nothing (?:was )?found
   (?:can ?not|can't|could(?: not|n't)|unable to) (?:be )?(?:find|found)

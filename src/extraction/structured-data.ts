@@ -138,7 +138,7 @@ class MicrodataReader {
     const attribute = VALUE_ATTRIBUTES[element.tagName.toLowerCase()];
     const written = attribute === undefined ? null : element.getAttribute(attribute);
     if (written !== null) return written.trim();
-    // The text of these elements is not their value.
+    // These elements state their value in an attribute, not in their text.
     return attribute === undefined || element.tagName === "TIME" ? this.#textOf(element) : "";
   }
 

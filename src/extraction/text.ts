@@ -243,7 +243,7 @@ export const unmatchedExclusion = (selector: string): string =>
 /** Nothing longer is a signature. */
 export const MAX_SIGNATURE = 2000;
 const MAX_TYPE_WORDS = 8;
-/** So many words in a row without a sign of code are prose. */
+/** A run of this many words without a sign of code is prose. */
 const PROSE_RUN = 4;
 
 export const KEYWORDS: ReadonlySet<string> = new Set(

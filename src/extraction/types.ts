@@ -16,7 +16,7 @@ export type ExtractionOptions = {
   readonly includeCode: boolean;
   /** CSS selector of the element that holds the content; null lets the extractor find it. */
   readonly select: string | null;
-  /** CSS selectors of elements that are no content. */
+  /** CSS selectors of elements to leave out. */
   readonly exclude: readonly string[];
   /** Whether a page that came with an error status is a failure, whatever its body holds. */
   readonly failsOnHttpError: boolean;
@@ -48,7 +48,7 @@ export const RENDERINGS = [
 ] as const;
 export type Rendering = (typeof RENDERINGS)[number];
 
-/** What pages that are stored or indexed are made of: their Markdown, and the ids that lead into it. */
+/** Renderings that stored and indexed pages need: the Markdown, and the ids that lead into it. */
 export const STORED_RENDERINGS = ["markdown", "anchors"] as const satisfies readonly Rendering[];
 
 export const PAGE_TYPES = [
@@ -143,7 +143,7 @@ type ArticleSources = {
 /** An id of the page and the place that it leads to. */
 export type ContentAnchor = {
   readonly id: string;
-  /** Where the line of its block begins in the Markdown, UTF-16 code units; -1 for the title, which is not in it. */
+  /** Start of its block's line in the Markdown, in UTF-16 code units; -1 for the title, which the Markdown leaves out. */
   readonly start: number;
 };
 
@@ -242,13 +242,13 @@ export type MetaRobots = { readonly noindex: boolean; readonly nofollow: boolean
 /** A selector that selected no words: its elements have none, or no element matches. */
 type EmptySelection = { readonly selector: string; readonly elements: number };
 
-/** Everything that one parse of a page yields; the crawler parses nothing again. */
+/** Everything that one parse of a page yields, so the crawler never parses it a second time. */
 export type Extraction = {
   /** Null when the page holds no words of content. */
   readonly article: Article | null;
   /**
-   * What a page holds that has a heading and links only, such as the start of a chapter; null when there is an article,
-   * when the page has no heading, and with `options.select`.
+   * The content of a page that only has a heading and links, such as the start of a chapter; null when there is an
+   * article, when the page has no heading, and with `options.select`.
    */
   readonly linkPage: Article | null;
   /** Whether the page is short, and its title or a heading says that there is no such page. */
@@ -263,13 +263,13 @@ export type Extraction = {
   readonly refresh: PageUrl | null;
   /** The same of the one inside `noscript`. */
   readonly noscriptRefresh: PageUrl | null;
-  /** What a page without an article has that is a frameset: its title, and its frames, each once. */
+  /** Title and frames, each once, of a frameset without an article. */
   readonly frameset?: { readonly title: string | null; readonly frames: readonly PageUrl[] };
-  /** What the page runs, where the task asks for it and the body is HTML. */
+  /** The software that made the page, if the task asks for it and the body is HTML. */
   readonly make?: PageMake;
 };
 
-/** What a page runs, see `makeOf`. */
+/** The software that made a page, see `makeOf`. */
 export type PageMake = {
   /** Equal for pages that run the same scripts on the same kinds of places. */
   readonly name: string;

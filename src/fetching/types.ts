@@ -31,7 +31,7 @@ export type FetchedPage = {
   readonly tries: number;
   /** The time from the first try to the end of the body, waits included, in ms. */
   readonly durationMs: number;
-  /** Where the page's scripts read data from in the browser, sorted, each once; absent without one. */
+  /** URLs that the page's scripts read data from in the browser, sorted, each once; absent without a browser. */
   readonly asked?: readonly string[];
 };
 

@@ -15,7 +15,7 @@ import type { Clock, RobotsStore } from "../fetching/index.ts";
 import type { Postgres } from "./postgres/postgres.ts";
 import { createRobotsStore, SWEEP_ROBOTS } from "./robots.ts";
 
-/** What all processes of one database know of hosts. Dispose of it before the database. */
+/** Knowledge about hosts that all processes of one database share. Dispose of it before the database. */
 export type SharedHosts = AsyncDisposable & {
   readonly slots: HostSlots;
   readonly paces: HostPaces;
@@ -35,14 +35,14 @@ const POLL_MS = 50;
 const MAX_WAIT_MS = 60_000;
 /** How old the knowledge of what other processes have learned may be, in ms. */
 const LEARN_EVERY_MS = 1_000;
-/** What was learned this long before the last look, in ms, is read again: it may have been committed after it. */
+/** Each look also rereads this period before the last look, in ms: a row with an earlier time may commit later. */
 const OVERLAP_MS = 10_000;
-/** A new process reads what was learned since then, in ms: pauses are no longer than an hour. */
+/** How far back a new process reads, in ms: no pause is longer than an hour. */
 const FIRST_LOOK_MS = 70 * 60_000;
 const SWEEP_EVERY_MS = 60 * 60_000;
 /** The maximum number of hosts whose pace is kept here; the oldest is dropped first. */
 const MAX_HOSTS = 10_000;
-/** How long the last turns may take to be given back when the program ends, in ms. */
+/** How long the program may take to release its last turns when it ends, in ms. */
 const GOODBYE_MS = 1_000;
 /** A longer name is kept by its hash, because an index holds no long keys. */
 const MAX_NAME = 300;
@@ -66,7 +66,7 @@ class HostsInDatabase implements HostSlots, SharedHosts {
   readonly #closing = new AbortController();
   readonly #known: ReturnType<typeof createKnowledge>;
   readonly #turns: ReturnType<typeof createTurns>;
-  /** What this process writes about a host is written in its order. */
+  /** The last write about each host, so that this process writes in order. */
   readonly #writes = new Map<string, Promise<unknown>>();
 
   constructor(database: Postgres, clock: Clock) {
@@ -152,7 +152,7 @@ class HostsInDatabase implements HostSlots, SharedHosts {
 
   async #noteRefusal(key: string, refusal: HostRefusal, signal: AbortSignal): Promise<number> {
     const { slots, keep, of } = this.#known;
-    // This process stops at once, also while the database is away.
+    // This process pauses at once, even while the database cannot be reached.
     await slots.pause(key, refusal.leastMs);
     const { pauseMs, ...pace } = await this.#inOrder(key, () =>
       recordRefusal(this.#within(signal), key, refusal, this.#clock),
@@ -263,7 +263,7 @@ const SWEEP = `DELETE FROM host_pace WHERE host IN (
 const FORGIVE =
   "UPDATE host_pace SET pauses = 0, learned_at = clock_timestamp() WHERE host = $1 AND pauses > 0";
 
-/** What this process knows of hosts: its own requests, and what it reads of the others. */
+/** This process's knowledge about hosts: its own requests, and those of other processes as read from the database. */
 function createKnowledge(db: Postgres, clock: Clock) {
   const slots = createHostSlots(clock);
   const paces = new Map<string, Omit<HostPace, "closedMs"> & { readonly closedUntil: number }>();

@@ -21,7 +21,7 @@ export const openPostgresJobQueue = <Spec>(options: PostgresQueueOptions): JobQu
   new PostgresJobQueue<Spec>(options);
 
 const CHANNEL = "jobs";
-/** How long closing waits for a database that is away, in ms. */
+/** How long closing waits for a database that cannot be reached, in ms. */
 const GOODBYE_MS = 1000;
 /** How long a look at the schema may take, in ms. */
 const LOOK_MS = 500;

@@ -7,15 +7,15 @@ const READ_AHEAD = 16;
 
 /**
  * Makes a store with one object per page. Its name follows from the URL alone, so nothing has to be listed before a
- * page is written, and any number of processes may write. Objects that are no pages of this program are passed over.
+ * page is written, and any number of processes may write. Objects that this program did not write are ignored.
  * @param options.folder where the pages are below the store; empty for the store itself
- * @param options the others are those of each call to the store
+ * @param options the remaining options apply to each call to the store
  */
 export function createObjectPageStore(
   store: ObjectStore,
   { folder = "", ...asking }: ObjectOptions & { readonly folder?: string } = {},
 ): PageStore & {
-  /** As that of `PageStore`. @param options.signal calls off this call, in place of the store's */
+  /** Like `put` of `PageStore`. @param options.signal cancels this call, in place of the store's signal */
   put(page: Page, options?: { readonly signal?: AbortSignal }): Promise<string>;
   /** The page's name without reading it; null when there is none. */
   nameOf(url: DocumentUrl): Promise<string | null>;
@@ -49,7 +49,7 @@ export function createObjectPageStore(
   };
 }
 
-/** The keys of what may be a page, in order and in batches; those of folders below are none. */
+/** Yields the keys of possible pages, in order and in batches, without the keys in subfolders. */
 async function* pageKeys(
   store: ObjectStore,
   folder: string,

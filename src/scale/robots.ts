@@ -3,7 +3,7 @@ import { Failure, type FailureRecord } from "../base/failure.ts";
 import type { RobotsAnswer, RobotsStore } from "../fetching/index.ts";
 import type { Postgres } from "./postgres/postgres.ts";
 
-/** Whoever fetches a file and is silent for this long, in ms, has died; the next fetches it. */
+/** A process that fetches a file and is silent for this long, in ms, is taken to be dead; the next process fetches it. */
 const FETCHING_MS = 15_000;
 const RENEW_EVERY_MS = 5_000;
 /** The pauses between looks at a file that another process fetches grow from the first to the last, in ms. */
@@ -58,7 +58,7 @@ async function read(db: Postgres, key: Uint8Array) {
     : null;
 }
 
-/** What an earlier version meant by no failure. */
+/** The failure that rows of an earlier version stand for when they name none. */
 const SERVER_ERROR: FailureRecord = {
   code: "http_status",
   message: "robots.txt answered with a server error",

@@ -19,26 +19,26 @@ import {
 } from "../crawler/index.ts";
 import { createObjectPageStore } from "./page-store.ts";
 
-/** What begins with this is no page. */
+/** Prefix of objects that are not pages. */
 const STATE = ".article-extractor/";
 const GONE = `${STATE}gone/`;
 const MANIFEST = "manifest.json";
 const SAVED_FRONTIER = `${STATE}${FRONTIER_FILE}.zst`;
 
-/** The local file that says which saved frontier the local one goes on from. */
+/** The local file that names the saved frontier which the local frontier continues. */
 const SAVED_VERSION = "saved-version";
 
 const START_PATIENCE_MS = 5_000;
-/** How long a shared crawl waits for a store that is away, in ms: a service goes on by itself once its store is back. */
+/** How long a shared crawl waits for a store it cannot reach, in ms: a service continues by itself once its store is back. */
 const SHARED_PATIENCE_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Opens a store for a crawl: pages and `manifest.json` are objects side by side. The frontier is a local file, and the
- * store has the copy that the last crawl saved. Where that is one which this machine has neither saved nor taken,
- * another machine has gone on with the crawl: its frontier replaces the local one. Otherwise the local one is as new or
- * newer, for example after a crash.
- * @throws Failure `invalid_usage` for a `manifest.json` of somebody else or of a shared crawl, or where another process
- *   crawls; what the store's calls throw
+ * store has the copy that the last crawl saved. If this machine has neither saved nor loaded that copy, another machine
+ * has continued the crawl, and its frontier replaces the local frontier. Otherwise the local frontier is as new or newer,
+ * for example after a crash.
+ * @throws Failure `invalid_usage` for a `manifest.json` of somebody else or of a shared crawl, or if another process
+ *   crawls; failures of the store's calls
  */
 export async function openStoreOutput(
   store: ObjectStore,
@@ -68,7 +68,7 @@ export async function openStoreOutput(
     manifest: {
       path: `${store.url}/${MANIFEST}`,
       write: async (pieces) => {
-        // Whoever ends a crawl does not wait that long for its manifest, which is written in spite of the signal.
+        // A cancelled crawl still writes its manifest, but does not keep the user waiting for the store.
         const patience = signal.aborted ? {} : { patienceMs: asking.patienceMs };
         await store.putStream(MANIFEST, pieces, { contentType: "application/json", ...patience });
       },
@@ -100,7 +100,7 @@ async function whoseManifest(
   store: ObjectStore,
   signal: AbortSignal,
 ): Promise<"crawl" | "foreign" | "nobody"> {
-  // Whoever starts a crawl soon wants to know that the endpoint is mistyped.
+  // A mistyped endpoint is reported soon after the start.
   const manifest = await store.stream(MANIFEST, { signal, patienceMs: START_PATIENCE_MS });
   let start = "";
   for await (const piece of manifest ?? []) {

@@ -24,17 +24,17 @@ import { WORD_WEIGHTS } from "./word-weights.ts";
 /** The selection of a page's content, with what the classification says of the page. */
 export type Choice = {
   readonly selection: Selection;
-  /** What title, date and byline go by. */
+  /** The blocks that title, date and byline are read from. */
   readonly blocks: Int32Array;
   /** Null for a page without words, and for one that is all content. */
   readonly pageType: PageType | null;
   /** 0–1: how likely the result is mostly right (F1 ≥ 0.8 in training); null where nothing was classified. */
   readonly confidence: number | null;
-  /** What is said of each block of the page, by its number; null unless asked for. */
+  /** The verdict on each block of the page, by its number; null unless requested. */
   readonly verdicts: readonly BlockVerdict[] | null;
 };
 
-/** What the classification says of one block; see `PageBlock`. */
+/** The classifier's verdict on one block; see `PageBlock`. */
 export type BlockVerdict = { readonly probability: number | null; readonly isUnsure: boolean };
 
 export type ChoiceOptions = {
@@ -55,9 +55,9 @@ const readModels = () => ({
 let models: ReturnType<typeof readModels> | null = null;
 
 /**
- * Chooses the content blocks of a page in two stages: first from each block and its place, then from what the first
- * stage says about everything around it. The trees come from scripts/train-extraction. What is kept must not depend on
- * where a page stands, so they know no address.
+ * Chooses the content blocks of a page in two stages: first from each block and its place, then from the first stage's
+ * verdicts on everything around it. The trees come from scripts/train-extraction. They never see the URL, because the
+ * choice must not depend on the site.
  */
 export function chooseBlocks({ model, facts }: ScannedPage, { favor, hasVerdicts }: ChoiceOptions): Choice {
   models ??= readModels();
@@ -91,7 +91,7 @@ export function chooseBlocks({ model, facts }: ScannedPage, { favor, hasVerdicts
   };
 }
 
-/** @param p the probability of each candidate; null where there are none */
+/** @param p the probability of each candidate; null without probabilities */
 function verdictsOn(
   tree: PageTree,
   selections: readonly Int32Array[],

@@ -156,7 +156,7 @@ function prepare(tree: PageTree, p: Float32Array, wordSums: Float32Array) {
   const mass = massBefore[count]!;
   return {
     ...{ tree, p, wordSums, weight, index: 0, element: 0 },
-    // The number of words of the page, and of those that are likely content.
+    // The number of words of the page, and of words that are likely content.
     words: weightBefore[count]!,
     mass: Math.max(mass, 1e-6),
     inRegion: computeRegionFeatures(tree, p, weight),

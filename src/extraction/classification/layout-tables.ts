@@ -1,6 +1,6 @@
 import { type PageModel, Tag, tagsNamed } from "../page/page-model.ts";
 
-/** What the innermost table around an element is: none or one of values, one of a single row, or a layout of the page. */
+/** Kinds of the innermost table around an element: no table or a table of values, a single row, a layout of the page. */
 export const Layout = { values: 0, row: 1, page: 2 } as const;
 
 const PAGE_PARTS = tagsNamed("h1 h2 h3 article main nav");

@@ -23,7 +23,7 @@ export type PageTree = {
   readonly levelTags: Int32Array;
   /** The number of siblings of the same tag and class, the element itself included. */
   readonly twins: Int32Array;
-  /** What the table around each element is, a value of `Layout`. */
+  /** The kind of table around each element, a value of `Layout`. */
   readonly layouts: Uint8Array;
 };
 
@@ -121,7 +121,7 @@ const CONTENT_TAGS = tagsNamed("h1 main article");
 const FIRST_PURPOSE =
   /information(?:en)? on (?:a device|your (?:device|browser))|scan device characteristics|Informationen auf einem (?:End)?gerät|informations sur un (?:appareil|terminal)|información en un dispositivo|informazioni su (?:un )?dispositivo|informatie op een apparaat/i;
 
-/** What the button of such a dialog says. */
+/** Labels of the button that accepts cookies. */
 const ACCEPT =
   /^(?:(?:i )?(?:accept|agree|allow|ok,? accept)(?: (?:all|cookies?|and continue|all cookies))*|alle (?:cookies )?(?:akzeptieren|annehmen|zulassen)|(?:zustimmen|einverstanden)(?: und weiter)?|tout accepter|accepter (?:tout|et continuer)|aceptar (?:tod[oa]s?|cookies|y continuar)(?: .{0,20})?|aceitar (?:tod[oa]s?|tudo|cookies)(?: .{0,20})?|accetta (?:tutt[oi]|i cookie)(?: .{0,20})?|alles? (?:accepteren|toestaan)|akceptuj(?:ę)?(?: wszystk\S+)?|zaakceptuj wszystk\S+|přijmout v\S+|godkänn alla|acceptera alla|godta alle|accepter alle|tillad alle|hyväksy kaikki|принять (?:все|вс[её])|прийняти вс[іе]|αποδοχή όλων|全部接受|接受(?:所有|全部)|すべて(?:受け入れる|同意する)|모두 동의)[\s!.]*$/iu;
 const COOKIES = /cookie|куки|クッキー|쿠키|tracker|traceur/i;
@@ -174,7 +174,7 @@ function boxAbout(
   button: number,
   contentBefore: Int32Array,
 ): number {
-  // Where nothing is marked as content, the box may be the page, and its cookies may be baked.
+  // Without anything marked as content, the box may be the page itself, and its cookies may be a recipe.
   if (contentBefore.at(-1) === 0) return -1;
   const about = candidates.filter((block) => COOKIES.test(blocks.text[block]!));
   for (let at = parent[button]!; at >= 0 && !ROOT_TAGS.has(tag[at]!); at = parent[at]!) {

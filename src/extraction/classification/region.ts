@@ -17,8 +17,8 @@ const ASIDE_TAGS = tagsNamed("nav aside footer form dialog button");
 const AUTHORS_CLASS =
   /(?:^|[\s_-])(?:admonition|markdown-alert|alert|custom-block|callout|note|tip|important|warning|caution|danger|info|hint|attention|deprecated|seealso|versionadded|versionchanged|highlight|codehilite|sourceCode|literal-block|(?:language|lang)-\w+|prism|hljs|shiki|code-block|codeblock|contains-task-list|task-list-item|docutils|simple|arabic|loweralpha|field-list|option-list|glossary|[uod]list|blockList|tsd-alert|sect\d|sectionbody|(?:admonition|listing|literal|quote|example|image|open|table)block|fragment|table-wrapper|table-responsive|math)(?:[\s_-]|$)/i;
 /**
- * Matches those of these names whose parts have names of their own. On an `<aside>` they also mark a remark; other
- * asides are beside the content.
+ * Matches names of a whole remark, not of its parts. An `<aside>` with such a name is a remark too; any other `<aside>` is
+ * beside the content.
  */
 const REMARK_CLASS =
   /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|alert|custom-block|starlight-aside|tsd-alert|note|tip|important|warning|caution|danger|hint|attention)(?:\s|$)/;

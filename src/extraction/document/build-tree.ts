@@ -250,7 +250,7 @@ class ContentWalk {
     }
   }
 
-  /** Puts a blank line between two blocks that one element holds without paragraphs of their own. */
+  /** Puts a blank line between two blocks of one element that have no paragraphs of their own. */
   #separate(block: number): void {
     const owner = this.#model.blocks.element[block]!;
     const holder = this.#frame[owner] ?? -1;

@@ -172,7 +172,7 @@ export type Inline =
 
 /**
  * Changes phrases from the outside in.
- * @param change returns what stands in the place of a phrase; null keeps it, and goes on with what is inside it
+ * @param change returns the replacement of a phrase, or null to keep the phrase and visit its content
  */
 export const mapPhrases = (
   inlines: readonly Inline[],
@@ -396,7 +396,7 @@ export function splitAtBlankLines(inlines: readonly Inline[]): Inline[][] {
   return paragraphs.map(trimBreaks).filter(isShown);
 }
 
-/** What happens to the blocks and the phrases inside a block. */
+/** The functions that change the blocks and the phrases inside a block. */
 type Parts = {
   readonly blocks: (blocks: readonly Block[]) => readonly Block[];
   readonly phrases: (inlines: readonly Inline[]) => readonly Inline[];

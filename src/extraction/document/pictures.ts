@@ -13,7 +13,7 @@ import {
 } from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
 
-/** What a page's content is, as far as its pictures need to know. */
+/** The parts of a page's content that the choice of pictures depends on. */
 export type Surroundings = {
   readonly model: PageModel;
   /** The blocks of the content with those of its title, ascending. */
@@ -30,7 +30,7 @@ export type Surroundings = {
 type Sign = "icons" | "portraits" | "share buttons" | "logos" | "advertisements" | "teasers of other pages";
 
 const PICTURES = tagsNamed(`img video audio iframe embed ${VIDEO_STANDINS}`);
-/** A picture in one of these elements belongs to the text in it. */
+/** Elements whose text a picture inside them belongs to. */
 const HOLDERS = tagsNamed("figure li td th dd");
 const CAPTIONS = tagsNamed("figcaption");
 const LINKS = tagsNamed("a");
@@ -177,13 +177,13 @@ export class Pictures {
     const image = startTagOf(model, element);
     const source = valueIn(image, LAZY_SOURCE) ?? valueIn(image, SOURCE) ?? valueIn(image, SOURCE_SET);
     if (source === undefined) return false;
-    // What `<noscript>` shows right behind a lazy image is that image, whatever its file is called.
+    // An image in `<noscript>` right after a lazy image is the same image, even if its file has another name.
     if (this.#lastShown >= 0 && imageBesideNoscript(model, element) === this.#lastShown) return true;
     this.#lastShown = element;
     if ((model.flags[element]! & ElementFlag.cell) !== 0) return false;
     if (previous !== this.#after) for (const images of [this.#shown, this.#spare]) images.clear();
     this.#after = previous;
-    // What `<noscript>` shows in place of a lazy image may be another size of it.
+    // An image in `<noscript>` may be another size of the lazy image that it replaces.
     const isSpare = (model.flags[element]! & ElementFlag.noscript) !== 0;
     const stem = stemOf(source) ?? source;
     const isCopy = this.#shown.has(source) || (isSpare ? this.#shown : this.#spare).has(`stem ${stem}`);

@@ -411,7 +411,7 @@ type Place = {
   readonly link: { readonly href: string | null } | null;
 };
 
-/** What readers of phrases need to know about their page. */
+/** The facts about a page that readers of phrases need. */
 type PhraseContext = {
   readonly references: References;
   /** The labels of the footnotes in the content. */

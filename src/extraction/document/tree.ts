@@ -156,7 +156,7 @@ const NO_ATTRIBUTES: ReadonlyMap<string, string> = new Map();
 /** Gives the elements of a page to a content tree, and reads their attributes. */
 export class PageElements {
   readonly #model: PageModel;
-  /** The words of each class by its number, for those that were asked for. */
+  /** The words of each class by its number, filled in on demand. */
   readonly #classes: (readonly string[] | undefined)[] = [];
 
   /** The attributes of the element that was read last. */

@@ -339,7 +339,7 @@ const readMetaTags = ({ meta }: PageFacts): MetaTags =>
     Array.from(meta, ([name, content]) => [name, visibleLine(content)] as const).filter(([, value]) => value),
   );
 
-/** Returns the value of the first of these names that has one. */
+/** Returns the value of the first of the given names that has a value. */
 export const firstOf = (meta: MetaTags, names: readonly string[]): string | null =>
   names.map((name) => meta.get(name)).find(Boolean) ?? null;
 

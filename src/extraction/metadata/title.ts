@@ -263,7 +263,7 @@ function namesOfSite({ facts, siteName, url }: MetadataPage): ReadonlySet<string
   return names;
 }
 
-/** What the title element and a heading say alike is the title, with the subtitle that the trees cut off. */
+/** Adds the subtitle that the trees cut off, if the title element and a heading both have it. */
 function withSubtitle(
   title: TitleCandidate,
   candidates: readonly TitleCandidate[],
@@ -369,7 +369,7 @@ function hostLetters(url: URL | null): string {
     .replace(/[.-]/g, "");
 }
 
-/** Returns 1 when a text is the host's name, except for letters that one of the two lacks at its end. */
+/** Returns 1 when a text is the host's name, or when one of the two begins with the other. */
 function namesHost(folded: string, host: string): number {
   const joined = folded.replaceAll(" ", "");
   if (host === "" || joined.length < 3) return 0;

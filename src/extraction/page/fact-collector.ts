@@ -38,7 +38,7 @@ const MAX_SCRIPT_LENGTH = 4_000_000;
 /** Gathers what a page says about itself while it is read. */
 export class FactCollector {
   readonly #open: Capture[] = [];
-  // What is found, by the names of `PageFacts`.
+  // The fields of `PageFacts` as they are found.
   title: string | null = null;
   readonly headings: PageText[] = [];
   readonly meta = new Map<string, string>();

@@ -26,7 +26,7 @@ const IDS: ReadonlyMap<string, number> = new Map(Object.entries(Tag));
 /** Returns the number of a listed element name; 0 for any other. */
 export const tagId = (name: string): number => IDS.get(name) ?? 0;
 
-/** The tags of these listed names, which are separated by white space. */
+/** Returns the tags with the given names, which are separated by white space. */
 export const tagsNamed = (names: string): ReadonlySet<number> => new Set(names.split(/\s+/).map(tagId));
 
 /** Elements of AMP pages that show what another element shows; `<embed>` has no content that is text. */
@@ -165,7 +165,7 @@ export type PageModel = {
   readonly textStart: Int32Array;
   readonly textEnd: Int32Array;
   readonly textParent: Int32Array;
-  /** The decoded texts of those that contain entities; all others are as in `html`. */
+  /** Decoded texts of the text nodes that contain entities; all other texts are as in `html`. */
   readonly decodedText: ReadonlyMap<number, string>;
   /** The texts of preformatted blocks that start a line without a line break of their own. */
   readonly lineStarts: ReadonlySet<number>;
@@ -207,7 +207,7 @@ export type BlockColumns = {
 /** An anchor as the page wrote it. */
 export type RawLink = { readonly href: string; readonly text: string; readonly isNofollow: boolean };
 
-/** What the page says about itself, unprocessed; see `readMetadata`. */
+/** A page's statements about itself, unprocessed; see `readMetadata`. */
 export type PageFacts = {
   readonly title: string;
   /** The level-1 headings. */
@@ -218,7 +218,7 @@ export type PageFacts = {
   readonly properties: readonly (readonly [property: string, content: string])[];
   /** The first scripts of JSON-LD. */
   readonly jsonLd: readonly string[];
-  /** The number of JSON-LD scripts, including those that were not kept. */
+  /** The number of JSON-LD scripts, whether kept or not. */
   readonly jsonLdCount: number;
   /** The texts of elements that name the author (`rel=author`, `itemprop=author`). */
   readonly authors: readonly PageText[];
@@ -258,7 +258,7 @@ export const textAt = (model: PageModel, text: number): string =>
 export const isInside = (model: PageModel, inner: number, outer: number): boolean =>
   inner >= outer && inner < (model.elementEnd[outer] ?? 0);
 
-/** Returns the start tag of an element as the page wrote it, at most so many characters of it. */
+/** Returns the start tag of an element as the page wrote it, cut to `most` characters. */
 export const startTagOf = ({ html, openStart, openEnd }: PageModel, element: number, most = 2000): string =>
   html.slice(openStart[element]!, Math.min(openEnd[element]!, openStart[element]! + most));
 
@@ -268,7 +268,7 @@ export function valueIn(startTag: string, attribute: RegExp): string | undefined
   return double ?? single ?? bare;
 }
 
-/** Returns the nearest element with one of these tags, within so many levels from the element itself up; -1 for none. */
+/** Returns the nearest element with one of the tags, at most `levels` levels up from the element itself; -1 for none. */
 export function nearestOf(
   { tag, parent }: PageModel,
   element: number,

@@ -75,7 +75,7 @@ class Scanner implements TokenSink {
   readonly #gaps = new Set<number>();
   readonly #decodedText = new Map<number, string>();
   readonly #visibility: Visibility;
-  /** The number of hidden characters of text, of those that have no opacity, and of all others. */
+  /** The number of characters of hidden text, of text without opacity, and of all other text. */
   hiddenChars = 0;
   #fadedChars = 0;
   visibleChars = 0;
@@ -440,9 +440,9 @@ const NAME_AND_REST = /[^<>]{1,80}<\/button\s*>\s?([^\s<][^<]{0,20})/iy;
 const SENTENCE_LENGTH = 15;
 
 /**
- * Whether a button is a word of a sentence, as in "Press [Save] to keep it.": text stands right behind it, and before it,
- * or the text behind goes on for a while.
- * @param start right behind its start tag
+ * Tells whether a button is a word of a sentence, as in "Press [Save] to keep it.": text follows immediately, and there
+ * is text before it, or the following text is long.
+ * @param start position just after its start tag
  */
 function isWordOfSentence(html: string, start: number, isBehindText: boolean): boolean {
   NAME_AND_REST.lastIndex = start;
@@ -472,7 +472,7 @@ export function readPage(html: string): ScannedPage {
 }
 
 const READ_ONLY = /\sreadonly(?=[\s=>/])/i;
-/** What a page lets readers copy; longer texts are not meant to be read. */
+/** Longest value of a read-only field that readers are meant to copy; longer values are not meant to be read. */
 const MAX_READ_ONLY = 5000;
 
 /**

@@ -70,7 +70,7 @@ export class SiblingRules {
     return isHidden;
   }
 
-  /** Tells whether all of these stand around an element, the last of them innermost. */
+  /** Tells whether all of the given ancestors surround an element, the last one innermost. */
   #isInside(from: number, around: readonly (readonly string[])[]): boolean {
     let left = around.length;
     for (let at = from; at >= 0 && left > 0; at = this.#parents[at] ?? -1)

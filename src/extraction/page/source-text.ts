@@ -108,7 +108,7 @@ export class EntityText {
   /** Decodes a text between two tags, or at the end of the page. */
   text(start: number, end: number): void {
     const text = this.#html.slice(start, end);
-    // In the text of a title, tags are ordinary characters; the decoder would open them and go on inside.
+    // In the text of a title, tags are ordinary characters; the decoder would open them and continue inside.
     if (text.includes("<")) this.#read("<title>", `${text}</title>`, start);
     // The "<" after it tells the decoder that an entity has ended.
     else this.#read("", this.#html.slice(start, end + 1), start);

@@ -43,7 +43,7 @@ const isCut = (style: Style): boolean => /hidden|clip|scroll|auto/.test(style.ge
 function hasNoSide(style: Style): boolean {
   const isNothing = (side: string): boolean =>
     [side, `max-${side}`].some((name) => lengthOf(style.get(name) ?? "") <= 1) && !style.has(`min-${side}`);
-  // What has a padding shows its beginning there.
+  // With padding, the beginning of the content shows inside the padding.
   return (
     (isNothing("width") || isNothing("height")) &&
     !/[1-9]/.test(PADDINGS.map((name) => style.get(name)).join())
@@ -57,7 +57,7 @@ const FAR = /-\d{4,}/;
 const isFar = (style: Style, names: readonly string[]): boolean =>
   names.some((name) => FAR.test(style.get(name) ?? ""));
 
-/** Tracks of slides are moved by as much as all of them are wide, so that less than this may still be seen. */
+/** A track of slides is moved by the width of all slides, so a smaller shift may still be visible. */
 const MOVED_AWAY = /translate(?:3d|x|y)?\(\s*(?:0(?:px)?\s*,\s*)?-(?:9\d{3}|\d{5,})(?:\.\d+)?px/;
 const isMovedAway = (style: Style): boolean =>
   MOVED_AWAY.test(style.get("transform") ?? "") || /^-(?:9\d{3}|\d{5,})px/.test(style.get("translate") ?? "");
@@ -148,7 +148,7 @@ function blended([red = 0, green = 0, blue = 0, alpha = 0]: readonly number[], m
   return alpha < most ? null : `${red},${green},${blue}`;
 }
 
-/** What differs by less cannot be told apart, of 255. */
+/** Smallest difference between two colours, of 255, that a reader can see. */
 const LEAST_DIFFERENCE = 4;
 
 export function samePaint(one: string | null, other: string | null): boolean {

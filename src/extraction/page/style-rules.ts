@@ -23,14 +23,14 @@ type Rule = {
   declarations?: Declarations;
 };
 
-/** The rules that name an element: those that apply to it, weakest first, and those that scripts may make apply. */
+/** The rules that name an element: rules that apply to it, weakest first, and rules that a script may make apply. */
 export type NamingRules = { readonly sure: readonly Rule[]; readonly possible: readonly Rule[] };
 
 export const NO_RULES: NamingRules = { sure: [], possible: [] };
 const MAX_SHEET_LENGTH = 1_000_000;
 const MAX_RULES = 20_000;
 const MAX_SELECTOR = 1000;
-/** So many rules of one name are compared with each element that bears it. */
+/** The most rules of one name that are compared with each element that bears the name. */
 const MAX_RULES_OF_NAME = 100;
 
 /** The rules of the page's own style sheets that can hide or show something, by class, id and tag. */
@@ -70,7 +70,7 @@ export class StyleRules {
     return this.#count === 0;
   }
 
-  /** Tells whether a rule for one of these names can hide it. */
+  /** Tells whether any rule for the given names can hide an element. */
   canHide(names: readonly string[]): boolean {
     const hides = (rule: Rule): boolean => {
       rule.canHide ??= canHide(rule.body, this.#withColours);
@@ -124,7 +124,7 @@ const CLASS_OR_ID = /[.#](?:[\w-]|[\u0080-\uffff]|\\[^\n])+/g;
 
 const COMBINATOR = /[\s>+~]/;
 
-/** Where the last combinator of a selector stands; -1 for none. */
+/** Returns the position of a selector's last combinator, or -1. */
 function lastCombinator(selector: string): number {
   if (!COMBINATOR.test(selector)) return -1;
   let depth = 0;
@@ -166,13 +166,13 @@ const COLOURS: ReadonlySet<string> = new Set(["color", "background-color", "back
 
 const declarationsOf = (rule: Rule): Declarations => (rule.declarations ??= readDeclarations(rule.body));
 
-/** What inline styles and rules contain that hide something, or else how they show it again. */
+/** Matches inline styles and rules that hide something or show it again. */
 const TELLING =
   /display|visibil|opacity|clip|overflow|font|scale|transform|colou?r|background|zoom|popover|content-v|:\s*-\d{4}|text-indent|translate|(?:width|height)\s*:\s*[01](?:px)?\s*(?:[;!]|$)|\\/gi;
 /** The same without what only other rules make tell something. */
 const MOVING =
   /display|visibil|opacity|clip|overflow|font(?:-size)?\s*:\s*[012.]|scale|rotate[xy]|:\s*-\d{4}|\\|[;{\s]color\s*:[^;}]{1,60};[^}]{0,300}background|background[^}]{0,300}[;{\s]color\s*:|color\s*:\s*transparent/gi;
-/** What a style contains that hides something where everything around it is shown. */
+/** Matches styles that can hide something although everything around it is shown. */
 const HIDING =
   /display\s*:\s*none|visibility\s*:\s*(?:hid|col)|opacity\s*[:(]\s*[0.]|clip|scale|rotate[xy]|:\s*-\d{4}|\\|text-indent|content-v|zoom|(?:height|width)\s*:\s*[01](?:px|%)?\s*(?:[;!]|$)|font(?:-size)?\s*:\s*(?:[012](?:px|[\s;!/]|$)|[0.])|(?:^|[;\s])color\s*:\s*(?:t|rgba|#\w{4}(?:\w{4})?\b)|translate|-fill-/i;
 const COLOUR = /(?:^|[;\s])color\s*:/i;
@@ -300,7 +300,7 @@ function underMedia(startTag: string, sheet: string): string {
 
 const MEDIA = /\smedia\s*=\s*(?:"([^"]{0,200})"|'([^']{0,200})'|([^\s"'>]{1,200}))/i;
 
-/** Where rules stand: anywhere, in a layer, or where they apply to some screens only. */
+/** The scope of rules: anywhere, in a layer, or for some screens only. */
 type Medium = "any" | "layer" | "some";
 type VisitRule = (selectors: string, declarations: string, medium: Medium) => void;
 
@@ -343,7 +343,7 @@ function forEachRule(sheet: string, wanted: RegExp, visit: VisitRule): void {
   }
 }
 
-/** Where a rule ends, and where its own declarations do when others are nested in it. */
+/** Returns the end of a rule, and the end of its own declarations when other rules are nested in it. */
 function rangeOf(css: string, open: number): { readonly end: number; readonly until: number } {
   const close = css.indexOf("}", open);
   const end = close < 0 ? css.length : close;
@@ -355,7 +355,7 @@ function rangeOf(css: string, open: number): { readonly end: number; readonly un
 const AT_SIGN = 0x40;
 const MAX_NESTING = 8;
 
-/** What the rules inside an at-rule apply to; null for those that show nothing on a screen. */
+/** Returns the medium of the rules inside an at-rule; null if they never apply to a screen. */
 function mediumOf(prelude: string): Medium | null {
   if (/^@layer\b/i.test(prelude)) return "layer";
   if (/^@media\s*(?:(?:only\s+)?(?:all|screen)\s*)$/i.test(prelude.trim())) return "any";

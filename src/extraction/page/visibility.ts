@@ -245,7 +245,7 @@ export class Visibility {
     named: NamedElement,
     { inline, isInert }: { readonly inline: number; readonly isInert: boolean },
   ): Style {
-    // Where everything around is shown, only what can hide counts.
+    // When everything around an element is shown, only rules that hide matter.
     const hasRules = !this.#rules.isEmpty && !(isInert && inline === 0 && !this.#canHide(attributes, named));
     if (!hasRules && inline === 0) return NO_STYLE;
     const { tag, classId } = named;

@@ -5,9 +5,9 @@ import { statOf, TextStat } from "../page/word-stats.ts";
 import type { Draft } from "./draft.ts";
 
 /*
- * What themes set around the text inside its own container: menus, outlines, pagers, related posts, comments, pictures.
- * It is known by its shape and by its place: the choice is peeled from both of its ends, and before the first sentence
- * below the title, until a block is reached that is the author's.
+ * Themes set menus, outlines, pagers, related posts, comments and pictures around the text, inside its own container.
+ * Shape and place give them away: the choice is peeled from both ends, and before the first sentence below the title,
+ * until a block of the author is reached.
  */
 
 /** A block of links has this share of linked characters. */
@@ -23,7 +23,7 @@ const MOST_OF_TEXT = 0.5;
 /** Stories without a label above them have no more of the text. */
 const MOST_OF_STORIES = 0.3;
 const MAX_LEVELS = 12;
-/** So many boxes around one are compared with it. */
+/** Number of neighbouring boxes that a box is compared with. */
 const NEIGHBOURS = 4;
 /** The most links and words of a row that leads to the pages around this one. */
 const PAGER_LINKS = 3;
@@ -45,7 +45,7 @@ const STEP_TEXT =
 const CRUMB_LINKS = 0.3;
 const CRUMB_WORDS = 20;
 const CRUMB_SIGN = /(?:^|\s)[›»/>·|→⟩](?:\s|$)/;
-/** What themes write above what is not the text. */
+/** Labels that themes write above their own lists. */
 const LABEL =
   /^(?:\d+ )?(?:comments?|responses?|repl(?:y|ies)|discussion|thoughts? on|kommentare?|commentaires?|comentarios?|related|recommended|similar|keep reading|read (?:more|next|also)|you (?:may|might) (?:also )?(?:like|enjoy)|more (?:from|news|stories|posts|articles)|(?:latest|recent|other|top) (?:news|stories|posts|articles)|also (?:today|on)|gallery|pictures|photos|in pictures|weitere|ähnliche|articles? (?:similaires|liés))\b/i;
 
@@ -255,7 +255,7 @@ class Sides {
     const outer = parent[element]!;
     if (outer < 0) return true;
     if (CELLS.has(tag[element]!) || PARTS.has(tag[element]!)) return !this.#isColumn(element);
-    // A list of definitions tells facts: its terms are no links, as the entries of a menu are.
+    // A list of definitions states facts: its terms are not links, unlike the entries of a menu.
     if (tag[element] === Tag.dl && this.#labels[element]! > 0) return true;
     if (AUTHORS_TAGS.has(tag[element]!))
       return this.#holdsText[outer] === 1 || (ITEMS.has(tag[outer]!) && this.#isAuthors(outer));

@@ -36,7 +36,7 @@ const LEAST_OF_DOCUMENTATION = 0.1;
 const LEAST_OF_LIKE_PLACES = 0.05;
 const LEAST_OF_HEADINGS = 0.2;
 
-/** The number of words in the container of the content: those that are kept, and all that readers see. */
+/** The number of kept words and of all visible words in the container of the content. */
 export type MainPart = { readonly kept: number; readonly total: number };
 
 export function findContainer(draft: Draft): void {
@@ -74,8 +74,8 @@ export function addFromContainer(draft: Draft): void {
 }
 
 /**
- * Tells of a candidate whether it is in the author's own markup. Where his paragraphs have classes, as those of word
- * processors do, a class says nothing about another paragraph.
+ * Returns a function that tells whether a candidate is in the author's own markup. If the author's paragraphs have
+ * classes, as paragraphs from word processors do, a class says nothing about another paragraph.
  */
 function plainnessOf({ tree, p, region, isKept }: Draft): (index: number) => boolean {
   const { model, candidates } = tree;

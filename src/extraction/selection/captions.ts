@@ -31,7 +31,7 @@ export function addCaptionsAndCode({ tree: { model }, isKept, isBarred }: Draft)
   }
 }
 
-/** So many siblings on each side of a figure are looked at. */
+/** Number of siblings to look at on each side of a figure. */
 const NEIGHBOURS = 3;
 const FLOW = tagsNamed("p h1 h2 h3 h4 h5 h6 ul ol pre blockquote table");
 
@@ -81,7 +81,7 @@ function isBesideFlow({ parent, elementEnd }: PageModel, figure: number, isFlow:
   return false;
 }
 
-/** Tells whether a link is all that a figure holds. What has a caption is another story of the site. */
+/** Tells whether a figure holds only a link. With a caption, such a figure announces another story of the site. */
 function isPreview({ tag, elementEnd }: PageModel, figure: number): boolean {
   const link = figure + 1;
   const end = elementEnd[figure]!;
@@ -103,7 +103,7 @@ function isCaption(model: PageModel, block: number): boolean {
   return [block - 1, block + 1].every((other) => !isInside(model, blocks.element[other] ?? -1, box));
 }
 
-/** Longer texts beside a picture are no captions, and whose picture it is says nothing of what it shows. */
+/** Longest caption in characters. A text that only names the picture's owner does not describe the picture. */
 const MAX_CAPTION = 400;
 const MAX_LEVELS = 5;
 const FIGURES = tagsNamed("figure");

@@ -10,7 +10,7 @@ const FEWEST_TEXTS = 2;
 const MAX_CARD_WORDS = 150;
 /** The cards of a list are content when this share of their words is chosen. */
 const CHOSEN_SHARE = 0.3;
-/** What is less likely is a button or a label. */
+/** A block below this probability is a button or a label. */
 const LEAST_IN_CARDS = 0.05;
 
 /**

@@ -3,7 +3,7 @@ import type { Region } from "../classification/region.ts";
 import { type Favor, PAGE_TYPES, type PageType } from "../types.ts";
 import type { WholeElements } from "./whole-elements.ts";
 
-/** What the trees say of a page. */
+/** The trees' verdict on a page. */
 export type Judgement = {
   /** The probability of each candidate. */
   readonly p: Float32Array;
@@ -39,6 +39,6 @@ export function keepOnly({ isKept }: Pick<Draft, "isKept">, blocks: Iterable<num
   for (const block of blocks) isKept[block] = 1;
 }
 
-/** How likely a page is of one of these types. */
+/** Returns the probability that a page is of any of the given types. */
 export const likelihood = ({ typeP }: Pick<Draft, "typeP">, ...types: readonly PageType[]): number =>
   types.reduce((sum, type) => sum + typeP[PAGE_TYPES.indexOf(type)]!, 0);

@@ -4,7 +4,7 @@ import { ElementFlag, Tag } from "../page/page-model.ts";
 import { statOf, TextStat } from "../page/word-stats.ts";
 import type { Draft } from "./draft.ts";
 
-/** A box of an entry is so many levels above its text, and its heads and buttons have so many words together. */
+/** Most levels from an entry's text up to its box, and most words of the box's heads and buttons together. */
 const MAX_HEAD_WORDS = 16;
 const MAX_HEADS = 4;
 const BUTTON_WORDS = 3;

@@ -12,8 +12,9 @@ import { statOf, TextStat } from "../page/word-stats.ts";
 import type { Draft } from "./draft.ts";
 
 /*
- * What stands between the paragraphs of an article and is known by what it says or does: links to a page's source, pointers to
- * other stories, labels of advertisements, forms that subscribe, and asides that lead away. The trees see short text among content.
+ * Furniture between the paragraphs of an article that its words or its function give away: links to a page's source,
+ * pointers to other stories, labels of advertisements, forms that subscribe, and asides that lead away. To the trees it
+ * is short text among content.
  */
 
 const MOST_WORDS = 8;
@@ -22,7 +23,7 @@ const FURNITURE_LINKS = 0.9;
 const EDIT_ADDRESS = /\bhref\s*=\s*["']?[^"'\s>]{1,300}\/(?:-\/)?_?edit\/[^"'\s>]{1,300}/i;
 const EDIT_WORDS =
   /^(?:edit|improve|suggest (?:an edit|edits|changes) (?:to|on)|view|show) (?:this |the )?(?:page|doc|document|file|source|page source|source of this page)?(?: ?source)?(?: ?on (?:github|gitlab|bitbucket|codeberg))?$/i;
-/** What references write beside the name of a function: since which version it exists, and a link to its source. */
+/** Notes beside a function's name in a reference: the version that introduced it, and a link to its source. */
 const SOURCE_OF_ITEM = /^(?:\[(?:source|src)\]|v?\d[\d.]{0,12}[\s·•|–−-]+(?:source|src))[\s·•|[\]–−-]*$/i;
 
 /** How pages in many languages begin a pointer to another story; nothing but the words tells it from a remark. */
@@ -32,11 +33,11 @@ const POINTER_WORDS = 40;
 /** A pointer's link has at least this share of its characters. */
 const POINTER_LINKS = 0.3;
 const LABEL_WORDS = 5;
-/** The text begins with a block of so many words; what stands above is the head of the page. */
+/** The text begins with a block of this many words; everything above is the head of the page. */
 const SENTENCE_WORDS = 12;
 const ADVERTISEMENT =
   /^[\s\p{P}]*(?:advertisements?|ad|advertising|sponsored(?: content)?|anzeige|werbung|publicité|publicidad|pubblicità|publicidade|advertentie|reklama|reklam|annonse?|mainos|реклама|διαφήμιση|广告|廣告|広告|광고|(?:article|story|text|content)? ?continues (?:after|below) (?:the |this )?(?:ad|advert|advertisement))[\s\p{P}]*$/iu;
-/** What a button says, or a link alone, that sells a subscription; the box around it is an offer. */
+/** Labels of a button, or of a link on its own, that sells a subscription; the box around it is an offer. */
 const SUBSCRIBE =
   /^(?:(?:start|get|begin|choose|see|view|try)\s.{0,24}\b(?:subscription|trial|plans?|offers?)|subscribe(?: now| today)?|become a (?:member|subscriber)|jetzt (?:abonnieren|testen)|(?:jetzt )?abo(?:nnement)? (?:abschließen|bestellen|testen)|(?:je )?m['’]abonne|s['’]abonner|abonnez-vous|suscr[ií]b(?:ete|irse|ase)|assine(?: já| agora)?|abbonati(?: ora| subito)?|neem een abonnement|word (?:lid|abonnee)|prenumerera|bli (?:medlem|prenumerant|abonnent)|tegn abonnement|kup (?:dostęp|subskrypcję|prenumeratę)|předplatit|tilaa(?: nyt)?|подписаться|оформить подписку|передплатити|εγγραφείτε|立即订阅|订阅|購読する|구독하기)[\s!.→›»]*$/iu;
 /** How letters end that their readers can stop. */
@@ -46,10 +47,10 @@ const UNSUBSCRIBE_WORDS = 60;
 /** Larger boxes with a form are a part of the page. */
 const FORM_WORDS = 60;
 const TYPED = /\btype\s*=\s*(?:"([^"]{0,20})"|'([^']{0,20})'|([^\s>"']{1,20}))/i;
-/** What a reader writes into; the fields of calculators and recipes count. */
+/** Types of fields in forms that subscribe. Fields for numbers, as in calculators and recipes, are content. */
 const WRITTEN_TYPES = new Set(["email", "text", "tel", "search"]);
 
-/** Takes the links to a page's source, and those that end a letter, out of the choice. */
+/** Takes links to a page's source, and the links at the end of a newsletter, out of the choice. */
 export function dropToolLinks({ tree: { model, candidates }, isKept }: Draft): void {
   for (const block of candidates)
     if (isKept[block] === 1 && (isEditLink(model, block) || isUnsubscribing(model, block))) isKept[block] = 0;

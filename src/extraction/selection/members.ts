@@ -9,7 +9,7 @@ import type { Draft } from "./draft.ts";
  * trees, each of them is a short text near the end of something. To a reader they are one group, kept or left out together.
  */
 
-/** A text of so many words counts as a sentence; one of fewer words when it also ends like one. */
+/** A text of this many words counts as a sentence; a shorter text must also end like a sentence. */
 const SENTENCE_WORDS = 12;
 const FEWEST_WORDS = 4;
 /** A member has at least this share of its words in sentences. */
@@ -17,10 +17,10 @@ const SENTENCE_SHARE = 0.5;
 /** The least probability of a member with kept sentences on both sides of it, and on one side only. */
 const LEAST_BETWEEN = 0.3;
 const LEAST_AT_EDGE = 0.13;
-/** The least of a list, of links too, that a paragraph of so many words and a colon announces. */
+/** Lowest probability of a list, even of links, that a paragraph of `SENTENCE_WORDS` words with a colon announces. */
 const LEAST_OF_ANNOUNCED = 0.1;
 const ANNOUNCING_WORDS = 3;
-/** In an equal box of at most so many words of which a part is chosen, the rest needs no more than at an edge. */
+/** In a partly chosen box of at most this many words, equal to its siblings, the rest needs only an edge's probability. */
 const MAX_MEMBER_WORDS = 150;
 /** The box that also contains kept sentences is at most so far above a member, and so is the box that has equals. */
 const NEAR_LEVELS = 3;
@@ -167,7 +167,7 @@ class Members {
     const isList = this.#isPlainList(box);
     if (!isList && (this.#sentenceWords[box]! < SENTENCE_SHARE * words[box]! || !this.#hasEquals(box)))
       return false;
-    // What the page says in several places is a template's.
+    // A text that the page repeats in several places belongs to a template.
     if (this.#isRepeated(unit)) return false;
     const sides = this.#sidesWithSentences(unit);
     if (isList) return sides > 0 && this.#pooled(box) >= LEAST_BETWEEN;
@@ -249,7 +249,7 @@ class Members {
   /** The mean logit of a box and its equals, weighted by their words, as a probability. */
   #pooled(box: number): number {
     const { model, words } = this.#tree;
-    // All paragraphs of a box are equal: those that are sure say nothing about another one.
+    // All paragraphs of a box look alike, so sure paragraphs say nothing about another paragraph.
     const group = model.tag[box] === Tag.p ? undefined : this.#groups.get(twinsKey(model, box));
     const { mass, weight } = group ?? { mass: this.#mass[box]!, weight: words[box]! };
     return 1 / (1 + Math.exp(-mass / Math.max(weight, 1)));

@@ -29,19 +29,19 @@ const LISTS = tagsNamed("ol ul dl");
 const NOTES = tagsNamed("p div aside section");
 const PARTS = tagsNamed("main article");
 const FRAMES = tagsNamed("nav header form dialog button");
-/** A reference of so many characters, such as "[12]", is no menu although it may be all of its block. */
+/** A reference of at most this many characters, such as "[12]", is not a menu even if it is a whole block. */
 const MAX_REFERENCE = 8;
 /** Longer text outside of a list is a part of the page, not a note. */
 const MAX_NOTE = 2000;
-/** What stands in a menu, a form or the footer of a site. */
+/** Marks elements in a menu, a form or the footer of a site. */
 const IN_FRAME = -2;
 /** Nested lists are read once for each level, but all together no more than this many times the page's blocks. */
 const MOST_READ = 4;
 
 /**
- * Keeps what kept text points to further down: notes, citations, entries of glossaries, with the rest of their list
- * and the heading above it. They often stand apart or look like no content, and a reference without its note leads
- * nowhere. What points up leads back, to the reference of a note or to the top.
+ * Keeps the targets further down that kept text links to: notes, citations, entries of glossaries, with the rest of their
+ * list and the heading above it. Notes often stand apart or do not look like content, and a reference without its note
+ * leads nowhere. A link that points up leads back, to the reference of a note or to the top.
  */
 export function addNotes({ tree: { model }, isKept }: Draft): void {
   const found = Array.from(keptBlocks({ isKept }));

@@ -9,7 +9,7 @@ import { FRAME_GROUPS } from "./notes.ts";
 const LEAST_OF_PANELS = 0.1;
 const LEAST_OF_PRICE = 0.15;
 const PRICE_WORDS = 4;
-/** A price stands so many texts after the name of the product. */
+/** Most texts between the name of a product and its price. */
 const PRICE_DISTANCE = 8;
 const PRICE =
   /(?:[€$£¥₹₽₩₺₴]|\b(?:USD|EUR|GBP|CHF|AUD|CAD|SEK|NOK|DKK|PLN|CZK|Rs\.?|kr|zł|Kč|Ft|lei|руб)\b\.?)\s?\d|\d[\d.,\s]{0,12}\s?(?:[€$£¥₹₽₩₺₴]|(?:USD|EUR|GBP|CHF|SEK|NOK|DKK|PLN|CZK|kr|zł|Kč|Ft|lei|руб)(?!\p{L}))/u;

@@ -33,7 +33,7 @@ import { completeStructures } from "./whole-structures.ts";
 
 type Step = {
   readonly name: string;
-  /** What is said of the blocks whose outcome the step changes. */
+  /** The reason given for each block whose outcome the step changes. */
   readonly reason: BlockReason;
   readonly when?: (draft: Draft) => boolean;
   readonly run: (draft: Draft) => void;
@@ -41,7 +41,7 @@ type Step = {
 
 /** 1–17: what the trees say, corrected by what a reader sees. Metadata and the confidence go by what these steps keep. */
 export const JUDGING: Step[] = [
-  // 1–5: what is likely by itself, and what that is a part of; spare parts are none.
+  // 1–5: likely blocks, and the structures that they are a part of, except for spare parts.
   { name: "likely", reason: "likely", run: addLikely },
   { name: "code", reason: "code", run: addCode },
   { name: "introduced", reason: "context", when: addsContext, run: addIntroduced },
@@ -79,7 +79,7 @@ export const JUDGING: Step[] = [
     run: completeEntries,
   },
   { name: "headings", reason: "context", when: hasContainer, run: addHeadings },
-  // 15–17: what is said once, and pages that are too short for the trees.
+  // 15–17: repeated texts, and pages that are too short for the trees.
   { name: "repeats", reason: "repeated", when: (draft) => !isReference(draft), run: dropRepeats },
   { name: "short page", reason: "whole", when: keepsNothing, run: addShortPage },
   { name: "short forms", reason: "repeated", run: dropShortForms },
@@ -94,7 +94,7 @@ export const COMPLETING: Step[] = [
   { name: "last tool links", reason: "tool", run: dropToolLinks },
 ];
 
-/** 23–24: what has another title, and the title itself, are told apart from the content. */
+/** 23–24: separates parts with another title, and the title itself, from the content. */
 const TITLING: readonly Step[] = [
   { name: "later articles", reason: "tool", when: (draft) => !isList(draft), run: dropLaterArticles },
   { name: "title", reason: "repeated", run: takeOutTitle },
@@ -145,11 +145,11 @@ function keepsNothing({ isKept }: Draft): boolean {
 /** The content of a page, of which the steps say which block is in it, and why. */
 export type Selection = {
   readonly draft: Draft;
-  /** What the first steps have kept, ascending. */
+  /** The blocks that the first steps have kept, ascending. */
   readonly judged: Int32Array;
   /** How much of the page's main part that is; null when no part of the page is the main one. */
   readonly mainPart: MainPart | null;
-  /** What decided on each block of the page; null unless asked for. */
+  /** The reason for the outcome of each block of the page; null unless requested. */
   readonly reasons: BlockReason[] | null;
 };
 

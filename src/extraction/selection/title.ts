@@ -3,14 +3,14 @@ import { statOf, TextStat } from "../page/word-stats.ts";
 import { foldForComparison } from "../text.ts";
 import { type Draft, keepOnly, keptBlocks } from "./draft.ts";
 
-/** How many blocks, and words that are no links, may stand above the title's heading. */
+/** Most blocks above the title's heading, and most words outside of links. */
 const MAX_ABOVE = 16;
 const MAX_WORDS_ABOVE = 80;
 
 /**
- * Takes the title's heading out of the content, since the title is shown apart from it, as often as it is repeated
- * there. Of the lines above it those stay that say something, as a version does, and not those that only lead
- * somewhere. The heading's block, which may stand apart from the content, is -1 for none.
+ * Takes every copy of the title's heading out of the content, since the title is shown apart from it. A line above the
+ * heading stays if it states something, such as a version, and goes if it only leads somewhere. The heading's block,
+ * which may stand apart from the content, is -1 if there is no heading.
  */
 export function takeOutTitle(draft: Draft): void {
   const { title } = draft;
@@ -50,8 +50,8 @@ export function takeOutTitle(draft: Draft): void {
 const MAX_WORDS_IN_BOX = 60;
 
 /**
- * Keeps the box of the title where it begins the text, as that of a manual's page does with a heading and the sentence
- * that says what a command is for. Where anything in it is linked, it is a head that leads somewhere.
+ * Keeps the box of the title if the text begins in it, as on a manual's page with a heading and a sentence that says what
+ * the command does. A box with a link is a page header that leads somewhere.
  */
 export function addTitleBox({ tree: { model }, isKept, isBarred }: Draft): void {
   const { blocks, elementEnd, parent, tag } = model;
@@ -73,7 +73,7 @@ export function addTitleBox({ tree: { model }, isKept, isBarred }: Draft): void 
 const mayBeTitle = ({ blocks, tag }: PageModel, heading: number, block: number): boolean =>
   heading === Tag.h2 || (heading === 0 && tag[blocks.element[block]!] === Tag.p);
 
-/** A heading above the title without a line of its own led to those that were left out. */
+/** Drops the last headings above the title, whose own lines were left out. */
 function withoutLastHeadings({ blocks }: PageModel, lines: readonly number[]): readonly number[] {
   const isHeading = (block: number): boolean => (blocks.flags[block]! & ElementFlag.heading) !== 0;
   return lines.slice(0, lines.findLastIndex((block) => !isHeading(block)) + 1);

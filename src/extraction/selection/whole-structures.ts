@@ -16,7 +16,7 @@ for (const tag of tagsNamed("ul ol")) SHARES.set(tag, MOST);
 
 const STRUCTURE_CLASS =
   /(?:^|\s)(?:(?:theme-)?admonition(?:block)?|markdown-alert|tsd-alert|custom-block|starlight-aside|callout|note|NOTE|TIP|IMPORTANT|WARNING|CAUTION|alert-(?:info|success|warning|danger)|vp-code-group|tabbed-set|theme-tabs-container|sd-tab-set|tabGroup|MathJax_Display|math)(?=\s|$)/;
-/** Something between two of these belongs to the text. */
+/** Elements of prose: a block between two of them belongs to the text. */
 const PROSE = tagsNamed("p h1 h2 h3 h4 h5 h6 ul ol dl blockquote pre table figure details");
 const ITEM_OWNERS = tagsNamed("li p h3 h4 h5 h6 pre dd dt");
 const MAX_LENGTH = 4000;

@@ -48,7 +48,7 @@ export interface BrowserContexts extends AsyncDisposable {
   openTab(options: TabOptions): Promise<Tab>;
 }
 
-/** A page with scripts keeps a core busy, so further tabs wait until one of these closes. */
+/** Most open tabs; further tabs wait, because a page with scripts keeps a core busy. */
 const MAX_TABS = 6;
 const CLOSE_TIMEOUT_MS = 3_000;
 const COMMIT_TIMEOUT_MS = 500;

@@ -36,7 +36,7 @@ export interface BrowserHost extends AsyncDisposable {
 export type BrowserLease = {
   readonly browser: Browser;
   countPage(): void;
-  /** Whether the browser has had its share of pages and should be given back as soon as possible. */
+  /** Whether the browser has served its share of pages and should be released as soon as possible. */
   isWorn(): boolean;
   /** Whether a page was ended a moment ago because it took too much memory. */
   hasEndedGreedyPage(): boolean;
@@ -268,7 +268,7 @@ function createMemoryWatch(browser: Browser, maxMb: number): MemoryWatch {
       end(id);
     }
   };
-  // The watch must go on when one look fails.
+  // The watch must continue after a failed look.
   const lookAgain = (): void => {
     session = null;
     if (!browser.isConnected()) stop();

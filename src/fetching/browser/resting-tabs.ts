@@ -1,7 +1,7 @@
 import { type Page, within } from "./chromium.ts";
 import type { Session } from "./intercept.ts";
 
-/** How long a tab rests. Its scripts go on meanwhile, as if the page were read a moment longer. */
+/** How long a tab rests, in ms. Meanwhile its scripts run, as if a reader stayed on the page a moment longer. */
 const REST_MS = 1_000;
 const FORGET_TIMEOUT_MS = 500;
 const LISTENED = ["request", "requestfinished", "requestfailed", "response", "popup", "download"] as const;

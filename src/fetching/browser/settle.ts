@@ -15,7 +15,7 @@ type SettleOptions = {
   readonly signal: AbortSignal;
 };
 
-/** A page's requests under way, without those that are meant to stay open. */
+/** A page's open requests, except for requests that are meant to stay open. */
 export type Traffic = { readonly inFlight: () => number; readonly lastChangeAt: () => number };
 
 // These requests stay open by design, or say nothing about the content.
@@ -196,7 +196,7 @@ const MIN_WATCH_MS = 200;
 const MAX_PAUSE_MS = 2_500;
 /** A page that never rests counts as growing when its text grew within this time. */
 const GROWING_MS = 3_000;
-/** The longest delay of a refresh that is followed, the same as `MAX_REFRESH_SECONDS` of the plain client. */
+/** The longest delay of a refresh that is followed, equal to `MAX_REFRESH_SECONDS` of the plain client. */
 const MAX_REFRESH_MS = 5_000;
 /** A busy machine may take this long to begin a refresh. */
 const MAX_REFRESH_START_MS = 2_000;
@@ -222,9 +222,9 @@ const MAX_SCROLLS = 30;
 /** A page of more words is there to be read, although it refreshes to another one; as `MAX_NOTICE_WORDS` of extraction. */
 export const MAX_NOTICE_WORDS = 60;
 
-/** Whether a page shows more words than so many. Runs inside the page, so it may use nothing from outside. */
+/** Tells whether a page shows more than `most` words. Runs inside the page, so it may use nothing from outside. */
 export function hasWordsToRead(most: number): boolean {
-  // biome-ignore lint/performance/useDomNodeTextContent: scripts, styles and what is hidden are no words to read
+  // biome-ignore lint/performance/useDomNodeTextContent: readers do not see scripts, styles and hidden text
   const text = document.body?.innerText.slice(0, 10_000) ?? "";
   const words = new Intl.Segmenter(undefined, { granularity: "word" }).segment(text);
   let count = 0;

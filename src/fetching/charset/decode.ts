@@ -212,7 +212,7 @@ function utf16WithoutMark(bytes: Uint8Array): string | null {
   return even > most && odd === 0 ? "utf-16be" : null;
 }
 
-/** Where the encoding of a text was found. */
+/** The source that named a text's encoding. */
 type EncodingSource = "bom" | "header" | "meta" | "sniffed";
 
 type DecodedText = {

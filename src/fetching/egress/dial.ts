@@ -4,7 +4,7 @@ import { onAbort } from "../../base/abort.ts";
 import { NO_TUNNEL } from "../http/tries.ts";
 import type { WireRoute } from "../http/wire.ts";
 
-/** Where a connection goes; with a `servername` it is one over TLS, whose certificate must have that name. */
+/** The target of a connection; with a `servername` it uses TLS, and the certificate must have that name. */
 type End = {
   readonly host: string;
   readonly port: number;

@@ -129,7 +129,7 @@ function readAnswer(text: string): IpAddress {
   return address;
 }
 
-/** What was refused and why, for callers that see the refusal through another URL of the host. */
+/** A refused host and the reason, for callers that meet the refusal through another URL of the host. */
 type Refused = { readonly refusedHost: string; readonly why: string };
 
 const refusal = ({ url }: Pick<Target, "url">, why: string): Failure =>

@@ -219,7 +219,7 @@ type ProxyHead = {
   readonly url: URL;
   readonly method: string;
   readonly version: string;
-  /** The header lines as received, without those that are meant for the proxy. */
+  /** The header lines as received, without the headers meant for the proxy. */
   readonly headerLines: readonly string[];
   readonly authorization: string | null;
   /** The length of the following body; null for a tunnel, which has no end. */

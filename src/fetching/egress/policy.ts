@@ -42,7 +42,7 @@ export function requestCaller(origin: RequestOrigin): EgressCaller {
 /**
  * Reads `ARTICLE_EXTRACTOR_EGRESS` / `--egress`: `auto`, `open`, `public`, or a list, separated by commas
  * or spaces, of host names, `.suffix` (any name below it), addresses and CIDR networks.
- * @throws Failure `invalid_settings` naming the entry that is none of these
+ * @throws Failure `invalid_settings` naming the entry that cannot be read
  */
 export function parseEgressPolicy(text: string): EgressPolicy {
   const entries = text.split(/[\s,]+/).filter((entry) => entry !== "");
@@ -288,7 +288,7 @@ type AddressReach = "public" | "local" | "forbidden";
 
 /**
  * Classifies an address by IANA's special-purpose registries for IPv4 and IPv6. An IPv6 address that carries
- * an IPv4 address reaches no farther than that one: mapped, compatible, translated (RFC 2765), NAT64 (RFC
+ * an IPv4 address reaches no farther than the IPv4 address: mapped, compatible, translated (RFC 2765), NAT64 (RFC
  * 6052), 6to4 (RFC 3056), Teredo (RFC 4380) and ISATAP (RFC 5214) addresses.
  */
 export function addressReach(address: IpAddress): AddressReach {

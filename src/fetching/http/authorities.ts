@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import tls from "node:tls";
 
-/** Where a person keeps authorities: what curl, git, Python and Go read from SSL_CERT_FILE and SSL_CERT_DIR. */
+/** A user's own authorities, in the places that curl, git, Python and Go read from SSL_CERT_FILE and SSL_CERT_DIR. */
 export type AuthorityPlaces = { readonly file: string | null; readonly directory: string | null };
 
 /** The bundles of Debian and Alpine, Red Hat (two ages), SUSE, and Alpine and macOS. */
@@ -17,7 +17,7 @@ const BUNDLES = [
 const CERTIFICATE = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TRUSTED )?CERTIFICATE-----/g;
 const MAX_FILES = 2000;
 
-/** The files of the machine that hold authorities, those that a person named first. */
+/** Lists the machine's files with authorities, beginning with the files that the user named. */
 export function authorityFiles({ file, directory }: AuthorityPlaces): readonly string[] {
   const folders = (directory ?? "").split(":").filter((folder) => folder !== "" && existsSync(folder));
   const inFolders = folders.flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)));

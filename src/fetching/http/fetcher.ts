@@ -37,7 +37,7 @@ import {
 } from "./tries.ts";
 import { type Connect, type ConnectOptions, createBunConnect, discard, readBody, tooLarge } from "./wire.ts";
 
-/** What every fetcher is made with. */
+/** Options of every fetcher. */
 export type FetcherOptions = RouteOptions & {
   readonly userAgent: string;
   readonly limits: FetchLimits;
@@ -53,7 +53,7 @@ export type HttpFetcherOptions = FetcherOptions & {
   readonly cookies?: CookieSession;
   /** Trusted certificates in PEM, in addition to the runtime's own. */
   readonly extraCertificates?: readonly string[];
-  /** Where the machine keeps authorities that are trusted too; by default none of them is. */
+  /** Where the machine keeps further trusted authorities; by default they are not trusted. */
   readonly authorityPlaces?: AuthorityPlaces | null;
 };
 

@@ -100,7 +100,7 @@ async function feed(
       return { given, piece: new Uint8Array() };
     }
     given += piece.length;
-    // Where the data ends within the piece, Node never calls back, and Bun does.
+    // If the data ends within the piece, Bun calls back but Node never does.
     await Promise.race([new Promise((resolve) => inflater.write(piece, resolve)), over]);
     if (isOver || inflater.bytesWritten < given) return { given, piece };
   }
@@ -108,9 +108,9 @@ async function feed(
 
 /** The compressed bytes that were not used yet. */
 type Input = {
-  /** The next bytes, at least so many where there are. */
+  /** Returns the next bytes without taking them, at least `bytes` of them unless the data ends before. */
   peek(bytes: number): Promise<Buffer>;
-  /** Takes so many of the next bytes, or as many as there are. */
+  /** Takes the next `bytes` bytes, or all that are left. */
   take(bytes: number): Promise<Buffer>;
   /** Takes what comes next, of any length; null at the end. */
   next(): Promise<Uint8Array | null>;

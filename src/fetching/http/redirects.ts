@@ -95,7 +95,7 @@ async function sendOnce(options: FollowOptions, url: URL, hasLeftOrigin: boolean
   try {
     const routes = await options.findRoutes(url, watch.signal);
     route = routes[0]!;
-    // What the caller's own work fails with is no failure of the request.
+    // A failure of the caller's own work is not a failure of the request.
     isCallers = true;
     endTurn = (await options.beforeRequest?.(url, watch.signal)) ?? null;
     isCallers = false;

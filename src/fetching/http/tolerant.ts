@@ -87,11 +87,11 @@ function requestHead({ url, route, headers }: WireRequest): string {
 const malformed = (): Error =>
   Object.assign(new Error("the answer is not HTTP"), { code: "Malformed_HTTP_Response" });
 
-/** What a connection brings, by line and by length. */
+/** The bytes from a connection, read by line and by length. */
 type Input = {
   /** The next line without its end. */
   line(maxBytes: number): Promise<string>;
-  /** So many bytes; an infinite number is everything up to the end. */
+  /** Yields the given number of bytes; `Infinity` means everything up to the end. */
   take(bytes: number): AsyncGenerator<Buffer>;
 };
 
@@ -145,7 +145,7 @@ async function readAnswerHead(input: Input): Promise<{ status: number; headers: 
     if (status < 100) throw malformed();
     const lines: string[] = [];
     for (let line = await next(); line !== ""; line = await next()) {
-      // A line that begins with a space goes on with the one before (RFC 9112, 5.2).
+      // A line that begins with a space continues the line before (RFC 9112, 5.2).
       if (/^[ \t]/.test(line)) lines.push(`${lines.pop() ?? ""} ${line.trim()}`);
       else lines.push(line);
     }
@@ -156,7 +156,7 @@ async function readAnswerHead(input: Input): Promise<{ status: number; headers: 
 function headersOf(lines: readonly string[]): Headers {
   const headers = new Headers();
   for (const line of lines) {
-    // What is no header is passed over, as in browsers.
+    // A line that is not a header is ignored, as in browsers.
     const [, name, value = ""] = /^([!#$%&'*+.^_`|~\w-]+)[ \t]*:(.*)$/.exec(line) ?? [];
     // A NUL ends a value for some readers (RFC 9110, 5.5).
     if (name !== undefined) headers.append(name, value.replaceAll("\0", " "));

@@ -266,7 +266,7 @@ export const NO_TUNNEL = "ERR_PROXY_TUNNEL";
 export function errorCode(error: unknown): string {
   if (typeof error !== "object" || error === null) return "";
   if ("code" in error && typeof error.code === "string")
-    // Whether a proxy that opens no tunnel may open one later is told by the status of its answer.
+    // The status of a proxy's refusal to open a tunnel shows whether it may open a tunnel later.
     return error.code === NO_TUNNEL && "status" in error ? `PROXY_${error.status}` : error.code;
   return "cause" in error && error.cause !== error ? errorCode(error.cause) : "";
 }

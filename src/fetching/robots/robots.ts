@@ -14,11 +14,11 @@ type RobotsCacheOptions = {
   readonly unreachableTtlMs: number;
   /** The number of sites to keep; the one that was fetched longest ago is dropped first. */
   readonly maxSites: number;
-  /** Where several processes keep the files; by default each fetches its own. */
+  /** The store that several processes share; by default each process fetches its own files. */
   readonly store?: RobotsStore | undefined;
 };
 
-/** What a site answered when it was asked for its robots.txt. */
+/** A site's answer to the request for its robots.txt. */
 export type RobotsAnswer =
   | { readonly kind: "file"; readonly text: string }
   /** There is none (any 4xx), so everything is allowed. */

@@ -5,7 +5,7 @@ import { keepNewest } from "../../base/bounded-map.ts";
 export interface CookieSession {
   /**
    * The value of a Cookie header for this URL, or null when there are no cookies for it.
-   * @param given the Cookie header of a user: newer than the cookies to start with, older than what the site sets or removes
+   * @param given the Cookie header of a user: it overrides the cookies to start with, and the site's own changes override it
    */
   headerFor(url: URL, given?: string): string | null;
   /** Reads the Set-Cookie headers of an answer from this URL; malformed or foreign cookies are ignored. */

@@ -170,7 +170,7 @@ export function readStateFile(path: string, onDamaged?: (damage: Damage) => void
   }
   if (text.trim() === "") return EMPTY_STATE;
   const state = parseState(text);
-  // What is JSON may be somebody else's file, under a path that was mistyped.
+  // Valid JSON may be somebody else's file, if the path was mistyped.
   if (!state && onDamaged && parseJson(text) === null) {
     onDamaged(putAside(path, "it is no JSON"));
     return EMPTY_STATE;

@@ -2,7 +2,7 @@ import { type ClaimedPage, type ClaimOptions, type Claims, isCounted } from "../
 import type { Postgres } from "../postgres/postgres.ts";
 import { type ClaimedRow, toClaimedPage } from "./rows.ts";
 
-/** How many pages are claimed at once beyond those that are wanted, at most; more made claims slower. */
+/** Most pages to claim at once beyond the pages that are wanted; more made claims slower. */
 const MAX_AHEAD = 16;
 /** How long pages wait here at most before they are handed out, at the pace of the last second, in ms. */
 const AHEAD_MS = { exclusive: 100, shared: 500 };
@@ -26,13 +26,13 @@ type ClaimsOptions = {
   readonly idleMs: number;
 };
 
-/** The pages that one process has claimed, some of them before they are wanted. */
+/** The pages that one process has claimed, some of them in advance. */
 export class PageClaims {
   readonly #db: Postgres;
   readonly #crawl: number;
-  /** Pages handed out and not settled, given back or lost, by id. */
+  /** Pages handed out and not yet settled, released or lost, by id. */
   readonly #held = new Map<number, ClaimedPage>();
-  /** Those of them that are being settled or given back. */
+  /** The held pages that are just being settled or released. */
   readonly #ending = new Set<number>();
   /** Pages of exclusive hosts that have not freed them, with the claims' numbers. */
   readonly #holding = new Map<number, number>();
@@ -74,7 +74,7 @@ export class PageClaims {
     return true;
   }
 
-  /** Forgets a page that is settled or given back; until then it is held, since nobody else can have it. */
+  /** Forgets a page that is settled or released; until then it is held, since nobody else can have it. */
   forget(page: ClaimedPage): void {
     if (!this.holds(page)) return;
     this.#held.delete(page.id);
@@ -91,7 +91,7 @@ export class PageClaims {
     this.#used--;
   }
 
-  /** Notes that there may be pages to claim in so many ms. */
+  /** Notes that there may be pages to claim in `ms` milliseconds. */
   noteSoon(ms: number): void {
     this.#lookAt = Math.min(this.#lookAt, performance.now() + ms);
   }

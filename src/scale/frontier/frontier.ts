@@ -264,7 +264,7 @@ export class PostgresFrontier implements Frontier {
     await this.#seeOthersOff();
   }
 
-  /** Waits until the other processes have recorded their last pages and left; those that linger lose theirs. */
+  /** Waits until the other processes have recorded their last pages and left; a process that lingers loses its pages. */
   async #seeOthersOff(): Promise<void> {
     const isDone = async (sql: string): Promise<boolean> => {
       const until = performance.now() + this.#leaveMs;

@@ -24,11 +24,11 @@ const PACE: Pace = { beatMs: 1000, deadMs: 15_000, idleMs: 1000, leaveMs: 1000 }
 const SWEPT_AT_ONCE = 5000;
 
 /**
- * Opens the frontier of a place, which is its identity as text. Where other processes are at work it joins them;
- * otherwise it takes up what the place holds, as a frontier in a file does. A finished crawl is over at once, unless
- * the limits admit more now, or another job repeats it.
- * @throws Failure `crawl_conflict` where pages of another scope are remembered, or where processes are at work with
- *   another plan or for another job
+ * Opens the frontier of a place, which is its identity as text. It joins other processes that are at work; otherwise it
+ * continues the crawl of the place, as a frontier in a file does. A finished crawl is over at once, unless the limits
+ * admit more now, or another job repeats it.
+ * @throws Failure `crawl_conflict` if pages of another scope are stored, or if processes are at work with another plan or
+ *   for another job
  */
 export async function openPostgresFrontier(options: PostgresFrontierOptions): Promise<Frontier> {
   const { db, canLead } = options;

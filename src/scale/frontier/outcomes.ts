@@ -25,7 +25,7 @@ export class SharedOutcomes {
     for await (const { outcome } of this.#list(LIST, [])) yield toOutcome(outcome);
   }
 
-  /** What each worker recorded has its order; the workers' are merged by time. */
+  /** Merges the workers' outcomes by time; the outcomes of each worker keep their order. */
   async *changes(): AsyncGenerator<PageOutcome> {
     const workers = await this.#db.query<{ worker: number }>(
       "SELECT worker FROM crawl_tally WHERE crawl = $1 AND recorded > 0",

@@ -3,7 +3,7 @@ import { hostOf, originOf, type PageUrl } from "../../urls/index.ts";
 import type { Postgres } from "../postgres/postgres.ts";
 import { keyOf, toArray, toSettleRow, toStorableJson } from "./rows.ts";
 
-/** What a process knows of the URLs of a shared crawl. */
+/** A process's knowledge of the URLs of a shared crawl. */
 export class KnownUrls {
   readonly #db: Postgres;
   readonly #crawl: number;
@@ -16,7 +16,7 @@ export class KnownUrls {
     this.#crawl = crawl;
   }
 
-  /** Returns the numbers of these hosts, in their order. */
+  /** Returns the numbers of the given hosts, in the same order. */
   async hostIds(names: readonly string[]): Promise<readonly number[]> {
     const ids = new Map(names.map((name) => [name, this.#hostIds.get(name)]));
     const unknown = [...ids].flatMap(([name, id]) => (id === undefined ? name : []));

@@ -7,7 +7,7 @@ import type { Postgres } from "../postgres/postgres.ts";
 /** How often a process says that it lives, and when it counts as dead. */
 export type Pace = {
   readonly beatMs: number;
-  /** The claims of a worker that was not seen for so long return, by the database's clock. */
+  /** The claims of a worker return after this time without a sign of it, by the database's clock. */
   readonly deadMs: number;
   /** How late an idle process looks for pages again, at most. */
   readonly idleMs: number;
@@ -19,7 +19,7 @@ export type Pace = {
 export type OpenCrawl = CrawlRecord & {
   readonly id: number;
   readonly run: number;
-  /** Counts how often the crawl was taken up with another plan, for another job or anew. */
+  /** Counts how often the crawl was restarted, with another plan, for another job or from the beginning. */
   readonly session: number;
   readonly isSeeded: boolean;
   readonly end: CrawlState["end"];
@@ -40,7 +40,7 @@ type Beat = {
   readonly stopped: string | null;
 };
 
-/** How long closing waits for a database that is away, in ms. */
+/** How long closing waits for a database that cannot be reached, in ms. */
 export const GOODBYE_MS = 5_000;
 
 /** This process as one of a crawl's workers: it says that it lives, and learns how the crawl stands. */
@@ -116,7 +116,7 @@ export class CrawlWorker {
           if (!this.signal.aborted) await this.#beat();
         }
       } catch (error) {
-        // Whoever runs the crawl is told; nobody waits for this promise until the worker leaves.
+        // The crawl's owner is notified; nobody waits for this promise until the worker leaves.
         this.#lose();
         const failure = error instanceof Failure ? error : new Failure("internal", String(error));
         this.note({ end: failure.toRecord() });

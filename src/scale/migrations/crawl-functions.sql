@@ -1,4 +1,4 @@
--- What a shared crawl calls (tables: 03-crawl.sql and later). `database migrate` runs it wherever a form differs.
+-- Functions of a shared crawl (tables: 03-crawl.sql and later). `database migrate` runs this file if a function differs.
 -- The numbers of hosts, in the order of the names; new ones are made.
 CREATE OR REPLACE FUNCTION crawl_host_ids(p_crawl bigint, p_names text[]) RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE v_new bigint[];
@@ -210,7 +210,7 @@ BEGIN
   IF v_count > 0 THEN UPDATE crawl SET origins = origins + v_count WHERE id = p_crawl; END IF;
 END $$;
 
--- What a worker needs of the pages that it has claimed, in the order of the array.
+-- Returns the data that a worker needs about the pages that it has claimed, in the order of the array.
 CREATE OR REPLACE FUNCTION crawl_claimed(p_crawl bigint, p_pages bigint[]) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl);
 BEGIN
@@ -374,9 +374,9 @@ CREATE OR REPLACE FUNCTION crawl_counts(p_crawl bigint) RETURNS json LANGUAGE sq
     LEFT JOIN crawl_tally t ON t.crawl = p_crawl GROUP BY c.underway, c.untried
 $$;
 
--- Records what a worker has done since it last did so: results of pages with their links, pages given back, hosts that
--- it held and frees, hosts that are to be left alone. A claim that is another's by now changes nothing; one that an
--- earlier call has settled counts as settled. Answers with the ordinals of the settled pages.
+-- Records a worker's work since the last call: results of pages with their links, released pages, released hosts, and
+-- hosts that need a pause. A claim that now belongs to another worker changes nothing; a claim that an earlier call has
+-- settled counts as settled. Returns the ordinals of the settled pages.
 CREATE OR REPLACE FUNCTION crawl_record(p_crawl bigint, p_worker bigint, p_settles jsonb, p_of int[], p_keys uuid[], p_urls text[],
   p_hosts bigint[], p_retries jsonb, p_frees jsonb, p_pauses jsonb, p_origins text[])
 RETURNS int[] LANGUAGE plpgsql AS $$
@@ -618,7 +618,7 @@ BEGIN
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
--- Lets a worker begin. False when the crawl has been taken up anew since.
+-- Lets a worker begin. Returns false if the crawl has been restarted since.
 CREATE OR REPLACE FUNCTION crawl_join(p_crawl bigint, p_worker bigint, p_session int) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM FROM crawl WHERE id = p_crawl AND session = p_session AND place IS NOT NULL FOR SHARE;
@@ -672,7 +672,7 @@ END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin 
   SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
 -- Ends the queue, then drops the queued pages with the next ids: seeds and sitemap URLs become entries. Returns the last
--- of these ids, null when nothing is left, or when the process does not lead.
+-- dropped id, or null when nothing is left or the process does not lead.
 CREATE OR REPLACE FUNCTION crawl_drop(p_crawl bigint, p_worker bigint, p_fence bigint, p_after bigint, p_limit int) RETURNS bigint
 LANGUAGE plpgsql AS $$
 DECLARE v_last bigint; v_entries bigint[]; v_count int := 0; v_tries smallint; v_spent int; v_lost boolean;
@@ -789,7 +789,7 @@ BEGIN
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
--- Makes a crawl ready that goes on under this limit of depth, when nobody works on it and its row is locked.
+-- Prepares a crawl that continues under the given limit of depth. Nobody may be working on it, and its row is locked.
 CREATE OR REPLACE FUNCTION crawl_go_on(p_crawl bigint, p_again boolean, p_depth int) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl); v_failed int := 0; v_fetched int := 0;
   v_deep int := 0; r record;

@@ -20,8 +20,8 @@ type Content = Parameters<typeof replaceFile>[1];
 
 /**
  * Objects as files of a directory, which several machines may share. A file is written aside, flushed and renamed.
- * Symbolic links are no objects: they are neither listed nor read, and writing replaces them. Failures name keys, since
- * callers of a server read them, who need not know where the directory is.
+ * Symbolic links do not count as objects: they are neither listed nor read, and writing replaces them. Failures name keys,
+ * not paths, because a server's callers read them and need not know where the directory is.
  */
 export class DirectoryStore implements ObjectStore, AsyncDisposable {
   readonly url: string;

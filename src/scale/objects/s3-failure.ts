@@ -1,7 +1,7 @@
 import { Away, Failure, type FailureCode } from "../../base/failure.ts";
 import type { ObjectOptions } from "../../base/objects.ts";
 
-/** What was asked of a bucket. */
+/** A request to a bucket. */
 export type S3Request = ObjectOptions & {
   readonly verb: "read" | "write" | "delete" | "list";
   readonly key: string;
@@ -43,13 +43,13 @@ const REASONS: Readonly<Record<string, string>> = {
   "KMS.DisabledException": "the key of ARTICLE_EXTRACTOR_S3_ENCRYPTION is disabled",
 };
 
-/** What a proxy or a firewall answers, or a bucket to a request that has no body to say more. */
+/** Reasons by status, for answers of a proxy or a firewall, and for a bucket's answers without a body. */
 const REASONS_OF_STATUS: Readonly<Record<number, string>> = {
   401: "access is denied",
   507: "the store is full",
 };
 
-/** What credentials need; S3 says "denied" of objects that are not there, too, to whoever may not list. */
+/** Rights that the credentials need. S3 also answers "denied" for a missing object if the caller may not list. */
 const RIGHTS: Readonly<Record<S3Request["verb"], string>> = {
   read: "s3:GetObject and s3:ListBucket",
   write: "s3:PutObject",
@@ -69,12 +69,13 @@ const CONNECTION_REASONS: Readonly<Record<string, string>> = {
   ENETUNREACH: "there is no way to it",
 };
 
-/** What the codes of certificates that are not trusted have in common. */
+/** Matches the error codes of untrusted certificates. */
 const UNTRUSTED = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/;
 
 /**
- * Says in words why a bucket did not do what it was asked for: it is away, unless it is known to have refused. Nothing of
- * the answer is repeated but short codes, and the package's error is no cause, because both can hold what was signed.
+ * Explains why a request to a bucket failed: the bucket cannot be reached, unless it is known to have refused. Only short
+ * codes of the answer are repeated, and the package's error is not attached as the cause, because both can contain signed
+ * values.
  */
 export function s3Failure(
   error: unknown,
@@ -93,7 +94,7 @@ type Reason = readonly [FailureCode, string];
 const settings = (why: string): Reason => ["invalid_settings", why];
 const away = (why: string): Reason => ["store_unavailable", why];
 
-/** What is known of an error when its reason is looked for. */
+/** The known facts about an error that its reason is derived from. */
 type Known = S3Error & {
   readonly verb: S3Request["verb"];
   readonly status: number | null;
@@ -101,7 +102,7 @@ type Known = S3Error & {
   readonly refused: FailureCode;
 };
 
-/** What tells each reason, the first that does being the reason. */
+/** Rules that derive the reason; the first rule that returns one decides. */
 const TELLING: readonly ((known: Known) => Reason | false | undefined)[] = [
   ({ name = "" }) =>
     /credential/i.test(name) &&

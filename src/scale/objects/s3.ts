@@ -42,12 +42,12 @@ export type S3Options = {
     readonly secretAccessKey: string;
     readonly sessionToken?: string;
   } | null;
-  /** For how long a call is repeated while the store is away, in ms. */
+  /** How long a call is repeated while the store cannot be reached, in ms. */
   readonly patienceMs: number;
   /** How long the store may be silent within one request, in ms. */
   readonly silenceMs: number;
   readonly metrics: Metrics;
-  /** Told once when the store is away or slow, and once when it is back. */
+  /** Gets one line when the store is slow or cannot be reached, and one line when it is back. */
   readonly log: Log;
 };
 
@@ -57,7 +57,7 @@ const PART_BYTES = 8 * 1024 * 1024;
 /** How long the store may take to accept a connection, in ms. */
 const CONNECT_MS = 5_000;
 
-/** After this time without an answer whoever watches is told, in ms. */
+/** The log says that the store is slow after this time without an answer, in ms. */
 const SLOW_MS = 5_000;
 
 const FIRST_PAUSE_MS = 200;
@@ -66,7 +66,7 @@ const LONGEST_PAUSE_MS = 10_000;
 /** How long calling off an upload may take, in ms. */
 const CALL_OFF_MS = 10_000;
 
-/** A whole bucket. Each command below may run twice without harm, so it is repeated while the store is away. */
+/** A whole bucket. Each command below may safely run twice, so it is repeated while the store cannot be reached. */
 export class Bucket implements ObjectStore, AsyncDisposable {
   readonly url: string;
   readonly #client: S3Client;
@@ -267,7 +267,7 @@ const encryptionOf = (encryption: S3Encryption | null) =>
 
 type Abort = { readonly abortSignal: AbortSignal };
 
-/** Sends requests: counts each, gives it a deadline, repeats it while the store is away, and says why it failed. */
+/** Sends requests: counts each, gives it a deadline, repeats it while the store cannot be reached, and explains failures. */
 function createAsking(bucket: string, { patienceMs, metrics, log }: S3Options) {
   let isAway = false;
   const noteAway = (reason: string): void => {
@@ -312,7 +312,7 @@ function createAsking(bucket: string, { patienceMs, metrics, log }: S3Options) {
         return await tryOnce(request, { send, endsAt });
       } catch (error) {
         if (!(error instanceof Away)) throw error;
-        // What our own deadline cut off says less than the failure before it.
+        // The failure before our own deadline says more than the deadline does.
         if (performance.now() >= endsAt) throw before ?? error;
         // One lost connection is no news, and a call that soon gives up says why itself.
         if (before !== null && endsAt - performance.now() > SLOW_MS) noteAway(error.message);

@@ -2,8 +2,9 @@ import { createHash } from "node:crypto";
 import type { Queries } from "./postgres.ts";
 
 /**
- * What SQL makes, as `CATALOG` lists it: tables, columns, sequences, indexes with names of their own, and functions, each
- * with the digest of its body. The SQL is ours, so a few expressions read it; a test compares them with a database.
+ * Lists the objects that SQL creates, in the form of `CATALOG`: tables, columns, sequences, named indexes, and functions,
+ * each with the digest of its body. The SQL is ours, so a few expressions can read it; a test compares the result with a
+ * database.
  */
 export function madeBy(sql: string): ReadonlySet<string> {
   const made = new Set<string>();

@@ -59,7 +59,7 @@ export class Connections implements AsyncDisposable {
     this.#Client = class extends pg.Client {
       constructor() {
         super(config());
-        // What breaks a connection rejects the statement under way; without one there is nobody to tell.
+        // A broken connection rejects its running statement; an idle connection has nobody to notify.
         this.on("error", () => {});
         this.once("connect", () => connected.add(this));
         this.once("end", () => connected.delete(this));

@@ -2,11 +2,11 @@ import { Failure } from "../../base/failure.ts";
 import { systemCode } from "../../base/system-error.ts";
 
 /**
- * What went wrong with the database, and so what helps.
- * - `away`: it cannot serve now, and later it can; whoever can wait waits
+ * A kind of database failure, which decides how to handle it.
+ * - `away`: the database cannot serve now but may later; callers that can wait should wait
  * - `settings`: it refuses the URL's user, password, database or security; a person has to act
- * - `conflict`: another transaction was in the way; the same work is done again at once
- * - `stale`: the connection knows something that is no longer so; another connection does
+ * - `conflict`: another transaction got in the way; the same work is repeated at once
+ * - `stale`: the connection relies on something outdated; another connection works
  */
 export type Fault = {
   readonly kind: "away" | "settings" | "conflict" | "stale";
@@ -87,7 +87,7 @@ const UNCODED: readonly (readonly [RegExp, Fault])[] = [
   [/error establishing an SSL connection/, settings("it does not speak PostgreSQL's protocol")],
 ];
 
-/** What the driver has thrown as callers get it: an answer of the server as it is, anything else as a fault. */
+/** Converts an error of the driver for callers: an answer of the server stays as it is, anything else becomes a fault. */
 export function judged(error: unknown): unknown {
   if (error instanceof DatabaseFault || error instanceof Failure) return error;
   const fault = faultOf(error);
@@ -99,7 +99,7 @@ function faultOf(error: unknown): Fault | null {
   const message = error instanceof Error ? error.message : "";
   if (code === "0A000" && !message.includes("cached plan")) return null;
   const fault = FAULTS[code] ?? UNCODED.find(([pattern]) => pattern.test(message))?.[1];
-  // What an administrator has to mend is said in the server's words too; they hold no password.
+  // An administrator also gets the server's own words; they contain no password.
   if (fault?.kind === "settings" && SQLSTATE.test(code)) return settings(`${fault.reason} (${message})`);
   if (fault !== undefined) return fault;
   if (SQLSTATE.test(code)) return ANSWERS.test(code) ? null : away(message);

@@ -46,7 +46,7 @@ export function createListener(connections: Connections) {
   };
   const keepHearing = async (): Promise<void> => {
     while (!ending.signal.aborted) {
-      // Whoever listens also looks by itself, so a connection that cannot be had is told of there.
+      // Listeners also poll, and polling reports a connection that cannot be opened.
       await hear().catch(() => {});
       await pause(RECONNECT_MS * (1 - Math.random() / 2), ending.signal);
     }

@@ -11,7 +11,7 @@ type Scalar = string | number | bigint | boolean | null | Uint8Array;
 /** A value of a statement's `$1`; a list is an array in SQL (`$1::text[]`), and JSON is given as text. */
 export type Parameter = Scalar | readonly Scalar[];
 
-/** What runs statements: the database, or one transaction in it. */
+/** Runs statements: the database itself, or one transaction in it. */
 export interface Queries {
   /**
    * Runs one statement and returns its rows, with int8 and numeric as numbers (but as texts in lists). The text is constant: what
@@ -26,7 +26,7 @@ export interface Queries {
   script(sql: string): Promise<void>;
 }
 
-/** How long calls wait for a database that is away. */
+/** How long calls wait for a database that cannot be reached. */
 type Patience = {
   /** The longest wait in all, in ms; 0: one try; without it there is no end. */
   readonly waitMs?: number;
@@ -42,7 +42,7 @@ type Patience = {
 };
 
 /**
- * One PostgreSQL database, shared by all processes, with one schema of ours. Calls wait while it is away, with
+ * One PostgreSQL database, shared by all processes, with one schema of ours. Calls wait while it cannot be reached, with
  * one warning in the log and one line when it is back.
  *
  * **A lost connection leaves unknown whether a statement took effect, and it is sent again.** So every write has
@@ -55,8 +55,8 @@ export interface Postgres extends Queries, AsyncDisposable {
   /** The same database and connections for callers with this patience; what it does not name stays. */
   patient(patience: Patience): Postgres;
   /**
-   * Runs the work in one transaction, again from its start after a deadlock, a failed serialisation or a lost
-   * connection; so the work does nothing but statements. What it throws rolls the transaction back.
+   * Runs the work in one transaction, and repeats it from the start after a deadlock, a failed serialisation or a lost
+   * connection; so the work may only run statements. Any error it throws rolls the transaction back.
    */
   transaction<T>(work: (queries: Queries) => Promise<T>): Promise<T>;
   /**
@@ -68,7 +68,7 @@ export interface Postgres extends Queries, AsyncDisposable {
   listen(channel: string, wake: (message: string | null) => void): Disposable;
   /** Sends a message of less than 8000 bytes to all that listen, in all processes. */
   notify(channel: string, message: string): Promise<void>;
-  /** What connections go through: a pooler in transaction mode spoils what is ours alone in a session. */
+  /** Detects a pooler between us and the database; in transaction mode it mixes our sessions with others. */
   pooler(): Promise<"none" | "session" | "transaction">;
   /** The channel's name in SQL, for `pg_notify($1, …)` in a statement that has to tell of itself. */
   channel(name: string): string;
@@ -112,7 +112,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Postgres> 
   return handle(shared, {});
 }
 
-/** What all handles of one database have in common. */
+/** The parts that all handles of one database share. */
 type Shared = Pick<Postgres, "place" | "schema"> &
   Pick<PostgresOptions, "log" | "metrics"> & {
     readonly connections: Connections;
@@ -180,7 +180,7 @@ async function persist<T>(
       if (!(error instanceof DatabaseFault)) throw error;
       shared.metrics.count("database_retries", { reason: error.kind });
       const pauseMs = pauseAfter(failures, error, isStart);
-      // What the end of our patience cut off says less than the fault before it.
+      // The fault before our own time limit says more than the time limit does.
       if (!(error instanceof DatabaseSilence && leftMs < statementMs)) told = error;
       if (performance.now() + pauseMs >= giveUpAt) throw givenUp(shared.place, told ?? error, isStart);
       // After a restart each connection of the pool fails once, and the next try opens a new one.
@@ -200,7 +200,7 @@ function givenUp(place: string, fault: DatabaseFault, isStart: boolean): Failure
 function pauseAfter(failures: number, { kind }: DatabaseFault, isStart: boolean): number {
   const { first, last } = PAUSE_MS;
   if (isStart && kind === "settings") return Number.POSITIVE_INFINITY; // until a person has mended them
-  // Whoever was in the way is done soon; a first failure may be that of a connection alone.
+  // A conflicting transaction ends soon, and a first failure may only concern one connection.
   const longest = kind === "away" || kind === "settings" ? (failures === 0 ? 0 : last) : first;
   return Math.min(longest, first * 2 ** Math.min(failures, 20)) * (1 - Math.random() / 2);
 }
@@ -219,7 +219,7 @@ function tellOfReturn(shared: Shared): void {
   shared.log.warning("the database is back", { database: shared.place, seconds });
 }
 
-/** Lends a connection to the work; one on which it failed goes on only where `isSound` says so. */
+/** Lends a connection to the work. After a failure the connection is reused only if `isSound` says so. */
 async function lend<T>(
   connections: Connections,
   limit: Limit,

@@ -9,13 +9,13 @@ import crawlFunctions from "../migrations/crawl-functions.sql" with { type: "tex
 import { lackedBy, madeBy } from "./catalog.ts";
 import type { Postgres, Queries } from "./postgres.ts";
 
-/** In order, never changed once landed; the version of a schema is the number of those that it has been through. */
+/** In order, and never changed once landed. A schema's version is the number of migrations that it has been through. */
 const MIGRATIONS: readonly string[] = [leases, jobs, crawl, hosts, syncs, fetcher];
 
 const VERSIONS =
   "CREATE TABLE schema_version (version int PRIMARY KEY, migrated_at timestamptz NOT NULL DEFAULT now());";
 
-/** What this program needs. The version alone does not tell: a build between two releases may have made less of it. */
+/** Objects that this program needs. The version is not enough: a build between two releases may have created fewer. */
 const WANTED = madeBy([VERSIONS, ...MIGRATIONS, crawlFunctions].join("\n"));
 
 /** The version of the schema that this program works with. */
@@ -86,10 +86,11 @@ export async function checkSessions(database: Postgres): Promise<void> {
 }
 
 /**
- * Waits until the database can be used, and makes sure that it can be: reached, with these rights, through no
- * pooler that mixes sessions, with a whole schema of the wanted version, and writable.
- * @param waitMs how long to wait for a database that is away; what a person has to mend is not waited for
- * @throws Failure `invalid_settings` with one line that says what is wrong
+ * Waits until the database can be used, and checks that it can be reached with the given rights, without a pooler that
+ * mixes sessions, that it is writable, and that its schema is complete and of the wanted version.
+ * @param waitMs how long to wait for a database that cannot be reached; a fault that a person has to mend is reported at
+ * once
+ * @throws Failure `invalid_settings` with one line that names the fault
  */
 export async function checkReady(database: Postgres, waitMs: number): Promise<void> {
   const starting = database.patient({ waitMs, isStart: true });
@@ -134,13 +135,13 @@ const remedyFor = (lacked: readonly string[]): string =>
     ? "run article-extractor database migrate"
     : "another build of the program has made it, or somebody has changed it; restore it from a dump, or name another in ARTICLE_EXTRACTOR_DATABASE_SCHEMA";
 
-/** What an operator wants to know of a database. */
+/** A report on a database for operators. */
 export type DatabaseReport = {
   readonly serverVersion: string;
   /** The version of the schema, 0 without one, and the version that this program works with. */
   readonly version: number;
   readonly wantedVersion: number;
-  /** What a schema of the wanted version lacks of it, and what helps. */
+  /** Objects that the schema lacks although its version is right, and what to do about it. */
   readonly missing: readonly string[];
   readonly remedy: string;
   /** How far its clock is ahead of this machine's, in ms; half of the answer's time is unsure. */

@@ -348,7 +348,7 @@ export function canonicalNoscript(element: ContentElement): ContentElement | nul
 const VIDEO_HOSTS =
   /^(?:https?:)?\/\/(?:www\.|player\.|m\.)?(?:youtube\.com|youtube-nocookie\.com|youtu\.be|vimeo\.com|dailymotion\.com|geo\.dailymotion\.com|twitch\.tv|ted\.com|embed\.ted\.com|fast\.wistia\.(?:net|com)|loom\.com|player\.bilibili\.com|bilibili\.com|rutube\.ru|archive\.org|open\.spotify\.com|w\.soundcloud\.com|peertube\.[\w.]+)\//i;
 
-/** Where a video with a number can be seen, by the element that stands for it: `<lite-youtube>`, `<amp-vimeo>`. */
+/** URL prefix of the page that shows a video, by the name of the element: `<lite-youtube>`, `<amp-vimeo>`. */
 const WATCH_ADDRESS: Readonly<Record<string, string>> = {
   YOUTUBE: "https://www.youtube.com/watch?v=",
   VIMEO: "https://vimeo.com/",

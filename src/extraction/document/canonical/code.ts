@@ -133,7 +133,7 @@ const isGutter = (element: ContentElement): boolean =>
   (GUTTER_CLASS.test(element.className.slice(0, 500)) || isUnselectable(element)) &&
   !(element.name === "PRE" && find(element, isCode) !== null);
 
-// What readers cannot copy with the code is no code.
+// Text that readers cannot copy together with the code is not code.
 const isUnselectable = (element: ContentElement): boolean =>
   UNSELECTABLE.test(styleOf(element)) && NUMBER.test(textOf(element));
 const UNSELECTABLE = /user-select\s{0,9}:\s{0,9}none/i;

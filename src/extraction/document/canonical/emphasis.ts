@@ -37,7 +37,7 @@ export function canonicalEmphasis(root: ContentElement, html: string): void {
     if ((!isBold && !isItalic) || ancestorWhere(span, MAX_LEVELS, isMarked)) continue;
     const block = ancestorWhere(span, MAX_LEVELS, isBlock);
     const length = textOf(span).trim().length;
-    // What is all of its block is a heading or a whole text in bold, where nothing stands out.
+    // Emphasis on a whole block is a heading or a text in bold throughout; nothing stands out in it.
     if (length === 0 || block === null || length >= lengthOf(block)) continue;
     mark(span, isBold ? (isItalic ? ["STRONG", "EM"] : ["STRONG"]) : ["EM"]);
   }

@@ -106,7 +106,7 @@ function findReferences(root: ContentElement): Reference[] {
     const note = noteAround(target.element);
     if (!note || note.contains(anchor)) continue;
     const back = linkBack(note, anchor);
-    // What leads back to its reference, by a number in brackets on both sides, is a note whatever its names.
+    // An element that leads back to its reference, with a number in brackets on both sides, is a note whatever its names.
     back?.setAttribute("data-footnote-backref", "");
     if (back || (looksLikeReference(anchor, id) && looksLikeNote(note, id)))
       references.push({ anchor, note, id });
@@ -217,7 +217,7 @@ function liftOutOfList(note: ContentElement, target: ContentElement): void {
 const BACK_MARKS = new Set(["mw-cite-backlink", "footnote-backref", "fn-backref"]);
 const LABELS = new Set(["label", "footnote-number", "footnote-label"]);
 
-// Each note is walked once, because a selector costs as much as the note is long.
+// Walks each note once, because the cost of each selector grows with the length of the note.
 function dropBackLinks(note: ContentElement): void {
   const marks: ContentElement[] = [];
   const links: ContentElement[] = [];

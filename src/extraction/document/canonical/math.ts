@@ -201,8 +201,8 @@ const NO_TEX = new Set(["CODE", "PRE", "SCRIPT", "STYLE", "TEXTAREA", "KBD", "SA
 
 /**
  * Replaces formulas between `$`, `$$`, `\(` or `\[` in the text below `root`.
- * @param drawsFormulas whether a script of the page draws formulas. Where none does, single dollars are prices, and the
- * other delimiters mean a formula only around something that looks like TeX.
+ * @param drawsFormulas whether a script of the page draws formulas. Without such a script, single dollars are prices, and
+ * the other delimiters mean a formula only around something that looks like TeX.
  */
 export function canonicalDelimiters(root: ContentElement, drawsFormulas: () => boolean): void {
   const texts: ContentText[] = [];
@@ -317,7 +317,7 @@ function textInTex(text: string): string {
   return text.trim() === "" ? " " : `\\text{${text.replace(/[{}\\$]/g, "")}}`;
 }
 
-/** How the elements that hold others are written, from the TeX of these. */
+/** Functions by element name that compose an element's TeX from the TeX of its children. */
 const COMPOSED = new Map(
   Object.entries<(parts: readonly string[]) => string>({
     mtable: (parts) => `\\begin{matrix}${parts.join(" \\\\ ")}\\end{matrix}`,

@@ -16,8 +16,8 @@ import {
 } from "../tree.ts";
 
 /*
- * What a function is called with becomes code, however a manual lays it out: as a table with a cell for each bracket,
- * as lines between <br>, as spans, as the term of a list, or as a heading.
+ * A function's signature becomes code, however a manual lays it out: as a table with a cell for each bracket, as lines
+ * between <br>, as spans, as the term of a list, or as a heading.
  */
 
 const MAX_NODES = 400;
@@ -134,7 +134,7 @@ function signatureOfTable(table: ContentElement): ContentElement | undefined {
 
 const isHolder = named("TABLE PRE UL OL DL H1 H2 H3 H4 BLOCKQUOTE");
 
-/** What a heading offers beside its words: in brackets whatever shows it, otherwise as a switch. */
+/** Controls that a heading shows beside its words: in brackets on any element, otherwise only as a switch. */
 const BRACKETED_TOOL =
   /^\s*\[\s*(?:src|source|(?:view|show) source|link|edit|collapse|expand|[¶§#+−–-])\s*\]\s*$/i;
 export const BARE_TOOL =

@@ -202,7 +202,7 @@ function firstCharacter(inline: Inline): string {
   return sign ?? (children[0] ? firstCharacter(children[0]) : " ");
 }
 
-/** What starts these kinds of phrases and of spans. */
+/** The first characters of each kind of phrase and span. */
 const FIRST_SIGNS: Readonly<Record<string, string>> = {
   code: "`",
   math: "$",
@@ -430,7 +430,7 @@ function escapeLineStart(line: string): string {
 const LINE_START =
   /^(?:#{1,6}(?=[ \t]|$)|>|[-+*](?=[ \t]|$)|(\d{1,9})(?=[.)](?:[ \t]|$))|=+[ \t]*$|-[-\t ]*$|_[_\t ]*$|~~~|\||:?-+:?[ \t]*(?:\||$)|:(?=[ \t-]))/;
 
-/** A text with more than one of these may contain a pair that strikes out. */
+/** Tells whether a text has two tildes, which may be a pair that strikes text out. */
 const hasPairOfTildes = (text: string): boolean => text.indexOf("~") !== text.lastIndexOf("~");
 
 /**
