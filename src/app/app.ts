@@ -54,7 +54,7 @@ export type AppOptions = CrawlingOptions & {
   readonly workerUrl: string | URL;
   /** Whether only one or two pages will be extracted. */
   readonly extractsOnePage?: boolean;
-  /** What this machine offers for browsers; null or absent starts none. */
+  /** This machine's means to run browsers; null or absent starts no browser. */
   readonly machine?: BrowserMachine | null;
   /** The person who is asked to log in when a browser shows its window. */
   readonly person?: Person | null;

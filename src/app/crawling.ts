@@ -31,9 +31,9 @@ export type AdaptCrawl = (parts: CrawlJobParts, http: HttpFetcher) => CrawlJobPa
 export type CrawlingOptions = {
   readonly settings: Settings;
   readonly log: Log;
-  /** Where a wait for the shared database is told of, by default in the log. */
+  /** The log that reports a wait for the shared database; by default the program's log. */
   readonly waits?: Log;
-  /** Ends the wait for a database that is away when it is first needed. */
+  /** Ends the first wait for a database that cannot be reached. */
   readonly signal?: AbortSignal;
   /** The shell whose extractions the metrics count. */
   readonly shell: "cli" | "server";

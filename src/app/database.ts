@@ -8,21 +8,21 @@ import type { Settings } from "../settings/index.ts";
 
 export type { DatabaseReport, Postgres } from "../scale/index.ts";
 
-/** What several processes share, which is loaded only by a program that shares something. */
+/** Loads the code for state that several processes share; other programs never load it. */
 const loadScale = () => import("../scale/index.ts");
 
 /** The database that processes share, opened when it is first needed. */
 export type LazyDatabase = AsyncDisposable & {
   /**
-   * Returns the database when it can be used; one that is away is waited for.
-   * @throws Failure `invalid_settings` where none is named, it cannot be used, or its schema is of another version
+   * Returns the database as soon as it can be used, and waits while it cannot be reached.
+   * @throws Failure `invalid_settings` if no database is named, it cannot be used, or its schema has another version
    */
   open(): Promise<Postgres>;
   /** Returns what the processes of the database know of hosts. Throws as `open`. */
   hosts(): Promise<SharedHosts>;
 };
 
-/** How long a start waits for a database that is away, in ms; later, work waits without end. */
+/** How long a start waits for a database that cannot be reached, in ms; later, work waits without end. */
 const START_MS = 30_000;
 
 type DatabaseParts = {

@@ -69,7 +69,7 @@ export type UrlRequest = {
   readonly signal: AbortSignal;
   /** The request's name in the log; by default a random one. */
   readonly requestId?: string;
-  /** What was learned from the other pages of a list; see `VisitRequest`. */
+  /** Experience from the other pages of a list; see `VisitRequest`. */
   readonly renderings?: Renderings;
 };
 
@@ -174,7 +174,7 @@ export function openNetwork(network: NetworkOptions, parts: NetworkParts): OpenN
   };
 }
 
-/** Where the machine keeps its authorities; null where they are left out. */
+/** Returns the places of the machine's authorities; null if they are not trusted. */
 export const authorityPlacesOf = (settings: Settings, { trustsSystem } = DEFAULT_NETWORK) =>
   trustsSystem && settings.systemAuthorities
     ? { file: settings.certificateFile, directory: settings.certificateDirectory }
@@ -332,7 +332,7 @@ export function networkEcho(
 }
 
 function userAgentFor({ settings, random = Math.random }: NetworkParts, network: NetworkOptions): string {
-  // A User-Agent header means the same as the option; without this line nobody would send it.
+  // A User-Agent header stands for the option; without this line nobody would send it.
   const asked = network.userAgent ?? combineHeaders(network.headers)["user-agent"];
   if (asked !== undefined) return asked;
   if (network.hasRandomUserAgent) return randomUserAgent(random);

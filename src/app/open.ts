@@ -65,7 +65,7 @@ export type Program = {
 };
 
 /**
- * Reads the process's variables on top of those of the `.env` file.
+ * Reads the process's variables, which override the variables of the `.env` file.
  * @param envFile replaces the `.env` beside the program; null uses that one
  * @throws Failure `invalid_settings` when the file cannot be read
  */
@@ -135,7 +135,7 @@ export type AppChoice = Omit<
 > & {
   /** More sinks besides the one that the settings name. */
   readonly sinks?: readonly MetricsSink[];
-  /** Where browsers are started, by default on this machine; null starts none. */
+  /** The machine that runs browsers, by default this one; null starts no browser. */
   readonly machine?: BrowserMachine | null;
 };
 
@@ -181,7 +181,7 @@ function openSink(settings: Settings, log: Log): { sinks: readonly MetricsSink[]
   return { sinks: [statsdSink(metricsNamespace, socket.send)], socket };
 }
 
-/** What this machine offers for browsers. */
+/** Describes this machine's means to run browsers. */
 function machineOf(environment: Environment, host: Host): BrowserMachine {
   const user = process.getuid?.();
   return {

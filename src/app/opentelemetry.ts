@@ -29,7 +29,7 @@ import { VERSION } from "../base/version.ts";
 
 type Root = "always_on" | "always_off" | "traceidratio";
 
-/** Where traces go, and which. */
+/** The traces to send, and their destination. */
 export type TracingPlan = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ import type { Program } from "./open.ts";
 type StoreParts = {
   readonly metrics: Metrics;
   readonly log: Log;
-  /** For how long a call is repeated while the store is away, in ms; a minute by default. */
+  /** How long a call is repeated while the store cannot be reached, in ms; a minute by default. */
   readonly patienceMs?: number;
 };
 

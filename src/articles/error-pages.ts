@@ -9,7 +9,7 @@ export type PageFingerprint = {
   readonly wordCount: number;
   /** Hashes of the pairs of neighbouring words, each once, in order. */
   readonly pairs: Uint32Array;
-  /** A hash of these words. */
+  /** A hash of the words. */
   readonly digest: string;
   /** A hash of all words, including those of the address. */
   readonly fullDigest: string;
@@ -103,12 +103,12 @@ function commonOf(a: Uint32Array, b: Uint32Array): number {
 /** Returns a word that no site has a page for. */
 export const inventedName = (): string => `no-such-page-${crypto.randomUUID().replace(/[^a-f]/g, "")}x`;
 
-/** What sites answer for addresses that do not exist, by site. */
+/** Answers of sites to URLs that do not exist, by site. */
 export interface ErrorPages {
   /**
-   * Returns what a site shows, which is looked up once for each site.
+   * Returns a site's error page, which is looked up once for each site.
    * @param site the origin, and on whose behalf it is asked
-   * @param look asks the site; null says that it shows no page. What it throws is not kept.
+   * @param look asks the site; returns null if the site shows no page. An error that it throws is not kept.
    */
   take(site: string, look: () => Promise<PageFingerprint | null>): Promise<PageFingerprint | null>;
 }
@@ -123,7 +123,7 @@ export function createErrorPages(now: () => number = performance.now.bind(perfor
     async take(site, look) {
       for (let entry = known.get(site); entry; entry = known.get(site)) {
         if (now() - entry.at > MAX_AGE_MS) break;
-        // Whoever was asking may have been called off; then the next one asks.
+        // The visit that was asking may have been cancelled; then the next visit asks.
         const page = await entry.page.catch(() => undefined);
         if (page !== undefined) return page;
       }

@@ -28,7 +28,7 @@ export type FetchedArticle = {
   readonly timings: { readonly fetchMs: number; readonly extractionMs: number };
 };
 
-/** A page's answer, and everything that one pass over it yields. */
+/** A page's response, and the results of one pass over it. */
 export type PageVisit = {
   readonly page: FetchedPage;
   /** Null without a page, by its status or because it only says so, and for 304: the known one is valid. */
@@ -171,7 +171,7 @@ const RENDERING_OF: Partial<Readonly<Record<ArticleField, Rendering>>> = {
   blocks: "blocks",
 };
 
-/** What has to be made of a page for these fields. */
+/** Returns the renderings that the given fields need. */
 export const renderingsFor = (fields: readonly ArticleField[]): Rendering[] =>
   fields.flatMap((field) => RENDERING_OF[field] ?? []);
 

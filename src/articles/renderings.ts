@@ -19,8 +19,8 @@ type Waiting = { readonly since: number; readonly end: (isCompared: boolean) => 
 type Turn = Place & { readonly history: MakeHistory };
 
 /**
- * What one crawl, sync or list has learned about rendering: by host and make, whether it changes anything, and whether
- * a host refuses the plain client what it gives a browser.
+ * Experience of one crawl, sync or list with rendering: for each host and make, whether rendering changes anything, and
+ * whether the host refuses the plain client but not a browser.
  */
 export class Renderings {
   readonly #makes = new Map<string, MakeHistory>();
@@ -104,7 +104,7 @@ export class Renderings {
     for (const place of compared) waiting?.get(place)?.end(true);
   }
 
-  // Others may be slow to come, or there may be none: then those that wait are judged by one of their own.
+  // Further pages may come late or not at all; then the waiting pages are judged by one of themselves.
   #wakeSoon(): void {
     if (this.#timer !== null) return;
     const patienceMs = Math.min(Math.max(MIN_PATIENCE_MS, PATIENCE * this.#gapMs), MAX_PATIENCE_MS);
@@ -125,7 +125,7 @@ export class Renderings {
 
 /** Comparisons without a difference, one after another, after which pages of a make come plainly. */
 const COMPARISONS = 8;
-/** One page in so many is still compared after that. */
+/** After that, one page in this many is still compared. */
 const SAMPLE = 20;
 
 /** A page's place among those of its make, and whether it is to be rendered now; otherwise it waits. */
@@ -142,9 +142,9 @@ export type Released = {
 const NOBODY: Released = { stand: [], compared: [] };
 
 /**
- * What is known of the pages of one make: decides which are rendered and compared with what came plainly, and which
- * wait for the next comparison. A page that came plainly stands only when a page behind it was compared without a
- * difference. At a difference everything that waits is rendered; a make that was trusted is so no more.
+ * The history of one make: decides which pages are rendered and compared with their plain form, and which wait for the
+ * next comparison. A plain page is accepted only after a later page was compared without a difference. After a
+ * difference, all waiting pages are rendered, and the make loses its trust.
  */
 export class MakeHistory {
   #last = 0;
@@ -155,7 +155,7 @@ export class MakeHistory {
   #passed = 0;
   readonly #compared = new Set<number>();
   #waiting: number[] = [];
-  /** What the scripts of the pages compared before have read; null before the first. */
+  /** URLs that the scripts of the pages compared so far have read; null before the first comparison. */
   #asked: string | null = null;
 
   /** Whether a comparison is under way that may release the pages that wait. */

@@ -151,7 +151,7 @@ export interface ArticleCache {
   ): Promise<{ readonly fetched: FetchedArticle; readonly origin: "hit" | "shared" | "miss" }>;
 }
 
-/** What an object takes in memory besides its texts. */
+/** Memory of an object besides its texts, in bytes. */
 const OBJECT_BYTES = 100;
 
 /** Estimates what a value takes in memory: its texts in UTF-8, and a fixed amount for each object. */

@@ -11,7 +11,7 @@ const ROOT_COMPONENT = /<app-root\b[^>]{0,300}>\s*(?:loading[^<]{0,40})?<\/app-r
 const ASKS_FOR_SCRIPT =
   /<noscript\b[^>]{0,100}>[\s\S]{0,1500}?\b(?:enable|activate|requires?|need|turn on)\b[\s\S]{0,80}?\bjavascript\b/i;
 
-/** Why a page needs a browser: it is an application without content, or its script goes on to another page. */
+/** Why a page needs a browser: it is an application without content, or its script leads to another page. */
 export type EmptyShell = "application" | "script_redirect";
 
 /** Each shell's name in messages, and what a browser would do about it. */
@@ -21,8 +21,8 @@ export const SHELL_NAMES: Readonly<Record<EmptyShell, { readonly name: string; r
 };
 
 /**
- * Whether a page is an empty shell. It has hardly any words, and either scripts and an empty mount point or a
- * plea to enable JavaScript, or a script that goes on to another page as soon as it runs.
+ * Tells whether a page is an empty shell. A shell has hardly any words, and either scripts and an empty mount point or a
+ * plea to enable JavaScript, or a script that leads to another page as soon as it runs.
  * @param wordCount words of the extracted content, 0 when there is none
  */
 export function emptyShell(html: string, wordCount: number): EmptyShell | null {
@@ -40,7 +40,7 @@ const NAVIGATION =
 const MAX_NAVIGATIONS = 20;
 const NAVIGATION_ON_LOAD = /<body\b[^>]{0,300}?\bonload\s*=[^>]{0,100}?\blocation\b/i;
 
-/** @param isWordless whether the page has no words to lose; then any script may be one that goes on */
+/** @param isWordless whether the page has no words to lose; then any script may lead to another page */
 function navigatesAway(html: string, isWordless: boolean): boolean {
   if (NAVIGATION_ON_LOAD.test(html)) return true;
   let navigations = 0;

@@ -52,9 +52,9 @@ export type VisitRequest = {
   readonly onFetched?: (page: FetchedPage) => void;
   /** Whether 404 and 410 are failures whatever the body holds, because the page was an ordinary one before. */
   readonly failsWhenGone?: boolean;
-  /** What other visits have learnt about the error pages of sites, in the name of the same caller. */
+  /** Error pages that other visits for the same caller have seen. */
   readonly errorPages?: ErrorPages;
-  /** What was learned from other pages, for the preference `learned`; absent for a single page. */
+  /** Experience from other pages, for the preference `learned`; absent for a single page. */
   readonly renderings?: Renderings | undefined;
   /** Told how long the page has waited for others to be compared, in ms. */
   readonly onWaited?: (ms: number) => void;
@@ -317,8 +317,8 @@ async function lookAtErrorPage(page: FetchedPage, context: VisitContext): Promis
   }
 }
 
-// Besides such a status, an empty shell is a reason to ask the browser. A dead link that says no more than
-// that is none, because a crawl meets many.
+// Besides such a status, an empty shell is a reason to ask the browser. A dead link without further signs is not,
+// because a crawl meets many.
 function reasonForBrowser({ page, extraction }: PageVisit): string | null {
   if (isTransient404(page) || (isGone(page.status) && emptyShell(page.html, 0) !== null))
     return `the plain answer was HTTP ${page.status}`;
@@ -442,7 +442,7 @@ async function learnedVisit(
   try {
     const second = await rendered(waitedMs);
     const asked = second.page.asked ?? [];
-    // What is read now may fill on another page what stands empty here.
+    // Data that scripts read now may fill a place on another page that is empty on this page.
     const isSame = isSameContent(plain, second) && !(make.awaits && asked.length > 0);
     renderings.note(turn, { isSame, asked: asked.join("\n") });
     return second;

@@ -3,7 +3,7 @@ import { Failure } from "./failure.ts";
 import { didYouMean } from "./nearest.ts";
 import { systemReason } from "./system-error.ts";
 
-/** Where a database is and how it is reached. Only `place` may be shown. */
+/** The place of a database and the way to reach it. Only `place` may be shown. */
 export type Target = {
   /** A host, or the directory of a socket. */
   readonly host: string;

@@ -1,6 +1,6 @@
 /**
- * What a name of the two programs before this one means here: it is taken as another, or says the default and takes back
- * an option before it, or is answered with what to write today.
+ * The meaning of a name from the two programs before this one: it stands for another name, or it states the default and so
+ * cancels an earlier option, or the answer says what to write today.
  */
 type Earlier = { readonly as: string } | { readonly takesBack: string } | { readonly say: string };
 type EarlierNames = Readonly<Record<string, Earlier>>;

@@ -1,4 +1,4 @@
-/** How long work goes on before others have their turn, in ms; a search waits for no more than this. */
+/** How long work runs before it lets others run, in ms; this is the longest wait of a search. */
 const TURN_MS = 5;
 
 /** Makes a function that begins each work when the one before has ended, well or not. */
@@ -16,7 +16,7 @@ export const yieldToEventLoop = (): Promise<void> => new Promise((resume) => set
 
 /**
  * Makes a function to await after each step of long work: it yields to the event loop every few milliseconds, so that
- * a server goes on answering, and returns at once in between.
+ * a server continues to answer, and returns at once in between.
  */
 export function createYieldWhenDue(): () => Promise<void> | undefined {
   let since = performance.now();

@@ -98,7 +98,7 @@ export class Failure extends Error {
  */
 export class Away extends Failure {}
 
-/** The work's result; null when it throws a `Failure`. What else it throws is a bug, and is passed on. */
+/** Returns the work's result, or null when it throws a `Failure`. Any other error is a bug and is thrown on. */
 export const orNull = <T>(work: Promise<T>): Promise<T | null> =>
   work.catch((error: unknown) => {
     if (error instanceof Failure) return null;

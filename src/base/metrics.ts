@@ -1,4 +1,4 @@
-/** A kind of measurement, with what is told about it and the labels that tell its series apart. */
+/** A kind of measurement, with its description and the labels that distinguish its series. */
 type Definition<Kind extends string, Label extends string> = {
   readonly kind: Kind;
   /** One line for people, without a full stop. */

@@ -3,12 +3,12 @@ import { Failure } from "./failure.ts";
 export type ObjectOptions = {
   /** Ends the call with `cancelled`; a store's own deadlines hold besides. */
   readonly signal?: AbortSignal | undefined;
-  /** For how long the call is repeated while the store is away, in ms; by default the store's own patience. */
+  /** How long the call is repeated while the store cannot be reached, in ms; by default the store's own patience. */
   readonly patienceMs?: number | undefined;
 };
 
 export type PutOptions = ObjectOptions & {
-  /** The media type that browsers and other readers of a bucket are told. */
+  /** The media type that browsers and other readers of a bucket receive. */
   readonly contentType?: string;
 };
 
@@ -25,8 +25,8 @@ export type ObjectHead = {
  * or the new one, never half of one, and everybody sees a finished write at once. Keys are relative: parts with `/`
  * between, in the form of `requireKey`. Calls may overlap; of two writes under one key the last to finish wins. Each
  * call has a deadline and repeats what is worth repeating.
- * Every call throws `Failure`: `store_unavailable` (`Away`) when the store is away or too slow, `cancelled`, `invalid_settings`
- * for missing credentials, and when the store refuses, `unreadable_input` or `unwritable_output`.
+ * Every call throws `Failure`: `store_unavailable` (`Away`) when the store cannot be reached or is too slow, `cancelled`,
+ * `invalid_settings` for missing credentials, and `unreadable_input` or `unwritable_output` when the store refuses.
  */
 export type ObjectStore = {
   /** The place for messages and for telling places apart: `s3://bucket/prefix`, `file:///path`. */

@@ -1,4 +1,4 @@
-/** What is meant, with the names that people type in its place, separated by spaces. */
+/** Our names, each with the names that people type instead, separated by spaces. */
 type OtherNames = Readonly<Record<string, string>>;
 
 /** Reads lines of the form `what is meant = what is typed in its place`. */
@@ -183,7 +183,7 @@ const SAME_WORDS: readonly (readonly string[])[] = `
   .split(/[\n|]/)
   .map((group) => group.trim().split(" "));
 
-/** The candidate that means the same as the word; null when none does. */
+/** Returns the candidate with the word's meaning, or null. */
 export function sameWord(word: string, candidates: readonly string[]): string | null {
   if (candidates.includes(word)) return null;
   const groups = SAME_WORDS.filter((group) => group.includes(word));

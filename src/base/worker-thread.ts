@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, readlinkSync } from "node:fs";
 import { Failure, type FailureRecord } from "./failure.ts";
 
-/** The first message of every worker: its code is loaded. `statFile` is where Linux tells of the thread, else "". */
+/** The first message of every worker: its code is loaded. `statFile` is Linux's file about the thread, else "". */
 type Ready = { readonly kind: "ready"; readonly statFile: string };
 
 /** A thread as the runtime has it. */
@@ -102,7 +102,7 @@ export class WorkerThread<Request, Reply> {
    */
   limitWork(limitMs: number, onOver: (limit: string) => void): void {
     const startedAt = performance.now();
-    // Asking for each page took longer than posting it. What the work before used counts for a hundredth at most.
+    // Reading the file for each page took longer than posting the page. Earlier work distorts the limit by 1 % at most.
     if (startedAt - this.#cpu.readAt > limitMs / 100)
       this.#cpu = { readAt: startedAt, ms: cpuMsOf(this.#statFile) };
     const cpuBefore = this.#cpu.ms;

@@ -199,7 +199,7 @@ function unknownOption(written: string, command: Command): Failure {
   return wrongUsage(`unknown option ${written}${hint}`);
 }
 
-/** What an option of another program means here: an option with its value, or a sentence; null when it is not known. */
+/** Translates an option of another program: to our option with its value, or to a sentence; null if it is unknown. */
 function otherName(written: string, { name: command, flags }: Command): string | null {
   const typed = written.replace(/^-+/, "");
   // Letters differ by their case, and longer names by how a program writes them: `--max_urls`, `--URL`.

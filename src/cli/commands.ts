@@ -12,7 +12,7 @@ const INDEX_FILE: FlagTable = {
 };
 const JSON_OUTPUT: FlagTable = { "--json": "One JSON document instead of text" };
 
-/** What can be typed after a command. */
+/** A command's options and arguments. */
 type About = {
   /** Arguments as the help shows them. */
   readonly usage: string;

@@ -25,7 +25,7 @@ const allOffered: readonly Flag[] = [
 
 /** Prints the codenames of the tenants for the scripts; nothing without a deployment file. */
 const TENANTS = "article-extractor completions tenants 2> /dev/null";
-/** The commands that take a tenant as their first argument, and those that take any number of tenants. */
+/** Commands whose first argument is a tenant, and below, commands that take any number of tenants. */
 const OF_ONE_TENANT = ["search", "fetch"];
 const OF_TENANTS = ["index", "sync"];
 
@@ -43,7 +43,7 @@ _article_extractor_files() {
   compopt -o filenames 2> /dev/null
   COMPREPLY=($(compgen -f -- "$1"))
 }
-# The words of $1 that were not given yet, but for those that may be given again.
+# The words of $1 that were not typed yet or may be repeated.
 _article_extractor_new() {
   local candidate
   for candidate in $1; do

@@ -11,7 +11,7 @@ import { type CommandParts, readCommandProgram, warnOfMisspelt } from "./program
 /** The program and the deployment file that a command works with. */
 export type DeployedProgram = { readonly program: Program; readonly deployment: PlacedDeployment };
 
-/** What `--config` says; null: the environment's file, then `./deployment.json`. */
+/** Returns the value of `--config`; null means the environment's file, then `./deployment.json`. */
 const configOf = ({ typed }: CommandParts): string | null => optionValue.text(typed, "config");
 
 /** Reads the program and the requested deployment file. @throws Failure `unreadable_input`, `invalid_settings` */

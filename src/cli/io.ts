@@ -32,7 +32,7 @@ export type Io = Host &
     };
   };
 
-/** Where a stream goes, so that a path to the same file, pipe or terminal is recognised; null when it is closed. */
+/** Identifies the target of a stream, to recognise a path to the same file, pipe or terminal; null when it is closed. */
 export type FileIdentity = { readonly dev: number; readonly ino: number };
 
 /** The reader of the output has closed it, as `head` does when it has enough. */
@@ -57,7 +57,7 @@ export function stdoutFailure(cause: unknown): Error {
 export const untilAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   orAborted(work, signal, () => new Failure("cancelled", "interrupted"));
 
-/** What was typed wrongly, in words for the person. */
+/** Makes the failure for a wrong command line. */
 export const wrongUsage = (message: string, options?: ErrorOptions): Failure =>
   new Failure("invalid_usage", message, options);
 

@@ -63,7 +63,7 @@ export type CommandApp = {
   readonly app: App;
   readonly program: Program;
   readonly log: Log;
-  /** Tells the person that a database or a store is away, whatever the log's level is. */
+  /** Tells the user that a database or a store cannot be reached, whatever the log's level is. */
   readonly waits: Log;
 };
 

@@ -1,6 +1,6 @@
 import { parseArguments, type Typed } from "./arguments.ts";
 
-/** What a program is about to do: extract one page, work for seconds or until it is stopped, or answer soon. */
+/** The kind of work ahead: extracting one page, working for seconds or until it is stopped, or answering soon. */
 export type Workload = "page" | "long" | "short";
 
 /** Tells from the typed words what the program is about to do; "short" also for words that will be refused. */

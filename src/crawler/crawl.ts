@@ -115,7 +115,7 @@ export class CrawlRun {
     });
   }
 
-  /** What `progress` returned last; null before its first call. */
+  /** The last result of `progress`; null before its first call. */
   lastProgress: CrawlProgress | null = null;
 
   /** The progress of the whole crawl. Several processes' is as of the outcomes told last, unless it is the last. */
@@ -147,12 +147,12 @@ export class CrawlRun {
   }
 
   /**
-   * Crawls until nothing is left or another process has finished the crawl, and yields outcomes: the leader all of
-   * them, in the order in which they were recorded, including those of refused seeds and of leftovers; another process
-   * its own. It may be called again when this process has lost the lead before it could finish.
-   * @throws Failure when it cannot go on: `cancelled` by the signal, `unwritable_output` (sink or frontier),
-   *   `invalid_usage` where every seed is refused, and a sitemap's where there is nothing else; also what the leader
-   *   stopped the crawl for
+   * Crawls until nothing is left or another process has finished the crawl, and yields outcomes: the leader yields all
+   * outcomes in the order of their recording, including refused seeds and leftovers; another process yields its own. It
+   * may be called again if this process lost the lead before it could finish.
+   * @throws Failure when it cannot continue: `cancelled` by the signal, `unwritable_output` (sink or frontier),
+   *   `invalid_usage` if every seed is refused, and a sitemap's failure if there is nothing else to crawl; also the
+   *   failure with which the leader stopped the crawl
    */
   async *news(): AsyncGenerator<CrawlNews, void> {
     this.#stop = new AbortController();
@@ -274,7 +274,7 @@ export class CrawlRun {
     using _ = onAbort(this.#stop.signal, resolve);
     await promise;
     if (timer !== null) clearTimeout(timer);
-    // Pages that end in the same moment are told, and replaced, by the same transaction.
+    // Pages that end at the same moment are reported, and replaced, by one transaction.
     await yieldToEventLoop();
   }
 

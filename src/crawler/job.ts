@@ -34,15 +34,15 @@ export type CrawlJobParts = Omit<
 };
 
 /**
- * Runs a crawl as a job: opens the output with what it holds, crawls, and writes the manifest. The last event is
- * `finished`, also for a crawl that was cancelled or could not go on. Leaving the loop cancels the crawl; the same
- * plan, also under other limits, continues it later.
+ * Runs a crawl as a job: opens the output with its present content, crawls, and writes the manifest. The last event is
+ * `finished`, even for a crawl that was cancelled or could not continue. Leaving the loop cancels the crawl; the same
+ * plan, even with other limits, continues it later.
  *
  * A shared crawl is one job in each of its processes, which all end with the summary of the whole crawl once it is
- * complete. A process that leaves earlier, or fails on its own (its sink, its disk), ends with what is known then, and
- * without a manifest: the others go on, and the leader's successor leads.
- * @throws Failure before the first event: `crawl_conflict` where the place holds pages of another scope,
- *   `invalid_usage` where another process crawls there; `unwritable_output`, `unreadable_input`
+ * complete. A process that leaves earlier, or fails on its own (its sink, its disk), ends with the summary so far and
+ * without a manifest: the others continue, and the leader's successor leads.
+ * @throws Failure before the first event: `crawl_conflict` if the place holds pages of another scope, `invalid_usage`
+ *   if another process crawls there; `unwritable_output`, `unreadable_input`
  */
 export async function* runCrawlJob(
   plan: CrawlPlan,
@@ -102,7 +102,7 @@ export async function* runCrawlJob(
   }
 }
 
-/** How long a process that leaves a shared crawl waits for a database that is away, in ms. */
+/** How long a process that leaves a shared crawl waits for a database that cannot be reached, in ms. */
 const GOODBYE_MS = 5_000;
 
 /** Ends what waits for the database some time after a process was told to leave. */
@@ -175,7 +175,7 @@ async function* tellStart(job: Job): AsyncGenerator<CrawlEvent, void> {
   for (const told of await disk()) yield await notice(told);
 }
 
-/** @returns why the crawl could not go on, null when it is complete */
+/** @returns why the crawl could not continue; null when it is complete */
 async function* tellPages({ run, notice, disk }: Job): AsyncGenerator<CrawlEvent, FailureRecord | null> {
   try {
     for await (const news of run.news()) {
@@ -208,7 +208,7 @@ async function end(job: Job, error: FailureRecord | null): Promise<CrawlSummary 
     ...(await countAll(job)),
     manifestPath: null,
   };
-  // The store would be waited for once more, in vain.
+  // Saving would only wait for the store once more.
   if (error?.code === "store_unavailable") return summary;
   if (frontier.isShared && !endsForAll(frontier, error)) {
     if (error !== null) return summary;

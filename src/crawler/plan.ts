@@ -3,7 +3,7 @@ import { Failure } from "../base/failure.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
 import { notPageUrl, type PageUrl, parsePageUrl, parseUrlPrefix } from "../urls/index.ts";
 
-/** What to crawl and how, checked by `createCrawlPlan`; without secrets, because it is stored and shown. */
+/** The scope and the settings of a crawl, checked by `createCrawlPlan`; without secrets, because it is stored and shown. */
 export type CrawlPlan = {
   /** The start URLs, at depth 0, each once. */
   readonly seeds: readonly PageUrl[];
@@ -28,7 +28,7 @@ export type CrawlPlan = {
   readonly respectsMetaRobots: boolean;
   /** Reads the sitemaps that the robots.txt of the seeds' origins name. */
   readonly discoversSitemaps: boolean;
-  /** Does not request a stored page when its sitemap's lastmod is the same as in the last crawl. */
+  /** Does not request a stored page whose lastmod in the sitemap is unchanged since the last crawl. */
   readonly trustsLastModified: boolean;
   readonly preference: FetcherPreference;
   readonly extraction: ExtractionOptions;

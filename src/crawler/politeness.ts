@@ -21,7 +21,7 @@ import type { CrawlNotice, SkipReason } from "./types.ts";
 export type PolitenessParts = {
   /** The slots are shared by every crawl of the program, so that two crawls together are as polite as one. */
   readonly slots: HostSlots;
-  /** The paces that several processes share; by default those that this crawl learns. */
+  /** The paces that several processes share; by default this crawl learns its own. */
   readonly paces?: HostPaces | undefined;
   readonly robots: RobotsCache;
   /** The user agent as it is sent; robots.txt is read for its product token. */
@@ -70,7 +70,7 @@ export class Politeness {
     const beforeRequest = async ({ host }: URL, asking: AbortSignal): Promise<void> => {
       turn?.release();
       turn = await this.takeTurn(host, asking);
-      // This page was called off; others may wait for the file still.
+      // This page was cancelled; other pages may still wait for the file.
       if (isOver) turn.release();
     };
     const rules = await robots.rulesFor(url, { signal, tries: ROBOTS_TRIES, beforeRequest }).finally(() => {

@@ -12,7 +12,7 @@ export interface Scope {
   admitsTarget(url: PageUrl, source: ClaimedPage["source"]): boolean;
   /** Admits links to an origin from now on: that of a sitemap's URL, or one that a seed redirected to. */
   addOrigin(origin: string): void;
-  /** What the crawl has learned of traps. */
+  /** Traps that the crawl has detected. */
   readonly traps: Traps;
   /**
    * Splits a page's links into the crawl's, however deep, and the reasons for refusing the others.
@@ -39,7 +39,7 @@ export function createScope(plan: CrawlPlan): Scope {
   };
   return {
     traps,
-    // What a person or a sitemap names is never a trap.
+    // A URL that a person or a sitemap names is never a trap.
     refuseStart: (url) => (refusalOf(url, null) === null ? null : "out_of_scope"),
     admitsTarget: (url, source) =>
       refusalOf(url, source === "link" || source === "memory" ? origins : null) === null,
@@ -197,11 +197,11 @@ function looksRandom(text: string): boolean {
 /** `release20260101` changes once from letters to digits. */
 const MIN_TURNS = 3;
 
-/** So many pages in a row with the same text prove a trap to the links of such a page. */
+/** This many pages in a row with the same text prove a trap to the links of such a page. */
 const FEW = 5;
 /** Under random names and in loops fewer without text of their own prove it, because nobody writes such an address. */
 const FEW_RANDOM = 2;
-/** So many without text of their own prove it to the links of any page. */
+/** This many pages without text of their own prove a trap to the links of any page. */
 const MANY = 30;
 /** Fewer new runs of words than this come from a date, a counter or a heading that the site made. */
 const MIN_NEW_RUNS = 10;
@@ -258,7 +258,7 @@ export class Traps {
     const hasOwn =
       this.#learnsWords(key, wordsOf(text, parts), parts.length === 0) && (isNewText || key !== loopOf(url));
     if (hasOwn) template.inRow = template.copies = 0;
-    // Where a page leads to no others of its kind, it has an end.
+    // A page that links to no others of its kind ends the sequence.
     else if (links.some((link) => link.url !== url && templateOf(link.url).key === key)) {
       template.inRow++;
       this.#hasTrap ||= template.inRow >= MANY;
@@ -331,10 +331,10 @@ const loopOf = (url: PageUrl): string => `loop ${originOf(url)}`;
 const DATE = /(?<!\d)(?:19|20|21)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-]\d\d?)?(?!\d)/g;
 
 /**
- * Replaces in an address what may vary without an end: dates, random names, numbers and the values of parameters.
- * Addresses that look like those of a loop have one template together.
- * @returns also the replaced parts that a page may repeat as text; numbers of a path are none, because many pages differ
- * by their number alone
+ * Replaces the parts of a URL that may vary without end: dates, random names, numbers and the values of parameters.
+ * URLs that look like a loop share one template.
+ * @returns also the replaced parts that a page may repeat as text. Numbers in the path are not among them, because many
+ * pages differ only by their number
  */
 function templateOf(
   url: PageUrl,

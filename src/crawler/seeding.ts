@@ -78,7 +78,7 @@ async function redirectTarget(
     const { finalUrl } = await fetchers.http.fetch(seed, { signal, beforeRequest, authorization, tries: 1 });
     return originOf(finalUrl) !== origin && scope.admitsTarget(finalUrl, "seed") ? finalUrl : null;
   } catch (error) {
-    // The page's own visit tells of it.
+    // The page's own visit reports the failure.
     if (!(error instanceof Failure) || signal.aborted) throw error;
     return null;
   }
@@ -123,7 +123,7 @@ function entriesWarning({ sitemap, pageCount, sitemapCount, invalidCount }: Read
   return `The sitemap ${sitemap} has ${entries} no http or https URL`;
 }
 
-/** Only a crawl that has something to fetch goes on. */
+/** Fails unless the crawl has something to fetch. */
 async function requireSomeStart(frontier: Frontier, failure: FailureRecord | null): Promise<void> {
   const { queued, skipped, successful, failed } = await frontier.counts();
   if (queued + successful + failed > 0) return;

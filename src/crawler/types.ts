@@ -74,7 +74,7 @@ export type CrawlProgress = {
   readonly skipped: number;
   /** The number of pages being fetched or extracted. */
   readonly inFlight: number;
-  /** The number of known pages that wait, including those that wait for another try. */
+  /** The number of known pages that wait, for their first or for another try. */
   readonly queued: number;
   /** The number of fetched pages, which `maxPages` limits. */
   readonly fetched: number;
@@ -86,7 +86,7 @@ export type CrawlProgress = {
 export type CrawlSummary = {
   readonly jobId: string;
   readonly state: "completed" | "failed" | "cancelled";
-  /** Why it could not go on; `cancelled` when somebody cancelled it; null when completed. */
+  /** Why it could not continue; `cancelled` when somebody cancelled it; null when completed. */
   readonly error: FailureRecord | null;
   /** ISO 8601, UTC; for a resumed crawl, the time of its first start. */
   readonly startedAt: string;
@@ -242,7 +242,7 @@ export type OutputPlace = {
   readonly save: (frontier: { copyTo?(path: string): Promise<void> }) => Promise<void>;
 };
 
-/** Where a manifest is written: a reader finds the old one or the complete new one. */
+/** A place for a manifest: a reader finds the old manifest or the complete new one. */
 export type ManifestPlace = {
   readonly path: string;
   /** @throws Failure `unwritable_output`, `store_unavailable` */
@@ -263,8 +263,8 @@ export type CrawlJobOptions = {
   /** Forgets what an earlier crawl into the same place remembers; its files stay until they are replaced. */
   readonly isFresh: boolean;
   /**
-   * Requests the pages that failed in the crawl of this place, with what they lead to, and goes on with nothing else
-   * that its limits left out; a crawl that is not shared.
+   * Requests the pages that failed in the crawl of this place, and pages that they link to, but nothing else that its
+   * limits left out. Only for a crawl that is not shared.
    */
   readonly retriesFailed?: boolean;
   /** The name of `isFresh` in the shell's messages; `--fresh` by default. */
@@ -284,7 +284,7 @@ export type CrawlJobOptions = {
 type SharedCrawl = {
   /** Whether this process may lead the crawl; otherwise it only helps. */
   readonly canLead: boolean;
-  /** Ends this process's part: its pages go back, and others go on; the crawl's signal ends it for all. */
+  /** Ends this process's part: its pages are released to the others; the crawl's signal ends it for all. */
   readonly leave: AbortSignal;
   /** If this process leads, resolves once told outcomes are kept; another leader would tell them again. */
   readonly keepTold?: () => Promise<void>;

@@ -13,7 +13,7 @@ type UnderwayOptions = {
   readonly onSettled: (outcome: PageOutcome) => void;
   /** Told what the log is to say of a page; null where diagnostics are not wanted. */
   readonly onDiagnosed: ((url: PageUrl, fields: LogFields) => void) | null;
-  /** The sink or the frontier has failed, and the crawl cannot go on. */
+  /** Called when the sink or the frontier has failed and the crawl cannot continue. */
   readonly onFatal: (error: unknown) => void;
   /** There may be room for another page. */
   readonly onChange: () => void;
@@ -62,7 +62,7 @@ export class PagesUnderway {
     return stack;
   }
 
-  /** Waits until none is left of those that are under way now. */
+  /** Waits for all visits that are under way now. */
   async ended(): Promise<void> {
     await Promise.all([...this.#pages].map(({ done }) => done));
   }

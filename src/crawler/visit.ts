@@ -49,7 +49,7 @@ export type VisitParts = {
   readonly sink: PageSink;
   readonly fetchers: Fetchers;
   readonly extractor: Pick<Extractor, "extract">;
-  /** What the crawl has learned about rendering pages. */
+  /** The crawl's experience with rendering pages. */
   readonly renderings: Renderings;
   /** Whether an answer "not modified" is believed of pages that scripts may fill. */
   readonly trustsNotModified?: boolean;
@@ -93,7 +93,7 @@ const PAGE_DEADLINE_MS = 5 * 60_000;
 
 export type TryHooks = {
   readonly signal: AbortSignal;
-  /** Aborts storing the page, which may go on for a moment after `signal` has aborted. */
+  /** Aborts storing the page, which may continue for a moment after `signal` has aborted. */
   readonly storing: AbortSignal;
   readonly onFetched: () => void;
   readonly onDiagnosed?: (fields: LogFields) => void;
@@ -233,7 +233,7 @@ function noteFetch(answer: FetchedPage, { page, parts, gate, startedAt, signal }
   return noted;
 }
 
-/** Where a browser is to render a page, its document alone does not tell whether the page is as it was. */
+/** An unmodified document proves an unchanged page only if no browser is to render the page. */
 const mayBeUnmodified = ({ page, parts: { plan, fetchers, trustsNotModified } }: Attempt): boolean =>
   plan.preference !== "learned" ||
   fetchers.browser === null ||
@@ -313,7 +313,7 @@ async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict>
     const failure = error.toRecord();
     const absence = await afterAbsence(attempt, answer);
     if (absence) return absence;
-    // Where a fallback found nothing today, what it found before is better than a heading.
+    // If a fallback found nothing today, its earlier result is better than a heading.
     const linkPage = attempt.parts.fallback ? null : linkPageOfVisit(attempt.page.url, visit);
     // A page without words may still link to others.
     if (linkPage === null)
@@ -443,7 +443,7 @@ function unchanged(attempt: Attempt, answer: FetchedPage | null): Verdict {
   return { kind: "settle", settlement };
 }
 
-/** What is known about an unsuccessful answer. */
+/** The facts about an unsuccessful response. */
 type Answered = {
   readonly answer?: FetchedPage;
   /** The links of this visit are followed nevertheless. */

@@ -147,8 +147,8 @@ export function extractionOptions(given: ExtractFromUrlOptions): ExtractionOptio
 /**
  * Reads the page that a program passed.
  * @param name the function that was called
- * @throws Failure `invalid_usage` for what is neither text nor bytes, `invalid_url`, `unsupported_content` for bytes
- * that are no text
+ * @throws Failure `invalid_usage` for a value that is neither text nor bytes, `invalid_url`, `unsupported_content` for
+ * bytes that are not text
  */
 export function readDocument({ html, url, contentType }: PageSource, name: string): LocalDocument {
   if (!isTextOrNothing(url)) throw wrong(name, "the page's url as text or null", url);

@@ -9,12 +9,12 @@ import { checkOptions, extractionOptions, flatten, readDocument, wrong } from ".
 import type { ExtractArticlesOptions, PageResult, PageSource } from "./types.ts";
 
 /**
- * Extracts many pages on worker threads, each with a time limit. The results come in the order of the pages; a page
- * that fails is a result with an error, and the others go on. Pages are read from the source as they are needed, at
- * most twice `concurrency` ahead of the result that is asked for. Leaving the loop closes the source and the workers.
+ * Extracts many pages on worker threads, each with a time limit. The results come in the order of the pages; a failed
+ * page becomes a result with an error and does not stop the others. Pages are read from the source as they are needed,
+ * at most twice `concurrency` ahead of the requested result. Leaving the loop closes the source and the workers.
  * @param pages for example an array, or an async generator that reads files
- * @throws Failure `invalid_usage` for wrong options, `cancelled` when the signal fires; and what the source throws,
- * after the results of the pages before
+ * @throws Failure `invalid_usage` for wrong options, `cancelled` when the signal fires; an error of the source is thrown
+ * after the results of the pages before it
  */
 export function extractArticles<Page extends PageSource>(
   pages: Iterable<Page> | AsyncIterable<Page>,
@@ -131,7 +131,7 @@ class Underway<Item, Result> {
     }
   }
 
-  /** Returns the next result; null when there are no more. */
+  /** Returns the next result, or null after the last. */
   async #next(): Promise<{ readonly result: Result } | null> {
     for (;;) {
       if (this.#options.signal?.aborted)

@@ -31,8 +31,8 @@ import type {
  * page, like every page without words, fails with `no_content`.
  * @param html text, or bytes (a `Buffer` too) whose charset is detected as for fetched pages
  * @param url the page's address, for its relative links; null leaves them relative
- * @throws Failure `no_content`, `too_large`, `unsupported_content` for bytes that are no text, `invalid_url` for an
- * address that is none, `invalid_usage` for a wrong selector, option or type, `cancelled` when the signal has fired
+ * @throws Failure `no_content`, `too_large`, `unsupported_content` for bytes that are not text, `invalid_url`,
+ * `invalid_usage` for a wrong selector, option or type, `cancelled` when the signal has fired
  */
 export async function extractArticle(
   html: PageBody,

@@ -7,7 +7,7 @@ const BACKTICK = 0x60;
 type CodeBlock = {
   /** The beginning of its first line, where marks of containers may stand before it. */
   readonly start: number;
-  /** Where it begins in that line. */
+  /** Its start in the line. */
   readonly mark: number;
   /** Behind the line break of its last line. */
   readonly end: number;
@@ -65,7 +65,7 @@ export class FenceReader {
 
 const MAX_CODE_SPAN = 2000;
 
-/** Where the code span that begins at a backtick ends; without one, the position after the backticks. */
+/** Returns the end of the code span that begins at a backtick; without a code span, the position after the backticks. */
 export function endOfCodeSpan(text: string, at: number): number {
   const after = runEnd(text, at, BACKTICK);
   const limit = Math.min(text.length, after + MAX_CODE_SPAN);

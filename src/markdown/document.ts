@@ -53,7 +53,7 @@ class DocumentBuilder {
     else if (!this.#footnotes.has(container.label)) this.#footnotes.set(container.label, inner);
   }
 
-  /** Adds an item to the list that it goes on with, or to a new one. */
+  /** Adds an item to the list that it continues, or to a new list. */
   #addItem({ sign, number }: Extract<Container, { kind: "item" }>, item: Item): void {
     const last = this.#blocks.at(-1);
     const list = last && this.#lists.get(last);

@@ -1,4 +1,4 @@
-/** What contains lines; `info` is what stands behind the fence that opens code. */
+/** Blocks that contain lines; `info` is the text after the opening fence of code. */
 export type Leaf =
   | { readonly kind: "paragraph" | "math" | "table" }
   | { readonly kind: "heading"; readonly level: number }
@@ -18,12 +18,12 @@ type BlockSink = {
   readonly reference?: (label: string, address: string) => void;
 };
 
-/** Containers inside containers so deep; marks of deeper ones are text. */
+/** Deepest nesting of containers; marks of deeper containers are text. */
 const MAX_DEPTH = 16;
 /** Formulas are short; a pair of dollars far below belongs to something else. */
 const MATH_END = /(?:[^\n]{0,200}\n){0,200}?[ \t>]{0,100}\$\$[ \t]*$/my;
 
-/** What holds the lines that follow, whatever stands in them, up to its end. */
+/** Blocks that take all following lines as they are, up to their end. */
 type Verbatim =
   | { readonly kind: "fence"; readonly marks: string; readonly indent: number }
   | { readonly kind: "math" }
@@ -42,7 +42,7 @@ class BlockScanner {
   readonly #text: string;
   readonly #sink: BlockSink;
   readonly #containers: OpenContainer[] = [];
-  /** Where the lines of the open paragraph are, three numbers each: an underline may make it a heading. */
+  /** The positions of the open paragraph's lines, three numbers each: an underline may turn it into a heading. */
   #paragraph: number[] = [];
   #verbatim: Verbatim | null = null;
   /** Whether the open leaf is a table, or code that is indented. */
@@ -53,7 +53,7 @@ class BlockScanner {
   /** Blank lines of indented code, which belong to it when more code follows. */
   #blanks: number[] = [];
   #nextLine = 0;
-  /** Where the ends of hidden parts stand last. */
+  /** The last position of each end mark of hidden parts. */
   readonly #lastPlaces = new Map<string, number>();
 
   constructor(text: string, sink: BlockSink) {
@@ -309,7 +309,7 @@ class BlockScanner {
   }
 
   #addText({ first, end, depth, outerStart }: Line): void {
-    // A paragraph goes on without the marks of the containers around it.
+    // A paragraph continues without the marks of the containers around it.
     if (this.#paragraph.length === 0) this.#closeTo(depth);
     const details = this.#containers.findLastIndex(({ kind }) => kind === "details");
     const closing = details < 0 ? -1 : this.#text.slice(first, end).search(END_OF_DETAILS);
@@ -337,8 +337,8 @@ class BlockScanner {
   }
 }
 
-// What a line of Markdown begins, by CommonMark 0.31 and GitHub's tables. Every expression is sticky and ends with the line, and
-// so takes time in proportion to it.
+// Beginnings of lines by CommonMark 0.31 and GitHub's tables. Every expression is sticky and ends with the line, so its
+// time is in proportion to the line's length.
 
 const SPACE = 0x20;
 const TAB = 0x09;
@@ -347,7 +347,7 @@ const BACKSLASH = 0x5c;
 
 /** `#` signs of a heading. */
 const HEADING = /(#{1,6})(?=[ \t]|$)/my;
-/** What closes such a heading again. */
+/** The optional closing sequence of such a heading. */
 const CLOSING_HASHES = /(?:^|(?<=[ \t]))#+$/;
 /** Longer than a single sign, which is the name of an option in manuals. */
 const UNDERLINE = /(?:(?<!=)(={2,})|(?<!-)-{3,})[ \t]*$/my;
@@ -366,7 +366,7 @@ const PRE = /^<pre[\s>]/;
 const HIDDEN = /<(?:(!--)|(script|style|template)(?![\w-]))/iy;
 /** Names of columns are followed by such a line. */
 const DASHES = /^[ \t>]{0,100}((?:\|[ \t]*)?:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*){0,200}(?:\|[ \t]*)?)$/my;
-/** Longer lines are no table. */
+/** Longest row of a table in UTF-16 code units; a longer line is text. */
 const MAX_ROW = 100_000;
 
 /** The match of a sticky expression at a place. */
@@ -377,7 +377,7 @@ function matchAt(expression: RegExp, text: string, at: number): RegExpExecArray 
 
 const isBlank = (unit: number): boolean => unit === SPACE || unit === TAB;
 
-/** Where a line or a part of it ends without the blanks and the line break behind it. */
+/** Returns the end of a line, or of a part of it, without trailing blanks and the line break. */
 function trimmedEnd(text: string, start: number, end: number): number {
   let at = end;
   while (at > start && (isBlank(text.charCodeAt(at - 1)) || "\r\n".includes(text[at - 1]!))) at--;
@@ -397,7 +397,7 @@ function columnsOf(text: string, start: number, end: number): number {
   return columns;
 }
 
-/** The place after at most so many columns of blanks. */
+/** Returns the position after at most `columns` columns of blanks. */
 function skipColumns(text: string, start: number, end: number, columns: number): number {
   let at = start;
   for (let left = columns; left > 0 && at < end && isBlank(text.charCodeAt(at)); at++)
@@ -407,7 +407,7 @@ function skipColumns(text: string, start: number, end: number, columns: number):
 
 const hasBar = (text: string, start: number, end: number): boolean => text.slice(start, end).includes("|");
 
-/** Where the cells of a row are, each with its start and end; a bar behind a backslash is text. */
+/** Returns the start and end of each cell of a row; a bar after a backslash is text. */
 export function cellsOf(text: string, start: number, end: number): readonly (readonly [number, number])[] {
   const cells: [number, number][] = [];
   let from = text.charCodeAt(start) === BAR ? start + 1 : start;
@@ -424,9 +424,9 @@ export function cellsOf(text: string, start: number, end: number): readonly (rea
   return cells;
 }
 
-/** Where the line of dashes begins that makes a line the head of a table; -1 when the next line is none. */
+/** Returns the start of the line of dashes below the head of a table, or -1 if the next line is another. */
 function dashesBelow(text: string, start: number, end: number, next: number): number {
-  // Most lines are told by the first character of the next one.
+  // The first character of the next line rules most lines out.
   if (!"|-: \t>".includes(text[next] ?? "x") || end - start > MAX_ROW || !hasBar(text, start, end)) return -1;
   const [whole, dashes] = matchAt(DASHES, text, next) ?? [];
   if (whole === undefined || !dashes?.includes("|")) return -1;
@@ -436,14 +436,14 @@ function dashesBelow(text: string, start: number, end: number, next: number): nu
   return isSame ? first : -1;
 }
 
-/** What contains other blocks; an item's `sign` is its bullet, or what stands behind its number. */
+/** Blocks that contain other blocks; an item's `sign` is its bullet, or the character after its number. */
 export type Container =
   | { readonly kind: "quote" }
   | { readonly kind: "item"; readonly sign: string; readonly number: number | null }
   | { readonly kind: "footnote"; readonly label: string }
   | { readonly kind: "details"; readonly isOpen: boolean };
 
-/** A container that lines go on with; the text of an item or footnote is indented by its width. */
+/** A container that further lines can continue; the text of an item or footnote is indented by its width. */
 type OpenContainer = { readonly kind: Container["kind"]; readonly width: number };
 
 /** A line that is indented this much after a blank line is code. */
@@ -459,7 +459,7 @@ type Line = {
   readonly depth: number;
 };
 
-/** Where the text of a container goes on in a line; -1 when the line does not belong to it. */
+/** Returns the position in a line at which a container's text continues, or -1 if the line does not belong to it. */
 function enterContainer({ kind, width }: OpenContainer, text: string, at: number, end: number): number {
   if (kind === "details") return at;
   const first = skipBlanks(text, at, end);

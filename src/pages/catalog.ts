@@ -147,7 +147,7 @@ async function listNames(directory: string): Promise<string[]> {
   }
 }
 
-/** Reads a page; null for a file that is none of ours, which its head tells however large the file is. */
+/** Reads a page; null for a file that this program did not write, which the head of even a large file shows. */
 async function readPage(path: string, part: "head" | "whole"): Promise<Page | null> {
   try {
     if (!(await lstat(path)).isFile()) return null;
@@ -193,8 +193,8 @@ const MAX_NAME_BYTES = 240;
 // These are numbers of SHA-256 digits, ten first: the name must only differ from names with the same readable part.
 const HASH_LENGTHS = [10, 20, 40, 64] as const;
 
-// Some system refuses or reinterprets each of these. Categories C (control, format, unassigned) and Z (all
-// spaces but U+0020) are invisible.
+// Each of these characters is refused or reinterpreted by some system. Categories C (control, format, unassigned)
+// and Z (all spaces but U+0020) are invisible.
 const UNSAFE_CHARACTER = /[/\\:*?"<>|\p{C}]|(?! )\p{Z}/u;
 const UNSAFE_CHARACTERS = new RegExp(UNSAFE_CHARACTER, "gu");
 
@@ -266,7 +266,7 @@ function makeSafe(name: string): string {
     .replace(RESERVED_NAME, "_$&");
 }
 
-// Escapes of unsafe characters, or of bytes that are no UTF-8, are kept.
+// Keeps escapes of unsafe characters and of bytes that are not valid UTF-8.
 function decodeSafely(text: string): string {
   return text.replace(/(?:%[0-9a-f]{2})+/gi, (escapes) => {
     try {

@@ -20,10 +20,10 @@ type FileStore = PageStore & {
 
 /**
  * Makes a store with one Markdown file per page, flat in a directory that is created by the first put. Each
- * write goes to a hidden temporary file, is flushed and then renamed. Which file holds which URL is read from
- * the front matter, so files may be renamed by hand; of two files with the same URL the first by name counts.
- * Files that are no pages of this program, and symbolic links, are neither listed nor overwritten. Several
- * processes may read; two that store new pages must not share a directory.
+ * write goes to a hidden temporary file, is flushed and then renamed. The front matter of each file names its URL,
+ * so files may be renamed by hand; if two files have one URL, the first by name counts. Symbolic links, and files
+ * that this program did not write, are neither listed nor overwritten. Several processes may read; two processes
+ * that store new pages must not share a directory.
  * @param directory absolute, or relative to the process's directory at each call
  */
 export function createFileStore(directory: string): FileStore {

@@ -8,7 +8,7 @@ import { type DocumentUrl, parseDocumentUrl } from "../urls/index.ts";
 /** An id of a page on the web, and the place in its Markdown that it leads to. */
 type PageAnchor = {
   readonly id: string;
-  /** Where a line begins, in UTF-16 code units; -1 for the title. */
+  /** The start of a line, in UTF-16 code units; -1 for the title. */
   readonly start: number;
 };
 
@@ -152,7 +152,7 @@ function parseBody(text: string, title: string): string {
 const withoutStart = (text: string, start: string): string =>
   text.startsWith(start) ? text.slice(start.length) : text;
 
-// Longer texts are no titles, and this limit keeps the front matter within the part of a file that is searched for it.
+// A longer text is not a title, and the limit keeps the front matter within the searched part of a file.
 const MAX_TITLE_LENGTH = 2000;
 
 // A longer line, links and escapes included, cannot be the heading of such a title.
@@ -224,9 +224,9 @@ const MAX_ANCHORS_LENGTH = 128 * 1024;
 const MAX_FURTHER_ANCHORS_LENGTH = 16_000;
 
 /**
- * Writes anchors as one line: the length of the text that they are places in, then `place:id` for each, with
- * percent-encoded white space in ids. Where they are too many, the first of each heading are kept before the first of
- * other places, and these before further ones.
+ * Writes anchors as one line: the length of their text, then `place:id` for each, with percent-encoded white space in
+ * ids. If there are too many, the first anchor of each heading is kept before the first anchor of any other place, and
+ * further anchors of a place come last.
  */
 function formatAnchors(anchors: readonly PageAnchor[], text: string): string {
   const entries = anchors.map(({ id, start }) => ` ${start}:${encodeId(id)}`);

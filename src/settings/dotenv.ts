@@ -54,9 +54,9 @@ async function readText(path: string): Promise<string> {
 const LIKE_OURS = /^(?:ARTICLES?_?EXTRACT(?:OR|ER|ION)?S?|DOCS?_?SEARCH)_?(.+)$/i;
 
 /**
- * Finds variables that look like settings of this program but are none, with a similar setting: a letter or
+ * Finds variables that look like misspelt settings of this program, each with the similar setting: a letter or
  * two differ, the prefix is another one, or a word is left out. An empty variable counts as unset.
- * @param named more variables that are read, those that a deployment file names
+ * @param named further variables that are read, because a deployment file names them
  */
 export function misspeltVariables(
   environment: Environment,

@@ -19,7 +19,7 @@ import {
   text,
 } from "./values.ts";
 
-/** The part that one of several servers with the same jobs takes. */
+/** Roles of the servers that share one queue of jobs. */
 export const SERVER_ROLES = ["all", "api", "worker"] as const;
 
 /** Variables by name, from the process or a `.env` file. */

@@ -52,7 +52,7 @@ export const boolean: ValueParser<boolean> = parser(
   },
 );
 
-/** Reads one of these words, in any case. */
+/** Reads one of the given words, in upper or lower case. */
 export const choice = <const T extends string>(words: readonly T[]): ValueParser<T> =>
   parser(`be one of ${words.join(", ")}`, (written) => words.find((word) => word === written.toLowerCase()));
 

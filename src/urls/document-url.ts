@@ -13,8 +13,8 @@ const DOCS_URL = /^docs:\/\/([a-z][a-z0-9_-]{1,63})\/(.+)$/;
 
 /**
  * Makes the address of a document from its path below a tenant's root.
- * @param path relative, with `/` between segments. Segments are percent-encoded here; lone surrogates (of
- * file names that are no Unicode) become U+FFFD
+ * @param path relative, with `/` between segments. Segments are percent-encoded here; lone surrogates (from file
+ * names that are not valid Unicode) become U+FFFD
  */
 export function docsUrl(codename: string, path: string): DocsUrl {
   return `docs://${codename}/${path.toWellFormed().split("/").map(encodeURIComponent).join("/")}` as DocsUrl;

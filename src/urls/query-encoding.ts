@@ -19,7 +19,7 @@ export function encodeQuery(href: string, encoding: string): string {
 
 const unknown = (char: string): string => `%26%23${char.codePointAt(0)}%3B`;
 
-/** What ISO-2022-JP writes as another character, besides the other half-width kana. */
+/** Characters that ISO-2022-JP replaces by others, besides half-width kana in general. */
 const STAND_INS: Readonly<Record<string, string>> = {
   "\u2212": "\uFF0D",
   "\uFF9E": "\u309B",
@@ -74,7 +74,7 @@ function tableOf(name: string): ReadonlyMap<string, string> {
       const escaped = bytes.map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
       if ([...char].length === 1 && !table.has(char)) table.set(char, escaped);
     } catch {
-      // These bytes are no character.
+      // The bytes do not form a character.
     }
   };
   for (let lead = 0x80; lead <= 0xff; lead++) add(lead);

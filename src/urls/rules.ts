@@ -4,9 +4,9 @@ import { isTrackingPair, originOf, type PageUrl, parseHttpUrl } from "./page-url
 type UrlRefusal = "not_allowed" | "denied" | "foreign_origin";
 
 type UrlRules = {
-  /** When not empty, a URL must start with one of these, each in the form of `parseUrlPrefix`. */
+  /** If not empty, a URL must start with one of these prefixes, each in the form of `parseUrlPrefix`. */
   readonly allowPrefixes: readonly string[];
-  /** URLs that start with one of these, in the same form, are refused. */
+  /** URLs that start with one of these prefixes, in the same form, are refused. */
   readonly denyPrefixes: readonly string[];
 };
 

@@ -35,7 +35,7 @@ type DatabaseOptions = {
    * it. Shared: other processes may have it open, and waits for their writes are short.
    */
   readonly access: { readonly kind: "exclusive"; readonly refusal: string } | { readonly kind: "shared" };
-  /** Where given, a damaged file is put aside, said here, and replaced by an empty one. */
+  /** If given, it is called for a damaged file, which is put aside and replaced by an empty file. */
   readonly onDamaged?: ((damage: Damage) => void) | undefined;
 };
 

@@ -6,7 +6,7 @@ import type { Database } from "./database.ts";
 
 /**
  * Leases by name, for work that one of several processes does at a time. Each new holding has a higher fence than
- * all before, so that what a former holder writes late can be told from what the present one writes.
+ * all before, which distinguishes late writes of a former holder from writes of the present holder.
  */
 export interface Leases {
   /**
@@ -64,7 +64,7 @@ export function openLeases(
   const takeFree = (name: string, owner: string, ttlMs: number): number | null =>
     take.get(name, owner, now() + ttlMs, overAt(), now())?.fence ?? null;
   const holderNow = (name: string): string | null => {
-    // One that was renewed at a time to come, and not since the clock was set back, could not be given back: the disk was full.
+    // A lease renewed in the future, and not since the clock was set back, could not be released because the disk was full.
     const latest = sinceSetMs() < LEAST_MS ? Number.POSITIVE_INFINITY : now() + LEAST_MS;
     const owner = find.get(name, overAt(), latest)?.owner ?? null;
     return owner === null || hasDied(owner) ? null : owner;
@@ -88,7 +88,7 @@ export function openLeases(
 
 type LeadershipOptions = {
   readonly leases: Leases;
-  /** The name of the work that one process does at a time: `scheduler`. */
+  /** The name of the work that only one process does at a time, such as `scheduler`. */
   readonly name: string;
   /** A name that no other process has or ever had. */
   readonly owner: string;
@@ -96,7 +96,7 @@ type LeadershipOptions = {
   readonly ttlMs: number;
   /** Called when this process becomes the leader, with the fence of its lease. */
   readonly onGained: (fence: number) => void;
-  /** Called when it no longer leads because it was silent for so long that another process may have taken over. */
+  /** Called when the process no longer leads, because another may have taken over during its long silence. */
   readonly onLost: () => void;
   /** Called when the lease could not be requested; it is tried again. */
   readonly onError: (error: unknown) => void;
@@ -188,7 +188,7 @@ function keepAsking(
   const stop = (): Promise<void> => {
     hasEnded = true;
     clearTimeout(timer);
-    // A request under way would take the lease again after it was given back.
+    // A request under way would take the lease again after its release.
     return asking;
   };
   return {
@@ -223,9 +223,9 @@ const SWEEP_AGE_MS = 60_000;
 const LOCK_WAIT_MS = 5_000;
 
 /**
- * Makes a name and shows that its process lives. For that it holds SQLite's lock on an empty file of that
- * name beside the database; the system lifts it when the process ends for whatever reason, in whatever
- * container it ran. Where no lock can be had, leases simply run out.
+ * Makes a name and shows that its process is alive: it holds SQLite's lock on an empty file of that name beside the
+ * database, which the system releases when the process ends, for whatever reason and in whatever container. Without a
+ * lock, leases simply expire.
  */
 export function openLeaseOwner(database: Database): LeaseOwner {
   const name = crypto.randomUUID();
@@ -244,7 +244,7 @@ export function openLeaseOwner(database: Database): LeaseOwner {
       return dead.has(id);
     },
     [Symbol.dispose]() {
-      // The file stays for a while, so that others see at once that leases that were not given back are free.
+      // The file stays for a while and shows other processes at once that leases left behind are free.
       if (!lock) return;
       held.delete(lock);
       lock.close();

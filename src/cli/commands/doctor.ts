@@ -81,7 +81,7 @@ const ok = (name: string, detail: string): Finding => ({ name, status: "ok", det
 const note = (name: string, detail: string): Finding => ({ name, status: "note", detail });
 const problem = (name: string, detail: string): Finding => ({ name, status: "problem", detail });
 
-/** What a look finds; a failure of it is a problem of this name. */
+/** Returns a look's findings; if the look fails, the failure is a problem of this name. */
 const findingsOf = (name: string, look: () => Promise<Finding[]>): Promise<Finding[]> =>
   look().catch((error) => [problem(name, messageOf(error))]);
 
@@ -201,7 +201,7 @@ async function tryStore(store: ObjectStore, signal: AbortSignal): Promise<void> 
 
 /** How long the database may take for one answer, in ms. */
 const DATABASE_PATIENCE_MS = 10_000;
-/** From this age in ms on, a transaction keeps so many dead rows that claims of pages become slow. */
+/** A transaction older than this, in ms, keeps enough dead rows to slow claims of pages down. */
 const OLD_SNAPSHOT_MS = 60_000;
 
 /** Looks at the database that processes share, if one is named: server, schema, pooler, clock and old transactions. */

@@ -32,7 +32,7 @@ export function createNotices({ io, paint, isQuiet }: NoticeOptions): Notices {
 
 /** Notices of a server, whose stderr is its log and nothing else as soon as its settings are read. */
 export interface ServerNotices extends Notices {
-  /** From now on notices are lines of this log; first come those that have waited for it. */
+  /** Sends notices to this log from now on, beginning with the notices that waited for it. */
   become(log: Log): void;
 }
 
@@ -70,7 +70,7 @@ export const pageCount = (count: number): string => `${count} ${count === 1 ? "p
 export const countedDocuments = (count: number): string =>
   `${count} ${count === 1 ? "document" : "documents"}`;
 
-/** Colours for the terminal; functions that change nothing where there are none. */
+/** Functions that colour text for the terminal, or return it unchanged without colours. */
 export type Paint = {
   bold(text: string): string;
   red(text: string): string;

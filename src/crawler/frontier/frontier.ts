@@ -13,8 +13,8 @@ export type FrontierEntry = {
 };
 
 /**
- * A page handed out for crawling; nobody else gets it before it is settled or given back, or before its process could
- * not renew its claims in time.
+ * A page handed out for crawling; nobody else gets it before it is settled or released, or before its process failed to
+ * renew its claims in time.
  */
 export type ClaimedPage = {
   readonly id: number;
@@ -67,7 +67,7 @@ export type ClaimOptions = {
 
 export type Claims = {
   readonly pages: readonly ClaimedPage[];
-  /** How long it is worth waiting for more, in ms; null: until this process has settled or given back a page. */
+  /** How long to wait for more, in ms; null means until this process has settled or released a page. */
   readonly waitMs: number | null;
   /** Whether nothing is left: no process has a page under way, and `maxPages` admits none that waits. */
   readonly isOver: boolean;
@@ -99,7 +99,7 @@ export type Settlement = {
   readonly skippedLinks: ReadonlyMap<LinkRefusal, number>;
 };
 
-/** `queued` counts the pages that wait to be claimed, including those that wait for another try. */
+/** `queued` counts the pages that wait to be claimed, for their first or for another try. */
 export type FrontierCounts = Pick<
   CrawlProgress,
   "successful" | "failed" | "skipped" | "fetched" | "queued"
@@ -135,7 +135,7 @@ export type CrawlState = {
   readonly leads: boolean;
   /** Whether every seed and sitemap has been added. */
   readonly isSeeded: boolean;
-  /** How the crawl ended: finished, or stopped for all processes and why; null while it goes on. */
+  /** The end of the crawl: finished, or stopped for all processes with the reason; null while it continues. */
   readonly end: "finished" | FailureRecord | null;
 };
 
@@ -147,12 +147,12 @@ export type RecordedOutcome = {
 
 /**
  * The URLs of one crawl with their outcomes, the hosts' times and the counters; it outlives the process. One process
- * works on it at a time, or several where it is shared; memory does not grow with it. It keeps to the plan's
- * `maxPages`: pages fetched and pages under way without a try are never more, in all processes together. What a process
- * had under way when it was lost counts as fetched, and is handed out again before anything else.
+ * works on it at a time, or several if it is shared; memory does not grow with it. It keeps to the plan's `maxPages`:
+ * fetched pages and pages under way without a try never exceed it, in all processes together. Pages that a lost process
+ * had under way count as fetched, and are handed out again before anything else.
  *
- * Each method is one transaction. What only the leader does changes nothing in a process that leads no longer. Failures
- * are `unwritable_output` (the disk) and `internal`; a shared frontier waits while its database is away.
+ * Each method is one transaction. Methods of the leader change nothing once the process leads no longer. Failures are
+ * `unwritable_output` (the disk) and `internal`; a shared frontier waits while its database cannot be reached.
  */
 export interface Frontier extends AsyncDisposable {
   readonly crawl: CrawlRecord;
@@ -174,8 +174,8 @@ export interface Frontier extends AsyncDisposable {
    */
   claim(options: ClaimOptions): Promise<Claims>;
   /**
-   * Lets the next page of the page's host go after this rest, in ms: after an exclusive claim, or for a pause. It comes
-   * before or after the page is settled or given back.
+   * Releases the next page of the page's host after this rest, in ms: after an exclusive claim, or for a pause. It may be
+   * called before or after the page is settled or released.
    */
   freeHost(page: ClaimedPage, restMs: number): Promise<void>;
   /**
@@ -209,8 +209,8 @@ export interface Frontier extends AsyncDisposable {
   counts(): Promise<FrontierCounts>;
   tallies(): Promise<FrontierTallies>;
   /**
-   * Takes outcomes that were not taken yet, in one order for all processes: those recorded since the frontier was
-   * opened, of a shared crawl those that no leader has taken. Only the leader is given any.
+   * Takes outcomes that were not taken yet, in one order for all processes: outcomes recorded since the frontier was
+   * opened, or in a shared crawl, outcomes that no leader has taken. Only the leader receives any.
    */
   takeRecorded(limit: number): Promise<readonly RecordedOutcome[]>;
   /** Yields the outcomes of this crawl in the order in which the pages were found, read as they are taken. */
@@ -226,6 +226,6 @@ export interface Frontier extends AsyncDisposable {
   finish(): Promise<void>;
   /** Ends the crawl for all processes, which learn why; it is resumed when it is opened again. */
   stop(why: FailureRecord): Promise<void>;
-  /** Copies everything to a new file, which `openSqliteFrontier` takes up; absent where several processes share it. */
+  /** Copies everything to a new file, which `openSqliteFrontier` continues; absent if several processes share it. */
   copyTo?(path: string): Promise<void>;
 }

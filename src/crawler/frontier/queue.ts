@@ -18,7 +18,7 @@ type PageRow = {
   readonly ready_at: number;
 };
 
-/** A claim at a time, in ms since 1970, of at most so many pages without a try. */
+/** A claim at a time, in ms since 1970, of a limited number of pages without a try. */
 type QueueClaim = {
   readonly now: number;
   readonly count: number;
@@ -149,12 +149,12 @@ export class PageQueue {
       depth = claimed.length < count ? this.#nextDepth(depth) : null;
     }
     const untried = options.untried - (claimed.length - retried);
-    // Whoever got all that was asked for has no room for more, and waits for its own pages.
+    // A process that got all it asked for has no room for more, and waits for its own pages.
     const waitMs = claimed.length < options.count ? this.#waitMs(options.now, untried) : null;
     return { pages: claimed, untried, waitMs };
   }
 
-  /** Tells whether a page waits, whatever the time, that may be claimed if so many without a try may be. */
+  /** Tells whether a claimable page waits, at any time, if `untried` pages without a try may be claimed. */
   hasPages(untried: number): boolean {
     return (untried > 0 && this.#nextDepth(-1) !== null) || this.#nextWaiting(TAKEN_OVER) !== null;
   }
@@ -259,8 +259,9 @@ const MAX_BLOCKED = 600;
 export const isCounted = ({ tries, isTakenOver }: ClaimedPage): boolean => tries > 0 || isTakenOver;
 
 /**
- * Whether another page takes the place that this one had towards `maxPages`, because it is not fetched after all. What a
- * lost process had under way, and what now fails before it is asked for, may have been asked for: its host was well then.
+ * Tells whether another page may take this page's place towards `maxPages`, because this page was not fetched after all.
+ * A page that a lost process had under way keeps its place even if it now fails before its request: it may have been
+ * requested then, when its host was well.
  */
 export const makesRoom = ({ page, isFetched, outcome }: Settlement): boolean =>
   !isFetched && page.tries === 0 && !(page.isTakenOver && outcome.status === "failed");

@@ -5,7 +5,7 @@ import type { FailureRecord } from "../../base/failure.ts";
 import { MANIFEST_START } from "../manifest.ts";
 import { type JobRecord, MAX_FINISHED } from "./jobs.ts";
 
-/** What the manifest of a job tells of it. */
+/** The facts about a job in its manifest. */
 export type FinishedJob = Omit<JobRecord, "createdAt" | "isCancelled" | "lastEvent">;
 
 const time = z.iso.datetime();

@@ -123,7 +123,7 @@ export interface JobQueue<Spec> extends AsyncDisposable {
   /** @returns `full` when as many jobs wait as may; `in_use` where an unfinished job has the place */
   submit(job: NewJob<Spec>): Promise<JobRecord | "full" | "in_use">;
   get(id: string): Promise<JobRecord | null>;
-  /** Returns those of these jobs that there are, in any order. */
+  /** Returns the existing jobs among the given ids, in any order. */
   find(ids: readonly string[]): Promise<JobRecord[]>;
   /** Lists jobs, the newest first. */
   list(options: JobListOptions): Promise<JobRecord[]>;

@@ -34,10 +34,10 @@ export type QueueWords = {
   readonly place: string;
   readonly claim: string;
   readonly events: string;
-  /** The time in so many ms, in columns that a record shows (`stamp`) and in others. */
+  /** SQL for the time in `ms` milliseconds, for columns that a record shows (`stamp`) and for other columns. */
   readonly stamp: (ms?: number) => string;
   readonly now: (ms?: number | string) => string;
-  /** The assignments that keep a job for so many ms. */
+  /** SQL assignments that keep a job for `ms` milliseconds. */
   readonly lease: (ms: string) => string;
   /** The rows of a list in JSON: its texts as `value`. */
   readonly values: (json: string) => string;
@@ -49,7 +49,7 @@ export type QueueWords = {
   readonly held: string;
 };
 
-/** Where the jobs are kept. */
+/** The storage of jobs. */
 export interface QueueEngine {
   readonly words: QueueWords;
   readonly run: RunSql;
@@ -181,7 +181,7 @@ export abstract class SqlJobQueue<Spec> implements JobQueue<Spec> {
   async claim(): Promise<ClaimedJob<Spec> | null> {
     await this.#trimEnded();
     const { claim, now, lease, mayBeLeft } = this.#engine.words;
-    // What is further away was written before the clock was set back.
+    // A time further away was written before the clock was set back.
     const isDue = `state = 'queued' AND (not_before <= ${now()} OR not_before > ${now(MAX_HAND_BACK_MS)})`;
     // It is checked without the lock first, because most of the time there is nothing to do.
     const [due] = await this.#engine.run(
@@ -279,7 +279,7 @@ export abstract class SqlJobQueue<Spec> implements JobQueue<Spec> {
     return held.is_cancelled ? "cancelled" : "go_on";
   }
 
-  /** Adds the events that are new, and drops those that are too many and too old. */
+  /** Adds the new events, and drops the oldest events beyond the limit. */
   async #addEvents(
     run: RunSql,
     { number, last_event: known }: { readonly number: number; readonly last_event: number },
@@ -288,7 +288,7 @@ export abstract class SqlJobQueue<Spec> implements JobQueue<Spec> {
     if (events.length === 0) return;
     const { events: table, now, pairs } = this.#engine.words;
     const last = Math.max(known, after + events.length);
-    // What was dropped before stays so when it is reported again.
+    // An event that was dropped before stays dropped when it is reported again.
     const first = Math.max(after, known, last - MAX_EVENTS);
     const fresh = events.slice(first - after).map(({ kind, body }) => [kind, JSON.stringify(body)]);
     await run(

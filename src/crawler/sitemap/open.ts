@@ -94,7 +94,7 @@ async function* readFile(
   }
 }
 
-/** The pieces until the signal aborts. A read of a pipe cannot be called off, so it is left behind. */
+/** Yields the pieces until the signal aborts. A pending read of a pipe cannot be cancelled, so it is abandoned. */
 async function* promptly<T>(pieces: AsyncIterable<T>, signal: AbortSignal | undefined): AsyncGenerator<T> {
   const iterator = pieces[Symbol.asyncIterator]();
   while (true) {

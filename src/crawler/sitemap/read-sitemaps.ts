@@ -43,8 +43,8 @@ type ReadSitemapsOptions = SitemapReaderParts & {
 
 /**
  * Reads sitemaps and the sitemaps that indexes among them name, each once: `urlset`, `sitemapindex`, RSS, Atom, lists
- * of URLs, and gzip files of these. Reading is streamed: memory grows with the number of sitemaps, not of pages. A
- * sitemap that fails is an event, and the others are still read.
+ * of URLs, plain or gzipped. Reading is streamed: memory grows with the number of sitemaps, not of pages. A sitemap that
+ * fails becomes an event, and the others are still read.
  * @throws Failure `cancelled` only
  */
 export async function* readSitemaps(
@@ -55,7 +55,7 @@ export async function* readSitemaps(
   for (const source of sources) queue.add({ source, depth: 0 });
   const { fruitless, sitemaps } = options.limits;
   const enoughPages = sitemaps * PAGES_EACH;
-  // What is listed again and again counts once.
+  // A page that is listed repeatedly counts once.
   const pages = new Set<unknown>();
   let readCount = 0;
   for (let next = queue.take(); next; next = queue.take()) {

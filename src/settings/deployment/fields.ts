@@ -110,7 +110,7 @@ function fieldValues(written: string, field: CronField): Set<number> | string {
     if (!match) return wrong;
     const step = match[3] === undefined ? 1 : Number(match[3]);
     const from = match[1] === undefined ? min : Number(match[1]);
-    // `5/15` begins at 5 and goes on to the end of the range.
+    // `5/15` begins at 5 and continues to the end of the range.
     const isOpen = match[1] === undefined || (match[2] === undefined && match[3] !== undefined);
     const to = isOpen ? max : Number(match[2] ?? match[1]);
     if (from < min || to > max || from > to || step === 0) return wrong;

@@ -164,7 +164,7 @@ export function withFieldsAt(
   );
 }
 
-/** Where a list and its elements stand in a text. */
+/** Finds the positions of a list and its elements in a text. */
 function listOf(text: string, list: string) {
   const bare = withoutComments(text.replace(/^\uFEFF/, " "));
   const root = parseTree(withoutLastCommas(bare));

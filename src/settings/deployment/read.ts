@@ -63,7 +63,7 @@ function lineOf({ path, kind, expected, written }: SchemaProblem, json: RawDeplo
       return `${where}: ${name} has an invalid refresh_schedule: ${expected}`;
   }
   if (kind === "missing") return `${where}: is required`;
-  // Where a variable's name belongs, people write the secret itself.
+  // People write the secret itself where its variable's name belongs.
   return `${where}: must ${expected}${field.endsWith("_env") ? "" : showWritten(written)}`;
 }
 

@@ -255,7 +255,7 @@ export type Deployment = {
   readonly name: string | null;
   /** The server's part of the file, in the program's own terms. */
   readonly infrastructure: Readonly<ReturnType<typeof toInfrastructure>>;
-  /** The same fields as the file names them, with the defaults of those that it leaves out. */
+  /** The same fields under the file's names, with defaults for fields that the file leaves out. */
   readonly infrastructureFields: DeploymentFile["infrastructure"];
   readonly tenants: readonly TenantSettings[];
   /** Values that are allowed but probably not meant, one line each. */

@@ -73,7 +73,7 @@ export async function runSearch(command: FolderSearch, { io, paint }: Shell): Pr
   return 0;
 }
 
-/** What a person is told who sees no hits. */
+/** Returns the message for a search without hits. */
 export const nothingFound = ({ offset }: { readonly offset: number }, documents: number): string =>
   offset > 0
     ? `there are no hits after the first ${offset}\n`
@@ -165,7 +165,7 @@ const reasonsWithCounts = (reasons: readonly LeftOut["reason"][]): string =>
     .map(([reason, { length }]) => `${length} ${reason.replaceAll("_", " ")}`)
     .join(", ");
 
-/** Reads HTML files as a tenant's are read. What that takes of the program is loaded with the first of them. */
+/** Reads HTML files as a tenant's files are read. The code for it is loaded with the first file. */
 function htmlReaderOf(parts: CommandParts, opened: AsyncDisposableStack): DocumentExtractor {
   const open = async (): Promise<DocumentExtractor> => {
     const { openCommandApp, htmlReader } = await import("./html-files.ts");

@@ -12,7 +12,7 @@ const MAX_BYTES = 32 * 1024 * 1024;
 
 type Format = {
   readonly name: RegExp;
-  /** What only this format has, for text that comes without a name. */
+  /** Matches only this format, for text without a file name. */
   readonly sign: RegExp;
   readonly read: (text: string) => Iterable<LockedPackage>;
 };
@@ -125,7 +125,7 @@ function* npmPackages(file: unknown): Generator<LockedPackage> {
 /** Projects lie less deep. */
 const MAX_DEPTH = 20;
 
-/** Where a project in this folder finds a package: in its own `node_modules`, or in the nearest above. */
+/** Finds the package that a project in this folder uses: in its own `node_modules`, or in the nearest above. */
 function placeOf(folder: string, name: string, packages: Fields): string {
   const parts = folder.split("/", MAX_DEPTH);
   for (let count = parts.length; count > 0; count--) {
@@ -165,8 +165,8 @@ function* bunPackages(file: unknown): Generator<LockedPackage> {
 function* cargoPackages(file: unknown): Generator<LockedPackage> {
   const found = requirePart(file, "package");
   const packages = Array.isArray(found) ? found.map(fieldsOf) : [];
-  // What has no source is of the project itself. It names a dependency with the version where there are several, and
-  // in old files with the source too.
+  // A package without a source is the project itself. It names a dependency's version if there are several versions, and
+  // in old files also the source.
   const direct = new Set(
     packages
       .filter(({ source }) => source === undefined)

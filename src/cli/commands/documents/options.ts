@@ -32,7 +32,7 @@ type SearchWish = {
 export type FolderSearch = { readonly kind: "folder" } & FolderPlaces & SearchWish;
 export type TenantSearch = { readonly kind: "tenants" } & TenantChoice & SearchWish & LibraryWish;
 
-/** What chooses tenants by their library, unless both are null. */
+/** The choice of tenants by their library; no choice if both are null. */
 type LibraryWish = {
   readonly library: { readonly name: string; readonly version: string | null } | null;
   readonly lockFile: string | null;

@@ -62,7 +62,7 @@ export const sync: Run = async (shell) => {
   return results.every(Boolean) ? 0 : 1;
 };
 
-/** How often progress is told: in a pipe each line stays. */
+/** How often progress is shown, in ms; less often in a pipe, where each line stays. */
 const LIVE_EVERY_MS = 500;
 const LINE_EVERY_MS = 60_000;
 
@@ -82,7 +82,7 @@ function showProgress(
     if (screen.isLive) screen.show(line.slice(0, screen.columns));
     else notices.tell(line);
   };
-  // What cannot be read now shows with the result.
+  // A failure to read the status now will show up with the result.
   const timer = setInterval(() => void tell().catch(() => {}), screen.isLive ? LIVE_EVERY_MS : LINE_EVERY_MS);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }

@@ -29,7 +29,7 @@ export const validate: Run = async (shell) => {
   return 0;
 };
 
-/** Folders that are not there, and patterns that choose nothing in those that are. */
+/** Lists missing folders, and patterns that choose nothing in existing folders. */
 async function folderProblems({ tenants }: Deployment): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const [index, tenant] of tenants.entries()) {

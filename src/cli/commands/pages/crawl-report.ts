@@ -47,13 +47,13 @@ type CrawlReportParts = {
   readonly notices: Notices;
   readonly log: Log;
   readonly limits: CrawlLimits;
-  /** What happened to the pages: `stored in out`, `written to stdout`. */
+  /** The fate of the pages: `stored in out`, `written to stdout`. */
   readonly destination: string;
   /** The command that would continue this crawl, as the start of a sentence; null when none would. */
   readonly resumedBy: string | null;
-  /** What would crawl a finished crawl again, as the start of a sentence; null where the same command does. */
+  /** The start of a sentence: how to repeat a finished crawl; null if the same command repeats it. */
   readonly repeatedBy: string | null;
-  /** What tries the failed pages again, as the start of a sentence; null where nothing does. */
+  /** The start of a sentence: how to retry the failed pages; null if they cannot be retried. */
   readonly retriedBy: string | null;
   /** The selectors of --exclude. */
   readonly excluded: readonly string[];
@@ -129,7 +129,7 @@ function tellStart(progress: CrawlProgress, { notices, limits }: CrawlReportPart
   return triedPages(progress);
 }
 
-/** What is told of the pages that failed. */
+/** The report on failed pages. */
 type FailedPages = {
   /** One message for each failure code. */
   readonly examples: Map<string, string>;
@@ -342,7 +342,7 @@ export function createLineOutput(
   };
 }
 
-/** How many failed pages are tolerated, out of those that were tried. */
+/** The tolerated number or share of failed pages. */
 export type FailureAllowance = { readonly value: number; readonly isPercent: boolean };
 
 /** Tells whether this many failures out of the tried pages are tolerated. */

@@ -104,7 +104,7 @@ async function runCrawl(command: CrawlCommand, parts: CrawlParts): Promise<numbe
   return await crawlInto({ directory, place, store, changes }, command, { ...parts, session });
 }
 
-/** Where the pages of a crawl go. */
+/** The destination of a crawl's pages. */
 type Destination = {
   /** As it was typed. */
   readonly directory: string | null;
@@ -154,7 +154,7 @@ async function crawlInto(
   return exitCodeOf(summary, { allowance, lines, notices, firstFailure, hasDefaultLimit: isDefault });
 }
 
-/** What tries the failed pages again, as the start of a sentence; null where no crawl is remembered. */
+/** Returns the start of a sentence: how to retry the failed pages; null if the crawl leaves no state behind. */
 function retryOf({ makes, join }: CrawlCommand, { directory, store }: Destination): string | null {
   if (directory === null) return null;
   // The fields of lines are not in the manifest.
@@ -239,7 +239,7 @@ function ignoreCancelled(error: unknown): void {
   if (!(error instanceof Failure && error.code === "cancelled")) throw error;
 }
 
-/** Lists the start URLs of a crawl on stdout, and those that it would skip on stderr. */
+/** Lists the start URLs of a crawl on stdout, and the URLs that it would skip on stderr. */
 async function listPages(
   { plan, authorizations }: CrawlCommand,
   { screen, notices, log, session }: CrawlParts & { readonly session: ArticleSession },
@@ -332,7 +332,7 @@ export function readCrawlCommand(
     makes,
     /** Those of the JSON lines. */
     fields,
-    /** Where lines about new, changed and gone pages go: a file, or stdout for `-`; null for nowhere. */
+    /** The file for lines about new, changed and gone pages; `-` for stdout, null for none. */
     changedLines: readChangedLines(typed, makes),
     /** The output directory, or the URL of a store; null when none was given. */
     directory,
@@ -345,7 +345,7 @@ export function readCrawlCommand(
   };
 }
 
-/** What a crawl makes, and whether its options go together. */
+/** Reads the kinds of output of a crawl, and checks that its options go together. */
 function readMakes(typed: Typed): Makes {
   const makes = typed.has("dry-run") ? "list" : typed.has("jsonl") ? "lines" : "files";
   for (const name of ["jsonl", "join"])

@@ -161,7 +161,7 @@ function renderingsOf({
   return format === "markdown" ? ["markdown"] : format === "html" ? ["content"] : [];
 }
 
-/** Whether lines of the input's pages are told by their url; those of local pages begin with their file. */
+/** Tells whether output lines begin with the page's URL; lines of local pages begin with their file. */
 const hasUrls = (input: ExtractInput): boolean =>
   input.kind !== "list" || input.sources.some(({ kind }) => kind === "url" || kind === "list-file");
 
@@ -315,7 +315,7 @@ const PREFERENCES = {
 } as const;
 function readWaitFor(typed: Typed): string | null {
   const selector = optionValue.text(typed, "wait-for");
-  // Firecrawl waits for so many milliseconds; no selector begins with a digit.
+  // Firecrawl's option is a number of milliseconds, and no selector begins with a digit.
   if (selector !== null && /^\d/.test(selector))
     throw wrongUsage(`--wait-for takes a CSS selector, not the time ${selector}`);
   return selector;

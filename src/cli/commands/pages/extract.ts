@@ -91,7 +91,7 @@ function howToGoOn({ format, outputFile, resumeFile, directory }: ExtractCommand
 }
 
 type Entry = {
-  /** What distinguishes its line from the others. */
+  /** Identifies its line among the lines of the list. */
   readonly address: { readonly url: string } | { readonly file: string };
   /** The prefix of its messages, such as `urls.txt:7: `; empty for typed URLs. */
   readonly place: string;

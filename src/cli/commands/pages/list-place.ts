@@ -10,7 +10,7 @@ import { optionValue } from "../../option-values.ts";
 /** The name of the file that says what became of each page of a list, in the folder of its pages. */
 export const MANIFEST_NAME = "manifest.jsonl";
 
-/** Where the results of an extraction go. */
+/** The destination of an extraction's results. */
 export type Place = {
   /** Null writes to stdout. */
   readonly outputFile: string | null;
@@ -18,7 +18,7 @@ export type Place = {
   readonly resumeFile: string | null;
   /** The folder that gets a file for each page; null for none. */
   readonly directory: string | null;
-  /** Whether the pages are those that have failed in an earlier run. */
+  /** Whether to take the pages that failed in an earlier run. */
   readonly retriesFailed: boolean;
 };
 

@@ -29,11 +29,11 @@ export async function formatArticle(fetched: FetchedArticle, command: ExtractCom
   return `${frontMatterOf(fetched, new Date())}\n${body}\n`;
 }
 
-/** What stands before the first page: the names of the columns in CSV, nothing in the other forms. */
+/** Returns the text before the first page: the names of the columns in CSV, nothing in other forms. */
 export const headerOf = ({ format, fields, tables }: ExtractCommand): string =>
   format === "csv" && tables === null ? formatCsv([fields]) : "";
 
-/** The warnings that a person is told: fields contain them themselves; in the other forms nothing does. */
+/** Returns the warnings to print on stderr: none if the output has fields for them, all in other forms. */
 export const warningsToTell = (
   { warnings }: FetchedArticle,
   { format, fields, tables }: ExtractCommand,

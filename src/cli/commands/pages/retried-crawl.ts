@@ -90,7 +90,7 @@ function wordsOf(config: Config, typed: Typed): Map<string, readonly string[]> {
 
 const nameOf = (field: string): string => CONTRARIES[field] ?? OPTIONS[field] ?? field.replaceAll("_", "-");
 
-/** What stands before a manifest's entries, of which there may be a million. */
+/** The text before a manifest's entries, of which there may be a million. */
 const RESULTS = ',\n  "results": [';
 
 async function readConfig(directory: string): Promise<Config> {

@@ -29,7 +29,7 @@ import {
   warnWithoutKey,
 } from "./settings.ts";
 
-/** What was typed; null where the settings decide. @throws Failure `invalid_usage` */
+/** Reads the typed options; null means that the settings decide. @throws Failure `invalid_usage` */
 function readServeExtractorCommand(typed: Typed) {
   if (typed.positionals.length > 1) throw wrongUsage("serve extractor takes no arguments");
   for (const name of ["config", "stdio"])

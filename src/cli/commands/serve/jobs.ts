@@ -15,7 +15,7 @@ import type { Settings } from "../../../settings/index.ts";
 import { watchProblems } from "./problems.ts";
 import { openRoot } from "./settings.ts";
 
-/** What the jobs of a server are kept in. */
+/** A server's opened storage for jobs. */
 type OpenJobs = AsyncDisposable &
   Pick<ExtractorServerOptions, "queue" | "runningQueue" | "places" | "problems">;
 
@@ -31,12 +31,12 @@ type JobsParts = {
 
 /** After so long without a word of its process a job is taken over, in ms. */
 const LEASE_MS = 15_000;
-/** How long a request waits for a database that is away, in ms. */
+/** How long a request waits for a database that cannot be reached, in ms. */
 const REQUEST_MS = 10_000;
 /** How long one step of a running job waits for it, in ms; the job asks again, but not when the program has to end. */
 const STEP_MS = 2_000;
 
-/** How long a start waits for a store that is away, in ms; later, work waits longer. */
+/** How long a start waits for a store that cannot be reached, in ms; later, work waits longer. */
 const START_PATIENCE_MS = 2_000;
 
 /** Opens the jobs and the place of their pages. @throws Failure `invalid_settings` for a store that refuses */
@@ -108,7 +108,7 @@ export function openLocalQueue(settings: Settings, directory: string, log: Log) 
   if (!isLost) return queue;
   const jobs = findFinishedJobs(outputRootOf(settings, directory));
   log.warning("jobs are read from their manifests; those that had not ended are lost", { jobs: jobs.length });
-  // What is asked of the queue waits for it.
+  // Calls to the queue wait until it is restored.
   queue.restore(jobs).catch((error) => log.warning("jobs cannot be listed again", { error: String(error) }));
   return queue;
 }
@@ -148,6 +148,6 @@ const CRAWLS = "crawls";
 export const outputRootOf = ({ outputRoot }: Settings, stateDirectory: string): string =>
   openRoot(outputRoot) ?? join(stateDirectory, CRAWLS);
 
-/** Where crawls go whose callers name no directory; an operator's root has other things in it. */
+/** The directory of crawls whose callers name none; an operator's root also holds other things. */
 export const crawlPlaceOf = ({ outputRoot }: Settings, root: string): OwnCrawls =>
   outputRoot === null ? { path: root, shown: "" } : { path: join(root, CRAWLS), shown: CRAWLS };

@@ -115,7 +115,7 @@ async function openDocumentation(
   for (const warning of [...deployment.warnings, ...refused, ...unset]) notices.warn(warning);
   await warnOfMissingIndexes(deployment, { registry, notices });
   registry.start();
-  // What keeps tenants from being synced is only a warning at the start, too.
+  // A fault that keeps tenants from being synced is only a warning, at the start as later.
   const watched = watchDeployment({ ...parts, io, registry, isLenient: true });
   return {
     offer: documentation({ ...toolOptions(deployment, { ...tenants, app, ...program }), pages: null }),

@@ -8,7 +8,7 @@ type WatchedParts = {
   readonly stateDirectory: string;
   /** The file of cookies that every caller shares, if there is one. */
   readonly storageStateFile?: string | null;
-  /** Where crawls write, unless that is the store; a server of searches has neither. */
+  /** The directory that crawls write to, unless they write to the store; a search server has neither. */
   readonly outputRoot?: string;
   readonly store?: ObjectStore | null;
 };

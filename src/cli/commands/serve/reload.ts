@@ -56,7 +56,7 @@ export function watchDeployment(options: WatchOptions) {
     } catch (error) {
       if (isEnded || io.signal.aborted || (found === known && !isAsked)) return;
       const failure = error instanceof Failure ? error : new Failure("internal", String(error));
-      // Whoever may ask for the health of an open server learns no path.
+      // Anybody may ask an open server for its health, so the answer shows no path.
       const message = shortened(failure.message.replaceAll(path, basename(path)));
       log.error("deployment file not applied; the previous one stays in force", { path, error: message });
       state = { ...state, error: new Failure(failure.code, message).toRecord() };
@@ -112,7 +112,7 @@ function takeOver(
   return { takenAt: new Date(), error: null, needRestart };
 }
 
-/** The fields that differ of those that hold until the next start; what they allow tenants is part of the tenants' own settings. */
+/** Lists the changed fields that only take effect at the next start; rights of tenants are part of the tenants' settings. */
 const changedFields = (
   { name, infrastructureFields: started }: PlacedDeployment,
   { name: nextName, infrastructureFields: present }: PlacedDeployment,

@@ -35,7 +35,7 @@ import {
   warnWithoutKey,
 } from "./settings.ts";
 
-/** What was typed; null where the deployment file decides. @throws Failure `invalid_usage` */
+/** Reads the typed options; null means that the deployment file decides. @throws Failure `invalid_usage` */
 function readServeCommand(typed: Typed) {
   const [server = "", ...rest] = typed.positionals;
   const { actions = [] } = typed.command;

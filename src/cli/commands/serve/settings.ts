@@ -25,7 +25,7 @@ import { readText } from "../../input.ts";
 import type { Io } from "../../io.ts";
 import type { Notices } from "../../terminal/notices.ts";
 
-// What both servers read out of the settings.
+// Settings that both servers read.
 
 /** Reads which proxies the servers are behind, and how much clients may leave unread. */
 export function readFrameSettings(settings: Settings) {
@@ -95,7 +95,7 @@ export function readOrigins(variable: string, text: string | null): readonly str
   return origins;
 }
 
-// What every server of documentation does with its deployment file.
+// Steps that every server of documentation takes with its deployment file.
 
 /** How the tools over the tenants answer. */
 export function toolOptions(
@@ -148,7 +148,7 @@ export async function warnOfMissingIndexes(
   );
 }
 
-// What every server of pages and crawls reads out of the settings.
+// Settings that every server of pages and crawls reads.
 
 /** The values for what requests leave out. */
 export const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults"] => ({

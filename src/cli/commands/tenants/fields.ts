@@ -4,13 +4,13 @@ import type { Typed } from "../../arguments.ts";
 import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
 
-/** What the options are about. */
+/** The tenant that the options apply to. */
 type Target = Pick<TenantSettings, "source"> & {
   /** The address that an excluded path is below; null for folders and repositories. */
   readonly entry: string | null;
 };
 
-/** Fields of a tenant; those that are undefined are taken out. */
+/** Changed fields of a tenant; `undefined` removes a field. */
 type ChangedFields = Readonly<Record<string, unknown>>;
 
 /** The options of `tenants add` and `tenants set`, with the kinds of sources that they are for and their fields. */

@@ -19,7 +19,7 @@ import { isFolder } from "../../input.ts";
 import { wrongUsage } from "../../io.ts";
 import { typedFields } from "./fields.ts";
 
-/** What was typed as the source of a tenant. */
+/** The source of a tenant as it was typed. */
 type TypedSource =
   | { readonly kind: "filesystem"; readonly directory: string }
   | { readonly kind: "git"; readonly url: string }
@@ -32,9 +32,9 @@ export type FoundTenant = {
   readonly documents: readonly string[];
   /** The number of further files, such as JSON, of which only the text tells whether they are documents. */
   readonly undecided: number;
-  /** What was found out about a website; empty for others. */
+  /** Facts found about a website; empty for other sources. */
   readonly findings: Readonly<Record<string, boolean>>;
-  /** What is probably not meant, such as a folder without documents. */
+  /** Probable mistakes, such as a folder without documents. */
   readonly warnings: readonly string[];
 };
 
@@ -98,7 +98,7 @@ export async function lookAt(source: TypedSource, options: LookOptions): Promise
   await using app = openTenantApp(options.program, { deployment, log });
   await using sources = openSources(options.program, { deployment, app });
   const found = await complete(source, { draft, base, tenant, app, sources, ...options });
-  // What was typed wins over what was found, and has its place behind it.
+  // Typed fields override found fields, and follow them.
   const fields = withChanges(found.fields, wished);
   const { tenants, warnings } = placeDeployment(path, withTenant(text, fields, place));
   requireNewSource(tenants);
@@ -107,7 +107,7 @@ export async function lookAt(source: TypedSource, options: LookOptions): Promise
   return { ...found, fields, warnings: [...found.warnings, ...unlikely] };
 }
 
-/** Tenant fields after a change, without those that the change takes out. */
+/** Returns tenant fields after a change, without the fields that the change removes. */
 function withChanges(fields: TenantFields, changes: Readonly<Record<string, unknown>>): TenantFields {
   const all = Object.entries({ ...fields, ...changes }).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(all), codename: fields.codename };

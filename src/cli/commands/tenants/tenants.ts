@@ -33,7 +33,7 @@ export const tenants: Run = async (shell) => {
 
 type Action = { readonly takes: number; readonly run: (shell: Shell, ...words: string[]) => Promise<number> };
 
-/** What can be done with tenants, and how many words each takes. */
+/** The actions on tenants, with the number of words that each takes. */
 const ACTIONS: ReadonlyMap<string, Action> = new Map<string, Action>([
   ["add", { takes: 1, run: (shell, source = "") => add(source, shell) }],
   ["list", { takes: 0, run: (shell) => list(shell) }],
@@ -92,7 +92,7 @@ async function confirm(question: string, { io }: Shell): Promise<boolean> {
   return /^(?:y|yes|)$/i.test((await io.stdin.readLine())?.trim() ?? "no");
 }
 
-/** So many documents show whether the right ones were found. */
+/** Number of documents to show; enough to see whether the right documents were found. */
 const SHOWN = 10;
 
 const KINDS = { online: "website", git: "repository", filesystem: "folder" } as const;
@@ -185,7 +185,7 @@ type Change = {
   readonly told: string;
 };
 
-/** Changes the deployment file, and tells of it. */
+/** Changes the deployment file, and reports the change. */
 async function change(
   shell: Shell,
   plan: (place: {
@@ -249,7 +249,7 @@ const sourceOf = (tenant: TenantSettings): string => {
   return tenant.entryUrls[0] ?? tenant.sitemapUrls[0] ?? "";
 };
 
-/** What is under way, else what is wrong. */
+/** Describes the work under way, or otherwise the problem. */
 const stateOf = ({ state, problem }: TenantStatus): string =>
   state === "idle" && problem !== null ? problem.code : state;
 
