@@ -5,12 +5,12 @@ import type { DocumentUrl } from "../urls/index.ts";
 import { checkDeadline } from "./deadline.ts";
 import type { AttributeTable, IndexReader, SourceDocument } from "./types.ts";
 
-/** The kinds of documents. What is none of the others is a guide. */
+/** The kinds of documents. A document of no other kind is a guide. */
 export const KINDS = ["guide", "reference", "changelog", "blog", "archive"] as const;
 
 export type DocumentKind = (typeof KINDS)[number];
 
-/** What filters and ranking know of a document besides its text. */
+/** Attributes of a document, besides its text, that filters and ranking use. */
 export type DocumentAttributes = {
   readonly kind: DocumentKind;
   /** A BCP 47 tag in lower case; empty when it is not known. */
@@ -48,7 +48,7 @@ export function attributesOf({ url, title, declared }: SourceDocument): Document
   };
 }
 
-/** What the folders tell in which a document is, as are mostly its neighbours in a build. @param above their path */
+/** Reads the attributes that a document's folders state; neighbours in a build mostly share them. @param above their path */
 function folderOf(above: string) {
   const path = above === "" ? [] : above.split("/");
   const folders = path.map((folder) => folder.toLowerCase());
@@ -68,7 +68,7 @@ function folderOf(above: string) {
 
 let lastFolder: ReturnType<typeof folderOf> | null = null;
 
-/** Where generators keep the pages of released versions, and where those of the next one. */
+/** Folders of generators for pages of released versions, each with the folder for the next version. */
 const PLACES: Readonly<Record<string, string>> = { versioned_docs: "docs" };
 
 const VERSION_MARK = /^(?:version-|release-|v)(?=\d)/;
@@ -189,7 +189,7 @@ export function encodeAttributes(table: AttributeTable): { columns: Uint8Array; 
 /**
  * Opens the columns in place.
  * @param columns at a multiple of 4
- * @returns null when the columns are not those of so many documents
+ * @returns null when the columns do not fit the number of documents
  */
 export function openAttributes(
   columns: Uint8Array<ArrayBuffer>,
@@ -209,7 +209,7 @@ export function openAttributes(
   };
 }
 
-/** What a search can be narrowed to; `group` is one of tenants, the others are attributes of documents. */
+/** Filters of a search; `group` is a group of tenants, the others are attributes of documents. */
 const FILTER_NAMES = ["kind", "path", "version", "language", "group"] as const;
 
 type FilterName = (typeof FILTER_NAMES)[number];
@@ -282,15 +282,15 @@ function valuesOf(text: string): string[] {
   return values.map((value) => value.trim()).filter((value) => value !== "");
 }
 
-/** What a tenant's settings say of documents that do not say it themselves; empty where they do not. */
+/** Attributes from a tenant's settings, for documents that do not declare their own; empty if not set. */
 export type AssumedAttributes = { readonly language: string; readonly version: string };
 
-/** What is known of the documents of an index. */
+/** Attributes of the documents of an index. */
 type Known = { readonly attributes: AttributeTable; readonly assumed: AssumedAttributes };
 
 /**
- * Refuses a language or version that no document of some indexes has: it is mistyped.
- * @throws Failure `invalid_usage` that names those that there are
+ * Refuses a language or version that no document of the indexes has, because it is mistyped.
+ * @throws Failure `invalid_usage` that names the existing values
  */
 export function requireKnownValues(indexes: readonly Known[], filter: SearchFilter): void {
   for (const name of ["language", "version"] as const)

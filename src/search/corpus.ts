@@ -121,9 +121,9 @@ export class Corpus implements LengthTotals {
   }
 
   /**
-   * The most frequent compounds that a word ends or begins and whose other part is a word of the indexes too:
-   * `krankenversicherung` for `versicherung`, because there is `kranke`. There are none in languages without
-   * compounds, whose indexes have no table of ends.
+   * Returns the most frequent compounds that a word ends or begins and whose other part is also a word of the indexes:
+   * `krankenversicherung` for `versicherung`, because of `kranke`. Languages without compounds have none, since their
+   * indexes have no table of ends.
    * @param word a folded word and its term
    * @throws Failure `timeout`
    */
@@ -182,8 +182,8 @@ export class Corpus implements LengthTotals {
   }
 
   /**
-   * Terms that are shorter than the beginning although their forms go on from it: `runn` is the beginning of
-   * `running`, whose term is `run`. Stems are beginnings of their forms, but for a last letter.
+   * Returns terms that are shorter than the beginning although their forms continue it: `runn` is the beginning of
+   * `running`, whose term is `run`. Except for a last letter, stems are beginnings of their forms.
    */
   #stemsOf(beginning: string): string[] {
     const found: string[] = [];
@@ -263,19 +263,19 @@ function boundedEdits(a: string, b: string, allowed: number): number {
 /** A term that contains a word of a query. */
 type LongerWord = { readonly term: string; readonly documentFrequency: number };
 
-/** Each of them costs about as much as another word of the query. */
+/** Most longer words per word; each costs about as much as another word of the query. */
 const MAX_LONGER_WORDS = 8;
 
-/** So many of the most frequent terms are tried as compounds. */
+/** Number of the most frequent terms that are tried as compounds. */
 const MAX_TRIED = 64;
 
-/** What stands between the parts of an identifier or a path. */
+/** Separators between the parts of an identifier or a path. */
 const JOINT = /[./:@_-]/;
 
 /** A stem keeps at least this much of its forms. */
 const SHORTEST_STEM = 3;
 
-/** Between the parts of a compound stands one of these, or nothing. */
+/** Linking letters between the parts of a compound. */
 const LINKS = ["", "s", "n", "en", "e", "er", "es", "ens"] as const;
 
 const LETTERS = /^\p{L}+$/u;

@@ -57,13 +57,13 @@ export type SearchSettings = {
   readonly assumed: AssumedAttributes;
 };
 
-/** What is asked for besides a query. */
+/** Options of a search besides its query. */
 export type SearchWish = {
   /** The most hits to return, 1–100. */
   readonly size: number;
   /** How many of the best hits are left out, as they were on the pages before; by default none. */
   readonly offset?: number | undefined;
-  /** What documents must meet; by default nothing. */
+  /** Conditions that documents must meet; by default none. */
   readonly filter?: SearchFilter | undefined;
   /** Whether to search only for words as typed: no stems, synonyms or corrections. */
   readonly wordMatch: boolean;
@@ -93,7 +93,7 @@ type HitSection = {
   readonly headings: readonly string[];
 };
 
-/** What a person or program is told of hits with `isLoose`. */
+/** Message about hits with `isLoose`. */
 export const LOOSE_NOTE = "no document has the quoted words together; these have some of them";
 
 /** A document that was found, with the section that fits best. */
@@ -270,9 +270,9 @@ export const mayBeLoose = (all: readonly Prepared[], { isLoose }: SearchOptions)
   all.some(({ query }) => query.isLoosable);
 
 /**
- * Ranks candidates in tiers of as many as go on to the second phase, so that a page of hits does not depend
- * on how many pages are asked for. A document of a later tier has at most the score of the tier before.
- * @param rankTier the second phase of some candidates
+ * Ranks candidates in tiers, each of the size of one second phase, so that a page of hits does not depend on the number
+ * of requested pages. A document of a later tier has at most the lowest score of the tier before.
+ * @param rankTier runs the second phase for some candidates
  */
 export function rankTiers<Candidate, Ranked extends { readonly score: number }>(
   candidates: readonly Candidate[],
@@ -335,7 +335,7 @@ function candidatesFor(
   return scoreDocuments(reader, query.terms, kept, first);
 }
 
-/** How many documents of the first phase go on to the second, in whole tiers. */
+/** Returns the number of documents that enter the second phase, in whole tiers. */
 export const candidateLimit = ({ size, offset = 0 }: SearchOptions): number =>
   Math.max(1, Math.ceil((offset + size) / RANKING.candidates)) * RANKING.candidates;
 
@@ -448,7 +448,7 @@ export function addCounts(all: readonly MatchCounts[]): MatchCounts {
   };
 }
 
-/** The most values that one name is shown with. */
+/** The most values to show for one name. */
 const MAX_VALUES = 100;
 
 /** Counts by name and value as they are shown: the most frequent values first. */

@@ -86,7 +86,7 @@ type SnippetQuery = {
   readonly signs: string | null;
 };
 
-/** Where signs stand that are no part of another operator. */
+/** Finds signs that are not part of another operator. */
 const placesOfSigns = (text: string, signs: string): Match[] =>
   Array.from(text.matchAll(operator(signs, "gu")).take(MAX_MATCHES), ({ index }) => ({
     start: index,
@@ -95,7 +95,7 @@ const placesOfSigns = (text: string, signs: string): Match[] =>
     weight: 1,
   }));
 
-/** The terms whose words are marked: those that say something, unless there is none. */
+/** Returns the terms to mark: the terms that are not stop words, or all terms if there are no others. */
 function markedTerms({ analyser, terms, phrases }: SnippetQuery): readonly QueryTerm[] {
   const empty = new Set(FUNCTION_WORDS[analyser.language].map((word) => analyser.stem(foldWord(word))));
   if (!terms.some(({ entry }) => empty.has(entry.term))) return terms;
@@ -162,7 +162,7 @@ function codeIn(source: string): Fragment[] {
   const ranges: Fragment[] = [];
   let printed = "";
   let at = 0;
-  // What `printable` does, piece by piece, tells where each piece comes to stand.
+  // Runs `printable` piece by piece, to find the new position of each piece.
   const place = (end: number): number => {
     const piece = oneLine(text.slice(at, end));
     printed += printed === "" || printed.endsWith(" ") ? piece.replace(/^ /, "") : piece;
@@ -293,7 +293,7 @@ const MAX_NAME_REST = 60;
 /** Longer lists of parameters are cut. */
 const MAX_PARAMETERS = 600;
 
-/** Where the bracket of the parameters opens that follow a name directly; -1 where none do. */
+/** Returns the position of the opening bracket of parameters directly after a name, or -1. */
 function parametersAfter(text: string, end: number): number {
   NAME_REST.lastIndex = end;
   const rest = NAME_REST.exec(text)?.[0] ?? "";

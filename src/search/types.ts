@@ -48,11 +48,11 @@ export type SourceDocument = {
   readonly markdown: string;
   /** The ids that the page has on the web, if the document was made of such a page. */
   readonly anchors?: readonly DocumentAnchor[];
-  /** What it says of itself besides its text. */
+  /** Its own statements about itself besides its text. */
   readonly declared?: DeclaredAttributes;
 };
 
-/** What a document says of itself, in front matter or in HTML. */
+/** Attributes that a document declares, in front matter or in HTML. */
 type DeclaredAttributes = {
   /** A BCP 47 tag. */
   readonly language?: string | undefined;
@@ -65,7 +65,7 @@ type DeclaredAttributes = {
 /** A fragment of a document's address, and the place that it leads to. */
 export type DocumentAnchor = {
   readonly id: string;
-  /** Where the line of its element begins in the Markdown, in UTF-16 code units. */
+  /** Start of its element's line in the Markdown, in UTF-16 code units. */
   readonly start: number;
 };
 
@@ -213,7 +213,7 @@ export type AttributeTable = {
   readonly versions: Uint16Array;
   /** Days since 1970; 0 when a date is not known. */
   readonly dates: Uint16Array;
-  /** The empty name, which comes first, stands for those that are not known. */
+  /** The first name is empty and stands for an unknown language. */
   readonly languageNames: readonly string[];
   readonly versionNames: readonly string[];
 };
@@ -240,7 +240,7 @@ export interface IndexReader {
    * with compounds only. */
   walkEnds(end: string): TermWalk;
   layout(document: number): DocumentLayout;
-  /** What filters and ranking know of the documents besides their text. */
+  /** The documents' attributes for filters and ranking. */
   readonly attributes: AttributeTable;
   url(document: number): DocumentUrl;
   document(document: number): StoredDocument;
@@ -260,14 +260,14 @@ export type WeightedTerm = {
 /** A candidate of the first phase. */
 export type ScoredDocument = { readonly document: number; readonly score: number };
 
-/** What the mean lengths of fields are computed from; an index has them for itself. */
+/** Totals that the mean lengths of fields are computed from; each index has its own. */
 export type LengthTotals = Pick<IndexReader, "documentCount" | "fieldTotals">;
 
 export type CandidateOptions = {
   /** The most candidates to return, at least 1. */
   readonly limit: number;
   readonly ranking: RankingSettings;
-  /** What the mean lengths of fields are taken from; by default the index alone. */
+  /** The source of the mean lengths of fields; by default the index alone. */
   readonly corpus?: LengthTotals;
   /** The documents that may be found, a bit each; by default all. */
   readonly allowed?: Uint32Array | null;

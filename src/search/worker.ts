@@ -143,19 +143,19 @@ class Inbox {
   }
 }
 
-/** So many documents show the language of a collection, and so many characters of each. */
+/** The language of a collection is detected from at most this many documents, and this many characters of each. */
 const MAX_DOCUMENTS = 40;
 const PROSE_CHARS = 1000;
 const FEWEST_CHARS = 100;
 
-/** Where prose is looked for; what comes later is no other language. */
+/** Prose is looked for in this many characters; a document does not change its language later. */
 const READ_CHARS = 20_000;
 
 const NO_PROSE = /`[^`\n]*`|(?:https?:\/\/|www\.)\S+/g;
 const SHORTEST_LINE = 30;
 
 const ENGLISH = /\b(?:the|of|and|to|is|for|that|with|this|are|you|from|by)\b/gi;
-/** In English prose one word in four is one of these. */
+/** English prose has at least one function word per this many characters. */
 const CHARS_PER_WORD = 100;
 
 /** The language of most documents, by a sample of their prose; English when none with its own terms shows. */

@@ -9,7 +9,7 @@ const NONE = 0xffff_ffff;
 /** The size of a posting with one position: the length of the rest, signature, position and form. */
 const MAX_SINGLE_BYTES = 1 + 5 + 5 + 3;
 
-/** What a form or term takes in the vocabulary and in the tables of its words. */
+/** Memory of a form or term in the vocabulary and in the tables of its words, in bytes. */
 const STRING_BYTES = 200;
 
 // The numbers of a term in the word table: the last document that had it, and its slot in that document.

@@ -147,7 +147,7 @@ export class RunReader implements RunSource {
   }
 }
 
-/** Postings are sorted in parts of about so many bytes; each part takes a walk over all of them. */
+/** Size of the parts in which postings are sorted, in bytes; each part takes a walk over all postings. */
 const PART_BYTES = 24 * 1024 * 1024;
 
 /** Walks the postings of an inverter as a run. */
@@ -195,7 +195,7 @@ export class MemoryRun implements RunSource {
   }
 
   #sortPart(): void {
-    // Left alone, what analysis and merging drop grows to as much as what they keep.
+    // Otherwise the garbage of analysis and merging grows to the size of their live data.
     if (this.#buffer.byteLength > PART_BYTES) Bun.gc(true);
     const ends = new Uint32Array(this.#sizes.length).fill(NONE);
     let byteCount = 0;

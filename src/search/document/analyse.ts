@@ -44,7 +44,7 @@ export class DocumentAnalyser {
     this.#analyser = analyser;
   }
 
-  /** The result is valid until the next call; `onCut` is told why part of the document is cut or changed. */
+  /** The result is valid until the next call; `onCut` receives the reason why part of the document is cut or changed. */
   analyse(source: SourceDocument, onCut: (reason: string) => void = () => {}): AnalysedDocument {
     const { markdown } = source;
     this.#count = 0;

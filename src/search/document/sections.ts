@@ -13,7 +13,7 @@ export const MAX_SECTIONS = 20_000;
 /** The most characters of a heading, and so of its anchor, that are kept: every hit reads all headings. */
 const MAX_HEADING = 1000;
 
-/** A page may give each line an id; only the first of these are kept. */
+/** The most ids to keep of one page, since a page may give each line an id. */
 const MAX_ANCHORS = 20_000;
 
 /** A heading's range in the Markdown without its marks; `textEnd` is before the id that it gives itself. */
@@ -240,14 +240,14 @@ export function styleAt(url: DocumentUrl, style: SlugStyle): SlugStyle {
   return forge[1] === undefined ? "github" : "gitlab";
 }
 
-/** What a forge makes of a Markdown heading with an id in braces, of which it knows nothing; null elsewhere. */
+/** Returns the slug that a forge gives to a Markdown heading with an id in braces, which it takes for text; else null. */
 function forgeSlug(url: DocumentUrl, written: string): string | null {
   return /\.(?:md|markdown|mdx)$/i.test(url) && FORGE.test(url)
     ? SLUG_OF[styleAt(url, "github")](written)
     : null;
 }
 
-/** What Docutils makes of letters that have no decomposition. */
+/** Docutils' replacements for letters without a decomposition. */
 const WITHOUT_STROKE: Readonly<Record<string, string>> = { ...PLAIN_LETTERS, ß: "sz", ħ: "h", ŧ: "t" };
 
 const SEPARATOR = { github: "-", vitepress: "-", mkdocs: "_", gitlab: "-" } as const;
@@ -290,7 +290,7 @@ export class Slugs {
   }
 }
 
-/** The sections with the anchors that a generator gives them; those that the document names itself stay. */
+/** Returns the sections with the anchors of a generator; anchors that the document names itself stay. */
 export function withSlugs(sections: readonly Section[], style: SlugStyle): Section[] {
   const anchors = anchorsOf(sections, style);
   return sections.map((section, at) => ({ ...section, anchor: anchors[at]! }));
@@ -351,11 +351,10 @@ const fragmentHash = (fragment: string): number => Bun.hash.xxHash32(fragment);
 type TextRange = { readonly start: number; readonly end: number };
 
 /**
- * Finds what the fragment of an address leads to: a section from its heading to the next of its level; for an
- * id inside a section the text from its line to the next such id that is indented no deeper, or to the
- * section's end.
- * @param fragment without `#`, in any case, percent-encoded or not: browsers, people and models write it
- * differently. What a generator makes of a heading finds the heading too, even where that has another id.
+ * Finds the target of a URL's fragment: a section from its heading to the next heading of its level, or for an id inside
+ * a section, the text from its line to the next such id that is not indented deeper, or to the section's end.
+ * @param fragment without `#`, in upper or lower case, percent-encoded or not: browsers, people and models write it
+ * differently. A generator's slug of a heading also finds the heading, even if the heading has another id.
  */
 export function rangeOfFragment(document: StoredDocument, fragment: string): TextRange | null {
   const wanted = decodeLoosely(fragment);
@@ -367,7 +366,7 @@ export function rangeOfFragment(document: StoredDocument, fragment: string): Tex
   );
 }
 
-// What stands in a fragment as it is (WHATWG URL, "fragment percent-encode set").
+// Characters that a fragment contains unescaped (WHATWG URL, "fragment percent-encode set").
 const PLAIN_FRAGMENT = /^[!#-;=?-_a-z{|}~]*$/;
 
 /**
@@ -426,7 +425,7 @@ function withoutBlankEnd(markdown: string, { start, end }: TextRange): TextRange
   return { start, end: at };
 }
 
-/** Where each section begins that has an anchor, as it is written in an address. */
+/** Lists the start of each section with an anchor, and the anchor as a URL contains it. */
 export const anchoredSections = ({ sections }: Pick<StoredDocument, "sections">) =>
   sections.flatMap(({ anchor, start }) => (anchor === "" ? [] : [{ anchor: fragmentOf(anchor), start }]));
 

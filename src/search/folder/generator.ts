@@ -4,7 +4,7 @@ import { dirname, join, resolve } from "node:path";
 import type { SlugStyle } from "../document/sections.ts";
 
 type Generator = {
-  /** What its configuration is called: a file or a folder. */
+  /** Matches the name of its configuration, a file or a folder. */
   readonly name: RegExp;
   readonly style: SlugStyle;
   /** Files that may name another function for anchors: of the folder of that name, or the file itself. */
@@ -20,7 +20,7 @@ const GENERATORS: readonly Generator[] = [
 
 const CONFIG_FILE = /^config\.[cm]?[jt]s$/;
 
-/** Where repositories keep their documentation besides the top. */
+/** Usual folders of documentation below the top of a repository. */
 const USUAL_FOLDERS: readonly string[] = ["docs", "doc", "website", "documentation"];
 
 /** How many folders above the documents are looked at. */

@@ -25,7 +25,7 @@ type FilesOptions = {
   readonly addressOf: (path: string) => DocumentUrl;
   /** Whether the `url` of the front matter replaces the address. */
   readonly mayNameItself: boolean;
-  /** Without it HTML files are no documents. */
+  /** Reads HTML files; without it they are ignored. */
   readonly extractHtml?: DocumentExtractor | undefined;
   /** Called with each file that is left out. */
   readonly onLeftOut: (file: LeftOut) => void;

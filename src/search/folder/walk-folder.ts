@@ -41,7 +41,7 @@ export async function* listDocuments(
   yield* walk(entries, "", { folder, filter: compilePathRules(rules), onLeftOut: onLeftOut ?? (() => {}) });
 }
 
-/** What this program keeps beside documents is none of the folder's files. */
+/** This program's own files beside documents, which do not belong to the folder. */
 const STATE_FOLDER = ".article-extractor";
 
 type Walk = {
@@ -85,13 +85,13 @@ function refusalOf(entry: Dirent, path: string): LeftOutReason | null {
 
 /** Patterns that choose among the files of a folder or repository; `docs/tenants.md` explains them. */
 export type PathRules = {
-  /** When not empty, a file or a folder above it must match one of these. */
+  /** If not empty, a file or a folder above it must match one of these patterns. */
   readonly include: readonly string[];
-  /** What matches one of these is left out, unless a later one that begins with `!` takes it back. */
+  /** Patterns to leave out, unless a later pattern that begins with `!` readmits the file. */
   readonly exclude: readonly string[];
 };
 
-/** What is excluded before a tenant's own patterns: other people's files, and copies that tools make. */
+/** Patterns that apply before a tenant's own: other people's files, and copies that tools make. */
 export const DEFAULT_EXCLUDED: readonly string[] = [
   "node_modules/",
   "bower_components/",
@@ -131,7 +131,7 @@ export function compilePathRules(rules: PathRules | null): PathFilter {
   };
 }
 
-/** `.` and `..` are no names that a disk has, only ones that a hostile repository has. */
+/** `.` and `..` are never names on a disk; only a hostile repository has them. */
 const isHidden = (name: string): boolean => name.startsWith(".") && name !== "." && name !== "..";
 
 type Pattern = { readonly isNegated: boolean; matches(path: string, isFolder: boolean): boolean };
@@ -158,7 +158,7 @@ type FolderOptions = {
   readonly codename?: string;
   /** Without them it leaves out what every tenant does: hidden names, `node_modules` and their like. */
   readonly rules?: PathRules;
-  /** Without it HTML files are no documents. */
+  /** Reads HTML files; without it they are ignored. */
   readonly extractHtml?: DocumentExtractor;
   /** Called with each file that is left out. */
   readonly onLeftOut: (file: LeftOut) => void;

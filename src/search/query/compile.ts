@@ -29,7 +29,7 @@ export type CompiledQuery = {
   readonly leafWeight: number;
   /** How many leaves the query has, including unknown ones. */
   readonly leafCount: number;
-  /** The number of words as typed, including those that were left out. */
+  /** The number of words as typed, including words that were left out. */
   readonly wordCount: number;
   /** Positions in the query of leaves that only other indexes of the corpus hold: they part their neighbours. */
   readonly elsewhere: readonly number[];
@@ -37,7 +37,7 @@ export type CompiledQuery = {
   readonly ofSeries: readonly SeriesTerm[];
   /** The quoted phrases; a document must contain all of them. */
   readonly phrases: readonly Phrase[];
-  /** What is looked for where there is no word; see `signsIn`. */
+  /** The signs to look for in a query without words; see `signsIn`. */
   readonly signs: string | null;
   /** Whether there are words beside the phrases, which may be searched for without them. */
   readonly isLoosable: boolean;
@@ -112,7 +112,7 @@ class QueryBuilder {
   readonly #analyser: Analyser;
   readonly #options: QueryOptions;
   readonly #terms = new Map<string, QueryTerm>();
-  /** The terms of the words, with those that the index does not hold; a repeated one counts once. */
+  /** The terms of the words, even terms that the index does not have; a repeated term counts once. */
   readonly #typed = new Map<string, TypedTerm>();
   readonly #elsewhere: number[] = [];
   #position = 0;
@@ -169,7 +169,7 @@ class QueryBuilder {
     this.#terms.set(form, { entry, weight, forms: null, position, isLeaf: false, typedForm });
   }
 
-  /** Adds the terms that stand for those that were typed; see `deriveTerms`. */
+  /** Adds terms derived from the typed terms; see `deriveTerms`. */
   #derive(): void {
     const { corpus, synonyms, deadline } = this.#options;
     const derived = deriveTerms([...this.#typed.values()], {
@@ -336,6 +336,6 @@ export function parseQuery(written: string): ParsedQuery {
   return { text, words, telling, phrases };
 }
 
-/** What stands before and after the quotes of code, of messages and of inches, but not of a person's phrase. */
+/** Characters before and after quotes in code, in messages and for inches, but not around a person's phrase. */
 const GLUED_BEFORE = /[\p{L}\p{N}_=,[{<\\'`/]$|[\p{L}\p{N}_]\($/u;
 const GLUED_AFTER = /^[\p{L}\p{N}_=:[\]{}<>\\'`/]/u;

@@ -29,7 +29,7 @@ type DerivedTerm = {
 
 type Derivation = {
   readonly corpus: Corpus;
-  /** The weight of a term in so many documents. */
+  /** Returns the weight of a term in the given number of documents. */
   readonly weightOf: (documents: number) => number;
   /** The term of a folded word. */
   readonly stem: (form: string) => string;
@@ -41,8 +41,8 @@ type Derivation = {
 };
 
 /**
- * The factors of what stands for a word that no document holds: a correction may be wrong after all, and a
- * word that goes on may be another one.
+ * Factors of terms that replace a word which no document has: a correction may be wrong after all, and a longer word
+ * may be a different word.
  */
 const UNKNOWN = { corrected: 0.7, continued: 0.8, synonym: 0.8, split: 0.8, compound: 0.8 } as const;
 
@@ -56,8 +56,8 @@ const SAME = 0.95;
 const FEW_DOCUMENTS = 10;
 
 /**
- * Where a query is one word, every document with the word comes before all without it: with terms of equal
- * weight, the best document gets about a thousand times as much as the worst, and weights here are smaller.
+ * For a query of one word, every document with the word comes before all documents without it: with terms of equal
+ * weight, the best document scores about a thousand times as much as the worst, and this factor is smaller still.
  */
 const AFTER_ALL_OTHERS = 1e-4;
 
@@ -221,7 +221,7 @@ const MAX_SYNONYMS = 8;
 /** An entry with more words finds others and is not found. */
 const MAX_PHRASE_WORDS = 4;
 
-/** What words stand for, looked up by their terms. Nothing follows from two entries together. */
+/** Synonyms of words, looked up by their terms. Entries are not combined. */
 class Synonyms {
   readonly #stem: (form: string) => string;
   readonly #lists = new Map<string, TermPhrase[][]>();
@@ -245,7 +245,7 @@ class Synonyms {
     }
   }
 
-  /** What terms next to each other stand for, at most eight. */
+  /** Returns the synonyms of adjacent terms, at most eight. */
   of(terms: TermPhrase): readonly TermPhrase[] {
     const key = keyOf(terms);
     const found = new Map<string, TermPhrase>();

@@ -2,7 +2,7 @@ import { scanBlocks } from "../../markdown/index.ts";
 import { checkDeadline } from "../deadline.ts";
 import type { IndexReader, ScoredDocument, Section } from "../types.ts";
 
-/** What a query of nothing but signs looks for: an operator or an emoji; null for other queries, and for single signs. */
+/** Returns the operator or emoji that a query of nothing but signs looks for; null for other queries and single signs. */
 export function signsIn(query: string): string | null {
   const signs = query.replace(/^[\s"'`]+|[\s"'`]+$/g, "");
   return /^[\p{P}\p{S}\p{M}\u200d]{2,16}$/u.test(signs) || /^\p{Extended_Pictographic}$/u.test(signs)
@@ -74,9 +74,9 @@ function weighSections(markdown: string, sections: readonly Section[], signs: st
   return weights;
 }
 
-/** Matches signs that are no part of another operator. */
+/** Matches signs that are not part of another operator. */
 export const operator = (signs: string, flags: string): RegExp =>
   new RegExp(`(?<!${OPERATOR})${RegExp.escape(signs)}(?!${OPERATOR})`, flags);
 
-/** What makes another operator of one that it touches. */
+/** Characters that turn an operator beside them into another operator. */
 const OPERATOR = "[!#$%&*+\\-./:<=>?@\\\\^|~]";

@@ -34,7 +34,7 @@ export function sameWords(
 const VERSION = /^(v?)(\d+(?:\.\d+)+)$/;
 
 const ELIDING: readonly Language[] = ["fr", "it"];
-/** What loses its vowel before another one in French and Italian, as in Lucene's elision filters. */
+/** Words that lose their vowel before another vowel in French and Italian, as in Lucene's elision filters. */
 const ELISIONS =
   "l d c j m n s t v qu jusqu lorsqu puisqu quoiqu un all dall dell nell sull coll quell bell gl".split(" ");
 const ELIDED = new RegExp(`^(?:${ELISIONS.join("|")})'(?=\\p{L})`, "u");

@@ -8,7 +8,7 @@ import { FIELDS, type FieldNumber, type LengthTotals, type RankingSettings } fro
 export const RANKING = {
   /** How many candidates the first phase passes to the second. */
   candidates: 150,
-  /** The exponent of idf: rare words count a little less than in BM25, so that one does not outvote three. */
+  /** The exponent of idf: rare words count a little less than in BM25, so that one rare word does not outvote three. */
   idfExponent: 0.7,
   /** BM25's saturation and length normalisation within a passage, and a passage's usual length in tokens. */
   passageK1: 1.2,
@@ -55,7 +55,7 @@ export const CLOSE_TOKENS = 12;
 /** Only the query's first words and parts are looked for close together: an identifier may have hundreds. */
 export const CLOSE_POSITIONS = 8;
 
-/** Pages with fewer tokens of text and code than `least` are no shorter, those with more than `most` no longer. */
+/** The range of lengths that count, in tokens of text and code; shorter and longer pages count as its ends. */
 export const SHORT_PAGE = { least: 50, most: 4000 } as const;
 
 // Names and keywords are looked for anywhere in a page. Sentences and questions say what a page is about, and

@@ -25,7 +25,7 @@ import {
 
 /** How a score came about; its parts add up to the score. */
 export type ScoreExplanation = Readonly<Record<keyof PhaseTwoWeights, number>> & {
-  /** What the page gets or loses for what it is: its kind, its version, its language, its path. */
+  /** The page's bonus or penalty for its kind, its version, its language and its path. */
   readonly standing: number;
   /** The first phase term by term, with the score of each field. */
   readonly terms: readonly {
@@ -43,7 +43,7 @@ export type RankedDocument = ScoredDocument & {
 
 type RescoreOptions = {
   readonly ranking: RankingSettings;
-  /** What the mean lengths of fields are taken from. */
+  /** The source of the mean lengths of fields. */
   readonly corpus: LengthTotals;
   /** The factor of each document's score, which the candidates' scores have already; null for 1. */
   readonly factors: Float64Array | null;
@@ -293,7 +293,7 @@ function leastDistance(places: TermPositions, left: number, right: number, deadl
   for (let i = 0, j = 0; i < aCount && j < bCount && least > 1; ) {
     checkDeadlineAt(i + j, deadline);
     const step = b[j]! - a[i]!;
-    // Parts of one word at the same position are no pair.
+    // Parts of one word at the same position do not form a pair.
     if (step !== 0) least = Math.min(least, step > 0 ? step : 1 - step);
     if (a[i]! < b[j]!) i++;
     else j++;
@@ -354,7 +354,7 @@ function consistsOfLeaves(query: QueryLeaves, start: number, end: number): boole
   return true;
 }
 
-/** A query's leaves with their positions, and the count of leaves with those that the index does not know. */
+/** A query's leaves with their positions, and the count of all leaves, even of leaves that the index does not know. */
 type QueryLeaves = {
   readonly places: TermPositions;
   readonly leaves: Uint32Array;

@@ -129,7 +129,7 @@ const MAX_KEPT = 8;
 /** Computes the factors of an index's documents, or finds those of a search before. */
 export function factorsOf(reader: IndexReader, { standing, preferences, intent }: FactorOptions): Factors {
   const table = reader.attributes;
-  // Most numbers in queries are no versions that the index has.
+  // Most numbers in queries are not versions in the index.
   const isNamed = table.versionNames.map((name) => intent.versions.some((one) => isWithin(one, name, ".")));
   const key = `${intent.key} ${isNamed.flatMap((named, version) => (named ? version : []))}`;
   const before = KEPT.get(table) ?? [];
@@ -188,7 +188,7 @@ function preferenceOf(
   };
 }
 
-/** What a query asks for besides the words of a subject. */
+/** A query's intent besides the words of its subject. */
 type Intent = {
   /** The kinds of documents that it names. */
   readonly kinds: ReadonlySet<DocumentKind>;
@@ -211,7 +211,7 @@ const ASKING: readonly (readonly [DocumentKind, RegExp])[] = [
   ["archive", /\barchived?\b|\barchives\b|\blegacy\b|\bobsolete\b/i],
 ];
 
-// Who asks how one is written wants a guide.
+// A query that begins with "how" wants a guide.
 const HOW_TO = /^\s*how\b/i;
 
 /** Versions are looked for in this much of a query. */

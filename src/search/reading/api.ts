@@ -8,7 +8,7 @@ import { codeSpan, literal, MarkdownWriter, oneLine, strong } from "./markdown-w
 
 /** More parts than any API that people read. */
 const MAX_PARTS = 20_000;
-/** What references repeat may be this many times as long as the file, but never less than that. */
+/** Text repeated by references may be this many times as long as the file; a minimum is always allowed. */
 const REPEATED_SHARE = 4;
 const LEAST_REPEATED = 1_000_000;
 
@@ -179,7 +179,7 @@ function* operationParts(api: ApiDescription): Generator<ApiPart> {
   }
 }
 
-/** What an operation does, with its id: both are searched for. */
+/** Returns an operation's purpose with its id, since people search for both. */
 function titleOf(name: string, operation: Json): string {
   const id = textOf(operation.operationId);
   return id === "" ? name : `${name} (${id})`;
@@ -366,7 +366,7 @@ type ApiPart = {
   /** The keys that lead to it from the root. */
   readonly pointer: readonly string[];
   readonly title: string;
-  /** What a list of the parts says about it. */
+  /** Its description in a list of the parts. */
   readonly summary: string;
   readonly write: (writer: MarkdownWriter) => void;
 };
@@ -381,8 +381,8 @@ const recordOf = (value: unknown): Json => (isRecord(value) ? value : {});
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /**
- * An API's description, with its references. What a reference repeats is written as long as there is something
- * left of a budget, so that a small file cannot ask for gigabytes.
+ * An API's description, with its references. A reference is written out while a budget lasts, so that a small file
+ * cannot ask for gigabytes.
  */
 class ApiDescription {
   readonly root: Json;
@@ -520,7 +520,7 @@ const nameOf = (pointer: string): string => keyOf(pointer.slice(pointer.lastInde
 /** The key that a part of a JSON pointer in a fragment means (RFC 6901, sections 4 and 6). */
 const keyOf = (part: string): string => decodeLoosely(part).replaceAll("~1", "/").replaceAll("~0", "~");
 
-/** A value as JSON of at most so many characters; YAML's aliases make a small text mean an endless value. */
+/** Prints a value as JSON of at most `limit` characters; YAML's aliases can make a small text mean an endless value. */
 function printJson(value: unknown, limit = MAX_EXAMPLE): string {
   let text = "";
   const print = (one: unknown, indent: string): void => {

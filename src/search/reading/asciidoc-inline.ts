@@ -8,7 +8,7 @@ export type Attributes = {
   budget: number;
 };
 
-/** Phrases inside phrases so deep; what is deeper is text. */
+/** Deepest nesting of phrases; deeper phrases are text. */
 const MAX_NESTED_PHRASES = 5;
 /** How many places an end is looked for; then its beginning is a sign of the text. */
 const MAX_ENDS = 20;
@@ -67,7 +67,7 @@ class AsciidocReader extends InlineReader {
     const next = this.text[this.at + 1] ?? "";
     if (!/[\\*_`#^~+<({["a-z]/.test(next)) return false;
     this.at++;
-    // What the backslash keeps is text up to where it would have gone on.
+    // An escaped phrase is text up to its own end.
     const run =
       /^(?:([*_`#+])\1?|[\^~<({["]+|[a-z]+:?)/.exec(this.text.slice(this.at, this.at + 20))?.[0] ?? "";
     return this.keep(run.length);
@@ -166,7 +166,7 @@ class AsciidocReader extends InlineReader {
     return this.push(phrase, whole.length);
   }
 
-  /** What writes each macro; of the others the content is shown. */
+  /** Functions that write macros; any other macro shows its content. */
   static readonly #MACROS = byWord<(reader: AsciidocReader, content: string, target: string) => string>({
     link: (reader, content, target) =>
       link(reader.#label(content, target), target.includes("{") ? reader.#codeOf(target) : target),
@@ -189,7 +189,7 @@ class AsciidocReader extends InlineReader {
   }
 }
 
-/** The text of a link without what is said about its window and its roles. */
+/** Returns the text of a link without the attributes for its window and its roles. */
 const labelOf = (content: string): string =>
   content
     .replace(/,\s*(?:[\w-]{1,30}=|\d{1,5}).{0,500}$/s, "")
@@ -197,7 +197,7 @@ const labelOf = (content: string): string =>
     .replace(/\^$/, "")
     .replace(/^"([\s\S]{0,1000})"$/, "$1");
 
-/** What is shown of a place that has no text of its own: `_set_up` is the section "Set up". */
+/** Returns the text of a place that has no text of its own: `_set_up` is the section "Set up". */
 const nameOfTarget = (target: string): string => {
   const place =
     target.includes("#") && !target.endsWith("#")

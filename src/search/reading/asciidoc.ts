@@ -2,7 +2,7 @@ import { type Attributes, inlineToMarkdown } from "./asciidoc-inline.ts";
 import { readCsv } from "./csv.ts";
 import { image, MarkdownWriter, type NoteKind, strong } from "./markdown-writer.ts";
 
-/** Blocks inside blocks so deep; what is deeper is text. */
+/** Deepest nesting of blocks; deeper blocks are text. */
 const MAX_DEPTH = 20;
 const LEAST_REPEATED = 1_000_000;
 
@@ -265,7 +265,7 @@ class BlockReader {
     return at;
   }
 
-  /** Whether a line goes on with a text. */
+  /** Tells whether a line continues a text. */
   #mayGoOn(at: number, end: number): boolean {
     const line = this.#line(at);
     if (at >= end || line === "" || line === "+" || line.startsWith("//")) return false;
@@ -362,7 +362,7 @@ const FENCE = /^```([\w+#-]{0,40})/;
 const BLOCK_LINE = /^\[(?:[^\]\n]|\](?=.)){0,1000}\]$/;
 const ITEM = /^[ \t]*(\*{1,10}|-|\.{1,10}|\d{1,9}\.|<(?:\d{1,3}|\.)>)[ \t]+(?=\S)/;
 
-/** What the lines before a block say about it. */
+/** Statements in the lines before a block. */
 type Metadata = { readonly attributes: string; readonly title: string; readonly id: string };
 
 const NO_METADATA: Metadata = { attributes: "", title: "", id: "" };
@@ -402,7 +402,7 @@ type Cell = {
 const MAX_COLUMNS = 200;
 /** How many cells of a table may be copies of others. */
 const MAX_COPIES = 10_000;
-/** What stands before a bar: how far the cell reaches, and how it is read. */
+/** Matches the text before a bar: the cell's span, and the way to read it. */
 const SPEC = /(?<=^|\s)(?:(\d{1,3})?(?:\.(\d{1,3}))?([+*]))?[<^>]?(?:\.[<^>])?([adehlmsv])?$/;
 
 /**
@@ -472,7 +472,7 @@ function splitAt(line: string, sign: string): string[] {
   return [...parts, part];
 }
 
-/** The cells in rows of one width; null where one from the left or from above goes on. */
+/** Arranges cells in rows of one width; null marks the continuation of a cell from the left or from above. */
 function placed(cells: readonly Cell[], width: number): (Cell | null)[][] {
   const rows: (Cell | null)[][] = [];
   /** For how many more rows each column is taken. */

@@ -17,7 +17,7 @@ const INDENT = 4;
 
 /**
  * Removes the marks of documentation generators from Markdown: lines around notes and tabs, calls of templates,
- * placeholders. What they hold stays, with their titles; code is kept.
+ * placeholders. Their content and their titles stay; code is unchanged.
  */
 export function withoutGeneratorMarks(markdown: string): string {
   if (!/:::|!!!|\?\?\?|===|\{[{%]|\[\[|<<</.test(markdown)) return markdown;
@@ -61,7 +61,7 @@ class MarkReader {
   }
 }
 
-/** What a reader sees of a call: its title, which the calls for tabs and notes have without a name as well. */
+/** Returns the visible part of a call: its title, which calls for tabs and notes may give without a name. */
 function titleIn(call: string, isLine: boolean): string {
   const [, named, bare] = TITLE.exec(call) ?? [];
   const title = (named ?? bare ?? "").slice(1, -1);

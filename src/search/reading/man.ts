@@ -1,7 +1,7 @@
 import { byWord, meaningsIn } from "../../base/text.ts";
 import { codeSpan, emphasis, link, literal, MarkdownWriter, strong } from "./markdown-writer.ts";
 
-/** Lists and insets inside each other so deep; what is deeper stands in the last. */
+/** Deepest nesting of lists and insets; deeper content stays in the last. */
 const MAX_DEPTH = 20;
 
 /** A line with a macro: its name, and what stands behind it. */
@@ -80,7 +80,7 @@ class ManReader {
     else this.#add(this.#piecesOf(macro, rest));
   }
 
-  /** What reads each macro; the others are phrases. */
+  /** Functions that read block macros; all other macros are phrases. */
   static readonly #MACROS = byWord<(page: ManReader, rest: string, macro: string) => void>({
     "TH Dt": (page, rest) => page.#title(rest),
     "SH Sh": (page, rest) => page.#heading(2, rest),
@@ -305,7 +305,7 @@ const WORD_FONTS = meaningsIn<Font>({
   R: "Ev Dv Er Li",
 });
 
-/** What encloses words: the macros for those of a line, for what opens and for what closes, and the two signs. */
+/** Enclosures of words: the macro for a whole line, the opening and the closing macro, and the two signs. */
 const ENCLOSURES = [
   ["Op", "Oo", "Oc", "[", "]"],
   ["Bq", "Bo", "Bc", "[", "]"],
@@ -332,13 +332,13 @@ const CLOSING = /^[.,:;)\]?!]+$/;
 const isMacro = (word: string): boolean =>
   Object.hasOwn(WORD_FONTS, word) || Object.hasOwn(ENCLOSED, word) || CALLABLE.test(word);
 
-/** What a macro shows when nothing follows it. */
+/** The text of a macro without arguments. */
 const BARE: Readonly<Record<string, string>> = { Ar: "file ...", Fl: "-" };
 
 /** Reads the words of a line of mdoc, whose macros may stand in the line too. */
 class MdocLine {
   readonly #words: readonly string[];
-  /** What `Nm` without a name means. */
+  /** The name that `Nm` stands for without an argument. */
   readonly #name: string;
   readonly #pieces: Piece[] = [];
   readonly #closing: string[] = [];
@@ -457,7 +457,7 @@ function fontOf(name: string, before: Font): Font {
   return /^(?:I|2)/.test(name) ? "I" : "R";
 }
 
-/** What a backslash makes of the sign behind it; other signs are themselves. */
+/** Meanings of escaped signs; any other escaped sign means itself. */
 const SIGNS = byWord({ e: "\\", "& | ^ % : / , c p d u r z ) { } !": "", "~ 0": " ", t: "\t" });
 
 function characterOf(name: string): string {

@@ -232,7 +232,7 @@ const ESCAPED: Readonly<Record<string, string>> = { "(": "%28", ")": "%29" };
 export abstract class InlineReader {
   protected readonly text: string;
   protected at = 0;
-  /** What has been read and is no markup. */
+  /** The text read so far without any markup. */
   protected plain = "";
   readonly #special: RegExp;
   #out = "";

@@ -139,7 +139,7 @@ function nextSign(text: string, from: number): number {
   return SIGN.exec(text)?.index ?? text.length;
 }
 
-/** Where each brace closes again. */
+/** Maps the position of each opening brace to its closing brace. */
 function bracesOf(text: string): ReadonlyMap<number, number> {
   const closing = new Map<number, number>();
   const open: number[] = [];
@@ -153,7 +153,7 @@ function bracesOf(text: string): ReadonlyMap<number, number> {
   return closing;
 }
 
-/** What an expression shows: a text; and a heading's id, which the index knows. */
+/** Returns the text that an expression shows, or keeps a heading's id, which the index understands. */
 function shownOf(expression: string, before: string): string {
   const inner = expression.trim();
   const isId =
@@ -219,7 +219,7 @@ function component({ isClosing, attributes }: Tag, isBlock: boolean): string {
   return isBlock ? `${phrases.map((one) => `**${one}**`).join("\n\n")}\n\n` : `${phrases.join(" ")} `;
 }
 
-/** What becomes of elements; of others only the content stays. */
+/** Functions that convert elements; any other element is replaced by its content. */
 const ELEMENTS = byWord<(tag: Tag, isBlock: boolean) => string>({
   // Phrases that Markdown keeps.
   "br kbd sub sup code b i em strong del s u mark details summary": ({ name, isClosing }) =>

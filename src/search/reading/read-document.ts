@@ -30,7 +30,7 @@ type DocumentFile = {
 /** A document on its way into an index, either already read, possibly from a file, or as its file contains it. */
 export type UnreadDocument = (SourceDocument & { readonly path?: string }) | DocumentFile;
 
-/** What people know a document by: the path of its file; without one, its address. */
+/** Returns the name that people know a document by: the path of its file, or without a file, its URL. */
 export const nameOf = ({ path, url }: UnreadDocument): string => path ?? url;
 
 /**
@@ -52,7 +52,7 @@ export function* readDocuments(document: UnreadDocument): Generator<SourceDocume
 
 const SHOWN_AS_SOURCE: ReadonlySet<TextKind> = new Set(["api", "plain", "notebook", "man"]);
 
-/** Forges show no headings of these kinds, and so have no fragments for them. */
+/** Forges do not render headings of these kinds, and so have no fragments for them. */
 const anchorsOfSource = ({ kind, url }: DocumentFile): Pick<SourceDocument, "anchors"> =>
   SHOWN_AS_SOURCE.has(kind) && !url.startsWith("docs:") ? { anchors: [] } : {};
 
@@ -113,7 +113,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === "string
 // This far is enough to get past a licence notice or a row of badges.
 const HEADING_WITHIN = 8192;
 
-/** What begins with its title needs no look at the rest. */
+/** Matches a document that begins with its title, so that the rest need not be searched for one. */
 const TITLE_LINE = /^[\r\n]*#{1,2}[ \t][^\n]*/;
 
 /** The first heading of the first two levels, near the start. */

@@ -1,7 +1,7 @@
 import { byWord } from "../../base/text.ts";
 import { codeSpan, emphasis, InlineReader, link, literal, strong } from "./markdown-writer.ts";
 
-/** What phrases refer to: addresses by name (empty for a place in the document), and substitutions. */
+/** Targets of phrases: URLs by name (empty for a place in the document), and substitutions. */
 export type References = {
   readonly addresses: Map<string, string>;
   readonly substitutions: Map<string, string>;
@@ -11,7 +11,7 @@ export type References = {
 
 export const nameOf = (text: string): string => text.replace(/\s+/g, " ").trim().toLowerCase();
 
-/** Inline markup begins behind one of these or a blank, and ends before one (docutils, "Inline markup"). */
+/** Inline markup begins after one of these characters or a blank (docutils, "Inline markup"). */
 const BEFORE = /[\s'"([{<\-/:\u2010-\u2019\u201c\u201d\u00ab]/;
 const AFTER = /[\s'")\]}>\-/:.,;!?\\\u2010-\u2019\u201c\u201d\u00bb]/;
 

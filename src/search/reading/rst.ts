@@ -3,11 +3,11 @@ import { readCsv } from "./csv.ts";
 import { codeSpan, image, MarkdownWriter, type NoteKind, strong } from "./markdown-writer.ts";
 import { inlineToMarkdown, nameOf, type References } from "./rst-inline.ts";
 
-/** Blocks inside blocks so deep; what is deeper is text. */
+/** Deepest nesting of blocks; deeper blocks are text. */
 const MAX_DEPTH = 20;
 const LEAST_REPEATED = 1_000_000;
 
-// A line of any of these underlines a heading, and overlines it too (docutils, "Sections").
+// A line of any of these characters underlines a heading, or overlines it as well (docutils, "Sections").
 const ADORNMENT = /^([!-/:-@[-`{-~])\1*$/;
 const BULLET = /^[-*+•‣⁃](?: +|$)/;
 const ENUMERATOR =
@@ -169,7 +169,7 @@ class BlockReader {
     return BULLET.exec(line)?.[0] ?? (isEnumerated ? ENUMERATOR.exec(line)?.[0] : undefined);
   }
 
-  /** Reads a field, an option or a term with what is said about it; null when the line is none of them. */
+  /** Reads a field, an option or a term with its description; null for any other line. */
   #termed(at: number, block: Block, line: string): number | null {
     const [mark, name = ""] = FIELD.exec(line) ?? [];
     if (mark !== undefined) return this.#definition(at, block, strong(this.inline(name)), mark.length);
@@ -212,7 +212,7 @@ class BlockReader {
     this.writer.heading(this.#levels.indexOf(adornment) + 1, this.inline(title.trim()));
   }
 
-  /** A line that begins like an item is text when the next line goes on with it at the margin. */
+  /** A line that begins like an item is text if the next line continues it at the margin. */
   #isEnumerated(at: number, { end, indent }: Block, line: string): boolean {
     if (!ENUMERATOR.test(line)) return false;
     const below = at + 1 < end ? this.#line(at + 1, indent) : "";
@@ -526,7 +526,7 @@ function itemsOf(lines: readonly string[]): string[][] {
   return items;
 }
 
-/** Writes the signatures of a function, class, option or the like as terms, with what is said about them. */
+/** Writes the signatures of a function, class, option or the like as terms, with their description. */
 function writeObject(reader: BlockReader, { argument, content }: Parsed): void {
   if (argument.length === 0) reader.blocks(content);
   else {
@@ -579,7 +579,7 @@ function writeTable({ writer }: BlockReader, { rows, headerRows }: Rows): void {
   writer.table(header, others);
 }
 
-/** A row of a grid has at most so many cells. */
+/** The most cells in a row of a grid. */
 const MAX_COLUMNS = 200;
 
 /** Reads a grid table (docutils, "Grid Tables"). A cell over several rows or columns stands in the first. */
@@ -627,7 +627,7 @@ function edgesOf(lines: readonly string[]): readonly number[] {
   return [...edges].sort((a, b) => a - b);
 }
 
-/** Reads a simple table (docutils, "Simple Tables"): a line without a first cell goes on with the row above. */
+/** Reads a simple table (docutils, "Simple Tables"): a line without a first cell continues the row above. */
 function readSimple(reader: BlockReader, lines: readonly string[], depth: number): Rows {
   const columns = [...(lines[0] ?? "").matchAll(/=+/g)].slice(0, MAX_COLUMNS).map(({ index }) => index);
   const rows: string[][][] = [];

@@ -25,11 +25,11 @@ const FEW_ALLOWED = 64;
  * lengths)`, highest first, ties to the smaller number. With `forms`, a term counts for a document only when one of its
  * positions has such a form. Documents that are not `allowed` are left out, and `factors` are part of the scores.
  *
- * Not every posting is scored. Documents are scored in windows: first a few that may hold the highest scores, then the others, except those that
- * cannot hold any of the best `limit` documents. In a window it walks only the terms without which a document
- * cannot be among the best, and looks up the other terms for the documents found (MaxScore: Turtle & Flood
- * 1995; block maxima: Ding & Suel 2011; windows as in Lucene's MaxScoreBulkScorer). The order of the terms is
- * the same for all windows, so that every sum equals that of scoring everything, to the last bit.
+ * Not every posting is scored. Documents are scored in windows: first a few windows that may hold the highest scores,
+ * then the others, except for windows that cannot hold any of the best `limit` documents. In a window it walks only the
+ * terms without which a document cannot be among the best, and looks up the other terms for the documents found
+ * (MaxScore: Turtle & Flood 1995; block maxima: Ding & Suel 2011; windows as in Lucene's MaxScoreBulkScorer). All windows
+ * use one order of terms, so every sum equals the sum of scoring everything, to the last bit.
  * @throws Failure `timeout`, `index_corrupt`
  */
 export function findCandidates(
@@ -308,7 +308,7 @@ class TermScorer {
   readonly #maxima: BlockMaxima;
   readonly #isSparse: boolean;
   readonly #frequencies = new Uint32Array(FIELD_COUNT);
-  /** Where to look for the current window next: a block and an index in it. */
+  /** The next position for the current window: a block and an index in it. */
   #block = 0;
   #index = 0;
   readonly #deadline: number;

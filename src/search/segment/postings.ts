@@ -9,7 +9,7 @@ const WRITTEN = FIELD_COUNT + 1;
 /** Takes the frequencies where only the count of positions is asked for. */
 const UNUSED = new Uint32Array(FIELD_COUNT);
 
-/** Where a term's postings are, as offsets in the file. */
+/** The range of a term's postings, as offsets in the file. */
 export type PostingRange = {
   readonly start: number;
   readonly end: number;
@@ -58,7 +58,7 @@ export class PostingList implements Postings {
   readonly #reader: ByteReader;
   readonly #end: number;
   readonly #hasForms: boolean;
-  /** Where the frequencies of postings without a signature begin, from `#numbersOffset` on; allocated when needed. */
+  /** Starts of the frequencies of postings without a signature, from `#numbersOffset` on; allocated when needed. */
   #written: Uint32Array | null = null;
   #hasWritten = false;
   #writtenEnd = 0;

@@ -26,9 +26,9 @@ type ScoredIndex = Pick<IndexReader, "fieldLength"> & {
 };
 
 /**
- * What the first phase needs from an index for one ranking, computed once: the score of every field,
- * frequency and small length (exactly `FieldScorer.part`), the signatures without fields that count nothing,
- * and each document's field lengths side by side. Computing them for every posting took half of a search.
+ * Tables of an index that the first phase needs for one ranking, computed once: the score of every field, frequency and
+ * small length (exactly `FieldScorer.part`), the signatures without fields of no weight, and each document's field
+ * lengths side by side. Computing them for every posting took half of a search.
  */
 export class ScoreTables {
   readonly scorer: FieldScorer;

@@ -66,7 +66,7 @@ export function decodeStored(reader: ByteReader): StoredText {
   return { title, sections, anchors: anchors(), markdown: decoder.decode(bytes) };
 }
 
-/** Does the same as `decodeStored`, but leaves the Markdown in UTF-8 (see `MarkdownBytes`) and the anchors unread. */
+/** Like `decodeStored`, but leaves the Markdown in UTF-8 (see `MarkdownBytes`) and the anchors unread. */
 export function openStored(reader: ByteReader) {
   const title = readText(reader);
   const sections: Section[] = [];
