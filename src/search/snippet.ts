@@ -95,7 +95,7 @@ const placesOfSigns = (text: string, signs: string): Match[] =>
     weight: 1,
   }));
 
-/** Returns the terms to mark: the terms that are not stop words, or all terms if there are no others. */
+/** Returns the terms to mark, without function words outside of quotes unless nothing else is left. */
 function markedTerms({ analyser, terms, phrases }: SnippetQuery): readonly QueryTerm[] {
   const empty = new Set(FUNCTION_WORDS[analyser.language].map((word) => analyser.stem(foldWord(word))));
   if (!terms.some(({ entry }) => empty.has(entry.term))) return terms;
