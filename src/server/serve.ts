@@ -18,7 +18,7 @@ import type { UnreadLimits } from "./middleware/unread.ts";
 import { serveSwagger } from "./web/api-docs.ts";
 import { servePages, type WebPages } from "./web/pages.ts";
 
-/** Where a server listens, and whom it answers. */
+/** A server's listening address, and its rules for callers. */
 export type ServerPlace = Pick<OriginRules, "allowedHosts"> &
   AccessOptions &
   UnreadLimits & {
@@ -32,9 +32,9 @@ export type ServerPlace = Pick<OriginRules, "allowedHosts"> &
     readonly idleSeconds: number;
   };
 
-/** What a server answers within the common frame. */
+/** A server's own part within the common frame. */
 export type Service = Pick<OriginRules, "corsOrigins" | "guardedMethods" | "hostsVariable"> & {
-  /** What browsers see at `/` and at other paths; null: nothing, nor the documentation of the API. */
+  /** Pages for browsers, at `/` and at other paths; null serves no pages and no documentation of the API. */
   readonly pages: WebPages | null;
   /** Limits on the work, the outermost first. */
   readonly limits: readonly Layer[];

@@ -55,8 +55,8 @@ function urlPrefixesOf(tenant: TenantSettings): readonly string[] {
 }
 
 /**
- * Where a forge shows the files of a revision; null when the forge is unknown. GitHub, Gitea and Forgejo
- * differ after the repository's path; GitLab inserts `/-/`.
+ * Returns the URL at which a forge shows the files of a revision; null when the forge is unknown. GitHub, Gitea and
+ * Forgejo differ after the repository's path; GitLab inserts `/-/`.
  */
 export function forgeTree(repositoryUrl: string, revision: string): string | null {
   const url = URL.parse(repositoryUrl);

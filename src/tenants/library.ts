@@ -1,7 +1,7 @@
 import { Failure } from "../base/failure.ts";
 import { didYouMeanAny } from "../base/nearest.ts";
 
-/** What a tenant documents; null for documentation of no library, or of no version in particular. */
+/** The library and version that a tenant documents; null without a library, or without a particular version. */
 type Documented = {
   readonly codename: string;
   readonly library: string | null;
@@ -17,14 +17,14 @@ export type LibraryChoice = {
 };
 
 /**
- * Chooses the tenants of the nearest version of a library that is not above the wanted one; when all are above, of the
- * lowest. A version with fewer than three numbers (`18`, `18.2`, `18.x`) is wanted up to its last release, unless
- * a tenant has it as written; of a tenant it begins with the first pre-release. Pre-releases come before their
- * release. Tenants without a version are chosen when none is wanted, and when there are no others.
+ * Chooses the tenants of a library's nearest version that is not above the wanted version; if all are above, the lowest
+ * version. A wanted version with fewer than three numbers (`18`, `18.2`, `18.x`) includes its last release, unless a
+ * tenant has it as written; a tenant's short version begins with its first pre-release. Pre-releases come before their
+ * release. Tenants without a version are chosen when no version is wanted, and when there are no others.
  * @param library as package managers write it, in PyPI's sense of equal names; a scope, a path and Go's `/v2` may be
  *   left out
  * @param version null and `latest` want the newest release
- * @throws Failure `unknown_tenant` that names the nearest libraries; `invalid_usage` for what is no version
+ * @throws Failure `unknown_tenant` that names the nearest libraries; `invalid_usage` for an invalid version
  */
 export function chooseVersion(
   tenants: readonly Documented[],

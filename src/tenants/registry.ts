@@ -114,7 +114,7 @@ type RegistryParts = {
   readonly end: () => Promise<void>;
 };
 
-/** What follows from tenants, until they are replaced. */
+/** Data derived from the tenants, until they are replaced. */
 type Derived = {
   readonly tenants: Tenants;
   readonly details: readonly TenantDetail[];
@@ -230,8 +230,8 @@ export class TenantRegistry implements AsyncDisposable {
   }
 
   /**
-   * Says of each tenant that an address belongs to under which address it is indexed, or why it is not; with a query
-   * also at which rank it is found. Where some tenant has it, the others say nothing.
+   * Explains for each tenant that a URL belongs to under which URL it is indexed, or why it is not; with a query, also its
+   * rank. If any tenant has the URL, other tenants are left out.
    * @throws Failure of a search
    */
   async why(address: string, query: string | null): Promise<readonly TenantWhereabouts[]> {
@@ -250,9 +250,9 @@ export class TenantRegistry implements AsyncDisposable {
   }
 
   /**
-   * The same registry with only these tenants, for callers who may not see the others: neither lists nor
-   * messages name those.
-   * @param codenames those that there are not are left out
+   * Returns the same registry with only the given tenants, for callers who may not see other tenants: neither lists nor
+   * messages name them.
+   * @param codenames unknown codenames are ignored
    */
   limitedTo(codenames: readonly string[]): TenantRegistry {
     let last: { readonly all: Tenants; readonly some: Tenants } | null = null;
@@ -306,9 +306,9 @@ export class TenantRegistry implements AsyncDisposable {
   }
 
   /**
-   * Goes on with other tenants. Those whose settings are the same keep their open index and their running sync;
-   * those that changed are opened again, and those that are new are synced. What a removed one has on the disk
-   * stays, and its running sync is cancelled.
+   * Replaces the tenants. A tenant with the same settings keeps its open index and its running sync; a changed tenant is
+   * opened again, and a new tenant is synced. A removed tenant's running sync is cancelled, and its files stay on the
+   * disk.
    */
   replace(tenants: readonly TenantSettings[]): TenantChanges {
     return this.#parts.replace(tenants);

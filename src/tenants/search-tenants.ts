@@ -138,7 +138,7 @@ const PARTS = /^([a-z]+:\/\/[^/?#]+)([^?#]*)(\?[^#]*)?/i;
 const ENDING = /\.(?:html?|mdx?|markdown|rst|adoc|txt)$/i;
 const INDEX = /\/(?:index|readme)$/i;
 
-/** What documentation appends to an address: nothing, a slash, an ending, or the name of an index page. */
+/** Endings of one page's URLs in documentation: nothing, a slash, a file extension, or the name of an index page. */
 const TAILS = ["", ..."/ .html .md .mdx .rst /index.html /index.md /index.mdx /README.md".split(" ")];
 
 /**

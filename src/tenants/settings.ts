@@ -9,7 +9,7 @@ type CommonTenant = {
   readonly docsName: string;
   /** The name by which it is searched together with others; null for none. */
   readonly group: string | null;
-  /** What the documentation is about; null generates it from the rest. */
+  /** Subject of the documentation; null generates it from the other settings. */
   readonly description: string | null;
   /** The library that is documented, as its package manager names it; null for no single one. */
   readonly library: string | null;
@@ -75,7 +75,7 @@ export type TenantSettings = OnlineTenant | GitTenant | FilesystemTenant;
 export const haveSameSource = (one: TenantSettings, other: TenantSettings): boolean =>
   isDeepStrictEqual(sourceOf(one), sourceOf(other));
 
-/** The settings without those that only say how the documents are named, searched and kept up to date. */
+/** Returns the settings that choose the documents, without names, search settings and schedules. */
 function sourceOf(settings: TenantSettings): object {
   const same = {
     docsName: null,

@@ -83,7 +83,7 @@ export interface SyncBook extends LeaseHolder {
 
 /** This process as one that takes leases. */
 export interface LeaseHolder {
-  /** Leases for work that one process at a time does. */
+  /** Leases for work that only one process does at a time. */
   readonly leases: Leases;
   /** The owner name of this process in leases. */
   readonly owner: string;
@@ -257,7 +257,7 @@ export function describeIndexFailure(
 ): Failure {
   const what = `Tenant '${codename}' has no search index`;
   const isBuiltByItself = isLed && allowIndexBuilds;
-  // A request that no process takes up leads to nothing.
+  // A request that no process takes has no effect.
   const isComing = isTaken || (isLed && state !== "idle") || (isBuiltByItself && lastError === null);
   if (isComing)
     return new Failure(error.code, `${what} yet: it is being built, try again in a moment`, { cause: error });

@@ -155,7 +155,7 @@ export class Tenant implements AsyncDisposable {
     });
   }
 
-  /** The first document that the index has of these addresses. */
+  /** Returns the first document of the given URLs that the index has. */
   fetch(addresses: Iterable<DocumentUrl>): StoredDocument | null {
     return this.withIndex((index) => {
       for (const url of addresses) {
@@ -180,7 +180,7 @@ export class Tenant implements AsyncDisposable {
     });
   }
 
-  /** What the last build left out. */
+  /** Returns the documents that the last build left out. */
   async leftOut(): Promise<readonly LeftOut[]> {
     return this.#place.refusal() === null ? await readLeftOut(this.#place.indexPath) : [];
   }
@@ -433,7 +433,7 @@ export class Tenant implements AsyncDisposable {
   }
 }
 
-/** What the last sync lost, if more than the deployment allows; a sync that runs has not lost anything yet. */
+/** Returns the last sync's losses if they exceed the deployment's limit; a running sync has not lost anything yet. */
 function lossesOf(
   history: TenantRecord["history"],
   { codename, maxFailedPercent }: TenantSettings,

@@ -55,7 +55,7 @@ export type TenantStatus = Pick<
   "state" | "lastError" | "isBuilding" | "counts" | "history" | "skippedFiles" | "leftOut" | "testQueries"
 > & {
   readonly codename: string;
-  /** What people call it. */
+  /** Its name for people. */
   readonly displayName: string;
   readonly description: string;
   readonly source: TenantSettings["source"];
@@ -73,7 +73,7 @@ export type TenantStatus = Pick<
   readonly isSearchEnabled: boolean;
 };
 
-/** What all tenants of a deployment work with. */
+/** Parts that all tenants of a deployment share. */
 export type TenantParts = SourceParts & {
   /** An absolute path; indexes without a place beside their documents are kept there. */
   readonly stateDirectory: string;
@@ -82,7 +82,7 @@ export type TenantParts = SourceParts & {
   /** Of all processes of one deployment, one builds and syncs. */
   readonly deployment: DeploymentId;
   readonly building: IndexBuilding;
-  /** Whether there are no schedules and no outbound connections. */
+  /** Whether schedules and outbound connections are off. */
   readonly isOffline: boolean;
   readonly onSynced: OnSynced;
   readonly log: Log;

@@ -7,7 +7,7 @@ import type { GitTenant, OnlineTenant, TenantSettings } from "./settings.ts";
 import { readState, writeState } from "./state-file.ts";
 import type { SyncRecord } from "./sync-book.ts";
 
-/** What became of an address: it is indexed, or why not, in one sentence. */
+/** The fate of a URL: it is indexed, or one sentence says why not. */
 export type Whereabouts = {
   readonly state: "indexed" | "refused" | "failed" | "skipped" | "left_out" | "not_listed" | "no_index";
   readonly sentence: string;
@@ -42,7 +42,7 @@ export const writeMissed = (stateDirectory: string, pages: readonly MissedPage[]
 export const readMissed = (stateDirectory: string): Promise<readonly MissedPage[] | null> =>
   readState(missedPathIn(stateDirectory), isMissedList);
 
-/** Whether the last sync tried a page in vain. */
+/** Tells whether the last sync tried a page without success. */
 export const hasFailed = ({ detail }: MissedPage): boolean => detail !== null;
 
 const isMissedList = (value: unknown): value is readonly MissedPage[] =>

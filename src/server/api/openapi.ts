@@ -33,7 +33,7 @@ export type ApiOperation = {
   readonly headers?: z.ZodObject;
   /** The JSON that the operation reads, with a value that it takes, which the documentation offers to send. */
   readonly body?: { readonly schema: Schema; readonly example: unknown };
-  /** Answers by status; those that every operation may give are added. */
+  /** Answers by status; the answers that every operation may give are added. */
   readonly answers: Readonly<Record<number, ApiAnswer>>;
   /** Whether the operation needs no key. */
   readonly isOpen?: boolean;

@@ -7,7 +7,7 @@ import { type Api, type ApiOperation, answerOf, createApi, LIMITED, z } from "./
 /** Probes of load balancers and supervisors, which are answered without a key and under any load. */
 export const PROBE_PATHS: readonly string[] = ["/health", "/ready"];
 
-/** What both servers report about themselves. */
+/** Facts that both servers report about themselves. */
 export type SiteParts = {
   readonly name: string;
   readonly version: string;
@@ -27,13 +27,13 @@ type SiteAnswers = {
   readonly healthSchema: z.ZodType;
   /** Whether anything that the process is for works now; absent where something always does. */
   readonly canWork?: () => Promise<boolean>;
-  /** What is read whenever somebody asks for the metrics. */
+  /** Reads the gauges for each request for the metrics. */
   readonly gauges: () => Promise<readonly Gauge[]>;
   readonly description: string;
   readonly operations: readonly ApiOperation[];
 };
 
-/** Mounts the operations of a server and those that both have: the pages, the probes, the metrics. */
+/** Mounts the operations of a server, and the operations of both servers: the pages, the probes, the metrics. */
 export function createSite(parts: SiteParts, site: SiteAnswers): Api {
   const api: Api = createApi({
     title: parts.name,
@@ -96,14 +96,14 @@ const probeOperations = (parts: SiteParts, site: SiteAnswers): ApiOperation[] =>
   },
 ];
 
-/** What both servers read alike when somebody asks for the metrics. */
+/** Returns the gauges that both servers have. */
 const gaugesOf = ({ version, processes }: SiteParts): Gauge[] => [
   gaugeOf("build_info", { version }, 1),
   gaugeOf("processes", { state: "configured" }, processes.configured),
   gaugeOf("processes", { state: "alive" }, processes.alive()),
 ];
 
-/** What people open in a browser: `/`, `/docs`, and the document that describes the API. */
+/** The operations that people open in a browser: `/`, `/docs`, and the description of the API. */
 const pageOperations = (
   about: (basePath: string) => object,
   aboutSchema: z.ZodType,

@@ -11,16 +11,16 @@ export type AccessOptions = {
   readonly apiKey: string | null;
   /** Keys with names. */
   readonly keys?: Keys | null;
-  /** Tokens of an issuer, and what clients are told to get one. */
+  /** Keys for an issuer's tokens, and the information that clients need to get a token. */
   readonly tokens?: (Keys & ProtectedResource) | null;
 };
 
 export type Access = {
   /** Whether callers need to show nothing. */
   readonly isOpen: boolean;
-  /** What clients need to get a token; null where none are taken. */
+  /** The information that clients need to get a token; null if tokens are not accepted. */
   readonly resource: ProtectedResource | null;
-  /** What a request is granted; null for nothing. */
+  /** Returns the rights of a request; null without any. */
   readonly grantOf: (request: Request) => Promise<Grant | null>;
 };
 
@@ -56,8 +56,8 @@ export function requireGrant(access: Access, openPaths: readonly string[]): Laye
 }
 
 /**
- * Refuses callers that may use only some tenants what tells of all tenants together, because how busy the others
- * are is not theirs to know.
+ * Refuses figures about all tenants together to callers that may use only some tenants, because the load of other
+ * tenants is private.
  * @throws ProblemError 403
  */
 export function requireAllTenants({ grant }: Exchange): void {
@@ -88,7 +88,7 @@ const tokenOf = ({ headers }: Request): string | undefined =>
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
 
-/** What is said of a server that takes tokens (RFC 9728, section 2). */
+/** Metadata of a server that accepts tokens (RFC 9728, section 2). */
 type ProtectedResource = {
   /** The server's address as clients see it, which is the audience of tokens for it. */
   readonly audience: string;

@@ -10,9 +10,9 @@ import { ProblemError } from "./problem.ts";
 type TokenSettings = {
   /** As tokens name it in `iss`. */
   readonly issuer: string;
-  /** What tokens must name in `aud`: the server's address as clients see it. */
+  /** The required `aud` of tokens: the server's URL as clients see it. */
   readonly audience: string;
-  /** Where the issuer's keys are; null asks the issuer. */
+  /** URL of the issuer's keys; null asks the issuer for it. */
   readonly jwksUrl: string | null;
   /** The claim with the codenames of the tenants that a token is for; null gives every token all of them. */
   readonly tenantsClaim: string | null;
@@ -79,20 +79,20 @@ function wordsOf(claim: unknown): readonly string[] {
   return Array.isArray(list) ? list.filter((one) => typeof one === "string" && one !== "") : [];
 }
 
-/** Older keys are asked for again, while they go on being used, in ms. */
+/** Keys older than this, in ms, are requested again while they remain in use. */
 const FRESH_MS = 600_000;
 /** Older keys are used no more, in ms: the issuer may have taken one back since. */
 const HOLD_MS = 24 * 3_600_000;
-/** How soon the issuer is asked again, in ms; while there are no keys, the shorter time counts. */
+/** Shortest time between two requests to the issuer, in ms; the second constant applies while there are no keys. */
 const AGAIN_MS = 60_000;
 const AGAIN_WITHOUT_KEYS_MS = 30_000;
 /** How long tokens whose key is not known wait from the beginning of an asking, in ms. */
 const WAIT_MS = 3000;
 
 /**
- * The keys of the issuer, as they are needed. It is asked again for keys that are old, and because issuers change
- * their keys, for those that tokens name. Tokens with known keys never wait for that, because anybody can name an
- * unknown key, and an issuer can hang.
+ * The issuer's keys, loaded on demand. They are requested again when they are old, and when a token names an unknown
+ * key, because issuers change their keys. Tokens with known keys never wait for such a request, because anybody can name
+ * an unknown key, and an issuer can hang.
  */
 function createIssuerKeys(settings: TokenSettings, { read, now, log }: TokenParts): JWTVerifyGetKey {
   let keys: ReturnType<typeof createLocalJWKSet> | null = null;

@@ -13,9 +13,9 @@ export type Exchange = {
   readonly client: Client;
   /** A log that carries the request id. */
   readonly log: Log;
-  /** What the request was granted; null before that was asked, and where everybody may come. */
+  /** The rights of the request; null before the check, and on servers that are open to everybody. */
   readonly grant: Grant | null;
-  /** What inner layers add to the request's line in the log. */
+  /** Fields that inner layers add to the request's line in the log. */
   readonly notes: Record<string, string>;
   /** Aborts when the client leaves or the shutdown cancels the request. Made on demand, because it costs 15 µs. */
   readonly signal: () => AbortSignal;
@@ -23,7 +23,7 @@ export type Exchange = {
   readonly keepOpen: () => void;
 };
 
-/** Who may use a server, and what of it. */
+/** A caller's rights on a server. */
 export type Grant = {
   /** Names the caller in the log; never the key itself. */
   readonly name: string;

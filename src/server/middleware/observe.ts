@@ -37,7 +37,7 @@ export const observe =
     return response;
   };
 
-/** What a request is counted as. */
+/** Returns the labels that a request is counted under. */
 const kindOf = ({ request, notes }: Exchange) => ({
   method: METHODS.has(request.method) ? request.method : OTHER,
   route: notes.route ?? OTHER,
@@ -63,7 +63,7 @@ const answeredInSpan = (next: Handler, exchange: Exchange) => {
 };
 
 const METHODS: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
-/** What is counted together: other methods, and what no operation answered, such as refusals, files of pages, 404s. */
+/** Label for other methods, and for requests that no operation answered, such as refusals, files of pages, 404s. */
 const OTHER = "other";
 
 /** How many nested escapes are undone; text that is escaped more often is not shown. */
@@ -80,7 +80,7 @@ export function shownPath(path: string): string {
   return `/${withoutCredentials(readable < 0 ? text : `${text.slice(0, readable)}…`)}`;
 }
 
-/** Undoes escapes of ASCII only: other characters are no part of an address's syntax. */
+/** Decodes escapes of ASCII only, since other characters are not part of a URL's syntax. */
 const unescaped = (text: string): string =>
   text.replace(/%([0-7][\da-f])/gi, (_, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 

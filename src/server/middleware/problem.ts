@@ -59,13 +59,13 @@ export function toProblem(error: unknown): ProblemError {
     );
   const { code, message, targetStatus } = error;
   return new ProblemError(FAILURE_OUTCOMES[code].httpStatus, code, message, {
-    // Whoever waits for a database or a store finds it again soon, or after a person has acted.
+    // A database or a store usually comes back soon, or after a person has acted.
     headers: code === "database_unavailable" || code === "store_unavailable" ? { "retry-after": "5" } : {},
     members: targetStatus === null ? {} : { http_status: targetStatus, target_status: targetStatus },
   });
 }
 
-/** Writes a bug into the log, since the client is told nothing of it. */
+/** Logs a bug, whose details the client never sees. */
 export const logFault = (log: Log, error: unknown, fields: LogFields = {}): void =>
   log.error("fault", { ...fields, error: describe(error) });
 

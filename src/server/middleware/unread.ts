@@ -11,11 +11,11 @@ export type UnreadLimits = { readonly maxUnreadBytes: number; readonly maxUnread
 /** A longer answer is sent in pieces, as fast as its client reads; the kernel soon takes a shorter one. */
 const PIECE_BYTES = 64 * 1024;
 
-/** For so long a client without room is refused before its answer is made: twice as long each time, up to the longest. */
+/** A client without room is refused for this time, in ms, without making its answer; the time doubles up to the longest. */
 const FIRST_REST_MS = 1000;
 const LONGEST_REST_MS = 8000;
 
-/** What streams count as, since nobody knows their length. */
+/** The number of bytes that each stream counts as, since its length is unknown. */
 const streams = new WeakMap<Response, number>();
 
 /**
@@ -78,16 +78,16 @@ export function limitUnread(
   };
 }
 
-/** When the process has grown by so many bytes, a collection of garbage is begun, or waited for. */
+/** Growth of the process, in bytes, after which a garbage collection is started, and after which it is waited for. */
 const BEGUN_BYTES = 32 * 1024 * 1024;
 const WAITED_BYTES = 96 * 1024 * 1024;
 
-/** What making answers leaves behind: unread answers make the heap look large, and the collector lets as much gather. */
+/** Garbage of past answers. Unread answers make the heap look large, so the collector alone would let as much gather. */
 class Garbage {
   #begunAt = Number.POSITIVE_INFINITY;
   #waitedAt = Number.POSITIVE_INFINITY;
 
-  /** Collects it when the process has grown; as seldom as can be in one go, which holds all answers up for 50 ms. */
+  /** Collects garbage when the process has grown. Waiting for a collection is rare, as it delays all answers by 50 ms. */
   collect(): void {
     const bytes = process.memoryUsage.rss();
     this.#begunAt = Math.min(this.#begunAt, bytes);
@@ -114,7 +114,7 @@ class Rests {
     const ms = Math.min(LONGEST_REST_MS, 2 * (this.#rests.get(client)?.ms ?? FIRST_REST_MS / 2));
     const mine = { ms, until: performance.now() + ms };
     this.#rests.set(client, mine);
-    // Who is not refused for as long again is forgotten.
+    // A client that is not refused again within twice the time is forgotten.
     setTimeout(() => this.#rests.get(client) === mine && this.#rests.delete(client), 2 * ms).unref();
     return ms;
   }

@@ -17,7 +17,7 @@ export type MetricsSnapshot = {
   readonly process: ProcessFigures;
 };
 
-/** The metrics of another process on the port. A dead one's totals go on counting, so that none ever falls. */
+/** The metrics of another process on the port. A dead process's totals still count, so that no total ever falls. */
 export type OtherMetrics = { readonly snapshot: MetricsSnapshot; readonly isAlive: boolean };
 
 /** Keeps the totals of this process in memory. */
@@ -129,7 +129,7 @@ function histogramLines(name: string, key: string, { buckets, sum, count }: Read
 
 const round = (value: number): number => Math.round(value * 1e6) / 1e6;
 
-/** What the operating system says of a process; null where it says nothing. */
+/** The operating system's figures about a process; null if it has none. */
 type ProcessFigures = ReturnType<typeof readProcessFigures>;
 
 const startSeconds = Date.now() / 1000 - process.uptime();

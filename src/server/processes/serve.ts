@@ -125,10 +125,10 @@ const YOUNG_MS = 30_000;
 const WRONG_SETTINGS = 2;
 
 /**
- * Keeps copies of the program running until the signal aborts, and restarts those that die. They listen on
- * one port by themselves (`sharesPort`).
+ * Keeps copies of the program running until the signal aborts, and restarts a copy that dies. They listen on one port by
+ * themselves (`sharesPort`).
  * @param onReady called when every process has been ready once
- * @returns the exit code: 0 after the signal; 2 when one finds the settings wrong before any was ready
+ * @returns the exit code: 0 after the signal; 2 if a copy rejects the settings before any copy was ready
  */
 async function supervise(
   { count, log }: ServedProgram,

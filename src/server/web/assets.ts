@@ -7,7 +7,7 @@ import icon from "./page/icon.svg" with { type: "text" };
 /** A file that a browser may request. */
 export type WebAsset = {
   readonly body: string;
-  /** What the file may do in a browser. */
+  /** The file's Content-Security-Policy. */
   readonly policy: string;
   readonly contentType: string;
   /** The ETag as in the header; weak, because it stands for the file with and without compression. */
@@ -99,10 +99,9 @@ type PolicyRules = {
 };
 
 /**
- * What a page may do in a browser: load its own files, send requests to its own server, and show pictures,
- * which it does only after a click. No text can become markup or script (Trusted Types), and nothing may
- * frame the page.
- * @param inlined the styles and scripts that stand in the page itself
+ * Returns the policy of a page: it may load its own files, send requests to its own server, and show pictures, which it
+ * does only after a click. Text can never become markup or script (Trusted Types), and nothing may frame the page.
+ * @param inlined the styles and scripts inside the page itself
  */
 function policyWith(inlined: readonly string[], { writesMarkup = false }: PolicyRules = {}): string {
   const hashes = inlined.map((text) => ` 'sha256-${createHash("sha256").update(text).digest("base64")}'`);

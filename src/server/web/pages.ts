@@ -79,7 +79,7 @@ export const servePages = (pages: WebPages): Layer => {
   };
 };
 
-/** Lets pages of other sites load a file, also those that are isolated from others. */
+/** Lets pages of other sites load a file, even cross-origin isolated pages. */
 function forOthers(response: Response): Response {
   response.headers.set("cross-origin-resource-policy", "cross-origin");
   return response;

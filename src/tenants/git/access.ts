@@ -8,7 +8,7 @@ import type { GitTenant } from "../settings.ts";
 import { writeWhole } from "../state-file.ts";
 import type { GitCredentials, GitOptions, GitSetup, SshAccess } from "./git.ts";
 
-/** What the operator allows git tenants. */
+/** The operator's permissions for git tenants. */
 export type GitPermissions = {
   /** The schemes that the operator allows: `https` by default, also `http`, `file` and `ssh`. */
   readonly protocols: readonly string[];
@@ -16,7 +16,7 @@ export type GitPermissions = {
   readonly knownHostsFile: string | null;
 };
 
-/** What all git tenants share for reaching their repositories. */
+/** Access to repositories, shared by all git tenants. */
 export type GitAccess = GitPermissions &
   GitSetup & {
     /** Opens a proxy that admits connections to this host, and to others as the egress policy decides. */
@@ -68,7 +68,7 @@ export async function openAccess(access: GitAccess, tenant: GitTenant, home: str
 export function requireAllowedUrl(tenant: GitTenant, { protocols, knownHostsFile }: GitPermissions): URL {
   const { codename, repositoryUrl } = tenant;
   const url = URL.parse(repositoryUrl);
-  // What is no URL is git's short form of ssh, `user@host:path`.
+  // Anything but a URL is git's short form of ssh, `user@host:path`.
   const scheme = url?.protocol.replace(":", "") ?? "ssh";
   const refuse = (problem: string): Failure =>
     new Failure("invalid_settings", `Tenant '${codename}': ${problem}`);
@@ -130,7 +130,7 @@ function proxyAddress({ url, username, password }: PinningProxy): string {
 const HOST = /^(?:[a-z\d](?:[a-z\d.-]{0,252}[a-z\d])?|\[[\da-f:.]{2,45}\])$/i;
 const USER = /^[a-z\d_][\w.-]{0,63}$/i;
 
-/** What is wrong with the URL of a repository that is reached over ssh; null when nothing is. */
+/** Returns the problem with a repository's URL over ssh; null without one. */
 function sshUrlProblem(repositoryUrl: string): string | null {
   const url = URL.parse(repositoryUrl);
   if (url?.protocol !== "ssh:")

@@ -1,7 +1,7 @@
 import { type SimpleGit, simpleGit } from "simple-git";
 import { Failure } from "../../base/failure.ts";
 
-/** What git needs, whatever the repository. */
+/** Git's setup, which is the same for all repositories. */
 export type GitSetup = {
   /** The variables that git needs: PATH, and where the system keeps its certificates. */
   readonly environment: Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ export function openGit(options: GitOptions) {
       maxConcurrentProcesses: 1,
       timeout: { block: options.silenceLimitMs },
       allowEnvironment: Object.keys(environment),
-      // All of these come from `gitEnvironment`, which makes git safer, never from a repository or its URL.
+      // All values come from `gitEnvironment`, which makes git safer, never from a repository or its URL.
       unsafe: {
         allowUnsafeAskPass: true,
         allowUnsafeConfigEnvCount: true,

@@ -12,7 +12,7 @@ export type TreeEntry = {
   /** Six octal digits: 100644 and 100755 are files, 120000 is a symbolic link, 160000 a submodule. */
   readonly mode: string;
   readonly oid: string;
-  /** The path in the commit, which may be hostile; bytes that are no UTF-8 become U+FFFD. */
+  /** The path in the commit, which may be hostile; bytes that are not UTF-8 become U+FFFD. */
   readonly path: string;
 };
 

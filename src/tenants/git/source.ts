@@ -229,7 +229,7 @@ const notesOf = ({ emptySubpaths = [], commit }: GitState): Pick<SyncCounts, "no
     ? {}
     : { notes: [`warning: no ${emptySubpaths.join(", no ")} at ${commit.slice(0, 12)}`] };
 
-/** Fetches the files whose copies differ; those that are too large, or were not sent, are left. */
+/** Fetches the files whose copies differ; files that are too large, or were not sent, are skipped. */
 async function fetchStale({ copy }: GitParts, { choice, repository }: TakeOver) {
   const stale: ChosenFile[] = [];
   for (const file of choice.files) if ((await copy.read(file)) === null) stale.push(file);

@@ -133,7 +133,7 @@ export function chooseFiles(entries: readonly TreeEntry[], options: ChooseOption
   }
   return {
     files: withoutClashes(chosen),
-    /** What is below the subpaths and no document; a folder that is left out stands there once. */
+    /** Paths below the subpaths that are not documents; a skipped folder is listed once. */
     leftOut,
     /** Subpaths that do not exist in the commit. */
     emptySubpaths: subpaths.filter((subpath) => !met.has(subpath)),

@@ -20,7 +20,7 @@ type Evidence = {
   readonly staged: readonly PageFingerprint[];
   /** Outcomes of documents that the crawl did not reach, requested one by one. */
   readonly checks: ReadonlyMap<PageUrl, CrawledOutcome>;
-  /** What the site shows for addresses that do not exist. */
+  /** The site's pages for URLs that do not exist. */
   readonly errorPages: readonly ErrorPage[];
   /** Whether the crawl is complete: every sitemap was read and no page was left over. */
   readonly isWhole: boolean;
@@ -144,13 +144,13 @@ function targetsOfMany({ known, outcomes, checks }: Evidence): ReadonlySet<strin
   return new Set(shared.map(([target]) => target));
 }
 
-/** What a site shows for an address that does not exist. */
+/** A site's page for a URL that does not exist. */
 export type ErrorPage = PageFingerprint & {
   /** The page that answered after redirects, often the start page. */
   readonly answeredBy: string;
 };
 
-/** Longer pages are no error pages, however much they share. */
+/** The longest error page in words, however much pages have in common. */
 const MAX_ERROR_WORDS = 400;
 /** Extraction counts words differently, for example numbers, so only pages of this length are certainly too long. */
 const LONG_ENOUGH = 2 * MAX_ERROR_WORDS;
@@ -177,7 +177,7 @@ function isLikeErrorPage(page: PageFingerprint, errorPage: ErrorPage): boolean {
   return page.wordCount <= MAX_ERROR_WORDS && saySame(page, errorPage);
 }
 
-/** Two pages may be equal by chance or as aliases; three with different names are no coincidence. */
+/** The fewest equal pages. Two may be equal by chance or as aliases, but not three with different names. */
 const MIN_ALIKE = 3;
 
 /**

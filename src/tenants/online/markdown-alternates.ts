@@ -3,7 +3,7 @@ import type { ReadSitemaps } from "../../crawler/index.ts";
 import type { FetchedPage, Fetcher, FetchOptions } from "../../fetching/index.ts";
 import { originOf, type PageUrl, parsePageUrl } from "../../urls/index.ts";
 
-/** What a site shows of its pages' Markdown: `llms.txt` (llmstxt.org) links to it, or `page.md` answers. */
+/** Finds the Markdown of a site's pages: `llms.txt` (llmstxt.org) links to it, or `page.md` answers. */
 export class MarkdownAlternates {
   /** Pages whose Markdown `llms.txt` names. */
   readonly #named = new Map<PageUrl, PageUrl>();
@@ -18,7 +18,7 @@ export class MarkdownAlternates {
     return page;
   }
 
-  /** Where the page's Markdown may be; null when it is not worth a request. */
+  /** Returns the probable URL of the page's Markdown; null when it is not worth a request. */
   alternateOf(page: PageUrl): PageUrl | null {
     const named = this.namedFor(page);
     if (named) return named;

@@ -111,7 +111,7 @@ export interface TenantCrawler extends AsyncDisposable {
   ): AsyncGenerator<CrawlEvent, void>;
 }
 
-/** What all websites share for reaching them. */
+/** Access to websites, shared by all tenants. */
 export type WebAccess = {
   readonly politeness: CrawlPoliteness;
   /** Opens a crawler that may reach these hosts, and others as the egress policy decides. */

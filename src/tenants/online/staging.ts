@@ -75,7 +75,7 @@ export class Staging {
   }
 }
 
-/** What a website's tenant remembers from one sync to the next. */
+/** A website tenant's memory from one sync to the next. */
 export type Ledger = {
   readonly documents: ReadonlyMap<PageUrl, KnownDocument>;
   readonly quarantined: ReadonlySet<PageUrl>;
@@ -96,8 +96,8 @@ type LedgerFile = {
 };
 
 /**
- * Opens the ledger, or makes one from the pages when it is lost. Documents of sites that the tenant no longer has, and
- * pages of sites that it never had, are none of its documents.
+ * Opens the ledger, or makes a new ledger from the pages when it is lost. Documents of sites that the tenant no longer
+ * has, and pages of sites that it never had, are left out.
  */
 export async function openLedger({ tenant, published, ledgerPath }: OnlineParts): Promise<Ledger> {
   const file = await readState(ledgerPath, isLedgerFile);

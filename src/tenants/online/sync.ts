@@ -100,7 +100,7 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
   };
 }
 
-/** What the last sync missed, and those pages of it that are tried again; null for a sync of the whole site. */
+/** Returns the pages that the last sync missed, and which of them to retry; null for a sync of the whole site. */
 async function pagesToRetry({ options }: OnlineParts, { onlyFailed }: SyncContext) {
   const missed = onlyFailed ? await readMissed(options.stateDirectory) : null;
   const retried = missed?.filter(hasFailed).flatMap(({ url }) => parsePageUrl(url) ?? []) ?? null;
@@ -175,7 +175,7 @@ type Sync = OnlineParts & {
 
 type CrawledSite = {
   readonly summary: CrawlSummary;
-  /** The outcomes of all pages, including those that an earlier, interrupted sync crawled. */
+  /** The outcomes of all pages, including pages that an earlier, interrupted sync crawled. */
   readonly outcomes: ReadonlyMap<PageUrl, MetOutcome>;
   /** Why the first failed page failed; null when none did. */
   readonly firstError: FailureRecord | null;

@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { TenantSettings } from "../settings.ts";
 
-/** What tells a source from others: its kind, and its folder, its repository or its sites. */
+/** Returns the identity of a source: its kind, and its folder, its repository or its sites. */
 export function sourceOf(settings: TenantSettings): readonly string[] {
   if (settings.source === "filesystem") return [settings.source, realPathOf(settings.rootDir)];
   if (settings.source === "git") return [settings.source, repositoryOf(settings.repositoryUrl)];

@@ -17,13 +17,13 @@ type LookOptions = {
   readonly signal: AbortSignal;
   /** Beginnings of addresses that the tenant excludes. */
   readonly denyPrefixes: readonly string[];
-  /** As many pages as the tenant takes. */
+  /** The most pages that the tenant takes. */
   readonly maxPages: number;
 };
 type Look = LookOptions & { readonly crawler: TenantCrawler };
 
 const MAX_SITEMAPS = 20;
-/** So many pages tell whether a site has Markdown, as in a sync. */
+/** Number of pages to try before deciding whether a site has Markdown, as in a sync. */
 const MARKDOWN_TRIES = 3;
 
 /**
@@ -83,7 +83,7 @@ function prefixOf(entry: PageUrl): string | null {
   return part === "/" ? null : `${origin}${part}`;
 }
 
-/** The sitemaps, of those that robots.txt names and those in the usual places, that name wanted pages. */
+/** Finds the sitemaps that name wanted pages, among the sitemaps in robots.txt and in the usual places. */
 async function readSitemaps(wanted: WantedPages, look: Look) {
   const { crawler, signal } = look;
   const {

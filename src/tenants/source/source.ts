@@ -12,11 +12,11 @@ export type SyncCounts = {
   readonly left?: number;
   /** Why documents of a website could not be fetched; only there when some could not. */
   readonly failures?: FailedPages;
-  /** What else a person should know of the sync; only there when there is something. */
+  /** Further notes about the sync for people; absent without any. */
   readonly notes?: readonly string[];
 };
 
-/** What is told of the pages that failed. */
+/** The report on failed pages. */
 export type FailedPages = {
   /** By failure code. */
   readonly counts: Readonly<Record<string, number>>;

@@ -13,7 +13,7 @@ import type { RequestSchemas } from "./schemas/requests.ts";
 /** The objects that the operations of the extractor's server work with. */
 export type ExtractorParts = SiteParts & {
   readonly app: App;
-  /** What one of several servers of the same jobs does: everything, everything but running them, or only that. */
+  /** The role of one of several servers with the same jobs: everything, everything but running them, or only that. */
   readonly role: "all" | "api" | "worker";
   readonly queue: JobQueue<CrawlSpec>;
   readonly news: JobNews;
@@ -22,7 +22,7 @@ export type ExtractorParts = SiteParts & {
   readonly requests: RequestSchemas;
   readonly paths: PathRules;
   readonly places: CrawlPlaces;
-  /** What keeps part of the server from working now: sentences that anybody may read. */
+  /** Returns the present problems of the server, as sentences that anybody may read. */
   readonly problems: () => Promise<readonly string[]>;
   readonly hasApiKey: boolean;
   /** Aborts when the server starts to shut down; event streams close then. */

@@ -34,8 +34,8 @@ export type ExtractorServerOptions = ServerPlace &
   };
 
 /**
- * What a request works on: a page that it fetches, or crawls, which pages that hang must not keep anybody from. Null
- * for all else: metrics must stay readable and jobs must stay visible and cancellable on an overloaded server.
+ * Returns the kind of work that a request does, since hanging pages must not keep anybody from crawls. Null for anything
+ * else: metrics must stay readable, and jobs visible and cancellable, on an overloaded server.
  */
 function workOf({ request, path, body }: Exchange): "pages" | "crawls" | null {
   if (/^\/https?(?::|%3a)/i.test(path)) return "pages";
@@ -154,7 +154,7 @@ async function health(parts: ExtractorParts, uptimeMs: number): Promise<z.output
   };
 }
 
-/** What all servers of the jobs would read alike. */
+/** Returns the gauges that all servers of one queue share. */
 async function gaugesOf(parts: ExtractorParts): Promise<Gauge[]> {
   const { queue } = parts;
   const [jobs, waiting] = await Promise.all([inTime(queue.counts()), inTime(queue.waiting?.())]);

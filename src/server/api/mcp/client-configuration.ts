@@ -10,7 +10,7 @@ type McpAccess = { readonly name: string } & (
   | { readonly kind: "address"; readonly url: string; readonly needsKey: boolean }
 );
 
-/** What people put into a client's file, or type. */
+/** The lines that people put into a client's file, or type. */
 export type ClientConfiguration = {
   readonly type: "application/json" | "application/toml" | "text/plain";
   readonly text: string;
@@ -83,5 +83,5 @@ function inToml(access: McpAccess): string {
   return [`[mcp_servers.${access.name}]`, ...lines].join("\n");
 }
 
-// What JSON escapes, TOML does in the same way.
+// TOML escapes strings in the way of JSON.
 const inQuotes = (text: string): string => JSON.stringify(text);

@@ -27,12 +27,12 @@ import {
   written,
 } from "./tool.ts";
 
-/** What crawls sites for models. */
+/** The parts that tools for crawls need. */
 type CrawlToolParts = Pick<ExtractorParts, "queue" | "news" | "runner" | "defaults" | "places">;
 
 const MAX_PAGES = { min: 1, max: 1000, fallback: 50 };
 const MAX_DEPTH = { min: 0, max: 100, fallback: 3 };
-/** The most pages that one status lists. */
+/** The most pages in one status. */
 const LISTED_PAGES = 50;
 /** How long a status may wait for the end of its job; most clients wait a minute for an answer. */
 const WAIT_SECONDS = { min: 0, max: 50, fallback: 0 };

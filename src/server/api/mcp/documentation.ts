@@ -3,7 +3,7 @@ import { type PageToolParts, pages } from "./pages.ts";
 import { DOCUMENT_INSTRUCTIONS, documentTools, type ToolOptions } from "./tools.ts";
 
 export type DocumentationOptions = ToolOptions & {
-  /** What reads pages besides; null where the deployment does not allow it. */
+  /** Reads pages from the web; null if the deployment does not allow it. */
   readonly pages: PageToolParts | null;
 };
 

@@ -12,7 +12,7 @@ import {
   type ToolFields,
 } from "./tool.ts";
 
-/** A model finds its way among so many headings, which cost it about 2 500 tokens. */
+/** The most headings in an outline. A model finds its way among them, and they cost about 2 500 tokens. */
 const MAX_OUTLINE = 100;
 
 const CUT = "[…]";
@@ -24,7 +24,7 @@ export type FetchOptions = {
   readonly fetchSurroundingChars: number;
   /** The most characters of an answer, whatever the call asks for. */
   readonly maxFetchChars: number;
-  /** What counts queries and what comes of them; null where nobody does. */
+  /** Counts queries and the documents opened after them; null if queries are not counted. */
   readonly queryLog: QueryObserver | null;
   /** Is told which tenants a search was in. */
   readonly onSearched: (codenames: readonly string[]) => void;
@@ -33,7 +33,7 @@ export type FetchOptions = {
 /** Is told what is searched for, and which documents are opened. */
 export interface QueryObserver {
   searched(search: {
-    /** Who asked, as far as it keeps typing apart from searches; never written. */
+    /** Identifies the client, only to tell typing from searches; never stored. */
     readonly client: string;
     readonly query: string;
     /** The addresses of its hits, the best first. */
@@ -99,7 +99,8 @@ function marked(markdown: string, range: Range): string {
 }
 
 /**
- * The paragraph that has most of some words, with so many characters on either side, up to where a paragraph ends.
+ * Finds the paragraph with the most of some words, with `surroundingChars` characters on either side, up to the end of a
+ * paragraph.
  * @returns null when the document has none of the words
  */
 function rangeOfWords(document: StoredDocument, text: string, surroundingChars: number): Range | null {

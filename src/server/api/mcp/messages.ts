@@ -11,7 +11,7 @@ export const RPC = {
 
 export type RpcId = string | number;
 
-/** What one message of a client is; `invalid` carries the answer to it. */
+/** A client's message by kind; `invalid` carries the answer to it. */
 export type Message =
   | { readonly kind: "request"; readonly id: RpcId; readonly method: string }
   | { readonly kind: "notification"; readonly method: string }
@@ -37,7 +37,7 @@ export const MAX_BATCH = 100;
 /** Revisions with batches; later ones have none. Without a revision a client speaks the second. */
 const WITH_BATCHES = ["2024-11-05", "2025-03-26"];
 
-/** What keeps a batch from being answered; null when nothing does. */
+/** Returns the error that keeps a batch from being answered; null without one. */
 export function batchProblem(batch: readonly unknown[], revision: string | null): object | null {
   if (revision !== null && !WITH_BATCHES.includes(revision))
     return refusal(null, `revision ${revision} has no batches`);

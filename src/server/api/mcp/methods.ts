@@ -27,7 +27,7 @@ type McpMessage = { readonly method: string; readonly params?: unknown; readonly
 type Params = Readonly<Record<string, unknown>>;
 type Method = (options: McpOptions, params: Params, call: ToolCall) => object | Promise<object>;
 
-/** The capabilities that a client is told of: there are tools, and neither resources nor prompts. */
+/** The announced capabilities: tools, but neither resources nor prompts. */
 export const CAPABILITIES = { tools: {} } as const;
 
 /**
@@ -62,7 +62,7 @@ export const isAnswered = (method: string, revision: Revision): boolean =>
 /** How long clients may keep the list of tools, in ms: the program has the same for as long as it runs. */
 const FIXED_MS = 3_600_000;
 
-/** What clients may keep; not for others, because keys may see different tenants. */
+/** Hints on caching; results are private to a client, because keys may see different tenants. */
 const cacheHints = (method: string): object =>
   method === "tools/call" ? {} : { ttlMs: FIXED_MS, cacheScope: "private" };
 

@@ -7,7 +7,7 @@ export type McpOffer = {
   readonly instructions: string;
 };
 
-/** Who offers it. */
+/** The program that makes the offer. */
 export type McpProgram = {
   readonly name: string;
   readonly version: string;
@@ -15,7 +15,7 @@ export type McpProgram = {
   readonly onCall: (tool: string, outcome: "success" | "error", durationMs: number) => void;
 };
 
-/** What an endpoint offers, in whichever revision and over whichever transport a client asks. */
+/** The offer of an endpoint, in every revision and over every transport. */
 export type McpOptions = McpOffer & McpProgram;
 
 /** A request to the endpoint. */

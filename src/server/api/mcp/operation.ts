@@ -16,7 +16,7 @@ const Messages = z.union([JsonRpc, z.array(JsonRpc)]);
 export function mcpOperation(
   options: McpProgram & {
     readonly hasApiKey: boolean;
-    /** What callers are offered who may use these tenants; null stands for all of them. */
+    /** Returns the offer for callers that may use these tenants; null stands for all tenants. */
     readonly offerTo: (tenants: Grant["tenants"]) => McpOffer;
     /** Gives another value once callers are offered something else. */
     readonly versionOf?: () => unknown;
@@ -96,7 +96,7 @@ export const configurationOperation = (options: {
   },
 });
 
-/** More are made anew each time; so many differing callers a server rarely has. */
+/** The most offers to keep; a server rarely has more groups of callers. */
 const MAX_KEPT = 100;
 
 /** Makes something once for callers with the same tenants (null: all), anew once `versionOf` gives another value. */

@@ -34,7 +34,7 @@ import {
   written,
 } from "./tool.ts";
 
-/** What reads pages for models. */
+/** The parts that tools for pages need. */
 export type PageToolParts = {
   readonly app: Pick<App, "openSession">;
   readonly extraction: Omit<ExtractionOptions, "renderings">;

@@ -6,12 +6,12 @@ export type Range = { readonly start: number; readonly end: number };
 export type TextRange = { readonly offset: number; readonly maxChars: number };
 
 /**
- * Takes at most so many characters of a Markdown text, up to the end of a paragraph, and not inside a block of
- * code. A paragraph that alone is longer is cut at a line, a longer line at a blank. Between two pages
- * only line breaks, or one blank, are left out.
+ * Takes at most `maxChars` characters of a Markdown text, up to the end of a paragraph, and not inside a block of
+ * code. A longer paragraph is cut at a line, a longer line at a blank. Between two pages only line breaks, or one
+ * blank, are left out.
  * @param range.offset UTF-16 code units
  * @param range.maxChars at least 1; a character of two code units is not cut
- * @returns with where the next part begins; null at the end
+ * @returns the text with the start of the next part; null at the end
  */
 export function pageOfText(
   text: string,
@@ -29,8 +29,8 @@ export function pageOfText(
 }
 
 /**
- * Where a part of at most so many characters ends: at the last end of a paragraph in its second half that is
- * not inside code, else before the code, else at a line, else at a word. It is one more where that would split a character.
+ * Returns the end of a part of at most `maxChars` characters: the last end of a paragraph in its second half that is
+ * not inside code, else before the code, else at a line, else at a word. It is one more if it would split a character.
  */
 export function endOfPart(markdown: string, { start, end }: Range, maxChars: number): number {
   if (end - start <= maxChars) return end;
@@ -76,7 +76,7 @@ function blockAt(blocks: readonly Range[], at: number): Range | undefined {
   return found && found.start <= at ? found : undefined;
 }
 
-/** Where the last paragraph ends that has an empty line behind it, outside of code; 0 for none. */
+/** Returns the end of the last paragraph outside of code that an empty line follows; 0 without one. */
 function paragraphBefore(text: string, limit: number, blocks: readonly Range[]): number {
   const empty = /[\t ]{0,200}\n/y;
   for (let at = text.lastIndexOf("\n", limit); at > 0; at = text.lastIndexOf("\n", at - 1)) {
@@ -107,7 +107,7 @@ export class Paragraphs {
     }
   }
 
-  /** Where the paragraph begins that a place is in. */
+  /** Returns the start of the paragraph around a position. */
   startAt(at: number): number {
     if (at <= 0) return 0;
     const end = this.#markdown.lastIndexOf("\n\n", at);
@@ -115,7 +115,7 @@ export class Paragraphs {
     return code ? this.startAt(code.start - 1) : end < 0 ? 0 : end + 2;
   }
 
-  /** Where the paragraph ends that a place is in. */
+  /** Returns the end of the paragraph around a position. */
   endAt(at: number): number {
     const end = this.#markdown.indexOf("\n\n", at);
     if (end < 0 || at >= this.#markdown.length) return this.#markdown.length;

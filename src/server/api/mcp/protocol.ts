@@ -29,7 +29,7 @@ export function createMcpEndpoint(options: McpOptions): (asked: McpRequest) => P
   };
 }
 
-/** Who takes JSON can read every answer; the SDKs would refuse a client that does not take events too. */
+/** A client that accepts JSON can read every answer, but the SDKs would refuse it unless it accepts events too. */
 function takingBoth(asked: McpRequest): McpRequest {
   const { url, method, headers, signal } = asked.request;
   const accept = headers.get("accept") ?? "*/*";
@@ -52,7 +52,7 @@ const revisionOf = ({ request }: McpRequest): string | null => request.headers.g
 const isJson = ({ headers }: Request): boolean =>
   /^application\/json\s*(?:;|$)/i.test(headers.get("content-type") ?? "");
 
-/** Answers the messages of a batch one after the other; those that are no requests have no answer. */
+/** Answers the messages of a batch one after the other; only requests have answers. */
 async function answerBatch(
   messages: readonly unknown[],
   answer: (message: unknown) => Promise<Response>,

@@ -19,14 +19,14 @@ import {
   textOrDigits,
 } from "./tool.ts";
 
-/** What a search needs of a server. */
+/** The parts of a server that a search needs. */
 export type SearchCallOptions = Pick<FetchOptions, "registry" | "queryLog" | "onSearched"> & {
   readonly searchTimeoutMs: number;
 };
 
 /** How many results are given. */
 export const SIZE = { min: 1, max: 100, fallback: 10 };
-/** Further results are no answers; who wants them narrows the search. */
+/** The highest offset. Results beyond it are not answers; a caller should narrow the search. */
 const MAX_OFFSET = 900;
 
 /**
@@ -61,7 +61,7 @@ export async function runSearchCall(
     snippetStyle: choice(raw, "snippet_style", SNIPPET_STYLES),
     timeoutMs: searchTimeoutMs,
   };
-  // What is searched for may be private, so a trace does not have it.
+  // The query may be private, so traces do not contain it.
   const answer = await traced({ name: "search" }, async (span) => {
     const found = await registry.searchTogether(codenames, query, wish);
     span.set({ tenants: found.tenants.length, documents: found.documentCount, hits: found.hits.length });

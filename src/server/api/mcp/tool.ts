@@ -48,7 +48,7 @@ export type ToolDefinition<Parts> = Omit<Tool, "call" | "annotations" | "outputS
   readonly annotations?: object;
   /** @throws ArgumentError, Failure */
   readonly answer: (raw: RawArguments, parts: Parts, call: ToolCall) => ToolFields | Promise<ToolFields>;
-  /** What a result for an error has in place of blanks. */
+  /** Returns the fields of a result for an error, in place of blanks. */
   readonly empty?: (raw: RawArguments, parts: Parts) => object;
   /** The `error` of a failure; by default its message. */
   readonly messageOf?: (failure: Failure) => string;
@@ -95,7 +95,7 @@ export function bindTool<Parts>(definition: ToolDefinition<Parts>, parts: Parts)
   };
 }
 
-/** What a result for an error has, by the type of the field; null for any other. */
+/** Values in a result for an error, by the type of the field; null for any other type. */
 const BLANKS: Readonly<Record<string, unknown>> = { string: "", integer: 0, array: [] };
 
 /** Schemas in which tools describe their arguments and results. */
@@ -114,7 +114,7 @@ export const objectOf = (properties: object, required: readonly string[]) => ({
 /** The limits of a whole number, and what stands for one that is left out. */
 type WholeRange = { readonly min: number; readonly max: number; readonly fallback: number };
 
-/** Where to go on. */
+/** The position at which to continue. */
 export const OFFSET: WholeRange = { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 };
 
 export const wholeIn = ({ min, max, fallback }: WholeRange) => ({
@@ -192,8 +192,8 @@ export function optionalText(raw: RawArguments, name: string): string | null {
 }
 
 /**
- * Reads names: one text, texts in an array, or a text with commas between them; null when there are none, or
- * `*` is among them.
+ * Reads names: one text, texts in an array, or a text with commas between names; null without names, or if `*` is
+ * among them.
  * @throws ArgumentError for another kind of value
  */
 export function names(raw: RawArguments, name: string): readonly string[] | null {

@@ -6,7 +6,7 @@ import type { QueryObserver } from "../mcp/fetch-document.ts";
 import type { z } from "../openapi.ts";
 import type * as schemas from "./schemas.ts";
 
-/** What `GET /analytics` answers with. */
+/** The answer of `GET /analytics`. */
 export type QueriesRecord = z.infer<typeof schemas.Queries>;
 
 /** How often a query was asked. */
@@ -24,7 +24,7 @@ type QueryLogOptions = {
   /** How many days are kept, at least 1. */
   readonly days: number;
   readonly maxBytes?: number;
-  /** Called when the log begins to refuse writes; searches go on without it. */
+  /** Called when the log begins to refuse writes; searches continue without it. */
   readonly onTrouble: (error: unknown) => void;
   /** Called when the file was damaged and put aside; without it, a damaged file is refused. */
   readonly onDamaged?: (damage: Damage) => void;
@@ -34,12 +34,12 @@ type QueryLogOptions = {
 
 /** The longest query that is kept, in UTF-16 code units; the rest is cut. */
 const MAX_QUERY = 200;
-/** For so long a query that begins with an earlier one of the same client goes on with it, in ms. */
+/** A query that begins with the same client's earlier query continues it within this time, in ms. */
 const TYPING_MS = 5_000;
-/** For so long an opened document counts for a search, in ms. */
+/** An opened document counts for a search within this time, in ms. */
 const FOLLOW_MS = 600_000;
 const FLUSH_MS = 1_000;
-/** What waits while the file cannot be written; more is lost. */
+/** The most entries that wait while the file cannot be written; further entries are lost. */
 const MAX_PENDING = 2_000;
 /** Hits after these are opened too rarely. */
 const MAX_HITS = 10;
@@ -184,7 +184,7 @@ const TABLES = `
     followed INTEGER NOT NULL, PRIMARY KEY (day, query)
   ) STRICT, WITHOUT ROWID`;
 
-/** The days that are over, and the searches that are no longer typing; `?1` is the first day, `?2` the time. */
+/** SQL for past days, and for searches whose typing has ended; `?1` is the first day, `?2` the time. */
 const COUNTED = `
   SELECT query, sum(searches) AS searches, sum(without_hits) AS without_hits, sum(followed) AS followed FROM (
     SELECT query, searches, without_hits, followed FROM queries WHERE day >= ?1

@@ -21,9 +21,9 @@ export type SearchRoutesOptions = DocumentationOptions &
     readonly defaultClientModel: string | null;
     /** Probes are answered without a key but tell less. */
     readonly access: Access;
-    /** What keeps part of the server from working now: sentences that anybody may read. */
+    /** Returns the present problems of the server, as sentences that anybody may read. */
     readonly problems: () => Promise<readonly string[]>;
-    /** Reads what was searched for in so many days at most; null where that is not counted. */
+    /** Reads the searches of at most the given number of days; null if searches are not counted. */
     readonly readQueries: {
       readonly days: number;
       readonly read: (wish: QueriesWish) => QueriesRecord;
@@ -208,7 +208,7 @@ async function health(grant: Grant | null, seen: TenantRegistry | null, options:
   };
 }
 
-/** What shows that a tenant is not kept up to date; times are left out before the first build or sync. */
+/** Returns gauges that show a tenant that is out of date; times are left out before the first build or sync. */
 function gaugesOf({ codename, builtAt, lastCompletedAt, documentCount, problem }: TenantStatus): Gauge[] {
   const tenant = { tenant: codename };
   return [

@@ -109,7 +109,7 @@ function valuesOf(registry: TenantRegistry, { counts, tenants }: Answer) {
   return { ...none, ...counts?.values, tenant, group };
 }
 
-/** What people call a tenant, also one that was removed a moment ago. */
+/** Returns the display name of a tenant, even of a tenant that was removed a moment ago. */
 const displayNameOf = (registry: TenantRegistry, tenant: string): string =>
   registry.list().find(({ codename }) => codename === tenant)?.displayName ?? tenant;
 

@@ -24,14 +24,14 @@ type SearchServerOptions = ServerPlace &
     readonly maxConcurrentRequests: number;
     /** The most requests including waiting ones; beyond it the answer is an immediate 503. */
     readonly maxConnections: number;
-    /** The most of these from one client; beyond it the answer is 429. */
+    /** The most simultaneous requests from one client; beyond it the answer is 429. */
     readonly maxPerClient: number;
     readonly httpTimeoutMs: number;
     /** Origins whose pages may search; see `OriginRules`. */
     readonly corsOrigins: readonly string[];
     readonly log: Log;
     readonly metrics: Metrics;
-    /** Where queries are counted, and for how many days; null counts none. */
+    /** The file that counts queries, and the number of days to keep; null counts none. */
     readonly queries: { readonly path: string; readonly days: number } | null;
   };
 
@@ -91,7 +91,7 @@ function searchLimits(options: SearchServerOptions): readonly Layer[] {
     receiveBodies({ maxMs: Math.min(MAX_BODY_MS, httpTimeoutMs) }),
     limitEach(["pages", "searches"], workOf, (kind) => [
       limitClients(options.maxPerClient),
-      // Pages that wait for a place are no connections yet, so that any number of them leaves room for searches.
+      // A page that waits for a place does not count as a connection yet, so that searches always have room.
       ...(kind === "pages" ? [places(), connections] : [connections, places()]),
       afterArrivals,
     ]),

@@ -60,7 +60,7 @@ export function fill(parent: ParentNode, ...children: Child[]): void {
   append(parent, children);
 }
 
-/** Makes these the children of an element. What stays is not touched, so that it keeps the focus, and a click its target. */
+/** Replaces the children of an element. Children that stay are not touched, so they keep the focus, and a click its target. */
 export function keepInStep(parent: Element, wanted: readonly Element[]): void {
   const kept = new Set(wanted);
   for (const child of [...parent.children]) if (!kept.has(child)) child.remove();
@@ -115,7 +115,7 @@ export function saveBlob(name: string, blob: Blob): void {
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }
 
-/** What is left free below, in pixels. */
+/** Free space to leave below, in pixels. */
 const MARGIN = 16;
 /** In a window with less room the page has to be scrolled. */
 const MIN_HEIGHT = 200;

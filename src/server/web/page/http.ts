@@ -187,7 +187,7 @@ const TITLES: Readonly<Record<number, string>> = {
   504: "The website took too long",
 };
 
-/** What some codes say better than the status that they share with others. */
+/** Titles of codes that say more than their status, which other codes share. */
 const CODE_TITLES: Readonly<Record<string, string>> = {
   unsupported_content: "This is not a text page",
   no_content: "No article was found",

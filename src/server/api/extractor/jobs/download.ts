@@ -14,7 +14,7 @@ const TYPES: Readonly<Record<DownloadFormat, string>> = {
   "llms.txt": "text/plain; charset=utf-8",
 };
 
-/** What a download counts of the bytes that clients have not read, which limits how many there are at once. */
+/** The number of unread bytes that a download counts as, which limits simultaneous downloads. */
 const DOWNLOAD_BYTES = 16 * 1024 * 1024;
 
 /**

@@ -8,14 +8,14 @@ const BATCH = 100;
 type Watched = {
   watchers: number;
   record: JobRecord | null;
-  /** What was read since the record was found, by the number that was asked for. */
+  /** Events read since the record was found, by the requested number. */
   readonly reads: Map<number, Promise<readonly StoredEvent[]>>;
   changed: PromiseWithResolvers<void>;
 };
 
 /**
- * What the watchers in this process see of jobs. One query asks for all watched jobs together, and watchers at the
- * same place share what they read, so that a thousand event streams cost the queue as much as one.
+ * News about jobs for the watchers in this process. One query asks for all watched jobs together, and watchers at the
+ * same position share the events read, so that a thousand event streams cost the queue as much as one.
  */
 export class JobNews implements Disposable {
   readonly #queue: JobQueue<CrawlSpec>;

@@ -22,7 +22,7 @@ import {
   refusedPath,
 } from "../paths.ts";
 
-/** Where the pages and manifests of crawls are. */
+/** The places of crawls' pages and manifests. */
 export interface CrawlPlaces {
   /**
    * Finds the place that a request means with its `output_dir`.
@@ -31,8 +31,8 @@ export interface CrawlPlaces {
    */
   find(written: string): Promise<string>;
   /**
-   * Finds a place of its own for a crawl whose caller names none.
-   * @returns it, and as the caller is told it
+   * Creates a new place for a crawl whose caller names none.
+   * @returns the place, and its name for the caller
    * @throws Failure `unwritable_output`
    */
   create(name: string): Promise<{ readonly place: string; readonly shown: string }>;

@@ -32,7 +32,7 @@ export type End = Pick<JobEnd, "state" | "error" | "completedAt"> & {
 export type JobStop = {
   /** Ends the job in all processes. */
   readonly cancel: AbortController;
-  /** Ends this process's run; the job goes on elsewhere or later. */
+  /** Ends this process's run; the job continues elsewhere or later. */
   readonly leave: AbortController;
 };
 
@@ -46,7 +46,7 @@ type ReporterParts = {
   readonly told: ReadonlySet<unknown>;
 };
 
-/** An event of a crawl that goes on. */
+/** An event of a running crawl. */
 type RunningEvent = Exclude<CrawlEvent, { kind: "finished" }>;
 
 /** Collects a job's events and records them at each beat, renewing the lease, until `stop`, `finish` or `handBack`. */
@@ -138,7 +138,7 @@ export class Reporter {
   #report(): Promise<void> {
     this.#reporting ??= this.#send()
       .catch((error: unknown) => {
-        // The database itself tells that it is away.
+        // The database itself reports that it cannot be reached.
         if (isAway(error)) return;
         const reason = describe(error);
         this.#parts.log.error("a job's progress cannot be written", { job_id: this.#job.id, reason });
@@ -163,7 +163,7 @@ export class Reporter {
     this.#lastReport = now;
     this.#events.splice(0, report.events.length);
     this.#after += report.events.length;
-    // What came up meanwhile is told by the next report.
+    // The next report covers any change made meanwhile.
     if (this.#progress === report.counts) this.#progress = undefined;
     if (this.#startedAt === report.startedAt) this.#startedAt = undefined;
     if (answer === "cancelled") stop.cancel.abort();

@@ -98,7 +98,7 @@ export class JobRunner implements AsyncDisposable {
       return done;
     });
     const drained = Promise.all([this.#helper?.[Symbol.asyncDispose](), ...jobs]);
-    // A database that is away would be waited for; what is not handed back then is free when its leases run out.
+    // Without the database this would wait; jobs not handed back by then are free when their leases expire.
     await (this.#options.queue.isShared ? Promise.race([drained, Bun.sleep(DRAIN_MS)]) : drained);
   }
 }
@@ -106,7 +106,7 @@ export class JobRunner implements AsyncDisposable {
 type RunParts = JobParts & {
   readonly id: string;
   readonly stop: JobStop;
-  /** Jobs that belong to another store; each is told once. */
+  /** Jobs that belong to another store; each is reported once. */
   readonly foreign: Set<string>;
   readonly isEnding: () => boolean;
 };
@@ -181,7 +181,7 @@ function whatFailed(error: unknown, reporter: Reporter, parts: RunParts): Write 
   return fail(error.toRecord());
 }
 
-/** A job whose store is away goes on when it is back: nobody has to submit it again. */
+/** Hands back a job whose store cannot be reached, so that it continues by itself when the store is back. */
 function waitForStore(
   { message }: FailureRecord | Failure,
   reporter: Reporter,
@@ -209,7 +209,7 @@ async function writeDown(write: Write, { id, log, isEnding }: RunParts): Promise
 
 type HelpedJob = Pick<ClaimedJob<CrawlSpec>, "id" | "spec">;
 
-/** A job that was left is not joined again for so long, in ms: its crawl may be at its end, or cannot be helped. */
+/** A job that was left is not joined again within this time, in ms: its crawl may be ending, or cannot be helped. */
 const REST_MS = 5000;
 
 /** Helps with crawls that other processes lead, one at a time. */
@@ -241,7 +241,7 @@ class Helper implements AsyncDisposable {
     using _ = watchEnd(job.id, leave, this.#options);
     const stop = { cancel: new AbortController(), leave };
     try {
-      // What comes of it is told by the process that leads.
+      // The leading process reports the outcomes.
       for await (const _ of runCrawl(job, { ...this.#options, stop, isFresh: false, canLead: false }));
     } catch (error) {
       const reason = error instanceof Failure ? error.message : describe(error);
@@ -282,7 +282,7 @@ function watchEnd(id: string, leave: AbortController, { queue }: JobParts): Disp
   };
 }
 
-/** What runs jobs. */
+/** The parts that running jobs needs. */
 type JobParts = {
   readonly app: App;
   readonly queue: JobQueue<CrawlSpec>;

@@ -248,7 +248,7 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
       "another job that has not ended yet has this output directory",
     );
   exchange.log.info("job accepted", { job_id: job.id });
-  // Whoever has the answer finds the directory. The job opens it again, and reports what is wrong with it.
+  // The directory exists once the caller has the answer. The job opens it again, and reports any problem with it.
   await places.open(directory).catch(() => {});
   const runners = await queue.runners?.().catch(() => null);
   if (runners === 0) exchange.log.warning("no process runs jobs", { job_id: job.id });

@@ -61,7 +61,7 @@ export function eventsOperation(parts: ExtractorParts): ApiOperation {
       const body = openStream(job, { seen, parts, signal: call.exchange.signal() }, place);
       const headers = {
         "content-type": "text/event-stream",
-        // What compresses answers on the way may hold events back, and nginx does until its buffer is full.
+        // A proxy that compresses may hold events back, and nginx does so until its buffer is full.
         "cache-control": "no-store, no-transform",
         "x-accel-buffering": "no",
       };

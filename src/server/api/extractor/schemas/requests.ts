@@ -178,7 +178,7 @@ export function requestSchemas(defaults: RequestDefaults) {
   return { ExtractionRequest: extractionRequest(options), CrawlRequest: crawlRequest(options, defaults) };
 }
 
-/** What a server reads requests with. */
+/** The schemas of requests. */
 export type RequestSchemas = ReturnType<typeof requestSchemas>;
 export type NetworkRequestFields = z.output<typeof NetworkRequest>;
 export type OptionsRequestFields = z.output<OptionsSchema>;

@@ -11,7 +11,7 @@ import style from "./style.css" with { type: "text" };
 
 type Hit = z.infer<typeof schemas.SearchAnswer>["hits"][number];
 
-/** What a page may say of the box, as attributes of the element, or as `data-` attributes of the script. */
+/** Settings of the box, as attributes of the element, or as `data-` attributes of the script. */
 const ATTRIBUTES = ["server", "tenants", "placeholder", "keys", "theme", "recent"] as const;
 
 const SIZE = 8;
@@ -347,7 +347,7 @@ const isChosen = (value: unknown): value is Chosen =>
 
 if (!customElements.get("docs-search")) customElements.define("docs-search", DocsSearch);
 
-// In the body, the script stands where the box shall be; in the head it only makes the element known.
+// In the body, the script marks the place of the box; in the head it only defines the element.
 if (script && !script.closest("head")) {
   const box = document.createElement("docs-search");
   for (const name of ATTRIBUTES) {

@@ -7,7 +7,7 @@ const choices = byId("tenants", HTMLFieldSetElement);
 const snippet = byId("snippet", HTMLElement);
 const server = new URL("./", location.href);
 
-/** What was chosen, by the names of the box's attributes; what is as by default is left out. */
+/** Returns the chosen values by the names of the box's attributes, without defaults. */
 function chosen(): Readonly<Record<string, string>> {
   const tenants = [...choices.querySelectorAll<HTMLInputElement>("input:checked")].map(({ value }) => value);
   const fields = { placeholder: "Search the documentation", keys: "/ ctrl+k", theme: "" };

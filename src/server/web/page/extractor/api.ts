@@ -93,7 +93,7 @@ export const readPages = (
   return requestJson(`${jobPath(id)}/pages?${fields}`);
 };
 
-/** What can be saved of a crawl that is over, by the path of each. */
+/** Downloads of a finished crawl, by their paths. */
 export const DOWNLOADS = {
   zip: { label: "ZIP", path: "download?format=zip", file: "crawl.zip" },
   jsonl: { label: "JSONL", path: "download?format=jsonl", file: "crawl.jsonl" },

@@ -7,8 +7,8 @@ import { jsonView, markdownView, source } from "./source-view.ts";
 import { tabs } from "./tabs.ts";
 
 /**
- * Shows an article as a reader sees it, and beside it what was kept and why, its Markdown, its JSON and its
- * metadata. What is not seen is made when it is looked at.
+ * Shows an article as a reader sees it, with views of its blocks and their reasons, its Markdown, its JSON and its
+ * metadata. Each view is made when it is first opened.
  */
 export function articleView({ article, blocks }: ExtractedPage, actions: BlockActions): HTMLElement[] {
   const markdown = article.markdown ?? "";
@@ -55,7 +55,7 @@ function reader(article: Article): HTMLElement {
 /** Below this confidence a reader should look at the page itself. */
 const DOUBTFUL = 0.5;
 
-/** What the extraction says about its result, in a few words each. */
+/** Short notes of the extraction about its result. */
 function chips(article: Article): HTMLElement {
   const { page_type: type, confidence, fetcher, word_count: words } = article;
   const isDoubtful = confidence !== null && confidence < DOUBTFUL;

@@ -32,7 +32,7 @@ const LANDMARKS: Readonly<Record<string, string>> = {
 const PORTION = 800;
 
 export type BlockActions = {
-  /** Adds a selector to those that are left out. */
+  /** Adds a selector to the list of excluded elements. */
   readonly exclude: (selector: string) => void;
   /** Makes a selector the only place of the content. */
   readonly select: (selector: string) => void;

@@ -38,8 +38,7 @@ type ReadPages = (
 ) => Promise<{ readonly pages: readonly CrawledPage[]; readonly total: number }>;
 
 /**
- * A list of pages of which only those in sight are there and have been read, so that a hundred thousand of them cost
- * as much as twenty.
+ * A list that reads and renders only the pages in sight, so that a hundred thousand pages cost as much as twenty.
  */
 export class PageList {
   readonly #rows = h("ol.pages");
@@ -117,7 +116,7 @@ export class PageList {
       this.#rows,
       known.map((page) => (page ? pageRow(page) : h("li", h("span.fine", "…")))),
     );
-    // Whoever scrolled away from the link with the focus goes on from the list.
+    // When the focused link scrolls out of sight, the list takes the focus.
     if (hadFocus && !this.#rows.contains(document.activeElement)) this.#window.focus({ preventScroll: true });
   }
 }

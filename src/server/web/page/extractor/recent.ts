@@ -26,7 +26,7 @@ const SECRET_NAME =
   /(?:^|[-_.])(?:(?:access|refresh|id|auth|api|csrf|session|security)?[-_]?(?:token|key|secret)|auth|authorization|pass|passwd|password|pwd|pin|otp|code|ticket|credentials?|sig|signature|sid|sessionid|phpsessid|jsessionid|jwt|state|nonce|invite|reset|hash)(?:$|[-_.])/i;
 /** Names are also written without a mark between their words. */
 const CAMEL = /([a-z])([A-Z])/g;
-/** From this length on, letters with digits between them are no word. */
+/** From this length on, a mix of letters and digits is not a word. */
 const MIN_RANDOM = 20;
 
 /**
@@ -45,7 +45,7 @@ export function mayBeKept(url: string): boolean {
 
 type Choose = (url: string) => void;
 
-/** What the page offers while there is nothing else to see. */
+/** Makes the suggestions that the page shows at first. */
 export function suggestions(choose: Choose): HTMLElement {
   const recent = addresses.read();
   const examples = h(

@@ -22,13 +22,13 @@ const PORTION = 60_000;
 /** In longer lines nothing is coloured. */
 const MAX_LINE = 4000;
 
-/** What a stretch of Markdown is; the rest are words. */
+/** A coloured stretch of Markdown; everything else is plain words. */
 type Stretch = { readonly start: number; readonly end: number; readonly kind: "heading" | "code" | "text" };
 type Heading = { readonly start: number; readonly level: number };
 
 /**
- * Shows Markdown as it is written, coloured, with sections that fold. What begins a block is told by the grammar that
- * everything else here reads Markdown with.
+ * Shows Markdown source, coloured, with sections that fold. The beginnings of blocks come from the grammar that the rest
+ * of this program reads Markdown with.
  */
 export function markdownView(markdown: string): HTMLElement {
   const { stretches, headings } = readStretches(markdown);
@@ -102,7 +102,7 @@ function readStretches(markdown: string): {
         leaf.kind === "heading" ? "heading" : leaf.kind === "code" || leaf.kind === "math" ? "code" : "text";
     },
     line: (start, end) => {
-      // Headings in quotations and items are no sections.
+      // Headings in quotations and items do not begin sections.
       if (level > 0 && depth === 0)
         headings.push({ start: markdown.lastIndexOf("\n", start - 1) + 1, level });
       level = 0;

@@ -2,7 +2,7 @@ import { fill, h, s } from "../dom.ts";
 import { formatNumber } from "../format.ts";
 import { isOver, type Job } from "./api.ts";
 
-/** The speed of a crawl is measured over so many ms, at first over fewer, and shown for so many of them. */
+/** The speed of a crawl is measured over stretches of this length, in ms; at first they are shorter. */
 const STRETCH_MS = 2000;
 const FIRST_STRETCH_MS = 500;
 const STRETCHES = 600;

@@ -75,7 +75,7 @@ export function tabs(label: string, list: readonly Tab[]): HTMLElement {
   return element;
 }
 
-/** Where a key leads from one of so many tabs; null for keys that lead nowhere. */
+/** Returns the tab that a key leads to from the tab `at`; null for other keys. */
 function targetOf(key: string, at: number, count: number): number | null {
   const target = { ArrowRight: at + 1, ArrowLeft: at - 1 + count, Home: 0, End: count - 1 }[key];
   return target === undefined ? null : target % count;

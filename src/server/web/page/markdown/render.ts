@@ -47,7 +47,7 @@ class MarkdownView {
   readonly #more = h("button.more", { type: "button", onclick: () => this.#showMore() }, "Show more");
   /** The footnotes that the text refers to, in the order of their numbers. */
   readonly #notes: string[] = [];
-  /** What top-level blocks became, as far as they are shown. */
+  /** The elements of top-level blocks, as far as they are shown. */
   readonly #elements = new Map<Block, HTMLElement>();
   readonly #headings: { readonly text: string; readonly element: HTMLElement }[] = [];
   #shown = 0;
@@ -78,7 +78,7 @@ class MarkdownView {
     }
   }
 
-  /** The headings outside lists, quotes and the like, in their order, also those that are not shown yet. */
+  /** The headings outside lists, quotes and the like, in order, even headings that are not shown yet. */
   outline(): RenderedHeading[] {
     return this.#document.blocks.flatMap((block) => {
       if (block.kind !== "heading") return [];

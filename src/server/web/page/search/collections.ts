@@ -10,7 +10,7 @@ const MAX_EXAMPLES = 3;
 export const showCollections = (element: HTMLElement, tenants: readonly TenantRecord[]): void =>
   showList(element, h("ul.collections", ...tenants.map(card)));
 
-/** Shows a list of tenants, or that there are none. */
+/** Shows a list of tenants, or a note that it is empty. */
 export function showList(element: HTMLElement, list: HTMLUListElement): void {
   const focused = document.activeElement?.id;
   fill(element, list.hasChildNodes() ? list : h("p", "The deployment file has no tenants yet."));
@@ -41,7 +41,7 @@ function card(record: TenantRecord): HTMLElement {
 
 export const isBusy = ({ state, index }: TenantRecord): boolean => state !== "idle" || index.building;
 
-/** What is not as usual with a tenant; null where nothing is. */
+/** Returns a tag for a tenant's unusual state; null for the usual state. */
 export function stateTag(record: TenantRecord): HTMLElement | null {
   if (record.state === "running" || record.index.building) return h("span.tag.live", "syncing");
   if (record.state === "queued") return h("span.tag.live", "waiting");

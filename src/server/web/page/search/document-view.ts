@@ -7,7 +7,7 @@ import { type RenderedHeading, renderMarkdown } from "../markdown/render.ts";
 import { type FoundDocument, fetchDocument } from "./api.ts";
 import { type Place, placeHash, shownAddress, stepsOf } from "./place.ts";
 
-/** Where a document stands among the hits of its search. */
+/** A document's position among the hits of its search. */
 export type Neighbours = {
   /** 1 for the first. */
   readonly position: number;
@@ -153,7 +153,7 @@ function copyButtons(markdown: string, headings: readonly RenderedHeading[], sta
   return { buttons: [section, copyButton("Copy page", () => markdown)], about };
 }
 
-/** Where the lines of the headings begin that stand in no list, quote or the like; -1 for one without any text. */
+/** Returns the start of each heading's line outside of lists, quotes and the like; -1 for a heading without text. */
 function headingStarts(markdown: string): number[] {
   const starts: number[] = [];
   let depth = 0;

@@ -22,7 +22,7 @@ const results = byId("results", HTMLElement);
 const documentPlace = byId("document", HTMLElement);
 const overview = byId("overview", HTMLElement);
 
-/** What people call the collections; null before the server was asked. */
+/** Display names of the collections; null before the server was asked. */
 let names: TenantNames | null = null;
 let underWay = new AbortController();
 /** The search whose results are on the page, so that returning from a document needs no request. */
@@ -115,12 +115,12 @@ async function openDocument(place: Place, signal: AbortSignal): Promise<void> {
   const heading = documentPlace.querySelector("h1")?.textContent;
   if (heading) document.title = `${heading} – ${TITLE}`;
   if (!showNeighbours || place.query.trim() === "") return;
-  // Whoever opens the address of a document has its search made behind it, for the results around it.
+  // Opening a document's URL also runs its search in the background, for the neighbouring results.
   await searchFor(place, signal).catch(() => {});
   if (!signal.aborted) showNeighbours(neighboursOf(placeHash(place)));
 }
 
-/** Where an opened result stands among all of them; null when it is none. */
+/** Returns an opened document's position among the results; null if it is not a result. */
 function neighboursOf(hash: string): Neighbours | null {
   const links = [...results.querySelectorAll<HTMLAnchorElement>("a.hit")];
   const at = links.findIndex((link) => link.hash === hash);

@@ -1,12 +1,12 @@
 import { decodeLoosely } from "../../../../base/text.ts";
 
-/** What the page shows. It is kept in the address, so that Back, reloads and bookmarks work. */
+/** The state that the page shows. The URL holds it, so that Back, reloads and bookmarks work. */
 export type Place = {
   readonly query: string;
   /** The tenant; empty means all tenants. */
   readonly tenant: string;
   readonly isExact: boolean;
-  /** What documents must meet, as the server reads it; empty for nothing. */
+  /** The filter on documents in the server's syntax; empty for none. */
   readonly filter: string;
   /** The open document, and the tenant that has it. */
   readonly document: string | null;
@@ -27,7 +27,7 @@ export function readPlace(): Place {
   };
 }
 
-/** What the page consists of at a place. */
+/** Returns the view that the page shows at a place. */
 export const viewOf = ({ document, query }: Place): "document" | "results" | "overview" =>
   document !== null ? "document" : query.trim() !== "" ? "results" : "overview";
 

@@ -97,7 +97,7 @@ export class Preview {
     const matches = link.closest("li")?.querySelectorAll("mark") ?? [];
     const words = Array.from(matches, ({ textContent }) => textContent);
     this.#fit();
-    // What was shown before may have been scrolled.
+    // The preview shown before may have been scrolled.
     this.#element.scrollTop = 0;
     const first = mostTelling(markWords(element, words))?.getBoundingClientRect().top ?? 0;
     // A long section is shown where its first match is, below a few lines of what comes before.
@@ -136,10 +136,10 @@ function markWords(element: HTMLElement, words: readonly string[]): Mark[] {
   return marks.sort((a, b) => a.at - b.at);
 }
 
-/** Words within so many characters belong together. */
+/** Words within this many characters belong together. */
 const NEARBY = 300;
 
-/** Where most of the words are together, as in the snippet; a single one of them may be anywhere. */
+/** Finds the place with the most words together, as in the snippet; a single word may be anywhere. */
 function mostTelling(marks: readonly Mark[]): Range | null {
   let best: Mark | null = null;
   let most = 0;

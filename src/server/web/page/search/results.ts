@@ -4,7 +4,7 @@ import { problemMessage } from "../http.ts";
 import { type Hit, type SearchPage, searchTenants } from "./api.ts";
 import { type Place, placeHash, shownAddress } from "./place.ts";
 
-/** What people call the tenants, by codename. */
+/** Display names of the tenants, by codename. */
 export type TenantNames = ReadonlyMap<string, string>;
 
 /** The number of hits of each tenant when all are searched, and of all of them; a search in one tenant shows more. */
@@ -19,7 +19,7 @@ const SIZE_OF_ONE = 30;
 const ANSWERING = 0.5;
 /** So few are shown whatever their scores are. */
 const FEW = 5;
-/** Where the server's pages end. */
+/** The highest offset that the server accepts. */
 const MAX_OFFSET = 900;
 
 type ResultsOptions = {
@@ -93,7 +93,7 @@ async function ask(
   }
 }
 
-/** What answers a search, and what follows at a distance. */
+/** Hits that answer a search, and weaker hits that follow at a distance. */
 type Found = SearchPage & { readonly weaker: readonly Hit[] };
 
 /** Parts the weaker hits from those of one collection; of several collections only the best are read anyway. */
@@ -104,7 +104,7 @@ function answering(page: SearchPage, { tenant }: Place): Found {
   return cut < 0 ? { ...page, weaker: [] } : { ...page, hits: hits.slice(0, cut), weaker: hits.slice(cut) };
 }
 
-/** Adds the weaker ones of the first hits below those that answer, and then the next page of hits. */
+/** Makes the button that first shows the weaker hits below the answers, and then the next page of hits. */
 function moreButton(element: HTMLElement, place: Place, { hits, weaker, total }: Found): HTMLElement | null {
   const list = (): HTMLElement | null => element.querySelector("ol.hits");
   const labelOf = (shown: number): string => `More results (${shown} of ${total})`;
@@ -142,7 +142,7 @@ type NameOf = (tenant: string) => string;
 function titleOf({ query, tenant }: Place, found: Found | null, nameOf: NameOf): string {
   const where = tenant === "" ? "" : ` in ${nameOf(tenant)}`;
   if (found === null) return `No results for “${query}”${where}`;
-  // Where all that was read answers, all of the others may.
+  // If all hits read so far answer, all further hits may.
   const count = found.weaker.length === 0 ? found.total : found.hits.length;
   const what = count === 0 ? "Nothing found for" : `${counted(count, "result")} for`;
   return `${what} “${query}”${where}`;

@@ -14,7 +14,7 @@ export class TenantTable {
   /** The parts that somebody unfolded, by their ids. */
   readonly #unfolded = new Set<string>();
 
-  /** @param onChange is told when a click has changed the state */
+  /** @param onChange is called after a click that has changed the state */
   constructor(element: HTMLElement, onChange: () => void) {
     this.#element = element;
     this.#onChange = onChange;
