@@ -247,7 +247,7 @@ export function openIssuer(
   return {
     read: async (written) => {
       const url = parsePageUrl(written);
-      if (url === null) throw new Failure("invalid_url", `${written.slice(0, 200)} is no address`);
+      if (url === null) throw new Failure("invalid_url", `${written.slice(0, 200)} is not a URL`);
       const options = { purpose: "robots", deadlineMs: TIMEOUT_MS, tries: 1 } as const;
       const { status, body } = await session.http.fetchStream(url, options);
       const text = await new Response(body).text();

@@ -365,7 +365,7 @@ async function followRefreshes(
     } catch (error) {
       // The target is a download, for which a browser would stay on the page.
       if (!(error instanceof Failure) || error.code !== "unsupported_content") throw error;
-      return warned(visit, `The page refreshes to ${target}, which is no page`);
+      return warned(visit, `The page refreshes to ${target}, which is not a page`);
     }
   }
 }

@@ -133,7 +133,7 @@ export const isStoreUrl = (text: string): boolean =>
 export function parseStoreUrl(text: string): StoreLocation {
   const [, scheme = "", rest = ""] = /^(s3|file):\/\/(.*)$/is.exec(text.trim()) ?? [];
   if (scheme.toLowerCase() === "file") return { kind: "directory", path: parseFileUrl(text.trim()) };
-  if (scheme === "") throw new Failure("invalid_usage", `${show(text)} is no URL of a store: ${FORMS}`);
+  if (scheme === "") throw new Failure("invalid_usage", `${show(text)} is not the URL of a store: ${FORMS}`);
   const slash = rest.indexOf("/");
   const bucket = slash < 0 ? rest : rest.slice(0, slash);
   const prefix = slash < 0 ? "" : rest.slice(slash + 1).replace(/\/$/, "");

@@ -66,7 +66,7 @@ describe("--input-file", () => {
     expect(run).toMatchObject({
       exitCode: 1,
       stdout: "",
-      stderr: "error: page.pdf is no text, so no list of URLs\n",
+      stderr: "error: page.pdf is not text, so it is not a list of URLs\n",
     });
   });
 

@@ -125,7 +125,7 @@ function readAnswer(text: string): IpAddress {
   // Link-local answers carry a zone ("fe80::1%eth0"), but only the address matters.
   const address = parseIpAddress(text.replace(/%.*$/, ""));
   if (!address)
-    throw new Failure("network", `the resolver gave ${JSON.stringify(text)}, which is no address`);
+    throw new Failure("network", `the resolver gave ${JSON.stringify(text)}, which is not an IP address`);
   return address;
 }
 

@@ -172,7 +172,7 @@ export function readStateFile(path: string, onDamaged?: (damage: Damage) => void
   const state = parseState(text);
   // Valid JSON may be somebody else's file, if the path was mistyped.
   if (!state && onDamaged && parseJson(text) === null) {
-    onDamaged(putAside(path, "it is no JSON"));
+    onDamaged(putAside(path, "it is not JSON"));
     return EMPTY_STATE;
   }
   if (!state) throw new Failure("unreadable_input", `${path} holds no storage state as Playwright writes it`);

@@ -43,7 +43,7 @@ export function normalBasePath(written: string): string | null {
 function firstUntrusted(chain: readonly string[], trusted: AddressSet): string | null {
   for (let index = chain.length - 1; index >= 0; index--) {
     const address = bareAddress(chain[index] ?? "");
-    // An entry that is no address was made up, and so was everything before it.
+    // An entry that is not an address was made up, and so was everything before it.
     if (address === null) return null;
     if (!trusted.has(address) || index === 0) return address;
   }

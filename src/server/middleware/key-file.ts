@@ -98,7 +98,7 @@ const isTenants = (value: unknown): value is readonly string[] | null =>
   value === null || (Array.isArray(value) && value.every((one) => typeof one === "string"));
 
 const broken = (path: string, what: string): Failure =>
-  new Failure("invalid_settings", `keys_file ${path} is no file of keys: ${what}`);
+  new Failure("invalid_settings", `keys_file ${path} is not a file of keys: ${what}`);
 
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const NAME_FORM = "1 to 64 letters, digits, dots, _ and -, and begins with one of the first two";

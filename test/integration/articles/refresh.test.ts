@@ -123,7 +123,7 @@ describe("a page that refreshes to another", () => {
     expect(finalUrl).toBe(`${site.origin}/to-file` as never);
     expect(warnings).toEqual([
       "Content below minimum word count (9 < 150)",
-      `The page refreshes to ${site.origin}/type?value=application/zip, which is no page`,
+      `The page refreshes to ${site.origin}/type?value=application/zip, which is not a page`,
     ]);
   });
 

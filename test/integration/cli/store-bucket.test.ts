@@ -84,7 +84,7 @@ describe("doctor", () => {
 
 describe("settings of a store", () => {
   test.each([
-    ["ARTICLE_EXTRACTOR_STORE_URL", "https://s3.example/books", /is no URL of a store: it must be s3:/],
+    ["ARTICLE_EXTRACTOR_STORE_URL", "https://s3.example/books", /is not the URL of a store: it must be s3:/],
     ["ARTICLE_EXTRACTOR_STORE_URL", "s3://key:verysecret@books", /takes no credentials/],
     ["ARTICLE_EXTRACTOR_S3_ENDPOINT", "minio:9000", /must be an http or https URL/],
     ["ARTICLE_EXTRACTOR_S3_ENDPOINT", "https://key:verysecret@minio:9000", /without credentials/],
@@ -112,15 +112,15 @@ describe("crawl --output-dir with a URL", () => {
       "s3://",
       /^error: "" in "s3:\/\/" is no name of a bucket: it must be s3:\/\/bucket\/prefix or file:\/\/\/path$/,
     ],
-    ["s3:bucket/a", /^error: "s3:bucket\/a" is no URL of a store/],
+    ["s3:bucket/a", /^error: "s3:bucket\/a" is not the URL of a store/],
     ["s3://key:verysecret@books/a", /^error: the URL of a store takes no credentials/],
     [
       "s3://books/a/../b",
       /^error: the prefix in "s3:\/\/books\/a\/\.\.\/b" cannot be used: it has the part \.\.$/,
     ],
     ["s3://books//a", /it begins with a slash$/],
-    ["gs://books/a", /^error: "gs:\/\/books\/a" is no URL of a store/],
-    ["https://s3.example/books", /is no URL of a store/],
+    ["gs://books/a", /^error: "gs:\/\/books\/a" is not the URL of a store/],
+    ["https://s3.example/books", /is not the URL of a store/],
     ["file://elsewhere/a", /names no absolute path/],
     ["s3://books/.article-extractor/x", /^error: s3:.* is where state is kept/],
   ])("%s is refused with exit code 2 and one line", async (url, message) => {

@@ -239,7 +239,7 @@ test("a file named by mistake is not written to", async () => {
       text,
       1,
       expect.stringMatching(
-        /^error: file:1 is no JSON line of a page; --resume appends to a file of such lines only\n$/,
+        /^error: file:1 is not a JSON line of a page; --resume appends to a file of such lines only\n$/,
       ),
     ]);
     expect(await readFile(join(directory.path, "file"), "utf8")).toBe(text);

@@ -168,7 +168,7 @@ function isJson(text: string): boolean {
 const notOurs = ({ path, number }: Place): Failure =>
   new Failure(
     "unreadable_input",
-    `${path}:${number} is no JSON line of a page; --resume appends to a file of such lines only`,
+    `${path}:${number} is not a JSON line of a page; --resume appends to a file of such lines only`,
   );
 
 type PageLine = { readonly key: string; readonly isFile: boolean; readonly end: "done" | "failed" };

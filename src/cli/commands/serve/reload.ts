@@ -74,7 +74,7 @@ export function watchDeployment(options: WatchOptions) {
     /** Reads the file now, whether or not it seems to have changed. */
     readAgain: (): void => {
       if (looking) void readInTurn(true);
-      else log.warning("deployment is no file that can be read again", { path });
+      else log.warning("deployment file cannot be read again", { path });
     },
     [Symbol.dispose](): void {
       isEnded = true;
