@@ -86,7 +86,7 @@ export type Ledger = {
 };
 
 type LedgerFile = {
-  readonly version: 1;
+  readonly version: 2;
   /** See `sourceOf`. */
   readonly source: readonly string[];
   readonly documents: readonly (readonly [url: PageUrl, hash: string, misses: number])[];
@@ -119,7 +119,7 @@ export async function openLedger({ tenant, published, ledgerPath }: OnlineParts)
 /** @throws Failure `unwritable_output` */
 export function writeLedger({ tenant, ledgerPath }: OnlineParts, ledger: Ledger): Promise<void> {
   const file: LedgerFile = {
-    version: 1,
+    version: 2,
     source: sourceOf(tenant),
     documents: [...ledger.documents].map(([url, { hash, misses }]) => [url, hash, misses] as const),
     quarantined: [...ledger.quarantined],
@@ -139,5 +139,4 @@ async function recoverLedger(store: PageStore, isOwn: (url: PageUrl) => boolean)
 
 const isPageUrl = (url: DocumentUrl): url is PageUrl => !url.startsWith("docs:");
 
-const isLedgerFile = (value: unknown): value is LedgerFile =>
-  isRecord(value) && value.version === 1 && Array.isArray(value.source);
+const isLedgerFile = (value: unknown): value is LedgerFile => isRecord(value) && value.version === 2;
