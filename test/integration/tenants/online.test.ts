@@ -371,7 +371,8 @@ describe("a website in trouble keeps its documents", () => {
   test("and by one that reads no record of an earlier format", async () => {
     const path = join(bench.rootDir, ".article-extractor/website.json");
     const record: { version: number } = await Bun.file(path).json();
-    await Bun.write(path, JSON.stringify({ ...record, version: record.version - 1 }));
+    const earlier = { ...record, version: record.version - 1, source: ["online", "other.example"] };
+    await Bun.write(path, JSON.stringify(earlier));
     await isWhole(web, 12);
     await runSync(web.source);
     await isWhole(web, 12);
