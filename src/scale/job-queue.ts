@@ -41,7 +41,6 @@ const WORDS: QueueWords = {
     FROM json_array_elements(${json}::json) WITH ORDINALITY AS one (pair, nth)) AS told`,
   // A restart of the database takes its time, in which nobody could renew.
   mayBeLeft: "greatest(lease_until, pg_postmaster_start_time() + lease) < clock_timestamp()",
-  held: "",
 };
 
 const engineOf = (database: Postgres): QueueEngine => ({

@@ -73,7 +73,7 @@ export class SearchIndex implements Disposable {
     }
   }
 
-  /** Whose index it is, as its builder has written it; null for one that 0.1.0 built. */
+  /** Whose index it is, as its builder has written it; null without one. */
   get owner(): string | null {
     return this.#segment.owner;
   }

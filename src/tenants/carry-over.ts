@@ -30,7 +30,7 @@ export async function carryOver(
   if (!work || !last) return "another process is syncing it";
   try {
     if (!(await place.adopt(former))) return "it has none yet";
-    await book.inherit(former.key, place.key, null);
+    await book.inherit(former.key, place.key);
     // Addresses of its documents may begin with the codename.
     await work.write({ needsBuild: true });
     return null;

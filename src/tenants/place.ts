@@ -1,18 +1,16 @@
 import { createHash } from "node:crypto";
-import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { link, rename, rm } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { makePrivateDirectory } from "../base/database/index.ts";
 import { Failure } from "../base/failure.ts";
 import { isRecord, parseJson } from "../base/json.ts";
-import type { Log } from "../base/log.ts";
 import { isMissing, systemCode, systemFailure } from "../base/system-error.ts";
-import { isIndexOf, ownerOfIndex, type UnreadDocument } from "../search/index.ts";
+import { ownerOfIndex } from "../search/index.ts";
 import type { TenantSettings } from "./settings.ts";
-import { isSameSource, realPathOf, repositoryOf, sitesOf, sourceOf } from "./source/identity.ts";
+import { isSameSource, realPathOf, sourceOf } from "./source/identity.ts";
 import { writeState } from "./state-file.ts";
-import type { SyncBook } from "./sync-book.ts";
 
 /** The deployment that a process works for. */
 export type DeploymentId = {
@@ -35,13 +33,6 @@ type Owner = {
 
 export type PlaceOptions = { readonly deployment: DeploymentId; readonly stateDirectory: string };
 
-type SettleParts = {
-  readonly book: SyncBook;
-  /** Those of a folder. */
-  readonly documents: () => AsyncIterable<UnreadDocument>;
-  readonly log: Log;
-};
-
 /** Where a tenant's index and state are, and whether they are its own. */
 export class Place {
   readonly directory: string;
@@ -49,10 +40,6 @@ export class Place {
   /** The tenant's name among those of all deployments that share a state directory or a database. */
   readonly key: string;
   readonly #owner: Owner;
-  /** Where 0.1.0 kept what has no place beside its documents: one folder for all tenants of a codename. */
-  readonly #former: string | null;
-  #settling: Promise<void> | null = null;
-  #unclaimed: { readonly refusal: Failure | null } | null = null;
 
   constructor(settings: TenantSettings, { deployment, stateDirectory }: PlaceOptions) {
     const { codename, rootDir } = settings;
@@ -66,7 +53,6 @@ export class Place {
     const isMovedAlong = beside.startsWith(folder.endsWith(sep) ? folder : folder + sep);
     const file = isBeside && isMovedAlong ? relative(beside, deployment.file) : deployment.file;
     this.#owner = { deployment: deployment.name, file, codename, source };
-    this.#former = isBeside ? null : join(stateDirectory, codename);
   }
 
   /** Its owner as the index has it. */
@@ -78,17 +64,10 @@ export class Place {
   refusal(): Failure | null {
     const written = readText(this.#ownerPath);
     const owner = parseOwner(written);
-    if (owner !== null) return relationOf(owner, this.#owner) === "other" ? this.#foreign(written) : null;
-    // What 0.1.0 left names no owner, but its source.
-    if (this.#unclaimed === null) {
-      const found = formerStateOf(this.directory);
-      const isOwn = found.some(({ source }) => isSameSource(source, this.#owner.source));
-      this.#unclaimed = { refusal: found.length === 0 || isOwn ? null : this.#foreign(null) };
-    }
-    return this.#unclaimed.refusal;
+    return owner !== null && relationOf(owner, this.#owner) === "other" ? this.#foreign(written) : null;
   }
 
-  /** Why an index with this owner must not be searched; null when it may. 0.1.0 wrote none. */
+  /** Why an index with this owner must not be searched; null when it may. */
   refusalOf(written: string | null): Failure | null {
     if (written === null) return null;
     const owner = parseOwner(written);
@@ -131,35 +110,6 @@ export class Place {
     if (!existsSync(this.indexPath)) return false;
     await this.claim();
     return true;
-  }
-
-  /**
-   * Takes over what 0.1.0 left, with its record in the book, when it is of this tenant's source: the index of a
-   * folder only while all its documents are the folder's. Looks once.
-   */
-  settle(parts: SettleParts): Promise<void> {
-    this.#settling ??= this.#takeOver(parts).catch((error) => {
-      parts.log.warning("earlier state not taken over", { path: this.directory, error: String(error) });
-    });
-    return this.#settling;
-  }
-
-  async #takeOver({ book, documents, log }: SettleParts): Promise<void> {
-    const { codename, source } = this.#owner;
-    const [kind] = source;
-    const isMoved = this.#former !== null;
-    const from = this.#former ?? this.directory;
-    if (existsSync(isMoved ? this.directory : this.#ownerPath)) return;
-    const state = formerStateOf(from).find((found) => isSameSource(found.source, source));
-    const isFormer = kind === "filesystem" ? await isIndexOf(join(from, INDEX), documents()) : state;
-    if (!isFormer) return;
-    await book.inherit(codename, this.key, state?.writtenAt ?? null);
-    if (isMoved)
-      await rename(from, this.directory).catch((error: unknown) => {
-        if (!isMissing(error)) throw error;
-      });
-    await this.claim();
-    log.info("earlier state taken over", { path: from });
   }
 
   get #ownerPath(): string {
@@ -209,10 +159,7 @@ export function requireFolderIndex(
 ): void {
   const directory = dirname(indexFile);
   const beside = readText(join(directory, OWNER));
-  const isOwn =
-    written === null
-      ? beside === null && formerStateOf(directory).length === 0
-      : written === folderOwner(folder, indexFile);
+  const isOwn = written === null ? beside === null : written === folderOwner(folder, indexFile);
   if (!isOwn)
     throw new Failure(
       "foreign_state",
@@ -269,41 +216,10 @@ function whose(written: string | null, directory: string): string {
   const folder = written === null ? null : parseJson(written);
   if (isRecord(folder) && typeof folder.folder === "string")
     return `the folder ${resolve(directory, folder.folder)} (index --dir)`;
-  if (owner === null) {
-    const sources = formerStateOf(directory).map(({ source }) => source.join(" "));
-    return sources.length === 0 ? "somebody else" : `a tenant of another source (${sources.join(", ")})`;
-  }
+  if (owner === null) return "somebody else";
   const name = owner.deployment === null ? "" : `'${owner.deployment}', `;
   return `tenant '${owner.codename}' (${owner.source.join(" ")}) of the deployment ${name}${resolve(directory, owner.file)}`;
 }
-
-/** What a directory without an owner shows of the sources that were synced into it. */
-function formerStateOf(directory: string) {
-  return Object.entries(FORMER).flatMap(([name, placesIn]) => {
-    const path = join(directory, `${name === "git" ? name : "website"}.json`);
-    const state = parseJson(readText(path) ?? "");
-    const places = isRecord(state) ? placesIn(state) : [];
-    return places.length === 0 ? [] : [{ source: [name, ...places], writtenAt: statSync(path).mtimeMs }];
-  });
-}
-
-/** What names a source in the state of its last sync. */
-const FORMER: Readonly<Record<string, (state: Readonly<Record<string, unknown>>) => readonly string[]>> = {
-  git: ({ wish }) => {
-    const [chosen] = listOf(parseJson(String(wish)));
-    return listOf(chosen)
-      .slice(0, 1)
-      .map((url) => repositoryOf(String(url)));
-  },
-  online: ({ documents }) =>
-    sitesOf(
-      listOf(documents)
-        .map((row) => String(listOf(row)[0]))
-        .filter((url) => URL.canParse(url)),
-    ),
-};
-
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 function isWritable(directory: string): boolean {
   try {

@@ -187,7 +187,6 @@ export class TenantRegistry implements AsyncDisposable {
     const [only] = wanted;
     if (only && wanted.length === 1 && options.perTenant === undefined)
       return await this.#using(only, () => only.search(query, options));
-    await settled(wanted);
     const answer = await this.#searcher.search(wanted, query, options);
     const [first] = answer.failures;
     if (first && answer.failures.length === wanted.length) throw first.failure;
@@ -203,7 +202,6 @@ export class TenantRegistry implements AsyncDisposable {
   async fetch(codename: string | null, uri: string): Promise<FetchedDocument> {
     const wanted = this.#named(codename === null ? null : [codename]);
     const [only] = wanted;
-    await settled(wanted);
     const fetch = (): FetchedDocument | null => fetchFrom(wanted, uri);
     const found = only && wanted.length === 1 ? await this.#using(only, fetch) : fetch();
     if (found) return found;
@@ -237,7 +235,6 @@ export class TenantRegistry implements AsyncDisposable {
   async why(address: string, query: string | null): Promise<readonly TenantWhereabouts[]> {
     const found: TenantWhereabouts[] = [];
     for (const tenant of this.#named(null)) {
-      await tenant.settle();
       const why = await tenant.why(address, (one) => urlIn(tenant, one));
       if (why === null) continue;
       const rank = why.url !== null && query !== null ? rankOf(tenant, why.url, query) : null;
@@ -345,7 +342,6 @@ export class TenantRegistry implements AsyncDisposable {
   }
 
   async #statusesOf(tenants: readonly Tenant[]): Promise<TenantStatus[]> {
-    await settled(tenants);
     const [records, isLed] = await this.#recordsOf(tenants);
     return tenants.map((tenant, place) => tenant.statusFrom(records[place]!, isLed)); // a record for each
   }
@@ -368,7 +364,6 @@ export class TenantRegistry implements AsyncDisposable {
 
   /** Uses the index of a tenant; where that is not possible, says why. */
   async #using<T>(tenant: Tenant, use: () => T): Promise<T> {
-    await tenant.settle();
     try {
       return use();
     } catch (error) {
@@ -376,9 +371,6 @@ export class TenantRegistry implements AsyncDisposable {
     }
   }
 }
-
-const settled = (tenants: readonly Tenant[]): Promise<unknown> =>
-  Promise.all(tenants.map((tenant) => tenant.settle()));
 
 const MAX_SHOWN = 200;
 

@@ -245,7 +245,6 @@ export class Lead implements AsyncDisposable {
   async #lookAfter(): Promise<void> {
     const { book, isOffline } = this.#parts;
     const tenants = this.#tenants;
-    await Promise.all([...tenants.values()].map((tenant) => tenant.settle()));
     const keys = [...tenants.keys()];
     for (const key of await book.takeRequests(keys)) await tenants.get(key)?.syncSoon();
     if (isOffline || performance.now() - this.#lookedAt < SCHEDULES_EVERY_MS) return;

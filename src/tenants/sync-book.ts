@@ -74,11 +74,8 @@ export interface SyncBook extends LeaseHolder {
   takeRequests(keys: readonly string[]): Promise<readonly string[]>;
   /** Starts this process's work on a tenant; null while another process works on it. */
   begin(key: string): Promise<TenantWork | null>;
-  /**
-   * Gives a tenant the record that it had under another key, as 0.1.0's mere codename; does nothing when it has synced.
-   * @param writtenAt when the tenant's last sync wrote its state: the record has to have that sync; null takes any
-   */
-  inherit(codename: string, key: string, writtenAt: number | null): Promise<void>;
+  /** Gives a tenant the record that it had under another key; does nothing when it has synced. */
+  inherit(former: string, key: string): Promise<void>;
 }
 
 /** This process as one that takes leases. */
@@ -164,14 +161,11 @@ export function openSyncBook(database: Database, log: Log): SyncBook {
     write: async (codename, change) => database.transaction(() => merge(codename, change)),
     request: async (codename) => void ask.run(codename),
     takeRequests: async (codenames) => take.all(JSON.stringify(codenames)).map(({ codename }) => codename),
-    inherit: async (codename, key, writtenAt) =>
+    inherit: async (former, key) =>
       database.transaction(() => {
-        const { history = [], ...record } = stored(codename);
-        const isOfSync = ({ startedAt, endedAt }: PastSync): boolean =>
-          writtenAt === null || (startedAt <= writtenAt && writtenAt <= endedAt);
-        if (stored(key).history || !(writtenAt === null || history.some(isOfSync))) return;
-        merge(key, { history, ...record });
-        forget.run(codename);
+        if (stored(key).history) return;
+        merge(key, { history: [], ...stored(former) });
+        forget.run(former);
       }),
     begin: (codename) =>
       beginWork(codename, { leases, owner: self.name, onLeaseError }, async (change, fence) =>

@@ -90,12 +90,6 @@ export class Tenant implements AsyncDisposable {
     return this.#place.key;
   }
 
-  /** See `Place.settle`; everything that reads its index or record waits for it. */
-  settle(): Promise<void> {
-    const documents = () => this.#source.documents(() => {});
-    return this.#place.settle({ book: this.#book, documents, log: this.#log });
-  }
-
   /** Returns the status that follows from its record. @param isLed see `explain` */
   statusFrom(record: TenantRecord, isLed: boolean): TenantStatus {
     const { builtAt, bytes, documentCount, failure } = this.#index;
@@ -191,7 +185,6 @@ export class Tenant implements AsyncDisposable {
     if (!allowIndexBuilds || this.#watch) return;
     this.#watch = this.#source.watch(() => this.#syncByItself());
     // Documents of an earlier sync may have an index that was never built, or is gone.
-    await this.settle();
     const { syncedAt, needsBuild } = await this.#readRecord();
     const isBehind = syncedAt !== null && (needsBuild || this.#index.builtAt === null);
     if (source !== "filesystem" && isBehind) void this.build().catch(() => {});
@@ -306,7 +299,6 @@ export class Tenant implements AsyncDisposable {
 
   async #attempt(work: (work: Work) => Promise<void>, onEnd?: OnSynced): Promise<void> {
     const { codename } = this.settings;
-    await this.settle();
     await using begun = await this.#book.begin(this.key);
     if (!begun)
       throw new Failure(

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BINARY, cleanEnvironment, requireBinary, runBinary, runShell } from "../support/binary.ts";
 import { folderTenant } from "../support/deployment.ts";
 import { type GitServer, serveGit } from "../support/git-server.ts";
 import { KILLS } from "../support/kills.ts";
-import { FIXTURES } from "../support/old-state.ts";
 import { Served } from "../support/served.ts";
 import { gitTenant, SYNC_ENVIRONMENT } from "../support/sync-run.ts";
 import { type TemporaryDirectory, temporaryDirectory } from "../support/temporary.ts";
@@ -86,28 +85,6 @@ test(
         ends.push(has);
       }
       expect(ends.filter(Boolean)).toHaveLength(1);
-    }
-  },
-  20_000 * KILLS,
-);
-
-test(
-  "what 0.1.0 left is taken over whole, wherever that is killed",
-  async () => {
-    for (let round = 0; round < KILLS; round++) {
-      const root = join(work.path, `old-${round}`);
-      const tenant = folderTenant("tool", { docs_root_dir: "docs" });
-      const cwd = project(root, 0, tenant);
-      const env = environmentOf(root);
-      cpSync(join(FIXTURES, "state-0.1.0/search-state"), join(root, "state"), { recursive: true });
-      cpSync(join(FIXTURES, "state-0.1.0/docs"), join(cwd, "docs"), { recursive: true });
-      await kill(["search", "tool", "hosts"], cwd, Math.random() * 300);
-      const search = await runBinary(["search", "tool", "hosts"], { cwd, env });
-      expect([search.exitCode, search.stdout]).toEqual([0, expect.stringContaining("Proxies")]);
-      const places = readdirSync(join(root, "state")).filter((name) => name.startsWith("tool"));
-      expect(places).toEqual([expect.stringMatching(/^tool@/)]);
-      const index = await runBinary(["index", "tool"], { cwd, env });
-      expect([index.exitCode, index.stdout]).toEqual([0, expect.stringContaining("tool")]);
     }
   },
   20_000 * KILLS,

@@ -7,7 +7,6 @@ import { openSqliteFrontier } from "../../src/crawler/frontier/open.ts";
 import type { CrawlPlan } from "../../src/crawler/index.ts";
 import { crawlPlan } from "../support/crawling.ts";
 import { claim, claimOne, type FrontierPlace, seed, settle } from "../support/frontier-steps.ts";
-import { makeVersion1, makeVersion4 } from "../support/old-frontier.ts";
 import { failureOf } from "../support/test-fetcher.ts";
 import { describeFrontier } from "./frontier.contract.ts";
 import { describeInterleavings } from "./frontier-interleavings.contract.ts";
@@ -133,67 +132,42 @@ test("refuses another scope once pages are stored, naming what differs, --fresh 
   expect(fresh.crawl.mode).toBe("new");
 });
 
-test("goes on with the memory of version 1, and asks once without a condition", async () => {
-  await using directory = await makeDirectory();
-  const plan = crawlPlan({ seeds: ["https://h.test/"], maxDepth: 1 });
-  makeVersion1(join(directory.path, "frontier.sqlite"), plan);
-  const deeper = crawlPlan({ seeds: ["https://h.test/"], maxDepth: 2 });
-  await using again = open(directory.path, deeper);
-  expect(again.crawl).toMatchObject({ mode: "repeated" });
-  await again.add([seed("/")]);
-  const [page] = await claim(again, {});
-  expect(page?.known).toMatchObject({
-    validators: { etag: null, lastModified: null },
-    outcome: { filePath: "h.md", contentHash: "sha256:1" },
-    toldHash: "sha256:1",
-  });
-});
+test.each(["an earlier", "a later", "no"])(
+  "refuses a file of %s version and leaves it as it is, naming the file, both versions and what to do",
+  async (which) => {
+    await using directory = await makeDirectory();
+    const file = join(directory.path, "frontier.sqlite");
+    await open(directory.path)[Symbol.asyncDispose]();
+    const readVersion = (): number => {
+      using database = new Database(file);
+      return database.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
+    };
+    const own = readVersion();
+    const version = which === "no" ? 0 : own + (which === "a later" ? 1 : -1);
+    {
+      using database = new Database(file);
+      database.run(`PRAGMA user_version = ${version}`);
+    }
+    const failure = await failureOf((async () => open(directory.path))());
+    expect(failure?.code).toBe("crawl_conflict");
+    expect(failure?.message).toContain(`${file} has format ${version}, this version reads ${own}`);
+    expect(failure?.message).toMatch(/another output directory, or begin anew with --fresh/);
+    expect(readVersion()).toBe(version);
+    await using fresh = open(directory.path, undefined, true);
+    expect(fresh.crawl.mode).toBe("new");
+  },
+);
 
-test("goes on with the memory of version 4, and knows what it stored", async () => {
+test("refuses a database of another program, and --fresh replaces it", async () => {
   await using directory = await makeDirectory();
-  const plan = crawlPlan({ seeds: ["https://h.test/"] });
-  makeVersion4(join(directory.path, "frontier.sqlite"), plan);
-  const hash = `sha256:${"a1".repeat(32)}`;
   {
-    await using again = open(directory.path, plan);
-    expect(again.crawl).toMatchObject({ mode: "resumed", jobId: "old" });
-    expect(await Array.fromAsync(again.outcomes())).toMatchObject([
-      {
-        url: "https://h.test/",
-        parent: null,
-        filePath: "h.md",
-        title: "Home",
-        wordCount: 7,
-        contentHash: hash,
-      },
-      {
-        url: "http://h.test:81/a/b?q=1",
-        parent: "https://h.test/",
-        filePath: "h.test_81__a__b?q=1.md",
-        title: null,
-        finalUrl: "https://h.test/b",
-      },
-      { url: "http://h.test/gone", filePath: "gone/g.md", finalUrl: "http://h.test/gone", reason: "gone" },
-    ]);
-    expect(await Array.fromAsync(again.changes())).toMatchObject([
-      { change: "changed", warnings: ["thin"], fetcher: "http", finalUrl: "https://h.test/" },
-      { change: "gone", warnings: [], fetcher: null, finalUrl: "http://h.test/gone" },
-    ]);
-    expect((await again.tallies()).changes).toEqual({ changed: 1, unchanged: 1, gone: 1 });
-    const page = await claimOne(again);
-    expect(page).toMatchObject({ url: "http://h.test/next", parent: "http://h.test:81/a/b?q=1" });
-    expect(page.known).toMatchObject({ toldHash: "sha256:0", outcome: { contentHash: "sha256:2" } });
-    await settle(again, page, {});
-    await again.finish();
+    using database = new Database(join(directory.path, "frontier.sqlite"), { create: true });
+    database.run("CREATE TABLE crawl (name TEXT)");
   }
-  await using next = open(directory.path, plan);
-  expect(next.crawl.mode).toBe("repeated");
-  await next.add([seed("/")]);
-  expect((await claimOne(next)).known).toMatchObject({
-    toldHash: hash,
-    validators: { etag: '"1"' },
-    outcome: { filePath: "h.md", contentHash: hash, fetcher: "http" },
-  });
+  const failure = await failureOf((async () => open(directory.path))());
+  expect([failure?.code, failure?.message]).toEqual(["crawl_conflict", expect.stringContaining("format 0")]);
+  await using fresh = open(directory.path, undefined, true);
+  expect(fresh.crawl.mode).toBe("new");
 });
 
 test("goes on when only the pace has changed", async () => {

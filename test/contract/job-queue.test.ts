@@ -1,3 +1,4 @@
+import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,4 +44,44 @@ test("jobs in a file wait no longer than any after the clock was set back, and e
   await other.report(again, { startedAt, after: 0, events: [] });
   await other.finish(again, { state: "completed", error: null, after: 0, events: [] });
   expect(await one.get(id)).toMatchObject({ state: "completed", startedAt, completedAt: startedAt });
+});
+
+test.each(["an earlier", "a later", "no"])(
+  "a file of jobs of %s version is refused and stays, and the message says what to do",
+  async (which) => {
+    using place = temporaryDirectory();
+    const path = join(place.path, "jobs.sqlite");
+    const limits = { maxQueued: 5, maxRunning: 1, leaseMs: 15_000 };
+    const open = () => openSqliteJobQueue<Spec>({ ...limits, directory: place.path, now: Date.now });
+    {
+      await using queue = open();
+      await submit(queue, "/a");
+    }
+    const readVersion = (): number => {
+      using file = new Database(path);
+      return file.query<{ user_version: number }, []>("PRAGMA user_version").get()?.user_version ?? 0;
+    };
+    const own = readVersion();
+    const version = which === "no" ? 0 : own + (which === "a later" ? 1 : -1);
+    {
+      using file = new Database(path);
+      file.run(`PRAGMA user_version = ${version}`);
+    }
+    expect(open).toThrow(
+      `${path} holds the jobs of another version of this program (it has format ${version}, this version reads ${own}): move it away`,
+    );
+    expect(readVersion()).toBe(version);
+  },
+);
+
+test("a database of another program in place of the jobs is refused", () => {
+  using place = temporaryDirectory();
+  {
+    using file = new Database(join(place.path, "jobs.sqlite"), { create: true });
+    file.run("CREATE TABLE job (name TEXT)");
+  }
+  const limits = { maxQueued: 5, maxRunning: 1, leaseMs: 15_000 };
+  expect(() => openSqliteJobQueue<Spec>({ ...limits, directory: place.path, now: Date.now })).toThrow(
+    "format 0",
+  );
 });

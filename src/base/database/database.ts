@@ -60,11 +60,15 @@ export function openDatabase(options: DatabaseOptions): Database {
     return openWhole(options);
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== "unreadable_input") throw error;
-    const damage = putAside(options.path, error.message);
-    for (const suffix of ["-wal", "-shm"]) rmSync(options.path + suffix, { force: true });
-    options.onDamaged(damage);
+    options.onDamaged(putDatabaseAside(options.path, error.message));
     return openWhole(options);
   }
+}
+
+function putDatabaseAside(path: string, error: string): Damage {
+  const damage = putAside(path, error);
+  for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
+  return damage;
 }
 
 /** Opens a file and reads all of it, since damage in its middle would be met by a request. */
@@ -188,7 +192,7 @@ function asFailure({ path, name, access }: DatabaseOptions, error: unknown): unk
 
 /**
  * Opens `state.sqlite` of a directory, which all processes of a server have open. It holds nothing that
- * cannot be found out again: a damaged file is moved aside, and when none can be written a database in memory
+ * cannot be found out again: a damaged file and one of an earlier version are moved aside, and when none can be written a database in memory
  * replaces it, each with a warning.
  * @returns with whether other processes really see it
  * @throws Failure `invalid_settings` for a file of a newer version, which stays as it is
@@ -209,18 +213,27 @@ export function openSharedState(
   }
 }
 
+/** Raised when a table changes in another way than by a further column. */
+const STATE_VERSION = 1;
+
 function openState(path: string, log: Log): Database {
-  const database = openDatabase({
-    path,
-    name: "the server's state",
-    access: { kind: "shared" },
-    onDamaged: (damage) => log.warning("damaged state is put aside", damage),
-  });
-  // So far a table has only been added to, and the file has no version; a later program raises it when that ends.
-  const version = database.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
-  if (version === 0) return database;
+  const onDamaged = (damage: Damage): void => log.warning("damaged state is put aside", damage);
+  const database = openDatabase({ path, name: "the server's state", access: { kind: "shared" }, onDamaged });
+  const version = database.transaction(() => versionOf(database));
+  if (version === STATE_VERSION) return database;
   database.close();
-  throw new Failure("invalid_settings", `${path} holds the state of a newer version of this program`);
+  if (version > STATE_VERSION)
+    throw new Failure("invalid_settings", `${path} holds the state of a newer version of this program`);
+  onDamaged(putDatabaseAside(path, `it has format ${version}, this version reads ${STATE_VERSION}`));
+  return openState(path, log);
+}
+
+/** The version of state, which a file without tables has from now on. */
+function versionOf(database: Database): number {
+  const version = database.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
+  if (version !== 0 || database.prepare("SELECT 1 FROM sqlite_schema").get() !== null) return version;
+  database.run(`PRAGMA user_version = ${STATE_VERSION}`);
+  return STATE_VERSION;
 }
 
 /** The mode of files that hold state: only the program's user may read them, whatever the directory allows. */

@@ -7,13 +7,7 @@ import type { ExtractionOptions } from "../../extraction/index.ts";
 import type { CrawlPlan } from "../plan.ts";
 import type { Frontier } from "./frontier.ts";
 import {
-  FROM_VERSION_1,
-  FROM_VERSION_2,
-  FROM_VERSION_3,
-  FROM_VERSION_4,
-  keySeed,
   MAX_PAUSE_MS,
-  pathOf,
   SCHEMA,
   SCHEMA_VERSION,
   STATE,
@@ -21,7 +15,6 @@ import {
   Statements,
   TABLES,
   TAKEN_OVER,
-  urlKey,
 } from "./schema.ts";
 import { type OpenCrawl, SqliteFrontier } from "./sqlite.ts";
 
@@ -118,13 +111,13 @@ type CrawlRow = {
 function takeUp(db: Database, options: SqliteFrontierOptions): OpenCrawl {
   const sql = new Statements(db);
   const version = db.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
-  if (version === 0) {
+  const isNew = version === 0 && sql.get`SELECT 1 FROM sqlite_schema` === null;
+  if (isNew) {
     db.run(SCHEMA);
     db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
     return begin(sql, options);
   }
-  if (version > SCHEMA_VERSION) throw otherVersion(options);
-  migrate(db, version);
+  if (version !== SCHEMA_VERSION) throw otherVersion(version, options);
   const row = db.prepare<CrawlRow>("SELECT * FROM crawl").get();
   if (!row) return begin(sql, options);
   const changes = comparePlans(row.plan, options);
@@ -142,31 +135,6 @@ function takeUp(db: Database, options: SqliteFrontierOptions): OpenCrawl {
   return goOn(sql, row, options, changes);
 }
 
-function migrate(db: Database, version: number): void {
-  if (version === SCHEMA_VERSION) return;
-  if (version === 1) db.run(FROM_VERSION_1);
-  if (version < 3) db.run(FROM_VERSION_2);
-  if (version < 4) db.run(FROM_VERSION_3);
-  db.run(FROM_VERSION_4[0]);
-  movePages(db);
-  db.run(FROM_VERSION_4[1]);
-  db.run(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-}
-
-/** Moves the pages of version 4, some at a time. */
-function movePages(db: Database): void {
-  const sql = new Statements(db);
-  const seed = keySeed(sql);
-  for (let last: number | undefined = 0; last !== undefined; ) {
-    const rows: { id: number; url: string }[] = sql.all`
-      SELECT id, url FROM former_page WHERE id > ${last} ORDER BY id LIMIT 1000`;
-    for (const { id, url } of rows)
-      sql.run`INSERT INTO page SELECT id, ${pathOf(url)}, ${urlKey(url, seed)}, host, depth, parent, source, state, run,
-        last_modified, tries, spent_ms, ready_at, owner FROM former_page WHERE id = ${id}`;
-    last = rows.at(-1)?.id;
-  }
-}
-
 function begin(sql: Statements, options: SqliteFrontierOptions): OpenCrawl {
   if (options.retriesFailed) throw nothingToRetry(options);
   const jobId = options.jobId ?? crypto.randomUUID();
@@ -178,11 +146,9 @@ function begin(sql: Statements, options: SqliteFrontierOptions): OpenCrawl {
 
 /** Tells whether the crawl starts anew with what it has stored, rather than continuing. */
 function isRepeated(sql: Statements, row: CrawlRow, changes: PlanChanges, plan: CrawlPlan): boolean {
-  // A memory from version 1 does not know the links that were too deep.
-  const knowsDeepLinks = row.asks_anew <= row.run;
-  if (!row.is_finished) return changes.isDeeper && !knowsDeepLinks;
+  if (!row.is_finished) return false;
   if (!changes.limits && !changes.tries && !changes.reading) return true;
-  return !knowsDeepLinks || !hasMore(sql, row, changes, plan);
+  return !hasMore(sql, row, changes, plan);
 }
 
 /** Tells whether the current limits admit something that those of a finished crawl left out. */
@@ -270,10 +236,10 @@ const nothingToRetry = ({ place }: SqliteFrontierOptions): Failure =>
     `${place} holds no memory of a crawl whose failed pages could be tried again (that of --join is in its database)`,
   );
 
-const otherVersion = ({ place, freshName }: SqliteFrontierOptions): Failure =>
+const otherVersion = (version: number, { directory, place, freshName }: SqliteFrontierOptions): Failure =>
   new Failure(
     "crawl_conflict",
-    `${place} holds the crawl of another version of this program; ${freshName} forgets it`,
+    `${place} holds the crawl of another version of this program (${join(directory, FRONTIER_FILE)} has format ${version}, this version reads ${SCHEMA_VERSION}): choose another output directory, or begin anew with ${freshName}, which forgets that crawl`,
   );
 
 /** Options that open any kind of frontier. */
@@ -319,7 +285,6 @@ export type PlanChanges = {
   readonly scope: readonly string[];
   /** Whether the limits of pages or depth differ. */
   readonly limits: boolean;
-  readonly isDeeper: boolean;
   /** Whether more requests are allowed for one page. */
   readonly tries: boolean;
   /** Whether the fetcher, or the number of words to warn below, differs. */
@@ -401,7 +366,6 @@ export function comparePlans(text: string, now: MemorisedPlan): PlanChanges {
       .filter(([key]) => differs(before[key as keyof Memorised], wanted[key as keyof Memorised]))
       .map(([, name]) => name),
     limits: differs(before.maxPages, wanted.maxPages) || differs(before.maxDepth, wanted.maxDepth),
-    isDeeper: now.plan.maxDepth > (before.maxDepth ?? now.plan.maxDepth),
     tries: now.tries > (before.tries ?? now.tries),
     reading:
       differs(before.preference, wanted.preference) || differs(earlier.minWordCount, extraction.minWordCount),

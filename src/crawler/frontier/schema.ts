@@ -1,6 +1,6 @@
 import type { Database, Query } from "../../base/database/index.ts";
 
-/** The version changes with the tables; `takeUp` migrates files of earlier versions. */
+/** Raised when the tables change; a file of another version is refused. */
 export const SCHEMA_VERSION = 5;
 
 /** The states of a page row. */
@@ -33,7 +33,28 @@ export const NEVER = 8_640_000_000_000_000;
 /** No crawl waits longer for a host; its pages fail instead, without another request. */
 export const MAX_PAUSE_MS = 60 * 60 * 1000;
 
+/** The name of most pages' files, which is not that of every output, and belongs to the format of this file. */
+const PLAIN_NAME =
+  "(SELECT replace(replace(substr(url, instr(url, '//') + 2), '/', '__'), ':', '_') || '.md' FROM address WHERE id = page)";
+const hashText = (hash: string): string =>
+  `iif(typeof(${hash}) = 'blob', 'sha256:' || lower(hex(${hash})), ${hash})`;
+
+export const nameOf = (code: string, names: readonly string[]): string =>
+  `CASE ${code} ${names.map((name, index) => `WHEN ${index} THEN '${name}'`).join(" ")} END`;
+
 /**
+ * Rows of an earlier run are what an earlier crawl into the same place stored; this run does not know them until it
+ * finds them again. An alias is another URL of the page in `parent`, not yet found by itself.
+ *
+ * The queue is a partial index, so claimed and settled pages cost it nothing: a page leaves it when its state
+ * changes. Every transaction that changes the queue also updates `host.queued` and `host.head_depth` (of the
+ * shallowest queued page). `crawl.seen_at` is the latest time by the clock of the times of hosts and pages.
+ *
+ * `page.path` begins with a colon where the scheme is `http` (`pathOf`), and `address` has whole URLs; `key` is a hash of
+ * the URL (`urlKey`). An empty text stands for what other columns tell: for a `told_hash` that equals `content_hash`, for the name
+ * above, for a `final_url` that is the page's own. Hashes are bytes. `kept` is `stored` in full; a successful outcome has
+ * its title, file, words, hash and warnings there.
+ *
  * `link.urls` contains the links of a page within the crawl's scope, for an answer "not modified" and, where
  * `too_deep` counts them as not followed, for a larger limit of depth. `stored` is what is kept of each page,
  * whatever happens to the page in later runs; it outlives them. `told_hash` is the content of the last finished
@@ -41,38 +62,21 @@ export const MAX_PAUSE_MS = 60 * 60 * 1000;
  * pages that were extracted although their status was 404 or 410. Rows of gone pages stay until the crawl that
  * reported them has finished; after that `departed` knows that they once existed.
  */
-const MEMORY_TABLES = `
-CREATE TABLE link (page INTEGER PRIMARY KEY, run INTEGER NOT NULL, too_deep INTEGER NOT NULL, urls BLOB NOT NULL);
-CREATE TABLE stored (
-  page INTEGER PRIMARY KEY, run INTEGER NOT NULL, file_path TEXT, title TEXT, word_count INTEGER, content_hash TEXT,
-  told_hash TEXT, warnings TEXT, etag TEXT, last_modified TEXT, sitemap_modified TEXT, missed_in INTEGER,
-  is_transient INTEGER NOT NULL DEFAULT 0, is_gone INTEGER NOT NULL DEFAULT 0
+export const SCHEMA = `
+CREATE TABLE crawl (
+  id INTEGER PRIMARY KEY CHECK (id = 1), plan TEXT NOT NULL, job_id TEXT NOT NULL, started_at TEXT NOT NULL,
+  run INTEGER NOT NULL, is_finished INTEGER NOT NULL DEFAULT 0, is_seeded INTEGER NOT NULL DEFAULT 0,
+  successful INTEGER NOT NULL DEFAULT 0, failed INTEGER NOT NULL DEFAULT 0, skipped INTEGER NOT NULL DEFAULT 0,
+  fetched INTEGER NOT NULL DEFAULT 0, queued INTEGER NOT NULL DEFAULT 0, asks_anew INTEGER NOT NULL DEFAULT 0,
+  told_seq INTEGER NOT NULL DEFAULT 0, seen_at INTEGER NOT NULL DEFAULT 0,
+  key_seed INTEGER NOT NULL DEFAULT (abs(random()) % 4294967296)
 );
-CREATE TABLE departed (page INTEGER PRIMARY KEY);
-CREATE TABLE origin (name TEXT PRIMARY KEY) WITHOUT ROWID;
-CREATE INDEX link_too_deep ON link (page) WHERE too_deep > 0;
-`;
-
-/** The name of most pages' files, which is not that of every output, and belongs to the format of this file. */
-const PLAIN_NAME =
-  "(SELECT replace(replace(substr(url, instr(url, '//') + 2), '/', '__'), ':', '_') || '.md' FROM address WHERE id = page)";
-const hashText = (hash: string): string =>
-  `iif(typeof(${hash}) = 'blob', 'sha256:' || lower(hex(${hash})), ${hash})`;
-const packedHash = (hash: string): string =>
-  `iif(${hash} GLOB 'sha256:*' AND length(${hash}) = 71, ifnull(unhex(substr(${hash}, 8)), ${hash}), ${hash})`;
-
-export const nameOf = (code: string, names: readonly string[]): string =>
-  `CASE ${code} ${names.map((name, index) => `WHEN ${index} THEN '${name}'`).join(" ")} END`;
-const codeOf = (name: string, names: readonly string[]): string =>
-  `CASE ${name} ${names.map((known, index) => `WHEN '${known}' THEN ${index}`).join(" ")} END`;
-
-/**
- * `page.path` begins with a colon where the scheme is `http` (`pathOf`), and `address` has whole URLs; `key` is a hash of
- * the URL (`urlKey`). An empty text stands for what other columns tell: for a `told_hash` that equals `content_hash`, for the name
- * above, for a `final_url` that is the page's own. Hashes are bytes. `kept` is `stored` in full; a successful outcome has
- * its title, file, words, hash and warnings there.
- */
-const PAGE_TABLES = `
+CREATE TABLE host (
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, next_at INTEGER NOT NULL DEFAULT 0,
+  queued INTEGER NOT NULL DEFAULT 0, head_depth INTEGER
+);
+CREATE INDEX host_by_depth ON host (head_depth, next_at) WHERE queued > 0;
+CREATE INDEX host_by_time ON host (next_at) WHERE queued > 0;
 CREATE TABLE page (
   id INTEGER PRIMARY KEY, path TEXT NOT NULL, key INTEGER NOT NULL, host INTEGER NOT NULL, depth INTEGER NOT NULL,
   parent INTEGER, source INTEGER NOT NULL, state INTEGER NOT NULL, run INTEGER NOT NULL, last_modified TEXT,
@@ -96,79 +100,21 @@ CREATE VIEW kept AS
     iif(file_path = '', ${PLAIN_NAME}, file_path) AS file_path, ${hashText("content_hash")} AS content_hash,
     iif(told_hash = '', ${hashText("content_hash")}, ${hashText("told_hash")}) AS told_hash,
     (SELECT ${nameOf("fetcher", FETCHERS)} FROM outcome WHERE outcome.page = stored.page) AS fetcher FROM stored;
-`;
-
-/**
- * Rows of an earlier run are what an earlier crawl into the same place stored; this run does not know them until it
- * finds them again. An alias is another URL of the page in `parent`, not yet found by itself.
- *
- * The queue is a partial index, so claimed and settled pages cost it nothing: a page leaves it when its state
- * changes. Every transaction that changes the queue also updates `host.queued` and `host.head_depth` (of the
- * shallowest queued page). `crawl.seen_at` is the latest time by the clock of the times of hosts and pages.
- */
-export const SCHEMA = `
-CREATE TABLE crawl (
-  id INTEGER PRIMARY KEY CHECK (id = 1), plan TEXT NOT NULL, job_id TEXT NOT NULL, started_at TEXT NOT NULL,
-  run INTEGER NOT NULL, is_finished INTEGER NOT NULL DEFAULT 0, is_seeded INTEGER NOT NULL DEFAULT 0,
-  successful INTEGER NOT NULL DEFAULT 0, failed INTEGER NOT NULL DEFAULT 0, skipped INTEGER NOT NULL DEFAULT 0,
-  fetched INTEGER NOT NULL DEFAULT 0, queued INTEGER NOT NULL DEFAULT 0, asks_anew INTEGER NOT NULL DEFAULT 0,
-  told_seq INTEGER NOT NULL DEFAULT 0, seen_at INTEGER NOT NULL DEFAULT 0,
-  key_seed INTEGER NOT NULL DEFAULT (abs(random()) % 4294967296)
-);
-CREATE TABLE host (
-  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, next_at INTEGER NOT NULL DEFAULT 0,
-  queued INTEGER NOT NULL DEFAULT 0, head_depth INTEGER
-);
-CREATE INDEX host_by_depth ON host (head_depth, next_at) WHERE queued > 0;
-CREATE INDEX host_by_time ON host (next_at) WHERE queued > 0;
-${PAGE_TABLES}
 CREATE TABLE skipped_link (reason TEXT PRIMARY KEY, count INTEGER NOT NULL) WITHOUT ROWID;
 CREATE TABLE warning (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
-${MEMORY_TABLES}`;
+CREATE TABLE link (page INTEGER PRIMARY KEY, run INTEGER NOT NULL, too_deep INTEGER NOT NULL, urls BLOB NOT NULL);
+CREATE TABLE stored (
+  page INTEGER PRIMARY KEY, run INTEGER NOT NULL, file_path TEXT, title TEXT, word_count INTEGER, content_hash TEXT,
+  told_hash TEXT, warnings TEXT, etag TEXT, last_modified TEXT, sitemap_modified TEXT, missed_in INTEGER,
+  is_transient INTEGER NOT NULL DEFAULT 0, is_gone INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE departed (page INTEGER PRIMARY KEY);
+CREATE TABLE origin (name TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE INDEX link_too_deep ON link (page) WHERE too_deep > 0;
+`;
 
 /** All tables, for emptying a memory. */
 export const TABLES = "crawl host page outcome skipped_link warning link stored departed origin".split(" ");
-
-/**
- * The migration from version 1, which kept no links that were too deep and forgot what it had stored when a page
- * failed. Pages of those crawls are requested unconditionally once, so that the links of all are known.
- */
-export const FROM_VERSION_1 = `
-${MEMORY_TABLES}
-INSERT INTO stored
-  (page, run, file_path, title, word_count, content_hash, told_hash, warnings, is_transient)
-  SELECT page, run, file_path, title, word_count, content_hash, content_hash, warnings,
-    ifnull(http_status IN (404, 410), 0) FROM outcome WHERE status = 0;
-ALTER TABLE crawl ADD COLUMN asks_anew INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE crawl ADD COLUMN told_seq INTEGER NOT NULL DEFAULT 0;
-UPDATE crawl SET asks_anew = run + 1;
-ALTER TABLE outcome ADD COLUMN change TEXT;
-UPDATE outcome SET change = iif(is_unchanged, 'unchanged', 'new') WHERE status = 0;
-`;
-
-/** The migration from version 2, which did not know how a page came. */
-export const FROM_VERSION_2 = "ALTER TABLE outcome ADD COLUMN fetcher TEXT";
-
-/** The migration from version 3, which could not tell by how much the clock had been set back between two processes. */
-export const FROM_VERSION_3 = "ALTER TABLE crawl ADD COLUMN seen_at INTEGER NOT NULL DEFAULT 0";
-
-/** The migration from version 4, which kept all texts in full and most of them twice: before and after `page` is filled. */
-export const FROM_VERSION_4 = [
-  `ALTER TABLE crawl ADD COLUMN key_seed INTEGER NOT NULL DEFAULT 0;
-UPDATE crawl SET key_seed = abs(random()) % 4294967296;
-ALTER TABLE page RENAME TO former_page; ALTER TABLE outcome RENAME TO former_outcome;
-${["queue", "leased", "waiting", "left"].map((name) => `DROP INDEX IF EXISTS page_${name};`).join("")}
-${PAGE_TABLES}`,
-  `UPDATE stored SET told_hash = iif(told_hash = content_hash, '', ${packedHash("told_hash")}),
-  content_hash = ${packedHash("content_hash")}, file_path = iif(file_path = ${PLAIN_NAME}, '', file_path);
-INSERT INTO outcome SELECT seq, page, run, status, reason, error_code, error_message, file_path, title, word_count,
-  http_status, final_url, duration_ms, content_hash, warnings, ${codeOf("change", CHANGES)}, ${codeOf("fetcher", FETCHERS)}
-  FROM former_outcome;
-UPDATE outcome SET final_url = '' WHERE final_url = (SELECT url FROM address WHERE id = page);
-UPDATE outcome SET file_path = NULL, title = NULL, word_count = NULL, content_hash = NULL, warnings = NULL
-  WHERE status = 0;
-DROP TABLE former_page; DROP TABLE former_outcome;`,
-] as const;
 
 /** What of a URL follows the host, after a colon that stands for `http`. */
 export const pathOf = (url: string): string =>

@@ -45,8 +45,6 @@ export type QueueWords = {
   readonly pairs: (json: string) => string;
   /** Whether a running job's process may be gone, which `QueueEngine.isLeft` decides. */
   readonly mayBeLeft: string;
-  /** Further condition, besides fence and state, under which a claim is held; may be empty. */
-  readonly held: string;
 };
 
 /** The storage of jobs. */
@@ -77,6 +75,7 @@ type ClaimRow = Pick<JobRow, "id" | "last_event"> & {
 
 const COUNTS = ["progress", "total", "successful", "failed", "skipped"] as const;
 const CLAIMED = "id, fence, spec, has_begun, last_event";
+const HELD = "id = $1 AND fence = $2 AND state = 'running'";
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const CANCELLED = { state: "failed", error: CALLED_OFF } as const;
 
@@ -87,17 +86,15 @@ export abstract class SqlJobQueue<Spec> implements JobQueue<Spec> {
   readonly #engine: QueueEngine;
   readonly #limits: JobQueueLimits;
   readonly #record: string;
-  readonly #held: string;
   readonly #requeued: string;
   #trimmedAt = Number.NEGATIVE_INFINITY;
 
   constructor(engine: QueueEngine, limits: JobQueueLimits) {
     this.#engine = engine;
     this.#limits = limits;
-    const { place, claim, held } = engine.words;
+    const { place, claim } = engine.words;
     this.#record = `id, state, ${place} AS place, shown, created_at, started_at, completed_at, progress, total,
       successful, failed, skipped, error, warnings, is_cancelled, last_event`;
-    this.#held = `id = $1 AND fence = $2 AND state = 'running' ${held}`;
     this.#requeued = `state = 'queued', ${claim} = NULL, lease_until = NULL, started_at = NULL`;
   }
 
@@ -228,7 +225,7 @@ export abstract class SqlJobQueue<Spec> implements JobQueue<Spec> {
   async finish(lease: JobLease, end: JobEnd): Promise<void> {
     await this.#engine.transaction(async (run) => {
       await this.#write(run, lease, end);
-      await this.#close(run, this.#held, [lease.id, lease.fence], end);
+      await this.#close(run, HELD, [lease.id, lease.fence], end);
     }, true);
     this.#engine.erase();
   }
@@ -236,9 +233,9 @@ export abstract class SqlJobQueue<Spec> implements JobQueue<Spec> {
   handBack(lease: JobLease, delayMs: number): Promise<void> {
     const held = [lease.id, lease.fence];
     return this.#engine.transaction(async (run) => {
-      await this.#close(run, `${this.#held} AND is_cancelled`, held, CANCELLED);
+      await this.#close(run, `${HELD} AND is_cancelled`, held, CANCELLED);
       await run(
-        `UPDATE job SET ${this.#requeued}, not_before = ${this.#engine.words.now("$3")} WHERE ${this.#held}`,
+        `UPDATE job SET ${this.#requeued}, not_before = ${this.#engine.words.now("$3")} WHERE ${HELD}`,
         [...held, delayMs],
       );
     });
@@ -262,7 +259,7 @@ export abstract class SqlJobQueue<Spec> implements JobQueue<Spec> {
          warnings = coalesce($5, warnings), progress = coalesce($6, progress),
          crashes = CASE WHEN coalesce($6, progress) > progress THEN 0 ELSE crashes END, total = coalesce($7, total),
          successful = coalesce($8, successful), failed = coalesce($9, failed), skipped = coalesce($10, skipped)
-       WHERE ${this.#held} RETURNING number, is_cancelled, last_event`,
+       WHERE ${HELD} RETURNING number, is_cancelled, last_event`,
       [
         id,
         fence,

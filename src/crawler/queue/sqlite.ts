@@ -26,7 +26,7 @@ type SqliteQueueOptions = JobQueueLimits & {
 const FILE_NAME = "jobs.sqlite";
 
 /** Raised when the tables change; a file of another version is refused. */
-const QUEUE_VERSION = 1;
+const QUEUE_VERSION = 2;
 
 /**
  * There is one row for each job, in the order of acceptance, and the newest events of each, for watchers in other
@@ -54,7 +54,11 @@ CREATE TABLE job (
   not_before INTEGER NOT NULL DEFAULT 0,
   is_cancelled INTEGER NOT NULL DEFAULT 0,
   owner TEXT,
-  lease_until INTEGER
+  lease_until INTEGER,
+  warnings TEXT,
+  fence INTEGER NOT NULL DEFAULT 0,
+  last_event INTEGER NOT NULL DEFAULT 0,
+  has_surplus INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX job_by_state ON job (state, number);
 CREATE TABLE event (
@@ -62,23 +66,10 @@ CREATE TABLE event (
   number INTEGER NOT NULL,
   kind TEXT NOT NULL,
   body TEXT NOT NULL,
+  told_at INTEGER NOT NULL,
   PRIMARY KEY (job, number)
 ) WITHOUT ROWID;
 `;
-
-/** The columns of later versions, which those before work without. */
-const LATER_COLUMNS = [
-  ["job", "warnings TEXT"],
-  ["event", "told_at INTEGER NOT NULL DEFAULT 0"],
-  ["job", "fence INTEGER NOT NULL DEFAULT 0"],
-  ["job", "last_event INTEGER NOT NULL DEFAULT 0"],
-  // Of jobs that ended before there was this column, every one may have some.
-  ["job", "has_surplus INTEGER NOT NULL DEFAULT 1"],
-] as const;
-
-/** Counts the events that an earlier version of the program added while it worked on this file. */
-const COUNT_EVENTS = `UPDATE job SET last_event = (SELECT max(number) FROM event WHERE event.job = job.number)
-  WHERE last_event < (SELECT max(number) FROM event WHERE event.job = job.number)`;
 
 /** A queue whose file may be lost, but not what its jobs wrote. */
 type RestorableQueue<Spec> = JobQueue<Spec> & {
@@ -87,8 +78,8 @@ type RestorableQueue<Spec> = JobQueue<Spec> & {
 };
 
 const RESTORE = `INSERT OR IGNORE INTO job (id, state, directory, shown, created_at, started_at, completed_at,
-  progress, total, successful, failed, skipped, error, warnings, has_surplus)
-  VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $7, $8, $9, $10, $11, $12, 0)`;
+  progress, total, successful, failed, skipped, error, warnings)
+  VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $7, $8, $9, $10, $11, $12)`;
 
 /**
  * Opens the queue of a state directory, or creates it.
@@ -114,21 +105,17 @@ export function openSqliteJobQueue<Spec>(options: SqliteQueueOptions): Restorabl
   }
 }
 
-/** Makes the tables, or brings those of an earlier version up to date. */
+/** @throws Failure `invalid_usage` for a file of another version, or of another program */
 function makeTables(database: Database, path: string): void {
   const version = database.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
-  if (version !== 0 && version !== QUEUE_VERSION)
-    throw new Failure("invalid_usage", `${path} holds the jobs of another version of this program`);
-  if (version === 0) {
-    database.run(QUEUE_SCHEMA);
-    database.run(`PRAGMA user_version = ${QUEUE_VERSION}`);
-  }
-  for (const [table, column] of LATER_COLUMNS) {
-    const columns = database.prepare<{ name: string }>(`PRAGMA table_info(${table})`).all();
-    if (!columns.some(({ name }) => column.startsWith(`${name} `)))
-      database.run(`ALTER TABLE ${table} ADD COLUMN ${column}`);
-  }
-  database.run(COUNT_EVENTS);
+  if (version === QUEUE_VERSION) return;
+  if (version !== 0 || database.prepare("SELECT 1 FROM sqlite_schema").get() !== null)
+    throw new Failure(
+      "invalid_usage",
+      `${path} holds the jobs of another version of this program (it has format ${version}, this version reads ${QUEUE_VERSION}): move it away, or name another state directory`,
+    );
+  database.run(QUEUE_SCHEMA);
+  database.run(`PRAGMA user_version = ${QUEUE_VERSION}`);
 }
 
 class SqliteJobQueue<Spec> extends SqlJobQueue<Spec> {
@@ -199,10 +186,6 @@ class SqliteEngine implements QueueEngine {
       // The names are asked for late, since the first use of one makes its file.
       get mayBeLeft() {
         return ofOthers(self.name);
-      },
-      // An earlier version that takes over a job leaves its fence as it is.
-      get held() {
-        return `AND owner LIKE '${self.name}%'`;
       },
     };
   }

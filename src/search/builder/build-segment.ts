@@ -1,18 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
-import { createYieldWhenDue } from "../../base/event-loop.ts";
-import { Failure } from "../../base/failure.ts";
 import type { DocumentUrl } from "../../urls/index.ts";
 import type { Analyser } from "../analysis/analyser.ts";
 import { attributesOf, attributeTable, type DocumentAttributes, encodeAttributes } from "../attributes.ts";
 import { SlugBallot, type SlugStyle, styleAt, withSlugs } from "../document/sections.ts";
 import { NumberList } from "../number-list.ts";
-import { readDocuments, type UnreadDocument } from "../reading/read-document.ts";
 import { ByteReader, ByteWriter } from "../segment/bytes.ts";
 import { SegmentFileWriter } from "../segment/file.ts";
 import { encodePositions, NO_SIGNATURE, writeFrequencies } from "../segment/postings.ts";
-import { encodeLengths, Segment, type SegmentMeta, totalsOf } from "../segment/segment.ts";
+import { encodeLengths, type Segment, type SegmentMeta, totalsOf } from "../segment/segment.ts";
 import {
   encodeLayout,
   encodeReadStored,
@@ -384,24 +381,14 @@ function findUnchanged(index: Segment, { url }: SourceDocument, [low, high]: Con
   return oldLow === low && oldHigh === high ? document : -1;
 }
 
-function hashOf(source: SourceDocument, scratch: ByteWriter): ContentHash {
-  const { url, anchors } = source;
-  // 0.1.0 gave some of these documents the anchors of another generator, and they are read again.
-  return earlierHashOf(source, scratch, anchors ? anchors.length === 0 : !url.startsWith("docs:"));
-}
-
-/** The hash of 0.1.0. */
-function earlierHashOf(
-  { title, markdown, anchors = [] }: SourceDocument,
-  scratch: ByteWriter,
-  isOther = false,
-): ContentHash {
+function hashOf({ title, markdown, anchors }: SourceDocument, scratch: ByteWriter): ContentHash {
   scratch.clear();
-  if (isOther) scratch.byte(0);
+  // Anchors that are merely not known are made from the headings.
+  scratch.byte(anchors === undefined ? 0 : 1);
   writeUtf8(title, scratch);
   scratch.byte(0);
   writeUtf8(markdown, scratch);
-  for (const { id, start } of anchors) {
+  for (const { id, start } of anchors ?? []) {
     scratch.byte(0);
     writeUtf8(id, scratch);
     scratch.varint(start);
@@ -446,39 +433,6 @@ async function writeCarriedRun(segment: Segment, rows: Uint32Array, writer: RunW
     if (postingCount > 0) await writer.term({ term, forms, formCounts, postingCount }, postings.written());
   }
   return await writer.finish(signatures.head());
-}
-
-/** Whether a file is the index of exactly these documents; those that cannot be read count as none. */
-export async function isIndexOf(path: string, documents: AsyncIterable<UnreadDocument>): Promise<boolean> {
-  try {
-    using segment = Segment.open(path);
-    const bytes = new ByteWriter(64 * 1024);
-    const met = new Set<number>();
-    for await (const source of readAll(documents)) {
-      const now = findUnchanged(segment, source, hashOf(source, bytes));
-      const document = now < 0 ? findUnchanged(segment, source, earlierHashOf(source, bytes)) : now;
-      if (document < 0) return false;
-      met.add(document);
-    }
-    return met.size === segment.documentCount && met.size > 0;
-  } catch (error) {
-    if (error instanceof Failure) return false;
-    throw error;
-  }
-}
-
-async function* readAll(documents: AsyncIterable<UnreadDocument>): AsyncGenerator<SourceDocument> {
-  const yieldWhenDue = createYieldWhenDue();
-  for await (const unread of documents) {
-    await yieldWhenDue();
-    let read: readonly SourceDocument[] = [];
-    try {
-      read = [...readDocuments(unread)];
-    } catch {
-      // A document can cause any exception; the index that was built of it does without it.
-    }
-    yield* read;
-  }
 }
 
 /** The record with the anchors that a generator gives its headings. */

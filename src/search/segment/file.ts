@@ -25,7 +25,7 @@ import { type ByteWriter, FEW_BYTES } from "./bytes.ts";
 export const MAGIC = "AXSEARCH";
 
 /** Raise this with every change of what the sections hold; files of other versions are refused. */
-const FORMAT_VERSION = 4;
+const FORMAT_VERSION = 5;
 
 const HEADER_BYTES = 4096;
 const CHUNK_BYTES = 16 * 1024;

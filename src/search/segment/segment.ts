@@ -32,7 +32,7 @@ export type SegmentMeta = {
   readonly fieldTotals: readonly number[];
   /** How the collection's generator makes the anchors of headings. */
   readonly slugStyle: SlugStyle;
-  /** Whose index it is, as its builder has written it; 0.1.0 wrote none. */
+  /** Whose index it is, as its builder has written it. */
   readonly owner?: string | undefined;
 };
 

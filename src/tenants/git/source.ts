@@ -50,17 +50,16 @@ const PROGRESS_EVERY = 100;
 
 /** The state after the last complete sync. It defines the documents, whatever a later, interrupted sync began. */
 type GitState = {
-  readonly version: 1;
+  readonly version: 2;
   /** The settings that chose the files; other settings mean other files. */
   readonly wish: string;
   readonly commit: string;
   readonly files: readonly ChosenFile[];
   /** How the documents' generator makes anchors, where its configuration tells. */
   readonly slugStyle?: SlugStyle | undefined;
-  /** Missing in the state of an older version. */
-  readonly leftOut?: readonly LeftOut[];
-  /** Subpaths that the commit does not have; missing in the state of an older version. */
-  readonly emptySubpaths?: readonly string[];
+  readonly leftOut: readonly LeftOut[];
+  /** Subpaths that the commit does not have. */
+  readonly emptySubpaths: readonly string[];
   /** Copies of earlier syncs that still have to be removed. */
   readonly garbage: readonly string[];
 };
@@ -108,7 +107,7 @@ async function syncRepository(parts: GitParts, context: SyncContext): Promise<Sy
   const wish = wishOf(tenant);
   if (before?.commit === tip.commit && before.wish === wish && (await hasAllCopies(parts, before))) {
     await removeGarbage(parts, before);
-    const failed = countTroubles(before.leftOut ?? []);
+    const failed = countTroubles(before.leftOut);
     return { fetched: 0, unchanged: before.files.length, removed: 0, failed, ...notesOf(before) };
   }
   return await withCloneOrNewOne(parts, async (directory) => {
@@ -217,14 +216,14 @@ async function takeOver(parts: GitParts, step: TakeOver): Promise<SyncCounts> {
   const garbage = [...(before?.garbage ?? []), ...oldPaths].filter((path) => !paths.has(path));
   const { wish, commit, slugStyle } = step;
   const { emptySubpaths } = choice;
-  const state: GitState = { version: 1, wish, commit, slugStyle, files, leftOut, emptySubpaths, garbage };
+  const state: GitState = { version: 2, wish, commit, slugStyle, files, leftOut, emptySubpaths, garbage };
   await writeState(statePath, state);
   await removeGarbage(parts, state);
   options.log.info("repository synced", { commit: step.commit, ...counts });
   return { ...counts, ...notesOf(state) };
 }
 
-const notesOf = ({ emptySubpaths = [], commit }: GitState): Pick<SyncCounts, "notes"> =>
+const notesOf = ({ emptySubpaths, commit }: GitState): Pick<SyncCounts, "notes"> =>
   emptySubpaths.length === 0
     ? {}
     : { notes: [`warning: no ${emptySubpaths.join(", no ")} at ${commit.slice(0, 12)}`] };
@@ -276,7 +275,7 @@ async function* readDocuments(
     environment: options.access.environment,
     signal: new AbortController().signal,
   });
-  for (const file of state.leftOut ?? []) onLeftOut(file);
+  for (const file of state.leftOut) onLeftOut(file);
   let sizes: Promise<ReadonlyMap<string, number>> | null = null;
   const readCopy = async (file: ChosenFile): Promise<Uint8Array | null> => {
     const bytes = await copy.read(file);
@@ -331,7 +330,7 @@ const wishOf = ({ repositoryUrl, revision, subpaths, stripPrefix, rules }: GitTe
     [rules.include, DEFAULT_EXCLUDED, rules.exclude, DOCUMENT_ENDINGS],
   ]);
 
-const isGitState = (value: unknown): value is GitState => isRecord(value) && value.version === 1;
+const isGitState = (value: unknown): value is GitState => isRecord(value) && value.version === 2;
 
 /** A larger file is no configuration that a person wrote. */
 const MAX_CONFIGURATION_BYTES = 1024 * 1024;

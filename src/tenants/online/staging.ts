@@ -86,9 +86,9 @@ export type Ledger = {
 };
 
 type LedgerFile = {
-  readonly version: 1;
-  /** See `sourceOf`; missing in the file of 0.1.0. */
-  readonly source?: readonly string[];
+  readonly version: 2;
+  /** See `sourceOf`. */
+  readonly source: readonly string[];
   readonly documents: readonly (readonly [url: PageUrl, hash: string, misses: number])[];
   readonly quarantined: readonly PageUrl[];
   readonly verifiedAt: number;
@@ -104,7 +104,7 @@ export async function openLedger({ tenant, published, ledgerPath }: OnlineParts)
   const source = sourceOf(tenant);
   const isOwn = (other: readonly string[]): boolean => isSameSource(other, source);
   if (!file) return await recoverLedger(published, (url) => isOwn([tenant.source, ...sitesOf([url])]));
-  if (file.source && !isOwn(file.source)) {
+  if (!isOwn(file.source)) {
     const garbage = [...file.garbage, ...file.documents.map(([url]) => url)];
     return { documents: new Map(), quarantined: new Set(), verifiedAt: 0, garbage };
   }
@@ -119,7 +119,7 @@ export async function openLedger({ tenant, published, ledgerPath }: OnlineParts)
 /** @throws Failure `unwritable_output` */
 export function writeLedger({ tenant, ledgerPath }: OnlineParts, ledger: Ledger): Promise<void> {
   const file: LedgerFile = {
-    version: 1,
+    version: 2,
     source: sourceOf(tenant),
     documents: [...ledger.documents].map(([url, { hash, misses }]) => [url, hash, misses] as const),
     quarantined: [...ledger.quarantined],
@@ -139,4 +139,4 @@ async function recoverLedger(store: PageStore, isOwn: (url: PageUrl) => boolean)
 
 const isPageUrl = (url: DocumentUrl): url is PageUrl => !url.startsWith("docs:");
 
-const isLedgerFile = (value: unknown): value is LedgerFile => isRecord(value) && value.version === 1;
+const isLedgerFile = (value: unknown): value is LedgerFile => isRecord(value) && value.version === 2;

@@ -1,21 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { runCommand } from "../../support/command.ts";
 import { TestRepository } from "../../support/git-server.ts";
 import { serveLocal } from "../../support/local.ts";
-import { FIXTURES } from "../../support/old-state.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 const WORDS = ["pasta", "granite"] as const;
@@ -299,63 +288,5 @@ describe("the index of a folder", () => {
         expect.stringContaining(`belongs to the folder ${join(world.folder(0), "docs")}`),
       ]);
     }
-  });
-});
-
-describe("what 0.1.0 left", () => {
-  /** A project with the documents of the fixture, and one with others, in any order; both with its state. */
-  function upgraded(...texts: readonly string[]): World {
-    const world = new World(...texts.map(() => folder()));
-    cpSync(join(FIXTURES, "state-0.1.0/search-state"), world.state, { recursive: true });
-    for (const [number, text] of texts.entries()) {
-      const file = readFileSync(join(world.folder(number), "deployment.json"), "utf8");
-      writeFileSync(join(world.folder(number), "deployment.json"), file.replace('"guide"', '"tool"'));
-      rmSync(join(world.folder(number), "docs/guide.md"));
-      writeFileSync(join(world.folder(number), "docs/proxies.md"), text);
-    }
-    return world;
-  }
-  const OWN = readFileSync(join(FIXTURES, "state-0.1.0/docs/proxies.md"), "utf8");
-  const other = fc.constantFrom(
-    OWN.replace("hosts", "ports"),
-    `${OWN}\nOne more line.\n`,
-    "# Proxies\n\nAll hosts.\n",
-  );
-
-  test("of a folder goes to the project whose documents it holds, whichever asks first", async () => {
-    await fc.assert(
-      fc.asyncProperty(other, fc.boolean(), fc.boolean(), async (text, isFirst, isSearched) => {
-        const world = isFirst ? upgraded(OWN, text) : upgraded(text, OWN);
-        const own = isFirst ? 0 : 1;
-        for (const number of [0, 1]) {
-          const words = isSearched ? ["search", "tool", "hosts"] : ["doctor"];
-          const { stdout, stderr } = await world.run(number, ...words);
-          const found = stdout.includes(isSearched ? "docs://tool/proxies.md" : "1 document, indexed");
-          expect([number, found, stderr]).toEqual([number, number === own, stderr]);
-        }
-        const kept = await world.run(own, "tenants", "list", "--json");
-        expect(JSON.parse(kept.stdout).tenants[0].doc_count).toBe(1);
-        expect(existsSync(join(world.state, "tool"))).toBe(false);
-      }),
-      { numRuns: 8 },
-    );
-  });
-
-  test.each(["git", "online"] as const)("of a %s tenant goes to its source alone", async (kind) => {
-    const pair = [folder({ kind, isShared: true, source: 1 }), folder({ kind, isShared: true })];
-    const world = new World(...pair);
-    expect((await world.run(1, "sync", "guide")).exitCode).toBe(0);
-    const place = join(world.root, "data/.article-extractor");
-    for (const name of ["owner.json", "search.index"]) rmSync(join(place, name));
-    const before = readFileSync(join(place, kind === "git" ? "git.json" : "website.json"), "utf8");
-    const refused = await world.run(0, "sync", "guide");
-    expect([refused.exitCode, refused.stderr]).toEqual([
-      1,
-      expect.stringMatching(/belongs to a tenant of another source \((?:git|online) /),
-    ]);
-    expect(readFileSync(join(place, kind === "git" ? "git.json" : "website.json"), "utf8")).toBe(before);
-    const taken = await world.run(1, "sync", "guide");
-    expect([taken.exitCode, taken.stdout]).toEqual([0, expect.stringContaining("0 fetched, 1 unchanged")]);
-    expect((await world.search(0)).exitCode).toBe(2);
   });
 });

@@ -70,6 +70,18 @@ describe("a clone that a crash has left with", () => {
   });
 });
 
+test("a record of an earlier format is made anew by the next sync", async () => {
+  await using bench = await openBench();
+  await runSync(bench.source);
+  const path = join(bench.clone, "../git.json");
+  const record: { version: number } = await Bun.file(path).json();
+  await writeFile(path, JSON.stringify({ ...record, version: record.version - 1, leftOut: undefined }));
+  expect(await runSync(bench.source)).toMatchObject({ removed: 0, failed: 0 });
+  expect(await Bun.file(path).json()).toEqual(record);
+  const titles = [...(await documentsOf(bench.source)).values()].map(({ title }) => title);
+  expect(titles.sort()).toEqual(["A now", "B", "C"]);
+});
+
 test("a server that fails midway costs no clone", async () => {
   await using bench = await openBench();
   // To ask for refs is a POST of this kind as well, in protocol 2.

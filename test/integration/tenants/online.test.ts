@@ -367,6 +367,17 @@ describe("a website in trouble keeps its documents", () => {
     await expect(runSync(web.source)).rejects.toThrow();
     await isWhole(web, 12);
   });
+
+  test("and by one that reads no record of an earlier format", async () => {
+    const path = join(bench.rootDir, ".article-extractor/website.json");
+    const record: { version: number } = await Bun.file(path).json();
+    const earlier = { ...record, version: record.version - 1, source: ["online", "other.example"] };
+    await Bun.write(path, JSON.stringify(earlier));
+    await isWhole(web, 12);
+    await runSync(web.source);
+    await isWhole(web, 12);
+    expect(await Bun.file(path).json()).toMatchObject({ version: record.version });
+  });
 });
 
 test("a sync whose documents cannot be written says so, and takes them over when they can", async () => {

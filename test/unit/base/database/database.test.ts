@@ -63,6 +63,33 @@ describe("the state that processes share", () => {
     ]);
   });
 
+  test("is moved aside, with a warning, when it is an earlier version's or another program's", async () => {
+    const path = join(directory(), "state.sqlite");
+    const open = () => openDatabase({ path, name: "x", access: { kind: "shared" } });
+    const other = open();
+    other.run("CREATE TABLE syncs (name TEXT)");
+    other.close();
+    said.length = 0;
+    const { database, isShared } = openSharedState(directory(), log);
+    opened.push(database);
+    expect(isShared).toBe(true);
+    expect(database.prepare("SELECT name FROM sqlite_schema").all()).toEqual([]);
+    expect(await filesPutAside(directory())).toHaveLength(1);
+    expect(said.join("")).toMatch(/damaged state is put aside.*it has format 0, this version reads 1/);
+    database.run("CREATE TABLE syncs (name TEXT)");
+    opened.push(openSharedState(directory(), log).database);
+    expect(await filesPutAside(directory())).toHaveLength(1);
+  });
+
+  test("is refused, and stays, when it is a later version's", async () => {
+    const path = join(directory(), "state.sqlite");
+    const later = openDatabase({ path, name: "x", access: { kind: "shared" } });
+    later.run("PRAGMA user_version = 99");
+    later.close();
+    expect(() => openSharedState(directory(), log)).toThrow(/state of a newer version of this program$/);
+    expect(await filesPutAside(directory())).toEqual([]);
+  });
+
   test("is left alone when another process has it exclusively", async () => {
     const path = join(directory(), "state.sqlite");
     const other = openDatabase({ path, name: "x", access: { kind: "exclusive", refusal: "no" } });

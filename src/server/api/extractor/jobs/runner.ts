@@ -114,7 +114,7 @@ type RunParts = JobParts & {
 /** Runs a job and never rejects: whatever happens becomes the job's end, or another try. */
 async function runJob(job: ClaimedJob<CrawlSpec>, parts: RunParts): Promise<void> {
   const { app, queue, log, stop } = parts;
-  const { directory, shownDirectory = "the output directory" } = job.spec;
+  const { directory, shownDirectory } = job.spec;
   const paths = { directory, shown: shownDirectory };
   // A queue that cannot be read now tells a few pages twice at worst.
   const told = await toldPages(job, queue).catch(() => new Set());
@@ -314,7 +314,7 @@ async function* runCrawl(
     jobId: id,
     isFresh,
     freshName: '"fresh": true',
-    shellSettings: { output_dir: spec.shownDirectory ?? null },
+    shellSettings: { output_dir: spec.shownDirectory },
     authorizations: new Map(spec.authorizations),
     ...(queue.isShared && { shared: { canLead, leave: leave.signal, ...(keepTold && { keepTold }) } }),
   };

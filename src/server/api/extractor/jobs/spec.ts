@@ -10,8 +10,8 @@ export type CrawlSpec = {
   readonly authorizations: readonly (readonly [origin: string, value: string])[];
   /** The place; see `CrawlPlaces`. */
   readonly directory: string;
-  /** The path as the request wrote it; jobs queued by an earlier version lack it. */
-  readonly shownDirectory?: string;
+  /** The path as the request wrote it. */
+  readonly shownDirectory: string;
   readonly sitemapFiles: readonly string[];
   readonly isFresh: boolean;
   readonly caller: EgressCaller;

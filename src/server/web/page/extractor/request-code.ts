@@ -15,9 +15,7 @@ const KEY_VARIABLE = "ARTICLE_EXTRACTOR_API_KEY";
 /** The forms in which the page writes a request; each can be run as it stands. */
 export const CODE_FORMS = [
   { id: "curl", label: "curl", write: writeCurl },
-  { id: "javascript", label: "JavaScript", write: writeJavaScript },
   { id: "python", label: "Python", write: writePython },
-  { id: "cli", label: "CLI", write: writeCommand },
 ] as const;
 
 function writeCurl({ server, body, hasKey }: WrittenRequest): string {
@@ -27,20 +25,6 @@ function writeCurl({ server, body, hasKey }: WrittenRequest): string {
     ...(hasKey ? [`  -H "authorization: Bearer $${KEY_VARIABLE}"`] : []),
     `  -d ${quote(JSON.stringify(body))}`,
   ].join(" \\\n");
-}
-
-function writeJavaScript({ server, body, hasKey }: WrittenRequest): string {
-  const key = hasKey ? `\n    authorization: \`Bearer \${process.env.${KEY_VARIABLE}}\`,` : "";
-  return `const response = await fetch(${JSON.stringify(server)}, {
-  method: "POST",
-  headers: {
-    "content-type": "application/json",${key}
-  },
-  body: JSON.stringify(${indented(JSON.stringify(body, null, 2), "  ")}),
-});
-const article = await response.json();
-if (!response.ok) throw new Error(article.detail);
-console.log(article.markdown);`;
 }
 
 function writePython({ server, body, hasKey }: WrittenRequest): string {
@@ -59,28 +43,6 @@ with urllib.request.urlopen(request) as response:
     article = json.load(response)
 print(article["markdown"])`;
 }
-
-function writeCommand({ body }: WrittenRequest): string {
-  const { url, prefer_browser: prefersBrowser, options = {} } = body;
-  const words = [
-    ...(prefersBrowser === undefined ? [] : [prefersBrowser ? "--prefer-browser" : "--prefer-http"]),
-    ...Object.entries(options).map(([name, value]) => OPTION_WORDS[name as keyof ExtractionOptions](value)),
-  ];
-  return [`article-extractor ${quote(url)}`, ...words.map((word) => `  ${word}`)].join(" \\\n");
-}
-
-type ExtractionOptions = NonNullable<ExtractionBody["options"]>;
-
-// A value may begin with a dash, so it follows its option with `=`.
-const OPTION_WORDS: Readonly<Record<keyof ExtractionOptions, (value: unknown) => string>> = {
-  favor: (value) => `--favor=${quote(String(value))}`,
-  engine: (value) => `--engine=${quote(String(value))}`,
-  min_word_count: (value) => `--min-words=${quote(String(value))}`,
-  include_images: () => "--no-images",
-  include_code: () => "--no-code",
-  select: (value) => `--select=${quote(String(value))}`,
-  exclude: (value) => `--exclude=${quote(String(value))}`,
-};
 
 /** Writes a JSON value as a literal of Python, whose texts have the same escapes. */
 export function pythonValue(value: unknown, indent = ""): string {
