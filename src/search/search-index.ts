@@ -97,7 +97,7 @@ export class SearchIndex implements Disposable {
     return countIn(this.searcher(), query, options, null);
   }
 
-  /** What filters find its documents by. */
+  /** Attributes of its documents for filters. */
   get known() {
     return { attributes: this.#segment.attributes, assumed: this.#settings.assumed };
   }
@@ -106,7 +106,7 @@ export class SearchIndex implements Disposable {
     if (filter) requireKnownValues([this.known], filter);
   }
 
-  /** What its documents and terms are read from. */
+  /** The segment that its documents and terms are read from. */
   get reader(): Segment {
     return this.#segment;
   }
@@ -123,7 +123,7 @@ export class SearchIndex implements Disposable {
     this.#segment.requireWhole();
     const document = this.#segment.findDocument(url);
     if (document < 0) return null;
-    // Whoever reads a long one asks for part after part of it, and 19 MB take 100 ms.
+    // A client reads a long document part by part, and decoding 19 MB takes 100 ms.
     if (SearchIndex.#last?.index !== this || SearchIndex.#last.document !== document)
       SearchIndex.#last = { index: this, document, content: this.#segment.document(document) };
     return SearchIndex.#last.content;
@@ -218,7 +218,7 @@ export class IndexGroup {
     );
     const { perIndex } = options;
     candidates.sort(byScore);
-    // In one index no more than these would go on to the second phase.
+    // A single index would not send more candidates to the second phase.
     const best =
       perIndex === undefined
         ? candidates.slice(0, candidateLimit(options))

@@ -14,13 +14,13 @@ import { writeState } from "./state-file.ts";
 
 /** The deployment that a process works for. */
 export type DeploymentId = {
-  /** What the file declares; null where it declares nothing. */
+  /** The name that the file declares; null if it declares none. */
   readonly name: string | null;
   /** The real path of the file, so that links lead to one deployment. */
   readonly file: string;
 };
 
-/** Who some state belongs to. It is kept as `owner.json` beside the state, and in the index itself. */
+/** The owner of some state. It is kept as `owner.json` beside the state, and in the index itself. */
 type Owner = {
   /** The deployment's name; null without one. */
   readonly deployment: string | null;
@@ -33,7 +33,7 @@ type Owner = {
 
 export type PlaceOptions = { readonly deployment: DeploymentId; readonly stateDirectory: string };
 
-/** Where a tenant's index and state are, and whether they are its own. */
+/** The place of a tenant's index and state, with the check that they are its own. */
 export class Place {
   readonly directory: string;
   readonly indexPath: string;
@@ -73,7 +73,7 @@ export class Place {
     const owner = parseOwner(written);
     const relation = owner === null ? "other" : relationOf(owner, this.#owner);
     if (relation === "other") return this.#foreign(written);
-    // Whoever renames a tenant finds with the next search what it had, and not only after the next sync.
+    // A renamed tenant keeps its index for the next search, without waiting for the next sync.
     const isRenamed = owner !== null && isSameSource(owner.source, this.#owner.source);
     if (relation === "own" || isRenamed) return null;
     return new Failure("index_missing", `${this.indexPath} was built for ${whose(written, this.directory)}`);
@@ -171,7 +171,7 @@ const STATE_FOLDER = ".article-extractor";
 const INDEX = "search.index";
 const OWNER = "owner.json";
 
-/** What names of a deployment's state have in common; its name identifies it, else its file. */
+/** The common part of names of a deployment's state; the deployment's name identifies it, else its file. */
 export const deploymentKey = ({ name, file }: DeploymentId): string =>
   hashOf(name === null ? ["file", file] : ["name", name]);
 

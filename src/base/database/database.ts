@@ -191,9 +191,9 @@ function asFailure({ path, name, access }: DatabaseOptions, error: unknown): unk
 }
 
 /**
- * Opens `state.sqlite` of a directory, which all processes of a server have open. It holds nothing that
- * cannot be found out again: a damaged file and one of an earlier version are moved aside, and when none can be written a database in memory
- * replaces it, each with a warning.
+ * Opens `state.sqlite` of a directory, which all processes of a server have open. All of its content can be found out
+ * again: a file that is damaged or of an earlier version is moved aside, and if no file can be written, a database in
+ * memory replaces it, each with a warning.
  * @returns with whether other processes really see it
  * @throws Failure `invalid_settings` for a file of a newer version, which stays as it is
  */

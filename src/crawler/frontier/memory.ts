@@ -5,7 +5,7 @@ import type { LinkRefusal } from "../types.ts";
 import type { KnownPage, Settlement } from "./frontier.ts";
 import { SOURCES, STATE, Statements } from "./schema.ts";
 
-/** What is stored of a page, as the frontiers' databases answer: nothing else writes their texts. */
+/** A stored page as the frontiers' databases return it; nothing else writes their texts. */
 export type StoredRow = {
   readonly etag: string | null;
   readonly lastModified: string | null;
@@ -178,7 +178,7 @@ export function wasTransient(page: Settlement["page"], outcome: Settlement["outc
   return isAsBefore ? (page.known?.isTransient404 ?? false) : isTransient404(outcome);
 }
 
-/** The inverses of these are in the view `kept`. */
+/** Packs a hash; the view `kept` unpacks it. */
 const packedHash = (hash: string | null): string | Uint8Array | null =>
   hash !== null && SHA256.test(hash) ? Buffer.from(hash.slice("sha256:".length), "hex") : hash;
 const packedPath = (path: string | null, url: PageUrl): string | null =>

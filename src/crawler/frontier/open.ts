@@ -22,10 +22,10 @@ import { type OpenCrawl, SqliteFrontier } from "./sqlite.ts";
 export const FRONTIER_FILE = "frontier.sqlite";
 
 /**
- * Opens the frontier of a directory: for a new crawl, for one that was interrupted there or has other limits now, or,
- * after a finished one, for the next one, which knows what that one stored.
- * @throws Failure `invalid_usage` where another process crawls; `crawl_conflict` where pages of another scope are
- *   remembered; `unreadable_input`, `unwritable_output`
+ * Opens the frontier of a directory: for a new crawl, for a crawl that was interrupted there or has other limits now, or
+ * after a finished crawl, for the next crawl, which knows the stored pages.
+ * @throws Failure `invalid_usage` if another process crawls; `crawl_conflict` if pages of another scope are stored;
+ *   `unreadable_input`, `unwritable_output`
  */
 export function openSqliteFrontier(options: SqliteFrontierOptions): Frontier {
   const { directory, isFresh } = options;
@@ -46,7 +46,7 @@ export function openSqliteFrontier(options: SqliteFrontierOptions): Frontier {
   }
 }
 
-/** Makes waits as long as they were when the clock was set back, and ends those that still seem longer than any. */
+/** Restores the length of waits after the clock was set back, and ends waits longer than the longest possible. */
 function mendWaits(db: Database, now: number): void {
   const sql = new Statements(db);
   const behindMs = (sql.get<{ seen_at: number }>`SELECT seen_at FROM crawl`?.seen_at ?? 0) - now;
@@ -88,7 +88,7 @@ const openDatabase = (path: string): Database =>
 type SqliteFrontierOptions = FrontierOptions & {
   /** The directory, which is created if it does not exist. */
   readonly directory: string;
-  /** Whether the pages that failed are requested again, and of the others only those that an interruption left. */
+  /** Whether to request only failed pages again, and pages that an interruption left. */
   readonly retriesFailed?: boolean;
 };
 

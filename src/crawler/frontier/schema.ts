@@ -116,13 +116,13 @@ CREATE INDEX link_too_deep ON link (page) WHERE too_deep > 0;
 /** All tables, for emptying a memory. */
 export const TABLES = "crawl host page outcome skipped_link warning link stored departed origin".split(" ");
 
-/** What of a URL follows the host, after a colon that stands for `http`. */
+/** Returns the part of a URL after its host, with a colon before it that stands for `http`. */
 export const pathOf = (url: string): string =>
   (url.startsWith("https:") ? "" : ":") + url.slice(url.indexOf("/", url.indexOf("//") + 2));
 
 /**
- * Fits three bytes. Pages with equal keys are told apart by host and path; `crawl.key_seed` keeps a site from making
- * all of its URLs alike.
+ * Hashes a URL to three bytes. Host and path distinguish pages with equal keys; `crawl.key_seed` keeps a site from making
+ * the keys of all of its URLs equal.
  */
 export const urlKey = (url: string, seed: number): number => (Bun.hash.xxHash32(url, seed) | 0) >> 8;
 
@@ -155,7 +155,7 @@ export class Statements {
   #prepare(sql: TemplateStringsArray): Query<unknown, Value[]> {
     const known = this.#prepared.get(sql);
     if (known) return known;
-    // Where a LIMIT is a mere parameter, SQLite plans anew at each call: 40 µs for an outcome that is read in 4.
+    // With a bare parameter as LIMIT, SQLite plans again at each call: 40 µs for an outcome that is read in 4 µs.
     const prepared = this.#db.prepare<unknown, Value[]>(sql.join("?").replaceAll("LIMIT ?", "LIMIT 0 + ?"));
     this.#prepared.set(sql, prepared);
     return prepared;

@@ -73,7 +73,7 @@ CREATE TABLE event (
 
 /** A queue whose file may be lost, but not what its jobs wrote. */
 type RestorableQueue<Spec> = JobQueue<Spec> & {
-  /** Takes in jobs that have ended, the oldest first; those that it knows stay as they are. */
+  /** Adds finished jobs, the oldest first; jobs that it knows stay as they are. */
   restore(jobs: readonly FinishedJob[]): Promise<void>;
 };
 
@@ -140,7 +140,7 @@ class SqliteJobQueue<Spec> extends SqlJobQueue<Spec> {
   }
 
   onChange(): Disposable {
-    // Nobody tells of changes to a file, and asking costs little.
+    // A file sends no notice of changes, and polling costs little.
     return { [Symbol.dispose]() {} };
   }
 
@@ -152,8 +152,8 @@ class SqliteJobQueue<Spec> extends SqlJobQueue<Spec> {
 type Parameter = string | number | null;
 
 /**
- * What this process does last with each file. SQLite waits for a lock on the thread that would have to give it back, so
- * a transaction of one connection must be over before another one begins.
+ * This process's last transaction on each file. SQLite would wait for a lock on the thread that has to release it, so a
+ * transaction of one connection must be over before another begins.
  */
 const turns = new Map<string, Promise<unknown>>();
 

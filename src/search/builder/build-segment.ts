@@ -68,7 +68,7 @@ export type BuildOptions = {
 };
 
 export type BuildCounts = {
-  /** Indexed documents, including those that were carried over. */
+  /** Indexed documents, including documents carried over. */
   readonly documents: number;
   /** Documents that are unchanged since the previous index. */
   readonly unchanged: number;
@@ -446,7 +446,7 @@ function withSlugsOf(style: SlugStyle, bytes: Uint8Array, writer: ByteWriter): U
 const bytesOf = (values: Uint32Array): Uint8Array =>
   new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 
-/** Where a document's bytes end in the temporary files; they begin where those of the row before end. */
+/** Ends of a document's bytes in the temporary files; they begin at the end of the row before. */
 type RecordEnds = readonly [stored: number, layout: number];
 const STORED = 0;
 const LAYOUT = 1;
@@ -460,15 +460,15 @@ type DocumentRow = {
 };
 
 /**
- * What a build keeps in memory about every document until its end: address, hash, field lengths and
- * positions, about 400 bytes. Rows are numbered in the order in which the documents come.
+ * The data about every document that a build keeps in memory until its end: URL, hash, field lengths and positions,
+ * about 400 bytes. Rows are numbered in the order of the documents.
  */
 class DocumentTable {
   readonly urls: DocumentUrl[] = [];
   readonly #known = new Set<DocumentUrl>();
   readonly #hashes = new NumberList();
   readonly #lengths = new NumberList();
-  /** Where the records of each row end; they may be added after the row. */
+  /** Ends of the records of each row; they may be added after the row. */
   readonly ends: RecordEnds[] = [];
   readonly #attributes: DocumentAttributes[] = [];
 

@@ -110,7 +110,8 @@ const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 async function readList(path: string, { screen }: ListParts): Promise<readonly Entry[]> {
   const text = await readText(path, screen.io, MAX_LIST_BYTES);
-  if (text.includes("\0")) throw new Failure("unreadable_input", `${path} is not text, so it is not a list of URLs`);
+  if (text.includes("\0"))
+    throw new Failure("unreadable_input", `${path} is not text, so it is not a list of URLs`);
   const lines = text
     .split(/\r?\n/)
     .map((line, index) => ({ written: line.trim(), place: `${path}:${index + 1}: ` }))
