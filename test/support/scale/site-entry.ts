@@ -24,11 +24,13 @@ function article(title: string, links: readonly string[]): string {
 function answer(host: string, path: string, port: string): Response {
   if (hasPrivate && path === "/robots.txt") return new Response("User-agent: *\nDisallow: /private/\n");
   const number = path === "/" ? 0 : Number(/^\/p\/(\d+)$/.exec(path)?.[1] ?? Number.NaN);
-  if (!(number < pagesPerHost)) return new Response("Not found", { status: 404 });
+  // Not empty: after a connection that breaks before an answer's first byte, the runtime sends a GET again by itself.
+  const notFound = (): Response => new Response("Not found", { status: 404 });
+  if (!(number < pagesPerHost)) return notFound();
   const children = Array.from({ length: FAN_OUT }, (_, index) => number * FAN_OUT + 1 + index);
   const links = children.filter((child) => child < pagesPerHost).map((child) => `/p/${child}`);
   // A page without children may be missing: no other page is lost with it.
-  if (links.length === 0 && missing > 0 && number % missing === 0) return new Response("", { status: 404 });
+  if (links.length === 0 && missing > 0 && number % missing === 0) return notFound();
   if (host === "127.0.0.1" && number === 0)
     for (let other = 2; other <= hosts; other++) links.push(`http://127.0.0.${other}:${port}/`);
   if (hasPrivate) links.push(`/private/${number}`);
