@@ -61,8 +61,11 @@ export const PAGES: readonly ServedPage[] = [
       await page.getByText("Options").click();
       await page.selectOption("#favor", "recall");
       await page.getByText("This request as code").click();
-      // The others name the server, whose port is another one each time.
-      await page.getByRole("tab", { name: "CLI" }).click();
+      // The port is another one each time.
+      await page.evaluate(() => {
+        for (const code of document.querySelectorAll(".program code"))
+          code.textContent = (code.textContent ?? "").replaceAll(location.host, "localhost:3000");
+      });
     },
   },
   {
