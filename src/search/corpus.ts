@@ -5,6 +5,9 @@ import { type Standing, standingOf } from "./ranking/standing.ts";
 import { reversed } from "./segment/terms.ts";
 import { FIELDS, type IndexReader, type LengthTotals, type TermWalk } from "./types.ts";
 
+/** Each index of a group asks for the terms of the same query, and the parts of words are often the same. */
+const MAX_FREQUENCIES = 4096;
+
 /** A word by its term and its form. */
 type CorpusWord = { readonly term: string; readonly form: string };
 
@@ -14,6 +17,7 @@ export class Corpus implements LengthTotals {
   readonly indexCount: number;
   readonly fieldTotals = new Float64Array(FIELDS.length);
   readonly #readers: readonly IndexReader[];
+  readonly #frequencies = new Map<string, number>();
   #standing: Standing | null = null;
 
   /** @param readers one or more indexes that were built with the same analyser */
@@ -33,7 +37,13 @@ export class Corpus implements LengthTotals {
 
   /** How many documents hold a term; 0 for an unknown one. */
   documentFrequency(term: string): number {
-    return this.#readers.reduce((sum, reader) => sum + (reader.find(term)?.documentFrequency ?? 0), 0);
+    const known = this.#frequencies.get(term);
+    if (known !== undefined) return known;
+    let documents = 0;
+    for (const reader of this.#readers) documents += reader.find(term)?.documentFrequency ?? 0;
+    if (this.#frequencies.size === MAX_FREQUENCIES) this.#frequencies.clear();
+    this.#frequencies.set(term, documents);
+    return documents;
   }
 
   /** Whether any document holds a term, in this form unless it is null. */
@@ -46,6 +56,7 @@ export class Corpus implements LengthTotals {
 
   /** How many documents have words next to each other in these forms. @throws Failure `timeout` */
   documentsWithPhrase(words: readonly CorpusWord[], deadline: number): number {
+    if (words.some(({ term }) => this.documentFrequency(term) === 0)) return 0;
     const countIn = (reader: IndexReader): number => {
       const phrase: PhraseTerm[] = [];
       for (const [offset, { term, form }] of words.entries()) {

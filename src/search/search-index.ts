@@ -32,8 +32,11 @@ import { ANALYZER_PROFILES, LANGUAGES, type StoredDocument } from "./types.ts";
 /** Settings that may differ each time that an index is opened; profile and language are fixed when it is built. */
 export type OpenSettings = Omit<SearchSettings, "profile" | "language">;
 
-/** The most words that an analyser may remember before it is replaced, which limits its memory. */
-const MAX_WORDS = 10_000;
+/** The most words that an analyser may remember before it forgets them, which limits its memory. */
+const MAX_WORDS = 20_000;
+
+/** By fingerprint. All searches share them, because most words of a snippet have been in an earlier one. */
+const analysers = new Map<string, Analyser>();
 
 /**
  * An index file that is open for searches and fetches. It is a snapshot: a newer file of the same name does
@@ -48,14 +51,15 @@ export class SearchIndex implements Disposable {
   } | null = null;
   readonly #segment: Segment;
   readonly #settings: SearchSettings;
-  /** All searches share it, because most words of a snippet have been in an earlier one. */
   readonly #analyser: Analyser;
 
   private constructor(segment: Segment, settings: OpenSettings) {
     this.#segment = segment;
     const analysis = analysisOf(segment);
     this.#settings = { ...settings, ...analysis };
-    this.#analyser = new Analyser(analysis.profile, analysis.language);
+    const known = analysers.get(segment.analyserFingerprint);
+    this.#analyser = known ?? new Analyser(analysis.profile, analysis.language);
+    analysers.set(segment.analyserFingerprint, this.#analyser);
   }
 
   /**
@@ -224,11 +228,9 @@ export class IndexGroup {
         ? candidates.slice(0, candidateLimit(options))
         : fewOfEach(candidates, perIndex * RESCORED_FOR_ONE).slice(0, MAX_RESCORED);
     const ranked = rankTiers(best, (tier) =>
-      started
-        .flatMap((one) => {
-          const own = tier.filter((candidate) => candidate.one === one);
+      [...Map.groupBy(tier, ({ one }) => one)]
+        .flatMap(([one, own]) => {
           const unscaled = own.map(({ document, score }) => ({ document, score: score / one.scale }));
-          if (own.length === 0) return [];
           const prepared = { ...one.prepared, candidates: unscaled };
           return rescorePrepared(prepared, options, one.corpus, wantedOf(options)).map(
             (hit): Hit => ({ one, hit, document: hit.document, score: hit.score * one.scale }),
@@ -289,13 +291,21 @@ function fewOfEach<One extends Placed>(all: readonly One[], most: number): One[]
   });
 }
 
-type Placed = { readonly one: Started; readonly document: number; readonly score: number };
+type Placed = {
+  readonly one: Started;
+  readonly document: number;
+  readonly score: number;
+  /** Its URL once it was compared, because reading one takes longer than sorting. */
+  url?: string;
+};
 
 type Hit = Placed & { readonly hit: RankedDocument };
 
 const byScore = (a: Placed, b: Placed): number => b.score - a.score || compareUrls(a, b);
 
 function compareUrls(a: Placed, b: Placed): number {
-  const [first, second] = [a, b].map(({ one, document }) => one.search.reader.url(document));
-  return first! < second! ? -1 : first! > second! ? 1 : a.one.index - b.one.index;
+  // The documents of an index are numbered in the order of their URLs.
+  if (a.one === b.one) return a.document - b.document;
+  for (const placed of [a, b]) placed.url ??= placed.one.search.reader.url(placed.document);
+  return a.url! < b.url! ? -1 : a.url! > b.url! ? 1 : a.one.index - b.one.index;
 }

@@ -154,7 +154,19 @@ const TILDE = 0x7e;
  * Turns a range of Markdown into one line of plain text, without its headings. The reader of the pages reads
  * it too, so no mark, link target or tag is left or cut in half.
  */
-export const plainText = (source: string): string => printable(readText(source).text);
+export function plainText(source: string): string {
+  const known = plainTexts.get(source);
+  if (known !== undefined) return known;
+  const text = printable(readText(source).text);
+  if (plainTexts.size === MAX_PLAIN_TEXTS) plainTexts.clear();
+  if (source.length <= LONGEST_KEPT) plainTexts.set(source, text);
+  return text;
+}
+
+/** The text of sections by their Markdown, at most 16 MB: some are among the hits of many queries. */
+const plainTexts = new Map<string, string>();
+const MAX_PLAIN_TEXTS = 2000;
+const LONGEST_KEPT = 2000;
 
 /** The ranges of `plainText` that are code. */
 function codeIn(source: string): Fragment[] {

@@ -27,7 +27,7 @@ export const analyserFingerprint = (profile: AnalyzerProfile, language: Language
   `${profile}/${language}/${ANALYSIS_VERSION}`;
 
 /**
- * Turns written runs into words of a growing vocabulary. One analyser serves one build or one reader;
+ * Turns written runs into words of a growing vocabulary. One analyser serves one build or all searches;
  * documents and queries go through the same code. Words are numbered from 0; each is a pair of a term (what postings are
  * kept for: usually a stem) and a form (the folded word as it was written: what `word_match` compares). The profiles differ in their terms:
  * - `default`: parts and plain words become stems of the documents' language (Porter2 for English), whole

@@ -68,6 +68,23 @@ const AFTER_ALL_OTHERS = 1e-4;
  * @throws Failure `timeout`
  */
 export function deriveTerms(typed: readonly TypedTerm[], derivation: Derivation): readonly DerivedTerm[] {
+  const { corpus, synonyms } = derivation;
+  const typedKey = JSON.stringify(typed);
+  const known = derived.get(corpus);
+  const isSame = known?.typedKey === typedKey && synonyms.every((one, at) => one === known.synonyms[at]);
+  if (isSame && known.synonyms.length === synonyms.length) return known.terms;
+  const terms = derive(typed, derivation);
+  derived.set(corpus, { typedKey, synonyms, terms });
+  return terms;
+}
+
+/** What was derived from a corpus last, because each of its indexes asks for the same. */
+const derived = new WeakMap<
+  Corpus,
+  Pick<Derivation, "synonyms"> & { readonly typedKey: string; readonly terms: readonly DerivedTerm[] }
+>();
+
+function derive(typed: readonly TypedTerm[], derivation: Derivation): readonly DerivedTerm[] {
   const leaves = typed.filter(({ isLeaf }) => isLeaf).sort((a, b) => a.position - b.position);
   const isOneWord = leaves.length === 1;
   const known = new Set(typed.map(({ term }) => term));
@@ -193,7 +210,10 @@ function splitWord(
   const mayBeTwo = best.length === 0 && form.length <= LONGEST_SPLIT && /^\p{L}+$/u.test(form);
   let most = 0;
   for (let at = SHORTEST_PART; mayBeTwo && at + SHORTEST_PART <= form.length; at++) {
-    const parts = [form.slice(0, at), form.slice(at)].map((part) => ({ form: part, term: stem(part) }));
+    const head = { form: form.slice(0, at), term: stem(form.slice(0, at)) };
+    // Most parts of words are no words, and stems and other terms cost more.
+    if (corpus.documentFrequency(head.term) === 0) continue;
+    const parts = [head, { form: form.slice(at), term: stem(form.slice(at)) }];
     const together = corpus.documentsWithPhrase(parts, deadline);
     if (together <= most) continue;
     most = together;
@@ -283,11 +303,14 @@ const abbreviations = new Map<string, Synonyms>();
 export function synonymsFor(settings: SynonymSettings, stemming: Stemming): readonly Synonyms[] {
   const made = tables.get(settings) ?? new Map<string, Synonyms>();
   tables.set(settings, made);
+  const shared = settings.abbreviations ? [tableOf(abbreviations, stemming, addAbbreviations)] : [];
+  // Tenants without synonyms of their own have the same tables.
+  if (settings.groups.length === 0 && Object.keys(settings.oneWay).length === 0) return shared;
   const own = tableOf(made, stemming, (table) => {
     table.addGroups(settings.groups);
     table.addOneWay(settings.oneWay);
   });
-  return settings.abbreviations ? [own, tableOf(abbreviations, stemming, addAbbreviations)] : [own];
+  return [own, ...shared];
 }
 
 function tableOf(

@@ -22,20 +22,22 @@ type Together = {
   readonly profiles?: readonly AnalyzerProfile[];
   readonly language?: Language;
   readonly settings?: SearchSettings;
+  /** Settings of single indexes, by their places. */
+  readonly own?: readonly SearchSettings[];
 };
 
 /** Builds an index of each list of documents, and searches them together. */
 async function together<T>(
   lists: readonly (readonly SourceDocument[])[],
   use: (search: (query: string, more?: Partial<SearchOptions>) => readonly [string, number, number][]) => T,
-  { profiles = [], language = "en", settings = DEFAULT_SEARCH }: Together = {},
+  { profiles = [], language = "en", settings = DEFAULT_SEARCH, own = [] }: Together = {},
 ): Promise<T> {
   using directory = temporaryDirectory();
   const indexes: SearchIndex[] = [];
   for (const [place, documents] of lists.entries()) {
     const path = join(directory.path, String(place));
     await buildAt(path, documents, { analysis: buildAnalysis(profiles[place], language) });
-    indexes.push(SearchIndex.open(path, settings));
+    indexes.push(SearchIndex.open(path, own[place] ?? settings));
   }
   const group = new IndexGroup(indexes);
   const result = use((query, more) =>
@@ -169,6 +171,14 @@ describe("several indexes", () => {
     // The word is in one of them as it was typed, so nothing is corrected in the others.
     const typed = await together([...lists, [page("e", "Five", "gatez")]], (search) => search("gatez"));
     expect(typed.map(([url, , index]) => [url, index])).toEqual([["e", 3]]);
+  });
+
+  test("have synonyms of their own, also where another one is asked the same before", async () => {
+    const lists = ["a", "b", "c"].map((name) => [page(name, "Sluice", "the sluice is open")]);
+    const synonyms = { abbreviations: false, groups: [["gate", "sluice"]], oneWay: {} };
+    const own = [DEFAULT_SEARCH, { ...DEFAULT_SEARCH, synonyms }, DEFAULT_SEARCH];
+    const found = await together(lists, (search) => [search("gate"), search("gate")], { own });
+    expect(found.map((hits) => hits.map(([url]) => url))).toEqual([["b"], ["b"]]);
   });
 
   test("of other profiles are scaled to each other", async () => {
