@@ -77,6 +77,7 @@ test("a page stands only when a later page was rendered and was the same, whatev
     const waiting = new Set<number>();
     let lastSame = 0;
     let hasDiffered = false;
+    let left = 0;
     const release = ({ stand, compared }: Released): void => {
       for (const place of stand) {
         expect(waiting.delete(place)).toBe(true);
@@ -96,7 +97,9 @@ test("a page stands only when a later page was rendered and was the same, whatev
       } else if (event.kind === "quiet") release(history.compareLast());
       else if (event.kind === "leave") {
         const [place] = comparing.splice(event.which % Math.max(1, comparing.length), 1);
-        if (place !== undefined) history.leave(place);
+        if (place === undefined) continue;
+        history.leave(place);
+        left++;
       } else {
         const [place] = comparing.splice(event.which % Math.max(1, comparing.length), 1);
         if (place === undefined) continue;
@@ -108,7 +111,8 @@ test("a page stands only when a later page was rendered and was the same, whatev
         if (!isSame) expect(waiting.size).toBe(0);
       }
     }
-    expect(hasDiffered || history.isComparing || waiting.size <= 40).toBe(true);
+    // Every 20th page is compared, so more wait only for a comparison that was left.
+    expect(hasDiffered || history.isComparing || waiting.size <= 40 + 20 * left).toBe(true);
     // Nobody is forgotten: a page is rendered, stands, or is among those that wait.
     for (const _ of [...waiting]) release(history.compareLast());
     expect([waiting.size, history.compareLast().compared]).toEqual([0, []]);

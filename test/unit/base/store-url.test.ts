@@ -19,11 +19,11 @@ describe("the URL of a store", () => {
   });
 
   test.each([
-    ["", /no URL of a store/],
-    ["s3:", /no URL of a store/],
-    ["s3:/books", /no URL of a store/],
+    ["", /not the URL of a store/],
+    ["s3:", /not the URL of a store/],
+    ["s3:/books", /not the URL of a store/],
     ["https://s3.example/books", /no URL of a store: it must be s3:\/\/bucket\/prefix or file:\/\/\/path/],
-    ["/srv/pages", /no URL of a store/],
+    ["/srv/pages", /not the URL of a store/],
     ["s3://", /"" in "s3:\/\/" is no name of a bucket/],
     ["s3:///prefix", /no name of a bucket/],
     ["s3://ab", /no name of a bucket/],
@@ -39,7 +39,7 @@ describe("the URL of a store", () => {
     ["s3://books/a\\b", /control character or a backslash/],
     [`s3://books/${"é".repeat(251)}`, /more than 500 bytes/],
     ["file://", /names no absolute path/],
-    ["file:relative", /no URL of a store/],
+    ["file:relative", /not the URL of a store/],
     ["file://other-host/a", /names no absolute path/],
     ["file:///a%00b", /control character/],
     ["file:///a%ff", /no UTF-8/],
