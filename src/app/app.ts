@@ -259,13 +259,13 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
   return {
     maxBytes: limits.pageBytes,
     http,
-    fromUrl: ({ url, authorization, options: extraction, signal, requestId, renderings }) =>
+    fromUrl: ({ url, authorization, options: extraction, signal, requestId, renderingHistory }) =>
       serveArticle(
         {
           url,
           preference: open.preference,
           options: extraction,
-          renderings,
+          renderingHistory,
           fetch: { authorization, signal, deadlineMs: limits.deadlineMs },
           cacheScope: scope,
           requestId: requestId ?? crypto.randomUUID(),

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import type { FetcherPreference, Fetchers, Renderings } from "../articles/index.ts";
+import type { FetcherPreference, Fetchers, RenderingHistory } from "../articles/index.ts";
 import type { Damage } from "../base/damaged.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log, LogFields } from "../base/log.ts";
@@ -70,7 +70,7 @@ export type UrlRequest = {
   /** The request's name in the log; by default a random one. */
   readonly requestId?: string;
   /** Experience from the other pages of a list; see `VisitRequest`. */
-  readonly renderings?: Renderings;
+  readonly renderingHistory?: RenderingHistory;
 };
 
 /** The options of a caller that sets none. */

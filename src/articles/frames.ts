@@ -76,7 +76,7 @@ function joinedVisit(
   const extractions = visits.flatMap(({ extraction }) => extraction ?? []);
   const [frameset] = extractions;
   if (!frameset) return visit;
-  const { make: _, ...own } = frameset;
+  const { scripts: _, ...own } = frameset;
   const articles = extractions.flatMap(({ article }) => article ?? []);
   const contents = extractions.flatMap(({ article, linkPage }) => article ?? linkPage ?? []);
   const title = frameset.frameset?.title ?? null;

@@ -19,7 +19,7 @@ export {
   type PageVisit,
   renderingsFor,
 } from "./fetched-article.ts";
-export { Renderings } from "./renderings.ts";
+export { RenderingHistory } from "./rendering-history.ts";
 export { type ArticleCache, articleFromUrl, createArticleCache, serveArticle } from "./service.ts";
 export {
   articleOfVisit,

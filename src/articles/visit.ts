@@ -29,7 +29,7 @@ import {
 import { type FetchedArticle, type PageVisit, requireArticle } from "./fetched-article.ts";
 import { withFrames } from "./frames.ts";
 import { canonicalOfHeader } from "./link-header.ts";
-import type { Renderings } from "./renderings.ts";
+import type { RenderingHistory } from "./rendering-history.ts";
 import { type EmptyShell, emptyShell, SHELL_NAMES } from "./shell.ts";
 
 export type Fetchers = { readonly http: Fetcher; readonly browser: Fetcher | null };
@@ -55,7 +55,7 @@ export type VisitRequest = {
   /** Error pages that other visits for the same caller have seen. */
   readonly errorPages?: ErrorPages;
   /** Experience from other pages, for the preference `learned`; absent for a single page. */
-  readonly renderings?: Renderings | undefined;
+  readonly renderingHistory?: RenderingHistory | undefined;
   /** Told how long the page has waited for others to be compared, in ms. */
   readonly onWaited?: (ms: number) => void;
 };
@@ -77,8 +77,8 @@ export async function visitPage(
 async function visitByPreference(url: PageUrl, context: VisitContext): Promise<PageVisit> {
   const { request, parts } = context;
   const { http, browser } = parts.fetchers;
-  if (browser !== null && request.preference === "learned" && request.renderings)
-    return await learnedVisit(browser, url, context, request.renderings);
+  if (browser !== null && request.preference === "learned" && request.renderingHistory)
+    return await learnedVisit(browser, url, context, request.renderingHistory);
   if (browser !== null && (request.preference === "browser" || request.preference === "learned"))
     return await browserFirst(browser, url, context);
   const first = await attempt(http, url, context);
@@ -183,7 +183,7 @@ type VisitContext = {
   readonly parts: FromUrlParts;
   /** The start of the visit on the clock of `performance.now`. */
   readonly startedAt: number;
-  readonly tellsMake?: boolean;
+  readonly tellsScripts?: boolean;
 };
 
 function withTimeSpent(context: VisitContext): VisitContext {
@@ -236,7 +236,7 @@ function forAnother(context: VisitContext, own: FetchOptions): VisitContext {
 async function attemptOnce(
   fetcher: Fetcher,
   url: PageUrl,
-  { request, parts, tellsMake = false }: VisitContext,
+  { request, parts, tellsScripts = false }: VisitContext,
 ): Promise<PageVisit> {
   const attributes = () => ({ "url.full": withoutUrlSecrets(url) });
   const page = await traced({ name: "fetch page", kind: "client", attributes }, async (span) => {
@@ -259,7 +259,7 @@ async function attemptOnce(
     body: page.html,
     url: page.finalUrl,
     options: request.options,
-    tellsMake,
+    tellsScripts,
     // A browser that renders an answer gets it as UTF-8.
     encoding: request.fetch.received?.encoding ?? page.encoding,
   };
@@ -407,34 +407,34 @@ function joined(before: PageVisit, after: PageVisit): PageVisit {
 
 /**
  * Gets a page over plain HTTP, and has a browser render its document unless it runs nothing, or that has changed nothing
- * for pages of its make. The site is asked once, except where it refuses the plain client.
+ * for pages with its script profile. The site is asked once, except where it refuses the plain client.
  * @throws Failure as the fetchers and the extractor do
  */
 async function learnedVisit(
   browser: Fetcher,
   url: PageUrl,
   context: VisitContext,
-  renderings: Renderings,
+  history: RenderingHistory,
 ): Promise<PageVisit> {
   const { fetch, onFetched, onWaited } = context.request;
-  const plain = await plainUnlessRefused(browser, url, context, renderings);
+  const plain = await plainUnlessRefused(browser, url, context, history);
   if (plain.page.fetchedBy === "browser") return plain;
   const received = plain.page;
   const rendered = (waitedMs: number | null) => render(browser, url, { context, received, waitedMs });
-  const make = plain.extraction?.make;
-  if (!make?.runs) {
+  const scripts = plain.extraction?.scripts;
+  if (!scripts?.runs) {
     // An answer that is no page may become one in a browser.
     if (isGone(plain.page.status) && /<script\b/i.test(plain.page.html)) return await rendered(null);
     onFetched?.(plain.page);
     return plain;
   }
-  const turn = renderings.take(hostOf(plain.page.finalUrl), make.name);
+  const turn = history.take(hostOf(plain.page.finalUrl), scripts.name);
   if (turn === null) return await rendered(null);
   let waitedMs: number | null = null;
   if (!turn.isCompared) {
     onFetched?.(plain.page);
     const startedAt = performance.now();
-    const isCompared = await renderings.wait(turn, fetch.signal);
+    const isCompared = await history.wait(turn, fetch.signal);
     waitedMs = performance.now() - startedAt;
     onWaited?.(waitedMs);
     if (!isCompared) return plain;
@@ -443,8 +443,8 @@ async function learnedVisit(
     const second = await rendered(waitedMs);
     const asked = second.page.asked ?? [];
     // Data that scripts read now may fill a place on another page that is empty on this page.
-    const isSame = isSameContent(plain, second) && !(make.awaits && asked.length > 0);
-    renderings.note(turn, { isSame, asked: asked.join("\n") });
+    const isSame = isSameContent(plain, second) && !(scripts.awaits && asked.length > 0);
+    history.note(turn, { isSame, asked: asked.join("\n") });
     return second;
   } catch (error) {
     turn.history.leave(turn.place);
@@ -464,7 +464,7 @@ async function render(
   const turn = waitedMs !== null && beforeRequest ? { beforeRequest } : {};
   const spentMs = performance.now() - context.startedAt - (waitedMs ?? 0);
   const request = { ...context.request, fetch: { ...fetch, ...turn, received, spentMs } };
-  const visit = await attempt(browser, url, { ...context, request, tellsMake: true });
+  const visit = await attempt(browser, url, { ...context, request, tellsScripts: true });
   const durationMs = received.durationMs + visit.page.durationMs;
   return { ...visit, page: { ...visit.page, tries: received.tries, durationMs } };
 }
@@ -474,28 +474,28 @@ async function plainUnlessRefused(
   browser: Fetcher,
   url: PageUrl,
   context: VisitContext,
-  renderings: Renderings,
+  history: RenderingHistory,
 ): Promise<PageVisit> {
   const host = hostOf(url);
   const throughout = () => browserFirst(browser, url, withTimeSpent(context));
-  if (renderings.isRefusing(host) === true) return await throughout();
+  if (history.isRefusing(host) === true) return await throughout();
   const { onFetched: _, ...request } = context.request;
-  const plainly = attempt(context.parts.fetchers.http, url, { ...context, request, tellsMake: true });
+  const plainly = attempt(context.parts.fetchers.http, url, { ...context, request, tellsScripts: true });
   const answer = await plainly.catch((error: unknown) => {
     if (error instanceof Failure && error.code === "network") return error;
     throw error;
   });
   const isRefused = answer instanceof Failure || isRefusal(answer.page.status);
-  if (!isRefused || renderings.isRefusing(host) === false) {
+  if (!isRefused || history.isRefusing(host) === false) {
     if (answer instanceof Failure) throw answer;
     return answer;
   }
   try {
     const second = await throughout();
-    renderings.noteRefusal(host, second.page.fetchedBy === "browser" && second.page.status < 400);
+    history.noteRefusal(host, second.page.fetchedBy === "browser" && second.page.status < 400);
     return second;
   } catch (error) {
-    renderings.noteRefusal(host, false);
+    history.noteRefusal(host, false);
     throw error;
   }
 }
@@ -513,7 +513,7 @@ function isSameContent(plain: PageVisit, rendered: PageVisit): boolean {
     after.links.every(({ url, isNofollow }) => links.has(`${isNofollow} ${url}`)) &&
     canonicalOf(before) === canonicalOf(after) &&
     // The same words may be written down in another way, which the choice of blocks may take for other content.
-    ((before.make !== undefined && before.make.words === after.make?.words) ||
+    ((before.scripts !== undefined && before.scripts.words === after.scripts?.words) ||
       contentOf(before) === contentOf(after))
   );
 }

@@ -1,4 +1,4 @@
-import { createErrorPages, Renderings } from "../articles/index.ts";
+import { createErrorPages, RenderingHistory } from "../articles/index.ts";
 import { onAbort } from "../base/abort.ts";
 import { yieldToEventLoop } from "../base/event-loop.ts";
 import { Failure } from "../base/failure.ts";
@@ -93,7 +93,7 @@ export class CrawlRun {
       plan,
       politeness: new Politeness(plan, { ...deps, onNotice: (notice) => this.#notice(notice) }),
       errorPages: createErrorPages(),
-      renderings: new Renderings(),
+      renderingHistory: new RenderingHistory(),
       scope: createScope(plan),
       onNotice: (notice) => this.#notice(notice),
       onBytes: (bytes) => {

@@ -79,7 +79,7 @@ export class PagesUnderway {
     const count = Math.min(
       concurrency - this.#fetching,
       // A page that waits for a comparison costs no work.
-      concurrency + this.#options.extractionBacklog + this.#parts.renderings.waiting - this.size,
+      concurrency + this.#options.extractionBacklog + this.#parts.renderingHistory.waiting - this.size,
     );
     if (count <= 0) return { waitMs: null, isOver: false };
     const { pages, waitMs, isOver, origins } = await frontier.claim({

@@ -6,7 +6,7 @@ import {
   type Fetchers,
   linkPageOfVisit,
   type PageVisit,
-  type Renderings,
+  type RenderingHistory,
   statusFailure,
   visitPage,
 } from "../articles/index.ts";
@@ -50,7 +50,7 @@ export type VisitParts = {
   readonly fetchers: Fetchers;
   readonly extractor: Pick<Extractor, "extract">;
   /** The crawl's experience with rendering pages. */
-  readonly renderings: Renderings;
+  readonly renderingHistory: RenderingHistory;
   /** Whether an answer "not modified" is believed of pages that scripts may fill. */
   readonly trustsNotModified?: boolean;
   readonly politeness: Politeness;
@@ -189,7 +189,7 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
     options: plan.extraction,
     failsWhenGone: wasThere(attempt),
     errorPages: parts.errorPages,
-    renderings: parts.renderings,
+    renderingHistory: parts.renderingHistory,
     onWaited: (ms) => {
       gate.waitedMs += ms;
     },

@@ -3,12 +3,12 @@ import type { PageUrl } from "../urls/index.ts";
 import { type RenderedContent, type RenderingContext, renderChosen, renderPage } from "./article-content.ts";
 import { type Choice, type ChoiceOptions, chooseBlocks } from "./classification/choose.ts";
 import { baseOf, canonicalOf, linksOf, refreshOf, robotsOf } from "./links.ts";
-import { makeOf } from "./make.ts";
 import { readJsonLd } from "./metadata/metadata-page.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 import { firstHeading, linksUnder, MAX_NOTICE_WORDS, sayMissing } from "./no-article.ts";
 import { ElementFlag, type PageFacts, type ScannedPage } from "./page/page-model.ts";
 import { htmlOfXhtml, readPage, scanPage } from "./page/scan.ts";
+import { scriptProfileOf } from "./script-profile.ts";
 import { selectGiven } from "./selection/selection.ts";
 import { findTitle } from "./selection/title.ts";
 import { countWords, tidyValue, unmatchedExclusion, warningsFor } from "./text.ts";
@@ -21,15 +21,15 @@ export function extractBody({
   body,
   url,
   options,
-  tellsMake = false,
+  tellsScripts = false,
   encoding = "utf-8",
 }: ExtractionTask): Promise<Extraction> {
   return withinPage(() => {
     switch (kind) {
       case "html":
-        return extractPage(body, url, { ...options, tellsMake, encoding });
+        return extractPage(body, url, { ...options, tellsScripts, encoding });
       case "xhtml":
-        return extractPage(htmlOfXhtml(body), url, { ...options, tellsMake, encoding });
+        return extractPage(htmlOfXhtml(body), url, { ...options, tellsScripts, encoding });
       case "markdown":
         return extractMarkdown(body, url, options);
       case "plain":
@@ -64,10 +64,10 @@ async function extractPage(
   html: string,
   url: PageUrl | null,
   {
-    tellsMake,
+    tellsScripts,
     encoding,
     ...options
-  }: ExtractionOptions & Required<Pick<ExtractionTask, "tellsMake" | "encoding">>,
+  }: ExtractionOptions & Required<Pick<ExtractionTask, "tellsScripts" | "encoding">>,
 ): Promise<Extraction> {
   const page = readPage(html);
   const base = baseOf(page.facts, url);
@@ -85,7 +85,7 @@ async function extractPage(
     refresh: refreshOf(page.facts.refresh, { url, base }),
     noscriptRefresh: refreshOf(page.facts.noscriptRefresh, { url, base }),
     ...(extracted.article === null && framesetOf(page.facts, metadata.title, { base, encoding })),
-    ...(tellsMake && { make: makeOf(page, base, url) }),
+    ...(tellsScripts && { scripts: scriptProfileOf(page, base, url) }),
   };
 }
 

@@ -14,9 +14,9 @@ import {
   firstOf,
   type MetadataInput,
   type MetadataPage,
+  propertyText,
   type Sourced,
   sourceOf,
-  textOf,
   viewPage,
 } from "./metadata/metadata-page.ts";
 import { BYLINE_TREES, DATE_TREES, TITLE_TREES } from "./metadata/metadata-trees.ts";
@@ -136,7 +136,7 @@ function offeredByJsonLd(image: unknown): Offered[] {
     .flatMap((one) => {
       if (typeof one === "string") return [{ url: one, width: null, height: null }];
       if (!isRecord(one)) return [];
-      const url = textOf(one.url) ?? textOf(one.contentUrl);
+      const url = propertyText(one.url) ?? propertyText(one.contentUrl);
       return [{ url, width: pixels(one.width), height: pixels(one.height) }];
     });
 }
@@ -168,7 +168,7 @@ function readKeywords({ jsonLd, facts, meta }: MetadataPage): Keywords {
 function termsOf(keywords: unknown): string[] {
   const all = Array.isArray(keywords) ? keywords.slice(0, MAX_READ) : [keywords];
   return all.flatMap((one) =>
-    typeof one === "string" ? listed(one) : isRecord(one) ? [textOf(one) ?? ""] : [],
+    typeof one === "string" ? listed(one) : isRecord(one) ? [propertyText(one) ?? ""] : [],
   );
 }
 
@@ -192,7 +192,7 @@ function eachOnce(written: readonly string[]): string[] {
 function readSection({ jsonLd, meta }: MetadataPage): Sourced | null {
   for (const { articleSection } of jsonLd) {
     // Several sections are listed from the widest to the narrowest.
-    const value = tidyValue(textOf([articleSection].flat().find((one) => textOf(one))) ?? "");
+    const value = tidyValue(propertyText([articleSection].flat().find((one) => propertyText(one))) ?? "");
     if (value !== "") return { value, source: "json-ld" };
   }
   const named = firstOf(meta, ["article:section", "parsely-section", "dc.subject.section"]);

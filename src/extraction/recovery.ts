@@ -1,6 +1,6 @@
 import { isRecord, parseJson } from "../base/json.ts";
 import { wordsOf } from "../base/text.ts";
-import { type JsonLdObject, textOf } from "./metadata/metadata-page.ts";
+import { type JsonLdObject, propertyText } from "./metadata/metadata-page.ts";
 import type { PageFacts } from "./page/page-model.ts";
 import type { PageType } from "./types.ts";
 
@@ -58,7 +58,7 @@ function fromProduct({ jsonLd, pageType }: RecoveryContext, found: FoundText): R
   if (pageType !== "product") return null;
   for (const object of jsonLd) {
     if (![object["@type"]].flat().some((type) => type === "Product" || type === "ProductGroup")) continue;
-    const description = textOf(object.description) ?? "";
+    const description = propertyText(object.description) ?? "";
     const words = wordsOf(withoutTags(description));
     if (words.length < FEWEST_DESCRIPTION_WORDS || !found.lacks(words)) continue;
     return { html: toHtml(description), placement: "after" };

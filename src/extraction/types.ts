@@ -265,12 +265,12 @@ export type Extraction = {
   readonly noscriptRefresh: PageUrl | null;
   /** Title and frames, each once, of a frameset without an article. */
   readonly frameset?: { readonly title: string | null; readonly frames: readonly PageUrl[] };
-  /** The software that made the page, if the task asks for it and the body is HTML. */
-  readonly make?: PageMake;
+  /** The page's scripts, if the task asks for them and the body is HTML. */
+  readonly scripts?: ScriptProfile;
 };
 
-/** The software that made a page, see `makeOf`. */
-export type PageMake = {
+/** The scripts of a page and what they could change, see `scriptProfileOf`. */
+export type ScriptProfile = {
   /** Equal for pages that run the same scripts on the same kinds of places. */
   readonly name: string;
   /** Whether it has any script, or a frame with a document of its own; otherwise rendering changes nothing. */
@@ -290,7 +290,7 @@ export type ExtractionTask = {
   /** The page's final URL, which relative references resolve against; null leaves them relative. */
   readonly url: PageUrl | null;
   readonly options: ExtractionOptions;
-  readonly tellsMake?: boolean;
+  readonly tellsScripts?: boolean;
   /** The encoding of the page, in which browsers encode the queries of its links; UTF-8 unless given. */
   readonly encoding?: string;
 };

@@ -91,14 +91,14 @@ type MapOptions = {
 };
 
 /** The place of an item in the order; its result comes later. */
-type Place<Result> = { outcome: { readonly result: Result } | null };
+type Slot<Result> = { outcome: { readonly result: Result } | null };
 
 /** Work on items while later items are read. */
 class Underway<Item, Result> {
   readonly #source: Iterator<Item> | AsyncIterator<Item>;
   readonly #work: (item: Item, index: number) => Promise<Result>;
   readonly #options: MapOptions;
-  readonly #places: Place<Result>[] = [];
+  readonly #places: Slot<Result>[] = [];
   #index = 0;
   #isReading = false;
   /** Set when the source has ended, with what it threw. */
@@ -185,7 +185,7 @@ class Underway<Item, Result> {
   }
 
   #start(item: Item): void {
-    const place: Place<Result> = { outcome: null };
+    const place: Slot<Result> = { outcome: null };
     this.#places.push(place);
     void this.#work(item, this.#index++).then((result) => {
       place.outcome = { result };

@@ -31,7 +31,7 @@ export type OpenCrawl = Omit<CrawlRecord, "now"> & {
   readonly asksAnew: number;
 };
 
-type Place = {
+type Discovery = {
   readonly depth: number;
   readonly parent: number | null;
   readonly source: number;
@@ -323,7 +323,7 @@ export class SqliteFrontier implements Frontier {
     return rows.length;
   }
 
-  #addLink(url: PageUrl, place: Place): void {
+  #addLink(url: PageUrl, place: Discovery): void {
     if ((this.#met.get(url) ?? Number.POSITIVE_INFINITY) <= place.depth) return;
     this.#addUrl(url, place);
     if (this.#met.size >= MAX_MET) this.#met.clear();
@@ -331,7 +331,7 @@ export class SqliteFrontier implements Frontier {
   }
 
   /** Queues a URL that this run does not know. */
-  #addUrl(url: PageUrl, place: Place): boolean {
+  #addUrl(url: PageUrl, place: Discovery): boolean {
     const known = this.#find(url);
     if (known?.run === this.#run) {
       this.#meetAgain(url, known, place);
@@ -344,7 +344,7 @@ export class SqliteFrontier implements Frontier {
 
   #insert(
     url: PageUrl,
-    { depth, parent, source, lastModified }: Place,
+    { depth, parent, source, lastModified }: Discovery,
     { state, known }: { readonly state: number; readonly known: KnownRow | null },
   ): number {
     const host = this.#queue.hostId(hostOf(url));
@@ -364,7 +364,7 @@ export class SqliteFrontier implements Frontier {
       WHERE key = ${urlKey(url, this.#keySeed)} AND path = ${pathOf(url)} AND host = ${host}`;
   }
 
-  #meetAgain(url: PageUrl, known: KnownRow, place: Place): void {
+  #meetAgain(url: PageUrl, known: KnownRow, place: Discovery): void {
     const { id } = known;
     const { depth, parent, source, lastModified } = place;
     if (known.state === STATE.alias) {
@@ -382,7 +382,7 @@ export class SqliteFrontier implements Frontier {
       this.#sql.run`UPDATE page SET last_modified = ${lastModified} WHERE id = ${id}`;
   }
 
-  #addRefused(url: PageUrl, place: Place, reason: SkipReason): number {
+  #addRefused(url: PageUrl, place: Discovery, reason: SkipReason): number {
     const known = this.#find(url);
     if (known?.run === this.#run) return 0;
     const id = this.#insert(url, place, { state: STATE.settled, known });

@@ -178,7 +178,7 @@ const MOST_BLOCKS = 12;
 const SECTION_BLOCKS = 12;
 
 /** A candidate, with its surroundings. */
-type Place = {
+type Candidate = {
   readonly tree: PageTree;
   readonly p: Float32Array;
   readonly weight: Float32Array;
@@ -192,7 +192,7 @@ type Place = {
   until: number;
 };
 
-const FEATURES = features<Place>({
+const FEATURES = features<Candidate>({
   regionPlace: ({ region, element }) =>
     region === null ? -1 : region.isInside[element]! + region.isPlain[element]!,
   regionDepth: ({ levels, element }) => (levels === null ? -1 : levels.depths[element]!),
@@ -228,7 +228,7 @@ export function computeRegionFeatures(tree: PageTree, p: Float32Array, weight: F
     until[index] = distance;
     distance = isChosen[index] === 1 ? 0 : Math.min(distance + 1, MOST_BLOCKS);
   }
-  const place: Place = {
+  const place: Candidate = {
     ...{ tree, p, weight, region, index: 0, element: 0, since: MOST_BLOCKS, until: MOST_BLOCKS },
     levels: region === null ? null : levelsOf(tree, region),
     signs: signsOf(tree, weight, isChosen, region),
@@ -289,7 +289,7 @@ function signsOf(
 }
 
 /** A heading's mean probability of what follows up to the next heading of its level; -1 for other blocks. */
-function sectionP({ tree, p, weight, index }: Place): number {
+function sectionP({ tree, p, weight, index }: Candidate): number {
   const level = headingLevel(tree, tree.candidates[index]!);
   if (level === 0) return -1;
   let words = 0;

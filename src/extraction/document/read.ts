@@ -105,7 +105,7 @@ class Reader {
   }
 
   /** Reads the blocks among and inside an element's children; phrases between them become paragraphs. */
-  blocks(parent: ContentElement, place: Place): Block[] {
+  blocks(parent: ContentElement, place: BlockContext): Block[] {
     if (place.depth > MAX_ELEMENT_DEPTH) return this.#flat(parent);
     const out: Block[] = [];
     let run: Inline[] = [];
@@ -131,23 +131,23 @@ class Reader {
   }
 
   /** Reads an element as phrases, for places where blocks are not allowed. */
-  phrases(element: ContentElement, place: Place): Inline[] {
+  phrases(element: ContentElement, place: BlockContext): Inline[] {
     return normalisePhrases(readPhrases(element, this.#context(place)));
   }
 
-  #context({ depth }: Place): PhraseContext {
+  #context({ depth }: BlockContext): PhraseContext {
     return { references: this.#references, notes: this.#notes, isInLink: false, isInTitle: false, depth };
   }
 
-  #paragraphs(out: Block[], run: readonly Inline[], { locale, link }: Place): void {
+  #paragraphs(out: Block[], run: readonly Inline[], { locale, link }: BlockContext): void {
     if (run.length === 0) return;
     for (const children of splitAtBlankLines(normalisePhrases(run)))
       out.push({ kind: "paragraph", children: linked(children, link), ...locale });
   }
 
-  #block(element: ContentElement, outer: Place): Block[] {
+  #block(element: ContentElement, outer: BlockContext): Block[] {
     const locale = { ...outer.locale, ...localeOf(element) };
-    const place: Place = { ...outer, locale };
+    const place: BlockContext = { ...outer, locale };
     if (this.#isFootnote(element, place)) return [];
     if (isHeading(element)) return this.#heading(element, place);
     if (isList(element)) return this.#list(element, place);
@@ -173,7 +173,7 @@ class Reader {
     }
   }
 
-  #heading(element: ContentElement, place: Place): Block[] {
+  #heading(element: ContentElement, place: BlockContext): Block[] {
     const level = Number(element.name.slice(1));
     const phrases = readPhrases(element, { ...this.#context(place), isInTitle: true });
     const children = withoutBold(withSpaceFor("break", normalisePhrases(phrases)));
@@ -183,7 +183,7 @@ class Reader {
     ];
   }
 
-  #list(element: ContentElement, place: Place): Block[] {
+  #list(element: ContentElement, place: BlockContext): Block[] {
     if (place.nesting >= MAX_NESTING) return this.blocks(element, place);
     const inner = within(place);
     const items: ListItem[] = [];
@@ -213,7 +213,7 @@ class Reader {
     return isShown(children) ? [{ kind: "paragraph", children }] : [];
   }
 
-  #loose(child: ContentElement, place: Place): Block[] {
+  #loose(child: ContentElement, place: BlockContext): Block[] {
     if (BLOCKS.has(child.name) || child.holdsBlocks)
       return this.#block(child, { ...place, depth: place.depth + 1 });
     const out: Block[] = [];
@@ -221,7 +221,7 @@ class Reader {
     return out;
   }
 
-  #definitions(element: ContentElement, place: Place): Block[] {
+  #definitions(element: ContentElement, place: BlockContext): Block[] {
     // Questions and answers are often written this way, with headings as terms; manuals have signatures of several
     // lines.
     const isBlockOfTerm = (inner: ContentElement): boolean =>
@@ -248,7 +248,7 @@ class Reader {
     return groups.length === 0 ? [] : [{ kind: "definitions", groups, ...place.locale }];
   }
 
-  #quote(element: ContentElement, place: Place): Block[] {
+  #quote(element: ContentElement, place: BlockContext): Block[] {
     if (place.nesting >= MAX_NESTING) return this.blocks(element, place);
     const inner = within(place);
     const kind = admonitionKind(element);
@@ -264,7 +264,7 @@ class Reader {
   #admonition(
     element: ContentElement,
     type: NonNullable<ReturnType<typeof admonitionKind>>,
-    place: Place,
+    place: BlockContext,
   ): Block[] {
     const first = element.firstElementChild;
     const written = first?.classes.includes("admonition-title") ? first : null;
@@ -275,7 +275,7 @@ class Reader {
     return [{ kind: "admonition", type, title, blocks, ...place.locale }];
   }
 
-  #code(element: ContentElement, { locale }: Place): Block[] {
+  #code(element: ContentElement, { locale }: BlockContext): Block[] {
     const code = find(element, isCode);
     const text = removeInvisible(textOf(code ?? element)).trimEnd();
     if (text.trim() === "") return [];
@@ -286,7 +286,7 @@ class Reader {
     return [{ kind: "code-block", text, language, label, ...locale }];
   }
 
-  #figure(element: ContentElement, place: Place): Block[] {
+  #figure(element: ContentElement, place: BlockContext): Block[] {
     const captions: Block[] = [];
     for (const caption of findAll(element, isCaption)) {
       captions.push(...this.blocks(caption, { ...place, depth: place.depth + 1, locale: {}, link: null }));
@@ -298,7 +298,7 @@ class Reader {
     return [{ kind: "figure", blocks, caption: captions, ...place.locale }];
   }
 
-  #details(element: ContentElement, place: Place): Block[] {
+  #details(element: ContentElement, place: BlockContext): Block[] {
     if (place.nesting >= MAX_NESTING) return this.blocks(element, place);
     const inner = within(place);
     const title = element.children.find((child) => child.name === "SUMMARY");
@@ -316,7 +316,7 @@ class Reader {
   }
 
   // A card is one link around many blocks: its heading gets the link, or else its first text.
-  #linkedBlocks(element: ContentElement, place: Place): Block[] {
+  #linkedBlocks(element: ContentElement, place: BlockContext): Block[] {
     const href = place.link?.href == null ? hrefOf(element, this.#references) : null;
     if (href === null) return this.blocks(element, place);
     const hasHeading = find(element, isHeading) !== null;
@@ -328,7 +328,7 @@ class Reader {
     return blocks;
   }
 
-  #isFootnote(element: ContentElement, place: Place): boolean {
+  #isFootnote(element: ContentElement, place: BlockContext): boolean {
     const label = noteLabel(element);
     if (label === null) return false;
     const blocks = this.blocks(element, { ...place, locale: {}, link: null });
@@ -380,7 +380,7 @@ function joinLists(blocks: readonly Block[]): Block[] {
 }
 
 /** The place inside a list, a quotation or a similar block. */
-const within = (place: Place): Place => ({ ...place, nesting: place.nesting + 1, locale: {} });
+const within = (place: BlockContext): BlockContext => ({ ...place, nesting: place.nesting + 1, locale: {} });
 
 // A heading is already bold.
 const withoutBold = (inlines: readonly Inline[]): Inline[] => {
@@ -401,7 +401,7 @@ const withoutLinks = (inlines: readonly Inline[]): Inline[] =>
   mapPhrases(inlines, (inline) => (inline.kind === "link" ? withoutLinks(inline.children) : null));
 
 /** The state that a reader of blocks passes down. */
-type Place = {
+type BlockContext = {
   /** The number of elements between the root and here. */
   readonly depth: number;
   /** The number of lists, quotations and similar blocks around here. */
@@ -636,7 +636,7 @@ const LONG_SINGLE_CELL = 120;
 const MAX_SPAN = 100;
 
 /** Reads a table of values; a table that only lays out the page becomes the blocks of its cells. */
-function readTable(reader: Reader, table: ContentElement, place: Place): Block[] {
+function readTable(reader: Reader, table: ContentElement, place: BlockContext): Block[] {
   const rows = rowsOf(table);
   const caption = captionOf(reader, table, place);
   if (isLayout(table, rows, isShown(caption))) {
@@ -657,7 +657,7 @@ function readTable(reader: Reader, table: ContentElement, place: Place): Block[]
   return [{ kind: "table", caption, headerRows, rows: ordered.map(({ cells }) => cells), ...place.locale }];
 }
 
-const deeper = (place: Place): Place => ({
+const deeper = (place: BlockContext): BlockContext => ({
   ...place,
   depth: place.depth + 2,
   nesting: place.nesting + 1,
@@ -679,7 +679,7 @@ function rowsOf(table: ContentElement): Row[] {
 const cellsOf = (row: ContentElement): ContentElement[] =>
   row.children.filter((cell) => cell.name === "TD" || cell.name === "TH");
 
-function captionOf(reader: Reader, table: ContentElement, place: Place): Inline[] {
+function captionOf(reader: Reader, table: ContentElement, place: BlockContext): Inline[] {
   const caption = table.children.find((child) => child.name === "CAPTION");
   return caption ? reader.phrases(caption, place) : [];
 }
@@ -711,7 +711,7 @@ function holdsPage(cell: ContentElement): boolean {
   );
 }
 
-function readCell(reader: Reader, cell: ContentElement, place: Place): Cell {
+function readCell(reader: Reader, cell: ContentElement, place: BlockContext): Cell {
   return {
     blocks: reader.blocks(cell, { ...deeper(place), locale: {} }),
     isHeader: cell.name === "TH",

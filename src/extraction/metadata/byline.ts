@@ -16,9 +16,9 @@ import {
   near,
   type PlacedLine,
   type Places,
+  propertyText,
   type Reach,
   sourceOf,
-  textOf,
   typesOf,
 } from "./metadata-page.ts";
 
@@ -70,7 +70,7 @@ function mention(
 
 function fromJsonLd(object: JsonLdObject): BylineMention[] {
   const author = object.author ?? object.creator;
-  const written = textOf(author);
+  const written = propertyText(author);
   if (written === null) return [];
   const isPage = typesOf(object).every((type) => type.endsWith("Page"));
   if (isPage) return mention("jsonLdPage", written);

@@ -16,8 +16,8 @@ import {
   named,
   near,
   type Places,
+  propertyText,
   type Reach,
-  textOf,
   typesOf,
 } from "./metadata-page.ts";
 
@@ -336,7 +336,7 @@ function fromJsonLd(object: JsonLdObject, context: DateContext): DateMention[] {
     ["dateModified", "jsonLdModified"],
   ];
   return properties.flatMap(([property, kind]) => {
-    const value = isoDate(textOf(object[property]), context);
+    const value = isoDate(propertyText(object[property]), context);
     return value === null ? [] : [{ kind, value, shown: null }];
   });
 }

@@ -57,7 +57,9 @@ function readSiteName(facts: PageFacts, meta: MetaTags, jsonLd: readonly JsonLdO
   // Some pages declare their own title as the site's name.
   const isTitle = named !== null && facts.headings.some(({ text }) => sameWords(text, named));
   if (named && !isTitle) return named;
-  const publisher = jsonLd.map((one) => textOf(one.publisher)).find((one) => one && !one.startsWith("http"));
+  const publisher = jsonLd
+    .map((one) => propertyText(one.publisher))
+    .find((one) => one && !one.startsWith("http"));
   return publisher ? tidyValue(publisher) : named;
 }
 
@@ -382,7 +384,7 @@ function withPeople(object: JsonLdObject, named: ReadonlyMap<unknown, JsonLdObje
 }
 
 /** Reads a property as text: a string, or the names of a person, an organisation or a list of them. */
-export const textOf = (value: unknown): string | null => nestedText(value, 0);
+export const propertyText = (value: unknown): string | null => nestedText(value, 0);
 
 // A list of people has two levels; anything nested deeper is not a name.
 const MAX_TEXT_DEPTH = 8;

@@ -2,7 +2,16 @@ import { each, features, flag, joined, ofPart, rowsOf } from "../classification/
 import { ElementFlag } from "../page/page-model.ts";
 import { foldedWords, foldForComparison, shareIn, unescapeTwice, visibleLine } from "../text.ts";
 import { type MetadataSource, PAGE_TYPES } from "../types.ts";
-import { Around, clip, FAR, inside, type MetadataPage, NameGroup, named, textOf } from "./metadata-page.ts";
+import {
+  Around,
+  clip,
+  FAR,
+  inside,
+  type MetadataPage,
+  NameGroup,
+  named,
+  propertyText,
+} from "./metadata-page.ts";
 
 /** The sources of a candidate's words, one bit each; a text may come from several. */
 const TitleOrigin = {
@@ -63,8 +72,8 @@ function findTitleCandidates(page: MetadataPage): TitleCandidate[] {
   found.add(twitter, "meta", TitleOrigin.twitter);
   found.add(facts.title, "title", TitleOrigin.page);
   for (const object of jsonLd.slice(0, 4)) {
-    found.add(textOf(object.headline) ?? "", "json-ld", TitleOrigin.jsonLd);
-    found.add(textOf(object.name) ?? "", "json-ld", TitleOrigin.jsonLd);
+    found.add(propertyText(object.headline) ?? "", "json-ld", TitleOrigin.jsonLd);
+    found.add(propertyText(object.name) ?? "", "json-ld", TitleOrigin.jsonLd);
   }
   for (const name of OTHER_META) found.add(meta.get(name) ?? "", "meta", TitleOrigin.otherMeta);
   addParts(found, openGraph, "meta", TitleOrigin.openGraphPart);

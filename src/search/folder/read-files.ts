@@ -88,7 +88,7 @@ async function documentOf(
   path: string,
   { addressOf, mayNameItself, extractHtml }: FilesOptions,
 ): Promise<FileDocument | Refusal> {
-  const text = "reason" in file ? file : textOf(file, path);
+  const text = "reason" in file ? file : decodeOrRefuse(file, path);
   if (typeof text !== "string") return text;
   const kind = kindOf(path, text);
   if (kind === null || (kind === "html" && !extractHtml)) return { reason: "unknown_kind" };
@@ -102,7 +102,7 @@ async function documentOf(
   return { ...document, url, path, title: document.title || titleOfName(path) };
 }
 
-function textOf(bytes: Uint8Array, path: string): string | Refusal {
+function decodeOrRefuse(bytes: Uint8Array, path: string): string | Refusal {
   if (isLfsPointer(bytes)) return { reason: "lfs_pointer" };
   const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-16be";
   const isMarked = utf16 === "utf-16le" || (bytes[0] === 0xfe && bytes[1] === 0xff);

@@ -73,10 +73,10 @@ function schemaPart(api: ApiDescription, pointer: readonly string[], value: unkn
   return {
     pointer,
     title: pointer.at(-1) ?? "",
-    summary: textOf(schema.title),
+    summary: scalarText(schema.title),
     write: (writer) => {
-      writer.paragraph(literal(textOf(schema.title)));
-      writer.markdown(textOf(schema.description));
+      writer.paragraph(literal(scalarText(schema.title)));
+      writer.markdown(scalarText(schema.description));
       api.writeSchema(schema, writer);
       writeExamples(schema, writer);
     },
@@ -85,19 +85,19 @@ function schemaPart(api: ApiDescription, pointer: readonly string[], value: unkn
 
 function overview(root: Json, parts: readonly ApiPart[]): Pick<SourceDocument, "title" | "markdown"> {
   const info = recordOf(root.info);
-  const title = textOf(info.title) || "API";
+  const title = scalarText(info.title) || "API";
   const writer = new MarkdownWriter();
-  writer.heading(1, literal(`${title} ${textOf(info.version)}`));
-  writer.paragraph(literal(textOf(info.summary)));
-  writer.markdown(textOf(info.description));
+  writer.heading(1, literal(`${title} ${scalarText(info.version)}`));
+  writer.paragraph(literal(scalarText(info.summary)));
+  writer.markdown(scalarText(info.description));
   writeServers(root, writer);
   const tags = listOf(root.tags)
     .map(recordOf)
-    .filter((tag) => textOf(tag.description) !== "");
+    .filter((tag) => scalarText(tag.description) !== "");
   if (tags.length > 0) writer.heading(2, "Tags");
   for (const tag of tags) {
-    writer.paragraph(strong(literal(textOf(tag.name))));
-    writer.markdown(textOf(tag.description));
+    writer.paragraph(strong(literal(scalarText(tag.name))));
+    writer.markdown(scalarText(tag.description));
   }
   writeSecurity(root, writer);
   const operations = parts.map(({ title: name, summary }) => [codeSpan(name), literal(summary)]);
@@ -115,10 +115,10 @@ function writeServers(root: Json, writer: MarkdownWriter): void {
   const rows = servers
     .map(recordOf)
     .map((server) => [
-      codeSpan(textOf(server.url) || `${textOf(server.host)}${textOf(server.pathname)}`),
+      codeSpan(scalarText(server.url) || `${scalarText(server.host)}${scalarText(server.pathname)}`),
       phraseOf(server.description),
     ]);
-  if (typeof root.host === "string") rows.push([codeSpan(`${root.host}${textOf(root.basePath)}`), ""]);
+  if (typeof root.host === "string") rows.push([codeSpan(`${root.host}${scalarText(root.basePath)}`), ""]);
   if (rows.length === 0) return;
   writer.heading(2, "Servers");
   writer.table(["Address", "Description"], rows);
@@ -132,7 +132,7 @@ function writeSecurity(root: Json, writer: MarkdownWriter): void {
   const rows = Object.entries(schemes).map(([name, value]) => {
     const scheme = recordOf(value);
     const kind = ["type", "scheme", "in", "name"]
-      .map((key) => textOf(scheme[key]))
+      .map((key) => scalarText(scheme[key]))
       .filter((word) => word !== "");
     return [codeSpan(name), literal(kind.join(" ")), phraseOf(scheme.description)];
   });
@@ -171,7 +171,7 @@ function* operationParts(api: ApiDescription): Generator<ApiPart> {
         yield {
           pointer: [group, path, method],
           title: titleOf(`${method.toUpperCase()} ${path}`, operation),
-          summary: textOf(operation.summary),
+          summary: scalarText(operation.summary),
           write: (writer) => writeOperation(api, item, operation, writer),
         };
       }
@@ -181,7 +181,7 @@ function* operationParts(api: ApiDescription): Generator<ApiPart> {
 
 /** Returns an operation's purpose with its id, since people search for both. */
 function titleOf(name: string, operation: Json): string {
-  const id = textOf(operation.operationId);
+  const id = scalarText(operation.operationId);
   return id === "" ? name : `${name} (${id})`;
 }
 
@@ -211,10 +211,10 @@ function writeOperation(api: ApiDescription, item: Json, operation: Json, writer
 }
 
 function writeIntroduction(operation: Json, writer: MarkdownWriter): void {
-  writer.paragraph(literal(textOf(operation.summary)));
+  writer.paragraph(literal(scalarText(operation.summary)));
   if (operation.deprecated === true) writer.note("WARNING", "", () => writer.paragraph("Deprecated."));
-  writer.markdown(textOf(operation.description));
-  const tags = listOf(operation.tags).map((tag) => textOf(isRecord(tag) ? tag.name : tag));
+  writer.markdown(scalarText(operation.description));
+  const tags = listOf(operation.tags).map((tag) => scalarText(isRecord(tag) ? tag.name : tag));
   if (tags.some((tag) => tag !== "")) writer.paragraph(`Tags: ${literal(tags.join(", "))}`);
 }
 
@@ -222,8 +222,8 @@ function writeParameters(api: ApiDescription, parameters: readonly Json[], write
   if (parameters.length === 0) return;
   writer.heading(2, "Parameters");
   const rows = parameters.map((parameter) => [
-    codeSpan(textOf(parameter.name)),
-    literal(textOf(parameter.in)),
+    codeSpan(scalarText(parameter.name)),
+    literal(scalarText(parameter.in)),
     // Swagger has the type in the parameter itself.
     api.typeOf(parameter.schema ?? contentSchema(parameter) ?? { ...parameter, description: "" }),
     parameter.required === true ? "yes" : "",
@@ -236,7 +236,7 @@ const contentSchema = ({ content }: Json): unknown => recordOf(Object.values(rec
 
 /** Writes a body or a response: description, headers, and the schema and examples of each media type. */
 function writeContent(api: ApiDescription, holder: Json, writer: MarkdownWriter): void {
-  writer.markdown(textOf(holder.description));
+  writer.markdown(scalarText(holder.description));
   const headers = Object.entries(recordOf(holder.headers)).map(([name, value]) => {
     const header = api.resolve(value);
     return [codeSpan(name), api.typeOf(header.schema ?? { type: header.type }), phraseOf(header.description)];
@@ -286,7 +286,7 @@ function* asyncParts(api: ApiDescription): Generator<ApiPart> {
     const messages = Array.isArray(operation.messages)
       ? operation.messages
       : Object.values(recordOf(channel.messages));
-    const name = `${textOf(operation.action).toUpperCase()} ${textOf(channel.address)}`.trim();
+    const name = `${scalarText(operation.action).toUpperCase()} ${scalarText(channel.address)}`.trim();
     const named = { ...operation, operationId: id };
     yield operationPart(api, { pointer: ["operations", id], name, operation: named, channel, messages });
   }
@@ -295,7 +295,7 @@ function* asyncParts(api: ApiDescription): Generator<ApiPart> {
     yield {
       pointer: ["components", "messages", name],
       title: name,
-      summary: textOf(message.summary) || textOf(message.title),
+      summary: scalarText(message.summary) || scalarText(message.title),
       write: (writer) => writeMessage(api, message, writer),
     };
   }
@@ -316,10 +316,10 @@ function operationPart(
   return {
     pointer,
     title: titleOf(name, operation),
-    summary: textOf(operation.summary),
+    summary: scalarText(operation.summary),
     write: (writer) => {
       writeIntroduction(operation, writer);
-      writer.markdown(textOf(channel.description));
+      writer.markdown(scalarText(channel.description));
       const parameters = Object.entries(recordOf(channel.parameters)).map(([parameter, value]) => {
         const { schema, description, ...own } = api.resolve(value);
         return [codeSpan(parameter), api.typeOf(schema ?? own), phraseOf(description)];
@@ -330,7 +330,7 @@ function operationPart(
       }
       for (const value of messages) {
         const message = api.resolve(value);
-        writer.heading(2, `Message ${literal(textOf(message.name))}`);
+        writer.heading(2, `Message ${literal(scalarText(message.name))}`);
         writeMessage(api, message, writer);
       }
     },
@@ -338,9 +338,9 @@ function operationPart(
 }
 
 function writeMessage(api: ApiDescription, message: Json, writer: MarkdownWriter): void {
-  writer.paragraph(literal(textOf(message.title)));
-  writer.paragraph(literal(textOf(message.summary)));
-  writer.markdown(textOf(message.description));
+  writer.paragraph(literal(scalarText(message.title)));
+  writer.paragraph(literal(scalarText(message.summary)));
+  writer.markdown(scalarText(message.description));
   for (const key of ["headers", "payload"]) {
     if (message[key] === undefined) continue;
     writer.heading(3, key === "headers" ? "Headers" : "Payload");
@@ -371,11 +371,11 @@ type ApiPart = {
   readonly write: (writer: MarkdownWriter) => void;
 };
 
-const textOf = (value: unknown): string =>
+const scalarText = (value: unknown): string =>
   typeof value === "string" ? value.trim() : typeof value === "number" ? String(value) : "";
 
 /** A description's Markdown in one line, for the cell of a table. */
-const phraseOf = (value: unknown): string => oneLine(withoutHiddenMarkup(textOf(value)));
+const phraseOf = (value: unknown): string => oneLine(withoutHiddenMarkup(scalarText(value)));
 
 const recordOf = (value: unknown): Json => (isRecord(value) ? value : {});
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);

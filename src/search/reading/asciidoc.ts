@@ -13,7 +13,7 @@ const TERM = /^[ \t]*(\S.{0,500}?)(:{2,4}|;;)(?:[ \t]+(.*))?$/;
 const NOTE = /^(NOTE|TIP|IMPORTANT|WARNING|CAUTION):[ \t]+/;
 const MACRO = /^(image|video|audio|toc|stem|latexmath|plantuml|ditaa|kroki|a2s)::([^\s[]{0,500})\[(.*)\]$/;
 
-type Place = {
+type Nesting = {
   readonly end: number;
   /** How many blocks are around. */
   readonly depth: number;
@@ -86,7 +86,7 @@ class BlockReader {
     return true;
   }
 
-  blocks(start: number, place: Place): void {
+  blocks(start: number, place: Nesting): void {
     let metadata: Metadata = NO_METADATA;
     for (let at = start; at < place.end; ) {
       const line = this.#line(at);
@@ -102,7 +102,7 @@ class BlockReader {
   }
 
   /** Reads a block and returns where the next one may begin. */
-  #block(at: number, place: Place, metadata: Metadata): number {
+  #block(at: number, place: Nesting, metadata: Metadata): number {
     const line = this.#line(at);
     if (this.#isSilent(line) || this.#headingOrRule(line, metadata)) return at + 1;
     if (place.depth >= MAX_DEPTH) return this.#paragraph(at, place, metadata);
@@ -142,7 +142,7 @@ class BlockReader {
     return whole !== undefined;
   }
 
-  #delimited(at: number, place: Place, metadata: Metadata): number {
+  #delimited(at: number, place: Nesting, metadata: Metadata): number {
     const line = this.#line(at);
     const closing = FENCE.test(line) ? "```" : line;
     let end = at + 1;
@@ -222,7 +222,7 @@ class BlockReader {
     return this.#termAt(at)?.[2] ?? "";
   }
 
-  #list(start: number, place: Place): number {
+  #list(start: number, place: Nesting): number {
     const mark = this.#markAt(start);
     const inner = { ...place, marks: [...place.marks, mark], depth: place.depth + 1 };
     const isBullet = mark === "-" || mark.startsWith("*");
@@ -242,7 +242,7 @@ class BlockReader {
     return at;
   }
 
-  #definition(at: number, inner: Place): number {
+  #definition(at: number, inner: Nesting): number {
     const terms: string[] = [];
     let next = at;
     let text = "";
@@ -273,7 +273,7 @@ class BlockReader {
   }
 
   /** Reads an item's text, the lists inside it and the blocks that `+` attaches. */
-  #itemBlocks(start: number, from: number, place: Place, hasText = true): number {
+  #itemBlocks(start: number, from: number, place: Nesting, hasText = true): number {
     let at = start;
     if (hasText) {
       const lines = [this.#line(at).slice(from)];
@@ -292,7 +292,7 @@ class BlockReader {
     }
   }
 
-  #attached(start: number, place: Place): number {
+  #attached(start: number, place: Nesting): number {
     let metadata: Metadata = NO_METADATA;
     for (let at = start; at < place.end; at++) {
       const next = noted(this.#line(at), metadata);
@@ -302,7 +302,7 @@ class BlockReader {
     return place.end;
   }
 
-  #literal(at: number, { end }: Place): number {
+  #literal(at: number, { end }: Nesting): number {
     let last = at;
     while (last < end && this.#line(last) !== "" && this.#line(last) !== "+") last++;
     const lines = this.#lines.slice(at, last);
@@ -311,7 +311,7 @@ class BlockReader {
     return last;
   }
 
-  #paragraph(at: number, place: Place, metadata: Metadata): number {
+  #paragraph(at: number, place: Nesting, metadata: Metadata): number {
     let last = at;
     while (last < place.end && (last === at || this.#isOfParagraph(last, place.end))) last++;
     const source = this.#lines.slice(at, last);

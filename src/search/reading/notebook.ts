@@ -39,7 +39,7 @@ function languageOf({ metadata }: Json): string {
 }
 
 function writeCell(cell: Json, language: string, writer: MarkdownWriter): void {
-  const source = textOf(cell.source ?? cell.input);
+  const source = joinedText(cell.source ?? cell.input);
   switch (cell.cell_type) {
     case "code":
       writer.code(source, magicLanguage(source) ?? language);
@@ -62,7 +62,7 @@ const magicLanguage = (source: string): string | null =>
   /^%%(bash|sh|html|javascript|js|latex|perl|ruby|sql|svg|markdown)\b/.exec(source)?.[1] ?? null;
 
 /** Texts are strings, or lists of lines that end with their line breaks. */
-const textOf = (value: unknown): string =>
+const joinedText = (value: unknown): string =>
   typeof value === "string"
     ? value
     : Array.isArray(value)
@@ -73,15 +73,15 @@ function writeOutput(output: Json, writer: MarkdownWriter): void {
   // The old format has the data beside the type.
   const data = isRecord(output.data) ? output.data : output;
   const isPicture = Object.keys(data).some((type) => /^(?:image\/|png$|jpeg$|svg$)/.test(type));
-  const markdown = textOf(data["text/markdown"]);
+  const markdown = joinedText(data["text/markdown"]);
   if (output.output_type === "error" || output.output_type === "pyerr")
     writeText(
-      `${textOf(output.ename)}: ${textOf(output.evalue)}\n${textOf(joined(output.traceback))}`,
+      `${joinedText(output.ename)}: ${joinedText(output.evalue)}\n${joinedText(joined(output.traceback))}`,
       writer,
     );
   else if (markdown !== "") writer.markdown(cut(withoutData(markdown)));
   // Beside a picture stands `<Figure size 640x480 with 1 Axes>`.
-  else if (!isPicture) writeText(textOf(output.text) || textOf(data["text/plain"]), writer);
+  else if (!isPicture) writeText(joinedText(output.text) || joinedText(data["text/plain"]), writer);
 }
 
 const joined = (lines: unknown): unknown => (Array.isArray(lines) ? lines.join("\n") : lines);

@@ -103,12 +103,12 @@ function readMarkdown({ url, path, text, kind, mayNameItself }: DocumentFile): S
         ? title.trim()
         : (firstHeading(markdown) ?? titleOfName(path)),
     markdown,
-    declared: { language: textOf(language), date: textOf(date) },
+    declared: { language: stringOf(language), date: stringOf(date) },
     ...(anchors && { anchors }),
   };
 }
 
-const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+const stringOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
 
 // This far is enough to get past a licence notice or a row of badges.
 const HEADING_WITHIN = 8192;

@@ -257,7 +257,7 @@ class BlockReader {
     let last = at;
     while (last < end && this.lines.indent[last] !== BLANK && /^(?:\||\s)/.test(this.#line(last, indent)))
       last++;
-    const lines = textOf(this.lines, { start: at, end: last, indent }).map((line) =>
+    const lines = blockLines(this.lines, { start: at, end: last, indent }).map((line) =>
       line.replace(/^\|? ?/, ""),
     );
     this.writer.paragraph(this.inline(lines.join("\n")).replace(/\n/g, "\\\n"));
@@ -267,7 +267,7 @@ class BlockReader {
   #verbatim(at: number, { end, indent }: Block): number {
     let last = at;
     while (last < end && this.lines.indent[last] !== BLANK) last++;
-    this.writer.code(textOf(this.lines, { start: at, end: last, indent }).join("\n"), "python");
+    this.writer.code(blockLines(this.lines, { start: at, end: last, indent }).join("\n"), "python");
     return last;
   }
 
@@ -289,7 +289,7 @@ class BlockReader {
       }
       if (!isGrid && this.lines.indent[last] !== BLANK && this.lines.indent[last]! < indent) break;
     }
-    const lines = textOf(this.lines, { start: at, end: last, indent });
+    const lines = blockLines(this.lines, { start: at, end: last, indent });
     writeTable(this, isGrid ? readGrid(this, lines, depth) : readSimple(this, lines, depth));
     return last;
   }
@@ -357,7 +357,7 @@ class BlockReader {
     if (last === from) return from;
     const column = leastIndent(this.lines, from, last);
     this.writer.code(
-      textOf(this.lines, { start: from, end: last, indent: column }).join("\n"),
+      blockLines(this.lines, { start: from, end: last, indent: column }).join("\n"),
       this.language,
     );
     return last;
@@ -448,7 +448,7 @@ function writeCode(reader: BlockReader, { name, argument, options, content }: Pa
   const language = CODE.get(name) ?? (argument[0] || reader.language);
   // Lines below the first are code without the blank line before it.
   const early = argument.slice(1);
-  reader.writer.code([...early, ...textOf(reader.lines, content)].join("\n"), language.toLowerCase());
+  reader.writer.code([...early, ...blockLines(reader.lines, content)].join("\n"), language.toLowerCase());
 }
 
 /** The language of directives that show a text as it is, and name none in their argument. */
@@ -465,7 +465,7 @@ function writeRaw(reader: BlockReader, { argument, content }: Parsed): void {
   if (!/\bhtml\b/.test(argument[0] ?? "")) return;
   // An indented line would be code.
   reader.writer.markdown(
-    [...argument.slice(1), ...textOf(reader.lines, content).map((line) => line.trim())].join("\n"),
+    [...argument.slice(1), ...blockLines(reader.lines, content).map((line) => line.trim())].join("\n"),
   );
 }
 
@@ -492,7 +492,7 @@ function writeTitled(reader: BlockReader, { argument, content }: Parsed): void {
 function writeRows(reader: BlockReader, { name, argument, options, content }: Parsed): void {
   reader.writer.paragraph(strong(reader.inline(argument.join(" "))));
   const headerRows = Number(options.get("header-rows") ?? 0) || 0;
-  const lines = textOf(reader.lines, content);
+  const lines = blockLines(reader.lines, content);
   const cell = (text: readonly string[]): string => reader.cell(text, content.depth);
   if (name === "list-table") {
     const rows = itemsOf(lines).map((row) => itemsOf(row).map(cell));
@@ -547,7 +547,7 @@ const WRITERS = byWord<(reader: BlockReader, directive: Parsed) => void>({
     reader.language = argument.join(" ");
   },
   math: ({ writer, lines }, { argument, content }) =>
-    writer.math([argument.join(" "), ...textOf(lines, content)].join("\n").trim()),
+    writer.math([argument.join(" "), ...blockLines(lines, content)].join("\n").trim()),
   raw: writeRaw,
   admonition: (reader, { argument, content }) =>
     reader.writer.note("NOTE", reader.inline(argument.join(" ")), () => reader.blocks(content)),
@@ -686,8 +686,10 @@ function leastIndent({ indent }: Lines, start: number, end: number): number {
 }
 
 /** Lines without the columns before a block. */
-const textOf = ({ text }: Lines, { start, end, indent }: Pick<Block, "start" | "end" | "indent">): string[] =>
-  text.slice(start, end).map((line) => line.slice(indent).trimEnd());
+const blockLines = (
+  { text }: Lines,
+  { start, end, indent }: Pick<Block, "start" | "end" | "indent">,
+): string[] => text.slice(start, end).map((line) => line.slice(indent).trimEnd());
 
 /** Puts blanks in the place of a mark, so that what follows it is a block of its own. */
 function blankMark(lines: Lines, at: number, column: number): void {

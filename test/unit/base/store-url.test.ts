@@ -22,7 +22,10 @@ describe("the URL of a store", () => {
     ["", /not the URL of a store/],
     ["s3:", /not the URL of a store/],
     ["s3:/books", /not the URL of a store/],
-    ["https://s3.example/books", /not the URL of a store: it must be s3:\/\/bucket\/prefix or file:\/\/\/path/],
+    [
+      "https://s3.example/books",
+      /not the URL of a store: it must be s3:\/\/bucket\/prefix or file:\/\/\/path/,
+    ],
     ["/srv/pages", /not the URL of a store/],
     ["s3://", /"" in "s3:\/\/" is no name of a bucket/],
     ["s3:///prefix", /no name of a bucket/],

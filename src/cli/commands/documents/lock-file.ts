@@ -87,7 +87,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 // Lock files are read as far as they have the expected form.
 const fieldsOf = (value: unknown): Fields => (isRecord(value) ? value : {});
-const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+const stringOf = (value: unknown): string => (typeof value === "string" ? value : "");
 
 /** @throws Error when the part is missing */
 function requirePart(file: unknown, name: string): unknown {
@@ -117,8 +117,8 @@ function* npmPackages(file: unknown): Generator<LockedPackage> {
     if (start < 0) continue;
     const { name, version } = fieldsOf(entry);
     // Only an alias has a name of its own.
-    const own = textOf(name) || path.slice(start + NPM_FOLDER.length);
-    yield { name: own, version: textOf(version), rank: direct.has(path) ? 0 : start === 0 ? 1 : 2 };
+    const own = stringOf(name) || path.slice(start + NPM_FOLDER.length);
+    yield { name: own, version: stringOf(version), rank: direct.has(path) ? 0 : start === 0 ? 1 : 2 };
   }
 }
 
@@ -141,7 +141,7 @@ function* npmTree(top: unknown): Generator<LockedPackage> {
   for (const { dependencies, rank } of levels) {
     for (const [name, entry] of Object.entries(fieldsOf(dependencies))) {
       const fields = fieldsOf(entry);
-      yield { name, version: textOf(fields.version), rank };
+      yield { name, version: stringOf(fields.version), rank };
       if (fields.dependencies !== undefined) levels.push({ dependencies: fields.dependencies, rank: 2 });
     }
   }
@@ -151,13 +151,13 @@ function* bunPackages(file: unknown): Generator<LockedPackage> {
   const packages = fieldsOf(requirePart(file, "packages"));
   const direct = new Set<string>();
   for (const project of Object.values(fieldsOf(fieldsOf(file).workspaces))) {
-    const owner = textOf(fieldsOf(project).name);
+    const owner = stringOf(fieldsOf(project).name);
     for (const name of dependenciesOf(project))
       direct.add(Object.hasOwn(packages, `${owner}/${name}`) ? `${owner}/${name}` : name);
   }
   for (const [key, entry] of Object.entries(packages)) {
     const [resolved] = Array.isArray(entry) ? entry : [];
-    const [, name = "", version = ""] = /^(@?[^@]+)@(.*)$/s.exec(textOf(resolved)) ?? [];
+    const [, name = "", version = ""] = /^(@?[^@]+)@(.*)$/s.exec(stringOf(resolved)) ?? [];
     yield { name, version, rank: direct.has(key) ? 0 : key === name ? 1 : 2 };
   }
 }
@@ -171,11 +171,11 @@ function* cargoPackages(file: unknown): Generator<LockedPackage> {
     packages
       .filter(({ source }) => source === undefined)
       .flatMap(({ dependencies }) => (Array.isArray(dependencies) ? dependencies : []))
-      .map((dependency) => textOf(dependency).split(" ", 2).join(" ")),
+      .map((dependency) => stringOf(dependency).split(" ", 2).join(" ")),
   );
   for (const { name, version } of packages) {
-    const isDirect = direct.has(textOf(name)) || direct.has(`${textOf(name)} ${textOf(version)}`);
-    yield { name: textOf(name), version: textOf(version), rank: isDirect ? 0 : 1 };
+    const isDirect = direct.has(stringOf(name)) || direct.has(`${stringOf(name)} ${stringOf(version)}`);
+    yield { name: stringOf(name), version: stringOf(version), rank: isDirect ? 0 : 1 };
   }
 }
 

@@ -19,11 +19,11 @@ export const queries: Run = async (shell) => {
   const kept = deployment.infrastructure.queryLogDays || MAX_DAYS;
   const path = queryLogOf(program, deployment);
   const record = readQueryLog(path, { days: Math.min(days, kept), size });
-  await io.stdout.write(typed.has("json") ? `${JSON.stringify(record, null, 2)}\n` : textOf(record));
+  await io.stdout.write(typed.has("json") ? `${JSON.stringify(record, null, 2)}\n` : formatQueries(record));
   return 0;
 };
 
-function textOf(record: QueriesRecord): string {
+function formatQueries(record: QueriesRecord): string {
   const { searches, since, frequent, without_hits, without_click } = record;
   const lists = [
     listOf("Most frequent", frequent, ({ searches: count }) => count),

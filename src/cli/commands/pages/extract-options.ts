@@ -28,7 +28,7 @@ import { OUTPUT_FORMATS, type OutputFormat } from "../../flags/pages.ts";
 import { isStdin } from "../../input.ts";
 import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
-import { type Place, readPlace } from "./list-place.ts";
+import { type ListPlace, readPlace } from "./list-place.ts";
 
 /** One page to extract. */
 export type PageInput =
@@ -89,7 +89,7 @@ const CSV_COLUMNS: readonly ArticleField[] = [
 ];
 
 /** The ending that names the form of what is written there. */
-const endingOf = ({ outputFile, resumeFile, directory }: Place): string => {
+const endingOf = ({ outputFile, resumeFile, directory }: ListPlace): string => {
   if (directory !== null) return ".md";
   return resumeFile === null ? extname(outputFile ?? "").toLowerCase() : ".jsonl";
 };
@@ -132,7 +132,7 @@ const FORM_OF_OPTION: Readonly<Record<string, readonly OutputFormat[]>> = {
 function requireFormat(
   typed: Typed,
   format: OutputFormat,
-  { tables, directory }: Pick<Place, "directory"> & { readonly tables: string | null },
+  { tables, directory }: Pick<ListPlace, "directory"> & { readonly tables: string | null },
 ): void {
   for (const [name, forms] of Object.entries(FORM_OF_OPTION))
     if (typed.has(name) && !forms.includes(format))
@@ -150,7 +150,7 @@ function renderingsOf({
   fields,
   tables,
   directory,
-}: Pick<Place, "directory"> & {
+}: Pick<ListPlace, "directory"> & {
   readonly format: OutputFormat;
   readonly fields: readonly ArticleField[];
   readonly tables: string | null;
@@ -165,7 +165,7 @@ function renderingsOf({
 const hasUrls = (input: ExtractInput): boolean =>
   input.kind !== "list" || input.sources.some(({ kind }) => kind === "url" || kind === "list-file");
 
-function readInput(typed: Typed, { directory, retriesFailed }: Place): ExtractInput {
+function readInput(typed: Typed, { directory, retriesFailed }: ListPlace): ExtractInput {
   if (retriesFailed) return { kind: "list", sources: [] };
   const url = readBaseUrl(typed);
   const local = (path: string): PageInput =>

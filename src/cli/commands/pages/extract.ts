@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { type App, type ArticleSession, stateDirectoryOf } from "../../../app/index.ts";
-import { articleFields, type FetchedArticle, Renderings } from "../../../articles/index.ts";
+import { articleFields, type FetchedArticle, RenderingHistory } from "../../../articles/index.ts";
 import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../../../base/failure.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { quoteForShell } from "../../../base/text.ts";
@@ -33,7 +33,7 @@ type ListParts = {
   readonly session: ArticleSession;
   /** Extracts one page. */
   readonly read: (page: PageInput) => Promise<FetchedArticle>;
-  readonly renderings: Renderings;
+  readonly renderingHistory: RenderingHistory;
   /** The directory for the locks of files that are continued. */
   readonly locks: string;
 };
@@ -180,8 +180,8 @@ async function writeOutcomes(entries: readonly Entry[], work: ListWork): Promise
   let written = 0;
   let next = 0;
   while (true) {
-    const { renderings } = work.parts;
-    const isRoom = (): boolean => underWay.length < LIST_CONCURRENCY + renderings.waiting;
+    const { renderingHistory } = work.parts;
+    const isRoom = (): boolean => underWay.length < LIST_CONCURRENCY + renderingHistory.waiting;
     while (!signal.aborted && next < entries.length && isRoom())
       underWay.push(start(entries[next++] as Entry, work));
     const [first] = underWay;
@@ -189,7 +189,7 @@ async function writeOutcomes(entries: readonly Entry[], work: ListWork): Promise
     // A page that waits for others to be compared makes room for them.
     const isOver = await Promise.race([
       first.ended.then(() => true),
-      renderings.nextWait().then(() => false),
+      renderingHistory.nextWait().then(() => false),
     ]);
     if (!isOver) continue;
     underWay.shift();
@@ -328,9 +328,9 @@ async function runExtract(command: ExtractCommand, parts: ExtractParts): Promise
   await using session = parts.app.openSession(command.network);
   const { input } = command;
   if (input.kind === "list") {
-    const renderings = new Renderings();
-    const read = (page: PageInput) => extractOne(page, command, { session, io, metrics, renderings });
-    return await extractList(input.sources, command, { ...parts, session, read, renderings });
+    const renderingHistory = new RenderingHistory();
+    const read = (page: PageInput) => extractOne(page, command, { session, io, metrics, renderingHistory });
+    return await extractList(input.sources, command, { ...parts, session, read, renderingHistory });
   }
   await using sink = await openSink(command.outputFile, io);
   await requireSelectors(command.extraction, { session, signal: io.signal });
@@ -345,7 +345,7 @@ type OneParts = {
   readonly session: ArticleSession;
   readonly io: Io;
   readonly metrics: Metrics;
-  readonly renderings?: Renderings;
+  readonly renderingHistory?: RenderingHistory;
 };
 
 async function extractOne(
@@ -367,10 +367,10 @@ async function extractOne(
 async function fetchOne(
   input: PageInput,
   { extraction }: ExtractCommand,
-  { session, io, renderings }: OneParts,
+  { session, io, renderingHistory }: OneParts,
 ): Promise<FetchedArticle> {
   if (input.kind === "url") {
-    const learned = renderings && { renderings };
+    const learned = renderingHistory && { renderingHistory };
     return session.fromUrl({ ...input, options: extraction, signal: io.signal, ...learned });
   }
   const limits = { url: input.url, maxBytes: session.maxBytes, signal: io.signal };

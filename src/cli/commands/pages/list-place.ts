@@ -11,7 +11,7 @@ import { optionValue } from "../../option-values.ts";
 export const MANIFEST_NAME = "manifest.jsonl";
 
 /** The destination of an extraction's results. */
-export type Place = {
+export type ListPlace = {
   /** Null writes to stdout. */
   readonly outputFile: string | null;
   /** The file of JSON lines that is continued. */
@@ -23,7 +23,7 @@ export type Place = {
 };
 
 /** @throws Failure `invalid_usage` for two places, and for one that holds no failed pages to try again */
-export function readPlace(typed: Typed): Place {
+export function readPlace(typed: Typed): ListPlace {
   const outputFile = optionValue.path(typed, "output-file");
   const resumeFile = optionValue.path(typed, "resume");
   if (resumeFile === "-")
@@ -42,7 +42,7 @@ export function readPlace(typed: Typed): Place {
   return { outputFile: isStdout ? null : outputFile, resumeFile, directory, retriesFailed: false };
 }
 
-function retriedPlace(retried: string, typed: Typed): Place {
+function retriedPlace(retried: string, typed: Typed): ListPlace {
   const others = ["output-dir", "output-file", "resume", "input-file", "file"].filter(typed.has);
   const other = typed.positionals.length > 0 ? "the URL" : others[0] && `--${others[0]}`;
   if (other !== undefined)

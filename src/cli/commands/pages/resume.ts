@@ -119,9 +119,9 @@ async function readLines(file: FileHandle, path: string): Promise<Lines> {
   return lines;
 }
 
-type Place = { readonly path: string; readonly number: number };
+type LineNumber = { readonly path: string; readonly number: number };
 
-function takeLine(text: string, lines: Lines, place: Place): void {
+function takeLine(text: string, lines: Lines, place: LineNumber): void {
   if (text.trim() === "") return;
   const page = parseLine(text);
   if (page === null) throw notOurs(place);
@@ -135,7 +135,7 @@ function takeLine(text: string, lines: Lines, place: Place): void {
 type End = {
   readonly file: FileHandle;
   readonly lines: Lines;
-  readonly place: Place;
+  readonly place: LineNumber;
   readonly lineStart: number;
 };
 
@@ -165,7 +165,7 @@ function isJson(text: string): boolean {
   }
 }
 
-const notOurs = ({ path, number }: Place): Failure =>
+const notOurs = ({ path, number }: LineNumber): Failure =>
   new Failure(
     "unreadable_input",
     `${path}:${number} is not a JSON line of a page; --resume appends to a file of such lines only`,

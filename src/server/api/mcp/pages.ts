@@ -157,7 +157,7 @@ type Shape = {
 function fieldsOf(fetched: FetchedArticle, { format, hasLinks, range }: Shape): ToolFields {
   const { article } = fetched;
   const isText = format === "text";
-  const whole = isText ? textOf(fetched) : composeMarkdown(article.title, article.markdown ?? "");
+  const whole = isText ? titledText(fetched) : composeMarkdown(article.title, article.markdown ?? "");
   const { content, nextOffset } = pageOfText(whole, range);
   const isPast = range.offset > whole.length;
   return {
@@ -176,5 +176,5 @@ function fieldsOf(fetched: FetchedArticle, { format, hasLinks, range }: Shape): 
 }
 
 /** The plain text of an article, below its title. */
-export const textOf = ({ article: { title, text } }: FetchedArticle): string =>
+export const titledText = ({ article: { title, text } }: FetchedArticle): string =>
   title === null ? text : `${title}\n\n${text}`;

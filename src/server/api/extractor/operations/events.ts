@@ -115,7 +115,7 @@ async function* follow(
     const status = JSON.stringify(jobStatus(job));
     // Null while events cannot be read: a reader that waits misses none.
     const events = await orNull(watch.eventsAfter(last));
-    let text = textOf(events ?? [], last);
+    let text = formatEvents(events ?? [], last);
     last = events?.at(-1)?.number ?? last;
     const hasCaughtUp = last >= job.lastEvent;
     if (status !== shown && hasCaughtUp) {
@@ -137,7 +137,7 @@ async function* follow(
 }
 
 /** The events as a stream has them, with a gap for those after the last one that are kept no longer. */
-function textOf(events: readonly StoredEvent[], last: number): string {
+function formatEvents(events: readonly StoredEvent[], last: number): string {
   let text = "";
   let next = last + 1;
   for (const { number, kind, body } of events) {

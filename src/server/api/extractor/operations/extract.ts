@@ -13,7 +13,7 @@ import { subscriberNetwork } from "../../../../fetching/index.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
 import { acceptedTypes, type Exchange } from "../../../middleware/exchange.ts";
 import { callerOf } from "../../../middleware/origin.ts";
-import { textOf } from "../../mcp/pages.ts";
+import { titledText } from "../../mcp/pages.ts";
 import { type ApiOperation, answerOf, BODY_PROBLEMS, PAGE_PROBLEMS, parseWith, z } from "../../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { readExtraction, readNetwork, readUrl, requireSelectors } from "../requests.ts";
@@ -121,7 +121,7 @@ const TEXT = "text/plain; charset=utf-8";
 const FORMS: ReadonlyMap<string, TextForm | null> = new Map([
   ["application/json", null],
   ["text/markdown", MARKDOWN],
-  ["text/plain", { type: TEXT, write: (fetched) => `${textOf(fetched)}\n` }],
+  ["text/plain", { type: TEXT, write: (fetched) => `${titledText(fetched)}\n` }],
   // Browsers show plain text and save Markdown.
   ["text/html", { ...MARKDOWN, type: TEXT }],
   ["text/*", MARKDOWN],

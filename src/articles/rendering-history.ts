@@ -1,30 +1,30 @@
 import { onAbort } from "../base/abort.ts";
 import { Failure } from "../base/failure.ts";
 
-/** How long pages wait at least for another page of their make before one of them is compared, in ms. */
+/** How long pages wait at least for another page of their profile before one of them is compared, in ms. */
 const MIN_PATIENCE_MS = 500;
 /** How long they wait at most. */
 const MAX_PATIENCE_MS = 10_000;
 /** A host that sends its pages slowly is given this many times the pause between two of them. */
 const PATIENCE = 3;
-/** The most makes that are remembered; pages of further ones are rendered. */
-const MAX_MAKES = 10_000;
+/** The most profiles to remember; pages with further profiles are rendered. */
+const MAX_PROFILES = 10_000;
 /** The most pages that wait, because they are in memory. */
 const MAX_WAITING = 200;
 
 /** A page that waits since a time on the clock of `performance.now`. */
 type Waiting = { readonly since: number; readonly end: (isCompared: boolean) => void };
 
-/** A page among those of its make. */
-type Turn = Place & { readonly history: MakeHistory };
+/** A page with the history of its profile. */
+type Turn = Entrant & { readonly history: ProfileHistory };
 
 /**
- * Experience of one crawl, sync or list with rendering: for each host and make, whether rendering changes anything, and
- * whether the host refuses the plain client but not a browser.
+ * Experience of one crawl, sync or list with rendering: for each host and script profile, whether rendering changes
+ * anything, and whether the host refuses the plain client but not a browser.
  */
-export class Renderings {
-  readonly #makes = new Map<string, MakeHistory>();
-  readonly #waiting = new Map<MakeHistory, Map<number, Waiting>>();
+export class RenderingHistory {
+  readonly #profiles = new Map<string, ProfileHistory>();
+  readonly #waiting = new Map<ProfileHistory, Map<number, Waiting>>();
   readonly #refusing = new Map<string, boolean>();
   #count = 0;
   #gapMs = 0;
@@ -43,15 +43,15 @@ export class Renderings {
   }
 
   /** Takes in a page; null when it is rendered without learning from it. */
-  take(host: string, make: string): Turn | null {
+  take(host: string, profile: string): Turn | null {
     const now = performance.now();
     this.#gapMs = (this.#gapMs * 3 + now - this.#cameAt) / 4;
     this.#cameAt = now;
-    const key = `${host} ${make}`;
-    let history = this.#makes.get(key);
-    if (!history && this.#makes.size < MAX_MAKES) {
-      history = new MakeHistory();
-      this.#makes.set(key, history);
+    const key = `${host} ${profile}`;
+    let history = this.#profiles.get(key);
+    if (!history && this.#profiles.size < MAX_PROFILES) {
+      history = new ProfileHistory();
+      this.#profiles.set(key, history);
     }
     return history ? { history, ...history.next() } : null;
   }
@@ -83,7 +83,7 @@ export class Renderings {
     }
   }
 
-  /** Notes what rendering did to a page; see `MakeHistory.note`. */
+  /** Notes what rendering did to a page; see `ProfileHistory.note`. */
   note({ history, place }: Turn, comparison: { readonly isSame: boolean; readonly asked: string }): void {
     this.#cameAt = performance.now();
     this.#release(history, history.note(place, comparison));
@@ -95,10 +95,10 @@ export class Renderings {
   }
 
   noteRefusal(host: string, isRefusing: boolean): void {
-    if (this.#refusing.size < MAX_MAKES) this.#refusing.set(host, isRefusing);
+    if (this.#refusing.size < MAX_PROFILES) this.#refusing.set(host, isRefusing);
   }
 
-  #release(history: MakeHistory, { stand, compared }: Released): void {
+  #release(history: ProfileHistory, { stand, compared }: Released): void {
     const waiting = this.#waiting.get(history);
     for (const place of stand) waiting?.get(place)?.end(false);
     for (const place of compared) waiting?.get(place)?.end(true);
@@ -123,13 +123,13 @@ export class Renderings {
   }
 }
 
-/** Comparisons without a difference, one after another, after which pages of a make come plainly. */
+/** Comparisons without a difference, one after another, after which pages of a profile come plainly. */
 const COMPARISONS = 8;
 /** After that, one page in this many is still compared. */
 const SAMPLE = 20;
 
-/** A page's place among those of its make, and whether it is to be rendered now; otherwise it waits. */
-type Place = { readonly place: number; readonly isCompared: boolean };
+/** A page by its place among the pages of its profile. It is rendered now if `isCompared`; otherwise it waits. */
+type Entrant = { readonly place: number; readonly isCompared: boolean };
 
 /** The pages whose wait is over. */
 export type Released = {
@@ -142,11 +142,11 @@ export type Released = {
 const NOBODY: Released = { stand: [], compared: [] };
 
 /**
- * The history of one make: decides which pages are rendered and compared with their plain form, and which wait for the
- * next comparison. A plain page is accepted only after a later page was compared without a difference. After a
- * difference, all waiting pages are rendered, and the make loses its trust.
+ * The history of one script profile: decides which pages are rendered and compared with their plain form, and which wait
+ * for the next comparison. A plain page is accepted only after a later page was compared without a difference. After a
+ * difference, all waiting pages are rendered, and the profile loses its trust.
  */
-export class MakeHistory {
+export class ProfileHistory {
   #last = 0;
   /** Comparisons without a difference since the last difference. */
   #same = 0;
@@ -164,7 +164,7 @@ export class MakeHistory {
   }
 
   /** Takes in the next page. */
-  next(): Place {
+  next(): Entrant {
     const place = ++this.#last;
     const isLearning = this.#same + this.#compared.size < COMPARISONS;
     const isCompared = this.#isMixed || isLearning || ++this.#passed >= SAMPLE;
@@ -175,7 +175,8 @@ export class MakeHistory {
 
   /**
    * Notes what rendering did to a page.
-   * @param asked what the page's scripts have read; pages of one make that read different things may hold any content
+   * @param asked the URLs that the page's scripts have read; pages of one profile that read different URLs may have any
+   * content
    */
   note(place: number, { isSame, asked }: { readonly isSame: boolean; readonly asked: string }): Released {
     this.#compared.delete(place);

@@ -10,25 +10,25 @@ type Parts = {
   readonly path?: string;
 };
 
-async function makeOf({
+async function scriptProfileOf({
   body = "",
   head = "",
   title = "Intro",
   path = "/guide/intro.html",
-}: Parts): Promise<NonNullable<Extraction["make"]>> {
+}: Parts): Promise<NonNullable<Extraction["scripts"]>> {
   const words = `Words about ${title}. `.repeat(20);
   const html = `<!doctype html><title>${title} | Site</title><script src=/site.js></script>${head}<main><h1>${title}</h1><p>${words}</p>${body}</main>`;
   const options = { ...DEFAULT_EXTRACTION, renderings: [] };
   const url = pageUrl(`https://site.example${path}`);
-  const { make } = await extractBody({ kind: "html", body: html, url, options, tellsMake: true });
-  if (!make) throw new Error("no make");
-  return make;
+  const { scripts } = await extractBody({ kind: "html", body: html, url, options, tellsScripts: true });
+  if (!scripts) throw new Error("no scripts");
+  return scripts;
 }
 
-const name = async (parts: Parts): Promise<string> => (await makeOf(parts)).name;
+const name = async (parts: Parts): Promise<string> => (await scriptProfileOf(parts)).name;
 const other = { title: "Weirs and gates", path: "/guide/part/weirs" };
 
-describe("pages are of one make", () => {
+describe("pages have one script profile", () => {
   test.each([
     ["whatever they say", "<p>Other words.</p>", "<ul><li>A list</ul>"],
     [
@@ -50,7 +50,7 @@ describe("pages are of one make", () => {
   });
 });
 
-describe("pages are of different makes", () => {
+describe("pages have different script profiles", () => {
   test.each([
     ["another script", "<script src=/more.js></script>"],
     ["another inline script", "<script>more()</script>"],
@@ -67,7 +67,7 @@ describe("pages are of different makes", () => {
     ["an event handler", "<img onerror=more()>"],
     ["a template", "<template id=t>Other words</template>"],
   ])("with %s", async (_, body) => {
-    const made = await makeOf({ body });
+    const made = await scriptProfileOf({ body });
     expect(made.name).not.toBe(await name({ body: "<script>show('words')</script>" }));
     expect(made.name).not.toBe(await name({}));
     expect(made.runs).toBe(true);
@@ -81,27 +81,27 @@ describe("pages are of different makes", () => {
 test("a page without scripts and frames runs nothing", async () => {
   const options = { ...DEFAULT_EXTRACTION, renderings: [] };
   const run = async (body: string) =>
-    (await extractBody({ kind: "html", body, url: null, options, tellsMake: true })).make?.runs;
+    (await extractBody({ kind: "html", body, url: null, options, tellsScripts: true })).scripts?.runs;
   expect(await run("<p>Words</p><div></div><script type=application/ld+json>{}</script>")).toBe(false);
   expect(await run("<p>Words</p><script>1</script>")).toBe(true);
   expect(await run("<body onload=start()><p>Words</p>")).toBe(true);
 });
 
 test("only what stands empty awaits content", async () => {
-  expect((await makeOf({ body: "<div class=late> <!-- soon --> </div>" })).awaits).toBe(true);
-  expect((await makeOf({ body: "<div hidden><p>Words</p></div>" })).awaits).toBe(false);
-  expect((await makeOf({ body: "<div><img src=a.png></div>" })).awaits).toBe(false);
+  expect((await scriptProfileOf({ body: "<div class=late> <!-- soon --> </div>" })).awaits).toBe(true);
+  expect((await scriptProfileOf({ body: "<div hidden><p>Words</p></div>" })).awaits).toBe(false);
+  expect((await scriptProfileOf({ body: "<div><img src=a.png></div>" })).awaits).toBe(false);
 });
 
 test("it is told only where it is asked for", async () => {
   const options = { ...DEFAULT_EXTRACTION, renderings: [] };
   expect(await extractBody({ kind: "html", body: "<p>a</p>", url: null, options })).not.toHaveProperty(
-    "make",
+    "scripts",
   );
 });
 
 test("documents that show the same words are told by them, however they are written down", async () => {
-  const { words } = await makeOf({ body: "<ul><li>One<li>Two</ul>" });
-  expect((await makeOf({ body: "<ul>\n  <li>One</li>\n  <li>Two</li>\n</ul>" })).words).toBe(words);
-  expect((await makeOf({ body: "<ul><li>One<li>Three</ul>" })).words).not.toBe(words);
+  const { words } = await scriptProfileOf({ body: "<ul><li>One<li>Two</ul>" });
+  expect((await scriptProfileOf({ body: "<ul>\n  <li>One</li>\n  <li>Two</li>\n</ul>" })).words).toBe(words);
+  expect((await scriptProfileOf({ body: "<ul><li>One<li>Three</ul>" })).words).not.toBe(words);
 });

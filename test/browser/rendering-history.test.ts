@@ -2,7 +2,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
 import { DEFAULT_NETWORK } from "../../src/app/index.ts";
-import { Renderings } from "../../src/articles/index.ts";
+import { RenderingHistory } from "../../src/articles/index.ts";
 import type { FetchedPage } from "../../src/fetching/index.ts";
 import { DEFAULT_EXTRACTION } from "../../src/settings/index.ts";
 import { openTestHost, testBrowserFetcher, testMachine } from "../support/browser-fetcher.ts";
@@ -90,11 +90,12 @@ test("at a difference the pages since the last comparison are rendered, and all 
 test("the pages of a list are learned from too, in their order", async () => {
   await using site = serveLearnedSite({ pages: 40, scripted: new Map([[17, "container"]]) });
   await using session = app.openSession(DEFAULT_NETWORK);
-  const renderings = new Renderings();
+  const renderingHistory = new RenderingHistory();
   const options = { ...DEFAULT_EXTRACTION, minWordCount: 1, renderings: [] };
   const signal = new AbortController().signal;
   const pages = Array.from({ length: 40 }, (_, at) => `${site.origin}/p${at + 1}`);
-  const read = (url: string) => session.fromUrl({ url, authorization: null, options, signal, renderings });
+  const read = (url: string) =>
+    session.fromUrl({ url, authorization: null, options, signal, renderingHistory });
   const articles = await Promise.all(pages.map(read));
   expect(articles.map(({ url }) => url)).toEqual(pages);
   expect(articles[16]?.article.text).toContain("Fetched is part");

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { MakeHistory, type Released } from "../../../src/articles/renderings.ts";
+import { ProfileHistory, type Released } from "../../../src/articles/rendering-history.ts";
 
 const SAME = { isSame: true, asked: "" };
 const OTHER = { isSame: false, asked: "" };
 
 /** Takes in pages one after another, each with its comparison, and tells which of them were rendered. */
-function renderedOf(history: MakeHistory, pages: readonly boolean[]): number[] {
+function renderedOf(history: ProfileHistory, pages: readonly boolean[]): number[] {
   const rendered: number[] = [];
   const compare = (place: number): void => {
     rendered.push(place);
@@ -20,14 +20,16 @@ function renderedOf(history: MakeHistory, pages: readonly boolean[]): number[] {
   return rendered.sort((a, b) => a - b);
 }
 
-describe("a make", () => {
+describe("a script profile", () => {
   test("is rendered eight times, and then every twentieth time", () => {
-    expect(renderedOf(new MakeHistory(), Array(68).fill(true))).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 28, 48, 68]);
+    expect(renderedOf(new ProfileHistory(), Array(68).fill(true))).toEqual([
+      1, 2, 3, 4, 5, 6, 7, 8, 28, 48, 68,
+    ]);
   });
 
   test("is rendered until eight pages running were the same", () => {
     const rendered = renderedOf(
-      new MakeHistory(),
+      new ProfileHistory(),
       Array.from({ length: 30 }, (_, at) => at !== 6),
     );
     expect(rendered).toEqual([...Array(15).keys()].map((at) => at + 1));
@@ -35,14 +37,14 @@ describe("a make", () => {
 
   test("is rendered for good after a difference, and what came since the last comparison is rendered too", () => {
     const rendered = renderedOf(
-      new MakeHistory(),
+      new ProfileHistory(),
       Array.from({ length: 60 }, (_, at) => at !== 27),
     );
     expect(rendered).toEqual([...Array(60).keys()].map((at) => at + 1));
   });
 
   test("whose pages read different data is never trusted", () => {
-    const history = new MakeHistory();
+    const history = new ProfileHistory();
     for (let page = 0; page < 50; page++) {
       const { place, isCompared } = history.next();
       expect(isCompared).toBe(true);
@@ -51,7 +53,7 @@ describe("a make", () => {
   });
 
   test("has the last page that waits compared when no other comes", () => {
-    const history = new MakeHistory();
+    const history = new ProfileHistory();
     renderedOf(history, Array(8).fill(true));
     const waiting = [history.next(), history.next(), history.next()].map(({ place }) => place);
     expect(history.compareLast()).toEqual({ stand: [], compared: waiting.slice(2) });
@@ -71,7 +73,7 @@ const step = fc.oneof(
 
 test("a page stands only when a later page was rendered and was the same, whatever the order of events", () => {
   const run = (steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : never)[]): void => {
-    const history = new MakeHistory();
+    const history = new ProfileHistory();
     const pages: boolean[] = [];
     const comparing: number[] = [];
     const waiting = new Set<number>();

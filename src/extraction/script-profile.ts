@@ -11,15 +11,19 @@ import {
   tagsNamed,
   valueIn,
 } from "./page/page-model.ts";
-import type { PageMake } from "./types.ts";
+import type { ScriptProfile } from "./types.ts";
 
 /**
- * Tells what a page runs, and what it runs it on: its scripts, and the places that a script could fill or show. Pages
- * of one make differ in nothing that a script is known to look at, so what rendering does to some of them, it is
- * expected to do to the others. Time is linear in the length of the page.
+ * Returns the profile of a page's scripts: the scripts, and the places that a script could fill or show. Pages with one
+ * profile differ in nothing that a script is known to look at, so rendering is expected to have one effect on all of
+ * them. Time is linear in the length of the page.
  * @param url the page's address, whose names do not count in inline scripts
  */
-export function makeOf({ model, facts }: ScannedPage, base: PageUrl | null, url: PageUrl | null): PageMake {
+export function scriptProfileOf(
+  { model, facts }: ScannedPage,
+  base: PageUrl | null,
+  url: PageUrl | null,
+): ScriptProfile {
   const parts = new Set<string>();
   const neutral = createNeutral(url, facts.title);
   const filled = filledElements(model);
