@@ -9,6 +9,7 @@ export {
   composeDocument,
   composeHtml,
   composeMarkdown,
+  composeText,
   type Engine,
   type Extraction,
   type ExtractionOptions,

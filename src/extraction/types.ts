@@ -312,6 +312,10 @@ export function composeMarkdown(title: string | null, body: string): string {
   return body === "" ? formatHeading(title) : `${formatHeading(title)}\n\n${body}`;
 }
 
+/** Composes a whole plain text: the title, then the body. */
+export const composeText = ({ title, text }: Pick<Article, "title" | "text">): string =>
+  title === null ? text : `${title}\n\n${text}`;
+
 /**
  * A whole document in Markdown with the anchors of its page. Without a heading the title would be no section,
  * and would not appear in what is fetched.

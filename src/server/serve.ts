@@ -1,7 +1,6 @@
 import type { Log } from "../base/log.ts";
 import type { Metrics } from "../base/metrics.ts";
 import type { AddressSet } from "../fetching/index.ts";
-import { PROBE_PATHS } from "./api/site.ts";
 import { listen, urlOf } from "./listen.ts";
 import {
   type Access,
@@ -15,8 +14,6 @@ import { refusedAtEnd, refuseWhileDraining } from "./middleware/limits.ts";
 import { observe } from "./middleware/observe.ts";
 import { guardOrigin, type OriginRules } from "./middleware/origin.ts";
 import type { UnreadLimits } from "./middleware/unread.ts";
-import { serveSwagger } from "./web/api-docs.ts";
-import { servePages, type WebPages } from "./web/pages.ts";
 
 /** A server's listening address, and its rules for callers. */
 export type ServerPlace = Pick<OriginRules, "allowedHosts"> &
@@ -34,8 +31,10 @@ export type ServerPlace = Pick<OriginRules, "allowedHosts"> &
 
 /** A server's own part within the common frame. */
 export type Service = Pick<OriginRules, "corsOrigins" | "guardedMethods" | "hostsVariable"> & {
-  /** Pages for browsers, at `/` and at other paths; null serves no pages and no documentation of the API. */
-  readonly pages: WebPages | null;
+  /** Serve files to everybody, before any check of a key. */
+  readonly files: readonly Layer[];
+  /** Paths that are answered at any time, to anybody. */
+  readonly probePaths: readonly string[];
   /** Limits on the work, the outermost first. */
   readonly limits: readonly Layer[];
   readonly routes: (state: ServerState) => Handler;
@@ -72,12 +71,12 @@ export function serve(place: ServerPlace, service: Service): RunningServer {
   const underWay = trackRequests();
   const handler = inLayers(
     [
-      observe(service.metrics, PROBE_PATHS),
+      observe(service.metrics, service.probePaths),
       guardOrigin({ ...service, boundHost: place.host, allowedHosts: place.allowedHosts }),
-      ...(service.pages ? [servePages(service.pages), serveSwagger] : []),
+      ...service.files,
       ...(access.resource ? [serveResourceMetadata(access.resource)] : []),
-      requireGrant(access, PROBE_PATHS),
-      refuseWhileDraining(() => draining.signal.aborted, PROBE_PATHS),
+      requireGrant(access, service.probePaths),
+      refuseWhileDraining(() => draining.signal.aborted, service.probePaths),
       underWay.layer,
       ...service.limits,
     ],

@@ -1,5 +1,5 @@
 import { type Exchange, type Layer, prefersHtml } from "../middleware/exchange.ts";
-import { docsPage } from "./api-docs.ts";
+import { docsPage, serveSwagger } from "./api-docs.ts";
 import { answer, assetOf, createWebPage, type WebAsset, type WebPage } from "./assets.ts";
 import { bundlePageScript } from "./bundle.ts" with { type: "macro" };
 import commonStyle from "./page/base.css" with { type: "text" };
@@ -17,42 +17,46 @@ import statusHtml from "./page/status/status.html" with { type: "text" };
 
 const baseStyle = `${mastheadStyle}${commonStyle}`;
 
-/** The page of `serve extractor`: articles of addresses, and crawls. */
-export const extractorPages = (): WebPages => ({
-  "/": createWebPage(extractorHtml, {
-    "extractor.css": baseStyle + proseStyle + extractStyle + extractorStyle,
-    "part.js": bundlePageScript("extractor/part.ts", "iife"),
-    "extractor.js": bundlePageScript("extractor/main.ts"),
-  }),
-  "/docs": docsPage,
-});
+/** The files of `serve extractor`: a page for articles and crawls, and the API's documentation. */
+export const extractorFiles = () =>
+  filesOf({
+    "/": createWebPage(extractorHtml, {
+      "extractor.css": baseStyle + proseStyle + extractStyle + extractorStyle,
+      "part.js": bundlePageScript("extractor/part.ts", "iife"),
+      "extractor.js": bundlePageScript("extractor/main.ts"),
+    }),
+    "/docs": docsPage,
+  });
 
-/** The pages of `serve search`: search and documents, and the state of the collections. */
-export const searchPages = (): WebPages => ({
-  "/": createWebPage(searchHtml, {
-    "search.css": baseStyle + proseStyle + searchStyle,
-    "view.js": bundlePageScript("search/view.ts", "iife"),
-    "search.js": bundlePageScript("search/main.ts"),
-  }),
-  "/status": createWebPage(statusHtml, {
-    "status.css": baseStyle + statusStyle,
-    "status.js": bundlePageScript("status/main.ts"),
-  }),
-  "/embed": createWebPage(embedHtml, {
-    "embed.css": baseStyle + proseStyle + embedStyle,
-    "embed.js": bundlePageScript("embed/main.ts"),
-  }),
-  "/docs": docsPage,
-  "/docs-search.js": { file: assetOf("docs-search.js", bundlePageScript("box/main.ts", "iife")) },
-  // Its address of earlier versions; programs are answered with JSON there.
-  "/analytics": { movedTo: "status#queries" },
-});
+/** The files of `serve search`: pages for search, documents and the state of the collections, and the API's documentation. */
+export const searchFiles = () =>
+  filesOf({
+    "/": createWebPage(searchHtml, {
+      "search.css": baseStyle + proseStyle + searchStyle,
+      "view.js": bundlePageScript("search/view.ts", "iife"),
+      "search.js": bundlePageScript("search/main.ts"),
+    }),
+    "/status": createWebPage(statusHtml, {
+      "status.css": baseStyle + statusStyle,
+      "status.js": bundlePageScript("status/main.ts"),
+    }),
+    "/embed": createWebPage(embedHtml, {
+      "embed.css": baseStyle + proseStyle + embedStyle,
+      "embed.js": bundlePageScript("embed/main.ts"),
+    }),
+    "/docs": docsPage,
+    "/docs-search.js": { file: assetOf("docs-search.js", bundlePageScript("box/main.ts", "iife")) },
+    // Its address of earlier versions; programs are answered with JSON there.
+    "/analytics": { movedTo: "status#queries" },
+  });
+
+const filesOf = (pages: WebPages): readonly Layer[] => [servePages(pages), serveSwagger];
 
 /**
  * Pages by their paths. `file` is loaded by pages of other sites, so its path stays while it changes; `movedTo` is where
  * a page is now, relative to where it was.
  */
-export type WebPages = Readonly<
+type WebPages = Readonly<
   Record<string, WebPage | { readonly file: WebAsset } | { readonly movedTo: string }>
 >;
 
@@ -61,7 +65,7 @@ export type WebPages = Readonly<
  * before the check of the API key: a browser cannot send a key with its first request, and a page itself is
  * no secret; its own requests need the key.
  */
-export const servePages = (pages: WebPages): Layer => {
+const servePages = (pages: WebPages): Layer => {
   const assets = new Map(Object.values(pages).flatMap((page) => ("assets" in page ? [...page.assets] : [])));
   return (next) => async (exchange) => {
     const { request, path } = exchange;

@@ -6,7 +6,7 @@ import { isAbsolute, join } from "node:path";
 import { articleFields, type FetchedArticle } from "../../../articles/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { isMissing, systemReason } from "../../../base/system-error.ts";
-import { composeHtml, composeMarkdown } from "../../../extraction/index.ts";
+import { composeHtml, composeMarkdown, composeText } from "../../../extraction/index.ts";
 import { type FileIdentity, type Io, untilAborted, wrongUsage } from "../../io.ts";
 import { decodePath, directoryOf, hasRawBytes, pathBytes } from "../../words.ts";
 import { formatCsv, formatRow } from "./csv.ts";
@@ -19,8 +19,7 @@ export async function formatArticle(fetched: FetchedArticle, command: ExtractCom
   if (command.format === "csv") return formatRow(articleFields(fetched, command.fields), command.fields);
   if (command.format === "json")
     return `${JSON.stringify(articleFields(fetched, command.fields), null, command.isCompact ? 0 : 2)}\n`;
-  if (command.format === "text")
-    return `${article.title === null ? "" : `${article.title}\n\n`}${article.text}\n`;
+  if (command.format === "text") return `${composeText(article)}\n`;
   if (command.format === "html") return `${composeHtml(article)}\n`;
   const body = composeMarkdown(article.title, article.markdown ?? "");
   if (!command.hasFrontmatter) return `${body}\n`;

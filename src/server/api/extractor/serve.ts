@@ -6,7 +6,7 @@ import { limitClients, limitConcurrency, limitEach } from "../../middleware/limi
 import { ProblemError } from "../../middleware/problem.ts";
 import { limitUnread } from "../../middleware/unread.ts";
 import { type RunningServer, type ServerPlace, serve } from "../../serve.ts";
-import { extractorPages } from "../../web/pages.ts";
+import { extractorFiles } from "../../web/pages.ts";
 import { crawls } from "../mcp/crawls.ts";
 import { joinOffers } from "../mcp/offer.ts";
 import { configurationOperation, countCalls, mcpOperation, withMcpSlash } from "../mcp/operation.ts";
@@ -53,7 +53,8 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
   const server = serve(options, {
     ...options,
     metrics: options.app.metrics,
-    pages: options.role === "worker" ? null : extractorPages(),
+    files: options.role === "worker" ? [] : extractorFiles(),
+    probePaths: PROBE_PATHS,
     hostsVariable: "ARTICLE_EXTRACTOR_ALLOWED_HOSTS",
     guardedMethods: ["POST", "PUT", "PATCH", "DELETE"],
     limits: [

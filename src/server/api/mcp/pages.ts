@@ -8,7 +8,7 @@ import {
 import { onAbort } from "../../../base/abort.ts";
 import { Failure } from "../../../base/failure.ts";
 import { wordsIn } from "../../../base/text.ts";
-import { composeMarkdown, type ExtractionOptions } from "../../../extraction/index.ts";
+import { composeMarkdown, composeText, type ExtractionOptions } from "../../../extraction/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import { namesCalled } from "./messages.ts";
 import type { McpOffer } from "./offer.ts";
@@ -157,7 +157,7 @@ type Shape = {
 function fieldsOf(fetched: FetchedArticle, { format, hasLinks, range }: Shape): ToolFields {
   const { article } = fetched;
   const isText = format === "text";
-  const whole = isText ? titledText(fetched) : composeMarkdown(article.title, article.markdown ?? "");
+  const whole = isText ? composeText(article) : composeMarkdown(article.title, article.markdown ?? "");
   const { content, nextOffset } = pageOfText(whole, range);
   const isPast = range.offset > whole.length;
   return {
@@ -174,7 +174,3 @@ function fieldsOf(fetched: FetchedArticle, { format, hasLinks, range }: Shape): 
       : fetched.warnings,
   };
 }
-
-/** The plain text of an article, below its title. */
-export const titledText = ({ article: { title, text } }: FetchedArticle): string =>
-  title === null ? text : `${title}\n\n${text}`;

@@ -12,7 +12,7 @@ import {
 import { ProblemError } from "../../middleware/problem.ts";
 import { limitUnread } from "../../middleware/unread.ts";
 import { type RunningServer, type ServerPlace, serve } from "../../serve.ts";
-import { searchPages } from "../../web/pages.ts";
+import { searchFiles } from "../../web/pages.ts";
 import { callsFetch } from "../mcp/pages.ts";
 import { PROBE_PATHS } from "../site.ts";
 import { openQueryLog } from "./query-log.ts";
@@ -46,7 +46,8 @@ export function startSearchServer(options: SearchServerOptions): RunningServer {
     });
   const server = serve(options, {
     ...options,
-    pages: searchPages(),
+    files: searchFiles(),
+    probePaths: PROBE_PATHS,
     hostsVariable: "DOCS_SEARCH_ALLOWED_HOSTS",
     guardedMethods: ["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS"],
     limits: searchLimits(options),

@@ -8,12 +8,11 @@ import {
 } from "../../../../articles/index.ts";
 import { Failure } from "../../../../base/failure.ts";
 import { decodeLoosely } from "../../../../base/text.ts";
-import { composeMarkdown } from "../../../../extraction/index.ts";
+import { composeMarkdown, composeText } from "../../../../extraction/index.ts";
 import { subscriberNetwork } from "../../../../fetching/index.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
 import { acceptedTypes, type Exchange } from "../../../middleware/exchange.ts";
 import { callerOf } from "../../../middleware/origin.ts";
-import { titledText } from "../../mcp/pages.ts";
 import { type ApiOperation, answerOf, BODY_PROBLEMS, PAGE_PROBLEMS, parseWith, z } from "../../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { readExtraction, readNetwork, readUrl, requireSelectors } from "../requests.ts";
@@ -121,7 +120,7 @@ const TEXT = "text/plain; charset=utf-8";
 const FORMS: ReadonlyMap<string, TextForm | null> = new Map([
   ["application/json", null],
   ["text/markdown", MARKDOWN],
-  ["text/plain", { type: TEXT, write: (fetched) => `${titledText(fetched)}\n` }],
+  ["text/plain", { type: TEXT, write: ({ article }) => `${composeText(article)}\n` }],
   // Browsers show plain text and save Markdown.
   ["text/html", { ...MARKDOWN, type: TEXT }],
   ["text/*", MARKDOWN],
