@@ -5,8 +5,8 @@ import { didYouMean, nearest } from "../base/nearest.ts";
 import { OTHER_OPTIONS } from "../base/other-names.ts";
 import { COMMAND_NAMES, COMMANDS, type Command, EXTRACT_COMMAND, requireCommand } from "./commands.ts";
 import type { Flag } from "./flags/flag.ts";
-import { OUTPUT_FORMATS } from "./flags/pages.ts";
 import { wrongUsage } from "./io.ts";
+import { FORM_BY_WORD } from "./output-forms.ts";
 import { hasRawBytes } from "./words.ts";
 
 /** The typed words, before they are interpreted. */
@@ -107,7 +107,7 @@ function requireNoFormer(tokens: readonly Token[], { name: command }: Command): 
   const after = at < 0 ? undefined : tokens[at + 1];
   if (command !== "extract" || after?.kind !== "positional") return;
   const { value } = after;
-  const isForm = Object.hasOwn(OUTPUT_FORMATS, value);
+  const isForm = Object.hasOwn(FORM_BY_WORD, value);
   const isFile = !/^[a-z][a-z\d+.-]*:\/\//i.test(value) && /\.(?:x?html?|md|markdown|txt)$/i.test(value);
   if (isForm || isFile)
     throw wrongUsage(

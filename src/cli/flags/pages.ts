@@ -1,16 +1,5 @@
+import { FORM_NAMES } from "../output-forms.ts";
 import { type Flag, type FlagTable, flagsOf, ownFlags } from "./flag.ts";
-
-/** The forms of a result, by the words for them. */
-export const OUTPUT_FORMATS = {
-  json: "json",
-  markdown: "markdown",
-  text: "text",
-  html: "html",
-  csv: "csv",
-  md: "markdown",
-  txt: "text",
-} as const;
-export type OutputFormat = (typeof OUTPUT_FORMATS)[keyof typeof OUTPUT_FORMATS];
 
 /** The flags for fetching pages, in extractions and in crawls. */
 const FETCHING: FlagTable = {
@@ -75,7 +64,7 @@ export const EXTRACT_FLAGS = flagsOf({
   },
   Output: {
     "--output FORMAT": {
-      choices: [...new Set(Object.values(OUTPUT_FORMATS))],
+      choices: FORM_NAMES,
       help: "json, markdown (md), text (txt), html or csv (a row each); else the ending of -o decides (default json)",
     },
     "-o, --output-file FILE": {

@@ -61,7 +61,7 @@ describe("the ending of -o", () => {
         const run = await runCommand(words);
         expect([run.exitCode, run.stdout]).toEqual([2, ""]);
         expect(run.stderr).toMatch(
-          /^error: --output-file: "\.[^"]+" is not a known ending \(\.md, .*\); --output FORMAT says what to write\n$/,
+          /^error: --output-file: "\.[^"]+" is not a known ending \(\.json, .*\); --output FORMAT says what to write\n$/,
         );
       }
       const said = await extract(["-o", file.slice(file.lastIndexOf("/") + 1), "--output", "text"]);

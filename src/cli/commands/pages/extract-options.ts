@@ -11,7 +11,6 @@ import {
 } from "../../../articles/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { didYouMean } from "../../../base/nearest.ts";
-import { meaningsIn } from "../../../base/text.ts";
 import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
 import { DEFAULT_EXTRACTION, ENGINES, FAVORS, type Settings } from "../../../settings/index.ts";
 import {
@@ -24,10 +23,16 @@ import {
 } from "../../../urls/index.ts";
 import type { Typed } from "../../arguments.ts";
 import { COMMAND_NAMES } from "../../commands.ts";
-import { OUTPUT_FORMATS, type OutputFormat } from "../../flags/pages.ts";
 import { isStdin } from "../../input.ts";
 import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
+import {
+  FORM_BY_ENDING,
+  FORM_BY_WORD,
+  FORM_NAMES,
+  OUTPUT_FORMS,
+  type OutputFormName,
+} from "../../output-forms.ts";
 import { type ListPlace, readPlace } from "./list-place.ts";
 
 /** One page to extract. */
@@ -94,49 +99,35 @@ const endingOf = ({ outputFile, resumeFile, directory }: ListPlace): string => {
   return resumeFile === null ? extname(outputFile ?? "").toLowerCase() : ".jsonl";
 };
 
-const FORMAT_BY_ENDING = meaningsIn<OutputFormat>({
-  markdown: ".md .markdown",
-  text: ".txt .text",
-  json: ".json .jsonl",
-  html: ".html .htm",
-  csv: ".csv",
-});
-
-function readFormat(typed: Typed, ending: string): OutputFormat {
-  const words = Object.keys(OUTPUT_FORMATS) as (keyof typeof OUTPUT_FORMATS)[];
+function readFormat(typed: Typed, ending: string): OutputFormName {
   const written = typed.one("output") ?? "";
   // Other programs name the file with `--output`.
-  if (Object.hasOwn(FORMAT_BY_ENDING, extname(written).toLowerCase()))
+  if (Object.hasOwn(FORM_BY_ENDING, extname(written).toLowerCase()))
     throw wrongUsage(
       `--output takes a form, such as markdown, not the file ${showUrl(written)}; did you mean -o?`,
     );
-  const word = optionValue.choice(typed, "output", words);
-  if (word !== null) return OUTPUT_FORMATS[word];
-  const format = FORMAT_BY_ENDING[ending] ?? null;
+  const word = optionValue.choice(typed, "output", Object.keys(FORM_BY_WORD));
+  const format = FORM_BY_WORD[word ?? ""] ?? FORM_BY_ENDING[ending];
   // A name without an ending is left to the default.
-  if (format !== null || ending.length <= 1) return format ?? "json";
-  const endings = Object.keys(FORMAT_BY_ENDING).join(", ");
+  if (format !== undefined || ending.length <= 1) return format ?? FORM_NAMES[0]!;
+  const endings = Object.keys(FORM_BY_ENDING).join(", ");
   throw wrongUsage(
     `--output-file: ${showUrl(ending)} is not a known ending (${endings}); --output FORMAT says what to write`,
   );
 }
 
-/** The options that apply to one form only. */
-const FORM_OF_OPTION: Readonly<Record<string, readonly OutputFormat[]>> = {
-  frontmatter: ["markdown"],
-  fields: ["json", "csv"],
-  compact: ["json"],
-  resume: ["json"],
-};
+const has = (names: readonly string[], name: string): boolean => names.includes(name);
 
 function requireFormat(
   typed: Typed,
-  format: OutputFormat,
+  format: OutputFormName,
   { tables, directory }: Pick<ListPlace, "directory"> & { readonly tables: string | null },
 ): void {
-  for (const [name, forms] of Object.entries(FORM_OF_OPTION))
-    if (typed.has(name) && !forms.includes(format))
-      throw wrongUsage(`--${name} goes with --output ${forms[0]}`);
+  for (const name of FORM_NAMES.flatMap((one) => OUTPUT_FORMS[one].options))
+    if (typed.has(name) && !has(OUTPUT_FORMS[format].options, name))
+      throw wrongUsage(
+        `--${name} goes with --output ${FORM_NAMES.find((one) => has(OUTPUT_FORMS[one].options, name))}`,
+      );
   const other = ["output", "fields", "frontmatter", "resume", "output-dir"].find(typed.has);
   if (tables !== null && other !== undefined) throw wrongUsage(`--tables and --${other} exclude each other`);
   if (directory !== null && format !== "markdown")
@@ -151,14 +142,14 @@ function renderingsOf({
   tables,
   directory,
 }: Pick<ListPlace, "directory"> & {
-  readonly format: OutputFormat;
+  readonly format: OutputFormName;
   readonly fields: readonly ArticleField[];
   readonly tables: string | null;
 }): ExtractionOptions["renderings"] {
   if (directory !== null) return STORED_RENDERINGS;
   if (tables !== null) return ["markdown"];
-  if (format === "json" || format === "csv") return renderingsFor(fields);
-  return format === "markdown" ? ["markdown"] : format === "html" ? ["content"] : [];
+  const { content } = OUTPUT_FORMS[format];
+  return content === "fields" ? renderingsFor(fields) : content === "text" ? [] : [content];
 }
 
 /** Tells whether output lines begin with the page's URL; lines of local pages begin with their file. */

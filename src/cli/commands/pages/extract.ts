@@ -7,6 +7,7 @@ import { quoteForShell } from "../../../base/text.ts";
 import { withoutCredentials } from "../../../urls/index.ts";
 import { readDocument, readStdin, readText } from "../../input.ts";
 import type { Io } from "../../io.ts";
+import { OUTPUT_FORMS } from "../../output-forms.ts";
 import { noteMissingBrowser, openCommandApp } from "../../program.ts";
 import { canRedraw, type Run } from "../../shell.ts";
 import { type Notices, pageCount } from "../../terminal/notices.ts";
@@ -260,10 +261,10 @@ async function formatFailed(
   return format === "json" ? `${JSON.stringify(line)}\n` : "";
 }
 
-// Front matter and a doctype separate documents; without either, a rule does. An empty line separates tables.
+/** An empty line separates tables, and front matter separates documents without a rule. */
 function separatorOf({ format, tables, hasFrontmatter }: ExtractCommand): string {
   if (tables !== null) return tables === "csv" ? "\r\n" : "";
-  return format === "text" || (format === "markdown" && !hasFrontmatter) ? "\n---\n\n" : "";
+  return hasFrontmatter ? "" : OUTPUT_FORMS[format].separator;
 }
 
 // Most messages already name the page.

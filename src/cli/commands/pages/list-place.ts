@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { quoteForShell } from "../../../base/text.ts";
 import type { Typed } from "../../arguments.ts";
-import { OUTPUT_FORMATS } from "../../flags/pages.ts";
 import { isFolder } from "../../input.ts";
 import { wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
+import { FORM_BY_WORD } from "../../output-forms.ts";
 
 /** The name of the file that says what became of each page of a list, in the folder of its pages. */
 export const MANIFEST_NAME = "manifest.jsonl";
@@ -29,7 +29,7 @@ export function readPlace(typed: Typed): ListPlace {
   if (resumeFile === "-")
     throw wrongUsage("--resume needs a file that can be read again, not standard output");
   // With earlier programs this chose the form.
-  if (outputFile !== null && Object.hasOwn(OUTPUT_FORMATS, outputFile))
+  if (outputFile !== null && Object.hasOwn(FORM_BY_WORD, outputFile))
     throw wrongUsage(
       `-o names a file; did you mean --output ${outputFile}? (-o ./${outputFile} writes a file of that name)`,
     );

@@ -8,24 +8,33 @@ import { Failure } from "../../../base/failure.ts";
 import { isMissing, systemReason } from "../../../base/system-error.ts";
 import { composeHtml, composeMarkdown, composeText } from "../../../extraction/index.ts";
 import { type FileIdentity, type Io, untilAborted, wrongUsage } from "../../io.ts";
+import { OUTPUT_FORMS, type OutputFormName } from "../../output-forms.ts";
 import { decodePath, directoryOf, hasRawBytes, pathBytes } from "../../words.ts";
 import { formatCsv, formatRow } from "./csv.ts";
 import type { ExtractCommand } from "./extract-options.ts";
 
-/** Formats one article in the requested format, ending with a line break. */
+type Writer = (fetched: FetchedArticle, command: ExtractCommand) => string | Promise<string>;
+
+/** Writes an article in each form, with a line break at the end. */
+const writers: Readonly<Record<OutputFormName, Writer>> = {
+  json: (fetched, { fields, isCompact }) =>
+    `${JSON.stringify(articleFields(fetched, fields), null, isCompact ? 0 : 2)}\n`,
+  markdown: async (fetched, { hasFrontmatter }) => {
+    const body = `${composeMarkdown(fetched.article.title, fetched.article.markdown ?? "")}\n`;
+    if (!hasFrontmatter) return body;
+    // The package for YAML is loaded here: 72 modules.
+    const { frontMatterOf } = await import("./front-matter.ts");
+    return `${frontMatterOf(fetched, new Date())}\n${body}`;
+  },
+  text: ({ article }) => `${composeText(article)}\n`,
+  html: ({ article }) => `${composeHtml(article)}\n`,
+  csv: (fetched, { fields }) => formatRow(articleFields(fetched, fields), fields),
+};
+
+/** Formats one article in the requested form, ending with a line break. */
 export async function formatArticle(fetched: FetchedArticle, command: ExtractCommand): Promise<string> {
-  const { article } = fetched;
   if (command.tables !== null) return (await import("./tables.ts")).formatTables(fetched, command.tables);
-  if (command.format === "csv") return formatRow(articleFields(fetched, command.fields), command.fields);
-  if (command.format === "json")
-    return `${JSON.stringify(articleFields(fetched, command.fields), null, command.isCompact ? 0 : 2)}\n`;
-  if (command.format === "text") return `${composeText(article)}\n`;
-  if (command.format === "html") return `${composeHtml(article)}\n`;
-  const body = composeMarkdown(article.title, article.markdown ?? "");
-  if (!command.hasFrontmatter) return `${body}\n`;
-  // The package for YAML is loaded here: 72 modules.
-  const { frontMatterOf } = await import("./front-matter.ts");
-  return `${frontMatterOf(fetched, new Date())}\n${body}\n`;
+  return await writers[command.format](fetched, command);
 }
 
 /** Returns the text before the first page: the names of the columns in CSV, nothing in other forms. */
@@ -37,7 +46,7 @@ export const warningsToTell = (
   { warnings }: FetchedArticle,
   { format, fields, tables }: ExtractCommand,
 ): readonly string[] =>
-  tables === null && (format === "json" || format === "csv") && fields.includes("warnings") ? [] : warnings;
+  tables === null && OUTPUT_FORMS[format].content === "fields" && fields.includes("warnings") ? [] : warnings;
 
 /** The destination of a command's results: stdout, or a file that appears complete at the end. */
 export interface Sink extends AsyncDisposable {
