@@ -68,7 +68,7 @@ export class RenderingHistory {
     this.#count++;
     this.#begun.resolve();
     this.#begun = Promise.withResolvers();
-    using _ = onAbort(signal, () => reject(new Failure("cancelled", "the page was called off")));
+    using _ = onAbort(signal, () => reject(new Failure("cancelled", "the page was cancelled")));
     if (this.#count > MAX_WAITING) this.#release(history, history.compareLast());
     else this.#wakeSoon();
     try {

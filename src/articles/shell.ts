@@ -17,7 +17,7 @@ export type EmptyShell = "application" | "script_redirect";
 /** Each shell's name in messages, and what a browser would do about it. */
 export const SHELL_NAMES: Readonly<Record<EmptyShell, { readonly name: string; readonly remedy: string }>> = {
   application: { name: "an application's empty shell", remedy: "which a browser would fill" },
-  script_redirect: { name: "a script that goes on to another page", remedy: "which a browser would run" },
+  script_redirect: { name: "a script that leads to another page", remedy: "which a browser would run" },
 };
 
 /**

@@ -47,7 +47,7 @@ export const FAILURE_OUTCOMES = {
   ),
   index_corrupt: outcome(503, 1, "the search index's file is damaged"),
   database_unavailable: outcome(503, 1, "the shared database is away for longer than the caller can wait"),
-  cancelled: outcome(503, 130, "the work was called off by its caller"),
+  cancelled: outcome(503, 130, "the work was cancelled by its caller"),
   internal: outcome(500, 1, "a fault of ours, an extraction worker's crash included"),
 } as const;
 

@@ -65,7 +65,7 @@ export const METRICS = {
   crawl_pages_waiting: gauge("pages that wait in the crawls that processes share"),
   crawl_hosts_waiting: gauge("hosts that have any of these pages"),
   crawl_jobs: gauge(
-    "jobs of all processes; state is queued or running; absent while the database is away",
+    "jobs of all processes; state is queued or running; absent while the database cannot be reached",
     "state",
   ),
   jobs_claimed: counter("jobs that a process took"),

@@ -68,7 +68,7 @@ const MAX_PREFIX_BYTES = 500;
 export function requireKey(key: string): string {
   const problem = problemOfPath(key, MAX_KEY_BYTES);
   if (problem === null) return key;
-  throw new Failure("invalid_usage", `${show(key)} is no name of an object: ${problem}`);
+  throw new Failure("invalid_usage", `${show(key)} is not an object name: ${problem}`);
 }
 
 /**
@@ -81,7 +81,7 @@ export function folderOf(store: ObjectStore, path: string): ObjectStore {
   if (path === "") return store;
   const problem = problemOfPath(path, MAX_PREFIX_BYTES);
   if (problem !== null)
-    throw new Failure("invalid_usage", `${show(path)} is no path below ${store.url}: ${problem}`);
+    throw new Failure("invalid_usage", `${show(path)} is not a path below ${store.url}: ${problem}`);
   const below = (key: string): string => `${path}/${requireKey(key)}`;
   return {
     url: `${store.url}/${path}`,
@@ -102,7 +102,7 @@ export function folderOf(store: ObjectStore, path: string): ObjectStore {
 function problemOfPath(path: string, maxBytes: number): string | null {
   if (path === "") return "it is empty";
   if (/[\p{Cc}\\]/u.test(path)) return "it has a control character or a backslash";
-  if (!path.isWellFormed()) return "it is no Unicode text";
+  if (!path.isWellFormed()) return "it is not Unicode text";
   if (path.startsWith("/")) return "it begins with a slash";
   for (const part of path.split("/")) {
     if (part === "") return "it has an empty part";
@@ -143,7 +143,7 @@ export function parseStoreUrl(text: string): StoreLocation {
       "the URL of a store takes no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
     );
   if (!BUCKET.test(bucket))
-    throw new Failure("invalid_usage", `${show(bucket)} in ${show(text)} is no name of a bucket: ${FORMS}`);
+    throw new Failure("invalid_usage", `${show(bucket)} in ${show(text)} is not a bucket name: ${FORMS}`);
   const problem = prefix === "" ? null : problemOfPath(prefix, MAX_PREFIX_BYTES);
   if (problem !== null)
     throw new Failure("invalid_usage", `the prefix in ${show(text)} cannot be used: ${problem}`);
@@ -165,7 +165,7 @@ function parseFileUrl(text: string): string {
     return path.slice(0, end);
   } catch (error) {
     if (error instanceof Failure) throw error;
-    throw refuse("has escapes that are no UTF-8"); // decodeURIComponent throws only for these
+    throw refuse("has escapes that are not UTF-8"); // decodeURIComponent throws only for these
   }
 }
 

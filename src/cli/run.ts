@@ -58,7 +58,7 @@ function reportError(error: unknown, io: Io, notices: Notices): number {
     const lines = error.code === "invalid_settings" ? error.message.split("\n") : [error.message];
     const isLost = error.code === "unknown_tenant" && !error.message.includes("did you mean");
     for (const line of lines)
-      notices.error(isLost ? `${line}; article-extractor tenants list names those that there are` : line);
+      notices.error(isLost ? `${line}; article-extractor tenants list names those that exist` : line);
     return FAILURE_OUTCOMES[error.code].exitCode;
   }
   const name = error instanceof Error ? `${error.name}: ${error.message}` : String(error);

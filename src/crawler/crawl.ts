@@ -174,7 +174,7 @@ export class CrawlRun {
       this.#wake = Promise.withResolvers<void>();
       yield* this.#told();
       if (this.#fatal !== null) throw this.#fatal;
-      if (this.#signal.aborted) throw new Failure("cancelled", "the crawl was called off");
+      if (this.#signal.aborted) throw new Failure("cancelled", "the crawl was cancelled");
       const { leads, isSeeded, end } = frontier.state();
       if (end === "finished") {
         // The database may have the last results of this process, and know the end, before this process has the answer.

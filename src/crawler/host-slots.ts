@@ -153,7 +153,7 @@ const readyAt = (slot: Slot, delayMs: number): number =>
 /** Longer timers overflow and fire at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-const calledOff = (): Failure => new Failure("cancelled", "waiting for a host's turn was called off");
+const calledOff = (): Failure => new Failure("cancelled", "waiting for a host's turn was cancelled");
 
 function forgetIdle(slots: Map<string, Slot>, now: number): void {
   for (const [host, slot] of slots) {

@@ -98,7 +98,7 @@ export async function* runCrawlJob(
     yield { kind: "finished", summary, outcomes: () => frontier.outcomes() };
   } finally {
     // The loop was left, which cancels the crawl.
-    if (!isEnded) await end(job, { code: "cancelled", message: "the crawl was called off" });
+    if (!isEnded) await end(job, { code: "cancelled", message: "the crawl was cancelled" });
   }
 }
 
@@ -248,7 +248,7 @@ async function countAll({ frontier, run, leave }: Job): Promise<Counted> {
     return { progress, ...tallies, warnings: await frontier.warnings() };
   } catch (error) {
     if (!(leave?.aborted && error instanceof Failure)) throw error;
-    const warnings = ["The database is away, so the counts are not the last ones"];
+    const warnings = ["The database cannot be reached, so the counts may be outdated"];
     return { progress: run.lastProgress ?? NO_PROGRESS, ...NO_TALLIES, warnings };
   }
 }

@@ -131,7 +131,7 @@ async function refuseForeignManifest(directory: string): Promise<void> {
   }
   throw new Failure(
     "invalid_usage",
-    `${directory} holds a manifest.json that is no crawl's: name another directory`,
+    `${directory} holds a manifest.json that is not a crawl's: name another directory`,
   );
 }
 

@@ -40,9 +40,12 @@ const UTC_TIMESTAMP = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|\+
  */
 export function formatPage(page: Page): string {
   if (!isTimestamp(page.extractedAt))
-    throw new Failure("internal", `page ${page.url}: extractedAt is no UTC timestamp: ${page.extractedAt}`);
+    throw new Failure(
+      "internal",
+      `page ${page.url}: extractedAt is not a UTC timestamp: ${page.extractedAt}`,
+    );
   if (!isWordCount(page.wordCount))
-    throw new Failure("internal", `page ${page.url}: wordCount is no count: ${page.wordCount}`);
+    throw new Failure("internal", `page ${page.url}: wordCount is not a count: ${page.wordCount}`);
   const { text, anchors } = pageText(page);
   const frontMatter = formatFrontMatter({
     url: page.url,

@@ -301,7 +301,7 @@ function createKnowledge(db: Postgres, clock: Clock) {
       looking ??= look().finally(() => {
         looking = null;
       });
-      const calledOff = (): Failure => new Failure("cancelled", "learning the pace of hosts was called off");
+      const calledOff = (): Failure => new Failure("cancelled", "learning the pace of hosts was cancelled");
       await orAborted(looking, signal, calledOff);
     },
     of(key: string): HostPace {

@@ -37,7 +37,7 @@ export function createRobotsStore(db: Postgres, client: string, closing: AbortSi
         }
         await pause(lookMs, closing);
         if (closing.aborted)
-          throw new Failure("cancelled", `waiting for the robots.txt of ${origin} was called off`);
+          throw new Failure("cancelled", `waiting for the robots.txt of ${origin} was cancelled`);
       }
     },
   };

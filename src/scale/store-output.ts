@@ -51,7 +51,7 @@ export async function openStoreOutput(
   if (manifest === "foreign" && saved === null)
     throw new Failure(
       "invalid_usage",
-      `${store.url} holds a manifest.json that is no crawl's: name another prefix or directory`,
+      `${store.url} holds a manifest.json that is not a crawl's: name another prefix or directory`,
     );
   // A shared crawl is remembered in its database, and a crawl of one process would write over its manifest.
   const isElsewhere = manifest === "crawl" && saved === null && !existsSync(join(directory, FRONTIER_FILE));
@@ -59,7 +59,7 @@ export async function openStoreOutput(
     throw new Failure(
       "invalid_usage",
       `${store.url} holds the manifest of a crawl that nothing here or there remembers, such as a shared one: ` +
-        "--join goes on with that, --fresh begins anew, or name another prefix or directory",
+        "--join continues it, --fresh begins anew, or name another prefix or directory",
     );
   if (!isShared && !isFresh) await takeSaved(store, directory, saved?.version ?? null, signal);
   const asking = { signal, ...(isShared && { patienceMs: SHARED_PATIENCE_MS }) };

@@ -149,7 +149,7 @@ export async function refuseForeignFile(path: string): Promise<void> {
   try {
     const { bytesRead, buffer } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
     if (bytesRead > 0 && buffer.toString("latin1", 0, bytesRead) !== MAGIC)
-      throw new Failure("invalid_usage", `${path} is there and is no search index: name another file`);
+      throw new Failure("invalid_usage", `${path} exists and is not a search index: name another file`);
   } finally {
     await file.close();
   }

@@ -111,7 +111,7 @@ export async function takeSyncSlot(
   // The holder has a name of its own, because one process may hold both slots.
   const holder = `${owner}:${crypto.randomUUID()}`;
   for (;;) {
-    if (signal.aborted) throw new Failure("cancelled", "waiting for a place to sync was called off");
+    if (signal.aborted) throw new Failure("cancelled", "waiting for a place to sync was cancelled");
     for (let slot = 0; slot < SLOTS; slot++) {
       // A process that slept this long has also lost its tenant, which ends the sync.
       const onLost = (): void => {};

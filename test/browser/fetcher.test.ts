@@ -300,7 +300,7 @@ describe("the browser fetcher", () => {
     const failure = await failureOf(fetcher.fetch(at("/client-redirects")));
     expect([failure?.code, failure?.message]).toEqual([
       "network",
-      `GET ${at("/client-redirects")}: its scripts go on to another page more than 20 times`,
+      `GET ${at("/client-redirects")}: its scripts lead to another page more than 20 times`,
     ]);
     expect(await htmlOf("/page")).toContain("A page of the site.");
   });

@@ -67,7 +67,7 @@ describe("a crawl that is interrupted", () => {
       child.kill(signal);
       expect(await child.exited).toBe(130);
       expect(await stderr).toMatch(
-        /^at most 100 pages .*\nwarning: stopping; .*\nstopped after .* of .*; the same command goes on from here\n[\s\S]*error: interrupted\n$/,
+        /^at most 100 pages .*\nwarning: stopping; .*\nstopped after .* of .*; the same command continues from here\n[\s\S]*error: interrupted\n$/,
       );
       const partial = await readCrawl(directory.output);
       expectWhole(partial.manifest);
@@ -343,7 +343,7 @@ describe("a crawl that stores no page exits with 1 and says why", () => {
     expect(alone.stderr).toContain(
       "error: there is nothing to crawl: the sitemaps name no http or https page",
     );
-    expect(alone.stderr).not.toContain("goes on from here");
+    expect(alone.stderr).not.toContain("continues from here");
     const dry = await crawlOnce([...sitemap, "--dry-run"]);
     expect([dry.exitCode, dry.stdout]).toEqual([1, ""]);
     const withSeed = await crawlOnce([`${site.origin}/p/1`, ...sitemap]);
@@ -374,9 +374,9 @@ describe("a crawl that stores no page exits with 1 and says why", () => {
   test("an unreadable sitemap, or seeds out of scope, promise nothing", async () => {
     await using site = serveNumberedSite({ pages: 1, answers });
     const sitemap = await crawlOnce(["--sitemap", `${site.origin}/gone`]);
-    expect([sitemap.exitCode, sitemap.stderr.includes("goes on from here")]).toEqual([1, false]);
+    expect([sitemap.exitCode, sitemap.stderr.includes("continues from here")]).toEqual([1, false]);
     const scope = await crawlOnce([`${site.origin}/`, "--deny-prefix", `${site.origin}/`]);
-    expect([scope.exitCode, scope.stderr.includes("goes on from here")]).toEqual([2, false]);
+    expect([scope.exitCode, scope.stderr.includes("continues from here")]).toEqual([2, false]);
   });
 });
 
@@ -388,7 +388,7 @@ test("a crawl with --fresh that is interrupted goes on without it, and says so",
   await untilVisits(site, 10);
   child.kill("SIGINT");
   expect(await child.exited).toBe(130);
-  expect(await stderr).toContain("; the same command without --fresh goes on from here\n");
+  expect(await stderr).toContain("; the same command without --fresh continues from here\n");
 });
 
 test("links of a sitemap's own sites are followed without any seed, also after a kill", async () => {

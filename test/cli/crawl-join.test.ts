@@ -88,7 +88,7 @@ describe("crawl --join", () => {
       expect(stderr).toMatch(
         /^at most 41 pages .*\nwarning: robots.txt is ignored\ncrawled 41 pages .*: 41 stored in out, 0 failed\n/,
       );
-      expect(stderr).toContain("the limit of 41 pages was reached; a larger --max-pages goes on from here");
+      expect(stderr).toContain("the limit of 41 pages was reached; a larger --max-pages continues from here");
       expect(stderr).toContain("every page and its outcome: out/manifest.json");
     }
     expect([expectWhole(await crawl.read()), site.visits.length]).toEqual([41, 41]);
@@ -105,7 +105,7 @@ describe("crawl --join", () => {
     site.goOn();
     const left = await first.ended;
     expect(left.exitCode).toBe(130);
-    expect(left.stderr).toMatch(/stopped after .* of .*; the same command goes on from here\n/);
+    expect(left.stderr).toMatch(/stopped after .* of .*; the same command continues from here\n/);
     expect((await second.ended).exitCode).toBe(0);
     expect(expectWhole(await crawl.read())).toBe(80);
     expect(site.visits.length).toBeLessThanOrEqual(80 + 3 + 2);

@@ -94,7 +94,7 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     const run = await crawl(start(), "--max-pages", "3");
     expect(run.manifest?.successful).toBe(3);
     expect(run.stderr).toContain(
-      "the limit of 3 pages was reached; a larger --max-pages goes on from here\n",
+      "the limit of 3 pages was reached; a larger --max-pages continues from here\n",
     );
     const words = [start(), "--max-pages", "3", "--jsonl"];
     expect((await crawlOnce(words)).stderr).toContain(

@@ -110,7 +110,7 @@ describe("index", () => {
     expect(await index()).toEqual({
       exitCode: 2,
       stdout: "",
-      stderr: "error: notes.txt is there and is no search index: name another file\n",
+      stderr: "error: notes.txt exists and is not a search index: name another file\n",
     });
     expect(await Bun.file(join(directory.path, "notes.txt")).text()).toBe("precious");
     await writeFile(join(directory.path, "notes.txt"), "");

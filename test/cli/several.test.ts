@@ -170,7 +170,7 @@ describe("an interruption", () => {
     expect(written).not.toContain("/held");
     expect([exitCode, stderr]).toEqual([
       130,
-      `error: interrupted; ${8 - written.length} of 8 pages left; the same command goes on from here\n`,
+      `error: interrupted; ${8 - written.length} of 8 pages left; the same command continues from here\n`,
     ]);
     site.letGo();
     const before = [...site.seen];
@@ -201,7 +201,7 @@ describe("an interruption", () => {
       return aside !== undefined && (await files.read(aside)) !== "";
     });
     expect((await busy.kill("SIGTERM")).stderr).toBe(
-      "error: interrupted; 1 of 2 pages left; --resume out.jsonl goes on from here\n",
+      "error: interrupted; 1 of 2 pages left; --resume out.jsonl continues from here\n",
     );
     expect(readLines(await files.read("out.jsonl")).map(nameOf)).toEqual(["/1"]);
     expect((await readdir(files.path)).filter((name) => name.endsWith(".tmp"))).toEqual([]);
@@ -300,10 +300,10 @@ describe("--resume", () => {
     expect((await readdir(files.path)).toSorted()).toEqual(["a.html", "b.html", "c.html"]);
   });
 
-  test("refuses what is no regular file", async () => {
+  test("refuses what is not a regular file", async () => {
     await using files = await openFiles();
     for (const [path, message] of [
-      ["/dev/null", "/dev/null is no regular file, which --resume needs"],
+      ["/dev/null", "/dev/null is not a regular file, which --resume needs"],
       [".", ". cannot be written: it is a directory, not a file"],
       ["no/out", "no/out cannot be written: there is no such directory"],
     ] as const)

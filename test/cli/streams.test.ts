@@ -137,7 +137,7 @@ describe("interrupted", () => {
     });
     expect(run).toEqual({
       ...INTERRUPTED,
-      stderr: "error: interrupted; 4 of 4 pages left; --resume goes on with a file that holds the lines\n",
+      stderr: "error: interrupted; 4 of 4 pages left; --resume continues with a file that holds the lines\n",
     });
   });
 

@@ -136,7 +136,7 @@ describe("article-extractor sync", () => {
       ["fetch", "nope", "x"],
     ])
       expect((await runBinary(words, { cwd: root })).stderr).toContain(
-        "Tenant 'nope' not found; article-extractor tenants list names those that there are",
+        "Tenant 'nope' not found; article-extractor tenants list names those that exist",
       );
     expect((await runBinary(["tenants", "set", "nope", "--name", "N"], { cwd: root })).stderr).toContain(
       "has no tenant 'nope'; article-extractor tenants list names",

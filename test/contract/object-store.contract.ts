@@ -85,7 +85,7 @@ function describeOneObject(store: () => ObjectStore): void {
     expect(versions).toContain(await text(store(), "a"));
   });
 
-  test("refuses what was called off before", async () => {
+  test("refuses what was cancelled before", async () => {
     const signal = AbortSignal.abort();
     expect(await codeOf(store().put("a", "1", { signal }))).toBe("cancelled");
     expect(await codeOf(store().putStream("a", pieces("1"), { signal }))).toBe("cancelled");
@@ -196,7 +196,7 @@ function describeKeys(store: () => ObjectStore): void {
     expect(await folder.read("secret")).toBeNull();
     for (const key of BAD_KEYS) expect(await codeOf(folder.read(key))).toBe("invalid_usage");
     for (const path of BAD_KEYS.filter((key) => key !== ""))
-      expect(() => folderOf(store(), path)).toThrow(/is no path below/);
+      expect(() => folderOf(store(), path)).toThrow(/is not a path below/);
   });
 }
 

@@ -106,7 +106,7 @@ test("the list of tools says how long it may be kept; results of tools do not", 
   expect(body.result).not.toHaveProperty("ttlMs");
 });
 
-test("a revision that there is not is refused with those that there are", async () => {
+test("a revision that there is not is refused with those that exist", async () => {
   const { status, body } = await post("tools/list", meta("2031-01-01"), {
     "mcp-protocol-version": "2031-01-01",
   });

@@ -73,7 +73,7 @@ export const EXTRACT_FLAGS = flagsOf({
     },
     "--output-dir DIR": {
       takesBytes: true,
-      help: "Write a Markdown file for each URL, as a crawl does, and go on with manifest.jsonl there",
+      help: "Write a Markdown file for each URL, as a crawl does, and continue from manifest.jsonl there",
     },
     "--tables FORM": {
       choices: ["csv", "json"],

@@ -105,7 +105,7 @@ async function* promptly<T>(pieces: AsyncIterable<T>, signal: AbortSignal | unde
 }
 
 const calledOff = (path: string): Failure =>
-  new Failure("cancelled", `reading sitemap ${path} was called off`);
+  new Failure("cancelled", `reading sitemap ${path} was cancelled`);
 
 function unreadable(path: string, cause: unknown): Failure {
   const { code = "" } = cause as NodeJS.ErrnoException; // what the system and zlib throw

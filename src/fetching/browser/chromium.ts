@@ -115,7 +115,7 @@ export async function answered<T>(browser: Browser, work: Promise<T>, signal?: A
   const timer = setTimeout(() => reject(browserGone(SILENT)), ANSWER_TIMEOUT_MS);
   browser.once("disconnected", crash);
   if (!browser.isConnected()) crash();
-  using _ = onAbort(signal, () => reject(new Failure("cancelled", "the page was called off")));
+  using _ = onAbort(signal, () => reject(new Failure("cancelled", "the page was cancelled")));
   try {
     return await Promise.race([work, promise]);
   } finally {

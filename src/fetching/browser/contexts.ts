@@ -126,7 +126,7 @@ function createPlaces(count: number) {
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const leave = (): void => {
         waiting.splice(waiting.indexOf(resolve), 1);
-        reject(new Failure("cancelled", "the page was called off"));
+        reject(new Failure("cancelled", "the page was cancelled"));
       };
       waiting.push(resolve);
       using _ = onAbort(signal, leave);
@@ -299,7 +299,7 @@ const KEEP_EVERY_MS = 1_000;
  */
 export async function pauseForPerson(tab: Tab, options: PauseOptions): Promise<void> {
   const { pause, signal } = options;
-  const calledOff = (): Failure => new Failure("cancelled", "the page was called off");
+  const calledOff = (): Failure => new Failure("cancelled", "the page was cancelled");
   const going = tab.page.goto(options.url, { waitUntil: "commit", timeout: options.timeoutMs });
   await orAborted(going, signal, calledOff);
   const ending = new AbortController();

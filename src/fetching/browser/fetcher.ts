@@ -227,7 +227,7 @@ async function visit({ session, open, url, options, watch }: Visit): Promise<Try
 /** Runs the work until it ends, the signal aborts or the tab is gone, whichever comes first. */
 async function abortable<T>(signal: AbortSignal, gone: Promise<Failure>, work: () => Promise<T>): Promise<T> {
   const { promise, reject } = Promise.withResolvers<never>();
-  using _ = onAbort(signal, () => reject(new Failure("cancelled", "the page was called off")));
+  using _ = onAbort(signal, () => reject(new Failure("cancelled", "the page was cancelled")));
   void gone.then(reject);
   const running = work();
   // A rejection that comes after the race is decided must not count as unhandled.

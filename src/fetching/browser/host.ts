@@ -208,7 +208,7 @@ function openProfileDirectory(base: string, pid: number): string {
 function requireOwn(base: string): void {
   const stats = lstatSync(base);
   const user = process.getuid?.() ?? stats.uid;
-  if (!stats.isDirectory() || stats.uid !== user) throw new Error(`${base} is no directory of this user`);
+  if (!stats.isDirectory() || stats.uid !== user) throw new Error(`${base} is not a directory of this user`);
   if ((stats.mode & 0o077) !== 0 && process.platform !== "win32") chmodSync(base, 0o700);
 }
 

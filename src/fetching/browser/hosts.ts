@@ -84,7 +84,7 @@ export function findBrowser(options: FindBrowserOptions): string | null {
     if (isExecutable(explicit)) return explicit;
     throw new Failure(
       "invalid_settings",
-      `ARTICLE_EXTRACTOR_BROWSER_PATH: ${JSON.stringify(explicit)} is no program that can be run`,
+      `ARTICLE_EXTRACTOR_BROWSER_PATH: ${JSON.stringify(explicit)} is not a program that can be run`,
     );
   }
   const names = platform === "win32" ? [] : COMMANDS;

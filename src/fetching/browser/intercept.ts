@@ -204,7 +204,7 @@ function countNavigations({ what, maxRedirects, opensWindows, onRefused }: Inter
     if (navigations++ <= MAX_NAVIGATIONS || opensWindows) return null;
     return new Failure(
       "network",
-      `${what}: its scripts go on to another page more than ${MAX_NAVIGATIONS} times`,
+      `${what}: its scripts lead to another page more than ${MAX_NAVIGATIONS} times`,
     );
   };
   return (paused: PausedRequest): boolean => {

@@ -253,7 +253,7 @@ async function waitFor(
     if (error.name === "TimeoutError")
       throw new Failure("timeout", `${limit.what}: nothing matched ${shown} within ${limit.timeoutMs} ms`);
     if (!/not a valid selector|while parsing/i.test(error.message)) throw error;
-    throw new Failure("invalid_usage", `${shown} is no CSS selector to wait for`);
+    throw new Failure("invalid_usage", `${shown} is not a CSS selector to wait for`);
   }
 }
 

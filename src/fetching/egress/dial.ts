@@ -45,7 +45,7 @@ export function dial({ host, port, servername }: End, options: DialOptions): Pro
     () => socket.destroy(coded("the connection took too long", "ETIMEDOUT")),
     options.timeoutMs,
   );
-  const following = onAbort(options.signal, () => socket.destroy(coded("it was called off", "ABORT_ERR")));
+  const following = onAbort(options.signal, () => socket.destroy(coded("it was cancelled", "ABORT_ERR")));
   const fail = (error: Error): void => {
     clearTimeout(timer);
     reject(error);

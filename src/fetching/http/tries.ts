@@ -92,7 +92,7 @@ export const systemClock: Clock = {
   random: Math.random,
   async sleep(ms, signal) {
     await pause(ms, signal);
-    if (signal.aborted) throw new Failure("cancelled", "the wait was called off");
+    if (signal.aborted) throw new Failure("cancelled", "the wait was cancelled");
   },
 };
 
@@ -183,7 +183,7 @@ export function startWatch(options: WatchOptions): Watch {
     describe,
     failure(url) {
       if (reason === null) return null;
-      if (reason === "caller") return new Failure("cancelled", `${describe(url)} was called off`);
+      if (reason === "caller") return new Failure("cancelled", `${describe(url)} was cancelled`);
       const limit = reason === "deadline" ? deadlineMs : requestTimeoutMs;
       const of = reason === "deadline" ? "its deadline of" : "the limit of a request of";
       return new Failure("timeout", `${describe(url)} took longer than ${of} ${limit} ms`);

@@ -105,7 +105,7 @@ export function createRobotsCache(options: RobotsCacheOptions): RobotsCache {
       const rules = load(origin, rest);
       if (!signal) return await rules;
       const calledOff = (): Failure =>
-        new Failure("cancelled", `waiting for the robots.txt of ${origin} was called off`);
+        new Failure("cancelled", `waiting for the robots.txt of ${origin} was cancelled`);
       return await orAborted(rules, signal, calledOff);
     },
   };

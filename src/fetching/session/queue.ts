@@ -157,7 +157,7 @@ export function readStateFile(path: string, onDamaged?: (damage: Damage) => void
     // The state is written back to this path, and a pipe or a device would not hold it.
     const found = statSync(path);
     if (!found.isFile() && !found.isDirectory())
-      throw new Failure("unreadable_input", `the storage state ${path} is no regular file`);
+      throw new Failure("unreadable_input", `the storage state ${path} is not a regular file`);
     text = readFileSync(path, "utf8");
   } catch (error) {
     if (error instanceof Failure) throw error;

@@ -141,7 +141,7 @@ const versionOf = ({ ino, size, mtimeMs }: { ino: number; size: number; mtimeMs:
   `${ino}-${size}-${mtimeMs}`;
 
 function refuseCancelled(signal: AbortSignal | undefined, what: string): void {
-  if (signal?.aborted) throw new Failure("cancelled", `writing ${what} was called off`);
+  if (signal?.aborted) throw new Failure("cancelled", `writing ${what} was cancelled`);
 }
 
 async function* listFiles(directory: string, below: string, prefix: string): AsyncGenerator<ListedObject> {

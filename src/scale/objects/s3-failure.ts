@@ -84,7 +84,7 @@ export function s3Failure(
   if (error instanceof Failure) return error;
   const { verb, key, signal } = request;
   const what = `could not ${verb} s3://${bucket}${key === "" ? "" : `/${key}`}`;
-  if (signal?.aborted) return new Failure("cancelled", `${what}: it was called off`);
+  if (signal?.aborted) return new Failure("cancelled", `${what}: it was cancelled`);
   const [code, why] = reasonOf(Object(error), verb);
   return new (code === "store_unavailable" ? Away : Failure)(code, `${what}: ${why}`);
 }

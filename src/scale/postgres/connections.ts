@@ -170,7 +170,7 @@ export function limited<T>(step: Promise<T>, what: string, { ms, signal }: Limit
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new DatabaseSilence(what, ms)), ms);
     const listening =
-      signal && onAbort(signal, () => reject(new Failure("cancelled", `${what} was called off`)));
+      signal && onAbort(signal, () => reject(new Failure("cancelled", `${what} was cancelled`)));
     const end = (): void => {
       clearTimeout(timer);
       listening?.[Symbol.dispose]();

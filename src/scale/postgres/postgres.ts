@@ -168,7 +168,7 @@ async function persist<T>(
   for (let failures = 0; ; failures++) {
     const startedAt = performance.now();
     if (shared.isClosed || signal?.aborted)
-      throw new Failure("cancelled", "a call of the database was called off");
+      throw new Failure("cancelled", "a call of the database was cancelled");
     const leftMs = waitMs === 0 ? statementMs : giveUpAt - startedAt;
     try {
       const result = await attempt({ ms: Math.min(statementMs, leftMs), signal });

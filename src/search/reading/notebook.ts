@@ -16,7 +16,7 @@ export function notebookToMarkdown(text: string): string {
   const notebook = parseJson(text);
   const cells = isRecord(notebook) ? cellsOf(notebook) : null;
   if (!isRecord(notebook) || cells === null)
-    throw new Failure("unreadable_input", "it is no notebook: its JSON is broken or has no cells");
+    throw new Failure("unreadable_input", "it is not a notebook: its JSON is broken or has no cells");
   const writer = new MarkdownWriter();
   const language = languageOf(notebook);
   for (const cell of cells) if (isRecord(cell)) writeCell(cell, language, writer);

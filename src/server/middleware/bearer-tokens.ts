@@ -156,7 +156,7 @@ async function findJwksUrl(issuer: string, read: TokenParts["read"]): Promise<st
       // Another issuer's document must not decide whose keys count.
       if (isRecord(found) && found.issuer === issuer && typeof found.jwks_uri === "string")
         return found.jwks_uri;
-      problem = new Error(`${place} is no description of ${issuer}`);
+      problem = new Error(`${place} is not a description of ${issuer}`);
     } catch (error) {
       problem = error;
     }

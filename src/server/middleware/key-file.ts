@@ -82,7 +82,7 @@ function parseKeys(text: string, path: string): readonly StoredKey[] {
   }
   if (!isRecord(content) || !Array.isArray(content.keys)) throw broken(path, "it has no list of keys");
   return content.keys.map((key: unknown, index) => {
-    if (!isRecord(key)) throw broken(path, `keys[${index}] is no object`);
+    if (!isRecord(key)) throw broken(path, `keys[${index}] is not an object`);
     const { name, hash, tenants = null, created_at: createdAt } = key;
     if (typeof name !== "string" || !NAME.test(name))
       throw broken(path, `keys[${index}].name must have ${NAME_FORM}`);

@@ -65,7 +65,7 @@ export function createWebPage(
     /\{\{(?:(style|script) )?([\w.-]+)\}\}/g,
     (_, element: string | undefined, name: string) => {
       const text = element === undefined ? paths.get(name) : files[name];
-      if (text === undefined) throw new Error(`the page names ${name}, which is no asset`);
+      if (text === undefined) throw new Error(`the page names ${name}, which is not an asset`);
       if (element === undefined) return text;
       inlined.push(text);
       return `<${element}>${text}</${element}>`;

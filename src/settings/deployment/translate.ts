@@ -215,7 +215,7 @@ function subpathProblems(tenant: Extract<TenantFile, { source_type: "git" }>): s
     const place = `git_subpaths[${index}]: ${name}: ${JSON.stringify(subpath)}`;
     const path = subpath.replaceAll("\\", "/").replace(/^\.\//, "");
     if (/[*?{[]/.test(path.replace(/\/\*{1,2}$/, "")))
-      return [`${place} is no pattern but a path; use include`];
+      return [`${place} is a path, not a pattern; use include`];
     if (path.includes("://")) return [`${place} is an address; a path inside the repository is needed`];
     if (/^(?:-\/)?(?:tree|blob|raw)\//.test(path) && path.includes(`/${branch}/`))
       return [`${place} has the branch in it, as addresses of a forge do; the path begins after it`];

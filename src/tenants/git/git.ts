@@ -76,7 +76,7 @@ export function openGit(options: GitOptions) {
     try {
       return await work();
     } catch (error) {
-      if (options.signal.aborted) throw new Failure("cancelled", "the sync was called off");
+      if (options.signal.aborted) throw new Failure("cancelled", "the sync was cancelled");
       throw gitFailure(words, error, options);
     }
   };

@@ -209,7 +209,7 @@ async function takeOver(parts: GitParts, step: TakeOver): Promise<SyncCounts> {
     await copy.write(file.path, bytes);
     if (isChanged(file)) counts.fetched++;
     if (index % PROGRESS_EVERY === 0) context.onProgress({ ...counts });
-    if (context.signal.aborted) throw new Failure("cancelled", "the sync was called off");
+    if (context.signal.aborted) throw new Failure("cancelled", "the sync was cancelled");
   }
   counts.fetched = files.filter(isChanged).length;
   const paths = new Set(files.map(({ path }) => path));

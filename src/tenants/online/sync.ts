@@ -326,7 +326,7 @@ async function checkSite(sync: Sync, staged: readonly PageFingerprint[], unmet: 
       const { url, status, httpStatus, finalUrl, reason } = event.outcome;
       if (!probes.has(url)) checks.set(url, { status, httpStatus, finalUrl, reason });
     } else if (event.kind === "finished" && event.summary.error?.code === "cancelled")
-      throw new Failure("cancelled", "the sync was called off");
+      throw new Failure("cancelled", "the sync was cancelled");
   }
   return { checks, errorPages };
 }

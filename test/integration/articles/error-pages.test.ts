@@ -152,7 +152,7 @@ describe("a page with status 404 or 410", () => {
 describe("what sites show for addresses that do not exist", () => {
   const shown = { url: "" as never, wordCount: 1, pairs: new Uint32Array(), digest: "a", fullDigest: "a" };
 
-  test("is looked up anew after an hour, and when whoever looked it up was called off", async () => {
+  test("is looked up anew after an hour, and when whoever looked it up was cancelled", async () => {
     let now = 0;
     let looks = 0;
     const pages = createErrorPages(() => now);

@@ -109,12 +109,12 @@ describe("the fetcher preference", () => {
   test("asks the browser about a script that goes to another page, and fails without a browser", async () => {
     expect(await extract("/script-redirect", "http")).toEqual({
       fetcher: "browser",
-      warnings: ["Fetched with the browser: the plain answer was a script that goes on to another page"],
+      warnings: ["Fetched with the browser: the plain answer was a script that leads to another page"],
       requests: ["http", "browser"],
     });
     await expect(extract("/script-redirect", "http", { http, browser: null })).rejects.toMatchObject({
       code: "no_content",
-      message: `${server.url.origin}/script-redirect is a script that goes on to another page, which a browser would run`,
+      message: `${server.url.origin}/script-redirect is a script that leads to another page, which a browser would run`,
     });
   });
 

@@ -110,7 +110,7 @@ describe("crawl --output-dir with a URL", () => {
   test.each([
     [
       "s3://",
-      /^error: "" in "s3:\/\/" is no name of a bucket: it must be s3:\/\/bucket\/prefix or file:\/\/\/path$/,
+      /^error: "" in "s3:\/\/" is not a bucket name: it must be s3:\/\/bucket\/prefix or file:\/\/\/path$/,
     ],
     ["s3:bucket/a", /^error: "s3:bucket\/a" is not the URL of a store/],
     ["s3://key:verysecret@books/a", /^error: the URL of a store takes no credentials/],

@@ -22,7 +22,7 @@ function chain(count: number): Record<string, CrawlRoute> {
   return routes;
 }
 
-test("a crawl that was called off goes on, and ends as if nothing had been", async () => {
+test("a crawl that was cancelled goes on, and ends as if nothing had been", async () => {
   await using site = serveCrawlSite(chain(40));
   const plan = crawlPlan({ seeds: [`${site.origin}/`], maxDepth: 100, concurrency: 3 });
   await using whole = await crawlPlace(app);

@@ -175,7 +175,7 @@ describe("a crawl into a bucket", () => {
     await place.sound.put("manifest.json", '{\n  "name": "a web app"\n}');
     const failure = await failureOf(crawl(place.store, place.state));
     expect(failure).toMatchObject({ code: "invalid_usage" });
-    expect(failure?.message).toMatch(/^s3:\/\/.*\/p holds a manifest.json that is no crawl's/);
+    expect(failure?.message).toMatch(/^s3:\/\/.*\/p holds a manifest.json that is not a crawl's/);
     await place.sound.put("manifest.json", "");
     for (const _ of [1, 2]) expect((await crawl(place.store, place.state)).state).toBe("completed");
   });

@@ -205,7 +205,7 @@ describe("a bucket that is away", () => {
     await using server = await startRawServer({ answer: () => controller.abort() });
     const options = optionsFor(`http://127.0.0.1:${server.port}`);
     await using store = await openObjectStore(LOCATION, options);
-    expect(await messageOf(store.put("a", "1", controller))).toMatch(/^cancelled: .*it was called off/);
+    expect(await messageOf(store.put("a", "1", controller))).toMatch(/^cancelled: .*it was cancelled/);
   });
 });
 

@@ -29,7 +29,7 @@ test("a process that has lost a page stops writing it, so that it replaces nobod
       const write = writes.push("waiting") - 1;
       if (write === 0) await untilTrue(async () => options?.signal?.aborted === true);
       writes[write] = options?.signal?.aborted ? "called off" : "done";
-      if (options?.signal?.aborted) throw new Failure("cancelled", "the write was called off");
+      if (options?.signal?.aborted) throw new Failure("cancelled", "the write was cancelled");
       return await real.put(key, content, options);
     },
   };

@@ -350,7 +350,7 @@ describe("a crawl that several processes share", () => {
     expect(stored.toSorted()).toEqual([...new Set(stored)].toSorted());
   });
 
-  test("can be left while the database is away, and goes on from there when it is back", async () => {
+  test("can be left while the database cannot be reached, and goes on from there when it is back", async () => {
     await using server = await startPostgres();
     const own = await testDatabase(server);
     await using site = serveNumberedSite({ pages: 40, answerMs: 20 });
@@ -361,7 +361,7 @@ describe("a crawl that several processes share", () => {
     worker.leave();
     const { state, warnings, manifestPath } = await worker.ended;
     expect([state, manifestPath]).toEqual(["cancelled", null]);
-    expect(warnings).toEqual(["The database is away, so the counts are not the last ones"]);
+    expect(warnings).toEqual(["The database cannot be reached, so the counts may be outdated"]);
     await server.start();
     const { state: end, progress } = await place.work(planOf(site.origin)).ended;
     expect([end, progress.successful, place.pages.size]).toEqual(["completed", 40, 40]);

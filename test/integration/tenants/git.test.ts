@@ -194,7 +194,7 @@ describe("a sync of a git repository", () => {
     expect(await readFile(join(rootDir, "docs/a.md"), "utf8")).toBe("# A");
   });
 
-  test("shows the last whole state after a sync that was called off between two files", async () => {
+  test("shows the last whole state after a sync that was cancelled between two files", async () => {
     const pages = (word: string) =>
       Object.fromEntries(Array.from({ length: 250 }, (_, n) => [`docs/p${n}.md`, `# ${word} ${n}`]));
     await repository.commit(pages("Old"));

@@ -212,7 +212,7 @@ describe("a sync of a website", () => {
     expect(await titlesOf(web)).toEqual(["Page 0", "Page 2"]);
   });
 
-  test("goes on where it was called off", async () => {
+  test("goes on where it was cancelled", async () => {
     site.fill(80);
     const web = bySitemap();
     const calling = new AbortController();

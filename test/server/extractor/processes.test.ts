@@ -85,7 +85,7 @@ describe.skipIf(process.platform !== "linux")("two processes on one port", () =>
     for (let request = 0; request < 6; request++)
       expect((await server.get(`/crawl/${id}/manifest`, alone)).status).toBe(200);
     for (let round = 0; round < 4; round++) {
-      // Another host than that of the next test: what was called off may still wait for its turn there.
+      // Another host than that of the next test: what was cancelled may still wait for its turn there.
       const seeds = [`${site.origin.replace("127.0.0.1", "localhost")}/`];
       const other = await submitJob(server, { seeds, output_dir: `cancel${round}`, rate_limit_delay: 5 });
       await untilJob(server, other, ({ status }) => status === "running");

@@ -356,7 +356,7 @@ test.each(["a job that begins", "a job under way"])("%s waits for a bucket that 
   });
 });
 
-test("while the database is away jobs are 503, single pages are served, and work goes on afterwards", async () => {
+test("while the database cannot be reached jobs are 503, single pages are served, and work goes on afterwards", async () => {
   await using postgres = await startPostgres();
   await using place = await testDatabase(postgres);
   await using api = await start("api", sharedEnv(place));

@@ -97,7 +97,7 @@ export async function keyboardFaults(page: Tab): Promise<string[]> {
         !(one instanceof HTMLInputElement && one.type === "radio" && !one.checked),
     );
     for (const one of wanted) one.dataset.waits = "";
-    // Tab goes on from here, not from where the page's script has put the focus.
+    // Tab continues from here, not from where the page's script has put the focus.
     const start = document.createElement("span");
     start.tabIndex = -1;
     document.body.prepend(start);

@@ -55,7 +55,7 @@ const STAYING = {
   "the fragment": `<script>location.hash = "#a";</script>`,
 };
 
-describe("a script that goes on to another page", () => {
+describe("a script that leads to another page", () => {
   for (const [name, html] of Object.entries(REDIRECTS)) {
     test(`is seen in ${name}, with few words or none`, () =>
       expect([0, 9].map((words) => emptyShell(html, words))).toEqual(["script_redirect", "script_redirect"]));

@@ -94,7 +94,7 @@ describe("wrong usage of crawl exits with 2, one line, and nothing on the disk:"
     expect(run).toEqual({
       exitCode: 2,
       stdout: "",
-      stderr: "error: site holds a manifest.json that is no crawl's: name another directory\n",
+      stderr: "error: site holds a manifest.json that is not a crawl's: name another directory\n",
     });
     expect(await readdir(join(directory.path, "site"))).toEqual(["manifest.json"]);
   });

@@ -147,8 +147,8 @@ describe("what is no lock file", () => {
     ["Cargo.lock", "", "it has no package"],
     ["Cargo.lock", "[[package", "TOML"],
     ["Cargo.lock", `package = ${"[".repeat(1_000_000)}`, "TOML"],
-    ["go.sum", "{}", '"{}" is no line of a go.sum'],
-    ["go.sum", "a v1 b c", '"a v1 b c" is no line of a go.sum'],
+    ["go.sum", "{}", '"{}" is not a line of a go.sum'],
+    ["go.sum", "a v1 b c", '"a v1 b c" is not a line of a go.sum'],
   ])("%s: %#", (name, text, why) => {
     expect(() => parseLockFile(name, text)).toThrow(`${name} cannot be read as a lock file: `);
     expect(() => parseLockFile(name, text)).toThrow(why);

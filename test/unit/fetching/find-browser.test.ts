@@ -49,7 +49,7 @@ test("a named browser comes before all others, and must be executable", () => {
   expect(find({ ...onPath("a"), explicit: named })).toBe(named);
   const missing = join(directory(), "nowhere");
   expect(() => find({ ...onPath("a"), explicit: missing })).toThrow(
-    `ARTICLE_EXTRACTOR_BROWSER_PATH: ${JSON.stringify(missing)} is no program that can be run`,
+    `ARTICLE_EXTRACTOR_BROWSER_PATH: ${JSON.stringify(missing)} is not a program that can be run`,
   );
 });
 

@@ -114,13 +114,13 @@ describe("formatPage", () => {
   });
 
   test.each([
-    [{ extractedAt: "yesterday" }, "extractedAt is no UTC timestamp"],
-    [{ extractedAt: "2026-11-05T09:30:00+01:00" }, "extractedAt is no UTC timestamp"],
-    [{ extractedAt: "2026-13-05T09:30:00Z" }, "extractedAt is no UTC timestamp"],
-    [{ extractedAt: "2026-11-05T09:30:00Z\nurl: x" }, "extractedAt is no UTC timestamp"],
-    [{ wordCount: 1.5 }, "wordCount is no count"],
-    [{ wordCount: -1 }, "wordCount is no count"],
-    [{ wordCount: Number.NaN }, "wordCount is no count"],
+    [{ extractedAt: "yesterday" }, "extractedAt is not a UTC timestamp"],
+    [{ extractedAt: "2026-11-05T09:30:00+01:00" }, "extractedAt is not a UTC timestamp"],
+    [{ extractedAt: "2026-13-05T09:30:00Z" }, "extractedAt is not a UTC timestamp"],
+    [{ extractedAt: "2026-11-05T09:30:00Z\nurl: x" }, "extractedAt is not a UTC timestamp"],
+    [{ wordCount: 1.5 }, "wordCount is not a count"],
+    [{ wordCount: -1 }, "wordCount is not a count"],
+    [{ wordCount: Number.NaN }, "wordCount is not a count"],
   ])("refuses %j, which could not be read back", (fields, message) => {
     expect(() => formatPage(page(fields))).toThrow(message);
   });

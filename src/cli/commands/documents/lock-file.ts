@@ -184,7 +184,7 @@ function* goModules(text: string): Generator<LockedPackage> {
   for (const line of text.split("\n")) {
     const [name = "", version = "", ...rest] = line.trim().split(/\s+/, 4);
     if (name === "" || version.endsWith("/go.mod")) continue;
-    if (rest.length !== 1) throw new Error(`${JSON.stringify(line.slice(0, 80))} is no line of a go.sum`);
+    if (rest.length !== 1) throw new Error(`${JSON.stringify(line.slice(0, 80))} is not a line of a go.sum`);
     yield { name, version, rank: 0 };
   }
 }

@@ -224,7 +224,7 @@ function formatSummary(summary: CrawlSummary, parts: SummaryParts): string[] {
   if (transient404 > 0) lines.push(`extracted after HTTP 404 or 410 (transient_404): ${transient404}`);
   const isCut = (skips.max_pages ?? 0) + (skippedLinks.max_pages ?? 0) > 0;
   const how =
-    parts.resumedBy !== null ? "a larger --max-pages goes on from here" : "--max-pages sets another";
+    parts.resumedBy !== null ? "a larger --max-pages continues from here" : "--max-pages sets another";
   if (isCut) lines.push(`the limit of ${progress.fetched} pages was reached; ${how}`);
   for (const warning of summary.warnings)
     if (!parts.told.includes(warning)) lines.push(`warning: ${warning}`);
@@ -274,7 +274,7 @@ function headline({ state, progress, error }: CrawlSummary, parts: SummaryParts)
   const before = parts.doneBefore > 0 ? ` (${parts.doneBefore} of them before)` : "";
   if (state === "completed")
     return `crawled ${pageCount(triedPages(progress))}${before} in ${time}: ${counts}`;
-  const rest = parts.resumedBy !== null && goesOn(error) ? `; ${parts.resumedBy} goes on from here` : "";
+  const rest = parts.resumedBy !== null && goesOn(error) ? `; ${parts.resumedBy} continues from here` : "";
   return `stopped after ${time} at ${progress.progress} of ${pageCount(total)}: ${counts}${rest}`;
 }
 

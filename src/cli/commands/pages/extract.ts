@@ -84,11 +84,11 @@ const openLines = async (
   resumeFile === null ? null : await openResumed(resumeFile, { retriesFailed, locks });
 
 function howToGoOn({ format, outputFile, resumeFile, directory }: ExtractCommand): string {
-  if (resumeFile !== null || directory !== null) return "; the same command goes on from here";
+  if (resumeFile !== null || directory !== null) return "; the same command continues from here";
   if (format !== "json") return "";
   return outputFile === null
-    ? "; --resume goes on with a file that holds the lines"
-    : `; --resume ${outputFile} goes on from here`;
+    ? "; --resume continues with a file that holds the lines"
+    : `; --resume ${outputFile} continues from here`;
 }
 
 type Entry = {

@@ -29,7 +29,7 @@ export async function openResumed(path: string, { retriesFailed, locks }: Resume
   try {
     const found = await file.stat();
     if (!found.isFile())
-      throw new Failure("unwritable_output", `${path} is no regular file, which --resume needs`);
+      throw new Failure("unwritable_output", `${path} is not a regular file, which --resume needs`);
     lock = locks === null ? null : lockFile(path, locks, found);
     const lines = await readLines(file, path);
     return {

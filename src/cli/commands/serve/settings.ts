@@ -90,7 +90,7 @@ export function readOrigins(variable: string, text: string | null): readonly str
     if (origin !== "*" && URL.parse(origin)?.origin !== origin)
       throw new Failure(
         "invalid_settings",
-        `${variable}: ${JSON.stringify(origin.slice(0, 100))} is no origin such as https://app.example`,
+        `${variable}: ${JSON.stringify(origin.slice(0, 100))} is not an origin such as https://app.example`,
       );
   return origins;
 }

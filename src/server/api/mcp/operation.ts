@@ -84,7 +84,7 @@ export const configurationOperation = (options: {
         "text/plain": z.string().openapi({ description: "A command that adds the server to the client" }),
       },
     },
-    422: problem("There is no form for this client; `errors` names those that there are"),
+    422: problem("There is no form for this client; `errors` names those that exist"),
   },
   handle: async ({ exchange: { client, basePath }, query }) => {
     const { client: asked = "generic" } = parseWith(ConfigurationQuery, query, "query");

@@ -96,5 +96,5 @@ test("a notebook of the third format is read", () => {
 });
 
 test.each(["", "{", "[]", '{"cells": 1}', "<<<<<<< HEAD\n{}"])("%j is no notebook", (broken) => {
-  expect(() => documentsOfText(broken, "notebook")).toThrow("it is no notebook");
+  expect(() => documentsOfText(broken, "notebook")).toThrow("it is not a notebook");
 });

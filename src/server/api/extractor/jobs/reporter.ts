@@ -94,7 +94,7 @@ export class Reporter {
   async keepTold(): Promise<void> {
     const { signal } = this.#parts.stop.leave;
     while (this.#events.length > 0) {
-      if (signal.aborted) throw new Failure("cancelled", "the job goes on elsewhere");
+      if (signal.aborted) throw new Failure("cancelled", "the job continues elsewhere");
       await this.#report();
       if (this.#events.length > 0) await pause(RETRY_MS, signal);
     }

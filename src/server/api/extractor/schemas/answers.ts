@@ -134,7 +134,7 @@ export const JobStatus = z
     warnings: warnings.openapi({
       description: "Sentences for a person, as in the manifest; null when there are none",
     }),
-    error: failure.openapi({ description: "Of a failed job; code cancelled when it was called off" }),
+    error: failure.openapi({ description: "Of a failed job; code cancelled when it was cancelled" }),
   })
   .openapi("JobStatus");
 
@@ -230,10 +230,10 @@ export const Health = z
     jobs: z
       .object({ running: count, queued: count })
       .nullable()
-      .openapi({ description: "Null while the database is away" }),
+      .openapi({ description: "Null while the database cannot be reached" }),
     job_workers: count.nullable().openapi({
       description:
-        "Processes of all machines that run jobs, where servers share them; null otherwise and while the database is away",
+        "Processes of all machines that run jobs, where servers share them; null otherwise and while the database cannot be reached",
     }),
     processes: z.object({ configured: count, alive: count }),
   })
