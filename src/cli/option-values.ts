@@ -1,4 +1,5 @@
 import { didYouMean, didYouMeanAny } from "../base/nearest.ts";
+import type { Range } from "../options/index.ts";
 import {
   byteCount,
   choice,
@@ -20,9 +21,9 @@ export const optionValue = {
   path: (typed: Typed, name: string): string | null => read(typed, name, path),
   paths: (typed: Typed, name: string): string[] => typed.many(name).map((value) => parse(name, value, path)),
   headerText: (typed: Typed, name: string): string | null => read(typed, name, headerText),
-  integer: (typed: Typed, name: string, min: number, max: number): number | null =>
+  integer: (typed: Typed, name: string, { min, max }: Range): number | null =>
     read(typed, name, integer(min, max)),
-  decimal: (typed: Typed, name: string, min: number, max: number): number | null =>
+  decimal: (typed: Typed, name: string, { min, max }: Range): number | null =>
     read(typed, name, decimal(min, max)),
   bytes: (typed: Typed, name: string): number | null => read(typed, name, byteCount),
   choice: <const T extends string>(typed: Typed, name: string, words: readonly T[]): T | null => {

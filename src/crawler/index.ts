@@ -43,7 +43,7 @@ export {
 export { type CrawlJobParts, previewCrawl, runCrawlJob } from "./job.ts";
 export { MANIFEST_START, type ManifestEntry, manifestEntry, warningOf } from "./manifest.ts";
 export { isInStateDirectory, STATE_DIRECTORY } from "./output.ts";
-export { CRAWL_RANGES, type CrawlPlan, createCrawlPlan } from "./plan.ts";
+export { type CrawlPlan, createCrawlPlan } from "./plan.ts";
 export { type HostPace, type HostPaces, type HostRefusal, paceAfterRefusal } from "./politeness.ts";
 export { findFinishedJobs } from "./queue/finished.ts";
 export {

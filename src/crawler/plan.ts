@@ -1,6 +1,7 @@
 import type { FetcherPreference } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
+import { RANGES } from "../options/index.ts";
 import { notPageUrl, type PageUrl, parsePageUrl, parseUrlPrefix } from "../urls/index.ts";
 
 /** The scope and the settings of a crawl, checked by `createCrawlPlan`; without secrets, because it is stored and shown. */
@@ -42,15 +43,7 @@ export type CrawlRequest = Omit<CrawlPlan, "seeds" | "allowPrefixes" | "denyPref
   readonly denyPrefixes: readonly string[];
 };
 
-/** The ranges of the numbers in a plan. */
-export const CRAWL_RANGES = {
-  maxPages: { min: 1, max: 1_000_000 },
-  maxDepth: { min: 0, max: 100 },
-  concurrency: { min: 1, max: 256 },
-} as const;
-
-/** A longer delay is a typing mistake. */
-const MAX_HOST_DELAY_MS = 24 * 60 * 60 * 1000;
+const MAX_HOST_DELAY_MS = RANGES.rateLimitSeconds.max * 1000;
 
 /**
  * Checks a request and canonicalises its URLs.
@@ -60,8 +53,8 @@ const MAX_HOST_DELAY_MS = 24 * 60 * 60 * 1000;
 export function createCrawlPlan(request: CrawlRequest): CrawlPlan {
   if (request.seeds.length === 0 && request.sitemaps.length === 0)
     throw new Failure("invalid_usage", "a crawl needs at least one seed or sitemap");
-  for (const [name, { min, max }] of Object.entries(CRAWL_RANGES)) {
-    const value = request[name as keyof typeof CRAWL_RANGES]; // keys of the table are fields of the request
+  for (const name of ["maxPages", "maxDepth", "concurrency"] as const) {
+    const [value, { min, max }] = [request[name], RANGES[name]];
     if (!Number.isInteger(value) || value < min || value > max)
       throw new Failure("invalid_usage", `${name} is ${value}, not a whole number from ${min} to ${max}`);
   }

@@ -3,6 +3,7 @@ import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";
 import { composeMarkdown, type ExtractionOptions } from "../extraction/index.ts";
 import { decodeText, decodingWarnings, sniffPageType } from "../fetching/index.ts";
+import { RANGES, type Range } from "../options/index.ts";
 import { DEFAULT_EXTRACTION, ENGINES, FAVORS } from "../settings/index.ts";
 import { notPageUrl, parsePageUrl } from "../urls/index.ts";
 import type {
@@ -24,6 +25,10 @@ const oneOf = (words: readonly unknown[]): Check => ({
 });
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
 const isWhole = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
+const wholeIn = ({ min, max }: Range): Check => ({
+  holds: (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
+  expected: `a whole number from ${min} to ${max}`,
+});
 const isPositive = (value: unknown): boolean => typeof value === "number" && value > 0;
 const FLAG = oneOf([true, false]);
 const TEXT_OR_NULL: Check = { holds: (value) => value === null || isText(value), expected: "text or null" };
@@ -36,7 +41,7 @@ const INCLUDED: NonNullable<ExtractOptions["include"]> = ["links", "images", "st
 
 /** The values that an extraction's options may have: callers in JavaScript have no types that tell them. */
 const EXTRACTION: Readonly<Record<keyof ExtractOptions, Check>> = {
-  minWordCount: { holds: isWhole, expected: "a whole number from 0" },
+  minWordCount: wholeIn(RANGES.minWordCount),
   favor: oneOf(FAVORS),
   engine: oneOf(ENGINES),
   includeImages: FLAG,
@@ -61,6 +66,8 @@ const FROM_URL: Readonly<Record<keyof ExtractFromUrlOptions, Check>> = {
   network: { holds: isObject, expected: "an object" },
 };
 
+const MAX_TIMEOUT_MS = RANGES.timeoutSeconds.max * 1000;
+
 const NETWORK: Readonly<Record<keyof NetworkOptions, Check>> = {
   userAgent: { holds: isText, expected: "text" },
   randomUserAgent: FLAG,
@@ -70,8 +77,11 @@ const NETWORK: Readonly<Record<keyof NetworkOptions, Check>> = {
     holds: (value) => isObject(value) && Object.values(value).every(isText),
     expected: "an object of texts",
   },
-  timeoutMs: { holds: isPositive, expected: "a number above 0" },
-  retries: { holds: isWhole, expected: "a whole number from 0" },
+  timeoutMs: {
+    holds: (value) => isPositive(value) && Number(value) <= MAX_TIMEOUT_MS,
+    expected: `a number above 0 and up to ${MAX_TIMEOUT_MS}`,
+  },
+  retries: wholeIn(RANGES.retries),
   egress: { holds: isText, expected: "text" },
 };
 

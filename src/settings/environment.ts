@@ -2,16 +2,19 @@ import { EARLIER_VARIABLES } from "../base/earlier-names.ts";
 import { Failure } from "../base/failure.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat } from "../base/log.ts";
 import type { Engine, Favor } from "../extraction/index.ts";
+import { RANGES } from "../options/index.ts";
 import {
   boolean,
   byteCount,
   choice,
   decimal,
+  decimalIn,
   describeMismatch,
   ENGINES,
   FAVORS,
   headerText,
   integer,
+  integerIn,
   optional,
   optionalText,
   s3Encryption,
@@ -126,13 +129,17 @@ export const VARIABLES = {
   otelSamplerArg: optionalText("OTEL_TRACES_SAMPLER_ARG").means(
     "share of the traces with traceidratio, from 0 to 1; unset: 1",
   ),
-  crawlerConcurrency: setting("ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY", integer(1, 256), 5).means(
-    "concurrent requests of a crawl",
-  ),
-  crawlerRateLimit: setting("ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT", decimal(0, 3600), 1).means(
-    "seconds between requests to one host",
-  ),
-  crawlerMaxPages: setting("ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES", integer(1, 1_000_000), 100).means(
+  crawlerConcurrency: setting(
+    "ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY",
+    integerIn(RANGES.concurrency),
+    5,
+  ).means("concurrent requests of a crawl"),
+  crawlerRateLimit: setting(
+    "ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT",
+    decimalIn(RANGES.rateLimitSeconds),
+    1,
+  ).means("seconds between requests to one host"),
+  crawlerMaxPages: setting("ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES", integerIn(RANGES.maxPages), 100).means(
     "pages that a crawl fetches at most",
   ),
   basePath: optionalText("ARTICLE_EXTRACTOR_BASE_PATH").means(
@@ -258,10 +265,10 @@ export const VARIABLES = {
   systemAuthorities: setting("ARTICLE_EXTRACTOR_SYSTEM_CA", boolean, true).means(
     "whether the machine's own authorities, and those two, are trusted beside the built-in ones",
   ),
-  timeoutSeconds: setting("ARTICLE_EXTRACTOR_TIMEOUT", decimal(0.001, 3600), 30).means(
+  timeoutSeconds: setting("ARTICLE_EXTRACTOR_TIMEOUT", decimalIn(RANGES.timeoutSeconds), 30).means(
     "longest wait for one request, in seconds",
   ),
-  retries: setting("ARTICLE_EXTRACTOR_RETRIES", integer(0, 20), 3).means(
+  retries: setting("ARTICLE_EXTRACTOR_RETRIES", integerIn(RANGES.retries), 3).means(
     "further tries after a failed request",
   ),
   maxBytes: setting("ARTICLE_EXTRACTOR_MAX_BYTES", byteCount, 20 * 1024 * 1024).means(

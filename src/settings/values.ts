@@ -1,5 +1,6 @@
 import type { S3Encryption } from "../base/objects.ts";
 import type { Engine, Favor } from "../extraction/index.ts";
+import type { Range } from "../options/index.ts";
 
 /** The words of options that take one of a few. */
 export const FAVORS = ["balanced", "precision", "recall"] as const satisfies readonly Favor[];
@@ -34,6 +35,9 @@ export const decimal = (min: number, max: number): ValueParser<number> =>
   parser(`be a number from ${min} to ${max}`, (written) =>
     within(min, max, /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/, written),
   );
+
+export const integerIn = ({ min, max }: Range): ValueParser<number> => integer(min, max);
+export const decimalIn = ({ min, max }: Range): ValueParser<number> => decimal(min, max);
 
 function within(min: number, max: number, notation: RegExp, written: string): number | undefined {
   const value = notation.test(written) ? Number(written) : Number.NaN;

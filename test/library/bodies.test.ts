@@ -57,7 +57,7 @@ const WRONG: readonly (readonly [call: string, message: string])[] = [
   ["extractArticle('x', null, { network: {} })", 'extractArticle has no option "network"'],
   [
     "extractArticle('x', null, { minWordCount: '5' })",
-    'extractArticle takes a whole number from 0 as minWordCount, not the text "5"',
+    'extractArticle takes a whole number from 0 to 1000000000 as minWordCount, not the text "5"',
   ],
   [
     "extractArticle('x', null, { favor: 'all' })",
@@ -83,7 +83,7 @@ const WRONG: readonly (readonly [call: string, message: string])[] = [
   ["extractArticleFromUrl(null)", "extractArticleFromUrl takes the page's address as text, not null"],
   [
     "extractArticleFromUrl('http://h/', { network: { retries: -1 } })",
-    "extractArticleFromUrl's network takes a whole number from 0 as retries, not the number -1",
+    "extractArticleFromUrl's network takes a whole number from 0 to 20 as retries, not the number -1",
   ],
 ];
 

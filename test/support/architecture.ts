@@ -38,6 +38,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   ...BASE_FILES,
   ...OBSERVING_FILES,
   urls: { mayImport: [] },
+  options: { mayImport: [] },
   "base/database": {
     mayImport: ["base/clock", "base/damaged", "base/failure", "base/system-error", "base/log"],
   },
@@ -47,12 +48,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   extraction: { mayImport: ["markdown", ...BASE] },
   articles: { mayImport: ["fetching", "extraction", ...OBSERVED_BASE] },
   pages: { mayImport: BASE },
-  crawler: { mayImport: ["base/database", "base/objects", ...CRAWLING, ...OBSERVED_BASE] },
+  crawler: { mayImport: ["options", "base/database", "base/objects", ...CRAWLING, ...OBSERVED_BASE] },
   markdown: { mayImport: [] },
   search: { mayImport: ["markdown", "pages", ...BASE] },
   tenants: { mayImport: ["base/database", ...CRAWLING, "crawler", "search", ...OBSERVED_BASE] },
   // It has to throw and to check log levels and URLs; of the rest it holds options, not code.
-  settings: { mayImport: OBSERVED_BASE, mayImportTypesOf: ["base/objects", ...MODULES] },
+  settings: { mayImport: ["options", ...OBSERVED_BASE], mayImportTypesOf: ["base/objects", ...MODULES] },
   // What processes on several machines share; only app imports it, and only where something is shared.
   scale: {
     mayImport: [
@@ -75,7 +76,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...OBSERVED_BASE,
     ],
   },
-  server: { mayImport: ["app", "base/database", "base/objects", "markdown", ...MODULES, ...OBSERVED_BASE] },
+  server: {
+    mayImport: ["app", "options", "base/database", "base/objects", "markdown", ...MODULES, ...OBSERVED_BASE],
+  },
   // Flags go before settings, so the shell reads both with the same parsers.
   cli: {
     mayImport: [
@@ -83,6 +86,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "base/database",
       "base/objects",
       "markdown",
+      "options",
       "server",
       "settings",
       ...MODULES,
@@ -90,7 +94,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   // The library's door: what app is to the program, without crawls and search.
-  library: { mayImport: ["settings", "articles", "fetching", "extraction", ...OBSERVED_BASE] },
+  library: { mayImport: ["options", "settings", "articles", "fetching", "extraction", ...OBSERVED_BASE] },
   // The program's entry, and the workers', which load `src/<room>/worker.ts` and not the whole room.
   bin: { mayImport: ["cli", "extraction", "search", "base/version"] },
 };

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { outputOf } from "./local.ts";
@@ -57,6 +57,16 @@ export async function runShell(
 }
 
 /**
+ * Nobody has it, and the program can make it: at the root of the disk only root can. It is this process's own, since a
+ * program refuses the state that another version left.
+ */
+const NOBODYS_HOME = join(
+  IS_ROOT ? "/nonexistent" : join(tmpdir(), "article-extractor-nobody"),
+  String(process.pid),
+);
+process.on("exit", () => rmSync(NOBODYS_HOME, { recursive: true, force: true }));
+
+/**
  * Gives a run the variables that a program cannot do without, and those of the test. The program fetches with a
  * browser only where a test asks for it, because a browser takes a second a page.
  */
@@ -67,8 +77,7 @@ export function cleanEnvironment(env: Readonly<Record<string, string>> = {}): Re
     PATH: path,
     // Whoever names a browser, or "none", has the tests run with it.
     ...(browser && { ARTICLE_EXTRACTOR_BROWSER_PATH: browser }),
-    // Nobody has it, and the program can make it: at the root of the disk only root can.
-    HOME: IS_ROOT ? "/nonexistent" : join(tmpdir(), "article-extractor-nobody"),
+    HOME: NOBODYS_HOME,
     TMPDIR: tmpdir(),
     ARTICLE_EXTRACTOR_PREFER_BROWSER: "false",
     ...env,

@@ -76,8 +76,8 @@ export function readSearchCommand(typed: Typed): FolderSearch | TenantSearch {
   if (query.trim() === "") throw missingQuery(codename, { isFolder: places !== null, isLibrary: isChosen });
   const wish: SearchWish = {
     query,
-    size: optionValue.integer(typed, "size", 1, MAX_SIZE) ?? DEFAULT_SIZE,
-    offset: optionValue.integer(typed, "offset", 0, MAX_OFFSET) ?? 0,
+    size: optionValue.integer(typed, "size", { min: 1, max: MAX_SIZE }) ?? DEFAULT_SIZE,
+    offset: optionValue.integer(typed, "offset", { min: 0, max: MAX_OFFSET }) ?? 0,
     filter: parseFilter(optionValue.texts(typed, "filter").join(" ")),
     isCounted: typed.has("facets"),
     isWordMatch: typed.has("word-match"),

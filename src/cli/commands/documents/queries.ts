@@ -13,8 +13,8 @@ const MAX_SIZE = 1000;
 export const queries: Run = async (shell) => {
   const { typed, io } = shell;
   if (typed.positionals.length > 0) throw wrongUsage("queries takes no arguments");
-  const days = optionValue.integer(typed, "days", 1, MAX_DAYS) ?? MAX_DAYS;
-  const size = optionValue.integer(typed, "size", 1, MAX_SIZE) ?? DEFAULT_SIZE;
+  const days = optionValue.integer(typed, "days", { min: 1, max: MAX_DAYS }) ?? MAX_DAYS;
+  const size = optionValue.integer(typed, "size", { min: 1, max: MAX_SIZE }) ?? DEFAULT_SIZE;
   const { program, deployment } = await openDeployment(shell);
   const kept = deployment.infrastructure.queryLogDays || MAX_DAYS;
   const path = queryLogOf(program, deployment);

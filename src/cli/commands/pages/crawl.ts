@@ -15,7 +15,6 @@ import { Failure, type FailureRecord } from "../../../base/failure.ts";
 import { isStoreUrl, type ObjectStore, parseStoreUrl, type StoreLocation } from "../../../base/objects.ts";
 import { quoteForShell } from "../../../base/text.ts";
 import {
-  CRAWL_RANGES,
   type CrawlJobOptions,
   type CrawlOutput,
   type CrawlSummary,
@@ -23,6 +22,7 @@ import {
   parseSitemapSource,
 } from "../../../crawler/index.ts";
 import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
+import { RANGES } from "../../../options/index.ts";
 import { DEFAULT_CRAWL, type Settings } from "../../../settings/index.ts";
 import { parseUrlPrefix, splitCredentials } from "../../../urls/index.ts";
 import type { Typed } from "../../arguments.ts";
@@ -277,8 +277,6 @@ type CrawlCommand = Readonly<ReturnType<typeof readCrawlCommand>>;
 /** The output: files in the directory, lines on stdout, or a list of what would be fetched. */
 type Makes = "files" | "lines" | "list";
 
-const MAX_RATE_LIMIT_S = 3600;
-
 /**
  * Interprets the words of a crawl command.
  * @param place.directory what relative paths start from
@@ -355,14 +353,12 @@ function readMakes(typed: Typed): Makes {
 }
 
 function readLimits(typed: Typed, settings: Settings) {
-  const integer = (name: string, { min, max }: { readonly min: number; readonly max: number }) =>
-    optionValue.integer(typed, name, min, max);
   return {
-    maxPages: integer("max-pages", CRAWL_RANGES.maxPages) ?? settings.crawlerMaxPages,
-    maxDepth: integer("max-depth", CRAWL_RANGES.maxDepth) ?? DEFAULT_CRAWL.maxDepth,
-    concurrency: integer("concurrency", CRAWL_RANGES.concurrency) ?? settings.crawlerConcurrency,
+    maxPages: optionValue.integer(typed, "max-pages", RANGES.maxPages) ?? settings.crawlerMaxPages,
+    maxDepth: optionValue.integer(typed, "max-depth", RANGES.maxDepth) ?? DEFAULT_CRAWL.maxDepth,
+    concurrency: optionValue.integer(typed, "concurrency", RANGES.concurrency) ?? settings.crawlerConcurrency,
     hostDelayMs: Math.round(
-      (optionValue.decimal(typed, "rate-limit", 0, MAX_RATE_LIMIT_S) ?? settings.crawlerRateLimit) * 1000,
+      (optionValue.decimal(typed, "rate-limit", RANGES.rateLimitSeconds) ?? settings.crawlerRateLimit) * 1000,
     ),
   };
 }

@@ -12,6 +12,7 @@ import {
 import { Failure } from "../../../base/failure.ts";
 import { didYouMean } from "../../../base/nearest.ts";
 import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
+import { RANGES } from "../../../options/index.ts";
 import { DEFAULT_EXTRACTION, ENGINES, FAVORS, type Settings } from "../../../settings/index.ts";
 import {
   meantUrl,
@@ -197,8 +198,6 @@ function readBaseUrl(typed: Typed): PageUrl | null {
   return url;
 }
 
-const MAX_WORDS = 1_000_000_000;
-
 /** Reads what is extracted; the settings hold where no option does. @throws Failure `invalid_usage` */
 export function readExtraction(
   typed: Typed,
@@ -206,7 +205,8 @@ export function readExtraction(
   { favor, engine }: Pick<Settings, "favor" | "engine">,
 ): ExtractionOptions {
   return {
-    minWordCount: optionValue.integer(typed, "min-words", 0, MAX_WORDS) ?? DEFAULT_EXTRACTION.minWordCount,
+    minWordCount:
+      optionValue.integer(typed, "min-words", RANGES.minWordCount) ?? DEFAULT_EXTRACTION.minWordCount,
     favor: optionValue.choice(typed, "favor", FAVORS) ?? favor,
     engine: optionValue.choice(typed, "engine", ENGINES) ?? engine,
     includeImages: !typed.has("no-images"),
@@ -276,8 +276,8 @@ function guess(written: string, forFiles: string): string {
 
 /** Reads how pages are fetched, perhaps with a person to press Enter. @throws Failure `invalid_usage` */
 export function readNetwork(typed: Typed, hasPerson: () => boolean): NetworkOptions {
-  const timeoutSeconds = optionValue.decimal(typed, "timeout", 0.001, 3600);
-  const retries = optionValue.integer(typed, "retries", 0, 20);
+  const timeoutSeconds = optionValue.decimal(typed, "timeout", RANGES.timeoutSeconds);
+  const retries = optionValue.integer(typed, "retries", RANGES.retries);
   const storageState = optionValue.text(typed, "storage-state");
   return {
     userAgent: optionValue.headerText(typed, "user-agent"),
@@ -326,7 +326,7 @@ function readPreference(typed: Typed): NetworkOptions["preference"] {
 const DEFAULT_INTERACTION_MS = 300_000;
 
 function readInteractionTimeout(typed: Typed, hasPerson: () => boolean): number {
-  const seconds = optionValue.decimal(typed, "user-interaction-timeout", 0, 86_400);
+  const seconds = optionValue.decimal(typed, "user-interaction-timeout", RANGES.interactionSeconds);
   if (!typed.has("headed")) {
     if (seconds !== null) throw wrongUsage("--user-interaction-timeout goes with --headed");
     return 0;

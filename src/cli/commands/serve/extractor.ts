@@ -37,7 +37,7 @@ function readServeExtractorCommand(typed: Typed) {
   return {
     role: optionValue.choice(typed, "role", SERVER_ROLES),
     host: optionValue.text(typed, "host"),
-    port: optionValue.integer(typed, "port", 0, 65_535),
+    port: optionValue.integer(typed, "port", { min: 0, max: 65_535 }),
   };
 }
 

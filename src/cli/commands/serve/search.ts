@@ -44,7 +44,7 @@ function readServeCommand(typed: Typed) {
   if (typed.has("role")) throw wrongUsage("--role goes with serve extractor");
   return {
     host: optionValue.text(typed, "host"),
-    port: optionValue.integer(typed, "port", 0, 65_535),
+    port: optionValue.integer(typed, "port", { min: 0, max: 65_535 }),
     isStdio: typed.has("stdio"),
     /** Whether to serve although some tenants cannot be synced. */
     isLenient: typed.has("lenient"),

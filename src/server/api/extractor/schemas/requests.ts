@@ -1,6 +1,6 @@
 import { ARTICLE_FIELDS, DEFAULT_WORD } from "../../../../articles/index.ts";
-import { CRAWL_RANGES } from "../../../../crawler/index.ts";
 import type { ExtractionOptions } from "../../../../extraction/index.ts";
+import { RANGES, type Range } from "../../../../options/index.ts";
 import { z } from "../../openapi.ts";
 
 // The engine itself checks selectors, URLs and header values; these shapes contain the limits that keep a
@@ -17,11 +17,9 @@ const field = <Schema extends z.ZodType>(
 ) => schema.nullish().openapi({ description, ...rest });
 const flag = (description: string, byDefault = false) =>
   field(z.boolean(), description, { default: byDefault });
-const whole = (
-  range: { readonly min: number; readonly max: number },
-  description: string,
-  byDefault: number,
-) => field(z.int().min(range.min).max(range.max), description, { default: byDefault });
+const numberIn = ({ min, max }: Range) => z.number().min(min).max(max);
+const whole = (range: Range, description: string, byDefault: number) =>
+  field(z.int().min(range.min).max(range.max), description, { default: byDefault });
 const texts = (length: number, count: number) => z.array(z.string().min(1).max(length)).max(count);
 const urls = (description: string, example: string) =>
   field(texts(MAX_URL, MAX_LIST), description, { default: [], example: [example] });
@@ -55,7 +53,7 @@ const NetworkRequest = z
       { default: null, example: null },
     ),
     user_interaction_timeout: field(
-      z.number().min(0).max(86_400),
+      numberIn(RANGES.interactionSeconds),
       "Seconds that a visible browser waits for a person on the first page",
       { default: 0 },
     ),
@@ -65,11 +63,7 @@ const NetworkRequest = z
 const optionsRequest = (defaults: RequestDefaults["extraction"]) =>
   z
     .strictObject({
-      min_word_count: whole(
-        { min: 0, max: 1_000_000_000 },
-        "Fewer words make a warning",
-        defaults.minWordCount,
-      ),
+      min_word_count: whole(RANGES.minWordCount, "Fewer words make a warning", defaults.minWordCount),
       favor: field(
         z.enum(["balanced", "precision", "recall"]),
         "What to keep when unsure: precision keeps less noise, recall loses less content",
@@ -149,14 +143,14 @@ const crawlRequest = (OptionsRequest: OptionsSchema, defaults: RequestDefaults) 
       ),
       allow_prefixes: urls("Only URLs that start with one of these; none: all", "https://example.org/"),
       deny_prefixes: urls("No URLs that start with one of these", "https://example.org/login"),
-      max_pages: whole(CRAWL_RANGES.maxPages, "Most pages to fetch", defaults.maxPages),
+      max_pages: whole(RANGES.maxPages, "Most pages to fetch", defaults.maxPages),
       max_depth: whole(
-        CRAWL_RANGES.maxDepth,
+        RANGES.maxDepth,
         "Most links between a seed and a page; 0: seeds only",
         defaults.maxDepth,
       ),
-      concurrency: whole(CRAWL_RANGES.concurrency, "Concurrent requests", defaults.concurrency),
-      rate_limit_delay: field(z.number().min(0).max(3600), "Seconds between requests to one host", {
+      concurrency: whole(RANGES.concurrency, "Concurrent requests", defaults.concurrency),
+      rate_limit_delay: field(numberIn(RANGES.rateLimitSeconds), "Seconds between requests to one host", {
         default: defaults.hostDelayMs / 1000,
       }),
       follow_links: flag("false: only the seeds and the pages of sitemaps", true),
