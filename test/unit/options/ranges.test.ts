@@ -48,14 +48,15 @@ describe.each(Object.entries(DOORS))("the range of %s", (name, { flag, variable,
     }
   });
 
-  test.if(variable !== undefined)("holds in the environment", () => {
-    for (const value of beyond) expect(() => readSettings({ [variable ?? ""]: String(value) })).toThrow(said);
-    for (const value of [min, max]) readSettings({ [variable ?? ""]: String(value) });
-  });
+  const inEnvironment = (variableName: string) => (): void => {
+    for (const value of beyond) expect(() => readSettings({ [variableName]: String(value) })).toThrow(said);
+    for (const value of [min, max]) readSettings({ [variableName]: String(value) });
+  };
+  if (variable !== undefined) test("holds in the environment", inEnvironment(variable));
 
-  test.if(field !== undefined)("holds over HTTP", () => {
+  const overHttp = (path: readonly string[]) => (): void => {
     const request = (value: number): object =>
-      (field ?? []).reduceRight<object | number>((inner, key) => ({ [key]: inner }), value) as object; // of a key
+      path.reduceRight<object | number>((inner, key) => ({ [key]: inner }), value) as object; // of a key
     const isTaken = (value: number): boolean =>
       CrawlRequest.safeParse({ seeds: ["http://h.test/"], ...request(value) }).success;
     expect([...beyond, min, max].map(isTaken)).toEqual([false, false, true, true]);
