@@ -97,7 +97,7 @@ describe("without a browser", () => {
 
   test("a selector that is none is wrong usage", async () => {
     const { exitCode, stderr } = await extract("/plain", ["--wait-for", "p["]);
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("no CSS selector")]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("not a CSS selector")]);
   });
 });
 

@@ -287,7 +287,7 @@ describe("the file", () => {
   test.each([
     ["{", "is not JSON"],
     ["[]", "it has no list of keys"],
-    ['{"keys":[7]}', "keys[0] is no object"],
+    ['{"keys":[7]}', "keys[0] is not an object"],
     ['{"keys":[{"name":"","hash":""}]}', "keys[0].name must have 1 to 64 letters"],
     ['{"keys":[{"name":"a","hash":"x"}]}', "keys[0].hash must be a SHA-256 in 64"],
     [

@@ -45,7 +45,7 @@ describe("the URL of a store", () => {
     ["file:relative", /not the URL of a store/],
     ["file://other-host/a", /names no absolute path/],
     ["file:///a%00b", /control character/],
-    ["file:///a%ff", /no UTF-8/],
+    ["file:///a%ff", /not UTF-8/],
   ])("%j is refused in one line", (text, message) => {
     const failure = failureOf(() => parseStoreUrl(text));
     expect(failure.code).toBe("invalid_usage");

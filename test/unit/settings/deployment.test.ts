@@ -101,11 +101,11 @@ describe("a valid deployment file", () => {
   test.each([
     [
       { git_subpaths: ["docs/**/*.md"] },
-      "git_subpaths[0]: Tenant 'repo': \"docs/**/*.md\" is no pattern but a path",
+      "git_subpaths[0]: Tenant 'repo': \"docs/**/*.md\" is a path, not a pattern",
     ],
     [
       { git_subpaths: ["docs", "a{b,c}"] },
-      "git_subpaths[1]: Tenant 'repo': \"a{b,c}\" is no pattern but a path",
+      "git_subpaths[1]: Tenant 'repo': \"a{b,c}\" is a path, not a pattern",
     ],
     [{ git_subpaths: ["https://git.example.org/a/b/docs"] }, "is an address; a path inside the repository"],
     [{ git_subpaths: ["tree/main/docs"] }, "has the branch in it"],
