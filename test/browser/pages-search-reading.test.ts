@@ -247,6 +247,7 @@ describe("a document", () => {
     await page.reload();
     await page.locator(".neighbours", { hasText: `2 of ${titles.length}` }).waitFor();
     await open(page, LOCKS_PLACE);
+    await page.locator(".outline button", { hasText: "Sluices" }).waitFor();
     expect(await page.locator(".outline button").allTextContents()).toEqual(["Gates", "Hinges", "Sluices"]);
     expect(await page.locator(".neighbours a").count()).toBe(0);
     await goToSection(page, "Sluices");
