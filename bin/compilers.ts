@@ -3,7 +3,9 @@ import { basename } from "node:path";
 import type { Workload } from "../src/cli/index.ts";
 
 /** The runtime reads its variables before any code runs, so a program can only set them for the one that replaces it. */
-const VARIABLES: Readonly<Record<Exclude<Workload, "short">, readonly [name: string, value: string]>> = {
+export const COMPILER_VARIABLES: Readonly<
+  Record<Exclude<Workload, "short">, readonly [name: string, value: string]>
+> = {
   page: ["BUN_JSC_useDFGJIT", "0"],
   // Code that is still hot after minutes gets the last compiler all the same.
   long: ["BUN_JSC_thresholdForFTLOptimizeAfterWarmUp", "1000000"],
@@ -26,7 +28,7 @@ const JIT_POLICY = 20;
  */
 export function chooseCompilers(workload: Workload): void {
   if (workload === "short") return;
-  const [name, value] = VARIABLES[workload];
+  const [name, value] = COMPILER_VARIABLES[workload];
   // An operator has set it, or this is the program that replaced itself.
   if (process.env[name] !== undefined) return;
   if (isReplaceable(workload)) replaceProgram({ ...process.env, [name]: value });

@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { COMPILER_VARIABLES } from "../../bin/compilers.ts";
 import { compileEntry } from "./bench.ts";
 
 /** The extractors that can be measured beside ours, in their newest versions at the time. */
@@ -31,7 +32,9 @@ export type ContenderCommand = (job: string) => readonly string[];
 export async function prepareOurs(scratch: string): Promise<ContenderCommand> {
   const outfile = join(scratch, "extraction-entry");
   await compileEntry(join(import.meta.dir, "extraction-entry.ts"), outfile);
-  return (job) => [outfile, job];
+  // A list of pages runs with these compilers, which the program chooses for itself when it starts.
+  const compilers = COMPILER_VARIABLES.long.join("=");
+  return (job) => ["env", compilers, outfile, job];
 }
 
 /** Installs a peer into the scratch folder, never into the repository. */

@@ -27,7 +27,8 @@ export function openTracing({ settings, log, metrics }: Parts): AsyncDisposable 
       ...plan,
       onLost: (count) => metrics.count("trace_spans_lost", {}, count),
       onAnswer: (reason) => {
-        if (reason !== null && !isAway) log.always("warning", "the collector of traces is away", { reason });
+        if (reason !== null && !isAway)
+          log.always("warning", "the collector of traces cannot be reached", { reason });
         if (reason === null && isAway) log.always("warning", "the collector of traces is back");
         isAway = reason !== null;
       },

@@ -46,7 +46,11 @@ export const FAILURE_OUTCOMES = {
     "the search index is of another version, or was built for another analysis",
   ),
   index_corrupt: outcome(503, 1, "the search index's file is damaged"),
-  database_unavailable: outcome(503, 1, "the shared database is away for longer than the caller can wait"),
+  database_unavailable: outcome(
+    503,
+    1,
+    "the shared database cannot be reached for longer than the caller can wait",
+  ),
   cancelled: outcome(503, 130, "the work was cancelled by its caller"),
   internal: outcome(500, 1, "a fault of ours, an extraction worker's crash included"),
 } as const;

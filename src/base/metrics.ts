@@ -74,7 +74,7 @@ export const METRICS = {
   database_query_duration: quick("one statement or transaction in the shared database"),
   database_wait_duration: slow("how long a statement that had to be repeated waited in all"),
   database_retries: counter(
-    "repeated statements; reason is away, settings (it refuses us), conflict (with another transaction) or stale",
+    "repeated statements; reason is away (it cannot be reached), settings (it refuses us), conflict (with another transaction) or stale",
     "reason",
   ),
   store_requests: counter("requests to the bucket; verb is read, write, delete or list", "verb"),

@@ -36,7 +36,9 @@ export const decimal = (min: number, max: number): ValueParser<number> =>
     within(min, max, /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/, written),
   );
 
+/** Reads a whole number of a range that all doors share. */
 export const integerIn = ({ min, max }: Range): ValueParser<number> => integer(min, max);
+/** Reads a decimal number of a range that all doors share. */
 export const decimalIn = ({ min, max }: Range): ValueParser<number> => decimal(min, max);
 
 function within(min: number, max: number, notation: RegExp, written: string): number | undefined {

@@ -78,7 +78,7 @@ describe("a server", () => {
     let said = "";
     for await (const piece of child.stderr.pipeThrough(new TextDecoderStream())) {
       said += piece;
-      if (said.includes("the database is away; work waits for it")) child.kill("SIGTERM");
+      if (said.includes("the database cannot be reached; work waits for it")) child.kill("SIGTERM");
     }
     expect(await child.exited).toBe(130);
     const [last = ""] = said.trimEnd().split("\n").slice(-1);

@@ -64,15 +64,20 @@ test.each([-1, 1])("a crawl %i version away is refused in one line, and --fresh 
   expect(fresh.exitCode).toBe(0);
 });
 
-test.each([-1, 1])("jobs %i version away are refused in one line", async (by) => {
-  setVersion("state/jobs.sqlite", (own) => own + by);
+test("jobs of a later version are refused in one line", async () => {
+  setVersion("state/jobs.sqlite", (own) => own + 1);
   const start = startExtractor({ directory: root.path });
   await expect(start).rejects.toThrow(
-    /jobs\.sqlite holds the jobs of another version of this program .*"}\n/,
+    /jobs\.sqlite holds the server's jobs of a newer version of this program.*"}\n/,
   );
-  setVersion("state/jobs.sqlite", (own) => own - by);
+  setVersion("state/jobs.sqlite", (own) => own - 1);
+});
+
+test("jobs of an earlier version are put aside, and read again from their manifests", async () => {
+  setVersion("state/jobs.sqlite", (own) => own - 1);
   await using server = await startExtractor({ directory: root.path });
   expect(await (await server.get("/crawl")).json()).toMatchObject({ jobs: [{ status: "completed" }] });
+  expect(await filesPutAside(place("state"))).toEqual([expect.stringContaining("jobs.sqlite")]);
 });
 
 test("the syncs of a later version are refused in one line", async () => {
@@ -80,7 +85,11 @@ test("the syncs of a later version are refused in one line", async () => {
   const sync = await run("sync", "--all");
   expect([sync.exitCode, lines(sync.stderr)]).toEqual([
     2,
-    [expect.stringMatching(/state\.sqlite holds the state of a newer version of this program$/)],
+    [
+      expect.stringMatching(
+        /state\.sqlite holds the server's state of a newer version of this program: it has format/,
+      ),
+    ],
   ]);
   setVersion("search-state/state.sqlite", (own) => own - 1);
 });

@@ -2,6 +2,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Damage } from "../../src/base/damaged.ts";
 import { openSqliteJobQueue } from "../../src/crawler/index.ts";
 import { claim, type Spec, specOf, submit } from "../support/job-queue-steps.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
@@ -47,7 +48,7 @@ test("jobs in a file wait no longer than any after the clock was set back, and e
 });
 
 test.each(["an earlier", "a later", "no"])(
-  "a file of jobs of %s version is refused and stays, and the message says what to do",
+  "a file of jobs of %s version is refused and stays, unless it may be put aside",
   async (which) => {
     using place = temporaryDirectory();
     const path = join(place.path, "jobs.sqlite");
@@ -67,10 +68,27 @@ test.each(["an earlier", "a later", "no"])(
       using file = new Database(path);
       file.run(`PRAGMA user_version = ${version}`);
     }
-    expect(open).toThrow(
-      `${path} holds the jobs of another version of this program (it has format ${version}, this version reads ${own}): move it away`,
-    );
+    const formats = `it has format ${version}, this version reads ${own}`;
+    expect(open).toThrow(formats);
     expect(readVersion()).toBe(version);
+    const damages: Damage[] = [];
+    const openAnyway = () =>
+      openSqliteJobQueue<Spec>({
+        ...limits,
+        directory: place.path,
+        now: Date.now,
+        onDamaged: (damage) => damages.push(damage),
+      });
+    if (which === "a later") {
+      expect(openAnyway).toThrow(
+        `${path} holds the server's jobs of a newer version of this program: ${formats}`,
+      );
+      expect(readVersion()).toBe(version);
+    } else {
+      await using queue = openAnyway();
+      expect(await queue.claim()).toBeNull();
+      expect(damages).toEqual([{ path, as: expect.any(String), error: formats }]);
+    }
   },
 );
 

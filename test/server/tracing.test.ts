@@ -171,7 +171,7 @@ describe("traces of serve extractor", () => {
       await untilTrue(async () =>
         /^article_extractor_trace_spans_lost_total [1-9]/m.test(await (await server.get("/metrics")).text()),
       );
-      const told = () => server.lines("the collector of traces is away");
+      const told = () => server.lines("the collector of traces cannot be reached");
       await untilTrue(() => told().length > 0);
       for (let asked = 0; asked < 5; asked++) expect((await server.get("/crawl")).status).toBe(200);
       expect(told()).toHaveLength(1);

@@ -35,6 +35,11 @@ type DatabaseOptions = {
    * it. Shared: other processes may have it open, and waits for their writes are short.
    */
   readonly access: { readonly kind: "exclusive"; readonly refusal: string } | { readonly kind: "shared" };
+  /**
+   * The version of the file's tables, and the SQL that creates them in a new file. A file of an earlier version, or of
+   * another program, counts as damaged; one of a later version is refused, and stays.
+   */
+  readonly format?: { readonly version: number; readonly tables: string } | undefined;
   /** If given, it is called for a damaged file, which is put aside and replaced by an empty file. */
   readonly onDamaged?: ((damage: Damage) => void) | undefined;
 };
@@ -51,30 +56,32 @@ const SHARED_BUSY_MS = 5_000;
 /**
  * Opens or creates the file. The lock of an exclusive one belongs to the system, so it ends with the process,
  * however the process ends.
- * @throws Failure `invalid_usage` when another process has it open exclusively, or keeps it locked for more
- * than 5 s; `unreadable_input` when it is not a database; `unwritable_output`
+ * @throws Failure `invalid_usage` when another process has it open exclusively, keeps it locked for more than 5 s, or
+ * uses a file of an earlier version; `invalid_settings` when it is of a later version; `unreadable_input` when it is
+ * damaged; `unwritable_output`
  */
 export function openDatabase(options: DatabaseOptions): Database {
-  if (!options.onDamaged) return openFile(options);
+  if (!options.onDamaged) return openChecked(options);
   try {
-    return openWhole(options);
+    return openChecked(options);
   } catch (error) {
     if (!(error instanceof Failure) || error.code !== "unreadable_input") throw error;
-    options.onDamaged(putDatabaseAside(options.path, error.message));
-    return openWhole(options);
+    const damage = putAside(options.path, error.message);
+    for (const suffix of ["-wal", "-shm"]) rmSync(options.path + suffix, { force: true });
+    options.onDamaged(damage);
+    return openChecked(options);
   }
 }
 
-function putDatabaseAside(path: string, error: string): Damage {
-  const damage = putAside(path, error);
-  for (const suffix of ["-wal", "-shm"]) rmSync(path + suffix, { force: true });
-  return damage;
-}
-
-/** Opens a file and reads all of it, since damage in its middle would be met by a request. */
-function openWhole(options: DatabaseOptions): Database {
+/**
+ * Opens a file. If a damaged one may be put aside, all of it is read, since damage in its middle would be met by a
+ * request.
+ */
+function openChecked(options: DatabaseOptions): Database {
   const database = openFile(options);
   try {
+    if (options.format) takeUp(database, options.format, options);
+    if (!options.onDamaged) return database;
     const [row] = database.prepare<{ quick_check: string }>("PRAGMA quick_check(1)").all();
     if (row?.quick_check === "ok") return database;
     throw new Failure("unreadable_input", `${options.path} is damaged`);
@@ -83,6 +90,30 @@ function openWhole(options: DatabaseOptions): Database {
     database.close();
     throw error;
   }
+}
+
+/** Creates the tables of a new file, and checks the version of another. */
+function takeUp(
+  database: Database,
+  { version, tables }: NonNullable<DatabaseOptions["format"]>,
+  { path, name }: DatabaseOptions,
+): void {
+  const found = database.transaction(() => {
+    const before = database.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
+    if (before !== 0 || database.prepare("SELECT 1 FROM sqlite_schema").get() !== null) return before;
+    database.run(`${tables}; PRAGMA user_version = ${version}`);
+    return version;
+  });
+  if (found === version) return;
+  const formats = `it has format ${found}, this version reads ${version}`;
+  if (found > version)
+    throw new Failure(
+      "invalid_settings",
+      `${path} holds ${name} of a newer version of this program: ${formats}`,
+    );
+  // This writes the log into the file, and fails while another process has the file open, which keeps it usable there.
+  database.run("PRAGMA journal_mode = DELETE");
+  throw new Failure("unreadable_input", formats);
 }
 
 function openFile(options: DatabaseOptions): Database {
@@ -213,28 +244,17 @@ export function openSharedState(
   }
 }
 
-/** Raised when a table changes in another way than by a further column. */
-const STATE_VERSION = 1;
+/** Raised when a table changes in another way than by a further column; each part of the program adds its own tables. */
+const STATE_FORMAT = { version: 1, tables: "" };
 
-function openState(path: string, log: Log): Database {
-  const onDamaged = (damage: Damage): void => log.warning("damaged state is put aside", damage);
-  const database = openDatabase({ path, name: "the server's state", access: { kind: "shared" }, onDamaged });
-  const version = database.transaction(() => versionOf(database));
-  if (version === STATE_VERSION) return database;
-  database.close();
-  if (version > STATE_VERSION)
-    throw new Failure("invalid_settings", `${path} holds the state of a newer version of this program`);
-  onDamaged(putDatabaseAside(path, `it has format ${version}, this version reads ${STATE_VERSION}`));
-  return openState(path, log);
-}
-
-/** The version of state, which a file without tables has from now on. */
-function versionOf(database: Database): number {
-  const version = database.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
-  if (version !== 0 || database.prepare("SELECT 1 FROM sqlite_schema").get() !== null) return version;
-  database.run(`PRAGMA user_version = ${STATE_VERSION}`);
-  return STATE_VERSION;
-}
+const openState = (path: string, log: Log): Database =>
+  openDatabase({
+    path,
+    name: "the server's state",
+    access: { kind: "shared" },
+    format: STATE_FORMAT,
+    onDamaged: (damage) => log.warning("damaged state is put aside", damage),
+  });
 
 /** The mode of files that hold state: only the program's user may read them, whatever the directory allows. */
 export const PRIVATE_FILE_MODE = 0o600;

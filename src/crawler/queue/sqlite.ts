@@ -9,7 +9,6 @@ import {
   openLeaseOwner,
   type Query,
 } from "../../base/database/index.ts";
-import { Failure } from "../../base/failure.ts";
 import { systemFailure } from "../../base/system-error.ts";
 import type { FinishedJob } from "./finished.ts";
 import type { JobQueue, JobQueueLimits } from "./jobs.ts";
@@ -25,7 +24,7 @@ type SqliteQueueOptions = JobQueueLimits & {
 
 const FILE_NAME = "jobs.sqlite";
 
-/** Raised when the tables change; a file of another version is refused. */
+/** Raised when the tables change; a file of an earlier version counts as damaged, and one of a later is refused. */
 const QUEUE_VERSION = 2;
 
 /**
@@ -83,7 +82,7 @@ const RESTORE = `INSERT OR IGNORE INTO job (id, state, directory, shown, created
 
 /**
  * Opens the queue of a state directory, or creates it.
- * @throws Failure as `openDatabase`; `invalid_usage` for a file of another version
+ * @throws Failure as `openDatabase`
  */
 export function openSqliteJobQueue<Spec>(options: SqliteQueueOptions): RestorableQueue<Spec> {
   const { directory, onDamaged } = options;
@@ -93,29 +92,21 @@ export function openSqliteJobQueue<Spec>(options: SqliteQueueOptions): Restorabl
   } catch (error) {
     throw systemFailure(error, "unwritable_output", `could not make the state directory ${directory}`);
   }
-  const database = openDatabase({ path, name: "the server's jobs", access: { kind: "shared" }, onDamaged });
+  const database = openDatabase({
+    path,
+    name: "the server's jobs",
+    access: { kind: "shared" },
+    format: { version: QUEUE_VERSION, tables: QUEUE_SCHEMA },
+    onDamaged,
+  });
   try {
     // Waiting jobs may contain credentials, which are erased from the file's free pages when their job ends.
     database.run("PRAGMA secure_delete = ON");
-    database.transaction(() => makeTables(database, path));
     return new SqliteJobQueue<Spec>(new SqliteEngine(database, options), options);
   } catch (error) {
     database.close();
     throw error;
   }
-}
-
-/** @throws Failure `invalid_usage` for a file of another version, or of another program */
-function makeTables(database: Database, path: string): void {
-  const version = database.prepare<{ user_version: number }>("PRAGMA user_version").get()?.user_version ?? 0;
-  if (version === QUEUE_VERSION) return;
-  if (version !== 0 || database.prepare("SELECT 1 FROM sqlite_schema").get() !== null)
-    throw new Failure(
-      "invalid_usage",
-      `${path} holds the jobs of another version of this program (it has format ${version}, this version reads ${QUEUE_VERSION}): move it away, or name another state directory`,
-    );
-  database.run(QUEUE_SCHEMA);
-  database.run(`PRAGMA user_version = ${QUEUE_VERSION}`);
 }
 
 class SqliteJobQueue<Spec> extends SqlJobQueue<Spec> {

@@ -208,7 +208,10 @@ function pauseAfter(failures: number, { kind }: DatabaseFault, isStart: boolean)
 function tellOfAbsence(shared: Shared, { kind, message }: DatabaseFault): void {
   if (shared.awaySince !== null || kind === "conflict" || kind === "stale") return;
   shared.awaySince = performance.now();
-  shared.log.warning("the database is away; work waits for it", { database: shared.place, error: message });
+  shared.log.warning("the database cannot be reached; work waits for it", {
+    database: shared.place,
+    error: message,
+  });
 }
 
 function tellOfReturn(shared: Shared): void {

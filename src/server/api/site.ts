@@ -71,7 +71,7 @@ const probeOperations = (parts: SiteParts, site: SiteAnswers): ApiOperation[] =>
     isOpen: true,
     answers: {
       200: answerOf("Yes", Ready),
-      503: answerOf("No: it is starting or ending, or what all of its work needs is away", Ready),
+      503: answerOf("No: it is starting or ending, or what all of its work needs cannot be reached", Ready),
     },
     handle: async () => {
       const ready = parts.isReady() && ((await site.canWork?.()) ?? true);

@@ -96,7 +96,11 @@ describe("a statement under way", () => {
     await operator.run("UPDATE disk SET is_full = false");
     expect(await growing).toEqual([{ grown: true }]);
     expect(lines).toMatchObject([
-      { level: "warning", message: "the database is away; work waits for it", error: "its disk is full" },
+      {
+        level: "warning",
+        message: "the database cannot be reached; work waits for it",
+        error: "its disk is full",
+      },
       { level: "warning", message: "the database is back" },
     ]);
   });

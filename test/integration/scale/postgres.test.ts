@@ -141,7 +141,7 @@ test("a database that stopped at once is waited for, with one line when it is aw
   await server.start();
   expect((await Promise.all(answers)).flat()).toEqual([{ n: 1 }, { n: 2 }, { n: 3 }]);
   expect(lines).toHaveLength(2);
-  expect(lines[0]).toContain("the database is away");
+  expect(lines[0]).toContain("the database cannot be reached");
   expect(lines[0]).toContain("nothing listens there");
   expect(lines[1]).toContain("the database is back");
   await untilTrue(() => heard.length === 2);

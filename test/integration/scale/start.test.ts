@@ -243,7 +243,7 @@ describe("a start waits, with one line, for a database", () => {
     const { code, lines } = await beginning;
     expect({ code, lines: lines.map((line) => JSON.parse(line).message) }).toEqual({
       code: "none",
-      lines: ["the database is away; work waits for it", "the database is back"],
+      lines: ["the database cannot be reached; work waits for it", "the database is back"],
     });
   });
 

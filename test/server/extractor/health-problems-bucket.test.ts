@@ -45,7 +45,7 @@ describe("/health says what does not work, and no more once it works again:", ()
     faulty.fault = () => new Response("no", { status: 503 });
     expect(await untilProblems(server, 1)).toMatchObject({
       status: "degraded",
-      problems: ["the store is away"],
+      problems: ["the store cannot be reached"],
     });
     faulty.fault = () => null;
     expect(await untilProblems(server, 0)).toMatchObject({ status: "healthy" });

@@ -57,6 +57,6 @@ async function whyAway(store: ObjectStore): Promise<string | null> {
     for await (const _ of store.list("", { patienceMs: STORE_PATIENCE_MS })) break;
     return null;
   } catch (error) {
-    return `the store is away${error instanceof Failure ? "" : ` (${String(error).slice(0, 100)})`}`;
+    return `the store cannot be reached${error instanceof Failure ? "" : ` (${String(error).slice(0, 100)})`}`;
   }
 }

@@ -158,7 +158,7 @@ async function refuseForeignManifest(path: string, written: string): Promise<voi
   if (manifest && !state)
     throw invalidPath(
       "output_dir",
-      `${JSON.stringify(written)} holds a manifest.json that is not a crawl's of ours`,
+      `${JSON.stringify(written)} holds a manifest.json that no crawl of this program wrote`,
     );
 }
 

@@ -81,12 +81,31 @@ describe("the state that processes share", () => {
     expect(await filesPutAside(directory())).toHaveLength(1);
   });
 
+  test("of an earlier version stays while another process uses it, and keeps what its log holds", async () => {
+    const path = join(directory(), "state.sqlite");
+    const earlier = openDatabase({ path, name: "x", access: { kind: "shared" } });
+    earlier.run("CREATE TABLE syncs (name TEXT)");
+    opened.push(openSharedState(directory(), log).database);
+    expect(await filesPutAside(directory())).toEqual([]);
+    earlier.run("INSERT INTO syncs VALUES ('kept')");
+    earlier.close();
+    const { database, isShared } = openSharedState(directory(), log);
+    opened.push(database);
+    expect(isShared).toBe(true);
+    const [aside = ""] = await filesPutAside(directory());
+    const kept = openDatabase({ path: join(directory(), aside), name: "x", access: { kind: "shared" } });
+    opened.push(kept);
+    expect(kept.prepare("SELECT name FROM syncs").all()).toEqual([{ name: "kept" }]);
+  });
+
   test("is refused, and stays, when it is a later version's", async () => {
     const path = join(directory(), "state.sqlite");
     const later = openDatabase({ path, name: "x", access: { kind: "shared" } });
     later.run("PRAGMA user_version = 99");
     later.close();
-    expect(() => openSharedState(directory(), log)).toThrow(/state of a newer version of this program$/);
+    expect(() => openSharedState(directory(), log)).toThrow(
+      "holds the server's state of a newer version of this program: it has format 99, this version reads 1",
+    );
     expect(await filesPutAside(directory())).toEqual([]);
   });
 
