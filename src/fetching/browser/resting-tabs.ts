@@ -1,7 +1,7 @@
 import { type Page, within } from "./chromium.ts";
 import type { Session } from "./intercept.ts";
 
-/** How long a tab rests, in ms. Meanwhile its scripts run, as if a reader stayed on the page a moment longer. */
+/** How long a tab rests, in ms. Its scripts do not run meanwhile. */
 const REST_MS = 1_000;
 const FORGET_TIMEOUT_MS = 500;
 const LISTENED = [
@@ -44,12 +44,13 @@ export class RestingTabs {
    */
   async keep(page: Page, resting: Resting): Promise<boolean> {
     let isSilent = true;
-    const forgetting = page.evaluate(forget).then(() => {
+    const stopping = page.evaluate(forget).then(async () => {
+      // Scripts would go on to load images and open windows; they run again when the session is detached.
+      await resting.session.send("Emulation.setScriptExecutionDisabled", { value: true });
       isSilent = false;
     });
-    await within(FORGET_TIMEOUT_MS, forgetting);
+    await within(FORGET_TIMEOUT_MS, stopping);
     if (isSilent) return false;
-    // While it rests, its requests are intercepted and its windows closed as before.
     this.#tabs.set(page, resting);
     const end = (): void => {
       // It may have been taken and kept again meanwhile.
