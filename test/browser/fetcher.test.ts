@@ -57,6 +57,10 @@ const ROUTES: Readonly<Record<string, Route>> = {
   "/no-timers": script(
     `window.setTimeout = () => 0; fetch("/data.json").then(async (answer) => { p.textContent = await answer.text(); })`,
   ),
+  "/traces":
+    script(`p.textContent = [history.length, window.name, sessionStorage.seen, window.seen].join("|");
+    window.name = sessionStorage.seen = window.seen = "seen before";
+    setTimeout(() => setInterval(() => { new Image().src = "/i.png?rests"; open("/page?rests"); }, 50), 800);`),
   "/broken-timers": script(
     `window.setTimeout = null; fetch("/data.json").then(async (answer) => { p.textContent = await answer.text(); })`,
   ),
@@ -315,6 +319,19 @@ describe("the browser fetcher", () => {
   test("a page that opens windows without end is taken as it is", async () => {
     expect(await htmlOf("/windows")).toContain("start");
     expect(await htmlOf("/page")).toContain("A page of the site.");
+  });
+
+  test("a tab shows one page after another; they know nothing of each other, and load nothing while it rests", async () => {
+    await using mine = browser();
+    const traces: (string | undefined)[] = [];
+    for (let n = 0; n < 3; n++) {
+      const { html } = await mine.fetch(at(`/traces?n=${n}`));
+      traces.push(/<p id="p">([^<]*)/.exec(html)?.[1]);
+      await Bun.sleep(600);
+    }
+    // A tab begins with an empty page.
+    expect(traces).toEqual(["2|||", "3|||", "4|||"]);
+    expect(site.requests.filter(({ target }) => /\?rests$/.test(target))).toEqual([]);
   });
 
   test("a page of 100 MB, packed or not, ends at its limit", async () => {

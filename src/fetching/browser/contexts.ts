@@ -40,7 +40,8 @@ export type Tab = {
    * @throws Failure `unwritable_output`
    */
   keepState(options?: KeepOptions): Promise<void>;
-  close(): Promise<void>;
+  /** @param isRead whether the page was read to its end, so that its tab may show another page */
+  close(isRead?: boolean): Promise<void>;
 };
 
 /** A fetcher's contexts, one after another: each takes the cookies of the one before, with empty memory. */
@@ -101,7 +102,7 @@ export function createContexts(options: ContextOptions): BrowserContexts {
           if (!isGone(error) || tabOptions.signal.aborted) throw error;
           return open(tabOptions);
         });
-        return { ...tab, close: () => tab.close().finally(places.pass) };
+        return { ...tab, close: (isRead) => tab.close(isRead).finally(places.pass) };
       } catch (error) {
         places.pass();
         throw error;
@@ -187,7 +188,7 @@ async function openTab(open: OpenContext, options: ContextOptions, tab: TabOptio
   const { browser } = open.lease;
   let page: Page | null = null;
   const opening = (async (): Promise<Opened> => {
-    const resting = tab.received === null ? null : open.resting.take(tab.origin);
+    const resting = tab.opensWindows ? null : await open.resting.take(tab.origin);
     page = resting ?? (await open.context.newPage());
     const end = watchForEnd(page, open.lease, tab.what);
     if (!tab.opensWindows) page.on("popup", (popup) => void popup.close().catch(() => {}));
@@ -206,7 +207,7 @@ async function openTab(open: OpenContext, options: ContextOptions, tab: TabOptio
       page: opened.page,
       gone: opened.end.failure,
       keepState: (keep) => open.state.keep(opened.page, keep),
-      close: () => closeTab(open, opened),
+      close: (isRead = false) => closeTab(open, { ...opened, isRead }),
     };
   } catch (error) {
     // The page may still open after we stopped waiting for it.
@@ -247,10 +248,12 @@ function watchForEnd(page: Page, lease: BrowserLease, what: string) {
   return { failure: promise, tell, ignore };
 }
 
-async function closeTab(open: OpenContext, opened: Opened): Promise<void> {
+async function closeTab(open: OpenContext, opened: Opened & { readonly isRead: boolean }): Promise<void> {
   const { page, end, session, tab } = opened;
   end.ignore();
-  const mayRest = tab.received !== null && !open.isRetired;
+  // A tab that went elsewhere has session storage of an origin that cannot be reached any more.
+  const isThere = URL.parse(page.url())?.origin === tab.origin;
+  const mayRest = opened.isRead && isThere && !tab.opensWindows && !open.isRetired;
   if (mayRest && (await open.resting.keep(page, { origin: tab.origin, session }))) return leave(open);
   // Chromium forgets to close a tab that is about to show a new document.
   const state = page.waitForLoadState("domcontentloaded", { timeout: COMMIT_TIMEOUT_MS });

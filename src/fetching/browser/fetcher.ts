@@ -147,7 +147,7 @@ async function pauseOnce(session: Session, open: OpenSession, { url, options }: 
       const tab = await open.contexts.openTab(
         tabFor(session, { url, options, what, signal, opensWindows: true }),
       );
-      await using _ = { [Symbol.asyncDispose]: tab.close };
+      await using _ = { [Symbol.asyncDispose]: () => tab.close() };
       await pauseForPerson(tab, { url, pause, signal, timeoutMs });
     } catch (error) {
       throw navigationFailure(error, { what, url, proxy: open.proxy, requestTimeoutMs: timeoutMs });
@@ -200,6 +200,7 @@ async function visit({ session, open, url, options, watch }: Visit): Promise<Try
   const what = watch.describe(url);
   let tab: Tab | null = null;
   let status: number | null = null;
+  let isRead = false;
   const onAnswer = (answered: number): void => {
     status = answered;
   };
@@ -214,13 +215,14 @@ async function visit({ session, open, url, options, watch }: Visit): Promise<Try
       await keepState();
       return received ? { ...read, redirects: received.redirects } : read;
     });
+    isRead = true;
     return { answer, status: answer.status, retryAfterMs: retryAfterMsOf(answer.headers) };
   } catch (error) {
     const context = { what, url, proxy: open.proxy, requestTimeoutMs: limits.requestTimeoutMs };
     throw (watch.failure(url) ?? navigationFailure(error, context)).aboutStatus(status);
   } finally {
     endTurn?.();
-    await tab?.close();
+    await tab?.close(isRead);
   }
 }
 
