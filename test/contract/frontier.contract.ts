@@ -284,6 +284,30 @@ function describeSamePages({ frontier }: FrontierSteps): void {
     ]);
   });
 
+  test("is a duplicate where it ends at a duplicate of a stored page, and not of itself", async () => {
+    await frontier().add([seed("/first"), seed("/shared"), seed("/later")]);
+    const [first] = await claim(frontier(), { count: 1 });
+    if (!first) throw new Error("no page");
+    expect(await frontier().identify(first, [url("/shared")])).toBe(true);
+    expect(await frontier().identify(first, [url("/shared")])).toBe(true);
+    await settle(frontier(), first, {});
+    const [later] = await claim(frontier(), { count: 1 });
+    expect(later?.url).toBe(url("/later"));
+    if (!later) throw new Error("no page");
+    expect(await frontier().identify(later, [url("/shared")])).toBe(false);
+  });
+
+  test("stands where it ends at a duplicate of a page that failed", async () => {
+    await frontier().add([seed("/first"), seed("/shared"), seed("/later")]);
+    const [first] = await claim(frontier(), { count: 1 });
+    if (!first) throw new Error("no page");
+    await frontier().identify(first, [url("/shared")]);
+    await settle(frontier(), first, { outcome: { status: "failed" } });
+    const [later] = await claim(frontier(), { count: 1 });
+    if (!later) throw new Error("no page");
+    expect(await frontier().identify(later, [url("/shared")])).toBe(true);
+  });
+
   test("is not kept from a URL whose own page failed", async () => {
     await frontier().add([seed("/gone"), seed("/a")]);
     const [gone, a] = await claim(frontier(), { count: 2 });

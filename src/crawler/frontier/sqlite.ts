@@ -395,22 +395,26 @@ export class SqliteFrontier implements Frontier {
   #isRival(row: KnownRow, pageId: number): boolean {
     if (row.run !== this.#run || row.id === pageId) return false;
     if (row.state === STATE.alias) return row.parent !== pageId;
-    if (row.state === STATE.settled) return this.#outcomes.isSuccess(row.id);
-    return row.state === STATE.claimed && !this.#givesWay(row.id, pageId);
+    const original = this.#originalOf(row.id, pageId);
+    return original !== pageId && (this.#outcomes.isSuccess(original) || this.#isClaimed(original));
   }
 
   /**
-   * Tells whether a page gives way to another. Pages under way may name each other as the original; the page at the end
-   * of the chain is the original.
+   * Follows the pages to which a page gave way, as far as to another. Pages under way may name each other as the original;
+   * the page at the end of the chain is the original.
    */
-  #givesWay(id: number, other: number): boolean {
-    let next: number | null = id;
-    for (let steps = 0; next !== null && steps < MAX_OWNERS; steps++) {
-      const row: { owner: number | null } | null = this.#sql.get`SELECT owner FROM page WHERE id = ${next}`;
-      next = row?.owner ?? null;
-      if (next === other) return true;
+  #originalOf(id: number, other: number): number {
+    let original = id;
+    for (let steps = 0; original !== other && steps < MAX_OWNERS; steps++) {
+      const row = this.#sql.get<{ owner: number | null }>`SELECT owner FROM page WHERE id = ${original}`;
+      if (row?.owner == null) break;
+      original = row.owner;
     }
-    return false;
+    return original;
+  }
+
+  #isClaimed(id: number): boolean {
+    return this.#sql.get`SELECT 1 FROM page WHERE id = ${id} AND state = ${STATE.claimed}` !== null;
   }
 
   #takeOver(url: PageUrl, row: KnownRow | null, page: ClaimedPage): void {
@@ -426,7 +430,7 @@ export class SqliteFrontier implements Frontier {
   }
 
   #recordDuplicate(id: number, owner: number | null): void {
-    this.#sql.run`UPDATE page SET state = 3 WHERE id = ${id}`;
+    this.#sql.run`UPDATE page SET state = 3, owner = ${owner} WHERE id = ${id}`;
     this.#outcomes.putSkipped(id, "duplicate", owner);
     this.#count("skipped");
   }

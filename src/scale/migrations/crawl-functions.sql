@@ -36,6 +36,8 @@ BEGIN
         change, fetcher)
       = (excluded.worker, excluded.n, NULL, excluded.recorded_at, excluded.run, excluded.epoch, NULL, NULL,
         excluded.status, NULL, excluded.reason, NULL, NULL, NULL, NULL, excluded.final_url, NULL, NULL, NULL, NULL);
+  UPDATE crawl_page p SET owner = x.owner FROM unnest(p_pages, p_owners) x (page, owner)
+    WHERE p.crawl = p_crawl AND p.id = x.page AND x.owner IS NOT NULL;
   UPDATE crawl_tally SET skipped = skipped + cardinality(p_pages), recorded = recorded + cardinality(p_pages)
     WHERE crawl = p_crawl AND worker = p_worker;
 END $$;
@@ -504,7 +506,7 @@ CREATE OR REPLACE FUNCTION crawl_identify(p_crawl bigint, p_worker bigint, p_fen
   p_depth smallint, p_keys uuid[], p_urls text[], p_hosts bigint[], p_serial boolean)
 RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
-  v_run int := (SELECT run FROM crawl WHERE id = p_crawl); v_rival bigint; v_owner bigint; r record;
+  v_run int := (SELECT run FROM crawl WHERE id = p_crawl); v_rival bigint; v_original bigint; v_owner bigint; r record;
   v_pages bigint[] := '{}'; v_hosts bigint[] := '{}'; v_queued int := 0;
 BEGIN
   PERFORM FROM crawl_worker WHERE id = p_worker FOR KEY SHARE;
@@ -516,7 +518,7 @@ BEGIN
   IF NOT EXISTS (SELECT FROM crawl_claim WHERE crawl = p_crawl AND host = p_host AND depth = p_depth AND page = p_page
     AND worker = p_worker AND fence = p_fence) THEN RETURN false; END IF;
   FOR r IN
-    SELECT p.id, p.host, p.depth, p.kind, p.parent, o.status,
+    SELECT p.id, p.host, p.depth, p.kind, p.parent, p.owner, o.status,
         EXISTS (SELECT FROM crawl_claim c WHERE c.crawl = p_crawl AND c.host = p.host AND c.depth = p.depth AND c.page = p.id)
           AS is_claimed
       FROM unnest(p_keys) WITH ORDINALITY k (key, i)
@@ -527,17 +529,21 @@ BEGIN
     CONTINUE WHEN r.id IS NULL OR r.id = p_page;
     IF r.kind = 4 THEN
       IF r.parent <> p_page THEN v_rival := r.id; END IF;
-    ELSIF r.is_claimed THEN
-      IF NOT p_serial THEN RETURN NULL; END IF;
+    ELSIF r.is_claimed AND NOT p_serial THEN RETURN NULL;
+    ELSIF r.is_claimed OR r.status = 0 OR r.owner IS NOT NULL THEN
       -- Pages under way may name each other as the original; the page at the end of the chain is the original.
-      v_rival := r.id;
-      v_owner := r.id;
+      v_original := r.id;
+      v_owner := r.owner;
       FOR step IN 1..1000 LOOP
-        SELECT owner INTO v_owner FROM crawl_page WHERE crawl = p_crawl AND id = v_owner;
-        EXIT WHEN v_owner IS NULL;
-        IF v_owner = p_page THEN v_rival := NULL; EXIT; END IF;
+        EXIT WHEN v_owner IS NULL OR v_original = p_page;
+        v_original := v_owner;
+        SELECT owner INTO v_owner FROM crawl_page WHERE crawl = p_crawl AND id = v_original;
       END LOOP;
-    ELSIF r.status = 0 THEN v_rival := r.id;
+      IF v_original = r.id OR (v_original <> p_page AND EXISTS (SELECT FROM crawl_page p
+          LEFT JOIN crawl_claim c ON c.crawl = p_crawl AND c.host = p.host AND c.depth = p.depth AND c.page = p.id
+          LEFT JOIN crawl_outcome o ON o.crawl = p_crawl AND o.page = p.id AND o.run = v_run
+          WHERE p.crawl = p_crawl AND p.id = v_original AND (c.page IS NOT NULL OR o.status = 0)))
+      THEN v_rival := r.id; END IF;
     END IF;
     EXIT WHEN v_rival IS NOT NULL;
   END LOOP;
