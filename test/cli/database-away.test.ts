@@ -22,12 +22,12 @@ test("a crawl of several processes waits for a database that restarts, and says 
   await using crawl = start([...words, ...limits], env);
   await untilTrue(() => site.visits.length > PAGES / 4);
   await server.stop("immediate");
-  await untilTrue(() => crawl.stderr().includes("the database is away"));
+  await untilTrue(() => crawl.stderr().includes("the database cannot be reached"));
   await server.start();
 
   expect({ code: await crawl.exited, said: crawl.stderr() }).toMatchObject({ code: 0 });
-  expect(crawl.stderr().match(/the database is (away|back)/g)).toEqual([
-    "the database is away",
+  expect(crawl.stderr().match(/the database (?:cannot be reached|is back)/g)).toEqual([
+    "the database cannot be reached",
     "the database is back",
   ]);
   const manifest = await Bun.file(`${directory.path}/manifest.json`).json();

@@ -126,7 +126,7 @@ const FAULTS: readonly Fault[] = [
       await database.stop("immediate");
       return () => database.start();
     },
-    { words: /the database is away/, afterMs: 2000 },
+    { words: /the database cannot be reached/, afterMs: 2000 },
   ),
   on("database", "the database resets all connections", ONCE, async ({ url }) => {
     await using sql = new Bun.SQL(url, { max: 1 });
