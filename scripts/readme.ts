@@ -11,6 +11,7 @@ import { COMMANDS, CRAWL_COMMAND, EXTRACT_COMMAND } from "../src/cli/commands.ts
 import { FLAG_GROUPS, type Flag } from "../src/cli/flags/flag.ts";
 import { CRAWL_ONLY_FLAGS, EXTRACT_FLAGS } from "../src/cli/flags/pages.ts";
 import { VARIABLES } from "../src/settings/index.ts";
+import type { Variable } from "../src/settings/values.ts";
 import { apiReferences, openApiOf } from "./docs/api.ts";
 
 const ROOT = join(import.meta.dir, "..");
@@ -93,9 +94,9 @@ const spelling = ({ name, short, placeholder }: Flag): string =>
   `${short ? `-${short}, ` : ""}--${name}${placeholder ? ` ${placeholder}` : ""}`;
 
 function settingsTable(): string {
-  const rows = Object.values(VARIABLES).map(({ variable, fallback, meaning }) => [
+  const rows = Object.values(VARIABLES).map(({ variable, fallback, meaning, shown }: Variable<unknown>) => [
     code(variable),
-    fallback === null ? "unset" : code(String(fallback)),
+    fallback === null ? "unset" : code(shown ?? String(fallback)),
     meaning,
   ]);
   return table(["Variable", "Default", "Meaning"], rows);

@@ -25,39 +25,12 @@ import {
   productUserAgent,
   randomUserAgent,
 } from "../fetching/index.ts";
+import { type Choices, NETWORK, noChoices, shownOptions } from "../options/index.ts";
 import type { Settings } from "../settings/index.ts";
 import { withoutCredentials } from "../urls/index.ts";
 
 /** How one caller wants its pages to be fetched; null leaves the choice to the settings and defaults. */
-export type NetworkOptions = {
-  readonly userAgent: string | null;
-  readonly hasRandomUserAgent: boolean;
-  readonly headers: readonly (readonly [name: string, value: string])[];
-  readonly proxy: string | null;
-  /** Hosts that skip the proxy, in the grammar of NO_PROXY. */
-  readonly proxyBypass: readonly string[];
-  /** The time limit of one request, in ms. */
-  readonly requestTimeoutMs: number | null;
-  /** The most requests for one page, the first included. */
-  readonly tries: number | null;
-  /** The size limit of a page, decompressed. */
-  readonly maxBytes: number | null;
-  readonly preference: FetcherPreference | null;
-  /** Whether to show the browser's window. */
-  readonly isHeaded: boolean;
-  /** How long the window waits for a person on the first page, in ms; 0 does not wait. */
-  readonly userInteractionTimeoutMs: number;
-  /** The file of cookies and local storage; null means the settings' file, if any. */
-  readonly storageState: string | null;
-  /** A CSS selector that a browser waits for. */
-  readonly waitFor: string | null;
-  /** Whether a browser scrolls through pages, for content that loads when it becomes visible. */
-  readonly scrolls: boolean;
-  /** Whether a browser loads images, fonts and media. */
-  readonly loadsMedia: boolean;
-  /** Whether the authorities of the machine are trusted where the settings trust them. */
-  readonly trustsSystem: boolean;
-};
+export type NetworkOptions = Choices<typeof NETWORK> & { readonly preference: FetcherPreference | null };
 
 /** One page that a caller asks for. */
 export type UrlRequest = {
@@ -74,24 +47,7 @@ export type UrlRequest = {
 };
 
 /** The options of a caller that sets none. */
-export const DEFAULT_NETWORK: NetworkOptions = {
-  userAgent: null,
-  hasRandomUserAgent: false,
-  headers: [],
-  proxy: null,
-  proxyBypass: [],
-  requestTimeoutMs: null,
-  tries: null,
-  maxBytes: null,
-  preference: null,
-  isHeaded: false,
-  userInteractionTimeoutMs: 0,
-  storageState: null,
-  waitFor: null,
-  scrolls: false,
-  loadsMedia: false,
-  trustsSystem: true,
-};
+export const DEFAULT_NETWORK: NetworkOptions = { ...noChoices(NETWORK), preference: null };
 
 /** The person at the program, who may log in or solve what a page asks. */
 export interface Person {
@@ -176,7 +132,7 @@ export function openNetwork(network: NetworkOptions, parts: NetworkParts): OpenN
 
 /** Returns the places of the machine's authorities; null if they are not trusted. */
 export const authorityPlacesOf = (settings: Settings, { trustsSystem } = DEFAULT_NETWORK) =>
-  trustsSystem && settings.systemAuthorities
+  (trustsSystem ?? settings.trustsSystem)
     ? { file: settings.certificateFile, directory: settings.certificateDirectory }
     : null;
 
@@ -222,10 +178,9 @@ export function openBrowsingSession(
   network: NetworkOptions,
   { settings, log }: Pick<NetworkParts, "settings" | "log">,
 ): BrowsingSession {
-  const file = network.storageState ?? settings.storageStateFile;
+  const file = network.storageState ?? settings.storageState;
   if (file === null) return createBrowsingSession(null, Date.now);
-  const isSettings =
-    settings.storageStateFile !== null && resolve(file) === resolve(settings.storageStateFile);
+  const isSettings = settings.storageState !== null && resolve(file) === resolve(settings.storageState);
   const storage = openStorage({
     file,
     queueDirectory: settings.storageQueueDir,
@@ -254,13 +209,13 @@ const keepingSession = (http: HttpFetcher, session: BrowsingSession): HttpFetche
 });
 
 function fetchLimits(settings: Settings, network: NetworkOptions): FetchLimits {
-  const requestTimeoutMs = network.requestTimeoutMs ?? Math.round(settings.timeoutSeconds * 1000);
+  const requestTimeoutMs = network.requestTimeoutMs ?? settings.requestTimeoutMs;
   return {
     ...DEFAULT_FETCH_LIMITS,
     requestTimeoutMs,
     // A caller that allows a single request more than the minute for a page wants to wait that long.
     deadlineMs: Math.max(DEFAULT_FETCH_LIMITS.deadlineMs, requestTimeoutMs),
-    tries: network.tries ?? settings.retries + 1,
+    tries: (network.retries ?? settings.retries) + 1,
     pageBytes: network.maxBytes ?? settings.maxBytes,
   };
 }
@@ -306,29 +261,22 @@ export function networkEcho(
 ): Readonly<Record<string, unknown>> {
   const proxy = network.proxy ?? settings?.proxy ?? null;
   const bypass = [...network.proxyBypass, ...(settings?.proxyBypass ? [settings.proxyBypass] : [])];
-  const shown = {
+  const chosen = {
+    ...network,
     // A random user agent differs at each start, so it is not a setting.
-    userAgent: { user_agent: network.hasRandomUserAgent ? network.userAgent : userAgent },
-    hasRandomUserAgent: { random_user_agent: network.hasRandomUserAgent },
+    userAgent: network.hasRandomUserAgent ? network.userAgent : userAgent,
     // The values may be secrets.
-    headers: { header_names: network.headers.map(([name]) => name.toLowerCase()) },
-    proxy: { proxy: proxy === null ? null : withoutCredentials(proxy) },
-    proxyBypass: { proxy_bypass: bypass },
-    requestTimeoutMs: { request_timeout_seconds: limits.requestTimeoutMs / 1000 },
-    tries: { tries: limits.tries },
-    maxBytes: { max_bytes: limits.pageBytes },
-    // The plan's `fetcher_preference` shows the result.
-    preference: {},
-    isHeaded: { headed: network.isHeaded },
-    userInteractionTimeoutMs: { user_interaction_timeout: network.userInteractionTimeoutMs / 1000 },
+    headers: network.headers.map(([name]) => name.toLowerCase()),
+    proxy: proxy === null ? null : withoutCredentials(proxy),
+    proxyBypass: bypass,
+    requestTimeoutMs: limits.requestTimeoutMs,
+    retries: limits.tries,
+    maxBytes: limits.pageBytes,
     // The file contains secrets; its name does not.
-    storageState: { storage_state: network.storageState ?? settings?.storageStateFile ?? null },
-    waitFor: { wait_for: network.waitFor },
-    scrolls: { scroll: network.scrolls },
-    loadsMedia: { load_media: network.loadsMedia },
-    trustsSystem: {},
-  } satisfies Record<keyof NetworkOptions, Readonly<Record<string, unknown>>>;
-  return Object.assign(settings === null ? {} : { egress: settings.egress }, ...Object.values(shown));
+    storageState: network.storageState ?? settings?.storageState ?? null,
+  };
+  const shown = shownOptions(NETWORK, chosen);
+  return settings === null ? shown : { egress: settings.egress, ...shown };
 }
 
 function userAgentFor({ settings, random = Math.random }: NetworkParts, network: NetworkOptions): string {

@@ -147,8 +147,8 @@ export function openSources(
   const fallback = infrastructure.fallback && openFallback(infrastructure.fallback, { app, environment });
   const web: WebAccess = {
     politeness: {
-      concurrency: settings.crawlerConcurrency,
-      hostDelayMs: Math.round(settings.crawlerRateLimit * 1000),
+      concurrency: settings.concurrency,
+      hostDelayMs: settings.hostDelayMs,
       preferBrowser: infrastructure.preferBrowser,
       extraction: extractionDefaults(settings),
     },

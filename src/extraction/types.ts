@@ -1,40 +1,15 @@
 import type { FailureRecord } from "../base/failure.ts";
 import { escapeAttribute, escapeHtml, formatHeading } from "../base/text.ts";
+import type { EXTRACTION, Values } from "../options/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 
 /** The options of an extraction. Equal options and equal HTML give equal results on every machine. */
-export type ExtractionOptions = {
-  /** Articles with fewer words get a warning; they are still results. */
-  readonly minWordCount: number;
-  /** Which error is worse where the classification is unsure: to lose content or to keep boilerplate. */
-  readonly favor: Favor;
-  /** The engine that finds the content of HTML and writes its Markdown. */
-  readonly engine: Engine;
-  /** False removes images, and nothing else. */
-  readonly includeImages: boolean;
-  /** False removes code blocks, and nothing else. */
-  readonly includeCode: boolean;
-  /** CSS selector of the element that holds the content; null lets the extractor find it. */
-  readonly select: string | null;
-  /** CSS selectors of elements to leave out. */
-  readonly exclude: readonly string[];
-  /** Whether a page that came with an error status is a failure, whatever its body holds. */
-  readonly failsOnHttpError: boolean;
+export type ExtractionOptions = Values<typeof EXTRACTION> & {
   /** The renderings to make besides the text; the others are null in the article. */
   readonly renderings: readonly Rendering[];
 };
 
-/**
- * `precision` leaves out what may not be content, `recall` keeps everything near the content that is not clearly
- * beside it, and `balanced` keeps the author's own markup whole.
- */
-export type Favor = "balanced" | "precision" | "recall";
-
-/**
- * `article-extractor` is this project's own engine. `readability` is the usual pipeline: Mozilla's Readability on
- * linkedom, with Markdown by node-html-markdown. It ignores `favor` and has no limits of its own.
- */
-export type Engine = "article-extractor" | "readability";
+export type Favor = ExtractionOptions["favor"];
 
 /** The parts of an article that cost time or are long; each is made only when requested. */
 export const RENDERINGS = [

@@ -3,101 +3,60 @@ import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";
 import { composeMarkdown, type ExtractionOptions } from "../extraction/index.ts";
 import { decodeText, decodingWarnings, sniffPageType } from "../fetching/index.ts";
-import { RANGES, type Range } from "../options/index.ts";
-import { DEFAULT_EXTRACTION, ENGINES, FAVORS } from "../settings/index.ts";
+import { EXTRACTION, FETCHING, NETWORK, type OptionTable, problemOf, valuesFrom } from "../options/index.ts";
+import { DEFAULT_EXTRACTION } from "../settings/index.ts";
 import { notPageUrl, parsePageUrl } from "../urls/index.ts";
-import type {
-  ExtractArticleOptions,
-  ExtractArticlesOptions,
-  ExtractedArticle,
-  ExtractFromUrlOptions,
-  ExtractOptions,
-  NetworkOptions,
-  PageSource,
-} from "./types.ts";
+import type { ExtractedArticle, ExtractFromUrlOptions, ExtractOptions, PageSource } from "./types.ts";
 
-type Check = { readonly holds: (value: unknown) => boolean; readonly expected: string };
+/** Says what a value must be, as in "must …"; null for one that is right. */
+type Check = (value: unknown) => string | null;
 
-const isText = (value: unknown): boolean => typeof value === "string";
-const oneOf = (words: readonly unknown[]): Check => ({
-  holds: (value) => words.includes(value),
-  expected: words.map((word) => JSON.stringify(word)).join(" or "),
-});
+const expects =
+  (holds: (value: unknown) => boolean, expected: string): Check =>
+  (value) =>
+    holds(value) ? null : expected;
 const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
-const isWhole = (value: unknown): boolean => Number.isInteger(value) && Number(value) >= 0;
-const wholeIn = ({ min, max }: Range): Check => ({
-  holds: (value) => Number.isInteger(value) && Number(value) >= min && Number(value) <= max,
-  expected: `a whole number from ${min} to ${max}`,
-});
+const OBJECT = expects(isObject, "be an object");
+const TEXT_OR_NULL = expects((value) => value === null || typeof value === "string", "be text or null");
 const isPositive = (value: unknown): boolean => typeof value === "number" && value > 0;
-const FLAG = oneOf([true, false]);
-const TEXT_OR_NULL: Check = { holds: (value) => value === null || isText(value), expected: "text or null" };
-const TEXTS: Check = {
-  holds: (value) => Array.isArray(value) && value.every(isText),
-  expected: "a list of texts",
-};
+
+/** The checks of the options of a table: callers in JavaScript have no types that tell them. */
+const checksOf = (table: OptionTable): Readonly<Record<string, Check>> =>
+  Object.fromEntries(
+    Object.values(table).flatMap(({ library, kind, byDefault }) => {
+      const check: Check = (value) => {
+        const expected = value === null && byDefault === null ? null : problemOf(kind, value, "ms");
+        return expected === null || byDefault !== null || typeof value === "string"
+          ? expected
+          : `${expected} or null`;
+      };
+      return library === undefined ? [] : [[library, check]];
+    }),
+  );
 
 const INCLUDED: NonNullable<ExtractOptions["include"]> = ["links", "images", "structuredData"];
 
-/** The values that an extraction's options may have: callers in JavaScript have no types that tell them. */
-const EXTRACTION: Readonly<Record<keyof ExtractOptions, Check>> = {
-  minWordCount: wholeIn(RANGES.minWordCount),
-  favor: oneOf(FAVORS),
-  engine: oneOf(ENGINES),
-  includeImages: FLAG,
-  includeCode: FLAG,
-  select: TEXT_OR_NULL,
-  exclude: TEXTS,
-  include: {
-    holds: (value) => Array.isArray(value) && value.every((name) => INCLUDED.includes(name)),
-    expected: `a list of ${INCLUDED.join(", ")}`,
-  },
-  signal: { holds: (value) => value instanceof AbortSignal, expected: "an AbortSignal" },
-};
-
-const ONE: Readonly<Record<keyof ExtractArticleOptions, Check>> = {
-  ...EXTRACTION,
-  contentType: TEXT_OR_NULL,
-};
-
-const FROM_URL: Readonly<Record<keyof ExtractFromUrlOptions, Check>> = {
-  ...EXTRACTION,
-  failOnHttpError: FLAG,
-  network: { holds: isObject, expected: "an object" },
-};
-
-const MAX_TIMEOUT_MS = RANGES.timeoutSeconds.max * 1000;
-
-const NETWORK: Readonly<Record<keyof NetworkOptions, Check>> = {
-  userAgent: { holds: isText, expected: "text" },
-  randomUserAgent: FLAG,
-  proxy: TEXT_OR_NULL,
-  proxyBypass: TEXTS,
-  headers: {
-    holds: (value) => isObject(value) && Object.values(value).every(isText),
-    expected: "an object of texts",
-  },
-  timeoutMs: {
-    holds: (value) => isPositive(value) && Number(value) <= MAX_TIMEOUT_MS,
-    expected: `a number above 0 and up to ${MAX_TIMEOUT_MS}`,
-  },
-  retries: wholeIn(RANGES.retries),
-  egress: { holds: isText, expected: "text" },
-};
-
-const MANY: Readonly<Record<keyof ExtractArticlesOptions, Check>> = {
-  ...EXTRACTION,
-  concurrency: { holds: (value) => isWhole(value) && isPositive(value), expected: "a whole number from 1" },
-  timeLimitMs: { holds: isPositive, expected: "a number above 0" },
+const { failOnHttpError: STATUS, ...OF_PAGES } = checksOf(EXTRACTION);
+const ONE: Readonly<Record<string, Check>> = {
+  ...OF_PAGES,
+  include: expects(
+    (value) => Array.isArray(value) && value.every((name) => INCLUDED.includes(name)),
+    `be a list of ${INCLUDED.join(", ")}`,
+  ),
+  signal: expects((value) => value instanceof AbortSignal, "be an AbortSignal"),
 };
 
 /** The options by the function that takes them. */
 const CHECKS = {
-  extractArticle: ONE,
-  extractArticleFromUrl: FROM_URL,
-  "extractArticleFromUrl's network": NETWORK,
-  extractArticles: MANY,
-} as const;
+  extractArticle: { ...ONE, contentType: TEXT_OR_NULL },
+  extractArticleFromUrl: { ...ONE, failOnHttpError: STATUS, network: OBJECT },
+  "extractArticleFromUrl's network": { ...checksOf(NETWORK), ...checksOf(FETCHING) },
+  extractArticles: {
+    ...ONE,
+    concurrency: expects((value) => Number.isInteger(value) && isPositive(value), "be a whole number from 1"),
+    timeLimitMs: expects(isPositive, "be a number above 0"),
+  },
+};
 
 /**
  * @param name the function that was called
@@ -105,7 +64,7 @@ const CHECKS = {
  */
 export function checkOptions(name: keyof typeof CHECKS, options: unknown): void {
   if (!isObject(options)) throw wrong(name, "options as an object", options);
-  const checks: Readonly<Record<string, Check>> = CHECKS[name];
+  const checks: Readonly<Record<string, Check | undefined>> = CHECKS[name];
   for (const [option, value] of Object.entries(options)) {
     const check = Object.hasOwn(checks, option) ? checks[option] : undefined;
     if (!check) {
@@ -115,8 +74,9 @@ export function checkOptions(name: keyof typeof CHECKS, options: unknown): void 
         `${name} has no option ${JSON.stringify(option.slice(0, 100))}${guess}`,
       );
     }
-    if (value !== undefined && !check.holds(value))
-      throw wrong(name, `${check.expected} as ${option}`, value);
+    const expected = value === undefined ? null : check(value);
+    if (expected !== null)
+      throw new Failure("invalid_usage", `${name}: ${option} must ${expected}, not ${describe(value)}`);
   }
 }
 
@@ -128,7 +88,7 @@ function describe(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (typeof value === "string") return `the text ${JSON.stringify(value.slice(0, 100))}`;
   if (typeof value === "function") return "a function";
-  if (Array.isArray(value) && value.length < 10 && value.every(isText))
+  if (Array.isArray(value) && value.length < 10 && value.every((one) => typeof one === "string"))
     return `the list ${JSON.stringify(value.map((text) => text.slice(0, 40)))}`;
   if (typeof value !== "object") return `the ${typeof value} ${String(value)}`;
   if ("then" in value) return "a promise: await it first";
@@ -142,14 +102,7 @@ const nameOf = ({ constructor: type }: object): string =>
 /** Returns the options for the extractor, with defaults for missing ones. */
 export function extractionOptions(given: ExtractFromUrlOptions): ExtractionOptions {
   return {
-    minWordCount: given.minWordCount ?? DEFAULT_EXTRACTION.minWordCount,
-    favor: given.favor ?? DEFAULT_EXTRACTION.favor,
-    engine: given.engine ?? DEFAULT_EXTRACTION.engine,
-    includeImages: given.includeImages ?? DEFAULT_EXTRACTION.includeImages,
-    includeCode: given.includeCode ?? DEFAULT_EXTRACTION.includeCode,
-    select: given.select ?? DEFAULT_EXTRACTION.select,
-    exclude: given.exclude ?? DEFAULT_EXTRACTION.exclude,
-    failsOnHttpError: given.failOnHttpError ?? DEFAULT_EXTRACTION.failsOnHttpError,
+    ...valuesFrom(EXTRACTION, "library", given, DEFAULT_EXTRACTION),
     renderings: ["content", "markdown", ...(given.include ?? [])],
   };
 }

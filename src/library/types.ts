@@ -35,7 +35,7 @@ export type ExtractOptions = {
 
 /** The options of fetching a page; every field is optional. */
 export type NetworkOptions = {
-  readonly userAgent?: string | undefined;
+  readonly userAgent?: string | null | undefined;
   /** Sends the user agent of a current desktop browser. */
   readonly randomUserAgent?: boolean | undefined;
   /** The URL of an HTTP proxy; overrides `HTTPS_PROXY`, `HTTP_PROXY` and `ALL_PROXY`. */

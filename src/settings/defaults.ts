@@ -1,18 +1,9 @@
-import type { ExtractionOptions } from "../extraction/index.ts";
+import { CRAWL, defaultsOf, EXTRACTION, type Values } from "../options/index.ts";
 import type { SearchSettings } from "../search/index.ts";
 import type { Settings } from "./environment.ts";
 
 /** The default options of an extraction, the same on the command line, over HTTP and in crawls. */
-export const DEFAULT_EXTRACTION: Omit<ExtractionOptions, "renderings"> = {
-  minWordCount: 150,
-  favor: "balanced",
-  engine: "article-extractor",
-  includeImages: true,
-  includeCode: true,
-  select: null,
-  exclude: [],
-  failsOnHttpError: false,
-};
+export const DEFAULT_EXTRACTION = defaultsOf(EXTRACTION);
 
 /** The same where settings say more. */
 export const extractionDefaults = ({ favor, engine }: Pick<Settings, "favor" | "engine">) => ({
@@ -21,8 +12,17 @@ export const extractionDefaults = ({ favor, engine }: Pick<Settings, "favor" | "
   engine,
 });
 
-/** The defaults of a crawl when neither an option nor the environment says otherwise. */
-export const DEFAULT_CRAWL = { maxDepth: 3 } as const;
+/** The options of a crawl when neither an option nor the environment says otherwise. */
+export const crawlDefaults = ({
+  maxPages,
+  concurrency,
+  hostDelayMs,
+}: Pick<Settings, "maxPages" | "concurrency" | "hostDelayMs">): Values<typeof CRAWL> => ({
+  ...defaultsOf(CRAWL),
+  maxPages,
+  concurrency,
+  hostDelayMs,
+});
 
 /** A tenant's search; these boosts ranked best on six collections of documentation (docs/search.md). */
 export const DEFAULT_SEARCH: SearchSettings = {

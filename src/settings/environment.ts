@@ -1,24 +1,19 @@
 import { EARLIER_VARIABLES } from "../base/earlier-names.ts";
 import { Failure } from "../base/failure.ts";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat } from "../base/log.ts";
-import type { Engine, Favor } from "../extraction/index.ts";
-import { RANGES } from "../options/index.ts";
+import { CRAWL, EXTRACTION, FETCHING, NETWORK } from "../options/index.ts";
 import {
   boolean,
   byteCount,
   choice,
   decimal,
-  decimalIn,
   describeMismatch,
-  ENGINES,
-  FAVORS,
-  headerText,
   integer,
-  integerIn,
   optional,
   optionalText,
   s3Encryption,
   setting,
+  settingsOf,
   text,
 } from "./values.ts";
 
@@ -44,24 +39,15 @@ export const VARIABLES = {
   cacheBytes: setting("ARTICLE_EXTRACTOR_CACHE_BYTES", byteCount, 128 * 1024 * 1024).means(
     "text of the articles kept in memory, in all",
   ),
-  favor: setting<Favor>("ARTICLE_EXTRACTOR_FAVOR", choice(FAVORS), "balanced").means(
-    "where content is unsure: balanced, precision (less beside it) or recall (less lost)",
-  ),
-  engine: setting<Engine>("ARTICLE_EXTRACTOR_ENGINE", choice(ENGINES), "article-extractor").means(
-    "what finds the content: article-extractor, or readability to compare with",
-  ),
+  ...settingsOf(EXTRACTION),
   threadpoolSize: setting("ARTICLE_EXTRACTOR_THREADPOOL_SIZE", integer(0, 256), 0).means(
     "extraction worker threads; 0: one less than the cores, at least 1",
   ),
-  preferBrowser: optional("ARTICLE_EXTRACTOR_PREFER_BROWSER", boolean).means("fetch with the browser first"),
   browserPath: optionalText("ARTICLE_EXTRACTOR_BROWSER_PATH").means(
     "Chromium, Chrome or Edge to start; unset: the first on PATH, then the usual places; `none`: no browser",
   ),
   browserSandbox: optional("ARTICLE_EXTRACTOR_BROWSER_SANDBOX", boolean).means(
     "start the browser with its sandbox; unset: yes, except as root, where it has none",
-  ),
-  storageStateFile: optionalText("ARTICLE_EXTRACTOR_STORAGE_STATE_FILE").means(
-    "file that keeps cookies and sessions; unset: none are kept",
   ),
   storageQueueDir: optionalText("ARTICLE_EXTRACTOR_STORAGE_QUEUE_DIR").means(
     "directory of queued session changes; unset: <storage state>.changes",
@@ -129,19 +115,7 @@ export const VARIABLES = {
   otelSamplerArg: optionalText("OTEL_TRACES_SAMPLER_ARG").means(
     "share of the traces with traceidratio, from 0 to 1; unset: 1",
   ),
-  crawlerConcurrency: setting(
-    "ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY",
-    integerIn(RANGES.concurrency),
-    5,
-  ).means("concurrent requests of a crawl"),
-  crawlerRateLimit: setting(
-    "ARTICLE_EXTRACTOR_CRAWLER_RATE_LIMIT",
-    decimalIn(RANGES.rateLimitSeconds),
-    1,
-  ).means("seconds between requests to one host"),
-  crawlerMaxPages: setting("ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES", integerIn(RANGES.maxPages), 100).means(
-    "pages that a crawl fetches at most",
-  ),
+  ...settingsOf(CRAWL),
   basePath: optionalText("ARTICLE_EXTRACTOR_BASE_PATH").means(
     "prefix under which a reverse proxy shows the server",
   ),
@@ -243,15 +217,8 @@ export const VARIABLES = {
     "key that callers of serve search must send; unset: none",
   ),
   searchApiKeyFile: optionalText("DOCS_SEARCH_API_KEY_FILE").means("file that holds that key"),
-  egress: setting("ARTICLE_EXTRACTOR_EGRESS", text, "auto").means(
-    "which addresses may be reached: auto, open, public, or a list of hosts and networks",
-  ),
-  userAgent: optional("ARTICLE_EXTRACTOR_USER_AGENT", headerText).means(
-    "user agent; unset: the product's own",
-  ),
-  proxy: optionalText("ARTICLE_EXTRACTOR_PROXY").means(
-    "HTTP proxy; goes before HTTPS_PROXY, HTTP_PROXY and ALL_PROXY",
-  ),
+  ...settingsOf(FETCHING),
+  ...settingsOf(NETWORK),
   proxyBypass: optionalText("ARTICLE_EXTRACTOR_PROXY_BYPASS").means(
     "hosts that skip every proxy, in the grammar of NO_PROXY",
   ),
@@ -262,18 +229,6 @@ export const VARIABLES = {
     "file of certificate authorities in PEM that are trusted too",
   ),
   certificateDirectory: optionalText("SSL_CERT_DIR").means("directories of such files, separated by colons"),
-  systemAuthorities: setting("ARTICLE_EXTRACTOR_SYSTEM_CA", boolean, true).means(
-    "whether the machine's own authorities, and those two, are trusted beside the built-in ones",
-  ),
-  timeoutSeconds: setting("ARTICLE_EXTRACTOR_TIMEOUT", decimalIn(RANGES.timeoutSeconds), 30).means(
-    "longest wait for one request, in seconds",
-  ),
-  retries: setting("ARTICLE_EXTRACTOR_RETRIES", integerIn(RANGES.retries), 3).means(
-    "further tries after a failed request",
-  ),
-  maxBytes: setting("ARTICLE_EXTRACTOR_MAX_BYTES", byteCount, 20 * 1024 * 1024).means(
-    "largest page, decompressed",
-  ),
 } as const;
 
 /** The settings by their names inside the program. */

@@ -1,5 +1,5 @@
 export {
-  DEFAULT_CRAWL,
+  crawlDefaults,
   DEFAULT_EXTRACTION,
   DEFAULT_SEARCH,
   EXTRACTION_LIMITS,
@@ -27,14 +27,10 @@ export {
   VARIABLES,
 } from "./environment.ts";
 export {
-  byteCount,
   choice,
-  decimal,
   describeMismatch,
-  ENGINES,
-  FAVORS,
-  headerText,
   integer,
+  parserOf,
   text,
   type ValueParser,
 } from "./values.ts";

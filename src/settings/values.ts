@@ -1,10 +1,14 @@
 import type { S3Encryption } from "../base/objects.ts";
-import type { Engine, Favor } from "../extraction/index.ts";
-import type { Range } from "../options/index.ts";
-
-/** The words of options that take one of a few. */
-export const FAVORS = ["balanced", "precision", "recall"] as const satisfies readonly Favor[];
-export const ENGINES = ["article-extractor", "readability"] as const satisfies readonly Engine[];
+import * as kinds from "../options/index.ts";
+import {
+  type Kind,
+  type OptionTable,
+  problemOf,
+  readWritten,
+  toInside,
+  type ValueOf,
+  writeValue,
+} from "../options/index.ts";
 
 /** A value read from text, or what was expected instead, in words that complete "must be …". */
 export type Parsed<T> = { readonly value: T } | { readonly expected: string };
@@ -12,76 +16,37 @@ export type Parsed<T> = { readonly value: T } | { readonly expected: string };
 /** Reads one setting or option from a person's text. */
 export type ValueParser<T> = (text: string) => Parsed<T>;
 
-/** Reads any text that is not blank, without white space at its ends. */
-export const text: ValueParser<string> = parser("not be empty", (written) => written || undefined);
-
-const MAX_HEADER_CHARACTERS = 1024;
-
-/** Reads text that an HTTP header can hold: Latin-1 without control characters (RFC 9110, 5.5). */
-export const headerText: ValueParser<string> = parser(
-  `be 1 to ${MAX_HEADER_CHARACTERS} Latin characters without line breaks`,
-  (written) =>
-    /^[\t\x20-\x7e\x80-\xff]+$/.test(written) && written.length <= MAX_HEADER_CHARACTERS
-      ? written
-      : undefined,
-);
-
-/** Reads a whole number from `min` to `max`, both included. */
-export const integer = (min: number, max: number): ValueParser<number> =>
-  parser(`be a whole number from ${min} to ${max}`, (written) => within(min, max, /^[+-]?\d+$/, written));
-
-/** Reads a number from `min` to `max`, both included, in decimal notation. */
-export const decimal = (min: number, max: number): ValueParser<number> =>
-  parser(`be a number from ${min} to ${max}`, (written) =>
-    within(min, max, /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/, written),
-  );
-
-/** Reads a whole number of a range that all doors share. */
-export const integerIn = ({ min, max }: Range): ValueParser<number> => integer(min, max);
-/** Reads a decimal number of a range that all doors share. */
-export const decimalIn = ({ min, max }: Range): ValueParser<number> => decimal(min, max);
-
-function within(min: number, max: number, notation: RegExp, written: string): number | undefined {
-  const value = notation.test(written) ? Number(written) : Number.NaN;
-  return value >= min && value <= max ? value : undefined;
+/** Reads a value of a kind. */
+export function parserOf<K extends Kind>(kind: K): ValueParser<ValueOf<K>> {
+  return (written) => {
+    const value = readWritten(kind, written);
+    const expected = problemOf(kind, value);
+    // A value without a problem is one of the kind.
+    return expected === null ? { value: toInside(kind, value) as ValueOf<K> } : { expected };
+  };
 }
 
-const TRUE_WORDS = ["1", "true", "yes", "on"];
-const FALSE_WORDS = ["0", "false", "no", "off"];
-
-/** Reads `1 true yes on` or `0 false no off`, in any case. */
-export const boolean: ValueParser<boolean> = parser(
-  `be one of ${[...TRUE_WORDS, ...FALSE_WORDS].join(", ")}`,
-  (written) => {
-    const word = written.toLowerCase();
-    return TRUE_WORDS.includes(word) || (FALSE_WORDS.includes(word) ? false : undefined);
-  },
-);
-
+/** Reads any text that is not blank, without white space at its ends. */
+export const text = parserOf(kinds.text(Number.POSITIVE_INFINITY));
+export const boolean = parserOf(kinds.SWITCH);
+export const headerText = parserOf(kinds.HEADER_TEXT);
+export const byteCount = parserOf(kinds.BYTES);
+/** Reads a whole number from `min` to `max`, both included. */
+export const integer = (min: number, max: number) => parserOf(kinds.whole(min, max));
+/** Reads a number from `min` to `max`, both included, in decimal notation. */
+export const decimal = (min: number, max: number) => parserOf(kinds.decimal(min, max));
 /** Reads one of the given words, in upper or lower case. */
-export const choice = <const T extends string>(words: readonly T[]): ValueParser<T> =>
-  parser(`be one of ${words.join(", ")}`, (written) => words.find((word) => word === written.toLowerCase()));
+export const choice = <const T extends string>(words: readonly T[]) => parserOf(kinds.choice(...words));
 
 /** Reads who encrypts objects at rest; after `aws:kms:` stands the id, name or ARN of a key. */
-export const s3Encryption: ValueParser<S3Encryption> = parser(
-  "be AES256, aws:kms or aws:kms:KEY",
-  (written) => {
-    if (/^aes256$/i.test(written)) return { kind: "AES256" };
-    const [isKms, , key = null] = /^aws:kms(:([\x21-\x7e]{1,2048}))?$/.exec(written) ?? [];
-    return isKms === undefined ? undefined : { kind: "aws:kms", key };
-  },
-);
-
-const MAX_BYTE_COUNT = 4 * 1024 ** 3;
-
-/** Reads a number of bytes with an optional unit (`k`, `M`, `G`, powers of 1024), from 1 byte to 4 GiB. */
-export const byteCount: ValueParser<number> = parser("be a size such as 500k, 20M or 1G", (written) => {
-  const [, size, unit = ""] = /^(\d+(?:\.\d+)?)(?:([kmg])i?b?|b)?$/.exec(written.toLowerCase()) ?? [];
-  const bytes = Math.round(Number(size) * (UNIT_BYTES[unit] ?? 1)); // NaN where the text is no size
-  return bytes >= 1 && bytes <= MAX_BYTE_COUNT ? bytes : undefined;
-});
-
-const UNIT_BYTES: Readonly<Record<string, number>> = { k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
+export const s3Encryption: ValueParser<S3Encryption> = (written) => {
+  const trimmed = written.trim();
+  if (/^aes256$/i.test(trimmed)) return { value: { kind: "AES256" } };
+  const [isKms, , key = null] = /^aws:kms(:([\x21-\x7e]{1,2048}))?$/.exec(trimmed) ?? [];
+  return isKms === undefined
+    ? { expected: "be AES256, aws:kms or aws:kms:KEY" }
+    : { value: { kind: "aws:kms", key } };
+};
 
 /**
  * Says what was expected and what was written instead; it follows the name of the option or variable.
@@ -92,20 +57,14 @@ export function describeMismatch(expected: string, written: string): string {
   return `must ${expected}${shown}`;
 }
 
-/** @param read returns the value of text without white space at its ends, or undefined when it is invalid */
-function parser<T>(expected: string, read: (written: string) => T | undefined): ValueParser<T> {
-  return (input) => {
-    const value = read(input.trim());
-    return value === undefined ? { expected } : { value };
-  };
-}
-
 /** A setting of the environment. */
 export type Variable<T> = {
   readonly variable: string;
   readonly parse: ValueParser<NonNullable<T>>;
   readonly fallback: T;
   readonly meaning: string;
+  /** The default as the documentation shows it, where it is not the fallback itself. */
+  readonly shown?: string | null;
 };
 
 /** A setting that has a default; what it means follows. */
@@ -120,3 +79,32 @@ export const optional = <T extends string | number | boolean | object>(
 ) => setting<T | null>(variable, parse as ValueParser<NonNullable<T>>, null);
 
 export const optionalText = (variable: string) => optional(variable, text);
+
+/** The settings of a table: its options that have a variable, by their names. */
+type OptionVariables<T extends OptionTable> = {
+  readonly [Name in keyof T as T[Name] extends { readonly variable: string } ? Name : never]: Variable<
+    T[Name]["byDefault"] extends null ? ValueOf<T[Name]["kind"]> | null : ValueOf<T[Name]["kind"]>
+  >;
+};
+
+/** Makes settings of the options of a table that have a variable. */
+export const settingsOf = <T extends OptionTable>(table: T): OptionVariables<T> =>
+  Object.fromEntries(
+    Object.entries(table).flatMap(([name, { variable, kind, byDefault, means }]) =>
+      variable === undefined
+        ? []
+        : [
+            [
+              name,
+              {
+                variable,
+                parse: parserOf(kind),
+                fallback: byDefault,
+                meaning: /^[A-Z][a-z]/.test(means) ? means.charAt(0).toLowerCase() + means.slice(1) : means,
+                shown: byDefault === null ? null : writeValue(kind, byDefault),
+              },
+            ],
+          ],
+    ),
+    // The options with a variable, each read as its kind.
+  ) as OptionVariables<T>;

@@ -289,7 +289,7 @@ const OPTION_SETS: readonly {
   {
     query: `?q='"$(id)\`id\`\\$HOME&x=%27%22;&lt;#!;é☃𝄞{}[]|*?~`,
     fill: { "#min-words": "7" },
-    choose: { "#favor": "precision", "#fetcher": "http", "#engine": "article-extractor" },
+    choose: { "#favor": "precision", "#prefer-browser": "false", "#engine": "article-extractor" },
     without: ["#images", "#code"],
   },
   {

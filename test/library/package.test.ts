@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { FetchedArticle } from "../../src/articles/index.ts";
-import type { Engine, Favor } from "../../src/extraction/index.ts";
-import type { ExtractedArticle, ExtractOptions } from "../../src/library/index.ts";
+import type { ExtractedArticle, ExtractFromUrlOptions, NetworkOptions } from "../../src/library/index.ts";
+import type { EXTRACTION, FETCHING, NETWORK, OptionTable, ValueOf } from "../../src/options/index.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
 import { LIBRARY, openLibraryProject, RUNTIMES } from "../support/library-project.ts";
 
@@ -112,10 +112,25 @@ type Unnamed = Exclude<
   keyof ExtractedArticle
 >;
 
+/** The options of a table under their names in the library, with every value that they may have. */
+type OfLibrary<T extends OptionTable> = {
+  [Key in keyof T as T[Key] extends { readonly library: infer Name extends string } ? Name : never]:
+    | (T[Key]["kind"] extends { readonly type: "headers" }
+        ? Readonly<Record<string, string>>
+        : ValueOf<T[Key]["kind"]>)
+    | (T[Key]["byDefault"] extends null ? null : never);
+};
+/** Whether the library's own types name these options, and take all of their values. */
+type Takes<T extends OptionTable, Options> = [Exclude<keyof OfLibrary<T>, keyof Options>] extends [never]
+  ? OfLibrary<T> extends Options
+    ? true
+    : never
+  : never;
+
 test("its types name every field that an article has, and every choice", () => {
   // The compiler checks these; a field that is new in the program must be written into the library's types too.
   const isComplete: [Unnamed] extends [never] ? true : Unnamed = true;
-  const engines: Engine extends NonNullable<ExtractOptions["engine"]> ? true : never = true;
-  const favors: Favor extends NonNullable<ExtractOptions["favor"]> ? true : never = true;
-  expect([isComplete, engines, favors]).toEqual([true, true, true]);
+  const ofPages: Takes<typeof EXTRACTION, ExtractFromUrlOptions> = true;
+  const ofNetwork: Takes<typeof NETWORK & typeof FETCHING, NetworkOptions> = true;
+  expect([isComplete, ofPages, ofNetwork]).toEqual([true, true, true]);
 });

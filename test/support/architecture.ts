@@ -45,7 +45,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "base/database-url": { isOneFile: true, mayImport: ["base/failure", "base/nearest", "base/system-error"] },
   "base/objects": { isOneFile: true, mayImport: ["base/failure"] },
   fetching: { mayImport: OBSERVED_BASE },
-  extraction: { mayImport: ["markdown", ...BASE] },
+  extraction: { mayImport: ["markdown", ...BASE], mayImportTypesOf: ["options"] },
   articles: { mayImport: ["fetching", "extraction", ...OBSERVED_BASE] },
   pages: { mayImport: BASE },
   crawler: { mayImport: ["options", "base/database", "base/objects", ...CRAWLING, ...OBSERVED_BASE] },
@@ -68,6 +68,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   app: {
     mayImport: [
       "settings",
+      "options",
       "base/database",
       "base/database-url",
       "base/objects",

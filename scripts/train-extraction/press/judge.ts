@@ -13,7 +13,8 @@
 import { join } from "node:path";
 import { wordsOf } from "../../../src/base/text.ts";
 import { extractHtml } from "../../../src/extraction/pool.ts";
-import { DEFAULT_EXTRACTION, FAVORS } from "../../../src/settings/index.ts";
+import { EXTRACTION } from "../../../src/options/index.ts";
+import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
 import { compareFacts, FACT_KINDS, type Facts } from "./fidelity.ts";
 
 type PrintedPage = {
@@ -165,7 +166,7 @@ function line(name: string, score: Score): string {
 
 const [directory = "", ...words] = process.argv.slice(2);
 const flagValue = (flag: string): string | undefined => words[words.indexOf(flag) + 1 || words.length];
-const favor = FAVORS.find((word) => word === flagValue("--favor")) ?? "balanced";
+const favor = EXTRACTION.favor.kind.words.find((word) => word === flagValue("--favor")) ?? "balanced";
 const shows = flagValue("--show");
 const only = flagValue("--only");
 const texts = flagValue("--texts");

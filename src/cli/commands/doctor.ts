@@ -148,9 +148,9 @@ function systemAuthorities({ program: { settings } }: DoctorParts): Finding {
 
 function storageState({ app, program: { settings } }: DoctorParts): Finding {
   const name = "storage state";
-  if (settings.storageStateFile === null) return ok(name, "none: sessions end with the program");
+  if (settings.storageState === null) return ok(name, "none: sessions end with the program");
   const pending = app.pendingEntries();
-  const detail = `${resolve(settings.storageStateFile)}, ${pending} changes wait to be merged`;
+  const detail = `${resolve(settings.storageState)}, ${pending} changes wait to be merged`;
   return pending > settings.storageQueueMaxEntries ? problem(name, detail) : ok(name, detail);
 }
 

@@ -1,49 +1,46 @@
+import {
+  CRAWL,
+  EXTRACTION,
+  FETCHING,
+  meaningOf,
+  NETWORK,
+  type Option,
+  type OptionTable,
+  unmarked,
+  writeValue,
+} from "../../options/index.ts";
 import { FORM_NAMES } from "../output-forms.ts";
 import { type Flag, type FlagTable, flagsOf, ownFlags } from "./flag.ts";
 
+/** The flags of a table of options that stand under a heading of the help. */
+const flagsUnder = (group: string, table: OptionTable, heading: string): FlagTable =>
+  Object.fromEntries(
+    Object.values(table)
+      .filter((option) => option.flag !== undefined && (option.group ?? heading) === group)
+      .map((option) => [unmarked(option.flag ?? "").name, aboutOf(option)]),
+  );
+
+function aboutOf(option: Option): { readonly help: string; readonly choices?: readonly string[] } {
+  const { kind, byDefault, flag = "" } = option;
+  const isSaid = byDefault !== null && !["switch", "texts", "headers"].includes(kind.type);
+  const ofDefault = isSaid ? ` (default ${option.defaultNote ?? writeValue(kind, byDefault)})` : "";
+  const ofMany = flag.endsWith(" ...") ? " (repeatable)" : "";
+  const help = `${meaningOf(option, flag)}${ofDefault}${ofMany}`;
+  return kind.type === "choice" ? { choices: kind.words, help } : { help };
+}
+
 /** The flags for fetching pages, in extractions and in crawls. */
-const FETCHING: FlagTable = {
-  "--user-agent TEXT": "User agent to send; wins over --random-user-agent",
-  "--random-user-agent": "Send a current desktop browser's user agent",
-  '--header "NAME: VALUE" ...': "Send this header too; it stays with the page's own origin (repeatable)",
-  "--proxy URL": "HTTP proxy; wins over HTTPS_PROXY, HTTP_PROXY and ALL_PROXY",
-  "--proxy-bypass HOST ...": "Host that skips the proxy, as in NO_PROXY (repeatable)",
-  "--timeout SECONDS":
-    "Longest wait for one request (default 30); a page with its retries gets 60, or this if longer",
-  "--retries N": "Retries after a failed connection, 408, 425, 429 or 5xx (default 3)",
-  "--max-bytes SIZE": "Largest page, decompressed (default 20M)",
-  "--egress POLICY":
-    "Addresses that may be reached: auto (default), open, public, or a list of hosts and networks",
-  "-f, --fail-on-http-error":
-    "Fail for every HTTP error status; else a 404 or 410 whose body is a page is one",
+const FETCHING_FLAGS: FlagTable = {
+  ...flagsUnder("Fetching", NETWORK, "Fetching"),
+  ...flagsUnder("Fetching", FETCHING, "Fetching"),
+  ...flagsUnder("Fetching", EXTRACTION, "Extraction"),
   "--prefer-browser": "Fetch with the browser first (the default where one is found)",
   "--prefer-http": "Fetch with the plain HTTP client first; the browser helps with empty shells and 404",
   "--no-browser": "Never start a browser",
-  "--no-system-ca": "Trust the built-in certificate authorities only, not the machine's",
-  "--wait-for CSS": "Wait in the browser until an element matches",
-  "--scroll": "Scroll through the page in the browser, for content that comes when it is seen",
-  "--load-media": "Load images, fonts and media in the browser, too",
-  "--headed": "Show the browser, to log in by hand on the first page",
-  "--user-interaction-timeout SECONDS":
-    "How long a headed browser waits for Enter (default 300 at a terminal, else 0)",
-  "--storage-state PATH": "File that keeps cookies and sessions, for both fetchers",
 };
 
-const EXTRACTION: FlagTable = {
-  "--min-words N": "Warn when the content has fewer words (default 150)",
-  "--favor WORD": {
-    choices: ["balanced", "precision", "recall"],
-    help: "What to keep when unsure: balanced (default), precision (less noise) or recall (more content)",
-  },
-  "--engine NAME": {
-    choices: ["article-extractor", "readability"],
-    help: "Extraction engine: article-extractor (default), or readability for comparison",
-  },
-  "--no-images": "Leave images out",
-  "--no-code": "Leave code blocks out",
-  "--select CSS": "Extract only elements that match; an error if none does",
-  "--exclude CSS ...": "Leave out elements that match; a warning if none does (repeatable)",
-};
+const EXTRACTION_FLAGS = flagsUnder("Extraction", EXTRACTION, "Extraction");
+const crawlFlags = (group: string): FlagTable => flagsUnder(group, CRAWL, "Scope");
 
 const FIELDS: FlagTable = {
   "--fields NAMES ...": "Only these fields of the JSON, such as title,markdown or default,links",
@@ -88,35 +85,15 @@ export const EXTRACT_FLAGS = flagsOf({
     },
     "--frontmatter": "Start Markdown with YAML front matter",
   },
-  Extraction: EXTRACTION,
-  Fetching: FETCHING,
+  Extraction: EXTRACTION_FLAGS,
+  Fetching: FETCHING_FLAGS,
 });
 
 /** The flags that only a crawl takes; the documentation's page lists the same. */
 export const CRAWL_ONLY_FLAGS = ownFlags({
-  Input: {
-    "--seed URL ...": "Page to start from; --seed may be left out (repeatable)",
-    "--sitemap URL|PATH ...":
-      "Sitemap, index, feed or list of URLs, on the web or here; '-': standard input (repeatable)",
-    "--discover-sitemaps": "Read the sitemaps named in the robots.txt of the seeds' sites",
-  },
-  Scope: {
-    "--allow-prefix PREFIX ...":
-      "Crawl only URLs that start with this; without any, links stay on the seeds' sites (repeatable)",
-    "--deny-prefix PREFIX ...": "Leave out URLs that start with this (repeatable)",
-    "--max-pages N": "Fetch at most N pages (default 100)",
-    "--max-depth N": "Follow links up to N steps from a seed; 0: the seeds only (default 3)",
-    "--follow-links": "Follow the links of pages (the default)",
-    "--no-follow-links": "Take the seeds and the pages of sitemaps only",
-    "--respect-meta-robots": "Obey noindex and nofollow of pages and links",
-    "--ignore-robots": "Ignore robots.txt; make sure that you are allowed to",
-  },
-  Pace: {
-    "--concurrency N": "Pages under way at once, over all hosts (default 5)",
-    "--rate-limit SECONDS":
-      "Least time between two requests to one host; robots.txt may ask for more (default 1)",
-    "--adaptive-delay": "After each answer of a host, wait as long as it took, up to a minute",
-  },
+  Input: crawlFlags("Input"),
+  Scope: { "--follow-links": "Follow the links of pages (the default)", ...crawlFlags("Scope") },
+  Pace: crawlFlags("Pace"),
   Output: {
     "--output-dir DIR": {
       takesBytes: true,
@@ -132,7 +109,7 @@ export const CRAWL_ONLY_FLAGS = ownFlags({
       help: "Try the pages again that failed in the crawl of this directory, with its options, and no others",
     },
     "--fresh": "Forget an earlier crawl of this directory instead of resuming it",
-    "--trust-lastmod": "When crawling again, do not ask for pages whose lastmod is the same as before",
+    ...crawlFlags("Output"),
     "--join": "Crawl together with all processes that run this command; needs ARTICLE_EXTRACTOR_DATABASE_URL",
     "--run NAME": "With --join: name of this run; a new name repeats a finished crawl",
     "--max-failures N|N%": "Tolerate up to N failed pages: exit with 0 instead of 3 (default 0)",
@@ -142,9 +119,9 @@ export const CRAWL_ONLY_FLAGS = ownFlags({
 export const CRAWL_FLAGS: readonly Flag[] = [
   ...CRAWL_ONLY_FLAGS,
   ...flagsOf({
-    Extraction: EXTRACTION,
+    Extraction: EXTRACTION_FLAGS,
     Fetching: {
-      ...FETCHING,
+      ...FETCHING_FLAGS,
       // A page of a crawl gets more time than a page that a person waits for.
       "--timeout SECONDS":
         "Longest wait for one request (default 30); a page with its retries gets 5 minutes",

@@ -4,6 +4,14 @@ import { isDeepStrictEqual } from "node:util";
 import { type Database, makePrivateDirectory, openDatabase as openFile } from "../../base/database/index.ts";
 import { Failure } from "../../base/failure.ts";
 import type { ExtractionOptions } from "../../extraction/index.ts";
+import {
+  type Change,
+  CRAWL,
+  defaultsOf,
+  EXTRACTION,
+  type Option,
+  type OptionTable,
+} from "../../options/index.ts";
 import type { CrawlPlan } from "../plan.ts";
 import type { Frontier } from "./frontier.ts";
 import {
@@ -196,7 +204,7 @@ function retry(
   options: SqliteFrontierOptions,
   changes: PlanChanges,
 ): OpenCrawl {
-  const scope = changes.contents ? [...changes.scope, LIMITS.extraction] : changes.scope;
+  const scope = changes.contents ? [...changes.scope, "extraction"] : changes.scope;
   if (scope.length > 0) throw otherScope({ ...changes, scope }, options, row.is_finished === 1);
   return goOn(sql, row, options, { ...changes, tries: true });
 }
@@ -295,60 +303,41 @@ export type PlanChanges = {
   readonly ids: boolean;
 };
 
-/** The rest of a plan only decides its speed. */
-const SCOPE = {
-  seeds: "seeds",
-  sitemaps: "sitemaps",
-  allowPrefixes: "allow prefixes",
-  denyPrefixes: "deny prefixes",
-  followsLinks: "following links",
-  obeysRobots: "obeying robots.txt",
-  respectsMetaRobots: "respecting meta robots",
-  discoversSitemaps: "discovering sitemaps",
-} as const satisfies Partial<Record<keyof CrawlPlan, string>>;
+/** The options of a table whose other value has this effect on a crawl, with their names for a person. */
+const changing = (what: Change, table: OptionTable): readonly (readonly [key: string, name: string])[] =>
+  Object.entries(table).flatMap(([key, { changed }]) =>
+    changed?.[0] === what ? [[key, changed[1]] as const] : [],
+  );
+
+const FETCHER = ["preference", "fetcher"] as const;
+const SCOPE = changing("scope", CRAWL);
+/** The rest of what a memory keeps of a plan; what is not kept only decides the crawl's speed. */
+const LIMITS = [
+  ...changing("limits", CRAWL),
+  ...([FETCHER, ["extraction", "extraction"], ["tries", "tries"]] as const),
+];
 
 type Memorised = Partial<CrawlPlan & { readonly tries: number }>;
 
 export function planText({ plan, tries }: MemorisedPlan): string {
-  const names = [
-    ...Object.keys(SCOPE),
-    "maxPages",
-    "maxDepth",
-    "preference",
-    "extraction",
-  ] as (keyof CrawlPlan)[];
-  return JSON.stringify({ ...Object.fromEntries(names.map((name) => [name, plan[name]])), tries });
+  const all: Readonly<Record<string, unknown>> = { ...plan, tries };
+  return JSON.stringify(Object.fromEntries([...SCOPE, ...LIMITS].map(([key]) => [key, all[key]])));
 }
-
-/** The rest of what a memory keeps of a plan, by its names for a person. */
-const LIMITS = {
-  maxPages: "maximum of pages",
-  maxDepth: "maximum depth",
-  preference: "fetcher",
-  extraction: "extraction",
-  tries: "tries",
-} as const;
 
 /** Returns the names of all settings that differ, for processes that work on one crawl at the same time. */
 export function planDifferences(text: string, now: MemorisedPlan): readonly string[] {
   const before: Memorised = JSON.parse(text);
   const wanted: Memorised = JSON.parse(planText(now));
-  return Object.entries({ ...SCOPE, ...LIMITS })
+  return [...SCOPE, ...LIMITS]
     .filter(([key]) => !isDeepStrictEqual(before[key as keyof Memorised], wanted[key as keyof Memorised]))
     .map(([, name]) => name);
 }
 
-/** The behaviour of versions without these options. */
-const EARLIER_EXTRACTION: Partial<ExtractionOptions> = {
-  favor: "balanced",
-  engine: "article-extractor",
-  failsOnHttpError: false,
-};
+/** An option that a memory does not know had its default when it was made. */
+const DEFAULTS = defaultsOf(EXTRACTION);
 
-const contentsOf = ({ minWordCount: _, renderings = [], ...rest }: Partial<ExtractionOptions>) => ({
-  ...rest,
-  renderings: renderings.filter((rendering) => rendering !== "anchors"),
-});
+const renderingsOf = ({ renderings = [] }: Partial<ExtractionOptions>) =>
+  renderings.filter((rendering) => rendering !== "anchors");
 
 const hasIds = ({ renderings }: Partial<ExtractionOptions>): boolean =>
   renderings?.includes("anchors") ?? false;
@@ -357,20 +346,24 @@ const hasIds = ({ renderings }: Partial<ExtractionOptions>): boolean =>
 export function comparePlans(text: string, now: MemorisedPlan): PlanChanges {
   const before: Memorised = JSON.parse(text);
   const wanted: Memorised = JSON.parse(planText(now));
-  const differs = (a: unknown, b: unknown): boolean =>
-    a !== undefined && JSON.stringify(a) !== JSON.stringify(b);
-  const earlier = { ...EARLIER_EXTRACTION, ...before.extraction };
+  const isOther = ([key]: readonly [key: string, name: string]): boolean =>
+    before[key as keyof Memorised] !== undefined &&
+    !isDeepStrictEqual(before[key as keyof Memorised], wanted[key as keyof Memorised]);
+  const earlier = { ...DEFAULTS, ...before.extraction };
   const { extraction } = now.plan;
+  const known = before.extraction !== undefined;
+  const others = Object.entries<Option>(EXTRACTION).filter(([key]) => {
+    const name = key as keyof typeof DEFAULTS; // a name of the table
+    return known && !isDeepStrictEqual(earlier[name], extraction[name]);
+  });
   return {
-    scope: Object.entries(SCOPE)
-      .filter(([key]) => differs(before[key as keyof Memorised], wanted[key as keyof Memorised]))
-      .map(([, name]) => name),
-    limits: differs(before.maxPages, wanted.maxPages) || differs(before.maxDepth, wanted.maxDepth),
+    scope: SCOPE.filter(isOther).map(([, name]) => name),
+    limits: changing("limits", CRAWL).some(isOther),
     tries: now.tries > (before.tries ?? now.tries),
-    reading:
-      differs(before.preference, wanted.preference) || differs(earlier.minWordCount, extraction.minWordCount),
+    reading: isOther(FETCHER) || others.some(([, { changed }]) => changed?.[0] === "reading"),
     contents:
-      before.extraction !== undefined && !isDeepStrictEqual(contentsOf(earlier), contentsOf(extraction)),
+      others.some(([, { changed }]) => changed?.[0] !== "reading") ||
+      (known && !isDeepStrictEqual(renderingsOf(earlier), renderingsOf(extraction))),
     ids: hasIds(extraction) && !hasIds(earlier),
   };
 }

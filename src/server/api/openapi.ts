@@ -207,9 +207,11 @@ function toInvalidFields(issue: z.core.$ZodIssue): InvalidField[] {
   });
 }
 
-function unknownValue({ input, values }: z.core.$ZodIssueInvalidValue): string {
+function unknownValue({ input, values, message }: z.core.$ZodIssueInvalidValue): string {
   const known = values.map(String);
   const guess = typeof input === "string" ? didYouMean(input, known) : "";
+  // Options have words of their own.
+  if (message.startsWith("must ")) return `${message}${guess}`;
   const given =
     typeof input === "string" ? JSON.stringify(input.slice(0, 100)) : `a value of type ${typeof input}`;
   return `${given} is not one of its values${guess === "" ? ": they" : `${guess} They`} are ${known.join(", ")}`;

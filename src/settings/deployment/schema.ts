@@ -1,5 +1,6 @@
 import { toJsonSchema } from "@valibot/to-json-schema";
 import * as v from "valibot";
+import { CRAWL } from "../../options/index.ts";
 import { parsePageUrl, parseUrlPrefix } from "../../urls/index.ts";
 import { DEFAULT_SEARCH } from "../defaults.ts";
 import { fieldsOf, type JsonField, listsForObjects, scheduleProblem, unknownFields } from "./fields.ts";
@@ -202,7 +203,7 @@ const online = v.strictObject({
   url_whitelist_prefixes: prefixes,
   url_blacklist_prefixes: prefixes,
   enable_crawler: flag(false),
-  max_crawl_pages: v.optional(whole(1, 1_000_000), 10_000),
+  max_crawl_pages: v.optional(whole(CRAWL.maxPages.kind.min, CRAWL.maxPages.kind.max), 10_000),
 });
 
 const REPOSITORY = "be the URL of a git repository without credentials";

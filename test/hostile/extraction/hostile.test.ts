@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { parseHTML } from "linkedom";
-import { ENGINES } from "../../../src/settings/index.ts";
+import { EXTRACTION } from "../../../src/options/index.ts";
 import { articleOf } from "../../support/extraction.ts";
 import { framed } from "../../support/framed.ts";
 import { addressFaults, dangersIn, readVectors } from "../../support/hostile.ts";
@@ -62,7 +62,9 @@ describe("a hostile piece leaves nothing that runs:", () => {
     test(vector, async () => {
       // Inside an article: some pieces swallow all that follows, and what is left must be enough for one.
       const page = framed(vector, "");
-      const ways = ENGINES.flatMap((engine) => [null, "body"].map((select) => ({ engine, select })));
+      const ways = EXTRACTION.engine.kind.words.flatMap((engine) =>
+        [null, "body"].map((select) => ({ engine, select })),
+      );
       for (const way of ways) {
         const { content, markdown } = await articleOf(page, way);
         expect(faultsOf(content ?? "")).toEqual([]);

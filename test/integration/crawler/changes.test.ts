@@ -178,7 +178,7 @@ describe("a site that is crawled again", () => {
     const whole = answers["/a"] ?? 0;
     for (const status of [403, 404, 500]) {
       answers["/a"] = status;
-      expect((await crawlWithFeed(place, plan, { network: { tries: 1 } })).lines).toEqual([]);
+      expect((await crawlWithFeed(place, plan, { network: { retries: 0 } })).lines).toEqual([]);
       answers["/a"] = whole;
       const back = await crawlWithFeed(place, plan);
       expect([back.lines, back.summary.changes]).toEqual([[], { unchanged: 2 }]);

@@ -87,7 +87,7 @@ test("an HTTP error is never a success, but for a 404 or 410 whose body is a pag
   const { manifest } = await crawlOnce(
     app,
     crawlPlan({ seeds: cases.map(({ path }) => site.origin + path), followsLinks: false, concurrency: 16 }),
-    { network: { tries: 1 } },
+    { network: { retries: 0 } },
   );
   const seen = new Map(manifest?.results.map((entry) => [new URL(entry.url).pathname, entry]));
   for (const { path, name, status, isPage } of cases) {

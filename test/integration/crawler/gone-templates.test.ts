@@ -27,7 +27,7 @@ test("a page that was there is not replaced by the site's page for what is not, 
   const crawl = async () => {
     crawls++;
     const { outcomeOf } = await place.crawl(crawlPlan({ seeds: [`${site.origin}/`] }), {
-      network: { tries: 1 },
+      network: { retries: 0 },
     });
     const shown = ["/a", "/b", "/app"].map((path) => {
       const outcome = outcomeOf(path);

@@ -84,7 +84,7 @@ describe("every outcome", () => {
         denyPrefixes: [`${site.origin}/denied/`],
         respectsMetaRobots: true,
       }),
-      { network: { tries: 1, maxBytes: 100_000 } },
+      { network: { retries: 0, maxBytes: 100_000 } },
     );
   });
   afterAll(async () => {
@@ -218,7 +218,7 @@ describe("faults of a site", () => {
     const { outcomeOf, summary } = await crawlOnce(
       app,
       crawlPlan({ seeds: seeds.map((path) => site.origin + path), followsLinks: false, concurrency: 16 }),
-      { network: { tries: 1, requestTimeoutMs: 8000, maxBytes: 1_000_000 } },
+      { network: { retries: 0, requestTimeoutMs: 8000, maxBytes: 1_000_000 } },
     );
     expect(summary.state).toBe("completed");
     const codes = Object.fromEntries(
@@ -244,7 +244,7 @@ describe("faults of a site", () => {
 
   test("a host that is not there is a failure of the network, not a robots.txt that forbids", async () => {
     const { outcomes } = await crawlOnce(app, crawlPlan({ seeds: ["http://127.0.0.1:9/"] }), {
-      network: { tries: 1 },
+      network: { retries: 0 },
     });
     expect(outcomes.map(({ status, error }) => [status, error?.code])).toEqual([["failed", "network"]]);
   });

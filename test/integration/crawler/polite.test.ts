@@ -160,7 +160,7 @@ test.each([429, 503])(
 
 test("a host that keeps refusing is left alone longer each time, then its page fails", async () => {
   await using site = serveCrawlSite({ "/": () => html("", { status: 429 }) });
-  const { outcomes } = await crawlSite(app, site, {}, { network: { tries: 3 } });
+  const { outcomes } = await crawlSite(app, site, {}, { network: { retries: 2 } });
   expect(outcomes.map(({ error }) => error?.code)).toEqual(["rate_limited"]);
   expect(site.count("/")).toBe(3);
 });

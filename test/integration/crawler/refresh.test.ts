@@ -26,7 +26,7 @@ test("a page that refreshes counts as the one that it leads to, where the crawl 
     site,
     { hostDelayMs: 1 },
     {
-      network: { tries: 1 },
+      network: { retries: 0 },
     },
   );
   const told = ["/old", "/away", "/into-private", "/broken", "/last"].map((path) => {

@@ -116,7 +116,7 @@ test("a prefix that is a path stands on the site of each start, and a whole one 
 test("an option of a crawl goes before its setting", () => {
   const words = ["crawl", URL, "--output-dir", "out", "--max-pages", "3", "--concurrency", "4"];
   const place = { directory: "/", hasPerson: () => false };
-  const own = { ...settings, crawlerMaxPages: 2, crawlerConcurrency: 7, crawlerRateLimit: 0.25 };
+  const own = { ...settings, maxPages: 2, concurrency: 7, hostDelayMs: 250 };
   const planOf = (...more: string[]) =>
     readCrawlCommand(parseArguments([...words, ...more]), own, place).plan;
   expect(planOf()).toMatchObject({ maxPages: 3, concurrency: 4, hostDelayMs: 250 });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { parseHTML } from "linkedom";
-import { BLOCK_REASONS, type Favor } from "../../../src/extraction/index.ts";
+import { BLOCK_REASONS } from "../../../src/extraction/index.ts";
+import type { Favor } from "../../../src/extraction/types.ts";
 import { articleOf, type PageCase, PROSE } from "../../support/extraction.ts";
 
 const blocksOf = async (html: string, page: PageCase = {}) =>

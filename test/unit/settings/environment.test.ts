@@ -20,8 +20,8 @@ describe("settings", () => {
     egress: "auto",
     certificateFile: null,
     certificateDirectory: null,
-    systemAuthorities: true,
-    timeoutSeconds: 30,
+    trustsSystem: true,
+    requestTimeoutMs: 30_000,
     retries: 3,
     maxBytes: 20 * 1024 * 1024,
     // The machine decides, the shell, or nobody.
@@ -56,7 +56,7 @@ describe("settings", () => {
   test.each([
     ["a size", "cacheBytes", "64M", 67_108_864],
     ["a size with a fraction", "maxBytes", "1.5k", 1536],
-    ["a duration", "timeoutSeconds", "2.5", 2.5],
+    ["a duration", "requestTimeoutMs", "2.5", 2500],
     ["a whole number", "port", " 8080 ", 8080],
     ["a yes", "metricsEnabled", "ON", true],
     ["a no", "browserSandbox", "no", false],

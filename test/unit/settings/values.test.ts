@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import * as fc from "fast-check";
 import {
+  boolean,
   byteCount,
   choice,
   decimal,
@@ -9,8 +10,7 @@ import {
   integer,
   text,
   type ValueParser,
-} from "../../../src/settings/index.ts";
-import { boolean } from "../../../src/settings/values.ts";
+} from "../../../src/settings/values.ts";
 
 const PARSERS = {
   text,

@@ -14,6 +14,7 @@ import {
   warningOf,
 } from "../../../crawler/index.ts";
 import { unmatchedExclusion } from "../../../extraction/index.ts";
+import { CRAWL } from "../../../options/index.ts";
 import type { Typed } from "../../arguments.ts";
 import { type Io, OutputClosed, wrongUsage } from "../../io.ts";
 import { type Notices, pageCount } from "../../terminal/notices.ts";
@@ -40,7 +41,7 @@ export function limitsOf(
   };
 }
 
-const MAX_PAGES_VARIABLE = "ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES";
+const MAX_PAGES_VARIABLE = CRAWL.maxPages.variable;
 
 type CrawlReportParts = {
   readonly screen: Screen;

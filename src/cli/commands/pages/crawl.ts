@@ -22,12 +22,12 @@ import {
   parseSitemapSource,
 } from "../../../crawler/index.ts";
 import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
-import { RANGES } from "../../../options/index.ts";
-import { DEFAULT_CRAWL, type Settings } from "../../../settings/index.ts";
+import { CRAWL } from "../../../options/index.ts";
+import { crawlDefaults, type Settings } from "../../../settings/index.ts";
 import { parseUrlPrefix, splitCredentials } from "../../../urls/index.ts";
 import type { Typed } from "../../arguments.ts";
 import { type Io, OutputClosed, wrongUsage } from "../../io.ts";
-import { optionValue } from "../../option-values.ts";
+import { optionValue, readOptions } from "../../option-values.ts";
 import { type CommandApp, noteMissingBrowser, openCommandApp } from "../../program.ts";
 import { canRedraw, type Run } from "../../shell.ts";
 import { type Notices, pageCount } from "../../terminal/notices.ts";
@@ -308,17 +308,11 @@ export function readCrawlCommand(
   const renderings: ExtractionOptions["renderings"] =
     makes === "lines" ? [...new Set(["markdown" as const, ...renderingsFor(fields)])] : STORED_RENDERINGS;
   const plan = createCrawlPlan({
+    ...readOptions(typed, CRAWL, crawlDefaults(settings)),
     seeds,
     sitemaps,
     allowPrefixes: readPrefixes(typed, "allow-prefix", [...seeds, ...sitemaps]),
     denyPrefixes: readPrefixes(typed, "deny-prefix", [...seeds, ...sitemaps]),
-    ...readLimits(typed, settings),
-    hasAdaptiveDelay: typed.has("adaptive-delay"),
-    followsLinks: !typed.has("no-follow-links"),
-    obeysRobots: !typed.has("ignore-robots"),
-    respectsMetaRobots: typed.has("respect-meta-robots"),
-    discoversSitemaps: typed.has("discover-sitemaps"),
-    trustsLastModified: typed.has("trust-lastmod"),
     preference: preferenceOf(network, settings),
     extraction: readExtraction(typed, renderings, settings),
   });
@@ -350,17 +344,6 @@ function readMakes(typed: Typed): Makes {
     if (makes === "list" && typed.has(name)) throw wrongUsage(`--${name} and --dry-run exclude each other`);
   if (typed.has("fields") && makes !== "lines") throw wrongUsage("--fields goes with --jsonl");
   return makes;
-}
-
-function readLimits(typed: Typed, settings: Settings) {
-  return {
-    maxPages: optionValue.integer(typed, "max-pages", RANGES.maxPages) ?? settings.crawlerMaxPages,
-    maxDepth: optionValue.integer(typed, "max-depth", RANGES.maxDepth) ?? DEFAULT_CRAWL.maxDepth,
-    concurrency: optionValue.integer(typed, "concurrency", RANGES.concurrency) ?? settings.crawlerConcurrency,
-    hostDelayMs: Math.round(
-      (optionValue.decimal(typed, "rate-limit", RANGES.rateLimitSeconds) ?? settings.crawlerRateLimit) * 1000,
-    ),
-  };
 }
 
 function readChangedLines(typed: Typed, makes: Makes): string | null {

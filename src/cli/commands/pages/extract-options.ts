@@ -1,6 +1,6 @@
 import { existsSync, statSync } from "node:fs";
 import { extname, resolve } from "node:path";
-import type { ArticleSession, NetworkOptions } from "../../../app/index.ts";
+import { type ArticleSession, DEFAULT_NETWORK, type NetworkOptions } from "../../../app/index.ts";
 import {
   ARTICLE_FIELDS,
   type ArticleField,
@@ -12,8 +12,8 @@ import {
 import { Failure } from "../../../base/failure.ts";
 import { didYouMean } from "../../../base/nearest.ts";
 import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
-import { RANGES } from "../../../options/index.ts";
-import { DEFAULT_EXTRACTION, ENGINES, FAVORS, type Settings } from "../../../settings/index.ts";
+import { EXTRACTION, NETWORK } from "../../../options/index.ts";
+import { DEFAULT_EXTRACTION, extractionDefaults, type Settings } from "../../../settings/index.ts";
 import {
   meantUrl,
   notPageUrl,
@@ -26,7 +26,7 @@ import type { Typed } from "../../arguments.ts";
 import { COMMAND_NAMES } from "../../commands.ts";
 import { isStdin } from "../../input.ts";
 import { wrongUsage } from "../../io.ts";
-import { optionValue } from "../../option-values.ts";
+import { optionValue, readOptions } from "../../option-values.ts";
 import {
   FORM_BY_ENDING,
   FORM_BY_WORD,
@@ -202,20 +202,9 @@ function readBaseUrl(typed: Typed): PageUrl | null {
 export function readExtraction(
   typed: Typed,
   renderings: ExtractionOptions["renderings"],
-  { favor, engine }: Pick<Settings, "favor" | "engine">,
+  settings: Pick<Settings, "favor" | "engine">,
 ): ExtractionOptions {
-  return {
-    minWordCount:
-      optionValue.integer(typed, "min-words", RANGES.minWordCount) ?? DEFAULT_EXTRACTION.minWordCount,
-    favor: optionValue.choice(typed, "favor", FAVORS) ?? favor,
-    engine: optionValue.choice(typed, "engine", ENGINES) ?? engine,
-    includeImages: !typed.has("no-images"),
-    includeCode: !typed.has("no-code"),
-    select: optionValue.text(typed, "select"),
-    exclude: optionValue.texts(typed, "exclude"),
-    failsOnHttpError: typed.has("fail-on-http-error"),
-    renderings,
-  };
+  return { ...readOptions(typed, EXTRACTION, extractionDefaults(settings)), renderings };
 }
 
 /** Reads the fields of the JSON, in their order. @throws Failure `invalid_usage` that names the nearest field */
@@ -276,26 +265,15 @@ function guess(written: string, forFiles: string): string {
 
 /** Reads how pages are fetched, perhaps with a person to press Enter. @throws Failure `invalid_usage` */
 export function readNetwork(typed: Typed, hasPerson: () => boolean): NetworkOptions {
-  const timeoutSeconds = optionValue.decimal(typed, "timeout", RANGES.timeoutSeconds);
-  const retries = optionValue.integer(typed, "retries", RANGES.retries);
-  const storageState = optionValue.text(typed, "storage-state");
+  const network = readOptions(typed, NETWORK, DEFAULT_NETWORK);
+  // Firecrawl's option is a number of milliseconds, and no selector begins with a digit.
+  if (/^\d/.test(network.waitFor ?? ""))
+    throw wrongUsage(`--wait-for takes a CSS selector, not the time ${network.waitFor}`);
   return {
-    userAgent: optionValue.headerText(typed, "user-agent"),
-    hasRandomUserAgent: typed.has("random-user-agent"),
-    headers: typed.many("header").map(readHeader),
-    proxy: optionValue.text(typed, "proxy"),
-    proxyBypass: optionValue.texts(typed, "proxy-bypass"),
-    requestTimeoutMs: timeoutSeconds === null ? null : Math.round(timeoutSeconds * 1000),
-    tries: retries === null ? null : retries + 1,
-    maxBytes: optionValue.bytes(typed, "max-bytes"),
+    ...network,
+    storageState: network.storageState && resolve(network.storageState),
     preference: readPreference(typed),
-    isHeaded: typed.has("headed"),
-    userInteractionTimeoutMs: readInteractionTimeout(typed, hasPerson),
-    storageState: storageState && resolve(storageState),
-    waitFor: readWaitFor(typed),
-    scrolls: typed.has("scroll"),
-    loadsMedia: typed.has("load-media"),
-    trustsSystem: !typed.has("no-system-ca"),
+    userInteractionTimeoutMs: interactionTimeout(typed, network, hasPerson),
   };
 }
 
@@ -304,14 +282,6 @@ const PREFERENCES = {
   "prefer-http": "http",
   "no-browser": "http_only",
 } as const;
-function readWaitFor(typed: Typed): string | null {
-  const selector = optionValue.text(typed, "wait-for");
-  // Firecrawl's option is a number of milliseconds, and no selector begins with a digit.
-  if (selector !== null && /^\d/.test(selector))
-    throw wrongUsage(`--wait-for takes a CSS selector, not the time ${selector}`);
-  return selector;
-}
-
 const NEED_BROWSER = ["headed", "wait-for", "scroll", "load-media"] as const;
 
 function readPreference(typed: Typed): NetworkOptions["preference"] {
@@ -325,21 +295,14 @@ function readPreference(typed: Typed): NetworkOptions["preference"] {
 
 const DEFAULT_INTERACTION_MS = 300_000;
 
-function readInteractionTimeout(typed: Typed, hasPerson: () => boolean): number {
-  const seconds = optionValue.decimal(typed, "user-interaction-timeout", RANGES.interactionSeconds);
-  if (!typed.has("headed")) {
-    if (seconds !== null) throw wrongUsage("--user-interaction-timeout goes with --headed");
-    return 0;
-  }
-  if (seconds !== null) return Math.round(seconds * 1000);
-  return hasPerson() ? DEFAULT_INTERACTION_MS : 0;
-}
-
-function readHeader(written: string): readonly [name: string, value: string] {
-  const colon = written.indexOf(":");
-  // The value may be a secret, so the message only names the form; the fetcher checks the content.
-  if (colon < 1) throw wrongUsage('--header must have the form "Name: value"');
-  return [written.slice(0, colon), written.slice(colon + 1).trim()];
+function interactionTimeout(
+  typed: Typed,
+  { isHeaded, userInteractionTimeoutMs }: NetworkOptions,
+  hasPerson: () => boolean,
+): number {
+  const isGiven = typed.has("user-interaction-timeout");
+  if (!isHeaded && isGiven) throw wrongUsage("--user-interaction-timeout goes with --headed");
+  return isHeaded && !isGiven && hasPerson() ? DEFAULT_INTERACTION_MS : userInteractionTimeoutMs;
 }
 
 /**

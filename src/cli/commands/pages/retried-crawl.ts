@@ -1,6 +1,16 @@
 import { createReadStream } from "node:fs";
 import { isStoreUrl } from "../../../base/objects.ts";
 import { MANIFEST_START } from "../../../crawler/index.ts";
+import {
+  CRAWL,
+  EXTRACTION,
+  flagName,
+  manifestField,
+  NETWORK,
+  type Option,
+  type OptionTable,
+  unmarked,
+} from "../../../options/index.ts";
 import type { Typed } from "../../arguments.ts";
 import { wrongUsage } from "../../io.ts";
 import { pathBytes } from "../../words.ts";
@@ -38,24 +48,12 @@ export async function retriedCrawl(directory: string, typed: Typed): Promise<Typ
 const KEEPING_GROUPS: readonly string[] = ["Pace", "Fetching", "General"];
 const KEEPING = ["retry-failed", "changed-jsonl", "max-failures", "fields"];
 
-/** Options that are named otherwise in a manifest. */
-const OPTIONS: Readonly<Record<string, string>> = {
-  seeds: "seed",
-  sitemaps: "sitemap",
-  allow_prefixes: "allow-prefix",
-  deny_prefixes: "deny-prefix",
-  rate_limit_delay: "rate-limit",
-  min_word_count: "min-words",
-  request_timeout_seconds: "timeout",
-};
-
-/** Options that are named by their contrary in a manifest. */
-const CONTRARIES: Readonly<Record<string, string>> = {
-  follow_links: "no-follow-links",
-  obey_robots: "ignore-robots",
-  include_images: "no-images",
-  include_code: "no-code",
-};
+/** The options under their names in a manifest. */
+const BY_FIELD: ReadonlyMap<string, Option> = new Map(
+  [CRAWL, EXTRACTION, NETWORK]
+    .flatMap((table: OptionTable) => Object.values(table))
+    .map((option) => [manifestField(option) ?? "", option]),
+);
 
 /** Options of one run. */
 const OF_ONE_RUN = ["fresh", "changed_jsonl", "user_interaction_timeout"];
@@ -77,8 +75,8 @@ function wordsOf(config: Config, typed: Typed): Map<string, readonly string[]> {
     );
   for (const [field, value] of Object.entries({ ...plan, ...options, ...ways })) {
     if (OF_ONE_RUN.includes(field)) continue;
-    const name = nameOf(field);
-    const values = field in CONTRARIES ? value === false : value;
+    const { name, isContrary } = flagOf(field);
+    const values = isContrary ? value === false : value;
     if (!typed.command.flags.some((flag) => flag.name === name) || values === false) continue;
     words.set(name, [values ?? []].flat().map(String));
   }
@@ -88,7 +86,12 @@ function wordsOf(config: Config, typed: Typed): Map<string, readonly string[]> {
   return words;
 }
 
-const nameOf = (field: string): string => CONTRARIES[field] ?? OPTIONS[field] ?? field.replaceAll("_", "-");
+/** The flag for a field of a manifest, and whether it says the contrary. */
+function flagOf(field: string): ReturnType<typeof unmarked> {
+  const option = BY_FIELD.get(field);
+  const name = (option && flagName(option)) ?? field.replaceAll("_", "-");
+  return { name, isContrary: unmarked(option?.flag ?? "").isContrary };
+}
 
 /** The text before a manifest's entries, of which there may be a million. */
 const RESULTS = ',\n  "results": [';

@@ -64,7 +64,7 @@ export async function openJobs(parts: JobsParts): Promise<OpenJobs> {
   const all = stack.move();
   const problems = watchProblems({
     stateDirectory,
-    storageStateFile: settings.storageStateFile,
+    storageStateFile: settings.storageState,
     outputRoot: paths.root,
     store,
   });

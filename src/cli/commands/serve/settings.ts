@@ -15,7 +15,7 @@ import {
   normalBasePath,
 } from "../../../server/index.ts";
 import {
-  DEFAULT_CRAWL,
+  crawlDefaults,
   type Deployment,
   extractionDefaults,
   type Settings,
@@ -152,12 +152,9 @@ export async function warnOfMissingIndexes(
 
 /** The values for what requests leave out. */
 export const defaultsOf = (settings: Settings): ExtractorServerOptions["defaults"] => ({
+  ...crawlDefaults(settings),
   extraction: extractionDefaults(settings),
   preference: preferenceOf(DEFAULT_NETWORK, settings),
-  maxPages: settings.crawlerMaxPages,
-  maxDepth: DEFAULT_CRAWL.maxDepth,
-  concurrency: settings.crawlerConcurrency,
-  hostDelayMs: Math.round(settings.crawlerRateLimit * 1000),
 });
 
 /** The directory that requests may write to. @throws Failure `invalid_settings` */

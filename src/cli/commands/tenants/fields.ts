@@ -1,4 +1,4 @@
-import { RANGES } from "../../../options/index.ts";
+import { CRAWL } from "../../../options/index.ts";
 import type { TenantSettings } from "../../../tenants/index.ts";
 import { parsePageUrl } from "../../../urls/index.ts";
 import type { Typed } from "../../arguments.ts";
@@ -27,7 +27,7 @@ const OPTIONS: Readonly<
   "max-pages": {
     sources: ["online"],
     read: (typed) => ({
-      max_crawl_pages: typed.one("max-pages") && optionValue.integer(typed, "max-pages", RANGES.maxPages),
+      max_crawl_pages: typed.one("max-pages") && optionValue.integer(typed, "max-pages", CRAWL.maxPages.kind),
     }),
   },
   exclude: {

@@ -4,6 +4,7 @@ import { Failure } from "../../../base/failure.ts";
 import { type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../../../crawler/index.ts";
 import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
 import { chooseProxy, parseProxyBypass } from "../../../fetching/index.ts";
+import { CRAWL, EXTRACTION, NETWORK, valuesFrom } from "../../../options/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import type { InvalidField } from "../../middleware/problem.ts";
 import { invalidRequest } from "../openapi.ts";
@@ -25,20 +26,13 @@ export async function readNetwork(
   prefersBrowser: boolean | null | undefined,
   rules: PathRules,
 ): Promise<NetworkOptions> {
-  const written = network?.storage_state ?? null;
-  const storageState =
-    written === null ? null : await confineNewFile(written, "network.storage_state", rules);
-  const proxy = network?.proxy ?? null;
+  const wanted = valuesFrom(NETWORK, "field", network ?? {}, DEFAULT_NETWORK);
+  const { storageState, proxy } = wanted;
   requireProxy(proxy);
   return {
-    ...DEFAULT_NETWORK,
-    userAgent: network?.user_agent ?? null,
-    hasRandomUserAgent: network?.random_user_agent ?? false,
-    proxy,
-    proxyBypass: (network?.proxy_bypass ?? []).flatMap(parseProxyBypass),
-    isHeaded: network?.headed ?? false,
-    userInteractionTimeoutMs: Math.round((network?.user_interaction_timeout ?? 0) * 1000),
-    storageState,
+    ...wanted,
+    proxyBypass: wanted.proxyBypass.flatMap(parseProxyBypass),
+    storageState: storageState && (await confineNewFile(storageState, "network.storage_state", rules)),
     preference: preferenceOf(prefersBrowser),
   };
 }
@@ -61,17 +55,7 @@ export function readExtraction(
   renderings: ExtractionOptions["renderings"],
   defaults: RequestDefaults["extraction"],
 ): ExtractionOptions {
-  return {
-    minWordCount: options?.min_word_count ?? defaults.minWordCount,
-    favor: options?.favor ?? defaults.favor,
-    engine: options?.engine ?? defaults.engine,
-    includeImages: options?.include_images ?? defaults.includeImages,
-    includeCode: options?.include_code ?? defaults.includeCode,
-    select: options?.select ?? defaults.select,
-    exclude: options?.exclude ?? defaults.exclude,
-    failsOnHttpError: options?.fail_on_http_error ?? defaults.failsOnHttpError,
-    renderings,
-  };
+  return { ...valuesFrom(EXTRACTION, "field", options ?? {}, defaults), renderings };
 }
 
 /** Splits a URL from its credentials, which go into a header. @throws ProblemError 422 */
@@ -136,19 +120,8 @@ export const planOf = (
   }: { readonly defaults: RequestDefaults; readonly seeds: string[]; readonly sitemaps: string[] },
 ): CrawlPlan =>
   createCrawlPlan({
+    ...valuesFrom(CRAWL, "field", request, defaults),
     ...places,
-    allowPrefixes: request.allow_prefixes ?? [],
-    denyPrefixes: request.deny_prefixes ?? [],
-    maxPages: request.max_pages ?? defaults.maxPages,
-    maxDepth: request.max_depth ?? defaults.maxDepth,
-    concurrency: request.concurrency ?? defaults.concurrency,
-    hostDelayMs: Math.round((request.rate_limit_delay ?? defaults.hostDelayMs / 1000) * 1000),
-    hasAdaptiveDelay: request.adaptive_delay ?? false,
-    followsLinks: request.follow_links ?? true,
-    obeysRobots: !(request.ignore_robots ?? false),
-    respectsMetaRobots: request.respect_meta_robots ?? false,
-    discoversSitemaps: request.discover_sitemaps ?? false,
-    trustsLastModified: request.trust_lastmod ?? false,
     preference: preferenceOf(request.prefer_browser) ?? defaults.preference,
     extraction: readExtraction(request.options, STORED_RENDERINGS, defaults.extraction),
   });

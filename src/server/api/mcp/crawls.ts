@@ -1,5 +1,6 @@
 import { DEFAULT_NETWORK } from "../../../app/index.ts";
 import type { JobRecord } from "../../../crawler/index.ts";
+import { CRAWL } from "../../../options/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import { pagesOf } from "../extractor/jobs/outcomes.ts";
 import { placeName } from "../extractor/jobs/places.ts";
@@ -30,8 +31,9 @@ import {
 /** The parts that tools for crawls need. */
 type CrawlToolParts = Pick<ExtractorParts, "queue" | "news" | "runner" | "defaults" | "places">;
 
-const MAX_PAGES = { min: 1, max: 1000, fallback: 50 };
-const MAX_DEPTH = { min: 0, max: 100, fallback: 3 };
+// A model that asks for a site means fewer pages than a person does.
+const MAX_PAGES = { ...CRAWL.maxPages.kind, max: 1000, fallback: 50 };
+const MAX_DEPTH = { ...CRAWL.maxDepth.kind, fallback: CRAWL.maxDepth.byDefault };
 /** The most pages in one status. */
 const LISTED_PAGES = 50;
 /** How long a status may wait for the end of its job; most clients wait a minute for an answer. */

@@ -9,6 +9,7 @@ import { onAbort } from "../../../base/abort.ts";
 import { Failure } from "../../../base/failure.ts";
 import { wordsIn } from "../../../base/text.ts";
 import { composeMarkdown, composeText, type ExtractionOptions } from "../../../extraction/index.ts";
+import { EXTRACTION, problemOf } from "../../../options/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import { namesCalled } from "./messages.ts";
 import type { McpOffer } from "./offer.ts";
@@ -46,8 +47,6 @@ const FORMATS = ["markdown", "text", "json"] as const;
 
 const MAX_CHARS = { min: 1, max: 1_000_000, fallback: 20_000 };
 const TIMEOUT_SECONDS = { min: 1, max: 120, fallback: 30 };
-/** The longest selector that a request may have. */
-const MAX_SELECTOR = 1000;
 
 /** Fields that a page has besides its content. */
 const SHOWN_APART: readonly string[] = wordsIn("url final_url title content markdown text success warnings");
@@ -120,10 +119,10 @@ async function fetchUrl(raw: RawArguments, parts: PageToolParts, call: ToolCall)
 }
 
 function selectorOf(raw: RawArguments): string | null {
-  const select = optionalText(raw, "select");
-  if (select !== null && select.length > MAX_SELECTOR)
-    throw new ArgumentError(`select must have at most ${MAX_SELECTOR} characters`);
-  return select || null;
+  const select = optionalText(raw, "select") || null;
+  const expected = select === null ? null : problemOf(EXTRACTION.select.kind, select);
+  if (expected !== null) throw new ArgumentError(`select must ${expected}`);
+  return select;
 }
 
 /** @throws Failure `timeout` when the page takes longer, retries included; and as `articleFromUrl` */

@@ -8,19 +8,11 @@ export type Article = z.infer<typeof answers.ExtractionResult>;
 
 export type PageBlock = NonNullable<z.infer<typeof answers.AskedFields>["blocks"]>[number];
 
-/** The options of an extraction that the page offers, by their names in a request. */
+/** The request for a page, with the options that the form offers. */
 export type ExtractionBody = {
   readonly url: string;
   readonly prefer_browser?: boolean;
-  readonly options?: {
-    readonly favor?: string;
-    readonly engine?: string;
-    readonly min_word_count?: number;
-    readonly include_images?: false;
-    readonly include_code?: false;
-    readonly select?: string;
-    readonly exclude?: readonly string[];
-  };
+  readonly options?: Readonly<Record<string, unknown>>;
 };
 
 /** An article, and what became of the blocks of its page; null where nothing was chosen. */

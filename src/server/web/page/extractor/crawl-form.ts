@@ -1,69 +1,41 @@
+import { formFields } from "../../form-fields.ts" with { type: "macro" };
+import type { FormField } from "../../form-fields.ts";
 import { fill, h } from "../dom.ts";
 import { RequestFailed, showProblem } from "../http.ts";
 import { readAddress, readDefaults, submitCrawl } from "./api.ts";
-
-type Field = {
-  /** The name of the field in the request. */
-  readonly name: string;
-  readonly label: string;
-  readonly note?: string;
-  readonly placeholder?: string;
-  /** The kind of the field; a list has one entry a line. */
-  readonly kind: "list" | "text" | "number";
-  /** The entries may lack their scheme, as in the form for one page. */
-  readonly isAddresses?: boolean;
-};
+import { type Control, controlOf, linesOf, valueOf } from "./form-fields.ts";
 
 /** A fault of a field, in the form of the server's answers. */
 type Fault = RequestFailed["fields"][number];
 
-const MAIN: readonly Field[] = [
-  {
-    name: "seeds",
-    label: "Start URLs, one per line",
-    kind: "list",
-    isAddresses: true,
-    placeholder: "https://example.org/docs/",
-  },
-  {
-    name: "output_dir",
-    label: "Output folder",
-    kind: "text",
-    note: "Below the server's own folder or bucket. Leave it empty for a new one. Reusing a folder resumes its crawl.",
-    placeholder: "new folder",
-  },
-  { name: "max_pages", label: "Max pages", kind: "number" },
-  { name: "max_depth", label: "Max depth", kind: "number" },
-];
+const OUTPUT: FormField = {
+  name: "output_dir",
+  id: "output-dir",
+  label: "Output folder",
+  kind: "text",
+  note: "Below the server's own folder or bucket. Leave it empty for a new one. Reusing a folder resumes its crawl.",
+  placeholder: "new folder",
+};
 
-const MORE: readonly Field[] = [
-  {
-    name: "sitemaps",
-    label: "Sitemaps, one per line",
-    kind: "list",
-    placeholder: "https://example.org/sitemap.xml",
-  },
-  { name: "allow_prefixes", label: "Only addresses starting with", kind: "list", isAddresses: true },
-  { name: "deny_prefixes", label: "Exclude addresses starting with", kind: "list", isAddresses: true },
-  { name: "concurrency", label: "Concurrent requests", kind: "number" },
-  {
-    name: "rate_limit_delay",
-    label: "Seconds between requests to one host",
-    kind: "number",
-  },
-];
-
-const FIELDS = [...MAIN, ...MORE];
+const OPTIONS: readonly FormField[] = [...formFields("crawl")];
+const [SEEDS, ...PROMINENT] = OPTIONS.filter(({ isProminent }) => isProminent);
+const MAIN = [...(SEEDS ? [SEEDS] : []), OUTPUT, ...PROMINENT];
+const MORE = OPTIONS.filter(({ isProminent, kind }) => !isProminent && kind !== "switch");
+const SWITCHES = OPTIONS.filter(({ kind }) => kind === "switch");
+const FIELDS = [...MAIN, ...MORE, ...SWITCHES];
 
 /** Creates the form for a new crawl. @param onSubmitted gets the job's id */
 export function crawlForm(onSubmitted: (id: string) => void): HTMLElement {
   const problem = h("div");
-  const follow = h("input", { type: "checkbox", id: "crawl-follow", checked: true });
   const button = h("button.primary", "Start crawl");
   const more = h(
     "details.options",
     h("summary", "More options"),
-    h("div.fields", ...MORE.map(fieldElement), h("label.check", follow, "Follow links")),
+    h(
+      "div.fields",
+      ...MORE.map(fieldElement),
+      ...SWITCHES.map((field) => h("label.check", controlOf(field, { id: idOf(field.name) }), field.label)),
+    ),
   );
   const form = h(
     "form.panel.crawl-form",
@@ -81,7 +53,7 @@ export function crawlForm(onSubmitted: (id: string) => void): HTMLElement {
     if (showFaults(form, more, faultsOf(form))) return;
     button.disabled = true;
     try {
-      onSubmitted((await submitCrawl({ ...readForm(form), follow_links: follow.checked })).job_id);
+      onSubmitted((await submitCrawl(readForm(form))).job_id);
     } catch (error) {
       const faults = error instanceof RequestFailed ? error.fields : [];
       // Each fault stands beside its field, and the others above the button.
@@ -102,60 +74,32 @@ export function crawlForm(onSubmitted: (id: string) => void): HTMLElement {
 async function showDefaults(form: HTMLElement): Promise<void> {
   const defaults = await readDefaults("CrawlRequest");
   for (const { name, kind } of FIELDS)
-    if (kind === "number") input(form, name).placeholder = defaults[name] ?? "";
+    if (kind === "number") input(form, name).setAttribute("placeholder", defaults[name] ?? "");
 }
 
 const idOf = (name: string): string => `crawl-${name}`;
 
-function fieldElement({ name, label, note, placeholder, kind }: Field): HTMLElement {
+function fieldElement(field: FormField): HTMLElement {
+  const { name, label, note, kind } = field;
   const id = idOf(name);
-  const common = {
-    id,
-    name,
-    placeholder,
-    autocomplete: "off",
-    autocapitalize: "off",
-    spellcheck: "false",
-    "aria-describedby": `${id}-note ${id}-error`,
-  };
-  const control =
-    kind === "list"
-      ? h("textarea", { ...common, rows: 2 })
-      : h("input", {
-          ...common,
-          ...(kind === "number" ? { type: "number", min: 0, step: "any", inputmode: "decimal" } : {}),
-        });
   return h(
     "div",
     { class: kind === "number" ? null : "wide" },
     h("label", { for: id }, label),
-    control,
+    controlOf(field, { id, isLong: true, describedBy: `${id}-note ${id}-error` }),
     h("span.fine.note", { id: `${id}-note`, hidden: note === undefined }, note),
     h("span.field-error", { id: `${id}-error`, hidden: true }),
   );
 }
 
-function input(form: HTMLElement, name: string): HTMLInputElement | HTMLTextAreaElement {
-  const found = form.querySelector<HTMLInputElement | HTMLTextAreaElement>(`[name="${name}"]`);
+function input(form: HTMLElement, name: string): Control {
+  const found = form.querySelector<Control>(`[name="${name}"]`);
   if (found) return found;
   throw new Error(`the form has no field ${name}`);
 }
 
-const listOf = (form: HTMLElement, name: string): string[] =>
-  input(form, name)
-    .value.split("\n")
-    .map((line) => line.trim())
-    .filter((line) => line !== "");
-
-function readForm(form: HTMLElement): Record<string, unknown> {
-  const body: Record<string, unknown> = {};
-  for (const { name, kind } of FIELDS) {
-    const value = input(form, name).value.trim();
-    if (kind === "list") body[name] = listOf(form, name);
-    else if (value !== "") body[name] = kind === "number" ? Number(value) : value;
-  }
-  return body;
-}
+const readForm = (form: HTMLElement): Record<string, unknown> =>
+  Object.fromEntries(FIELDS.map((field) => [field.name, valueOf(field, input(form, field.name))]));
 
 function clearErrors(form: HTMLElement): void {
   for (const error of form.querySelectorAll<HTMLElement>(".field-error")) error.hidden = true;
@@ -163,21 +107,21 @@ function clearErrors(form: HTMLElement): void {
 }
 
 function completeAddresses(form: HTMLElement): void {
-  for (const { name, isAddresses } of FIELDS)
-    if (isAddresses)
-      input(form, name).value = listOf(form, name)
+  for (const { name, areAddresses } of FIELDS)
+    if (areAddresses)
+      input(form, name).value = linesOf(input(form, name))
         .map((line) => readAddress(line).url ?? line)
         .join("\n");
 }
 
 /** Returns the faults that can be found without the server. */
 function faultsOf(form: HTMLElement): Fault[] {
-  const seeds = listOf(form, "seeds");
+  const seeds = linesOf(input(form, "seeds"));
   const faults = seeds.flatMap((seed) => {
     const { problem: message } = readAddress(seed);
     return message === null ? [] : [{ path: "seeds", message }];
   });
-  if (seeds.length === 0 && listOf(form, "sitemaps").length === 0)
+  if (seeds.length === 0 && linesOf(input(form, "sitemaps")).length === 0)
     faults.push({ path: "seeds", message: "it is missing; enter at least one address here, or a sitemap" });
   return faults.map(({ path, message }) => ({ path, message: `${path}: ${message}` }));
 }

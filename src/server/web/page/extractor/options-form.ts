@@ -1,25 +1,33 @@
-import { byId, copyButton, fill, h } from "../dom.ts";
+import { formFields } from "../../form-fields.ts" with { type: "macro" };
+import type { FormField } from "../../form-fields.ts";
+import { append, byId, copyButton, fill, h } from "../dom.ts";
 import { hasKey } from "../http.ts";
 import { type ExtractionBody, readAddress, readDefaults } from "./api.ts";
 import type { BlockActions } from "./blocks-view.ts";
+import { controlOf, isChecked, valueOf } from "./form-fields.ts";
 import { CODE_FORMS } from "./request-code.ts";
 import { tabs } from "./tabs.ts";
 
-type Field = HTMLInputElement | HTMLSelectElement;
-
-const isBox = (field: Field): field is HTMLInputElement => field.type === "checkbox";
-const boxValue = ({ checked }: HTMLInputElement): string => (checked ? "" : "no");
+const FIELDS: readonly FormField[] = formFields("extract");
+/** Options that a request has beside those of an extraction. */
+const BESIDE = ["prefer_browser"];
 
 /** The options of an extraction, and the request that they make, written for programs. */
 export class OptionsForm implements BlockActions {
   readonly #options = byId("options", HTMLDetailsElement);
   readonly #code = byId("as-code", HTMLDetailsElement);
   readonly #url = byId("url", HTMLInputElement);
-  readonly #select = byId("select", HTMLInputElement);
-  readonly #exclude = byId("exclude", HTMLInputElement);
+  readonly #controls = FIELDS.map((field) => ({ field, control: controlOf(field, { id: field.id }) }));
   readonly #texts = CODE_FORMS.map((form) => ({ form, text: h("code") }));
 
   constructor() {
+    const isSwitch = (kind: FormField["kind"]): boolean => kind === "switch";
+    const labelled = this.#controls.filter(({ field }) => !isSwitch(field.kind));
+    const switches = this.#controls.filter(({ field }) => isSwitch(field.kind));
+    append(byId("option-fields", HTMLDivElement), [
+      ...labelled.map(({ field, control }) => h("div", h("label", { for: field.id }, field.label), control)),
+      h("div.checks", ...switches.map(({ field, control }) => h("label.check", control, field.label))),
+    ]);
     this.#code.append(
       tabs(
         "Request formats",
@@ -49,12 +57,13 @@ export class OptionsForm implements BlockActions {
   }
 
   exclude(selector: string): void {
-    const others = this.#exclude.value.trim();
-    this.#change(this.#exclude, others === "" ? selector : `${others}, ${selector}`);
+    const field = byId("exclude", HTMLInputElement);
+    const others = field.value.trim();
+    this.#change(field, others === "" ? selector : `${others}, ${selector}`);
   }
 
   select(selector: string): void {
-    this.#change(this.#select, selector);
+    this.#change(byId("select", HTMLInputElement), selector);
   }
 
   #change(field: HTMLInputElement, value: string): void {
@@ -66,58 +75,46 @@ export class OptionsForm implements BlockActions {
 
   /** The options that are not as the page offers them, by their fields. */
   changed(): Readonly<Record<string, string>> {
-    const values = this.#fields().map((field) => [
-      field.id,
-      isBox(field) ? boxValue(field) : field.value.trim(),
+    const values = this.#controls.map(({ field: { id, kind, isOn }, control }) => [
+      id,
+      kind === "switch" ? (isChecked(control) === isOn ? "" : "no") : control.value.trim(),
     ]);
     return Object.fromEntries(values.filter(([, value]) => value !== ""));
   }
 
   /** Takes the options from an address, and opens them where a reader should see them before the page is fetched. */
   restore(changed: URLSearchParams): void {
-    for (const field of this.#fields()) {
+    for (const { field, control } of this.#controls) {
       const value = changed.get(field.id) ?? "";
-      if (isBox(field)) field.checked = value !== "no";
-      else field.value = value;
-      if (field instanceof HTMLSelectElement && field.selectedIndex < 0) field.selectedIndex = 0;
+      if (field.kind === "switch") (control as HTMLInputElement).checked = value !== "no";
+      else control.value = value;
+      if (control instanceof HTMLSelectElement && control.selectedIndex < 0) control.selectedIndex = 0;
     }
     if (Object.keys(this.changed()).length > 0) this.#options.open = true;
     this.update();
   }
 
-  #fields = (): readonly Field[] => [...this.#options.querySelectorAll<Field>("input, select")];
-
   /** The request for a page with the options as they are now. */
   body(url: string): ExtractionBody {
-    const fetcher = byId("fetcher", HTMLSelectElement).value;
-    const favor = byId("favor", HTMLSelectElement).value;
-    const engine = byId("engine", HTMLSelectElement).value;
-    const minWords = byId("min-words", HTMLInputElement).value;
-    const select = this.#select.value.trim();
-    const exclude = this.#exclude.value.trim();
-    const options = {
-      ...(favor === "" ? {} : { favor }),
-      ...(engine === "" ? {} : { engine }),
-      ...(minWords === "" ? {} : { min_word_count: Number(minWords) }),
-      ...(byId("images", HTMLInputElement).checked ? {} : { include_images: false as const }),
-      ...(byId("code", HTMLInputElement).checked ? {} : { include_code: false as const }),
-      ...(select === "" ? {} : { select }),
-      ...(exclude === "" ? {} : { exclude: [exclude] }),
-    };
-    return {
-      url,
-      ...(fetcher === "" ? {} : { prefer_browser: fetcher === "browser" }),
-      ...(Object.keys(options).length === 0 ? {} : { options }),
-    };
+    const given = this.#controls.flatMap(({ field, control }) => {
+      const value = valueOf(field, control);
+      return value === undefined ? [] : [[field.name, value] as const];
+    });
+    const isBeside = ([name]: readonly [string, unknown]): boolean => BESIDE.includes(name);
+    const options = Object.fromEntries(given.filter((one) => !isBeside(one)));
+    const beside = Object.fromEntries(given.filter(isBeside));
+    return { url, ...beside, ...(Object.keys(options).length > 0 && { options }) };
   }
 }
 
 /** Shows what the server takes for the options that are left as they are. */
 async function showDefaults(): Promise<void> {
   const defaults = await readDefaults("ExtractionOptions");
-  byId("min-words", HTMLInputElement).placeholder = defaults.min_word_count ?? "";
-  for (const name of ["favor", "engine"]) {
-    const option = byId(name, HTMLSelectElement).options[0];
-    if (option && defaults[name]) option.text = `server default (${defaults[name]})`;
+  for (const { name, id, kind } of FIELDS) {
+    const byDefault = defaults[name];
+    if (!byDefault) continue;
+    if (kind === "number") byId(id, HTMLInputElement).placeholder = byDefault;
+    const first = kind === "choice" ? byId(id, HTMLSelectElement).options[0] : undefined;
+    if (first) first.text = `server default (${byDefault})`;
   }
 }
