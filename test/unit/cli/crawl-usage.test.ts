@@ -105,8 +105,8 @@ describe("wrong usage of crawl exits with 2, one line, and nothing on the disk:"
     });
     expect(run.exitCode).toBe(2);
     expect(run.stderr).toBe(
-      'error: ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY must be a whole number from 1 to 256, not "0"\n' +
-        'error: ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES must be a whole number from 1 to 1000000, not "many"\n',
+      'error: ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES must be a whole number from 1 to 1000000, not "many"\n' +
+        'error: ARTICLE_EXTRACTOR_CRAWLER_CONCURRENCY must be a whole number from 1 to 256, not "0"\n',
     );
   });
 });
