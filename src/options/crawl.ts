@@ -60,11 +60,10 @@ export const CRAWL = {
   maxPages: {
     kind: whole(1, 1_000_000),
     byDefault: 100,
-    means: "Fetch at most N pages",
+    means: "Most pages to fetch",
     flag: "--max-pages N",
     variable: "ARTICLE_EXTRACTOR_CRAWLER_MAX_PAGES",
     field: "max_pages",
-    onRequest: "Most pages to fetch",
     argument: "max_pages",
     label: "Max pages",
     isProminent: true,

@@ -9,7 +9,7 @@ export const NETWORK = {
   userAgent: {
     kind: HEADER_TEXT,
     byDefault: null,
-    means: "User agent to send; wins over a random one",
+    means: "User agent to send, instead of the product's own or a random one",
     flag: "--user-agent TEXT",
     variable: "ARTICLE_EXTRACTOR_USER_AGENT",
     field: "user_agent",
@@ -157,9 +157,10 @@ export const FETCHING = {
   preferBrowser: {
     kind: SWITCH,
     byDefault: null,
-    means: "true: the browser first; false: plain HTTP first; absent: the server's setting",
+    means: "Fetch with the browser first; false: with plain HTTP first",
     variable: "ARTICLE_EXTRACTOR_PREFER_BROWSER",
     field: "prefer_browser",
+    onRequest: "true: the browser first; false: plain HTTP first; absent: the server's setting",
     label: "Fetch with",
     choices: { true: "the browser first", false: "plain HTTP first" },
   },

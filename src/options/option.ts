@@ -134,9 +134,12 @@ export const noChoices = <T extends OptionTable>(table: T): Choices<T> =>
     // Null or the default, as the type says.
   ) as Choices<T>;
 
-/** The default of each option. */
-export const defaultsOf = <T extends OptionTable>(table: T): Values<T> =>
+/** The default of each option. @param settings what holds instead for options that have a variable */
+export const defaultsOf = <T extends OptionTable>(table: T, settings?: object): Values<T> =>
   Object.fromEntries(
-    Object.entries(table).map(([key, { byDefault }]) => [key, byDefault]),
-    // Each default has the type of its option.
+    Object.entries(table).map(([key, { byDefault, variable }]) => [
+      key,
+      settings === undefined || variable === undefined ? byDefault : Reflect.get(settings, key),
+    ]),
+    // Each default has the type of its option, and so has each setting that is made of it.
   ) as Values<T>;

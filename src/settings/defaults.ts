@@ -1,4 +1,4 @@
-import { CRAWL, defaultsOf, EXTRACTION, type Values } from "../options/index.ts";
+import { CRAWL, defaultsOf, EXTRACTION } from "../options/index.ts";
 import type { SearchSettings } from "../search/index.ts";
 import type { Settings } from "./environment.ts";
 
@@ -6,23 +6,10 @@ import type { Settings } from "./environment.ts";
 export const DEFAULT_EXTRACTION = defaultsOf(EXTRACTION);
 
 /** The same where settings say more. */
-export const extractionDefaults = ({ favor, engine }: Pick<Settings, "favor" | "engine">) => ({
-  ...DEFAULT_EXTRACTION,
-  favor,
-  engine,
-});
+export const extractionDefaults = (settings: Settings) => defaultsOf(EXTRACTION, settings);
 
 /** The options of a crawl when neither an option nor the environment says otherwise. */
-export const crawlDefaults = ({
-  maxPages,
-  concurrency,
-  hostDelayMs,
-}: Pick<Settings, "maxPages" | "concurrency" | "hostDelayMs">): Values<typeof CRAWL> => ({
-  ...defaultsOf(CRAWL),
-  maxPages,
-  concurrency,
-  hostDelayMs,
-});
+export const crawlDefaults = (settings: Settings) => defaultsOf(CRAWL, settings);
 
 /** A tenant's search; these boosts ranked best on six collections of documentation (docs/search.md). */
 export const DEFAULT_SEARCH: SearchSettings = {

@@ -23,7 +23,7 @@ import {
 } from "../../../crawler/index.ts";
 import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
 import { CRAWL } from "../../../options/index.ts";
-import { crawlDefaults, type Settings } from "../../../settings/index.ts";
+import { crawlDefaults, extractionDefaults, type Settings } from "../../../settings/index.ts";
 import { parseUrlPrefix, splitCredentials } from "../../../urls/index.ts";
 import type { Typed } from "../../arguments.ts";
 import { type Io, OutputClosed, wrongUsage } from "../../io.ts";
@@ -314,7 +314,7 @@ export function readCrawlCommand(
     allowPrefixes: readPrefixes(typed, "allow-prefix", [...seeds, ...sitemaps]),
     denyPrefixes: readPrefixes(typed, "deny-prefix", [...seeds, ...sitemaps]),
     preference: preferenceOf(network, settings),
-    extraction: readExtraction(typed, renderings, settings),
+    extraction: readExtraction(typed, renderings, extractionDefaults(settings)),
   });
   return {
     plan,

@@ -13,7 +13,7 @@ import { Failure } from "../../../base/failure.ts";
 import { didYouMean } from "../../../base/nearest.ts";
 import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
 import { EXTRACTION, NETWORK } from "../../../options/index.ts";
-import { DEFAULT_EXTRACTION, extractionDefaults, type Settings } from "../../../settings/index.ts";
+import { DEFAULT_EXTRACTION, type Settings } from "../../../settings/index.ts";
 import {
   meantUrl,
   notPageUrl,
@@ -198,13 +198,13 @@ function readBaseUrl(typed: Typed): PageUrl | null {
   return url;
 }
 
-/** Reads what is extracted; the settings hold where no option does. @throws Failure `invalid_usage` */
+/** Reads what is extracted. @throws Failure `invalid_usage` */
 export function readExtraction(
   typed: Typed,
   renderings: ExtractionOptions["renderings"],
-  settings: Pick<Settings, "favor" | "engine">,
+  otherwise: typeof DEFAULT_EXTRACTION,
 ): ExtractionOptions {
-  return { ...readOptions(typed, EXTRACTION, extractionDefaults(settings)), renderings };
+  return { ...readOptions(typed, EXTRACTION, otherwise), renderings };
 }
 
 /** Reads the fields of the JSON, in their order. @throws Failure `invalid_usage` that names the nearest field */

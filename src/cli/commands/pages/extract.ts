@@ -4,6 +4,7 @@ import { articleFields, type FetchedArticle, RenderingHistory } from "../../../a
 import { FAILURE_OUTCOMES, Failure, type FailureRecord } from "../../../base/failure.ts";
 import type { Metrics } from "../../../base/metrics.ts";
 import { quoteForShell } from "../../../base/text.ts";
+import { extractionDefaults } from "../../../settings/index.ts";
 import { withoutCredentials } from "../../../urls/index.ts";
 import { readDocument, readStdin, readText } from "../../input.ts";
 import type { Io } from "../../io.ts";
@@ -315,7 +316,11 @@ export const extract: Run = async (shell) => {
   await using _ = app;
   if (command.input.kind === "url" || isList) noteMissingBrowser(command.network, { app, program, notices });
   // The kind of command decides how the application opens, and only then are the settings read.
-  const extraction = readExtraction(typed, command.extraction.renderings, program.settings);
+  const extraction = readExtraction(
+    typed,
+    command.extraction.renderings,
+    extractionDefaults(program.settings),
+  );
   const locks = join(stateDirectoryOf(program, "extractor"), "lists");
   return await runExtract({ ...command, extraction }, { app, screen, notices, locks });
 };
