@@ -3,7 +3,7 @@ import type { FormField } from "../../form-fields.ts";
 import { fill, h } from "../dom.ts";
 import { RequestFailed, showProblem } from "../http.ts";
 import { readAddress, readDefaults, submitCrawl } from "./api.ts";
-import { type Control, controlOf, linesOf, valueOf } from "./form-fields.ts";
+import { type Control, controlOf, givenIn, linesOf } from "./form-fields.ts";
 
 /** A fault of a field, in the form of the server's answers. */
 type Fault = RequestFailed["fields"][number];
@@ -99,7 +99,7 @@ function input(form: HTMLElement, name: string): Control {
 }
 
 const readForm = (form: HTMLElement): Record<string, unknown> =>
-  Object.fromEntries(FIELDS.map((field) => [field.name, valueOf(field, input(form, field.name))]));
+  Object.fromEntries(FIELDS.map((field) => [field.name, givenIn(field, input(form, field.name))]));
 
 function clearErrors(form: HTMLElement): void {
   for (const error of form.querySelectorAll<HTMLElement>(".field-error")) error.hidden = true;

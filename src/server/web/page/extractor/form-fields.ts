@@ -30,7 +30,7 @@ export function controlOf(
 }
 
 /** What a control says in a request; undefined where it is left as it is. */
-export function valueOf({ kind, isOn = false, choices }: FormField, control: Control): unknown {
+export function givenIn({ kind, isOn = false, choices }: FormField, control: Control): unknown {
   if (kind === "switch") return isChecked(control) === isOn ? undefined : isChecked(control);
   const written = control.value.trim();
   if (written === "") return undefined;

@@ -4,7 +4,7 @@ import { append, byId, copyButton, fill, h } from "../dom.ts";
 import { hasKey } from "../http.ts";
 import { type ExtractionBody, readAddress, readDefaults } from "./api.ts";
 import type { BlockActions } from "./blocks-view.ts";
-import { controlOf, isChecked, valueOf } from "./form-fields.ts";
+import { controlOf, givenIn, isChecked } from "./form-fields.ts";
 import { CODE_FORMS } from "./request-code.ts";
 import { tabs } from "./tabs.ts";
 
@@ -97,7 +97,7 @@ export class OptionsForm implements BlockActions {
   /** The request for a page with the options as they are now. */
   body(url: string): ExtractionBody {
     const given = this.#controls.flatMap(({ field, control }) => {
-      const value = valueOf(field, control);
+      const value = givenIn(field, control);
       return value === undefined ? [] : [[field.name, value] as const];
     });
     const isBeside = ([name]: readonly [string, unknown]): boolean => BESIDE.includes(name);
