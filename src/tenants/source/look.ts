@@ -154,8 +154,9 @@ export async function lookAtRepository(
     const home = join(directory, "home");
     await using opened = await openAccess(access, tenant, home);
     const url = tenant.repositoryUrl;
-    const clone = { directory: join(directory, "git"), home, url, maxBytes: MAX_BYTES };
-    const repository = openRepository({ ...opened.git, ...clone, signal });
+    const clone = join(directory, "git");
+    const reach = opened.git;
+    const repository = openRepository({ reach, directory: clone, home, url, maxBytes: MAX_BYTES, signal });
     const revision = (await repository.defaultBranch()) ?? tenant.revision;
     const tip = await repository.resolve(revision);
     await repository.fetchCommit(tip);
