@@ -37,6 +37,7 @@ import type { Postgres } from "./database.ts";
 import {
   DEFAULT_NETWORK,
   type NetworkOptions,
+  type OpenNetwork,
   openBrowsingSession,
   openNetwork,
   type Person,
@@ -59,7 +60,7 @@ export type AppOptions = CrawlingOptions & {
   /** The person who is asked to log in when a browser shows its window. */
   readonly person?: Person | null;
   /** Returns numbers in [0, 1), as `Math.random`. */
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
 };
 
 /** The assembled modules, which the shells call. */
@@ -146,7 +147,7 @@ export function createApp(options: AppOptions): App {
   let crawling: Promise<Crawling> | null = null;
   const openCrawling = () =>
     (crawling ??= import("./crawling.ts").then(({ Crawling }) => new Crawling(options)));
-  const shared = { egress, cache, errorPages: createErrorPages(), openCrawling, browsers };
+  const shared: SharedParts = { egress, cache, errorPages: createErrorPages(), openCrawling, browsers };
   return {
     metrics,
     cache,
@@ -157,10 +158,13 @@ export function createApp(options: AppOptions): App {
     pendingEntries: () =>
       openBrowsingSession(DEFAULT_NETWORK, { settings, log: options.log }).pendingEntries() ?? 0,
     openSession: (network, caller = options.caller, { acceptMarkdown = false, client = "" } = {}) =>
-      openSession(
-        { ...options, caller },
-        { ...shared, extractor: extractorFor(extractor, client), network, acceptMarkdown },
-      ),
+      openSession(options, {
+        shared,
+        caller,
+        extractor: extractorFor(extractor, client),
+        network,
+        acceptMarkdown,
+      }),
     openProxy: (caller, network) =>
       openPinningProxy({
         egress,
@@ -219,22 +223,44 @@ const PAGES_PER_BROWSER = 500;
 /** Twice the memory that V8 may use for a page's objects. */
 const MAX_PAGE_MB = 2048;
 
-type SessionParts = {
+/** What all sessions of an app use. */
+type SharedParts = {
   readonly egress: Egress;
-  readonly extractor: Extractor;
   readonly cache: ArticleCache;
   readonly errorPages: ErrorPages;
   readonly openCrawling: () => Promise<Crawling>;
   readonly browsers: BrowserHosts | null;
+};
+
+type SessionParts = {
+  readonly shared: SharedParts;
+  readonly caller: EgressCaller;
+  readonly extractor: Extractor;
   readonly network: NetworkOptions;
   readonly acceptMarkdown: boolean;
 };
 
+const openSessionNetwork = (
+  { settings, proxyEnvironment, log, random, person = null }: AppOptions,
+  { shared: { egress, browsers }, caller, network, acceptMarkdown }: SessionParts,
+): OpenNetwork =>
+  openNetwork(network, {
+    settings,
+    proxyEnvironment,
+    caller,
+    log,
+    random,
+    egress,
+    browsers,
+    person,
+    acceptMarkdown,
+  });
+
 function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
   const { settings, shell, metrics } = options;
-  const { egress, extractor, cache, errorPages, network, browsers, acceptMarkdown } = parts;
-  const person = options.person ?? null;
-  const open = openNetwork(network, { ...options, egress, browsers, person, acceptMarkdown });
+  const { shared, caller, extractor, network } = parts;
+  const { cache, errorPages } = shared;
+  const open = openSessionNetwork(options, parts);
   const { http, fetchers, log, limits, userAgent } = open;
   const loads = new Set<Promise<unknown>>();
   const service = {
@@ -249,10 +275,10 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     hasDiagnostics: settings.logDiagnostics,
   };
   // A caller must not get from the cache what only another caller may reach.
-  const scope = JSON.stringify([network, userAgent, options.caller]);
+  const scope = JSON.stringify([network, userAgent, caller]);
   let crawls: SessionCrawls | null = null;
   const openCrawls = async (): Promise<SessionCrawls> => {
-    const crawling = await parts.openCrawling();
+    const crawling = await shared.openCrawling();
     crawls ??= crawling.openSession({ extractor, network, open, scope });
     return crawls;
   };

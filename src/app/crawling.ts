@@ -79,7 +79,8 @@ export class Crawling implements AsyncDisposable {
   constructor(options: CrawlingOptions) {
     this.#options = options;
     this.#slots = options.hostSlots ?? createHostSlots(systemClock);
-    this.database = createLazyDatabase({ ...options, log: options.waits ?? options.log });
+    const { settings, log, waits = log, metrics, signal } = options;
+    this.database = createLazyDatabase({ settings, log: waits, metrics, signal });
   }
 
   openSession({ extractor, network, open, scope }: CrawlSession): SessionCrawls {

@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import type { FetcherPreference, Fetchers, RenderingHistory } from "../articles/index.ts";
-import type { Damage } from "../base/damaged.ts";
 import { Failure } from "../base/failure.ts";
 import type { Log, LogFields } from "../base/log.ts";
 import { HOME_PAGE, VERSION } from "../base/version.ts";
@@ -17,6 +16,7 @@ import {
   type Egress,
   type EgressCaller,
   type Fetcher,
+  type FetcherOptions,
   type FetchLimits,
   type HttpFetcher,
   openStorage,
@@ -60,7 +60,7 @@ type NetworkParts = {
   readonly proxyEnvironment: ProxyEnvironment;
   readonly caller: EgressCaller;
   readonly log: Log;
-  readonly random?: () => number;
+  readonly random?: (() => number) | undefined;
   readonly egress: Egress;
   /** Null when no browser is ever started. */
   readonly browsers: BrowserHosts | null;
@@ -96,7 +96,7 @@ export function openNetwork(network: NetworkOptions, parts: NetworkParts): OpenN
   const userAgent = userAgentFor(parts, network);
   const limits = fetchLimits(settings, network);
   const preference = preferenceOf(network, settings);
-  const shared = {
+  const shared: FetcherOptions = {
     egress,
     caller,
     chooseProxy: proxyChoice(parts, network),
@@ -114,7 +114,7 @@ export function openNetwork(network: NetworkOptions, parts: NetworkParts): OpenN
     }),
     session,
   );
-  const browser = preference === "http_only" ? null : browserFor(network, { ...parts, ...shared, session });
+  const browser = preference === "http_only" ? null : browserFor(network, { parts, shared, session });
   return {
     http,
     fetchers: { http, browser },
@@ -146,13 +146,14 @@ export function preferenceOf(network: NetworkOptions, settings: Settings): Fetch
 const wantsBrowser = ({ isHeaded, waitFor, scrolls, loadsMedia }: NetworkOptions): boolean =>
   isHeaded || waitFor !== null || scrolls || loadsMedia;
 
-type BrowserParts = NetworkParts &
-  Omit<Parameters<typeof createHttpFetcher>[0], "cookies" | "acceptMarkdown"> & {
-    readonly session: BrowsingSession;
-  };
+type BrowserParts = {
+  readonly parts: NetworkParts;
+  readonly shared: FetcherOptions;
+  readonly session: BrowsingSession;
+};
 
-function browserFor(network: NetworkOptions, parts: BrowserParts): Fetcher | null {
-  const { browsers, person, session } = parts;
+function browserFor(network: NetworkOptions, { parts, shared, session }: BrowserParts): Fetcher | null {
+  const { browsers, person } = parts;
   const isRequired = wantsBrowser(network);
   if (!browsers || (browsers.path === null && !isRequired)) return null;
   const timeoutMs = network.isHeaded ? network.userInteractionTimeoutMs : 0;
@@ -160,7 +161,7 @@ function browserFor(network: NetworkOptions, parts: BrowserParts): Fetcher | nul
   const untilDone = (signal: AbortSignal): Promise<void> =>
     person?.ask(message, signal) ?? new Promise(() => {});
   return createBrowserFetcher({
-    ...parts,
+    ...shared,
     host: browsers.host(network.isHeaded),
     isRequired,
     session,
@@ -186,9 +187,9 @@ export function openBrowsingSession(
     queueDirectory: settings.storageQueueDir,
     takesUnowned: isSettings,
     // A caller who names a file learns that it is damaged; nobody names that of the settings for a page.
-    ...(isSettings && {
-      onDamaged: (damage: Damage) => log.warning("a damaged storage state is put aside", damage),
-    }),
+    onDamaged: isSettings
+      ? (damage) => log.warning("a damaged storage state is put aside", damage)
+      : undefined,
     maxEntries: settings.storageQueueMaxEntries,
     maxAgeMs: settings.storageQueueMaxAgeSeconds * 1000,
     retentionMs: settings.storageQueueRetentionSeconds * 1000,

@@ -45,7 +45,7 @@ export async function withFrames(visit: PageVisit, parts: FrameParts): Promise<P
   }
   const more = unread.length - MAX_NAMED;
   const notes = more > 0 ? [...unread.slice(0, MAX_NAMED), `${more} more frames were not read`] : unread;
-  return frames.length === 0 ? visit : joinedVisit(visit, frames, { notes, ...parts });
+  return frames.length === 0 ? visit : joinedVisit(visit, frames, { notes, options: parts.options });
 }
 
 const reasonAgainst = (url: PageUrl, origin: string): string =>

@@ -115,7 +115,7 @@ function logFailure(
     url,
     code: failure.code,
     reason: failure.message,
-    ...(hasDiagnostics ? { request_id: requestId } : {}),
+    request_id: hasDiagnostics ? requestId : undefined,
   });
 }
 

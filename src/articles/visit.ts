@@ -69,7 +69,9 @@ export async function visitPage(
   request: VisitRequest,
   parts: FromUrlParts,
 ): Promise<PageVisit> {
-  const context = { request, parts, startedAt: performance.now() };
+  const { options, fetch, onFetched } = request;
+  const startedAt = performance.now();
+  const context = { request, parts, startedAt, options, fetch, onFetched, tellsScripts: false };
   const visit = await visitByPreference(url, context);
   return (await isErrorPage(visit, context)) ? { ...visit, extraction: null } : visit;
 }
@@ -183,14 +185,17 @@ type VisitContext = {
   readonly parts: FromUrlParts;
   /** The start of the visit on the clock of `performance.now`. */
   readonly startedAt: number;
-  readonly tellsScripts?: boolean;
+  /** These begin as the request has them, and may differ for one page of the visit. */
+  readonly options: ExtractionOptions;
+  readonly fetch: FetchOptions;
+  readonly onFetched: VisitRequest["onFetched"];
+  readonly tellsScripts: boolean;
 };
 
-function withTimeSpent(context: VisitContext): VisitContext {
-  const { request, startedAt } = context;
-  const spentMs = performance.now() - startedAt;
-  return { ...context, request: { ...request, fetch: { ...request.fetch, spentMs } } };
-}
+const withTimeSpent = (context: VisitContext): VisitContext => ({
+  ...context,
+  fetch: { ...context.fetch, spentMs: performance.now() - context.startedAt },
+});
 
 async function attempt(fetcher: Fetcher, url: PageUrl, context: VisitContext): Promise<PageVisit> {
   const first = await attemptOnce(fetcher, url, context);
@@ -199,7 +204,7 @@ async function attempt(fetcher: Fetcher, url: PageUrl, context: VisitContext): P
   const visit = await followRefreshes(first, runsScripts, (target, isForeign) =>
     attemptOnce(fetcher, target, forAnother(context, { isForeign })),
   );
-  const { options, fetch } = context.request;
+  const { options, fetch } = context;
   return withFrames(visit, {
     options,
     signal: fetch.signal,
@@ -217,30 +222,28 @@ function visitBeside(
   const origin = originOf(page.finalUrl);
   const beforeRequest: FetchOptions["beforeRequest"] = async (asked, signal) => {
     if (asked.origin !== origin) throw new Failure("cancelled", `${url} is answered by ${asked.origin}`);
-    return await context.request.fetch.beforeRequest?.(asked, signal);
+    return await context.fetch.beforeRequest?.(asked, signal);
   };
   const isForeign = originOf(page.url) !== origin;
-  const { request, ...rest } = forAnother(context, { isForeign, beforeRequest });
   // The words of a part are too few only together with the others.
-  const options = { ...request.options, minWordCount: 0 };
-  return attemptOnce(fetcher, url, { ...rest, request: { ...request, options } });
+  const options = { ...context.options, minWordCount: 0 };
+  return attemptOnce(fetcher, url, { ...forAnother(context, { isForeign, beforeRequest }), options });
 }
 
 /** The context of a request for another URL in the same visit. */
 function forAnother(context: VisitContext, own: FetchOptions): VisitContext {
-  const { request, ...rest } = withTimeSpent(context);
-  const { validators: _, received: __, ...fetch } = request.fetch;
-  return { ...rest, request: { ...request, fetch: { ...fetch, ...own } } };
+  const { validators: _, received: __, ...fetch } = withTimeSpent(context).fetch;
+  return { ...context, fetch: { ...fetch, ...own } };
 }
 
 async function attemptOnce(
   fetcher: Fetcher,
   url: PageUrl,
-  { request, parts, tellsScripts = false }: VisitContext,
+  { request, parts, options, fetch, onFetched, tellsScripts }: VisitContext,
 ): Promise<PageVisit> {
   const attributes = () => ({ "url.full": withoutUrlSecrets(url) });
   const page = await traced({ name: "fetch page", kind: "client", attributes }, async (span) => {
-    const answer = await fetcher.fetch(url, request.fetch);
+    const answer = await fetcher.fetch(url, fetch);
     const { status, bodyBytes, fetchedBy } = answer;
     span.set({
       "http.response.status_code": status,
@@ -249,8 +252,8 @@ async function attemptOnce(
     });
     return answer;
   });
-  request.onFetched?.(page);
-  const isRefused = request.options.failsOnHttpError || request.failsWhenGone;
+  onFetched?.(page);
+  const isRefused = options.failsOnHttpError || request.failsWhenGone;
   if (page.status === 304 || (page.status >= 400 && (isRefused || !isTransient404(page))))
     return { page, extraction: null, extractionMs: 0, notes: [] };
   const started = performance.now();
@@ -258,14 +261,14 @@ async function attemptOnce(
     kind: bodyKind(page.contentType),
     body: page.html,
     url: page.finalUrl,
-    options: request.options,
+    options,
     tellsScripts,
     // A browser that renders an answer gets it as UTF-8.
-    encoding: request.fetch.received?.encoding ?? page.encoding,
+    encoding: fetch.received?.encoding ?? page.encoding,
   };
   try {
     const found = await traced({ name: "extract page", attributes }, () =>
-      parts.extractor.extract(task, request.fetch.signal),
+      parts.extractor.extract(task, fetch.signal),
     );
     // The document's own word comes first; only a header can say it of plain text.
     const canonical = found.canonical ?? canonicalOfHeader(page.headers["link"], page.finalUrl);
@@ -303,16 +306,16 @@ const fingerprintOfArticle = (url: PageUrl, { title, text }: Article): PageFinge
 
 /** Asks for an address beside the page's that cannot exist, once and on the page's own origin only. */
 async function lookAtErrorPage(page: FetchedPage, context: VisitContext): Promise<PageFingerprint | null> {
-  const { request, parts } = context;
+  const { fetchers } = context.parts;
   const invented = parsePageUrl(new URL(inventedName(), page.finalUrl).href);
-  const fetcher = page.fetchedBy === "browser" ? parts.fetchers.browser : parts.fetchers.http;
+  const fetcher = page.fetchedBy === "browser" ? fetchers.browser : fetchers.http;
   if (!invented || !fetcher) return null;
-  const once = { ...context, request: { ...request, fetch: { ...request.fetch, tries: 1 } } };
+  const once = { ...context, fetch: { ...context.fetch, tries: 1 } };
   try {
     const { page: answer, extraction } = await visitBeside(fetcher, invented, page, once);
     return extraction?.article ? fingerprintOfArticle(answer.finalUrl, extraction.article) : null;
   } catch (error) {
-    if (!(error instanceof Failure) || request.fetch.signal?.aborted) throw error;
+    if (!(error instanceof Failure) || context.fetch.signal?.aborted) throw error;
     return null;
   }
 }
@@ -416,7 +419,8 @@ async function learnedVisit(
   context: VisitContext,
   history: RenderingHistory,
 ): Promise<PageVisit> {
-  const { fetch, onFetched, onWaited } = context.request;
+  const { fetch, onFetched } = context;
+  const { onWaited } = context.request;
   const plain = await plainUnlessRefused(browser, url, context, history);
   if (plain.page.fetchedBy === "browser") return plain;
   const received = plain.page;
@@ -460,11 +464,10 @@ async function render(
   url: PageUrl,
   { context, received, waitedMs }: { context: VisitContext; received: FetchedPage; waitedMs: number | null },
 ): Promise<PageVisit> {
-  const { beforeRequest, validators: _, ...fetch } = context.request.fetch;
-  const turn = waitedMs !== null && beforeRequest ? { beforeRequest } : {};
+  const beforeRequest = waitedMs === null ? undefined : context.fetch.beforeRequest;
   const spentMs = performance.now() - context.startedAt - (waitedMs ?? 0);
-  const request = { ...context.request, fetch: { ...fetch, ...turn, received, spentMs } };
-  const visit = await attempt(browser, url, { ...context, request, tellsScripts: true });
+  const fetch = { ...context.fetch, validators: undefined, beforeRequest, received, spentMs };
+  const visit = await attempt(browser, url, { ...context, fetch, tellsScripts: true });
   const durationMs = received.durationMs + visit.page.durationMs;
   return { ...visit, page: { ...visit.page, tries: received.tries, durationMs } };
 }
@@ -479,8 +482,8 @@ async function plainUnlessRefused(
   const host = hostOf(url);
   const throughout = () => browserFirst(browser, url, withTimeSpent(context));
   if (history.isRefusing(host) === true) return await throughout();
-  const { onFetched: _, ...request } = context.request;
-  const plainly = attempt(context.parts.fetchers.http, url, { ...context, request, tellsScripts: true });
+  const quietly = { ...context, onFetched: undefined, tellsScripts: true };
+  const plainly = attempt(context.parts.fetchers.http, url, quietly);
   const answer = await plainly.catch((error: unknown) => {
     if (error instanceof Failure && error.code === "network") return error;
     throw error;

@@ -25,7 +25,7 @@ export const asideOf = (path: string, prefix: string): string =>
 export async function replaceFile(
   path: string,
   content: string | Uint8Array | ((file: FileHandle) => Promise<void>),
-  { aside, mode }: { readonly aside: string; readonly mode?: number },
+  { aside, mode }: { readonly aside: string; readonly mode?: number | undefined },
 ): Promise<void> {
   try {
     if (typeof content !== "function" && content.length <= SMALL_LENGTH) {

@@ -64,18 +64,19 @@ export function createLog(options: LogOptions): Log {
 type Emit = (level: LogLevel, message: string, fields: LogFields, isAlways?: boolean) => void;
 
 function withFields(emit: Emit, base: () => LogFields): Log {
+  const all = (fields?: LogFields): LogFields => ({ ...base(), ...fields });
   const at =
     (level: LogLevel) =>
     (message: string, fields?: LogFields): void =>
-      emit(level, message, { ...base(), ...fields });
+      emit(level, message, all(fields));
   return {
     debug: at("debug"),
     info: at("info"),
     warning: at("warning"),
     error: at("error"),
     critical: at("critical"),
-    always: (level, message, fields) => emit(level, message, { ...base(), ...fields }, true),
-    with: (more) => withFields(emit, () => ({ ...base(), ...(typeof more === "function" ? more() : more) })),
+    always: (level, message, fields) => emit(level, message, all(fields), true),
+    with: (more) => withFields(emit, () => all(typeof more === "function" ? more() : more)),
   };
 }
 

@@ -61,8 +61,9 @@ export function renderPage(
   const host = hostOf((base && URL.parse("/", base)?.href) ?? "");
   const pictures = new Pictures({ model, chosen: titled, isInside, leadImage: image, host });
   const tree = (): ContentElement => treeOfContent({ wholes, blocks, pictures });
-  const written = { html: model.html, drawsFormulas: () => drawsTex(model) };
-  const context = { base, encoding, title: null, isTitled: title !== null, ...written };
+  const isTitled = title !== null;
+  const drawsFormulas = (): boolean => drawsTex(model);
+  const context = { base, encoding, title: null, isTitled, html: model.html, drawsFormulas };
   const document = readContent(tree(), context);
   const found = writeContent(document, options);
   const text = options.includeCode ? found.text : toText(document);

@@ -27,9 +27,9 @@ export function extractBody({
   return withinPage(() => {
     switch (kind) {
       case "html":
-        return extractPage(body, url, { ...options, tellsScripts, encoding });
+        return extractPage(body, url, { options, tellsScripts, encoding });
       case "xhtml":
-        return extractPage(htmlOfXhtml(body), url, { ...options, tellsScripts, encoding });
+        return extractPage(htmlOfXhtml(body), url, { options, tellsScripts, encoding });
       case "markdown":
         return extractMarkdown(body, url, options);
       case "plain":
@@ -64,10 +64,10 @@ async function extractPage(
   html: string,
   url: PageUrl | null,
   {
+    options,
     tellsScripts,
     encoding,
-    ...options
-  }: ExtractionOptions & Required<Pick<ExtractionTask, "tellsScripts" | "encoding">>,
+  }: Required<Pick<ExtractionTask, "options" | "tellsScripts" | "encoding">>,
 ): Promise<Extraction> {
   const page = readPage(html);
   const base = baseOf(page.facts, url);
@@ -75,7 +75,7 @@ async function extractPage(
   const choice = chooseBlocks(page, choiceOptions(options));
   const { titleInContent, ...metadata } = readMetadata({ page, choice, jsonLd, url }, base);
   const context = { url, base, encoding, jsonLd, title: titleInContent, image: metadata.image, options };
-  const extracted = await extractArticle(page, choice, { ...context, metadata });
+  const extracted = await extractArticle(page, choice, context, metadata);
   return {
     ...extracted,
     saysMissing: saysMissing(page, extracted.article),
@@ -84,7 +84,8 @@ async function extractPage(
     canonical: canonicalOf(page.facts, base),
     refresh: refreshOf(page.facts.refresh, { url, base }),
     noscriptRefresh: refreshOf(page.facts.noscriptRefresh, { url, base }),
-    ...(extracted.article === null && framesetOf(page.facts, metadata.title, { base, encoding })),
+    frameset:
+      extracted.article === null ? framesetOf(page.facts, metadata.title, { base, encoding }) : undefined,
     ...(tellsScripts && { scripts: scriptProfileOf(page, base, url) }),
   };
 }
@@ -93,9 +94,9 @@ function framesetOf(
   { frames }: PageFacts,
   title: string | null,
   { base, encoding }: { readonly base: PageUrl | null; readonly encoding: string },
-): Pick<Extraction, "frameset"> {
-  if (frames.length === 0) return {};
-  return { frameset: { title, frames: linksOf({ links: frames }, base, encoding).map(({ url }) => url) } };
+): Extraction["frameset"] {
+  if (frames.length === 0) return undefined;
+  return { title, frames: linksOf({ links: frames }, base, encoding).map(({ url }) => url) };
 }
 
 function saysMissing({ model, facts }: ScannedPage, article: Article | null): boolean {
@@ -110,18 +111,20 @@ const choiceOptions = ({ favor, renderings }: ExtractionOptions): ChoiceOptions 
   hasVerdicts: renderings.includes("blocks"),
 });
 
-type ArticleContext = RenderingContext & { readonly metadata: Omit<Metadata, "titleInContent"> };
+type ArticleMetadata = Omit<Metadata, "titleInContent">;
 
 async function extractArticle(
   page: ScannedPage,
   choice: Choice,
-  context: ArticleContext,
+  context: RenderingContext,
+  metadata: ArticleMetadata,
 ): Promise<Pick<Extraction, "article" | "emptySelection" | "linkPage">> {
   const { options } = context;
   const { rendered, elements, unmatched } = await (options.engine === "readability"
     ? renderClassic(page, context)
     : renderContent(page, choice, context));
-  const articleOf = (content: RenderedContent) => composeArticle(page, content, context, unmatched);
+  const articleOf = (content: RenderedContent) =>
+    composeArticle(page, content, { metadata, options, unmatched });
   if (rendered !== null && countWords(rendered.text) > 0)
     return { article: await articleOf(rendered), emptySelection: null, linkPage: null };
   const { select: selector } = options;
@@ -138,8 +141,12 @@ async function extractArticle(
 async function composeArticle(
   page: ScannedPage,
   { firstParagraph, mainPart, omissions, ...content }: RenderedContent,
-  { metadata, options }: ArticleContext,
-  unmatched: PageContent["unmatched"],
+  {
+    metadata,
+    options,
+    unmatched,
+  }: Pick<RenderingContext, "options"> &
+    Pick<PageContent, "unmatched"> & { readonly metadata: ArticleMetadata },
 ): Promise<Article> {
   const wordCount = countWords(content.text);
   const structured = options.renderings.includes("structuredData") ? await readStructured(page) : null;

@@ -239,7 +239,7 @@ export type Extraction = {
   /** The same of the one inside `noscript`. */
   readonly noscriptRefresh: PageUrl | null;
   /** Title and frames, each once, of a frameset without an article. */
-  readonly frameset?: { readonly title: string | null; readonly frames: readonly PageUrl[] };
+  readonly frameset?: { readonly title: string | null; readonly frames: readonly PageUrl[] } | undefined;
   /** The page's scripts, if the task asks for them and the body is HTML. */
   readonly scripts?: ScriptProfile;
 };

@@ -25,7 +25,7 @@ export {
   readProxyEnvironment,
 } from "./egress/proxy.ts";
 export { authorityFiles } from "./http/authorities.ts";
-export { createHttpFetcher, type HttpFetcher } from "./http/fetcher.ts";
+export { createHttpFetcher, type FetcherOptions, type HttpFetcher } from "./http/fetcher.ts";
 export { unpackGzipFile } from "./http/read-answer.ts";
 export { PRODUCT_TOKEN, productUserAgent, randomUserAgent } from "./http/request-headers.ts";
 export {

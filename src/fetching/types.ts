@@ -47,7 +47,7 @@ export type BeforeRequest = (url: URL, signal: AbortSignal) => Promise<(() => vo
 export type FetchOptions = {
   /** Cancels the fetch; the Failure is `cancelled`. */
   readonly signal?: AbortSignal;
-  readonly validators?: Validators;
+  readonly validators?: Validators | undefined;
   /** More fields for the log lines of this fetch. */
   readonly logFields?: LogFields;
   /** The value of an Authorization header, which is sent only to the origin of the URL. */
@@ -60,7 +60,7 @@ export type FetchOptions = {
   readonly spentMs?: number;
   /** The most tries; 1 never retries, which suits a caller that schedules retries itself. */
   readonly tries?: number;
-  readonly beforeRequest?: BeforeRequest;
+  readonly beforeRequest?: BeforeRequest | undefined;
   /** The answer that the plain client got: a browser renders its document instead of requesting one. */
   readonly received?: FetchedPage;
 };

@@ -1,7 +1,7 @@
 import { parse } from "yaml";
 import { Failure } from "../base/failure.ts";
 import { findFrontMatter } from "../base/front-matter.ts";
-import { isRecord } from "../base/json.ts";
+import { defined, isRecord } from "../base/json.ts";
 import { decodeLoosely, formatHeading } from "../base/text.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../urls/index.ts";
 
@@ -47,15 +47,16 @@ export function formatPage(page: Page): string {
   if (!isWordCount(page.wordCount))
     throw new Failure("internal", `page ${page.url}: wordCount is not a count: ${page.wordCount}`);
   const { text, anchors } = pageText(page);
-  const frontMatter = formatFrontMatter({
+  const fields = defined({
     url: page.url,
     title: normalizeTitle(page.title),
     extracted_at: { timestamp: page.extractedAt },
     word_count: page.wordCount,
-    ...(page.language !== undefined && { language: page.language.slice(0, MAX_TAG_LENGTH) }),
-    ...(page.date !== undefined && { date: page.date.slice(0, MAX_TAG_LENGTH) }),
-    ...(anchors && { anchors: formatAnchors(anchors, text) }),
+    language: page.language?.slice(0, MAX_TAG_LENGTH),
+    date: page.date?.slice(0, MAX_TAG_LENGTH),
+    anchors: anchors && formatAnchors(anchors, text),
   });
+  const frontMatter = formatFrontMatter(fields);
   return text === "" ? frontMatter : `${frontMatter}\n${text}`;
 }
 
@@ -95,21 +96,19 @@ export function parsePage(text: string): Page | null {
   if (!isTimestamp(extractedAt) || !isWordCount(wordCount)) return null;
   const url = parseDocumentUrl(urlText);
   const markdown = parseBody(frontMatter.body, title);
-  const page = {
-    title,
-    extractedAt,
-    wordCount,
-    markdown,
-    ...(typeof language === "string" && { language }),
-    ...(typeof date === "string" && { date }),
-  };
   const anchors = anchorsInText(frontMatter) ?? [];
   return (
-    url && {
+    url &&
+    defined({
       url,
-      ...page,
-      ...(anchors.length > 0 && { anchors: anchorsInBody(anchors, frontMatter.body, markdown) }),
-    }
+      title,
+      extractedAt,
+      wordCount,
+      markdown,
+      language: typeof language === "string" ? language : undefined,
+      date: typeof date === "string" ? date : undefined,
+      anchors: anchors.length > 0 ? anchorsInBody(anchors, frontMatter.body, markdown) : undefined,
+    })
   );
 }
 

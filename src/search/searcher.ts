@@ -147,14 +147,14 @@ export function prepare(
   options: SearchOptions,
   corpus: Corpus | null,
 ): Prepared {
-  const compiled = compile(parts, text, options, corpus);
+  const { analyser, query } = compile(parts, text, options, corpus);
   const { settings, reader } = parts;
   const { filter = NO_FILTER, deadline } = options;
-  const applied = applyFilter(reader, filter, { ...settings, deadline });
+  const applied = applyFilter(reader, filter, { assumed: settings.assumed, deadline });
   const standing = corpus?.standing ?? standingAlone(reader.attributes);
-  const factors = factorsOf(reader, { ...settings, standing, intent: intentOf(text) });
-  const prepared = { parts, ...compiled, applied, factors };
-  const { terms, signs } = compiled.query;
+  const factors = factorsOf(reader, { standing, preferences: settings.preferences, intent: intentOf(text) });
+  const prepared = { parts, analyser, query, applied, factors };
+  const { terms, signs } = query;
   if (signs !== null) {
     const allowed = allowedBits(applied);
     const isAllowed = (document: number) => allowed === null || hasBit(allowed, document);

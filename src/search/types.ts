@@ -47,9 +47,9 @@ export type SourceDocument = {
   /** Without front matter. */
   readonly markdown: string;
   /** The ids that the page has on the web, if the document was made of such a page. */
-  readonly anchors?: readonly DocumentAnchor[];
+  readonly anchors?: readonly DocumentAnchor[] | undefined;
   /** Its own statements about itself besides its text. */
-  readonly declared?: DeclaredAttributes;
+  readonly declared?: DeclaredAttributes | undefined;
 };
 
 /** Attributes that a document declares, in front matter or in HTML. */

@@ -65,14 +65,15 @@ const GRACE_MS = 8_000;
  * @throws Failure `invalid_usage` when the port is not available
  */
 export function serve(place: ServerPlace, service: Service): RunningServer {
-  const { log } = service;
+  const { log, corsOrigins, guardedMethods, hostsVariable } = service;
+  const { host, allowedHosts } = place;
   const access = createAccess(place);
   const draining = new AbortController();
   const underWay = trackRequests();
   const handler = inLayers(
     [
       observe(service.metrics, service.probePaths),
-      guardOrigin({ ...service, boundHost: place.host, allowedHosts: place.allowedHosts }),
+      guardOrigin({ corsOrigins, guardedMethods, hostsVariable, boundHost: host, allowedHosts }),
       ...service.files,
       ...(access.resource ? [serveResourceMetadata(access.resource)] : []),
       requireGrant(access, service.probePaths),
@@ -84,7 +85,7 @@ export function serve(place: ServerPlace, service: Service): RunningServer {
   );
   const listener = listen({ ...place, handler, log });
   return {
-    url: urlOf(place.host, listener.port),
+    url: urlOf(host, listener.port),
     async [Symbol.asyncDispose]() {
       draining.abort();
       log.info("the server ends", { requests: underWay.count(), grace_ms: GRACE_MS });

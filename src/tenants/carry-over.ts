@@ -4,21 +4,17 @@ import { Place, type PlaceOptions } from "./place.ts";
 import type { TenantSettings } from "./settings.ts";
 import type { SyncBook, TenantWork } from "./sync-book.ts";
 
-type CarryOptions = PlaceOptions & {
-  readonly book: SyncBook;
-  /** Changes the deployment file. */
-  readonly change: () => Promise<void>;
-};
-
 /**
  * Gives a tenant another codename, and with it the index, the memory and the record that it has. A program that is
  * killed meanwhile leaves what the next sync completes.
+ * @param change changes the deployment file
  * @returns why its index has to be built anew; null when it came along
  */
 export async function carryOver(
   tenant: TenantSettings,
   codename: string,
-  { change, ...options }: CarryOptions,
+  options: PlaceOptions & { readonly book: SyncBook },
+  change: () => Promise<void>,
 ): Promise<string | null> {
   const { book } = options;
   const former = new Place(tenant, options);

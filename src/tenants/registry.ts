@@ -43,7 +43,7 @@ type SyncRequestOutcome = "queued" | "running" | "not_allowed";
 export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
   const { book, deployment } = options;
   const openIndexes = createOpenIndexes(MAX_OPEN_INDEXES);
-  const open = (settings: TenantSettings) => new Tenant(settings, { ...options, openIndexes });
+  const open = (settings: TenantSettings) => new Tenant(settings, options, openIndexes);
   let tenants: Tenants = new Map(options.tenants.map((settings) => [settings.codename, open(settings)]));
   /** By codename, the ends of tenants that were replaced, and those whose documents must be fetched soon. */
   const leaving = new Map<string, Promise<void>>();
@@ -88,7 +88,7 @@ export function createTenantRegistry(options: RegistryOptions): TenantRegistry {
     isLed: async () => (await book.leases.holder(leadOf(deployment))) !== null,
     openIndexes,
     replace,
-    rename: ({ settings }, codename, change) => carryOver(settings, codename, { ...options, change }),
+    rename: ({ settings }, codename, change) => carryOver(settings, codename, options, change),
     start: () => {
       lead ??= new Lead([...tenants.values()], options);
     },

@@ -34,13 +34,13 @@ export class TenantSearcher {
     const { unusable, answer } = this.#openIndexes.together(() => {
       const { usable, unusable } = openAll(tenants);
       try {
-        return { unusable, answer: this.#search(usable, query, { ...options, started }) };
+        return { unusable, answer: this.#search(usable, query, options, started) };
       } catch (error) {
         if (!(error instanceof Failure) || error.code !== "index_corrupt") throw error;
       }
       // A search of each tenant alone could read other parts of its file than the search of all.
       const whole = usable.filter(({ tenant }) => isIntact(tenant, unusable));
-      return { unusable, answer: this.#search(whole, query, { ...options, started }) };
+      return { unusable, answer: this.#search(whole, query, options, started) };
     });
     const failures = await Promise.all(
       unusable.map(async ({ tenant, error }) => ({
@@ -54,13 +54,8 @@ export class TenantSearcher {
   #search(
     usable: readonly Usable[],
     query: string,
-    {
-      timeoutMs,
-      started,
-      isCounted = false,
-      perTenant,
-      ...wish
-    }: TenantSearchOptions & { readonly started: number },
+    { timeoutMs, isCounted = false, perTenant, ...wish }: TenantSearchOptions,
+    started: number,
   ): Omit<SearchAnswer, "failures"> {
     const group = this.#groupOf(usable.map(({ index }) => index));
     const search = {

@@ -27,7 +27,7 @@ export const writeState = (path: string, value: unknown): Promise<void> =>
 export async function writeWhole(path: string, content: string | Uint8Array, mode?: number): Promise<void> {
   try {
     await mkdir(dirname(path), { recursive: true });
-    await replaceFile(path, content, { aside: asideOf(path, "sync"), ...(mode !== undefined && { mode }) });
+    await replaceFile(path, content, { aside: asideOf(path, "sync"), mode });
   } catch (cause) {
     throw systemFailure(cause, "unwritable_output", `could not write ${path}`);
   }

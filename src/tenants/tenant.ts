@@ -37,8 +37,6 @@ import { type Whereabouts, whyNotIndexed } from "./why.ts";
 
 type SyncWish = { readonly buildsAlways?: boolean; readonly onlyFailed?: boolean };
 
-type TenantOptions = TenantParts & { readonly openIndexes: OpenIndexes };
-
 const TEST_QUERY_MS = 5_000;
 
 const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
@@ -50,7 +48,7 @@ const asFailure = (error: unknown): Failure =>
 export class Tenant implements AsyncDisposable {
   readonly detail: TenantDetail;
   readonly settings: TenantSettings;
-  readonly #options: TenantOptions;
+  readonly #options: TenantParts;
   readonly #log: Log;
   readonly #index: LiveIndex;
   /** Decided once, because a directory may become unwritable, and searches read where builds write. */
@@ -61,20 +59,21 @@ export class Tenant implements AsyncDisposable {
   #watch: SourceWatch | null = null;
   #building: Promise<void> | null = null;
 
-  constructor(settings: TenantSettings, options: TenantOptions) {
+  constructor(settings: TenantSettings, options: TenantParts, openIndexes: OpenIndexes) {
     this.settings = settings;
     this.#options = options;
     this.#log = options.log.with({ tenant: settings.codename });
     this.detail = describeTenant(settings);
     this.#place = new Place(settings, options);
     this.#source = openSource(settings, {
-      ...options,
+      extractHtml: options.extractHtml,
+      access: options.access,
       stateDirectory: this.#place.directory,
       log: this.#log,
     });
     this.#book = options.book;
     this.#index = new LiveIndex({
-      openIndexes: options.openIndexes,
+      openIndexes,
       place: this.#place,
       settings: settings.search,
       log: this.#log,
@@ -324,7 +323,7 @@ export class Tenant implements AsyncDisposable {
       const isCalledOff = failure.code === "cancelled";
       // The process that has taken over the tenant writes its record.
       if (!begun.lost.aborted)
-        await write({ state: "idle", ...(!isCalledOff && { lastError: failure.toRecord() }) });
+        await write(isCalledOff ? { state: "idle" } : { state: "idle", lastError: failure.toRecord() });
       if (isCalledOff) throw failure;
       this.#log.error("sync failed", { code: failure.code, error: failure.message });
       onEnd?.(codename, "failure");
@@ -375,7 +374,8 @@ export class Tenant implements AsyncDisposable {
         history: withPast(before.history, { startedAt, endedAt: work.now(), counts, error }),
       });
     try {
-      const { documents, unchanged } = await this.#buildInTurn({ ...work, onRunning });
+      const { signal, write } = work;
+      const { documents, unchanged } = await this.#buildInTurn({ signal, onRunning, write });
       const removed = Math.max(0, (before.documents ?? 0) - documents);
       const { skippedFiles } = await this.#readRecord();
       await remember({ fetched: documents - unchanged, unchanged, removed, failed: skippedFiles }, null);
@@ -386,7 +386,7 @@ export class Tenant implements AsyncDisposable {
     }
   }
 
-  #buildInTurn({ signal, onRunning, write }: Work): Promise<BuildCounts> {
+  #buildInTurn({ signal, onRunning, write }: Omit<Work, "now">): Promise<BuildCounts> {
     return this.#options.building.turn(async () => {
       await onRunning();
       await write({ isBuilding: true });
@@ -400,11 +400,14 @@ export class Tenant implements AsyncDisposable {
 
   async #buildNow(signal: AbortSignal, write: Work["write"]): Promise<BuildCounts> {
     const { search } = this.settings;
+    const { workerUrl, memoryBytes, documentLimitMs } = this.#options.building;
     const { indexPath: path, owner } = this.#place;
     await this.#place.claim();
     const files = new LeftOutFiles(this.#log);
     const counts = await buildIndex(() => this.#source.documents(files.begin()), {
-      ...this.#options.building,
+      workerUrl,
+      memoryBytes,
+      documentLimitMs,
       path,
       owner,
       profile: search.profile,

@@ -120,7 +120,7 @@ export async function holdLease(options: HoldOptions): Promise<HeldLease | null>
   const askedAt = performance.now();
   const first = await leases.take(name, owner, ttlMs);
   if (first === null) return null;
-  const renewing = keepAsking({ ...options, held: { fence: first, until: askedAt + ttlMs } }, (fence) => {
+  const renewing = keepAsking(options, { fence: first, until: askedAt + ttlMs }, (fence) => {
     if (fence === first) return;
     void renewing.stop();
     onLost();
@@ -134,7 +134,7 @@ export async function holdLease(options: HoldOptions): Promise<HeldLease | null>
  */
 export function contendForLead(options: LeadershipOptions): AsyncDisposable {
   let leadingWith: number | null = null;
-  return keepAsking({ ...options, held: null }, (fence) => {
+  return keepAsking(options, null, (fence) => {
     if (fence === leadingWith) return;
     const before = leadingWith;
     leadingWith = fence;
@@ -151,10 +151,11 @@ type Holding = { readonly fence: number; readonly until: number };
  * request with which fence it is held now, null when it is not. Disposing of it stops and gives the lease back.
  */
 function keepAsking(
-  { leases, name, owner, ttlMs, onError, ...options }: HoldOptions & { readonly held: Holding | null },
+  { leases, name, owner, ttlMs, onError }: HoldOptions,
+  first: Holding | null,
   tell: (fence: number | null) => void,
 ): AsyncDisposable & { stop(): Promise<void> } {
-  let { held } = options;
+  let held = first;
   let hasEnded = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let asking = Promise.resolve();

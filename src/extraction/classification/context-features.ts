@@ -155,7 +155,12 @@ function prepare(tree: PageTree, p: Float32Array, wordSums: Float32Array) {
   addToParents(model, massIn);
   const mass = massBefore[count]!;
   return {
-    ...{ tree, p, wordSums, weight, index: 0, element: 0 },
+    tree,
+    p,
+    wordSums,
+    weight,
+    index: 0,
+    element: 0,
     // The number of words of the page, and of words that are likely content.
     words: weightBefore[count]!,
     mass: Math.max(mass, 1e-6),

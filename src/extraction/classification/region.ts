@@ -229,7 +229,14 @@ export function computeRegionFeatures(tree: PageTree, p: Float32Array, weight: F
     distance = isChosen[index] === 1 ? 0 : Math.min(distance + 1, MOST_BLOCKS);
   }
   const place: Candidate = {
-    ...{ tree, p, weight, region, index: 0, element: 0, since: MOST_BLOCKS, until: MOST_BLOCKS },
+    tree,
+    p,
+    weight,
+    region,
+    index: 0,
+    element: 0,
+    since: MOST_BLOCKS,
+    until: MOST_BLOCKS,
     levels: region === null ? null : levelsOf(tree, region),
     signs: signsOf(tree, weight, isChosen, region),
   };

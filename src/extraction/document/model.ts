@@ -15,11 +15,14 @@ export type Footnote = { readonly label: string; readonly blocks: readonly Block
 /** Language (BCP 47) and direction, where the page states them. */
 export type Locale = { readonly lang?: string; readonly dir?: string };
 
+/** What may state its locale; absent where the page states neither language nor direction. */
+export type Localised = { readonly locale?: Locale | undefined };
+
 export type Block =
-  | ({ readonly kind: "paragraph"; readonly children: readonly Inline[] } & Locale)
-  | ({ readonly kind: "heading"; readonly level: number; readonly children: readonly Inline[] } & Locale)
-  | ({ readonly kind: "quote"; readonly blocks: readonly Block[]; readonly cite: string | null } & Locale)
-  | ({ readonly kind: "rule" } & Locale)
+  | ({ readonly kind: "paragraph"; readonly children: readonly Inline[] } & Localised)
+  | ({ readonly kind: "heading"; readonly level: number; readonly children: readonly Inline[] } & Localised)
+  | ({ readonly kind: "quote"; readonly blocks: readonly Block[]; readonly cite: string | null } & Localised)
+  | ({ readonly kind: "rule" } & Localised)
   | List
   | CodeBlock
   | Table
@@ -27,7 +30,7 @@ export type Block =
   | Details
   | DefinitionList
   | Figure
-  | ({ readonly kind: "math-block"; readonly tex: string } & Locale);
+  | ({ readonly kind: "math-block"; readonly tex: string } & Localised);
 
 export type List = {
   readonly kind: "list";
@@ -35,7 +38,7 @@ export type List = {
   /** The number of the first item of an ordered list. */
   readonly start: number;
   readonly items: readonly ListItem[];
-} & Locale;
+} & Localised;
 
 /** @property isDone null for an item that is no task */
 export type ListItem = { readonly isDone: boolean | null; readonly blocks: readonly Block[] };
@@ -47,7 +50,7 @@ export type CodeBlock = {
   readonly language: string | null;
   /** The file name, or the name of the tab that shows the code. */
   readonly label: string | null;
-} & Locale;
+} & Localised;
 
 export type Alignment = "left" | "center" | "right" | null;
 
@@ -65,7 +68,7 @@ export type Table = {
   readonly caption: readonly Inline[];
   readonly headerRows: number;
   readonly rows: readonly (readonly Cell[])[];
-} & Locale;
+} & Localised;
 
 /** The five kinds of GitHub's alerts; those of other generators are mapped to them. */
 export type AdmonitionKind = "note" | "tip" | "important" | "warning" | "caution";
@@ -76,14 +79,14 @@ export type Admonition = {
   /** The title that the page shows, even if it only repeats the kind; empty when it shows none. */
   readonly title: readonly Inline[];
   readonly blocks: readonly Block[];
-} & Locale;
+} & Localised;
 
 export type Details = {
   readonly kind: "details";
   readonly summary: readonly Inline[];
   readonly isOpen: boolean;
   readonly blocks: readonly Block[];
-} & Locale;
+} & Localised;
 
 export type Definition = {
   readonly terms: readonly (readonly Inline[])[];
@@ -93,13 +96,13 @@ export type Definition = {
 export type DefinitionList = {
   readonly kind: "definitions";
   readonly groups: readonly Definition[];
-} & Locale;
+} & Localised;
 
 export type Figure = {
   readonly kind: "figure";
   readonly blocks: readonly Block[];
   readonly caption: readonly Block[];
-} & Locale;
+} & Localised;
 
 /** The phrase elements of pages, each with the one that it is written as; by their HTML names. */
 const SPAN_NAMES = {
@@ -136,9 +139,9 @@ export type Span = {
   readonly kind: "span";
   readonly tag: SpanTag;
   readonly children: readonly Inline[];
-  readonly title?: string;
-  readonly datetime?: string;
-} & Locale;
+  readonly title?: string | undefined;
+  readonly datetime?: string | undefined;
+} & Localised;
 
 export type Image = {
   readonly kind: "image";
@@ -319,7 +322,7 @@ const flattenSame = (outer: Inline, children: readonly Inline[]): readonly Inlin
       )
     : children;
 
-const isPlain = (span: Span): boolean => span.lang === undefined && span.dir === undefined;
+const isPlain = ({ locale }: Span): boolean => locale === undefined;
 
 function joinNeighbours(inlines: readonly Inline[]): Inline[] {
   const out: Inline[] = [];

@@ -1,3 +1,4 @@
+import { defined } from "../../base/json.ts";
 import { wordsIn } from "../../base/text.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import { isTrackingPixel, References } from "../links.ts";
@@ -98,7 +99,7 @@ class Reader {
   }
 
   read(root: ContentElement): ContentDocument {
-    const blocks = this.blocks(root, { depth: 0, nesting: 0, locale: {}, link: null });
+    const blocks = this.blocks(root, { depth: 0, nesting: 0, locale: undefined, link: null });
     // Footnotes are in the order of their references, as renderers number them.
     const footnotes = [...this.#footnotes.values()].sort((a, b) => Number(a.label) - Number(b.label));
     return { blocks, footnotes };
@@ -135,19 +136,19 @@ class Reader {
     return normalisePhrases(readPhrases(element, this.#context(place)));
   }
 
-  #context({ depth }: BlockContext): PhraseContext {
-    return { references: this.#references, notes: this.#notes, isInLink: false, isInTitle: false, depth };
+  #context({ depth }: BlockContext, isInTitle = false): PhraseContext {
+    return { references: this.#references, notes: this.#notes, isInLink: false, isInTitle, depth };
   }
 
   #paragraphs(out: Block[], run: readonly Inline[], { locale, link }: BlockContext): void {
     if (run.length === 0) return;
     for (const children of splitAtBlankLines(normalisePhrases(run)))
-      out.push({ kind: "paragraph", children: linked(children, link), ...locale });
+      out.push({ kind: "paragraph", children: linked(children, link), locale });
   }
 
   #block(element: ContentElement, outer: BlockContext): Block[] {
-    const locale = { ...outer.locale, ...localeOf(element) };
-    const place: BlockContext = { ...outer, locale };
+    const own = localeOf(element);
+    const place: BlockContext = own ? { ...outer, locale: { ...outer.locale, ...own } } : outer;
     if (this.#isFootnote(element, place)) return [];
     if (isHeading(element)) return this.#heading(element, place);
     if (isList(element)) return this.#list(element, place);
@@ -175,12 +176,11 @@ class Reader {
 
   #heading(element: ContentElement, place: BlockContext): Block[] {
     const level = Number(element.name.slice(1));
-    const phrases = readPhrases(element, { ...this.#context(place), isInTitle: true });
+    const phrases = readPhrases(element, this.#context(place, true));
     const children = withoutBold(withSpaceFor("break", normalisePhrases(phrases)));
     if (!isShown(children)) return [];
-    return [
-      { kind: "heading", level, children: linked(normalisePhrases(children), place.link), ...place.locale },
-    ];
+    const { link, locale } = place;
+    return [{ kind: "heading", level, children: linked(normalisePhrases(children), link), locale }];
   }
 
   #list(element: ContentElement, place: BlockContext): Block[] {
@@ -204,8 +204,15 @@ class Reader {
     const isOrdered = element.name === "OL";
     if (!isOrdered && isListLayout(items, holdsSections)) return items.flatMap(({ blocks }) => blocks);
     const start = numberOf(element, "start") ?? 1;
-    if (!isOrdered) return [{ kind: "list", isOrdered, start, items, ...place.locale }];
-    return runsOf(items, numbers, start).map((run) => ({ kind: "list", isOrdered, ...run, ...place.locale }));
+    const { locale } = place;
+    if (!isOrdered) return [{ kind: "list", isOrdered, start, items, locale }];
+    return runsOf(items, numbers, start).map(({ start, items }) => ({
+      kind: "list",
+      isOrdered,
+      start,
+      items,
+      locale,
+    }));
   }
 
   #looseText(text: string): Block[] {
@@ -245,7 +252,7 @@ class Reader {
       if (group) group.definitions.push(blocks);
       else groups.push({ terms: [], definitions: [blocks] });
     }
-    return groups.length === 0 ? [] : [{ kind: "definitions", groups, ...place.locale }];
+    return groups.length === 0 ? [] : [{ kind: "definitions", groups, locale: place.locale }];
   }
 
   #quote(element: ContentElement, place: BlockContext): Block[] {
@@ -258,7 +265,8 @@ class Reader {
     if (blocks.length === 0) return [];
     if (mark !== null) return [{ kind: "admonition", type: mark, title: [], blocks: withoutMark(blocks) }];
     const cite = this.#references.link(element.getAttribute("cite") || "");
-    return [{ kind: "quote", blocks, cite: element.hasAttribute("cite") ? cite : null, ...place.locale }];
+    const { locale } = place;
+    return [{ kind: "quote", blocks, cite: element.hasAttribute("cite") ? cite : null, locale }];
   }
 
   #admonition(
@@ -272,7 +280,7 @@ class Reader {
     written?.remove();
     const blocks = this.blocks(element, place);
     if (blocks.length === 0 && !isShown(title)) return [];
-    return [{ kind: "admonition", type, title, blocks, ...place.locale }];
+    return [{ kind: "admonition", type, title, blocks, locale: place.locale }];
   }
 
   #code(element: ContentElement, { locale }: BlockContext): Block[] {
@@ -283,19 +291,21 @@ class Reader {
     if (/(?:^|\s)math-display(?:\s|$)/.test(classes)) return [{ kind: "math-block", tex: text.trim() }];
     const language = /(?:^|\s)language-([\w+#.-]+)/.exec(classes)?.[1] ?? null;
     const label = removeInvisible(element.getAttribute("data-label") ?? "").trim() || null;
-    return [{ kind: "code-block", text, language, label, ...locale }];
+    return [{ kind: "code-block", text, language, label, locale }];
   }
 
   #figure(element: ContentElement, place: BlockContext): Block[] {
     const captions: Block[] = [];
     for (const caption of findAll(element, isCaption)) {
-      captions.push(...this.blocks(caption, { ...place, depth: place.depth + 1, locale: {}, link: null }));
+      captions.push(
+        ...this.blocks(caption, { ...place, depth: place.depth + 1, locale: undefined, link: null }),
+      );
       caption.remove();
     }
-    const blocks = this.blocks(element, { ...place, locale: {} });
+    const blocks = this.blocks(element, { ...place, locale: undefined });
     if (blocks.length === 0 && captions.length === 0) return [];
     if (captions.length === 0 && blocks.length > 1) return blocks;
-    return [{ kind: "figure", blocks, caption: captions, ...place.locale }];
+    return [{ kind: "figure", blocks, caption: captions, locale: place.locale }];
   }
 
   #details(element: ContentElement, place: BlockContext): Block[] {
@@ -312,7 +322,8 @@ class Reader {
     const blocks = this.blocks(element, isLabel ? place : inner);
     // Without a title nobody could open it on purpose.
     if (!isShown(summary)) return blocks;
-    return [{ kind: "details", summary, isOpen: element.hasAttribute("open"), blocks, ...place.locale }];
+    const isOpen = element.hasAttribute("open");
+    return [{ kind: "details", summary, isOpen, blocks, locale: place.locale }];
   }
 
   // A card is one link around many blocks: its heading gets the link, or else its first text.
@@ -331,7 +342,7 @@ class Reader {
   #isFootnote(element: ContentElement, place: BlockContext): boolean {
     const label = noteLabel(element);
     if (label === null) return false;
-    const blocks = this.blocks(element, { ...place, locale: {}, link: null });
+    const blocks = this.blocks(element, { ...place, locale: undefined, link: null });
     if (blocks.length > 0 && !this.#footnotes.has(label)) this.#footnotes.set(label, { label, blocks });
     return true;
   }
@@ -380,7 +391,11 @@ function joinLists(blocks: readonly Block[]): Block[] {
 }
 
 /** The place inside a list, a quotation or a similar block. */
-const within = (place: BlockContext): BlockContext => ({ ...place, nesting: place.nesting + 1, locale: {} });
+const within = (place: BlockContext): BlockContext => ({
+  ...place,
+  nesting: place.nesting + 1,
+  locale: undefined,
+});
 
 // A heading is already bold.
 const withoutBold = (inlines: readonly Inline[]): Inline[] => {
@@ -406,7 +421,7 @@ type BlockContext = {
   readonly depth: number;
   /** The number of lists, quotations and similar blocks around here. */
   readonly nesting: number;
-  readonly locale: Locale;
+  readonly locale: Locale | undefined;
   /** The link around these blocks, until a block has received it. */
   readonly link: { readonly href: string | null } | null;
 };
@@ -487,30 +502,23 @@ function colonBefore(classifier: ContentElement): Inline[] {
 
 function spanOf(element: ContentElement, tag: SpanTag, children: Inline[]): Inline[] {
   const locale = localeOf(element);
-  const isNamed = "lang" in locale || "dir" in locale;
-  if (tag === "span" && !isNamed) return children;
+  if (tag === "span" && !locale) return children;
   const title = tag === "abbr" || tag === "dfn" ? attributeText(element, "title") : null;
   const datetime = tag === "time" ? attributeText(element, "datetime") : null;
   return [
-    {
-      kind: "span",
-      tag,
-      children,
-      ...(title ? { title } : {}),
-      ...(datetime ? { datetime } : {}),
-      ...locale,
-    },
+    { kind: "span", tag, children, title: title ?? undefined, datetime: datetime ?? undefined, locale },
   ];
 }
 
 /** Reads `lang` and `dir` when their values are valid. */
-function localeOf(element: ContentElement): { lang?: string; dir?: string } {
+function localeOf(element: ContentElement): Locale | undefined {
   const lang = element.getAttribute("lang") ?? "";
   const dir = (element.getAttribute("dir") ?? "").toLowerCase();
-  return {
-    ...(lang.length < 40 && /^[a-z]{2,8}(?:[-_][a-z0-9]{1,8}){0,6}$/i.test(lang) ? { lang } : {}),
-    ...(/^(?:ltr|rtl|auto)$/.test(dir) ? { dir } : {}),
-  };
+  const isLang = lang.length < 40 && /^[a-z]{2,8}(?:[-_][a-z0-9]{1,8}){0,6}$/i.test(lang);
+  const isDir = /^(?:ltr|rtl|auto)$/.test(dir);
+  // Almost no element states either.
+  if (!isLang && !isDir) return undefined;
+  return defined({ lang: isLang ? lang : undefined, dir: isDir ? dir : undefined });
 }
 
 function attributeText(element: ContentElement, name: string): string | null {
@@ -654,7 +662,8 @@ function readTable(reader: Reader, table: ContentElement, place: BlockContext): 
   // A `<tfoot>` may precede the body in the source, but is shown last.
   const ordered = [...shown.filter(({ row }) => !row.isFoot), ...shown.filter(({ row }) => row.isFoot)];
   const headerRows = countHeaderRows(ordered);
-  return [{ kind: "table", caption, headerRows, rows: ordered.map(({ cells }) => cells), ...place.locale }];
+  const { locale } = place;
+  return [{ kind: "table", caption, headerRows, rows: ordered.map(({ cells }) => cells), locale }];
 }
 
 const deeper = (place: BlockContext): BlockContext => ({
@@ -713,7 +722,7 @@ function holdsPage(cell: ContentElement): boolean {
 
 function readCell(reader: Reader, cell: ContentElement, place: BlockContext): Cell {
   return {
-    blocks: reader.blocks(cell, { ...deeper(place), locale: {} }),
+    blocks: reader.blocks(cell, { ...deeper(place), locale: undefined }),
     isHeader: cell.name === "TH",
     colspan: cellSpanOf(cell, "colspan"),
     rowspan: cellSpanOf(cell, "rowspan"),

@@ -431,7 +431,12 @@ function describe({ name, folded, mentions }: BylineCandidate, page: MetadataPag
   const words = folded.split(" ");
   const shown = page.places.nearest(mentions, shared.titleBlock);
   return {
-    ...{ name, folded, mentions, page, shared, words },
+    name,
+    folded,
+    mentions,
+    page,
+    shared,
+    words,
     kinds: new Set(mentions.map(({ kind }) => kind)),
     letters: name.match(/\p{L}+/gu) ?? [],
     joined: words.join(""),

@@ -667,7 +667,10 @@ const since = (from: string | null, day: string): number =>
 function describe({ day, mentions }: DayCandidate, page: MetadataPage, shared: Shared) {
   const shown = page.places.nearest(mentions, shared.titleBlock);
   return {
-    ...{ day, mentions, page, shared },
+    day,
+    mentions,
+    page,
+    shared,
     kinds: new Set(mentions.map(({ kind }) => kind)),
     shown: shown === null ? null : lookAround(shown, page.places, shared),
   };
@@ -677,7 +680,8 @@ function lookAround(shown: ShownDate, places: Places, { looks }: Shared) {
   return {
     ...shown,
     ...places.surroundings(shown.element),
-    ...{ places, looks },
+    places,
+    looks,
     names: namesAround(places.model, shown.element),
   };
 }

@@ -356,7 +356,9 @@ function describe(candidate: TitleCandidate, page: MetadataPage, shared: Shared)
   const { places } = page;
   const isShown = element >= 0 && places.first >= 0;
   return {
-    ...{ candidate, page, shared },
+    candidate,
+    page,
+    shared,
     shown: isShown
       ? { ...places.surroundings(element), places, element, block: places.blockOf(element) }
       : null,

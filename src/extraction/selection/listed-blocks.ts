@@ -61,14 +61,13 @@ function outcomeOf(
 ): Pick<PageBlock, "isKept" | "isUnsure" | "probability" | "reason"> {
   const { probability, isUnsure } = verdicts[block]!;
   const { isKept, titleBlock } = selection.draft;
-  const outcome = { isKept: false, isUnsure, probability };
-  if (block === titleBlock) return { ...outcome, isKept: true, isUnsure: false, reason: "title" };
+  if (block === titleBlock) return { isKept: true, isUnsure: false, probability, reason: "title" };
   const reason = selection.reasons?.[block] ?? "unlikely";
-  if (isKept[block] === 0) return { ...outcome, reason };
-  if (isReplaced) return { ...outcome, isUnsure: false, reason: "data" };
+  if (isKept[block] === 0) return { isKept: false, isUnsure, probability, reason };
+  if (isReplaced) return { isKept: false, isUnsure: false, probability, reason: "data" };
   const isCode = (model.blocks.flags[block]! & ElementFlag.preformatted) !== 0;
-  if (isCode && !includesCode) return { ...outcome, isUnsure: false, reason: "option" };
-  return { ...outcome, isKept: true, reason };
+  if (isCode && !includesCode) return { isKept: false, isUnsure: false, probability, reason: "option" };
+  return { isKept: true, isUnsure, probability, reason };
 }
 
 /** How far above an element another one with a name is looked for. */

@@ -194,8 +194,15 @@ async function openTab(open: OpenContext, options: ContextOptions, tab: TabOptio
     if (!tab.opensWindows) page.on("popup", (popup) => void popup.close().catch(() => {}));
     page.on("download", (download) => void download.cancel().catch(() => {}));
     const session = await intercept(page, {
-      ...options,
-      ...tab,
+      loadsMedia: options.loadsMedia,
+      origin: tab.origin,
+      headers: tab.headers,
+      proxy: options.proxy,
+      what: tab.what,
+      maxBytes: options.maxBytes,
+      maxRedirects: options.maxRedirects,
+      received: tab.received,
+      opensWindows: tab.opensWindows,
       cookies: options.session.cookies,
       onRefused: end.tell,
     });
@@ -207,7 +214,7 @@ async function openTab(open: OpenContext, options: ContextOptions, tab: TabOptio
       page: opened.page,
       gone: opened.end.failure,
       keepState: (keep) => open.state.keep(opened.page, keep),
-      close: (isRead = false) => closeTab(open, { ...opened, isRead }),
+      close: (isRead = false) => closeTab(open, opened, isRead),
     };
   } catch (error) {
     // The page may still open after we stopped waiting for it.
@@ -248,12 +255,15 @@ function watchForEnd(page: Page, lease: BrowserLease, what: string) {
   return { failure: promise, tell, ignore };
 }
 
-async function closeTab(open: OpenContext, opened: Opened & { readonly isRead: boolean }): Promise<void> {
-  const { page, end, session, tab } = opened;
+async function closeTab(
+  open: OpenContext,
+  { page, end, session, tab }: Opened,
+  isRead: boolean,
+): Promise<void> {
   end.ignore();
   // A tab that went elsewhere has session storage of an origin that cannot be reached any more.
   const isThere = URL.parse(page.url())?.origin === tab.origin;
-  const mayRest = opened.isRead && isThere && !tab.opensWindows && !open.isRetired;
+  const mayRest = isRead && isThere && !tab.opensWindows && !open.isRetired;
   if (mayRest && (await open.resting.keep(page, { origin: tab.origin, session }))) return leave(open);
   // Chromium forgets to close a tab that is about to show a new document.
   const state = page.waitForLoadState("domcontentloaded", { timeout: COMMIT_TIMEOUT_MS });

@@ -52,7 +52,8 @@ const TUNNEL_IDLE_MS = 60_000;
  */
 export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
   const session: Session = {
-    options: { ...options, userAgent: checkUserAgent(options.userAgent) },
+    options,
+    userAgent: checkUserAgent(options.userAgent),
     clock: options.clock ?? systemClock,
     headers: checkCustomHeaders(options.headers ?? {}),
     open: null,
@@ -78,6 +79,7 @@ export function createBrowserFetcher(options: BrowserFetcherOptions): Fetcher {
 
 type Session = {
   readonly options: BrowserFetcherOptions;
+  readonly userAgent: string;
   readonly clock: Clock;
   readonly headers: ReturnType<typeof checkCustomHeaders>;
   /** Opened by the first page. */
@@ -88,14 +90,20 @@ type Session = {
 
 type OpenSession = { readonly proxy: PinningProxy; readonly contexts: BrowserContexts };
 
-async function openParts({ options, headers }: Session): Promise<OpenSession> {
+async function openParts({ options, userAgent, headers }: Session): Promise<OpenSession> {
+  const { egress, caller, chooseProxy, log, host, session } = options;
   const proxy = await openPinningProxy({
-    ...options,
+    egress,
+    caller,
+    chooseProxy,
+    log,
     connectTimeoutMs: Math.min(CONNECT_TIMEOUT_MS, options.limits.requestTimeoutMs),
     idleTimeoutMs: TUNNEL_IDLE_MS,
   });
   const contexts = createContexts({
-    ...options,
+    host,
+    session,
+    userAgent,
     proxy,
     headers: headers.anywhere,
     loadsMedia: options.behaviour.loadsMedia,
@@ -169,13 +177,16 @@ const tabFor = (
   {
     url,
     options,
-    ...rest
+    what,
+    signal,
+    opensWindows = false,
   }: PageRequest & { readonly what: string; readonly signal: AbortSignal; readonly opensWindows?: boolean },
 ): TabOptions => ({
-  opensWindows: false,
+  opensWindows,
   // A person is shown the page as the site sends it.
-  received: rest.opensWindows ? null : (options.received ?? null),
-  ...rest,
+  received: opensWindows ? null : (options.received ?? null),
+  what,
+  signal,
   origin: new URL(url).origin,
   headers: options.isForeign
     ? {}
@@ -209,9 +220,19 @@ async function visit({ session, open, url, options, watch }: Visit): Promise<Try
     const { page, gone, keepState } = tab;
     const { proxy } = open;
     const answer = await abortable(watch.signal, gone, async () => {
-      const about = { what, proxy, limits, behaviour, log, signal: watch.signal };
       const { received } = options;
-      const read = await readPage(page, { ...about, url: received?.finalUrl ?? url, onAnswer });
+      const { signal } = watch;
+      const shown = received?.finalUrl ?? url;
+      const read = await readPage(page, {
+        url: shown,
+        what,
+        proxy,
+        limits,
+        behaviour,
+        log,
+        signal,
+        onAnswer,
+      });
       await keepState();
       return received ? { ...read, redirects: received.redirects } : read;
     });

@@ -117,7 +117,9 @@ class Host implements BrowserHost {
       options.useTemporaryDirectory(this.#directory);
     }
     const browser = await launchChromium({
-      ...options,
+      executablePath: options.executablePath,
+      isHeaded: options.isHeaded,
+      hasSandbox: options.hasSandbox,
       environment: browserEnvironment(options.environment, this.#directory),
       timeoutMs: LAUNCH_TIMEOUT_MS,
     });

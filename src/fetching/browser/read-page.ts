@@ -62,7 +62,7 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
   if (!isPage && first.page.status < 400) throw unsupported(what, type);
   if (!(await loaded(page, broken))) return { ...first.page, ...bodyOf("", type?.essence ?? "") };
   const captured = await acrossNavigations(page, (navigations) =>
-    capture(page, traffic, { ...options, navigations }),
+    capture(page, traffic, options, navigations),
   );
   if (!captured) throw tooLarge(what, limits.pageBytes);
   const otherwise = binaryText(captured.html.replace(SKELETON, ""));
@@ -113,13 +113,14 @@ async function answerOf(page: Page, response: Response, { url, proxy }: ReadOpti
   };
 }
 
-/** @param options.navigations the number of documents that were left for another one while reading this page */
+/** @param navigations the number of documents that were left for another one while reading this page */
 async function capture(
   page: Page,
   traffic: Traffic,
-  options: ReadOptions & { readonly navigations: number },
+  options: ReadOptions,
+  navigations: number,
 ): Promise<(Capture & { readonly warnings: readonly string[] }) | null> {
-  const { url, what, limits, behaviour, log, signal, navigations } = options;
+  const { url, what, limits, behaviour, log, signal } = options;
   const rest = {
     quietMs: QUIET_MS,
     maxMs: MAX_SETTLE_MS,

@@ -1,6 +1,7 @@
 import net from "node:net";
 import tls from "node:tls";
 import { onAbort } from "../../base/abort.ts";
+import { defined } from "../../base/json.ts";
 import { NO_TUNNEL } from "../http/tries.ts";
 import type { WireRoute } from "../http/wire.ts";
 
@@ -8,7 +9,7 @@ import type { WireRoute } from "../http/wire.ts";
 type End = {
   readonly host: string;
   readonly port: number;
-  readonly servername?: string;
+  readonly servername?: string | undefined;
 };
 
 const portOf = (url: URL): number => Number(url.port || (url.protocol === "https:" ? 443 : 80));
@@ -17,8 +18,8 @@ const portOf = (url: URL): number => Number(url.port || (url.protocol === "https
 export function endOf(url: URL, route: WireRoute): End {
   if (route.kind === "direct") return { host: route.address, port: portOf(url) };
   const proxy = new URL(route.proxyUrl);
-  const end = { host: proxy.hostname.replace(/^\[|\]$/g, ""), port: portOf(proxy) };
-  return proxy.protocol === "https:" ? { ...end, servername: route.proxyHost } : end;
+  const servername = proxy.protocol === "https:" ? route.proxyHost : undefined;
+  return { host: proxy.hostname.replace(/^\[|\]$/g, ""), port: portOf(proxy), servername };
 }
 
 type DialOptions = {
@@ -29,7 +30,7 @@ type DialOptions = {
   /** An open connection to speak TLS on. */
   readonly over?: net.Socket;
   /** The trusted authorities, in place of the built-in ones. */
-  readonly ca?: readonly string[];
+  readonly ca?: readonly string[] | undefined;
 };
 
 const coded = (message: string, code: string): Error => Object.assign(new Error(message), { code });
@@ -38,9 +39,10 @@ const coded = (message: string, code: string): Error => Object.assign(new Error(
 export function dial({ host, port, servername }: End, options: DialOptions): Promise<net.Socket> {
   const { promise, resolve, reject } = Promise.withResolvers<net.Socket>();
   const { over, ca } = options;
-  const secure = { host, port, ...(over ? { socket: over } : {}), ...(ca ? { ca: [...ca] } : {}) };
   const socket =
-    servername === undefined ? net.connect({ host, port }) : tls.connect({ ...secure, servername });
+    servername === undefined
+      ? net.connect({ host, port })
+      : tls.connect(defined({ host, port, servername, socket: over, ca: ca && [...ca] }));
   const timer = setTimeout(
     () => socket.destroy(coded("the connection took too long", "ETIMEDOUT")),
     options.timeoutMs,

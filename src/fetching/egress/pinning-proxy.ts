@@ -49,7 +49,9 @@ export async function openPinningProxy(options: PinningProxyOptions): Promise<Pi
   const ending = new AbortController();
   const open = new Set<net.Socket>();
   const parts: ConnectionParts = {
-    ...options,
+    log: options.log,
+    connectTimeoutMs: options.connectTimeoutMs,
+    idleTimeoutMs: options.idleTimeoutMs,
     findRoutes: createRouteFinder(options),
     credentials: Buffer.from(`Basic ${btoa(`${username}:${password}`)}`),
     signal: ending.signal,
@@ -177,7 +179,8 @@ async function connectBy(route: WireRoute, head: ProxyHead, parts: ConnectionPar
   const socket = await dial(endOf(head.url, route), { timeoutMs: parts.connectTimeoutMs });
   if (route.kind === "direct") return { socket, proxy: null };
   if (head.kind === "request") return { socket, proxy: { authorization: route.authorization } };
-  await openTunnel(socket, head.url, { ...route, timeoutMs: parts.connectTimeoutMs });
+  const { authorization } = route;
+  await openTunnel(socket, head.url, { authorization, timeoutMs: parts.connectTimeoutMs });
   return { socket, proxy: null };
 }
 

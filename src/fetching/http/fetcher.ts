@@ -146,8 +146,9 @@ async function fetchStream(
       discard: () => discard(final.wire),
     }));
     const { purpose } = options;
-    const opened = openStream({ ...answer, purpose, watch, limits: session.limits });
-    return { ...opened, url, finalUrl: pageUrlOf(answer.url, url), status: answer.wire.status };
+    const { wire, url: end } = answer;
+    const opened = openStream({ wire, url: end, purpose, watch, limits: session.limits });
+    return { ...opened, url, finalUrl: pageUrlOf(end, url), status: wire.status };
   } catch (error) {
     watch[Symbol.dispose]();
     throw error;
@@ -219,14 +220,13 @@ async function tryWithin<T>(
   const { clock, log } = session;
   const { url, options, watch, body } = job;
   const connect = await session.connect;
-  const headers = headersOf(session, connect, options);
+  const headers = headersOf(session, connect, job);
   const attempt = async (): Promise<Try<T>> => {
     const final = await followRedirects({
       start: new URL(url),
-      headers:
-        body === undefined ? headers : { ...headers, anywhere: { ...headers.anywhere, ...JSON_HEADERS } },
+      headers,
       maxRedirects: body === undefined ? session.limits.redirects : 0,
-      ...(body === undefined ? {} : { body }),
+      body,
       watch,
       connect,
       findRoutes: session.findRoutes,
@@ -254,7 +254,7 @@ async function tryWithin<T>(
   }
 }
 
-function headersOf(session: Session, connect: Connect, options: FetchOptions): HopHeaders {
+function headersOf(session: Session, connect: Connect, { options, body }: FetchJob): HopHeaders {
   const { anywhere, sameOrigin } = session.headers;
   const { authorization } = options;
   const own = authorization ? checkCustomHeaders({ authorization }).sameOrigin : {};
@@ -263,6 +263,7 @@ function headersOf(session: Session, connect: Connect, options: FetchOptions): H
       ...anywhere,
       "accept-encoding": connect.acceptEncoding,
       ...conditionalHeaders(options.validators),
+      ...(body !== undefined && JSON_HEADERS),
     },
     sameOrigin: options.isForeign ? {} : { ...sameOrigin, ...own },
   };

@@ -18,7 +18,7 @@ type FollowOptions = {
   readonly headers: HopHeaders;
   readonly maxRedirects: number;
   /** Makes the request a POST, which must not be redirected. */
-  readonly body?: string;
+  readonly body?: string | undefined;
   readonly watch: Watch;
   readonly connect: Connect;
   readonly findRoutes: RouteFinder;
@@ -109,7 +109,7 @@ async function sendOnce(options: FollowOptions, url: URL, hasLeftOrigin: boolean
         headers,
         signal: watch.signal,
         route: inOrder[index]!,
-        ...(options.body === undefined ? {} : { body: options.body }),
+        body: options.body,
       }),
     );
     cookies.store(url, wire.headers.getSetCookie());
@@ -136,7 +136,7 @@ async function firstThatConnects<T>(count: number, send: (index: number) => Prom
 
 function headersFor(options: FollowOptions, url: URL, hasLeftOrigin: boolean): Record<string, string> {
   const { anywhere, sameOrigin } = options.headers;
-  const headers: Record<string, string> = hasLeftOrigin ? { ...anywhere } : { ...anywhere, ...sameOrigin };
+  const headers: Readonly<Record<string, string>> = hasLeftOrigin ? anywhere : { ...anywhere, ...sameOrigin };
   const { cookie: given, ...others } = headers;
   const cookie = options.cookies.headerFor(url, given);
   return cookie === null ? others : { ...others, cookie };

@@ -59,27 +59,28 @@ async function ask(wire: WireRequest, options: ConnectOptions): Promise<WireResp
 }
 
 async function open({ url, route, signal }: WireRequest, options: ConnectOptions): Promise<Socket> {
-  const limits = { timeoutMs: CONNECT_TIMEOUT_MS, signal };
+  const timeoutMs = CONNECT_TIMEOUT_MS;
   const isSecure = url.protocol === "https:";
-  if (route.kind === "proxy" && !isSecure) return await dial(endOf(url, route), limits);
+  const end = endOf(url, route);
+  if (route.kind === "proxy" && !isSecure) return await dial(end, { timeoutMs, signal });
   const name = route.kind === "direct" ? route.host : url.hostname.replace(/^\[|\]$/g, "");
   // An address is no server name (RFC 6066, section 3); the certificate is compared with the host then.
-  const secure = isSecure ? { servername: isIP(name) ? "" : name } : {};
-  const trust = isSecure ? { ca: trustedBy(options) } : {};
+  const servername = !isSecure ? undefined : isIP(name) ? "" : name;
+  const ca = isSecure ? trustedBy(options) : undefined;
   if (route.kind === "direct")
-    return await dial({ ...endOf(url, route), ...secure }, { ...limits, ...trust });
-  const over = await dial(endOf(url, route), limits);
-  await openTunnel(over, url, { ...route, timeoutMs: CONNECT_TIMEOUT_MS });
-  return await dial({ host: name, port: 0, ...secure }, { ...limits, ...trust, over });
+    return await dial({ host: end.host, port: end.port, servername }, { timeoutMs, signal, ca });
+  const over = await dial(end, { timeoutMs, signal });
+  await openTunnel(over, url, { authorization: route.authorization, timeoutMs });
+  return await dial({ host: name, port: 0, servername }, { timeoutMs, signal, ca, over });
 }
 
 function requestHead({ url, route, headers }: WireRequest): string {
   const isAbsolute = route.kind === "proxy" && url.protocol === "http:";
   const target = `${isAbsolute ? url.origin : ""}${url.pathname}${url.search}`;
   const authorization = isAbsolute ? route.authorization : null;
-  const own = authorization === null ? {} : { "proxy-authorization": authorization };
   // `Headers` refuses what would end a line.
-  const all = new Headers({ ...headers, ...own, host: url.host, connection: "close" });
+  const all = new Headers({ ...headers, host: url.host, connection: "close" });
+  if (authorization !== null) all.set("proxy-authorization", authorization);
   const lines = [...all].map(([name, value]) => `${name}: ${value}\r\n`);
   return `GET ${target} HTTP/1.1\r\n${lines.join("")}\r\n`;
 }

@@ -1,5 +1,6 @@
 import { Cookie, CookieJar, getPublicSuffix } from "tough-cookie";
 import { keepNewest } from "../../base/bounded-map.ts";
+import { defined } from "../../base/json.ts";
 
 /** The cookies of one session (RFC 6265). A site gets back only the cookies that it set. */
 export interface CookieSession {
@@ -155,16 +156,17 @@ const siteOf = (cookie: StoredCookie): URL | null =>
 
 function fromStored(cookie: StoredCookie): Cookie {
   const domainWide = cookie.domain.startsWith(".");
-  return new Cookie({
+  const fields = defined({
     key: cookie.name,
     value: cookie.value,
     path: cookie.path,
     httpOnly: cookie.httpOnly,
     secure: cookie.secure,
     sameSite: cookie.sameSite.toLowerCase(),
-    ...(domainWide ? { domain: cookie.domain.slice(1) } : {}),
-    ...(cookie.expires >= 0 ? { expires: new Date(cookie.expires * 1000) } : {}),
+    domain: domainWide ? cookie.domain.slice(1) : undefined,
+    expires: cookie.expires >= 0 ? new Date(cookie.expires * 1000) : undefined,
   });
+  return new Cookie(fields);
 }
 
 const SAME_SITE = { strict: "Strict", lax: "Lax", none: "None" } as const;

@@ -128,8 +128,9 @@ class IndexWorker implements AsyncDisposable {
       describeWork: () => "before the index was built",
     });
     const { path, profile, language, memoryBytes, slugStyle, owner } = options;
-    const own = { buildName: this.#buildName, place: this.#place };
-    const task = { path, profile, language, memoryBytes, slugStyle, owner, ...own };
+    const buildName = this.#buildName;
+    const place = this.#place;
+    const task = { path, profile, language, memoryBytes, slugStyle, owner, buildName, place };
     this.#thread.post({ kind: "start", task });
     this.#listening = onAbort(options.signal, () =>
       this.#fail(new Failure("cancelled", "building the search index was cancelled")),

@@ -41,20 +41,19 @@ export function* readDocuments(document: UnreadDocument): Generator<SourceDocume
   if (!("text" in document)) yield cleanDocument(document);
   else if (document.kind === "api")
     for (const part of readApi(document.text, document.url))
-      yield { ...withVisibleCharacters(part), ...anchorsOfSource(document) };
+      yield asForgesShow(document, withVisibleCharacters(part));
   // A lone CR ends a line in CommonMark, too; one sign for another moves no anchor.
-  else
-    yield {
-      ...readFile({ ...document, text: document.text.replace(/\r(?!\n)/g, "\n") }),
-      ...anchorsOfSource(document),
-    };
+  else {
+    const text = document.text.replace(/\r(?!\n)/g, "\n");
+    yield asForgesShow(document, readFile({ ...document, text }));
+  }
 }
 
 const SHOWN_AS_SOURCE: ReadonlySet<TextKind> = new Set(["api", "plain", "notebook", "man"]);
 
 /** Forges do not render headings of these kinds, and so have no fragments for them. */
-const anchorsOfSource = ({ kind, url }: DocumentFile): Pick<SourceDocument, "anchors"> =>
-  SHOWN_AS_SOURCE.has(kind) && !url.startsWith("docs:") ? { anchors: [] } : {};
+const asForgesShow = ({ kind, url }: DocumentFile, read: SourceDocument): SourceDocument =>
+  SHOWN_AS_SOURCE.has(kind) && !url.startsWith("docs:") ? { ...read, anchors: [] } : read;
 
 function readFile(file: DocumentFile): SourceDocument {
   const { url, path, text, kind } = file;
@@ -104,7 +103,7 @@ function readMarkdown({ url, path, text, kind, mayNameItself }: DocumentFile): S
         : (firstHeading(markdown) ?? titleOfName(path)),
     markdown,
     declared: { language: stringOf(language), date: stringOf(date) },
-    ...(anchors && { anchors }),
+    anchors: anchors ?? undefined,
   };
 }
 
@@ -141,11 +140,7 @@ const MAX_TITLE = 300;
 export function cleanDocument(document: SourceDocument): SourceDocument {
   const { markdown, anchors, ...named } = withVisibleCharacters(document);
   const shown = withoutHiddenMarkup(markdown);
-  return {
-    ...named,
-    markdown: shown,
-    ...(anchors && { anchors: movedAnchors(anchors, markdown, shown) }),
-  };
+  return { ...named, markdown: shown, anchors: anchors && movedAnchors(anchors, markdown, shown) };
 }
 
 function withVisibleCharacters({ url, title, markdown, anchors, declared }: SourceDocument): SourceDocument {
@@ -155,8 +150,8 @@ function withVisibleCharacters({ url, title, markdown, anchors, declared }: Sour
     url,
     title: line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1).toWellFormed()}…`,
     markdown: shown,
-    ...(declared && { declared }),
-    ...(anchors && { anchors: movedAnchors(anchors, markdown, shown) }),
+    declared,
+    anchors: anchors && movedAnchors(anchors, markdown, shown),
   };
 }
 

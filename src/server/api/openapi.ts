@@ -1,5 +1,6 @@
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { defined } from "../../base/json.ts";
 import { didYouMean } from "../../base/nearest.ts";
 import type { Exchange } from "../middleware/exchange.ts";
 import { type InvalidField, ProblemError } from "../middleware/problem.ts";
@@ -15,7 +16,7 @@ type ApiAnswer = {
   readonly description: string;
   /** Schemas by media type; absent for an empty body. */
   readonly content?: Readonly<Record<string, Schema>>;
-  readonly headers?: Readonly<Record<string, { readonly description: string }>>;
+  readonly headers?: Readonly<Record<string, { readonly description: string }>> | undefined;
 };
 
 /** An operation: its description for the document, and its handler. */
@@ -102,12 +103,12 @@ function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation): void 
     summary: operation.summary,
     tags: [operation.tag],
     ...(operation.description !== undefined && { description: operation.description }),
-    request: {
-      ...(params && { params }),
-      ...(query && { query }),
-      ...(headers && { headers }),
-      ...(body && { body: { required: true, content: { "application/json": body } } }),
-    },
+    request: defined({
+      params,
+      query,
+      headers,
+      body: body && { required: true, content: { "application/json": body } },
+    }),
     security: operation.isOpen ? [] : [{}, { apiKey: [] }],
     responses: mapValues(
       { ...EVERYWHERE, ...(!operation.isOpen && GUARDED), ...operation.answers },
@@ -149,13 +150,14 @@ async function withoutBody(response: Response): Promise<Response> {
   return new Response(null, response);
 }
 
-const toResponse = ({ description, content, headers }: ApiAnswer) => ({
-  description,
-  ...(content && { content: mapValues(content, (schema) => ({ schema })) }),
-  ...(headers && {
-    headers: mapValues(headers, (header) => ({ ...header, schema: { type: "string" as const } })),
-  }),
-});
+const toResponse = ({ description, content, headers }: ApiAnswer) =>
+  defined({
+    description,
+    content: content && mapValues(content, (schema) => ({ schema })),
+    headers:
+      headers &&
+      mapValues(headers, ({ description }) => ({ description, schema: { type: "string" as const } })),
+  });
 
 const mapValues = <From, To>(record: Readonly<Record<string, From>>, change: (value: From) => To) =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, change(value)]));
@@ -250,7 +252,7 @@ export const answerOf = (description: string, schema: Schema): ApiAnswer => ({
 export const problem = (description: string, headers?: ApiAnswer["headers"]): ApiAnswer => ({
   description,
   content: { "application/problem+json": Problem },
-  ...(headers ? { headers } : {}),
+  headers,
 });
 
 export const RETRY_AFTER = { "Retry-After": { description: "Seconds to wait" } };

@@ -37,11 +37,10 @@ const METHODS_WITH_BODY = ["POST", "PUT", "PATCH"];
  * 408 after `maxMs`, 400 for an incomplete body, and 429 for one large body too many.
  */
 export function receiveBodies(overrides: Partial<BodyLimits> = {}): Layer {
-  const limits = { ...BODY_LIMITS, ...overrides };
-  const large = new ClientCounts();
+  const limits: Receiving = { ...BODY_LIMITS, ...overrides, large: new ClientCounts() };
   return (next) => async (exchange) => {
     if (!METHODS_WITH_BODY.includes(exchange.request.method)) return next(exchange);
-    return next({ ...exchange, body: await receive(exchange, { ...limits, large }) });
+    return next({ ...exchange, body: await receive(exchange, limits) });
   };
 }
 

@@ -32,7 +32,7 @@ export const observe =
       duration_ms: Math.round(durationMs * 10) / 10,
       client: client.address,
       ...exchange.notes,
-      ...(traceId !== null && { trace_id: traceId }),
+      trace_id: traceId ?? undefined,
     });
     return response;
   };

@@ -6,7 +6,7 @@ import { quoteForShell } from "../../base/text.ts";
 import type { PinningProxy } from "../../fetching/index.ts";
 import type { GitTenant } from "../settings.ts";
 import { writeWhole } from "../state-file.ts";
-import type { GitCredentials, GitOptions, GitSetup, SshAccess } from "./git.ts";
+import type { GitCredentials, GitReach, GitSetup, SshAccess } from "./git.ts";
 
 /** The operator's permissions for git tenants. */
 export type GitPermissions = {
@@ -28,7 +28,7 @@ export type GitAccess = GitPermissions &
   };
 
 type OpenAccess = AsyncDisposable & {
-  readonly git: Omit<GitOptions, "directory" | "home" | "url" | "signal">;
+  readonly git: GitReach;
 };
 
 /**

@@ -11,14 +11,8 @@ export type GitSetup = {
   readonly silenceLimitMs: number;
 };
 
-/** How git is run, without any configuration of the machine or the user. */
-export type GitOptions = GitSetup & {
-  /** The bare repository, which `init` creates. */
-  readonly directory: string;
-  /** The repository's URL without credentials. */
-  readonly url: string;
-  /** An empty directory that serves as git's home. */
-  readonly home: string;
+/** How git reaches one repository. */
+export type GitReach = GitSetup & {
   /** The allowed schemes. */
   readonly protocols: readonly string[];
   /** `http://user:password@127.0.0.1:PORT`, the proxy for every connection; null for local repositories. */
@@ -26,6 +20,17 @@ export type GitOptions = GitSetup & {
   readonly credentials: GitCredentials | null;
   /** Null for repositories that are not reached over ssh. */
   readonly ssh: SshAccess | null;
+};
+
+/** How git is run, without any configuration of the machine or the user. */
+export type GitOptions = {
+  readonly reach: GitReach;
+  /** The bare repository, which `init` creates. */
+  readonly directory: string;
+  /** The repository's URL without credentials. */
+  readonly url: string;
+  /** An empty directory that serves as git's home. */
+  readonly home: string;
   readonly signal: AbortSignal;
 };
 
@@ -55,7 +60,7 @@ export function openGit(options: GitOptions) {
       baseDir: options.home,
       abort: options.signal,
       maxConcurrentProcesses: 1,
-      timeout: { block: options.silenceLimitMs },
+      timeout: { block: options.reach.silenceLimitMs },
       allowEnvironment: Object.keys(environment),
       // All values come from `gitEnvironment`, which makes git safer, never from a repository or its URL.
       unsafe: {
@@ -94,10 +99,11 @@ export function openGit(options: GitOptions) {
 }
 
 function gitEnvironment(options: GitOptions): Record<string, string> {
-  const { credentials, home } = options;
+  const { reach, home } = options;
+  const { credentials, ssh } = reach;
   const config = Object.entries(gitConfiguration(options));
   return {
-    ...options.environment,
+    ...reach.environment,
     GIT_DIR: options.directory,
     HOME: home,
     XDG_CONFIG_HOME: home,
@@ -107,11 +113,11 @@ function gitEnvironment(options: GitOptions): Record<string, string> {
     GIT_ATTR_NOSYSTEM: "1",
     GIT_TERMINAL_PROMPT: "0",
     GIT_NO_LAZY_FETCH: "1",
-    GIT_ALLOW_PROTOCOL: options.protocols.join(":"),
+    GIT_ALLOW_PROTOCOL: reach.protocols.join(":"),
     // This overrides a desktop's askpass program: without a token nobody must be asked.
     GIT_ASKPASS: credentials?.askpassPath ?? "",
     ...(credentials && { SYNC_USERNAME: credentials.username, SYNC_TOKEN: credentials.token }),
-    ...(options.ssh && { GIT_SSH_COMMAND: options.ssh.command, GIT_SSH_VARIANT: "ssh" }),
+    ...(ssh && { GIT_SSH_COMMAND: ssh.command, GIT_SSH_VARIANT: "ssh" }),
     GIT_CONFIG_COUNT: String(config.length),
     ...Object.fromEntries(
       config.flatMap(([key, value], index) => [
@@ -125,7 +131,8 @@ function gitEnvironment(options: GitOptions): Record<string, string> {
 const NOWHERE = process.platform === "win32" ? "NUL" : "/dev/null";
 
 /** Configuration that overrides the repository's own file. It is passed in variables, which no process list shows. */
-function gitConfiguration({ url, proxyUrl, certificateFile }: GitOptions): Record<string, string> {
+function gitConfiguration({ url, reach }: GitOptions): Record<string, string> {
+  const { proxyUrl, certificateFile } = reach;
   return {
     "remote.origin.url": url,
     "core.hooksPath": NOWHERE,
@@ -153,7 +160,7 @@ function gitFailure(words: readonly string[], error: unknown, options: GitOption
   const said = error instanceof Error ? error.message : String(error);
   if (/ENOENT/.test(said) && /spawn/.test(said))
     return new Failure("invalid_settings", "git tenants need the program git, which was not found on PATH");
-  const explained = options.ssh?.explain(said) ?? null;
+  const explained = options.reach.ssh?.explain(said) ?? null;
   if (explained !== null) return new Failure("invalid_settings", explained);
   const lines = withoutSecrets(said, options)
     .split("\n")
@@ -169,7 +176,8 @@ function gitFailure(words: readonly string[], error: unknown, options: GitOption
 // A shorter secret would remove ordinary letters from messages.
 const MIN_SECRET = 3;
 
-function withoutSecrets(text: string, { credentials, proxyUrl, directory }: GitOptions): string {
+function withoutSecrets(text: string, { reach, directory }: GitOptions): string {
+  const { credentials, proxyUrl } = reach;
   const proxy = proxyUrl === null ? null : new URL(proxyUrl);
   const secrets = [credentials?.token, proxy?.password].filter(
     (secret) => secret !== undefined && secret.length >= MIN_SECRET,

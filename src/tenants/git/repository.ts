@@ -34,23 +34,25 @@ const MAX_PACKS = 50;
 export type Repository = ReturnType<typeof openRepository>;
 
 export function openRepository(options: RepositoryOptions) {
+  const { reach, directory, home, url } = options;
   const tooLarge = new AbortController();
-  const git = openGit({ ...options, signal: AbortSignal.any([options.signal, tooLarge.signal]) });
+  const signal = AbortSignal.any([options.signal, tooLarge.signal]);
+  const git = openGit({ reach, directory, home, url, signal });
   const get = async (words: readonly string[], input?: string): Promise<void> => {
-    await mkdir(options.home, { recursive: true });
-    if (!existsSync(join(options.directory, "HEAD"))) await git.run(["init", "--bare", "--quiet"]);
+    await mkdir(home, { recursive: true });
+    if (!existsSync(join(directory, "HEAD"))) await git.run(["init", "--bare", "--quiet"]);
     await withinSize(options, tooLarge, () => git.run(words, input));
   };
   const openOutside = async (): Promise<Git> => {
-    await mkdir(options.home, { recursive: true });
+    await mkdir(home, { recursive: true });
     // This directory is outside the clone, because a question to the server needs none of the clone's files,
     // which may be damaged.
-    return openGit({ ...options, directory: join(options.home, "no-repository") });
+    const outside = join(home, "no-repository");
+    return openGit({ reach, directory: outside, home, url, signal: options.signal });
   };
   return {
     /** Asks for the commit of the branch or tag. @throws Failure `unreadable_input` that names the existing ones */
-    resolve: async (revision: string): Promise<Tip> =>
-      resolveRevision(await openOutside(), options.url, revision),
+    resolve: async (revision: string): Promise<Tip> => resolveRevision(await openOutside(), url, revision),
     /** Asks the server for the branch that it shows first; null when it has none. */
     defaultBranch: async (): Promise<string | null> => {
       const heads = await (await openOutside()).run(["ls-remote", "--quiet", "--symref", "origin", "HEAD"]);
@@ -77,9 +79,9 @@ export function openRepository(options: RepositoryOptions) {
     read: (blobs: readonly Blob[]) => readBlobs(git, blobs),
     /** Starts a new clone when many small fetches have accumulated. */
     tidy: async (): Promise<void> => {
-      const packs = await readdir(join(options.directory, "objects/pack")).catch(() => []);
+      const packs = await readdir(join(directory, "objects/pack")).catch(() => []);
       if (packs.filter((name) => name.endsWith(".pack")).length > MAX_PACKS)
-        await rm(options.directory, { recursive: true, force: true });
+        await rm(directory, { recursive: true, force: true });
     },
   };
 }

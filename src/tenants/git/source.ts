@@ -101,7 +101,7 @@ async function syncRepository(parts: GitParts, context: SyncContext): Promise<Sy
   const places = repositoryOptions(parts);
   await using opened = await openAccess(options.access, tenant, places.home);
   const open = (directory: string): Repository =>
-    openRepository({ ...places, ...opened.git, directory, signal: context.signal });
+    openRepository({ ...places, directory, reach: opened.git, signal: context.signal });
   const before = await readState(statePath, isGitState);
   const tip = await open(places.directory).resolve(tenant.revision);
   const wish = wishOf(tenant);
@@ -112,8 +112,9 @@ async function syncRepository(parts: GitParts, context: SyncContext): Promise<Sy
   }
   return await withCloneOrNewOne(parts, async (directory) => {
     const repository = open(directory);
-    const tree = await fetchTree(parts, repository, tip);
-    return await takeOver(parts, { before, wish, commit: tip.commit, ...tree, repository, context });
+    const { choice, slugStyle } = await fetchTree(parts, repository, tip);
+    const { commit } = tip;
+    return await takeOver(parts, { before, wish, commit, choice, slugStyle, repository, context });
   });
 }
 
@@ -271,8 +272,7 @@ async function* readDocuments(
   if (!state) throw new Failure("unreadable_input", unsynced);
   const repository = openRepository({
     ...repositoryOptions(parts),
-    ...OFFLINE,
-    environment: options.access.environment,
+    reach: { ...OFFLINE, environment: options.access.environment },
     signal: new AbortController().signal,
   });
   for (const file of state.leftOut) onLeftOut(file);

@@ -3,6 +3,7 @@ import { type Fetchers, inventedName, type PageFingerprint } from "../../article
 import { makePrivateDirectory } from "../../base/database/index.ts";
 import { createYieldWhenDue } from "../../base/event-loop.ts";
 import { Failure, type FailureRecord } from "../../base/failure.ts";
+import { defined } from "../../base/json.ts";
 import type { Log } from "../../base/log.ts";
 import type { CrawlPlan, CrawlSummary, PageOutcome, PageSink } from "../../crawler/index.ts";
 import type { Fetcher } from "../../fetching/index.ts";
@@ -57,7 +58,7 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
     acceptMarkdown: !tenant.followLinks,
   });
   const { missed, retried } = await pagesToRetry(parts, context);
-  const sync: Sync = { ...parts, ledger, staging, crawler, context, retried };
+  const sync: Sync = { parts, ledger, staging, crawler, context, retried };
   const startedAt = options.now();
   if (retried?.length === 0) return { fetched: 0, unchanged: ledger.documents.size, removed: 0, failed: 0 };
   const trustsDates = retried !== null || Math.abs(startedAt - ledger.verifiedAt) < TRUST_DATES_MS;
@@ -92,12 +93,12 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
   const counts = await publish(sync, judgement, outcomes, verifiedAt);
   if (judgement.quarantined.size > 0) await noteMissed(parts, outcomes, judgement.quarantined, kept);
   const forbidden = forbiddenBy(outcomes);
-  return {
+  return defined({
     ...counts,
-    ...(counts.failed > 0 && { failures: failuresOf(outcomes, judgement.quarantined) }),
-    ...(left > 0 && { left }),
-    ...(forbidden > 0 && { notes: [`robots.txt forbids ${forbidden} of ${outcomes.size} pages`] }),
-  };
+    failures: counts.failed > 0 ? failuresOf(outcomes, judgement.quarantined) : undefined,
+    left: left || undefined,
+    notes: forbidden > 0 ? [`robots.txt forbids ${forbidden} of ${outcomes.size} pages`] : undefined,
+  });
 }
 
 /** Returns the pages that the last sync missed, and which of them to retry; null for a sync of the whole site. */
@@ -164,7 +165,8 @@ function isTwinOf(outcomes: CrawledSite["outcomes"], url: PageUrl): boolean {
   return hash !== null && plain !== null && outcomes.get(plain)?.contentHash === hash;
 }
 
-type Sync = OnlineParts & {
+type Sync = {
+  readonly parts: OnlineParts;
   readonly ledger: Ledger;
   readonly staging: Staging;
   readonly crawler: TenantCrawler;
@@ -192,7 +194,8 @@ const BEGINS_ANEW: ReadonlySet<string> = new Set(["crawl_conflict", "unreadable_
 
 /** Crawls the site, continuing an interrupted sync, or only the pages to retry. @throws Failure when the crawl could not continue */
 async function crawlSite(sync: Sync, trustsDates: boolean): Promise<CrawledSite> {
-  const { tenant, options, retried } = sync;
+  const { parts, retried } = sync;
+  const { tenant, options } = parts;
   const { politeness } = options.access;
   if (retried !== null) return await crawlOnce(sync, checkPlanOf(tenant, politeness, retried), true);
   const plan = planOf(tenant, politeness, trustsDates);
@@ -201,13 +204,14 @@ async function crawlSite(sync: Sync, trustsDates: boolean): Promise<CrawledSite>
   } catch (error) {
     if (!(error instanceof Failure) || !BEGINS_ANEW.has(error.code)) throw error;
     if (error.code === "unreadable_input")
-      sync.options.log.warning("a damaged sync begins anew", { error: error.message });
+      options.log.warning("a damaged sync begins anew", { error: error.message });
     return await crawlOnce(sync, plan, true);
   }
 }
 
 async function crawlOnce(sync: Sync, plan: CrawlPlan, isFresh: boolean): Promise<CrawledSite> {
-  const { options, tenant, crawler, context, staging, retried } = sync;
+  const { crawler, context, staging, retried } = sync;
+  const { options, tenant } = sync.parts;
   const alternates = new MarkdownAlternates();
   const output = {
     kind: "sink" as const,
@@ -299,7 +303,8 @@ function isWholeCrawl(
 
 /** Requests documents that were not reached and, when there are new texts, an address that does not exist. */
 async function checkSite(sync: Sync, staged: readonly PageFingerprint[], unmet: readonly PageUrl[]) {
-  const { tenant, options, crawler, context } = sync;
+  const { crawler, context } = sync;
+  const { tenant, options } = sync.parts;
   const urls = staged.map(({ url }) => url);
   const probes = new Set(probesOf(tenant, urls, inventedName()));
   const seeds = [...probes, ...unmet.slice(0, MAX_CHECKS)];
@@ -351,7 +356,8 @@ async function publish(
   outcomes: CrawledSite["outcomes"],
   verifiedAt: number,
 ): Promise<SyncCounts> {
-  const { published, ledger, staging } = sync;
+  const { parts, ledger, staging } = sync;
+  const { published } = parts;
   const documents = new Map<PageUrl, KnownDocument>();
   for (const [url, misses] of judgement.misses) {
     const known = ledger.documents.get(url);
@@ -373,9 +379,9 @@ async function publish(
     await Promise.all(accepted.slice(from, from + PUBLISHED_AT_ONCE).map(take));
   const garbage = [...ledger.garbage, ...judgement.removed].filter((url) => !documents.has(url));
   const next = { documents, quarantined: judgement.quarantined, verifiedAt, garbage };
-  await writeLedger(sync, next);
+  await writeLedger(parts, next);
   for (const url of garbage) await published.delete(url);
-  if (garbage.length > 0) await writeLedger(sync, { ...next, garbage: [] });
+  if (garbage.length > 0) await writeLedger(parts, { ...next, garbage: [] });
   await staging.clear();
   const failed = [...outcomes.values()].filter(({ status }) => status === "failed").length;
   return {

@@ -20,7 +20,7 @@ type LookOptions = {
   /** The most pages that the tenant takes. */
   readonly maxPages: number;
 };
-type Look = LookOptions & { readonly crawler: TenantCrawler };
+type Look = Pick<LookOptions, "access" | "signal"> & { readonly crawler: TenantCrawler };
 
 const MAX_SITEMAPS = 20;
 /** Number of pages to try before deciding whether a site has Markdown, as in a sync. */
@@ -40,7 +40,7 @@ export async function lookAtWebsite(url: PageUrl, options: LookOptions) {
       "invalid_usage",
       `${url} leads to another site, ${displayUrl(entry)}; name that one instead`,
     );
-  const look: Look = { ...options, crawler };
+  const look: Look = { access, signal, crawler };
   const prefix = prefixOf(entry);
   const byLinks: WantedPages = {
     entryUrls: [entry],
@@ -154,8 +154,9 @@ export async function lookAtRepository(
     const home = join(directory, "home");
     await using opened = await openAccess(access, tenant, home);
     const url = tenant.repositoryUrl;
-    const clone = { directory: join(directory, "git"), home, url, maxBytes: MAX_BYTES };
-    const repository = openRepository({ ...opened.git, ...clone, signal });
+    const clone = join(directory, "git");
+    const reach = opened.git;
+    const repository = openRepository({ reach, directory: clone, home, url, maxBytes: MAX_BYTES, signal });
     const revision = (await repository.defaultBranch()) ?? tenant.revision;
     const tip = await repository.resolve(revision);
     await repository.fetchCommit(tip);

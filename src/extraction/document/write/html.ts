@@ -9,7 +9,7 @@ import {
   type Inline,
   isShown,
   type List,
-  type Locale,
+  type Localised,
   type Span,
   type Table,
 } from "../model.ts";
@@ -38,19 +38,17 @@ function blocksToHtml(blocks: readonly Block[]): string {
 /** Writes a single paragraph in an item or cell without an element of its own. */
 function tightBlocks(blocks: readonly Block[]): string {
   const [only, ...more] = blocks;
-  const isTight =
-    only?.kind === "paragraph" && !hasLocale(only) && more.every((block) => block.kind === "list");
+  const isTight = only?.kind === "paragraph" && !only.locale && more.every((block) => block.kind === "list");
   if (!isTight) return blocksToHtml(blocks);
   return inlinesToHtml(only.children) + blocksToHtml(more);
 }
-
-const hasLocale = ({ lang, dir }: Locale): boolean => lang !== undefined || dir !== undefined;
 
 function attribute(name: string, value: string | null | undefined): string {
   return value === null || value === undefined ? "" : ` ${name}="${escapeAttribute(value)}"`;
 }
 
-const locale = ({ lang, dir }: Locale): string => attribute("lang", lang) + attribute("dir", dir);
+const locale = ({ locale }: Localised): string =>
+  locale ? attribute("lang", locale.lang) + attribute("dir", locale.dir) : "";
 
 function blockToHtml(block: Block): string {
   switch (block.kind) {

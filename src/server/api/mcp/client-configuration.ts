@@ -28,7 +28,7 @@ const FORMS: Readonly<Record<McpClient, (access: McpAccess) => ClientConfigurati
   zed: (access) =>
     inJson("context_servers", access, {
       ...untypedOf(access),
-      ...(access.kind === "program" && { env: {} }),
+      env: access.kind === "program" ? {} : undefined,
     }),
   codex: (access) => ({ type: "application/toml", text: inToml(access) }),
   generic: (access) => inJson("mcpServers", access, typedOf(access)),
@@ -46,7 +46,7 @@ const KEY = "Bearer YOUR_KEY";
 
 function untypedOf(access: McpAccess) {
   if (access.kind === "program") return { command: access.command, args: access.args };
-  return { url: access.url, ...(access.needsKey && { headers: { Authorization: KEY } }) };
+  return { url: access.url, headers: access.needsKey ? { Authorization: KEY } : undefined };
 }
 
 const typedOf = (access: McpAccess) => ({

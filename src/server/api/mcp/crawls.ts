@@ -22,6 +22,7 @@ import {
   type ToolCall,
   type ToolDefinition,
   type ToolFields,
+  textWith,
   WHOLE,
   WHOLE_OR_NULL,
   wholeIn,
@@ -49,7 +50,7 @@ const CRAWL_SITE: ToolDefinition<CrawlToolParts> = {
       url: TEXT,
       max_pages: wholeIn(MAX_PAGES),
       max_depth: wholeIn(MAX_DEPTH),
-      prefix: { ...TEXT, description: "only pages whose address begins so" },
+      prefix: textWith("only pages whose address begins so"),
     },
     ["url"],
   ),
@@ -127,7 +128,7 @@ async function status(raw: RawArguments, parts: CrawlToolParts, call: ToolCall):
   const id = requiredText(raw, "job_id");
   const seconds = integer(raw, "wait", WAIT_SECONDS);
   const offset = integer(raw, "offset", OFFSET);
-  const job = await jobWithin(id, seconds, { ...parts, signal: call.signal() });
+  const job = await jobWithin(id, seconds, parts, call.signal());
   if (!job) throw new ArgumentError(`there is no job ${JSON.stringify(id.slice(0, 100))}`);
   const { job_id, status: state, progress, total, successful, failed, skipped, output_dir } = jobStatus(job);
   const pages = isOver(job) ? await Array.fromAsync(pagesOf(parts.places, job)) : [];
@@ -157,7 +158,8 @@ async function status(raw: RawArguments, parts: CrawlToolParts, call: ToolCall):
 async function jobWithin(
   id: string,
   seconds: number,
-  { queue, news, signal }: CrawlToolParts & { readonly signal: AbortSignal },
+  { queue, news }: CrawlToolParts,
+  signal: AbortSignal,
 ): Promise<JobRecord | null> {
   const found = await queue.get(id);
   if (!found) return null;

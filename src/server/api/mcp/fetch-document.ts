@@ -51,7 +51,10 @@ export async function fetchDocument(raw: RawArguments, options: FetchOptions): P
   options.queryLog?.fetched(document.url);
   const offset = integer(raw, "offset", OFFSET);
   const ceiling = options.maxFetchChars;
-  const maxChars = Math.min(ceiling, integer(raw, "max_chars", { ...OFFSET, min: 1, fallback: ceiling }));
+  const maxChars = Math.min(
+    ceiling,
+    integer(raw, "max_chars", { min: 1, max: OFFSET.max, fallback: ceiling }),
+  );
   const { url, title, markdown } = document;
   const fields = { url, title, total_chars: markdown.length };
   const range = rangeFor(document, raw, options);

@@ -22,10 +22,11 @@ export function mcpOperation(
     readonly versionOf?: () => unknown;
   },
 ): ApiOperation {
-  const endpointFor = forEachGrant(
-    (tenants) => createMcpEndpoint({ ...options, ...options.offerTo(tenants) }),
-    options.versionOf,
-  );
+  const { name, version, onCall } = options;
+  const endpointFor = forEachGrant((tenants) => {
+    const { tools, instructions } = options.offerTo(tenants);
+    return createMcpEndpoint({ name, version, onCall, tools, instructions });
+  }, options.versionOf);
   return {
     method: "post",
     path: "/mcp",

@@ -29,6 +29,7 @@ import {
   type ToolCall,
   type ToolDefinition,
   type ToolFields,
+  textWith,
   WHOLE,
   WHOLE_OR_NULL,
   wholeIn,
@@ -61,8 +62,8 @@ const FETCH_URL: ToolDefinition<PageToolParts> = {
       url: TEXT,
       max_chars: wholeIn(MAX_CHARS),
       offset: wholeIn(OFFSET),
-      select: { ...TEXT, description: "CSS selector of the content" },
-      format: { ...TEXT, enum: FORMATS, default: "markdown", description: "json adds author, dates" },
+      select: textWith("CSS selector of the content"),
+      format: { type: "string", enum: FORMATS, default: "markdown", description: "json adds author, dates" },
       links: { type: "boolean", default: false },
       timeout: wholeIn(TIMEOUT_SECONDS),
     },
@@ -137,7 +138,8 @@ async function fetchInTime(
   const timer = setTimeout(() => late.abort(), seconds * 1000);
   using _ = onAbort(signal, () => late.abort());
   try {
-    return await session.fromUrl({ ...split, options, signal: late.signal });
+    const { url, authorization } = split;
+    return await session.fromUrl({ url, authorization, options, signal: late.signal });
   } catch (error) {
     if (late.signal.aborted && !signal.aborted)
       throw new Failure("timeout", `${split.url} took longer than ${seconds} s`, { cause: error });
@@ -163,9 +165,10 @@ function fieldsOf(fetched: FetchedArticle, { format, hasLinks, range }: Shape): 
     url: fetched.url,
     final_url: fetched.finalUrl,
     title: article.title ?? "",
-    ...(isText ? { text: content } : { markdown: content }),
-    ...(format === "json" && { article: articleFields(fetched, ABOUT_FIELDS) }),
-    ...(hasLinks && { links: article.links ?? [] }),
+    text: isText ? content : undefined,
+    markdown: isText ? undefined : content,
+    article: format === "json" ? articleFields(fetched, ABOUT_FIELDS) : undefined,
+    links: hasLinks ? (article.links ?? []) : undefined,
     total_chars: whole.length,
     next_offset: nextOffset,
     warnings: isPast

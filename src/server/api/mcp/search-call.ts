@@ -37,10 +37,7 @@ const MAX_OFFSET = 900;
 export async function runSearchCall(
   raw: RawArguments,
   { registry, searchTimeoutMs, queryLog, onSearched }: SearchCallOptions,
-  {
-    client,
-    ...more
-  }: {
+  more: {
     readonly client: () => string;
     readonly isCounted: boolean;
     readonly withSections?: boolean;
@@ -49,11 +46,13 @@ export async function runSearchCall(
 ) {
   const query = textOrDigits(raw, "query");
   if (query === "") throw new ArgumentError("query is required");
-  const { codenames, ...chosen } = chosenTenants(raw, registry);
+  const { codenames, resolved } = chosenTenants(raw, registry);
   const size = integer(raw, "size", SIZE);
   const offset = integer(raw, "offset", { min: 0, max: MAX_OFFSET, fallback: 0 });
   const wish = {
-    ...more,
+    isCounted: more.isCounted,
+    withSections: more.withSections ?? false,
+    perTenant: more.perTenant,
     size,
     offset,
     filter: parseFilter(optionalText(raw, "filter") ?? ""),
@@ -69,11 +68,12 @@ export async function runSearchCall(
   });
   onSearched(answer.tenants);
   // Further results are of a search that was counted.
-  if (offset === 0) queryLog?.searched({ client: client(), query, urls: answer.hits.map(({ url }) => url) });
-  const skipped = answer.failures.map(({ failure }) => failure.message);
-  const note = answer.hits[0]?.isLoose ? { note: LOOSE_NOTE } : {};
-  const told = { ...(skipped.length > 0 && { skipped }), ...note };
-  return { query, size, offset, chosen, answer, told };
+  if (offset === 0)
+    queryLog?.searched({ client: more.client(), query, urls: answer.hits.map(({ url }) => url) });
+  const messages = answer.failures.map(({ failure }) => failure.message);
+  const skipped = messages.length > 0 ? messages : undefined;
+  const note = answer.hits[0]?.isLoose ? LOOSE_NOTE : undefined;
+  return { query, size, offset, resolved, answer, skipped, note };
 }
 
 /** Counts as both give them. */

@@ -101,6 +101,8 @@ const BLANKS: Readonly<Record<string, unknown>> = { string: "", integer: 0, arra
 /** Schemas in which tools describe their arguments and results. */
 export const TEXT = { type: "string" };
 export const WHOLE = { type: "integer" };
+/** The schema of a text, with what a model should know of it. */
+export const textWith = (description: string) => ({ type: "string", description });
 // Some clients cannot map a list of types, so this is none.
 export const TEXT_OR_NULL = { anyOf: [TEXT, { type: "null" }] };
 export const WHOLE_OR_NULL = { anyOf: [WHOLE, { type: "null" }] };
@@ -118,9 +120,9 @@ type WholeRange = { readonly min: number; readonly max: number; readonly fallbac
 export const OFFSET: WholeRange = { min: 0, max: Number.MAX_SAFE_INTEGER, fallback: 0 };
 
 export const wholeIn = ({ min, max, fallback }: WholeRange) => ({
-  ...WHOLE,
+  type: "integer",
   minimum: min,
-  ...(max < Number.MAX_SAFE_INTEGER && { maximum: max }),
+  maximum: max < Number.MAX_SAFE_INTEGER ? max : undefined,
   default: fallback,
 });
 

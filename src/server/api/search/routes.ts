@@ -47,7 +47,9 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
   const registryFor = forEachGrant(limitedTo);
   const registryOf: RegistryOf = ({ grant }) => registryFor(grant);
   const hasApiKey = !options.access.isOpen;
-  const { name, version, isReady } = options;
+  const { name, version, isReady, onCall, defaultClientModel } = options;
+  const { searchTimeoutMs, queryLog, onSearched } = options;
+  const searches = { registryOf, searchTimeoutMs, queryLog, onSearched, onCall };
   const offerTo = (tenants: Grant["tenants"]) => documentation({ ...options, registry: limitedTo(tenants) });
   const { handle } = createSite(options, {
     description: "Documentation search: MCP for language models, and the state of the tenants.",
@@ -60,10 +62,10 @@ export function searchRoutes(options: SearchRoutesOptions): Handler {
     healthSchema: schemas.Health,
     gauges: async () => (await options.registry.statuses()).flatMap(gaugesOf),
     operations: [
-      mcpOperation({ ...options, hasApiKey, offerTo, versionOf: () => options.registry.list() }),
-      configurationOperation({ ...options, hasApiKey }),
-      searchOperation({ ...options, registryOf }),
-      documentOperation({ ...options, registryOf }),
+      mcpOperation({ name, version, onCall, hasApiKey, offerTo, versionOf: () => options.registry.list() }),
+      configurationOperation({ name, hasApiKey, defaultClientModel }),
+      searchOperation(searches),
+      documentOperation(searches),
       analyticsOperation(options.readQueries),
       ...tenantOperations(options, registryOf),
     ],
@@ -178,6 +180,7 @@ async function health(grant: Grant | null, seen: TenantRegistry | null, options:
   const all = await (seen ?? options.registry).statuses();
   const problems = await options.problems();
   const shown = seen ? all : [];
+  const seesAll = grant?.tenants === null;
   const tenants = Object.fromEntries(
     shown.map((status) => [
       status.codename,
@@ -193,17 +196,15 @@ async function health(grant: Grant | null, seen: TenantRegistry | null, options:
   return {
     status: error === null && problems.length === 0 && all.every(isHealthy) ? "healthy" : "degraded",
     problems: [...problems],
-    ...(seen && { tenant_count: all.length }),
+    tenant_count: seen ? all.length : undefined,
     tenants,
     infrastructure: {
       operation_mode: options.isOffline ? "offline" : "online",
       version: options.version,
       processes: { configured: options.processes.configured, alive: options.processes.alive() },
       // Problems of the file may name any tenant.
-      ...(grant?.tenants === null && {
-        deployment: { taken_at: takenAt, error, needs_restart: needRestart },
-        query_log_days: options.readQueries?.days ?? 0,
-      }),
+      deployment: seesAll ? { taken_at: takenAt, error, needs_restart: needRestart } : undefined,
+      query_log_days: seesAll ? (options.readQueries?.days ?? 0) : undefined,
     },
   };
 }

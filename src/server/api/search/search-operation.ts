@@ -60,9 +60,11 @@ async function search(
   if (preview !== undefined && preview !== "true" && preview !== "false")
     throw new ArgumentError("preview must be true or false");
   if (q.trim() === "") throw new ArgumentError("q is required");
-  const { query, size, offset, chosen, answer, told } = await runSearchCall(
+  const { searchTimeoutMs, onSearched } = options;
+  const queryLog = preview === "true" ? null : options.queryLog;
+  const { query, size, offset, resolved, answer, skipped, note } = await runSearchCall(
     { ...others, query: q },
-    { ...options, registry, queryLog: preview === "true" ? null : options.queryLog },
+    { registry, searchTimeoutMs, queryLog, onSearched },
     { client: () => subscriberNetwork(exchange.client.address), isCounted: true, withSections, perTenant },
   );
   const counted = answer.counts && countsOf({ ...answer.counts, values: valuesOf(registry, answer) });
@@ -77,21 +79,22 @@ async function search(
     size,
     ...counted,
     facets: Object.fromEntries(facets.map((name) => [name, counted?.facets[name] ?? {}])),
-    ...chosen,
-    ...told,
-    ...(answer.failures.length > 0 && {
-      failures: answer.failures.map(({ tenant, failure }) => ({
-        tenant,
-        docs_name: displayNameOf(registry, tenant),
-        code: failure.code,
-        message: failure.message,
-      })),
-    }),
+    resolved,
+    skipped,
+    note,
+    failures: skipped && answer.failures.map((one) => failureOf(registry, one)),
     processing_time_ms: Math.round(answer.queryMs * 100) / 100,
   };
 }
 
 type Answer = Awaited<ReturnType<TenantRegistry["searchTogether"]>>;
+
+const failureOf = (registry: TenantRegistry, { tenant, failure }: Answer["failures"][number]) => ({
+  tenant,
+  docs_name: displayNameOf(registry, tenant),
+  code: failure.code,
+  message: failure.message,
+});
 
 /** Counts of all facets. */
 function valuesOf(registry: TenantRegistry, { counts, tenants }: Answer) {
@@ -147,7 +150,7 @@ function toHit(hit: SearchHit, withSections: boolean) {
     language: language || null,
     version: version || null,
     date: date === 0 ? null : new Date(date * MILLISECONDS_A_DAY).toISOString().slice(0, 10),
-    ...(withSections && { sections }),
+    sections: withSections ? sections : undefined,
   };
 }
 
@@ -183,7 +186,7 @@ export const documentOperation = ({ registryOf, queryLog }: SearchOperationOptio
       markdown: markdown.slice(range.start, end),
       is_cut: end < range.end,
       total_chars: markdown.length,
-      ...(fragment === "" && { sections: anchoredSections(document) }),
+      sections: fragment === "" ? anchoredSections(document) : undefined,
     });
   },
 });

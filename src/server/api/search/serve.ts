@@ -37,15 +37,19 @@ type SearchServerOptions = ServerPlace &
 
 /** Answers until it is disposed of. @throws Failure `invalid_usage` when the port is not available */
 export function startSearchServer(options: SearchServerOptions): RunningServer {
+  const { queries, corsOrigins, log, metrics } = options;
   const queryLog =
-    options.queries &&
+    queries &&
     openQueryLog({
-      ...options.queries,
-      onTrouble: (error) => options.log.warning("queries are not counted", { error: String(error) }),
-      onDamaged: (damage) => options.log.warning("the damaged log of queries is put aside", damage),
+      path: queries.path,
+      days: queries.days,
+      onTrouble: (error) => log.warning("queries are not counted", { error: String(error) }),
+      onDamaged: (damage) => log.warning("the damaged log of queries is put aside", damage),
     });
   const server = serve(options, {
-    ...options,
+    corsOrigins,
+    log,
+    metrics,
     files: searchFiles(),
     probePaths: PROBE_PATHS,
     hostsVariable: "DOCS_SEARCH_ALLOWED_HOSTS",
@@ -57,7 +61,7 @@ export function startSearchServer(options: SearchServerOptions): RunningServer {
         isReady,
         access,
         queryLog,
-        readQueries: queryLog && { days: options.queries?.days ?? 0, read: queryLog.read },
+        readQueries: queryLog && { days: queries?.days ?? 0, read: queryLog.read },
       }),
   });
   return {

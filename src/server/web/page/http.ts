@@ -66,6 +66,14 @@ export function keyHeader(): Readonly<Record<string, string>> {
 /** Whether the server has asked this tab for a key. */
 export const hasKey = (): boolean => sessionStorage.getItem(KEY) !== null;
 
+/** The parameters of a query that have a value. */
+export const parametersOf = (
+  values: Readonly<Record<string, string | number | undefined>>,
+): URLSearchParams =>
+  new URLSearchParams(
+    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+  );
+
 async function send(
   path: string,
   { method = "GET", body, headers, signal }: RequestOptions,
@@ -79,8 +87,8 @@ async function send(
         ...keyHeader(),
         ...headers,
       },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      ...(signal ? { signal } : {}),
+      body: body === undefined ? null : JSON.stringify(body),
+      signal: signal ?? null,
       cache: "no-store",
     });
   } catch (error) {

@@ -296,12 +296,8 @@ function toOption(hit: Hit, server: string, query: string): Option | null {
 function addressOf({ url, anchor, tenant }: Hit, server: string, query: string): string | null {
   if (/^https?:/.test(url)) return anchor === null ? url : `${url}#${anchor}`;
   if (!url.startsWith("docs:")) return null;
-  const place = new URLSearchParams({
-    q: query,
-    doc: url,
-    of: tenant,
-    ...(anchor !== null && { at: anchor }),
-  });
+  const place = new URLSearchParams({ q: query, doc: url, of: tenant });
+  if (anchor !== null) place.set("at", anchor);
   return `${server}#${place}`;
 }
 

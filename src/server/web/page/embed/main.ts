@@ -16,7 +16,7 @@ function chosen(): Readonly<Record<string, string>> {
     const value = field instanceof HTMLInputElement || field instanceof HTMLSelectElement ? field.value : "";
     return value === preset ? [] : [[id, value] as const];
   });
-  return { ...(tenants.length > 0 && { tenants: tenants.join(",") }), ...Object.fromEntries(typed) };
+  return Object.fromEntries(tenants.length > 0 ? [["tenants", tenants.join(",")], ...typed] : typed);
 }
 
 const escaped = (text: string): string =>

@@ -1,6 +1,7 @@
 import type { z } from "../../../api/openapi.ts";
 import type * as schemas from "../../../api/search/schemas.ts";
-import { requestJson } from "../http.ts";
+import { parametersOf, requestJson } from "../http.ts";
+import type { Place } from "./place.ts";
 
 /** A page of hits, as `GET /search` gives it. */
 export type SearchPage = z.infer<typeof schemas.SearchAnswer>;
@@ -10,32 +11,27 @@ export type FoundDocument = z.infer<typeof schemas.Document>;
 export type TenantRecord = z.infer<typeof schemas.Tenant>;
 
 export type SearchWish = {
-  /** Empty for all. */
-  readonly tenant: string;
-  readonly query: string;
-  readonly filter: string;
-  readonly isExact: boolean;
   readonly size: number;
   readonly offset: number;
   /** The most hits of each tenant; by default any number. */
-  readonly perTenant?: number;
+  readonly perTenant?: number | undefined;
   /** Whether nobody typed this search, so that it does not count. */
   readonly isTry?: boolean;
   readonly signal?: AbortSignal;
 };
 
-/** @throws RequestFailed */
-export function searchTenants(wish: SearchWish): Promise<SearchPage> {
-  const { tenant, query, filter, isExact, size, offset, perTenant, isTry, signal } = wish;
-  const parameters = new URLSearchParams({
-    q: query,
-    ...(tenant !== "" && { tenant }),
-    ...(filter !== "" && { filter }),
-    ...(isExact && { word_match: "true" }),
-    ...(isTry && { preview: "true" }),
-    size: String(size),
-    offset: String(offset),
-    ...(perTenant !== undefined && { per_tenant: String(perTenant) }),
+/** Searches what a place says. @throws RequestFailed */
+export function searchTenants(place: Place, wish: SearchWish): Promise<SearchPage> {
+  const { size, offset, perTenant, isTry, signal } = wish;
+  const parameters = parametersOf({
+    q: place.query,
+    tenant: place.tenant || undefined,
+    filter: place.filter || undefined,
+    word_match: place.isExact ? "true" : undefined,
+    preview: isTry ? "true" : undefined,
+    size,
+    offset,
+    per_tenant: perTenant,
     facets: "*",
     snippet_style: "rich",
   });

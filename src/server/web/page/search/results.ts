@@ -84,9 +84,11 @@ async function ask(
   place: Place,
   signal: AbortSignal,
 ): Promise<{ readonly page: SearchPage | null; readonly error: unknown }> {
-  const wish = place.tenant === "" ? { size: SIZE_OF_ALL, perTenant: SIZE_OF_EACH } : { size: SIZE_OF_ONE };
+  const isOfAll = place.tenant === "";
+  const size = isOfAll ? SIZE_OF_ALL : SIZE_OF_ONE;
+  const perTenant = isOfAll ? SIZE_OF_EACH : undefined;
   try {
-    return { page: await searchTenants({ ...place, ...wish, offset: 0, signal }), error: null };
+    return { page: await searchTenants(place, { size, perTenant, offset: 0, signal }), error: null };
   } catch (error) {
     signal.throwIfAborted();
     return { page: null, error };
@@ -119,7 +121,7 @@ function moreButton(element: HTMLElement, place: Place, { hits, weaker, total }:
     button.setAttribute("aria-disabled", "true");
     try {
       const hits =
-        waiting.length > 0 ? waiting : (await searchTenants({ ...place, size: SIZE_OF_ONE, offset })).hits;
+        waiting.length > 0 ? waiting : (await searchTenants(place, { size: SIZE_OF_ONE, offset })).hits;
       const isPage = waiting.length === 0;
       waiting = [];
       const items = hits.map((hit) => hitItem(hit, place));
@@ -153,7 +155,7 @@ function groups({ hits, facets }: Found, place: Place): HTMLElement[] {
   if (place.tenant !== "") return [h("ol.hits", ...hits.map((hit) => hitItem(hit, place)))];
   return [...Map.groupBy(hits, ({ tenant }) => tenant)].map(([tenant, own]) => {
     const name = own[0]?.docs_name ?? tenant;
-    const all = placeHash({ ...place, tenant, document: null });
+    const all = placeOfResults(place, tenant);
     return h(
       "section.group",
       { "aria-label": name },
@@ -168,14 +170,15 @@ function groups({ hits, facets }: Found, place: Place): HTMLElement[] {
   });
 }
 
+const placeOfResults = (place: Place, tenant: string): string =>
+  placeHash({ ...place, tenant, document: null });
+
 /** Leads to the collections that have results, but none that answers as well. */
 function others({ hits, facets }: Found, place: Place, nameOf: NameOf): HTMLElement | null {
   const shown = new Set(hits.map(({ tenant }) => tenant));
   const rest = Object.keys(facets.tenant ?? {}).filter((tenant) => !shown.has(tenant));
   if (rest.length === 0) return null;
-  const links = rest.map((tenant) =>
-    h("a.chip", { href: placeHash({ ...place, tenant, document: null }) }, nameOf(tenant)),
-  );
+  const links = rest.map((tenant) => h("a.chip", { href: placeOfResults(place, tenant) }, nameOf(tenant)));
   return h("nav.group.chips", { "aria-label": "More collections" }, h("span", "Also in"), ...links);
 }
 
@@ -340,7 +343,7 @@ async function showLooser(
 /** The first hits of a search; null where it cannot be made. */
 async function tried({ place }: LooserSearch, signal: AbortSignal): Promise<SearchPage | null> {
   try {
-    return await searchTenants({ ...place, size: SIZE, offset: 0, isTry: true, signal });
+    return await searchTenants(place, { size: SIZE, offset: 0, isTry: true, signal });
   } catch {
     return null;
   }

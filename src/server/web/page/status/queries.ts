@@ -1,7 +1,7 @@
 import type { QueriesRecord, QueryCounts } from "../../../api/search/query-log.ts";
 import { fill, h } from "../dom.ts";
 import { counted, formatNumber } from "../format.ts";
-import { requestJson, showProblem } from "../http.ts";
+import { parametersOf, requestJson, showProblem } from "../http.ts";
 import { placeHash } from "../search/place.ts";
 
 const SIZE = 50;
@@ -28,7 +28,7 @@ export async function showQueries(element: HTMLElement, days: string): Promise<v
   asked = new AbortController();
   const { signal } = asked;
   try {
-    const wish = new URLSearchParams({ size: String(SIZE), ...(days !== "" && { days }) });
+    const wish = parametersOf({ size: SIZE, days: days || undefined });
     const record = await requestJson<QueriesRecord>(`analytics?${wish}`, { signal });
     fill(
       element,
