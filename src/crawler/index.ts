@@ -21,8 +21,10 @@ export {
   wasTransient,
 } from "./frontier/memory.ts";
 export {
+  asksAnew,
   comparePlans,
   FRONTIER_FILE,
+  nextCrawl,
   otherScope,
   type PlanChanges,
   planDifferences,
