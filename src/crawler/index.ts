@@ -12,6 +12,7 @@ export type {
   RecordedOutcome,
   Settlement,
 } from "./frontier/frontier.ts";
+export { judge, type NamedPage } from "./frontier/identity.ts";
 export {
   keptLinks,
   packLinks,

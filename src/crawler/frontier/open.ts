@@ -345,15 +345,11 @@ const hasIds = ({ renderings }: Partial<ExtractionOptions>): boolean =>
   renderings?.includes("anchors") ?? false;
 
 /**
- * What happens to a crawl whose scope is the same: it goes on, it is over until somebody wants the next one, or it is
- * repeated because what it stored is not what is wanted now.
+ * What becomes of a crawl whose scope is the same; one that is over may be repeated.
  * @param hasMore whether the current limits admit something that those of the crawl left out
  */
-export function nextCrawl(
-  { contents, limits, tries, reading }: PlanChanges,
-  isFinished: boolean,
-  hasMore: boolean,
-): "go_on" | "repeat" | "over" {
+export function nextCrawl(changes: PlanChanges, isFinished: boolean, hasMore: boolean) {
+  const { contents, limits, tries, reading } = changes;
   if (contents) return "repeat";
   if (!isFinished || (hasMore && (limits || tries) && !reading)) return "go_on";
   return reading ? "repeat" : "over";

@@ -82,13 +82,6 @@ export class OutcomeTable {
         (SELECT url FROM address WHERE id = ${owner}))`;
   }
 
-  isSuccess(pageId: number): boolean {
-    return (
-      this.#sql.get`SELECT 1 FROM outcome
-      WHERE page = ${pageId} AND run = ${this.#run} AND status = ${SUCCESS}` !== null
-    );
-  }
-
   /** Closes the queue, so that no queued page can be claimed. */
   closeQueue(): number {
     this.#sql.run`UPDATE host SET queued = 0, head_depth = NULL WHERE queued > 0`;

@@ -16,10 +16,11 @@ import type {
   RecordedOutcome,
   Settlement,
 } from "./frontier.ts";
+import { judge, type NamedPage } from "./identity.ts";
 import { PageMemory } from "./memory.ts";
 import { OutcomeTable } from "./outcomes.ts";
 import { countedBy, isCounted, PageQueue } from "./queue.ts";
-import { keySeed, pathOf, SOURCES, STATE, Statements, urlKey } from "./schema.ts";
+import { keySeed, pathOf, SOURCES, STATE, STATUSES, Statements, urlKey } from "./schema.ts";
 
 /** The crawl in a file. */
 export type OpenCrawl = Omit<CrawlRecord, "now"> & {
@@ -148,13 +149,21 @@ export class SqliteFrontier implements Frontier {
   async identify(page: ClaimedPage, others: readonly PageUrl[]): Promise<boolean> {
     return this.#transaction(() => {
       const rows = [...new Set(others)].map((url) => ({ url, row: this.#find(url) }));
-      const rival = rows.find(({ row }) => row !== null && this.#isRival(row, page.id));
-      if (rival?.row) {
+      const named = rows.flatMap(({ row }) => (row?.run === this.#run ? this.#named(row, page.id) : []));
+      const { rival, duplicates, open } = judge(page.id, named);
+      if (rival !== null) {
         // The other page must not give way as well when it finds this one under way.
-        this.#sql.run`UPDATE page SET owner = ${rival.row.id} WHERE id = ${page.id}`;
+        this.#sql.run`UPDATE page SET owner = ${rival} WHERE id = ${page.id}`;
         return false;
       }
-      for (const { url, row } of rows) this.#takeOver(url, row, page);
+      this.#counts.queued -= open;
+      for (const { id, state } of duplicates) {
+        if (state === STATE.queued) this.#queue.noteTaken(id);
+        this.#recordDuplicate(id, page.id);
+      }
+      const place = { depth: page.depth, parent: page.id, source: LINK, lastModified: null };
+      for (const { url, row } of rows)
+        if (row?.run !== this.#run) this.#insert(url, place, { state: STATE.alias, known: row });
       return true;
     });
   }
@@ -391,42 +400,15 @@ export class SqliteFrontier implements Frontier {
     return 1;
   }
 
-  /** Tells whether the row is another page that this one would repeat. */
-  #isRival(row: KnownRow, pageId: number): boolean {
-    if (row.run !== this.#run || row.id === pageId) return false;
-    if (row.state === STATE.alias) return row.parent !== pageId;
-    const original = this.#originalOf(row.id, pageId);
-    return original !== pageId && (this.#outcomes.isSuccess(original) || this.#isClaimed(original));
-  }
-
-  /**
-   * Follows the pages to which a page gave way, as far as to another. Pages under way may name each other as the original;
-   * the page at the end of the chain is the original.
-   */
-  #originalOf(id: number, other: number): number {
-    let original = id;
-    for (let steps = 0; original !== other && steps < MAX_OWNERS; steps++) {
-      const row = this.#sql.get<{ owner: number | null }>`SELECT owner FROM page WHERE id = ${original}`;
-      if (row?.owner == null) break;
-      original = row.owner;
-    }
-    return original;
-  }
-
-  #isClaimed(id: number): boolean {
-    return this.#sql.get`SELECT 1 FROM page WHERE id = ${id} AND state = ${STATE.claimed}` !== null;
-  }
-
-  #takeOver(url: PageUrl, row: KnownRow | null, page: ClaimedPage): void {
-    if (row?.id === page.id) return;
-    if (row === null || row.run !== this.#run) {
-      const place = { depth: page.depth, parent: page.id, source: LINK, lastModified: null };
-      this.#insert(url, place, { state: STATE.alias, known: row });
-    } else if (row.state === STATE.queued || row.state === STATE.waiting) {
-      if (row.state === STATE.queued) this.#queue.noteTaken(row.id);
-      this.#counts.queued--;
-      this.#recordDuplicate(row.id, page.id);
-    } else if (row.state === STATE.deep) this.#recordDuplicate(row.id, page.id);
+  #named({ id, state, parent }: KnownRow, pageId: number): NamedPage {
+    const row = this.#sql.get<Pick<NamedPage, "original" | "stands">>`
+      WITH RECURSIVE chain (id, owner, state, step) AS (SELECT id, owner, state, 0 FROM page WHERE id = ${id}
+        UNION ALL SELECT page.id, page.owner, page.state, step + 1 FROM chain JOIN page ON page.id = chain.owner
+          WHERE chain.id <> ${pageId} AND step < ${MAX_OWNERS})
+      SELECT id AS original, state = ${STATE.claimed} OR EXISTS (SELECT 1 FROM outcome
+          WHERE page = id AND run = ${this.#run} AND status = ${SUCCESS}) AS stands
+        FROM chain ORDER BY step DESC LIMIT 1`;
+    return { id, state, parent, original: row?.original ?? id, stands: row?.stands ?? false };
   }
 
   #recordDuplicate(id: number, owner: number | null): void {
@@ -463,11 +445,12 @@ export class SqliteFrontier implements Frontier {
 
 /** Counters that a restart does not begin at zero. */
 const KEPT = ["successful", "failed", "skipped", "fetched", "queued"] as const;
+/** A chain of pages under way cannot be longer than their number. */
+const MAX_OWNERS = 1000;
+const SUCCESS = STATUSES.indexOf("success");
 const LINK = SOURCES.indexOf("link");
 const MEMORY = SOURCES.indexOf("memory");
 /** Entries take about 200 bytes each, and more do not help on a site of 20 000 pages. */
 const MAX_MET = 20_000;
-/** A chain of pages under way cannot be longer than their number. */
-const MAX_OWNERS = 1000;
 /** A million left-over URLs at once would block a server's thread for seconds. */
 const DROPPED_AT_ONCE = 2000;

@@ -14,7 +14,7 @@ import type {
   RecordedOutcome,
   Settlement,
 } from "../../crawler/index.ts";
-import { isCounted, makesRoom, unpackLinks } from "../../crawler/index.ts";
+import { isCounted, judge, makesRoom, type NamedPage, unpackLinks } from "../../crawler/index.ts";
 import { originOf, type PageUrl } from "../../urls/index.ts";
 import type { Parameter, Postgres } from "../postgres/postgres.ts";
 import { PageClaims } from "./claims.ts";
@@ -123,12 +123,19 @@ export class PostgresFrontier implements Frontier {
     const worker = this.#worker.id;
     const { keys, urls, hosts } = await this.#urls.columns(others);
     const [hostId = 0] = await this.#urls.hostIds([page.host]);
-    const claim = [this.#id, worker, page.fence, page.id, hostId, page.depth, keys, urls, hosts];
-    for (let isSerial = false; ; isSerial = true) {
-      const [row] = await this.#db.query<{ stands: boolean | null }>(IDENTIFY, [...claim, isSerial]);
-      const stands = row?.stands ?? null;
-      if (stands !== null) return stands;
-    }
+    const attempt = (isSerial: boolean): Promise<boolean | null> =>
+      this.#db.transaction(async (queries) => {
+        const claim = [this.#id, worker, page.fence, page.id, hostId, page.depth, keys, isSerial];
+        const [row] = await queries.query<{ named: readonly NamedPage[] | null }>(NAMED, claim);
+        if (!row?.named) return false;
+        const { rival, duplicates, open, isContested } = judge(page.id, row.named);
+        if (isContested && !isSerial) return null;
+        const ids = toArray(duplicates.map(({ id }) => id));
+        const place = [this.#id, worker, page.id, page.depth];
+        await queries.query(IDENTIFY, [...place, rival, ids, open, keys, urls, hosts]);
+        return rival === null;
+      });
+    return (await attempt(false)) ?? (await attempt(true)) ?? false;
   }
 
   async settle(settlement: Settlement): Promise<boolean> {
@@ -319,8 +326,9 @@ const OTHERS = `SELECT FROM crawl_worker w WHERE w.crawl = (${LEADS}) AND w.id <
 const END_SESSION =
   "UPDATE crawl SET session = session + 1 WHERE id = $1 AND leader = $2 AND leader_fence = $3";
 const BURY_OTHERS = `SELECT crawl_bury($1, w.id, true) FROM crawl_worker w WHERE w.crawl = (${LEADS}) AND w.id <> $2`;
-const IDENTIFY = `SELECT crawl_identify($1, $2, $3, $4, $5, $6::smallint, $7::uuid[], string_to_array($8, E'\\n'),
-  $9::bigint[], $10) AS stands`;
+const NAMED = "SELECT crawl_named($1, $2, $3, $4, $5, $6::smallint, $7::uuid[], $8) AS named";
+const IDENTIFY = `SELECT crawl_identify($1, $2, $3, $4::smallint, $5, $6::bigint[], $7, $8::uuid[],
+  string_to_array($9, E'\\n'), $10::bigint[])`;
 const ADD = `SELECT crawl_add($1, $2, $3, $4::int[], $5::uuid[], string_to_array($6, E'\\n'), $7::bigint[], $8::text[],
   $9::text[], $10::text[]) AS added`;
 const FOLLOW_DEEP = `SELECT crawl_follow_deep($1, $2, $3, $4, $5::uuid[], string_to_array($6, E'\\n'), $7::bigint[])`;

@@ -500,82 +500,65 @@ BEGIN
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
--- Takes the page's other URLs for the page. Null: pages under way have to be judged one after the other; the caller
--- repeats the call with p_serial.
-CREATE OR REPLACE FUNCTION crawl_identify(p_crawl bigint, p_worker bigint, p_fence bigint, p_page bigint, p_host bigint,
-  p_depth smallint, p_keys uuid[], p_urls text[], p_hosts bigint[], p_serial boolean)
-RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-  v_run int := (SELECT run FROM crawl WHERE id = p_crawl); v_rival bigint; v_original bigint; v_owner bigint; r record;
-  v_pages bigint[] := '{}'; v_hosts bigint[] := '{}'; v_queued int := 0;
+-- Returns the pages of this run that have a claimed page's other URLs, in their order, as `NamedPage` (identity.ts); null
+-- for a claim that the worker has no longer. Locks what `crawl_identify` changes in the same transaction. p_serial: no
+-- other page is judged meanwhile.
+CREATE OR REPLACE FUNCTION crawl_named(p_crawl bigint, p_worker bigint, p_fence bigint, p_page bigint, p_host bigint,
+  p_depth smallint, p_keys uuid[], p_serial boolean)
+RETURNS json LANGUAGE plpgsql AS $$
+DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl);
 BEGIN
   PERFORM FROM crawl_worker WHERE id = p_worker FOR KEY SHARE;
-  IF NOT FOUND THEN RETURN false; END IF;
+  IF NOT FOUND THEN RETURN NULL; END IF;
   IF p_serial THEN PERFORM pg_advisory_xact_lock(tableoid::int, p_crawl::int) FROM crawl WHERE id = p_crawl; END IF;
   PERFORM FROM crawl_tally WHERE crawl = p_crawl AND worker = p_worker FOR NO KEY UPDATE;
   PERFORM crawl_lock_turns(p_host || array_agg(p.host)) FROM unnest(p_keys) k
     LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.key = k AND p.run = v_run;
   IF NOT EXISTS (SELECT FROM crawl_claim WHERE crawl = p_crawl AND host = p_host AND depth = p_depth AND page = p_page
-    AND worker = p_worker AND fence = p_fence) THEN RETURN false; END IF;
-  FOR r IN
-    SELECT p.id, p.host, p.depth, p.kind, p.parent, p.owner, o.status,
-        EXISTS (SELECT FROM crawl_claim c WHERE c.crawl = p_crawl AND c.host = p.host AND c.depth = p.depth AND c.page = p.id)
-          AS is_claimed
-      FROM unnest(p_keys) WITH ORDINALITY k (key, i)
-      LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.key = k.key AND p.run = v_run
-      LEFT JOIN crawl_outcome o ON o.crawl = p_crawl AND o.page = p.id AND o.run = v_run
-      ORDER BY k.i
-  LOOP
-    CONTINUE WHEN r.id IS NULL OR r.id = p_page;
-    IF r.kind = 4 THEN
-      IF r.parent <> p_page THEN v_rival := r.id; END IF;
-    ELSIF r.is_claimed AND NOT p_serial THEN RETURN NULL;
-    ELSIF r.is_claimed OR r.status = 0 OR r.owner IS NOT NULL THEN
-      -- Pages under way may name each other as the original; the page at the end of the chain is the original.
-      v_original := r.id;
-      v_owner := r.owner;
-      FOR step IN 1..1000 LOOP
-        EXIT WHEN v_owner IS NULL OR v_original = p_page;
-        v_original := v_owner;
-        SELECT owner INTO v_owner FROM crawl_page WHERE crawl = p_crawl AND id = v_original;
-      END LOOP;
-      IF v_original = r.id OR (v_original <> p_page AND EXISTS (SELECT FROM crawl_page p
-          LEFT JOIN crawl_claim c ON c.crawl = p_crawl AND c.host = p.host AND c.depth = p.depth AND c.page = p.id
-          LEFT JOIN crawl_outcome o ON o.crawl = p_crawl AND o.page = p.id AND o.run = v_run
-          WHERE p.crawl = p_crawl AND p.id = v_original AND (c.page IS NOT NULL OR o.status = 0)))
-      THEN v_rival := r.id; END IF;
-    END IF;
-    EXIT WHEN v_rival IS NOT NULL;
-  END LOOP;
-  IF v_rival IS NOT NULL THEN
+    AND worker = p_worker AND fence = p_fence) THEN RETURN NULL; END IF;
+  RETURN (SELECT coalesce(json_agg(json_build_object('id', p.id, 'parent', p.parent, 'original', e.id,
+      'state', crawl_state(p), 'stands', crawl_state(e) = 1 OR EXISTS (SELECT FROM crawl_outcome o
+        WHERE o.crawl = p_crawl AND o.page = e.id AND o.run = v_run AND o.status = 0)) ORDER BY k.i), '[]')
+    FROM unnest(p_keys) WITH ORDINALITY k (key, i)
+    JOIN crawl_page p ON p.crawl = p_crawl AND p.key = k.key AND p.run = v_run
+    CROSS JOIN LATERAL (WITH RECURSIVE chain AS (SELECT p.id, p.owner, 0 AS step
+        UNION ALL SELECT q.id, q.owner, step + 1 FROM chain c JOIN crawl_page q ON q.crawl = p_crawl AND q.id = c.owner
+          WHERE c.id <> p_page AND step < 1000)
+      SELECT q.* FROM (SELECT id FROM chain ORDER BY step DESC LIMIT 1) c
+        JOIN crawl_page q ON q.crawl = p_crawl AND q.id = c.id) e);
+END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
+
+-- The state of a page of this run, as `STATE` (schema.ts) numbers them.
+CREATE OR REPLACE FUNCTION crawl_state(p crawl_page) RETURNS smallint LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN p.kind > 0 THEN p.kind
+    WHEN EXISTS (SELECT FROM crawl_queue WHERE crawl = p.crawl AND host = p.host AND depth = p.depth AND page = p.id) THEN 0
+    WHEN EXISTS (SELECT FROM crawl_claim WHERE crawl = p.crawl AND host = p.host AND depth = p.depth AND page = p.id) THEN 1
+    WHEN EXISTS (SELECT FROM crawl_wait WHERE crawl = p.crawl AND page = p.id) THEN 2
+    ELSE 3 END
+$$;
+
+-- Records what a page repeats, or else takes pages for duplicates of it (p_open of them wait), and its other URLs for that
+-- page. Call it after `crawl_named`.
+CREATE OR REPLACE FUNCTION crawl_identify(p_crawl bigint, p_worker bigint, p_page bigint, p_depth smallint, p_rival bigint,
+  p_duplicates bigint[], p_open int, p_keys uuid[], p_urls text[], p_hosts bigint[])
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl);
+BEGIN
+  IF p_rival IS NOT NULL THEN
     -- The other page must not give way as well when it finds this one under way.
-    UPDATE crawl_page SET owner = v_rival WHERE crawl = p_crawl AND id = p_page;
-    RETURN false;
+    UPDATE crawl_page SET owner = p_rival WHERE crawl = p_crawl AND id = p_page;
+    RETURN;
   END IF;
-  FOR r IN
-    SELECT p.id, p.host, p.depth, p.kind FROM unnest(p_keys) WITH ORDINALITY k (key, i)
-      LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.key = k.key AND p.run = v_run
-      ORDER BY k.i
-  LOOP
-    CONTINUE WHEN r.id IS NULL OR r.id = p_page OR r.kind = 4;
-    IF r.kind = 6 THEN
-      UPDATE crawl_page SET kind = 0 WHERE crawl = p_crawl AND id = r.id;
-    ELSE
-      DELETE FROM crawl_queue WHERE crawl = p_crawl AND host = r.host AND depth = r.depth AND page = r.id;
-      IF NOT FOUND THEN
-        DELETE FROM crawl_wait WHERE crawl = p_crawl AND page = r.id;
-        CONTINUE WHEN NOT FOUND;
-      END IF;
-      v_queued := v_queued + 1;
-      v_hosts := v_hosts || r.host;
-    END IF;
-    v_pages := v_pages || r.id;
-  END LOOP;
-  IF v_pages <> '{}' THEN
-    PERFORM crawl_skip(p_crawl, p_worker, v_pages, array_fill('duplicate'::text, ARRAY[cardinality(v_pages)]),
-      array_fill(p_page, ARRAY[cardinality(v_pages)]));
-    UPDATE crawl_tally SET open = open - v_queued WHERE crawl = p_crawl AND worker = p_worker;
-    PERFORM crawl_find_heads(p_crawl, v_hosts);
+  IF p_duplicates <> '{}' THEN
+    DELETE FROM crawl_queue q USING crawl_page p WHERE p.crawl = p_crawl AND p.id = ANY (p_duplicates)
+      AND q.crawl = p_crawl AND q.host = p.host AND q.depth = p.depth AND q.page = p.id;
+    DELETE FROM crawl_wait WHERE crawl = p_crawl AND page = ANY (p_duplicates);
+    UPDATE crawl_page SET kind = 0 WHERE crawl = p_crawl AND id = ANY (p_duplicates) AND kind > 0;
+    PERFORM crawl_skip(p_crawl, p_worker, p_duplicates, array_fill('duplicate'::text, ARRAY[cardinality(p_duplicates)]),
+      array_fill(p_page, ARRAY[cardinality(p_duplicates)]));
+    UPDATE crawl_tally SET open = open - p_open WHERE crawl = p_crawl AND worker = p_worker;
+    PERFORM crawl_find_heads(p_crawl, array_agg(host)) FROM crawl_page WHERE crawl = p_crawl AND id = ANY (p_duplicates);
   END IF;
   INSERT INTO crawl_page AS p (crawl, id, key, url, host, depth, parent, source, run, kind)
     SELECT p_crawl, nextval('crawl_page_id'), x.key, x.url, x.host, p_depth, p_page, 2, v_run, 4
@@ -585,7 +568,6 @@ BEGIN
     ON CONFLICT (crawl, key) DO UPDATE SET depth = excluded.depth, parent = excluded.parent, kind = 4,
         source = excluded.source, run = v_run, last_modified = NULL, tries = 0, spent_ms = 0, owner = NULL
       WHERE p.run < v_run;
-  RETURN true;
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
