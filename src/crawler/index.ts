@@ -15,6 +15,7 @@ export type {
 export { judge, type NamedPage } from "./frontier/identity.ts";
 export {
   keptLinks,
+  memoryOf,
   packLinks,
   type StoredRow,
   toKnownPage,
@@ -34,7 +35,7 @@ export {
   type SharedFrontierOptions,
 } from "./frontier/open.ts";
 export { type OutcomeRow, toPageOutcome } from "./frontier/outcomes.ts";
-export { countedBy, isCounted, makesRoom } from "./frontier/queue.ts";
+export { countedBy, isCounted, makesRoom, waitsFor } from "./frontier/queue.ts";
 export { SOURCES, STATUSES } from "./frontier/schema.ts";
 export {
   createHostSlots,

@@ -51,10 +51,10 @@ export class PageMemory {
 
   /** Stores what later runs need of a settled page. */
   keep(pageId: number, settlement: Settlement): void {
-    const { outcome } = settlement;
-    if (outcome.status === "success") this.#store(pageId, settlement);
-    else if (outcome.reason === "gone") this.#sql.run`UPDATE stored SET is_gone = 1 WHERE page = ${pageId}`;
-    else if (outcome.httpStatus === 404)
+    const memory = memoryOf(settlement);
+    if (memory === "stored") this.#store(pageId, settlement);
+    else if (memory === "gone") this.#sql.run`UPDATE stored SET is_gone = 1 WHERE page = ${pageId}`;
+    else if (memory === "missed")
       this.#sql.run`UPDATE stored SET missed_in = ${this.#run} WHERE page = ${pageId} AND missed_in IS NULL`;
     this.#keepLinks(pageId, settlement);
   }
@@ -152,6 +152,13 @@ export const toKnownPage = (row: StoredRow, links: Uint8Array | null): KnownPage
     fetcher: row.fetcher,
   },
 });
+
+/** What a page's outcome changes in what is stored of it. */
+export const memoryOf = ({ outcome }: Settlement): "stored" | "gone" | "missed" | null => {
+  if (outcome.status === "success") return "stored";
+  if (outcome.reason === "gone") return "gone";
+  return outcome.httpStatus === 404 ? "missed" : null;
+};
 
 /** Tells whether the links of a page are kept: for a larger limit of depth, or for an answer "not modified". */
 export function keptLinks({

@@ -115,8 +115,9 @@ export class PageQueue {
   }
 
   /** @returns false when the page is not claimed */
-  giveBack(page: ClaimedPage, at: number, { tries, spentMs, isAsked = false }: NextTry): boolean {
-    const state = isAsked || isCounted(page) || tries > 0 ? STATE.waiting : STATE.queued;
+  giveBack(page: ClaimedPage, at: number, next: NextTry): boolean {
+    const { tries, spentMs } = next;
+    const state = waitsFor(page, next) ? STATE.waiting : STATE.queued;
     const readyAt = state === STATE.waiting && tries === 0 ? TAKEN_OVER : at;
     const row = this.#sql.get<{ host: number; depth: number }>`UPDATE page
       SET state = ${state}, ready_at = ${readyAt}, tries = ${tries}, spent_ms = ${spentMs}
@@ -257,6 +258,13 @@ const MAX_BLOCKED = 600;
  * one that is asked for again, and no other takes its place.
  */
 export const isCounted = ({ tries, isTakenOver }: ClaimedPage): boolean => tries > 0 || isTakenOver;
+
+/**
+ * Whether a page that is given back counts as fetched and waits for its time. If not, it returns to its place in the
+ * queue.
+ */
+export const waitsFor = (page: ClaimedPage, { tries, isAsked = false }: NextTry): boolean =>
+  isAsked || tries > 0 || isCounted(page);
 
 /**
  * Tells whether another page may take this page's place towards `maxPages`, because this page was not fetched after all.

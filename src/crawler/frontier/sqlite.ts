@@ -19,7 +19,7 @@ import type {
 import { judge, type NamedPage } from "./identity.ts";
 import { PageMemory } from "./memory.ts";
 import { OutcomeTable } from "./outcomes.ts";
-import { countedBy, isCounted, PageQueue } from "./queue.ts";
+import { countedBy, isCounted, PageQueue, waitsFor } from "./queue.ts";
 import { keySeed, pathOf, SOURCES, STATE, STATUSES, Statements, urlKey } from "./schema.ts";
 
 /** The crawl in a file. */
@@ -140,7 +140,7 @@ export class SqliteFrontier implements Frontier {
   async retry(page: ClaimedPage, next: NextTry): Promise<void> {
     this.#transaction(() => {
       if (!this.#queue.giveBack(page, this.#now() + next.waitMs, next)) return;
-      if (!isCounted(page) && (next.tries > 0 || next.isAsked === true)) this.#counts.fetched++;
+      if (!isCounted(page) && waitsFor(page, next)) this.#counts.fetched++;
       this.#counts.queued++;
       this.#noteReturned(page);
     });

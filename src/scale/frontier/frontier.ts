@@ -14,7 +14,7 @@ import type {
   RecordedOutcome,
   Settlement,
 } from "../../crawler/index.ts";
-import { isCounted, judge, makesRoom, type NamedPage, unpackLinks } from "../../crawler/index.ts";
+import { isCounted, judge, makesRoom, type NamedPage, unpackLinks, waitsFor } from "../../crawler/index.ts";
 import { originOf, type PageUrl } from "../../urls/index.ts";
 import type { Parameter, Postgres } from "../postgres/postgres.ts";
 import { PageClaims } from "./claims.ts";
@@ -113,8 +113,7 @@ export class PostgresFrontier implements Frontier {
     const worker = this.#worker.id;
     await this.#batch.add(page.host, { kind: "retry", worker, page, next });
     this.#claims.forget(page);
-    const isUnused = next.tries === 0 && !next.isAsked && !isCounted(page);
-    if (isUnused && worker === this.#worker.id) this.#claims.noteUnused();
+    if (!waitsFor(page, next) && worker === this.#worker.id) this.#claims.noteUnused();
     this.#claims.noteSoon(next.tries === 0 ? 0 : next.waitMs);
   }
 

@@ -384,7 +384,7 @@ CREATE OR REPLACE FUNCTION crawl_record(p_crawl bigint, p_worker bigint, p_settl
 RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
   v_now timestamptz; v_ok int[] := '{}'; v_depths smallint[] := '{}'; v_parents bigint[] := '{}'; v_locks bigint[];
-  v_run int; v_epoch int; v_fetched int := 0; r record; k crawl_claim;
+  v_run int; v_epoch int; v_fetched int; r record;
 BEGIN
   PERFORM FROM crawl_worker WHERE id = p_worker FOR KEY SHARE;
   IF FOUND THEN
@@ -393,24 +393,23 @@ BEGIN
     SELECT run, epoch INTO v_run, v_epoch FROM crawl WHERE id = p_crawl;
     v_now := clock_timestamp();
     IF p_settles <> '[]' THEN
-      FOR r IN SELECT * FROM jsonb_to_recordset(p_settles) s (o int, page bigint, host bigint, depth smallint, fence bigint,
-        status smallint, reason text, http int, links text)
-      LOOP
-        DELETE FROM crawl_claim WHERE crawl = p_crawl AND host = r.host AND depth = r.depth AND page = r.page
-          AND worker = p_worker AND fence = r.fence;
-        v_parents := v_parents || r.page;
-        v_depths := v_depths || CASE WHEN FOUND THEN r.depth + 1 END::smallint;
-        CONTINUE WHEN NOT FOUND;
-        v_ok := v_ok || r.o;
-        IF r.status <> 0 AND (r.reason = 'gone' OR r.http = 404) THEN
-          UPDATE crawl_stored SET is_gone = is_gone OR r.reason IS NOT DISTINCT FROM 'gone',
-              missed_in = CASE WHEN r.reason IS NOT DISTINCT FROM 'gone' THEN missed_in ELSE coalesce(missed_in, v_run) END,
-              told_hash = CASE WHEN epoch = v_epoch THEN told_hash ELSE content_hash END, epoch = v_epoch
-            WHERE crawl = p_crawl AND page = r.page AND NOT (is_gone AND epoch < v_epoch);
-        ELSIF r.status = 0 AND r.links IS NULL AND v_run > 1 THEN
-          DELETE FROM crawl_link WHERE crawl = p_crawl AND page = r.page;
-        END IF;
-      END LOOP;
+      WITH ended AS (
+        DELETE FROM crawl_claim k USING jsonb_to_recordset(p_settles) s (o int, page bigint, host bigint, depth smallint,
+            fence bigint, memory text, links text)
+          WHERE k.crawl = p_crawl AND k.host = s.host AND k.depth = s.depth AND k.page = s.page AND k.worker = p_worker
+            AND k.fence = s.fence RETURNING s.*),
+      missing AS (
+        UPDATE crawl_stored x SET is_gone = is_gone OR e.memory = 'gone',
+            missed_in = CASE e.memory WHEN 'missed' THEN coalesce(missed_in, v_run) ELSE missed_in END,
+            told_hash = CASE WHEN epoch = v_epoch THEN told_hash ELSE content_hash END, epoch = v_epoch
+          FROM ended e WHERE e.memory IN ('gone', 'missed') AND x.crawl = p_crawl AND x.page = e.page
+            AND NOT (is_gone AND epoch < v_epoch)),
+      unlinked AS (
+        DELETE FROM crawl_link l USING ended e
+          WHERE e.memory = 'stored' AND e.links IS NULL AND v_run > 1 AND l.crawl = p_crawl AND l.page = e.page)
+      SELECT array_agg(e.o), array_agg(s.page ORDER BY s.o), array_agg(e.depth + 1 ORDER BY s.o) INTO v_ok, v_parents, v_depths
+        FROM jsonb_to_recordset(p_settles) s (o int, page bigint) LEFT JOIN ended e ON e.o = s.o;
+      v_ok := array_remove(v_ok, NULL);
       WITH a AS MATERIALIZED (
         SELECT s.*, v_run AS run, v_epoch AS epoch, t.recorded + row_number() OVER (ORDER BY s.o) AS n
           FROM jsonb_to_recordset(p_settles) s (o int, page bigint, fence bigint, fetched int, status smallint, reason text,
@@ -463,20 +462,16 @@ BEGIN
       PERFORM crawl_lock_turns(v_locks);
     END IF;
     IF p_retries <> '[]' THEN
-      FOR r IN SELECT * FROM jsonb_to_recordset(p_retries) s (page bigint, host bigint, depth smallint, fence bigint,
-        tries smallint, asked boolean, spent int, wait float)
-      LOOP
-        DELETE FROM crawl_claim WHERE crawl = p_crawl AND host = r.host AND depth = r.depth AND page = r.page
-          AND worker = p_worker AND fence = r.fence RETURNING * INTO k;
-        CONTINUE WHEN NOT FOUND;
-        IF r.tries = 0 AND NOT (r.asked OR k.is_lost) THEN
-          PERFORM crawl_enqueue(p_crawl, ARRAY[r.page], ARRAY[r.host], ARRAY[r.depth]);
-        ELSE
-          INSERT INTO crawl_wait VALUES (p_crawl, r.host, r.page, v_now + r.wait * interval '1 ms', r.spent, r.depth,
-            r.tries, r.asked OR k.is_lost);
-          v_fetched := v_fetched + (k.tries = 0 AND NOT k.is_lost)::int;
-        END IF;
-      END LOOP;
+      WITH ended AS (
+        DELETE FROM crawl_claim k USING jsonb_to_recordset(p_retries) s (page bigint, host bigint, depth smallint,
+            fence bigint, tries smallint, spent int, wait float, lost boolean, waits boolean, counted int)
+          WHERE k.crawl = p_crawl AND k.host = s.host AND k.depth = s.depth AND k.page = s.page AND k.worker = p_worker
+            AND k.fence = s.fence RETURNING s.*),
+      waiting AS (
+        INSERT INTO crawl_wait SELECT p_crawl, host, page, v_now + wait * interval '1 ms', spent, depth, tries, lost
+          FROM ended WHERE waits)
+      SELECT sum(counted), crawl_enqueue(p_crawl, array_agg(page) FILTER (WHERE NOT waits),
+          array_agg(host) FILTER (WHERE NOT waits), array_agg(depth) FILTER (WHERE NOT waits)) INTO v_fetched FROM ended;
       UPDATE crawl_tally SET fetched = fetched + v_fetched WHERE v_fetched > 0 AND crawl = p_crawl AND worker = p_worker;
     END IF;
     IF p_frees <> '[]' THEN
