@@ -12,16 +12,7 @@ export type {
   RecordedOutcome,
   Settlement,
 } from "./frontier/frontier.ts";
-export { judge, type NamedPage } from "./frontier/identity.ts";
-export {
-  keptLinks,
-  memoryOf,
-  packLinks,
-  type StoredRow,
-  toKnownPage,
-  unpackLinks,
-  wasTransient,
-} from "./frontier/memory.ts";
+export { packLinks, type StoredRow, toKnownPage, unpackLinks } from "./frontier/memory.ts";
 export {
   asksAnew,
   comparePlans,
@@ -35,7 +26,17 @@ export {
   type SharedFrontierOptions,
 } from "./frontier/open.ts";
 export { type OutcomeRow, toPageOutcome } from "./frontier/outcomes.ts";
-export { countedBy, isCounted, makesRoom, waitsFor } from "./frontier/queue.ts";
+export {
+  countedBy,
+  isCounted,
+  judge,
+  keptLinks,
+  makesRoom,
+  memoryOf,
+  type NamedPage,
+  waitsFor,
+  wasTransient,
+} from "./frontier/rules.ts";
 export { SOURCES, STATUSES } from "./frontier/schema.ts";
 export {
   createHostSlots,

@@ -1,8 +1,8 @@
 import type { Database } from "../../base/database/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import { isTransient404 } from "../manifest.ts";
 import type { LinkRefusal } from "../types.ts";
 import type { KnownPage, Settlement } from "./frontier.ts";
+import { keptLinks, memoryOf, wasTransient } from "./rules.ts";
 import { SOURCES, STATE, Statements } from "./schema.ts";
 
 /** A stored page as the frontiers' databases return it; nothing else writes their texts. */
@@ -152,38 +152,6 @@ export const toKnownPage = (row: StoredRow, links: Uint8Array | null): KnownPage
     fetcher: row.fetcher,
   },
 });
-
-/** What a page's outcome changes in what is stored of it. */
-export const memoryOf = ({ outcome }: Settlement): "stored" | "gone" | "missed" | null => {
-  if (outcome.status === "success") return "stored";
-  if (outcome.reason === "gone") return "gone";
-  return outcome.httpStatus === 404 ? "missed" : null;
-};
-
-/** Tells whether the links of a page are kept: for a larger limit of depth, or for an answer "not modified". */
-export function keptLinks({
-  page,
-  outcome,
-  validators,
-  links,
-  follow,
-}: Pick<Settlement, "page" | "outcome" | "validators" | "links" | "follow">):
-  | "too_deep"
-  | "unmodified"
-  | null {
-  if (links.length === 0) return null;
-  // The links of a duplicate are those of its original, and count once, whichever of the two came first.
-  if (follow === "too_deep") return outcome.reason === "duplicate" ? null : "too_deep";
-  // A "not modified" answer has no links of its own.
-  const canBeUnmodified = (validators?.etag ?? validators?.lastModified ?? page.lastModified) != null;
-  return outcome.status === "success" && canBeUnmodified ? "unmodified" : null;
-}
-
-/** A page that was not requested, or not modified, is as it was. */
-export function wasTransient(page: Settlement["page"], outcome: Settlement["outcome"]): boolean {
-  const isAsBefore = outcome.httpStatus === null || outcome.httpStatus === 304;
-  return isAsBefore ? (page.known?.isTransient404 ?? false) : isTransient404(outcome);
-}
 
 /** Packs a hash; the view `kept` unpacks it. */
 const packedHash = (hash: string | null): string | Uint8Array | null =>

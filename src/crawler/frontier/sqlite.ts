@@ -16,10 +16,10 @@ import type {
   RecordedOutcome,
   Settlement,
 } from "./frontier.ts";
-import { judge, type NamedPage } from "./identity.ts";
 import { PageMemory } from "./memory.ts";
 import { OutcomeTable } from "./outcomes.ts";
-import { countedBy, isCounted, PageQueue, waitsFor } from "./queue.ts";
+import { PageQueue } from "./queue.ts";
+import { countedBy, isCounted, judge, type NamedPage, waitsFor } from "./rules.ts";
 import { keySeed, pathOf, SOURCES, STATE, STATUSES, Statements, urlKey } from "./schema.ts";
 
 /** The crawl in a file. */
@@ -42,6 +42,7 @@ type Discovery = {
 /** A page's row, as found by its URL. */
 type KnownRow = {
   readonly id: number;
+  readonly host: number;
   readonly state: number;
   readonly run: number;
   readonly depth: number;
@@ -157,8 +158,8 @@ export class SqliteFrontier implements Frontier {
         return false;
       }
       this.#counts.queued -= open;
-      for (const { id, state } of duplicates) {
-        if (state === STATE.queued) this.#queue.noteTaken(id);
+      for (const { id, state, host } of duplicates) {
+        if (state === STATE.queued) this.#queue.noteTaken(id, host);
         this.#recordDuplicate(id, page.id);
       }
       const place = { depth: page.depth, parent: page.id, source: LINK, lastModified: null };
@@ -343,7 +344,7 @@ export class SqliteFrontier implements Frontier {
   #addUrl(url: PageUrl, place: Discovery): boolean {
     const known = this.#find(url);
     if (known?.run === this.#run) {
-      this.#meetAgain(url, known, place);
+      this.#meetAgain(known, place);
       return false;
     }
     this.#insert(url, place, { state: STATE.queued, known });
@@ -369,12 +370,12 @@ export class SqliteFrontier implements Frontier {
   #find(url: PageUrl): KnownRow | null {
     const host = this.#queue.knownHost(hostOf(url));
     if (host === undefined) return null;
-    return this.#sql.get<KnownRow>`SELECT id, state, run, depth, parent FROM page
+    return this.#sql.get<KnownRow>`SELECT id, host, state, run, depth, parent FROM page
       WHERE key = ${urlKey(url, this.#keySeed)} AND path = ${pathOf(url)} AND host = ${host}`;
   }
 
-  #meetAgain(url: PageUrl, known: KnownRow, place: Discovery): void {
-    const { id } = known;
+  #meetAgain(known: KnownRow, place: Discovery): void {
+    const { id, host } = known;
     const { depth, parent, source, lastModified } = place;
     if (known.state === STATE.alias) {
       this.#sql
@@ -382,10 +383,10 @@ export class SqliteFrontier implements Frontier {
       this.#recordDuplicate(id, known.parent);
     } else if (depth < known.depth && known.state === STATE.queued) {
       this.#sql.run`UPDATE page SET depth = ${depth}, parent = ${parent} WHERE id = ${id}`;
-      this.#queue.noteLowered(id, depth);
+      this.#queue.noteQueued(host, depth, 0);
     } else if (depth < known.depth && known.state === STATE.deep) {
       this.#sql.run`UPDATE page SET state = 0, depth = ${depth}, parent = ${parent} WHERE id = ${id}`;
-      this.#queue.noteQueued(this.#queue.hostId(hostOf(url)), depth);
+      this.#queue.noteQueued(host, depth);
       this.#counts.queued++;
     } else if (lastModified !== null)
       this.#sql.run`UPDATE page SET last_modified = ${lastModified} WHERE id = ${id}`;
@@ -400,15 +401,15 @@ export class SqliteFrontier implements Frontier {
     return 1;
   }
 
-  #named({ id, state, parent }: KnownRow, pageId: number): NamedPage {
-    const row = this.#sql.get<Pick<NamedPage, "original" | "stands">>`
-      WITH RECURSIVE chain (id, owner, state, step) AS (SELECT id, owner, state, 0 FROM page WHERE id = ${id}
+  #named(row: KnownRow, pageId: number): NamedPage & KnownRow {
+    const end = this.#sql.get<Pick<NamedPage, "original" | "stands">>`
+      WITH RECURSIVE chain (id, owner, state, step) AS (SELECT id, owner, state, 0 FROM page WHERE id = ${row.id}
         UNION ALL SELECT page.id, page.owner, page.state, step + 1 FROM chain JOIN page ON page.id = chain.owner
           WHERE chain.id <> ${pageId} AND step < ${MAX_OWNERS})
       SELECT id AS original, state = ${STATE.claimed} OR EXISTS (SELECT 1 FROM outcome
           WHERE page = id AND run = ${this.#run} AND status = ${SUCCESS}) AS stands
         FROM chain ORDER BY step DESC LIMIT 1`;
-    return { id, state, parent, original: row?.original ?? id, stands: row?.stands ?? false };
+    return { ...row, original: end?.original ?? row.id, stands: end?.stands ?? false };
   }
 
   #recordDuplicate(id: number, owner: number | null): void {
