@@ -25,7 +25,7 @@ export {
   removeFrontier,
   type SharedFrontierOptions,
 } from "./frontier/open.ts";
-export { type OutcomeRow, toPageOutcome } from "./frontier/outcomes.ts";
+export { type OutcomeRow, type TallyRow, toPageOutcome, toTallies } from "./frontier/outcomes.ts";
 export {
   countedBy,
   isCounted,

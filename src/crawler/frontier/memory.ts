@@ -1,6 +1,5 @@
 import type { Database } from "../../base/database/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import type { LinkRefusal } from "../types.ts";
 import type { KnownPage, Settlement } from "./frontier.ts";
 import { keptLinks, memoryOf, wasTransient } from "./rules.ts";
 import { SOURCES, STATE, Statements } from "./schema.ts";
@@ -18,7 +17,6 @@ export type StoredRow = {
   Omit<KnownPage["outcome"], "warnings">;
 
 type PageRow = { readonly page: number };
-type Count = { readonly count: number };
 
 /** Keeps what is stored of each page, and the links of pages, from run to run. */
 export class PageMemory {
@@ -76,18 +74,12 @@ export class PageMemory {
   }
 
   /** Counts the links of this run that were found and not followed. */
-  leftLinks(): { reason: LinkRefusal; count: number }[] {
-    const countOf = (state: number): number =>
-      this.#sql.get<Count>`
-        SELECT count(*) AS count FROM page WHERE state >= 5 AND state = ${state} AND source > ${SITEMAP}`
-        ?.count ?? 0;
-    const kept = this.#sql.get<Count>`
-      SELECT ifnull(sum(too_deep), 0) AS count FROM link WHERE run = ${this.#run} AND too_deep > 0`;
-    const counts = [
-      { reason: "max_pages" as const, count: countOf(STATE.left) },
-      { reason: "too_deep" as const, count: (kept?.count ?? 0) + countOf(STATE.deep) },
-    ];
-    return counts.filter(({ count }) => count > 0);
+  leftLinks() {
+    return this.#sql.all<{ reason: string; count: number }>`
+      SELECT reason, count FROM skipped_link
+      UNION ALL SELECT iif(state = ${STATE.left}, 'max_pages', 'too_deep'), count(*) FROM page
+        WHERE state >= 5 AND source > ${SITEMAP} GROUP BY state
+      UNION ALL SELECT 'too_deep', sum(too_deep) FROM link WHERE run = ${this.#run} AND too_deep > 0 GROUP BY run`;
   }
 
   /** Returns stored pages that this run has not met, limited by depth and number. */

@@ -1,7 +1,7 @@
 import type { Database } from "../../base/database/index.ts";
 import { yieldToEventLoop } from "../../base/event-loop.ts";
 import { hostOf, originOf, type PageUrl } from "../../urls/index.ts";
-import type { LinkRefusal, PageOutcome, SkipReason } from "../types.ts";
+import type { PageOutcome, SkipReason } from "../types.ts";
 import type {
   ClaimedPage,
   ClaimOptions,
@@ -17,7 +17,7 @@ import type {
   Settlement,
 } from "./frontier.ts";
 import { PageMemory } from "./memory.ts";
-import { OutcomeTable } from "./outcomes.ts";
+import { OutcomeTable, toTallies } from "./outcomes.ts";
 import { PageQueue } from "./queue.ts";
 import { countedBy, isCounted, judge, type NamedPage, waitsFor } from "./rules.ts";
 import { keySeed, pathOf, SOURCES, STATE, STATUSES, Statements, urlKey } from "./schema.ts";
@@ -245,12 +245,7 @@ export class SqliteFrontier implements Frontier {
   }
 
   async tallies(): Promise<FrontierTallies> {
-    const skipped = this.#sql.all<{
-      reason: LinkRefusal;
-      count: number;
-    }>`SELECT reason, count FROM skipped_link`;
-    const counts = [...skipped, ...this.#memory.leftLinks()].map(({ reason, count }) => [reason, count]);
-    return { ...(await this.#outcomes.tallies()), skippedLinks: Object.fromEntries(counts) };
+    return toTallies(await this.#outcomes.tallies(), this.#memory.leftLinks());
   }
 
   async takeRecorded(limit: number): Promise<readonly RecordedOutcome[]> {

@@ -384,7 +384,7 @@ CREATE OR REPLACE FUNCTION crawl_record(p_crawl bigint, p_worker bigint, p_settl
 RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
   v_now timestamptz; v_ok int[] := '{}'; v_depths smallint[] := '{}'; v_parents bigint[] := '{}'; v_locks bigint[];
-  v_run int; v_epoch int; v_fetched int; r record;
+  v_run int; v_epoch int; v_fetched int := 0; r record;
 BEGIN
   PERFORM FROM crawl_worker WHERE id = p_worker FOR KEY SHARE;
   IF FOUND THEN
@@ -393,23 +393,24 @@ BEGIN
     SELECT run, epoch INTO v_run, v_epoch FROM crawl WHERE id = p_crawl;
     v_now := clock_timestamp();
     IF p_settles <> '[]' THEN
-      WITH ended AS (
-        DELETE FROM crawl_claim k USING jsonb_to_recordset(p_settles) s (o int, page bigint, host bigint, depth smallint,
-            fence bigint, memory text, links text)
-          WHERE k.crawl = p_crawl AND k.host = s.host AND k.depth = s.depth AND k.page = s.page AND k.worker = p_worker
-            AND k.fence = s.fence RETURNING s.*),
-      missing AS (
-        UPDATE crawl_stored x SET is_gone = is_gone OR e.memory = 'gone',
-            missed_in = CASE e.memory WHEN 'missed' THEN coalesce(missed_in, v_run) ELSE missed_in END,
-            told_hash = CASE WHEN epoch = v_epoch THEN told_hash ELSE content_hash END, epoch = v_epoch
-          FROM ended e WHERE e.memory IN ('gone', 'missed') AND x.crawl = p_crawl AND x.page = e.page
-            AND NOT (is_gone AND epoch < v_epoch)),
-      unlinked AS (
-        DELETE FROM crawl_link l USING ended e
-          WHERE e.memory = 'stored' AND e.links IS NULL AND v_run > 1 AND l.crawl = p_crawl AND l.page = e.page)
-      SELECT array_agg(e.o), array_agg(s.page ORDER BY s.o), array_agg(e.depth + 1 ORDER BY s.o) INTO v_ok, v_parents, v_depths
-        FROM jsonb_to_recordset(p_settles) s (o int, page bigint) LEFT JOIN ended e ON e.o = s.o;
-      v_ok := array_remove(v_ok, NULL);
+      FOR r IN SELECT * FROM jsonb_to_recordset(p_settles) s (o int, page bigint, host bigint, depth smallint, fence bigint,
+        memory text, links text)
+      LOOP
+        DELETE FROM crawl_claim WHERE crawl = p_crawl AND host = r.host AND depth = r.depth AND page = r.page
+          AND worker = p_worker AND fence = r.fence;
+        v_parents := v_parents || r.page;
+        v_depths := v_depths || CASE WHEN FOUND THEN r.depth + 1 END::smallint;
+        CONTINUE WHEN NOT FOUND;
+        v_ok := v_ok || r.o;
+        IF r.memory IN ('gone', 'missed') THEN
+          UPDATE crawl_stored SET is_gone = is_gone OR r.memory = 'gone',
+              missed_in = CASE r.memory WHEN 'missed' THEN coalesce(missed_in, v_run) ELSE missed_in END,
+              told_hash = CASE WHEN epoch = v_epoch THEN told_hash ELSE content_hash END, epoch = v_epoch
+            WHERE crawl = p_crawl AND page = r.page AND NOT (is_gone AND epoch < v_epoch);
+        ELSIF r.memory = 'stored' AND r.links IS NULL AND v_run > 1 THEN
+          DELETE FROM crawl_link WHERE crawl = p_crawl AND page = r.page;
+        END IF;
+      END LOOP;
       WITH a AS MATERIALIZED (
         SELECT s.*, v_run AS run, v_epoch AS epoch, t.recorded + row_number() OVER (ORDER BY s.o) AS n
           FROM jsonb_to_recordset(p_settles) s (o int, page bigint, fence bigint, fetched int, status smallint, reason text,
@@ -462,16 +463,20 @@ BEGIN
       PERFORM crawl_lock_turns(v_locks);
     END IF;
     IF p_retries <> '[]' THEN
-      WITH ended AS (
-        DELETE FROM crawl_claim k USING jsonb_to_recordset(p_retries) s (page bigint, host bigint, depth smallint,
-            fence bigint, tries smallint, spent int, wait float, lost boolean, waits boolean, counted int)
-          WHERE k.crawl = p_crawl AND k.host = s.host AND k.depth = s.depth AND k.page = s.page AND k.worker = p_worker
-            AND k.fence = s.fence RETURNING s.*),
-      waiting AS (
-        INSERT INTO crawl_wait SELECT p_crawl, host, page, v_now + wait * interval '1 ms', spent, depth, tries, lost
-          FROM ended WHERE waits)
-      SELECT sum(counted), crawl_enqueue(p_crawl, array_agg(page) FILTER (WHERE NOT waits),
-          array_agg(host) FILTER (WHERE NOT waits), array_agg(depth) FILTER (WHERE NOT waits)) INTO v_fetched FROM ended;
+      FOR r IN SELECT * FROM jsonb_to_recordset(p_retries) s (page bigint, host bigint, depth smallint, fence bigint,
+        tries smallint, spent int, wait float, lost boolean, waits boolean, counted int)
+      LOOP
+        DELETE FROM crawl_claim WHERE crawl = p_crawl AND host = r.host AND depth = r.depth AND page = r.page
+          AND worker = p_worker AND fence = r.fence;
+        CONTINUE WHEN NOT FOUND;
+        IF r.waits THEN
+          INSERT INTO crawl_wait VALUES (p_crawl, r.host, r.page, v_now + r.wait * interval '1 ms', r.spent, r.depth,
+            r.tries, r.lost);
+        ELSE
+          PERFORM crawl_enqueue(p_crawl, ARRAY[r.page], ARRAY[r.host], ARRAY[r.depth]);
+        END IF;
+        v_fetched := v_fetched + r.counted;
+      END LOOP;
       UPDATE crawl_tally SET fetched = fetched + v_fetched WHERE v_fetched > 0 AND crawl = p_crawl AND worker = p_worker;
     END IF;
     IF p_frees <> '[]' THEN
@@ -513,14 +518,16 @@ BEGIN
     AND worker = p_worker AND fence = p_fence) THEN RETURN NULL; END IF;
   RETURN (SELECT coalesce(json_agg(json_build_object('id', p.id, 'parent', p.parent, 'original', e.id,
       'state', crawl_state(p), 'stands', crawl_state(e) = 1 OR EXISTS (SELECT FROM crawl_outcome o
-        WHERE o.crawl = p_crawl AND o.page = e.id AND o.run = v_run AND o.status = 0)) ORDER BY k.i), '[]')
+        WHERE o.crawl = p_crawl AND o.page = e.id AND o.run = v_run AND o.status = 0)) ORDER BY k.i)
+        FILTER (WHERE p.id IS NOT NULL), '[]')
     FROM unnest(p_keys) WITH ORDINALITY k (key, i)
-    JOIN crawl_page p ON p.crawl = p_crawl AND p.key = k.key AND p.run = v_run
-    CROSS JOIN LATERAL (WITH RECURSIVE chain AS (SELECT p.id, p.owner, 0 AS step
-        UNION ALL SELECT q.id, q.owner, step + 1 FROM chain c JOIN crawl_page q ON q.crawl = p_crawl AND q.id = c.owner
+    LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.key = k.key AND p.run = v_run
+    LEFT JOIN LATERAL (WITH RECURSIVE chain AS (SELECT p.id, p.owner, 0 AS step
+        UNION ALL SELECT q.id, q.owner, step + 1 FROM chain c CROSS JOIN LATERAL (
+            SELECT id, owner FROM crawl_page WHERE crawl = p_crawl AND id = c.owner OFFSET 0) q
           WHERE c.id <> p_page AND step < 1000)
-      SELECT q.* FROM (SELECT id FROM chain ORDER BY step DESC LIMIT 1) c
-        JOIN crawl_page q ON q.crawl = p_crawl AND q.id = c.id) e);
+      SELECT id FROM chain ORDER BY step DESC LIMIT 1) c ON true
+    LEFT JOIN crawl_page e ON e.crawl = p_crawl AND e.id = c.id);
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
@@ -538,7 +545,7 @@ $$;
 CREATE OR REPLACE FUNCTION crawl_identify(p_crawl bigint, p_worker bigint, p_page bigint, p_depth smallint, p_rival bigint,
   p_duplicates bigint[], p_open int, p_keys uuid[], p_urls text[], p_hosts bigint[])
 RETURNS void LANGUAGE plpgsql AS $$
-DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl);
+DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl); r record;
 BEGIN
   IF p_rival IS NOT NULL THEN
     -- The other page must not give way as well when it finds this one under way.
@@ -546,14 +553,15 @@ BEGIN
     RETURN;
   END IF;
   IF p_duplicates <> '{}' THEN
-    DELETE FROM crawl_queue q USING crawl_page p WHERE p.crawl = p_crawl AND p.id = ANY (p_duplicates)
-      AND q.crawl = p_crawl AND q.host = p.host AND q.depth = p.depth AND q.page = p.id;
+    FOR r IN SELECT id, host, depth FROM crawl_page WHERE crawl = p_crawl AND id = ANY (p_duplicates) LOOP
+      DELETE FROM crawl_queue WHERE crawl = p_crawl AND host = r.host AND depth = r.depth AND page = r.id;
+      PERFORM crawl_find_heads(p_crawl, ARRAY[r.host]);
+    END LOOP;
     DELETE FROM crawl_wait WHERE crawl = p_crawl AND page = ANY (p_duplicates);
     UPDATE crawl_page SET kind = 0 WHERE crawl = p_crawl AND id = ANY (p_duplicates) AND kind > 0;
     PERFORM crawl_skip(p_crawl, p_worker, p_duplicates, array_fill('duplicate'::text, ARRAY[cardinality(p_duplicates)]),
       array_fill(p_page, ARRAY[cardinality(p_duplicates)]));
     UPDATE crawl_tally SET open = open - p_open WHERE crawl = p_crawl AND worker = p_worker;
-    PERFORM crawl_find_heads(p_crawl, array_agg(host)) FROM crawl_page WHERE crawl = p_crawl AND id = ANY (p_duplicates);
   END IF;
   INSERT INTO crawl_page AS p (crawl, id, key, url, host, depth, parent, source, run, kind)
     SELECT p_crawl, nextval('crawl_page_id'), x.key, x.url, x.host, p_depth, p_page, 2, v_run, 4
@@ -700,7 +708,7 @@ CREATE OR REPLACE FUNCTION crawl_requeue_left(p_crawl bigint, p_worker bigint, p
 LANGUAGE plpgsql AS $$
 DECLARE
   v_run int := (SELECT run FROM crawl WHERE id = p_crawl);
-  v_ids bigint[]; v_hosts bigint[]; v_depths smallint[]; v_tries smallint[]; v_spent int[]; v_entries int := 0; v_id bigint;
+  v_ids bigint[]; v_hosts bigint[]; v_depths smallint[]; v_tries smallint[]; v_spent int[]; v_entries int;
 BEGIN
   IF NOT crawl_leads(p_crawl, p_worker, p_fence) THEN RETURN 0; END IF;
   PERFORM FROM crawl_tally WHERE crawl = p_crawl AND worker = p_worker FOR NO KEY UPDATE;
@@ -710,11 +718,9 @@ BEGIN
       ORDER BY depth LIMIT p_limit) x;
   IF v_ids IS NULL THEN RETURN 0; END IF;
   PERFORM crawl_lock_turns(v_hosts);
-  FOREACH v_id IN ARRAY v_ids LOOP
-    UPDATE crawl_page SET kind = 0 WHERE crawl = p_crawl AND id = v_id;
-    DELETE FROM crawl_outcome WHERE crawl = p_crawl AND page = v_id AND run = v_run AND reason = 'max_pages';
-    v_entries := v_entries + FOUND::int;
-  END LOOP;
+  UPDATE crawl_page SET kind = 0 WHERE crawl = p_crawl AND id = ANY (v_ids);
+  DELETE FROM crawl_outcome WHERE crawl = p_crawl AND page = ANY (v_ids) AND run = v_run AND reason = 'max_pages';
+  GET DIAGNOSTICS v_entries = ROW_COUNT;
   INSERT INTO crawl_wait SELECT p_crawl, x.host, x.id, clock_timestamp(), x.spent, x.depth, x.tries
     FROM unnest(v_ids, v_hosts, v_depths, v_tries, v_spent) x (id, host, depth, tries, spent) WHERE x.tries > 0;
   PERFORM crawl_enqueue(p_crawl, array_agg(x.id), array_agg(x.host), array_agg(x.depth))
@@ -745,7 +751,7 @@ END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin 
 CREATE OR REPLACE FUNCTION crawl_queue_unmet(p_crawl bigint, p_worker bigint, p_fence bigint, p_depth int, p_after bigint, p_limit int,
   p_call bigint)
 RETURNS bigint[] LANGUAGE plpgsql AS $$
-DECLARE v_run int; v_epoch int; v_before bigint[]; v_ids bigint[]; v_hosts bigint[]; v_depths smallint[]; v_id bigint;
+DECLARE v_run int; v_epoch int; v_before bigint[]; v_ids bigint[]; v_hosts bigint[]; v_depths smallint[];
 BEGIN
   IF NOT crawl_leads(p_crawl, p_worker, p_fence) THEN RETURN NULL; END IF;
   PERFORM FROM crawl WHERE id = p_crawl FOR NO KEY UPDATE;
@@ -760,10 +766,8 @@ BEGIN
           AND NOT (s.is_gone AND s.epoch < v_epoch)
         ORDER BY s.page LIMIT p_limit) x;
   IF v_ids IS NULL THEN RETURN NULL; END IF;
-  FOREACH v_id IN ARRAY v_ids LOOP
-    UPDATE crawl_page SET run = v_run, source = 3, kind = 0, last_modified = NULL, tries = 0, spent_ms = 0, owner = NULL
-      WHERE crawl = p_crawl AND id = v_id;
-  END LOOP;
+  UPDATE crawl_page SET run = v_run, source = 3, kind = 0, last_modified = NULL, tries = 0, spent_ms = 0, owner = NULL
+    WHERE crawl = p_crawl AND id = ANY (v_ids);
   PERFORM crawl_lock_turns(v_hosts);
   PERFORM crawl_enqueue(p_crawl, v_ids, v_hosts, v_depths);
   UPDATE crawl_tally SET open = open + cardinality(v_ids) WHERE crawl = p_crawl AND worker = p_worker;
@@ -774,19 +778,17 @@ END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin 
 
 -- Prepares a crawl that continues under the given limit of depth. Nobody may be working on it, and its row is locked.
 CREATE OR REPLACE FUNCTION crawl_go_on(p_crawl bigint, p_again boolean, p_depth int) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl); v_failed int := 0; v_fetched int := 0;
+DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl); v_failed int; v_fetched int;
   v_deep int := 0; r record;
 BEGIN
   INSERT INTO crawl_tally (crawl, worker) VALUES (p_crawl, 0) ON CONFLICT DO NOTHING;
-  IF p_again THEN
-    FOR r IN SELECT page, duration_ms FROM crawl_outcome WHERE crawl = p_crawl AND run = v_run AND status = 1 LOOP
-      DELETE FROM crawl_outcome WHERE crawl = p_crawl AND page = r.page;
-      INSERT INTO crawl_queue SELECT p_crawl, host, id, depth FROM crawl_page WHERE crawl = p_crawl AND id = r.page;
-      v_failed := v_failed + 1;
-      -- A requested page has a duration, and counted as fetched.
-      v_fetched := v_fetched + (r.duration_ms IS NOT NULL)::int;
-    END LOOP;
-  END IF;
+  -- A requested page has a duration, and counted as fetched.
+  WITH again AS (
+    DELETE FROM crawl_outcome WHERE p_again AND crawl = p_crawl AND run = v_run AND status = 1 RETURNING page, duration_ms),
+  queued AS (
+    INSERT INTO crawl_queue SELECT p_crawl, p.host, p.id, p.depth
+      FROM again a LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.id = a.page)
+  SELECT count(*), count(duration_ms) INTO v_failed, v_fetched FROM again;
   FOR r IN SELECT page, 0 AS tries, 0 AS spent, false AS is_lost FROM crawl_queue WHERE crawl = p_crawl AND depth > p_depth
     UNION ALL SELECT page, tries, spent_ms, is_lost FROM crawl_wait WHERE crawl = p_crawl AND depth > p_depth
   LOOP
