@@ -16,7 +16,7 @@ import type {
 } from "../../crawler/index.ts";
 import { isCounted, judge, makesRoom, type NamedPage, unpackLinks, waitsFor } from "../../crawler/index.ts";
 import { originOf, type PageUrl } from "../../urls/index.ts";
-import type { Parameter, Postgres } from "../postgres/postgres.ts";
+import type { Parameter, Postgres, Queries } from "../postgres/postgres.ts";
 import { PageClaims } from "./claims.ts";
 import { SharedOutcomes } from "./outcomes.ts";
 import { KnownUrls, RecordBatch } from "./record.ts";
@@ -122,18 +122,24 @@ export class PostgresFrontier implements Frontier {
     const worker = this.#worker.id;
     const { keys, urls, hosts } = await this.#urls.columns(others);
     const [hostId = 0] = await this.#urls.hostIds([page.host]);
+    const place = [this.#id, worker, page.id, page.depth];
+    const claim = [this.#id, worker, page.fence, page.id, hostId, page.depth, keys, urls, hosts];
+    const look = async (queries: Queries, isSerial: boolean) =>
+      (await queries.query<{ named: readonly NamedPage[] | null }>(NAMED, [...claim, isSerial]))[0]?.named;
     const attempt = (isSerial: boolean): Promise<boolean | null> =>
       this.#db.transaction(async (queries) => {
-        const claim = [this.#id, worker, page.fence, page.id, hostId, page.depth, keys, isSerial];
-        const [row] = await queries.query<{ named: readonly NamedPage[] | null }>(NAMED, claim);
-        if (!row?.named) return false;
-        const { rival, duplicates, open, isContested } = judge(page.id, row.named);
+        const named = await look(queries, isSerial);
+        if (!named) return false;
+        const { rival, duplicates, open, isContested } = judge(page.id, named);
         if (isContested && !isSerial) return null;
         const ids = toArray(duplicates.map(({ id }) => id));
-        const place = [this.#id, worker, page.id, page.depth];
         await queries.query(IDENTIFY, [...place, rival, ids, open, keys, urls, hosts]);
         return rival === null;
       });
+    // Most URLs name no other page, which one statement finds out.
+    const named = await look(this.#db, false);
+    if (!named) return false;
+    if (named.length === 0) return true;
     return (await attempt(false)) ?? (await attempt(true)) ?? false;
   }
 
@@ -325,7 +331,8 @@ const OTHERS = `SELECT FROM crawl_worker w WHERE w.crawl = (${LEADS}) AND w.id <
 const END_SESSION =
   "UPDATE crawl SET session = session + 1 WHERE id = $1 AND leader = $2 AND leader_fence = $3";
 const BURY_OTHERS = `SELECT crawl_bury($1, w.id, true) FROM crawl_worker w WHERE w.crawl = (${LEADS}) AND w.id <> $2`;
-const NAMED = "SELECT crawl_named($1, $2, $3, $4, $5, $6::smallint, $7::uuid[], $8) AS named";
+const NAMED = `SELECT crawl_named($1, $2, $3, $4, $5, $6::smallint, $7::uuid[], string_to_array($8, E'\\n'),
+  $9::bigint[], $10) AS named`;
 const IDENTIFY = `SELECT crawl_identify($1, $2, $3, $4::smallint, $5, $6::bigint[], $7, $8::uuid[],
   string_to_array($9, E'\\n'), $10::bigint[])`;
 const ADD = `SELECT crawl_add($1, $2, $3, $4::int[], $5::uuid[], string_to_array($6, E'\\n'), $7::bigint[], $8::text[],

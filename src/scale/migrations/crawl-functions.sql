@@ -500,13 +500,13 @@ BEGIN
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
--- Returns the pages of this run that have a claimed page's other URLs, in their order, as `NamedPage` (identity.ts); null
--- for a claim that the worker has no longer. Locks what `crawl_identify` changes in the same transaction. p_serial: no
--- other page is judged meanwhile.
+-- Returns the pages of this run that have a claimed page's other URLs, in their order, as `NamedPage` (rules.ts); where
+-- there are none, the URLs are the page's from now on. Null: the worker has the claim no longer. Locks what
+-- `crawl_identify` changes in the same transaction. p_serial: no other page is judged meanwhile.
 CREATE OR REPLACE FUNCTION crawl_named(p_crawl bigint, p_worker bigint, p_fence bigint, p_page bigint, p_host bigint,
-  p_depth smallint, p_keys uuid[], p_serial boolean)
+  p_depth smallint, p_keys uuid[], p_urls text[], p_hosts bigint[], p_serial boolean)
 RETURNS json LANGUAGE plpgsql AS $$
-DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl);
+DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl); v_named json;
 BEGIN
   PERFORM FROM crawl_worker WHERE id = p_worker FOR KEY SHARE;
   IF NOT FOUND THEN RETURN NULL; END IF;
@@ -516,7 +516,7 @@ BEGIN
     LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.key = k AND p.run = v_run;
   IF NOT EXISTS (SELECT FROM crawl_claim WHERE crawl = p_crawl AND host = p_host AND depth = p_depth AND page = p_page
     AND worker = p_worker AND fence = p_fence) THEN RETURN NULL; END IF;
-  RETURN (SELECT coalesce(json_agg(json_build_object('id', p.id, 'parent', p.parent, 'original', e.id,
+  v_named := (SELECT coalesce(json_agg(json_build_object('id', p.id, 'parent', p.parent, 'original', e.id,
       'state', crawl_state(p), 'stands', crawl_state(e) = 1 OR EXISTS (SELECT FROM crawl_outcome o
         WHERE o.crawl = p_crawl AND o.page = e.id AND o.run = v_run AND o.status = 0)) ORDER BY k.i)
         FILTER (WHERE p.id IS NOT NULL), '[]')
@@ -528,6 +528,10 @@ BEGIN
           WHERE c.id <> p_page AND step < 1000)
       SELECT id FROM chain ORDER BY step DESC LIMIT 1) c ON true
     LEFT JOIN crawl_page e ON e.crawl = p_crawl AND e.id = c.id);
+  IF json_array_length(v_named) = 0 THEN
+    PERFORM crawl_identify(p_crawl, p_worker, p_page, p_depth, NULL, '{}', 0, p_keys, p_urls, p_hosts);
+  END IF;
+  RETURN v_named;
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
