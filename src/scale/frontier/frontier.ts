@@ -140,7 +140,8 @@ export class PostgresFrontier implements Frontier {
     const named = await look(this.#db, false);
     if (!named) return false;
     if (named.length === 0) return true;
-    return (await attempt(false)) ?? (await attempt(true)) ?? false;
+    const isSerial = judge(page.id, named).isContested;
+    return (await attempt(isSerial)) ?? (await attempt(true)) ?? false;
   }
 
   async settle(settlement: Settlement): Promise<boolean> {
