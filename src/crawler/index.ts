@@ -12,17 +12,12 @@ export type {
   RecordedOutcome,
   Settlement,
 } from "./frontier/frontier.ts";
+export { packLinks, type StoredRow, toKnownPage, unpackLinks } from "./frontier/memory.ts";
 export {
-  keptLinks,
-  packLinks,
-  type StoredRow,
-  toKnownPage,
-  unpackLinks,
-  wasTransient,
-} from "./frontier/memory.ts";
-export {
+  asksAnew,
   comparePlans,
   FRONTIER_FILE,
+  nextCrawl,
   otherScope,
   type PlanChanges,
   planDifferences,
@@ -30,8 +25,18 @@ export {
   removeFrontier,
   type SharedFrontierOptions,
 } from "./frontier/open.ts";
-export { type OutcomeRow, toPageOutcome } from "./frontier/outcomes.ts";
-export { countedBy, isCounted, makesRoom } from "./frontier/queue.ts";
+export { type OutcomeRow, type TallyRow, toPageOutcome, toTallies } from "./frontier/outcomes.ts";
+export {
+  countedBy,
+  isCounted,
+  judge,
+  keptLinks,
+  makesRoom,
+  memoryOf,
+  type NamedPage,
+  waitsFor,
+  wasTransient,
+} from "./frontier/rules.ts";
 export { SOURCES, STATUSES } from "./frontier/schema.ts";
 export {
   createHostSlots,

@@ -1,8 +1,7 @@
 import type { Database } from "../../base/database/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import { isTransient404 } from "../manifest.ts";
-import type { LinkRefusal } from "../types.ts";
 import type { KnownPage, Settlement } from "./frontier.ts";
+import { keptLinks, memoryOf, wasTransient } from "./rules.ts";
 import { SOURCES, STATE, Statements } from "./schema.ts";
 
 /** A stored page as the frontiers' databases return it; nothing else writes their texts. */
@@ -18,7 +17,6 @@ export type StoredRow = {
   Omit<KnownPage["outcome"], "warnings">;
 
 type PageRow = { readonly page: number };
-type Count = { readonly count: number };
 
 /** Keeps what is stored of each page, and the links of pages, from run to run. */
 export class PageMemory {
@@ -51,10 +49,10 @@ export class PageMemory {
 
   /** Stores what later runs need of a settled page. */
   keep(pageId: number, settlement: Settlement): void {
-    const { outcome } = settlement;
-    if (outcome.status === "success") this.#store(pageId, settlement);
-    else if (outcome.reason === "gone") this.#sql.run`UPDATE stored SET is_gone = 1 WHERE page = ${pageId}`;
-    else if (outcome.httpStatus === 404)
+    const memory = memoryOf(settlement);
+    if (memory === "stored") this.#store(pageId, settlement);
+    else if (memory === "gone") this.#sql.run`UPDATE stored SET is_gone = 1 WHERE page = ${pageId}`;
+    else if (memory === "missed")
       this.#sql.run`UPDATE stored SET missed_in = ${this.#run} WHERE page = ${pageId} AND missed_in IS NULL`;
     this.#keepLinks(pageId, settlement);
   }
@@ -76,18 +74,12 @@ export class PageMemory {
   }
 
   /** Counts the links of this run that were found and not followed. */
-  leftLinks(): { reason: LinkRefusal; count: number }[] {
-    const countOf = (state: number): number =>
-      this.#sql.get<Count>`
-        SELECT count(*) AS count FROM page WHERE state >= 5 AND state = ${state} AND source > ${SITEMAP}`
-        ?.count ?? 0;
-    const kept = this.#sql.get<Count>`
-      SELECT ifnull(sum(too_deep), 0) AS count FROM link WHERE run = ${this.#run} AND too_deep > 0`;
-    const counts = [
-      { reason: "max_pages" as const, count: countOf(STATE.left) },
-      { reason: "too_deep" as const, count: (kept?.count ?? 0) + countOf(STATE.deep) },
-    ];
-    return counts.filter(({ count }) => count > 0);
+  leftLinks() {
+    return this.#sql.all<{ reason: string; count: number }>`
+      SELECT reason, count FROM skipped_link
+      UNION ALL SELECT iif(state = ${STATE.left}, 'max_pages', 'too_deep'), count(*) FROM page
+        WHERE state >= 5 AND source > ${SITEMAP} GROUP BY state
+      UNION ALL SELECT 'too_deep', sum(too_deep) FROM link WHERE run = ${this.#run} AND too_deep > 0 GROUP BY run`;
   }
 
   /** Returns stored pages that this run has not met, limited by depth and number. */
@@ -152,31 +144,6 @@ export const toKnownPage = (row: StoredRow, links: Uint8Array | null): KnownPage
     fetcher: row.fetcher,
   },
 });
-
-/** Tells whether the links of a page are kept: for a larger limit of depth, or for an answer "not modified". */
-export function keptLinks({
-  page,
-  outcome,
-  validators,
-  links,
-  follow,
-}: Pick<Settlement, "page" | "outcome" | "validators" | "links" | "follow">):
-  | "too_deep"
-  | "unmodified"
-  | null {
-  if (links.length === 0) return null;
-  // The links of a duplicate are those of its original, and count once, whichever of the two came first.
-  if (follow === "too_deep") return outcome.reason === "duplicate" ? null : "too_deep";
-  // A "not modified" answer has no links of its own.
-  const canBeUnmodified = (validators?.etag ?? validators?.lastModified ?? page.lastModified) != null;
-  return outcome.status === "success" && canBeUnmodified ? "unmodified" : null;
-}
-
-/** A page that was not requested, or not modified, is as it was. */
-export function wasTransient(page: Settlement["page"], outcome: Settlement["outcome"]): boolean {
-  const isAsBefore = outcome.httpStatus === null || outcome.httpStatus === 304;
-  return isAsBefore ? (page.known?.isTransient404 ?? false) : isTransient404(outcome);
-}
 
 /** Packs a hash; the view `kept` unpacks it. */
 const packedHash = (hash: string | null): string | Uint8Array | null =>

@@ -138,9 +138,9 @@ function takeUp(db: Database, options: SqliteFrontierOptions): OpenCrawl {
     return begin(sql, options);
   }
   sql.run`UPDATE crawl SET plan = ${planText(options)}`;
-  if (changes.contents || isRepeated(sql, row, changes, options.plan))
-    return repeat(db, row, options, changes.contents || changes.reading || changes.ids);
-  return goOn(sql, row, options, changes);
+  const isFinished = row.is_finished === 1;
+  const next = nextCrawl(changes, isFinished, isFinished && hasMore(sql, row, changes, options.plan));
+  return next === "go_on" ? goOn(sql, row, options, changes) : repeat(db, row, options, asksAnew(changes));
 }
 
 function begin(sql: Statements, options: SqliteFrontierOptions): OpenCrawl {
@@ -152,24 +152,15 @@ function begin(sql: Statements, options: SqliteFrontierOptions): OpenCrawl {
   return { jobId, startedAt, run: 1, asksAnew: 0, mode: "new", isSeeded: false };
 }
 
-/** Tells whether the crawl starts anew with what it has stored, rather than continuing. */
-function isRepeated(sql: Statements, row: CrawlRow, changes: PlanChanges, plan: CrawlPlan): boolean {
-  if (!row.is_finished) return false;
-  if (!changes.limits && !changes.tries && !changes.reading) return true;
-  return !hasMore(sql, row, changes, plan);
-}
-
-/** Tells whether the current limits admit something that those of a finished crawl left out. */
-function hasMore(sql: Statements, row: CrawlRow, changes: PlanChanges, plan: CrawlPlan): boolean {
-  if (changes.reading) return false;
-  if (changes.tries && sql.get`SELECT 1 FROM outcome WHERE run = ${row.run} AND status = ${FAILED}`)
-    return true;
-  if (row.fetched >= plan.maxPages) return false;
-  const isLeft = sql.get`SELECT id FROM page WHERE state >= 5 AND depth <= ${plan.maxDepth} LIMIT 1` !== null;
-  const isDeep =
-    sql.get`SELECT link.page FROM link JOIN page ON page.id = link.page
-    WHERE link.run = ${row.run} AND too_deep > 0 AND page.depth < ${plan.maxDepth} LIMIT 1` !== null;
-  return isLeft || isDeep;
+/** Tells whether the current limits admit something that those of the crawl left out. */
+function hasMore(sql: Statements, row: CrawlRow, { tries }: PlanChanges, plan: CrawlPlan): boolean {
+  const found = sql.get<{ more: number }>`SELECT
+    iif(${Number(tries)}, EXISTS (SELECT 1 FROM outcome WHERE run = ${row.run} AND status = ${FAILED}), 0)
+    OR iif(${row.fetched} < ${plan.maxPages},
+      EXISTS (SELECT 1 FROM page WHERE state >= 5 AND depth <= ${plan.maxDepth})
+      OR EXISTS (SELECT 1 FROM link JOIN page ON page.id = link.page
+        WHERE link.run = ${row.run} AND too_deep > 0 AND page.depth < ${plan.maxDepth}), 0) AS more`;
+  return found?.more === 1;
 }
 
 function goOn(
@@ -222,13 +213,13 @@ function requeueFailed(sql: Statements, run: number): void {
   sql.run`DELETE FROM outcome WHERE run = ${run} AND status = ${FAILED}`;
 }
 
-function repeat(db: Database, row: CrawlRow, options: SqliteFrontierOptions, asksAnew: boolean): OpenCrawl {
+function repeat(db: Database, row: CrawlRow, options: SqliteFrontierOptions, isAsked: boolean): OpenCrawl {
   const run = row.run + 1;
   const jobId = options.jobId ?? crypto.randomUUID();
   const startedAt = new Date(options.now()).toISOString();
   // After the clock was set back, the times of hosts say nothing.
   const farthest = row.started_at > startedAt ? 0 : 8e15;
-  const trustedFrom = asksAnew ? run : row.asks_anew;
+  const trustedFrom = isAsked ? run : row.asks_anew;
   new Statements(db).run`UPDATE crawl SET job_id = ${jobId}, started_at = ${startedAt}, run = ${run},
     asks_anew = ${trustedFrom}, is_finished = 0, is_seeded = 0, successful = 0, failed = 0, skipped = 0,
     fetched = 0, queued = 0`;
@@ -341,6 +332,20 @@ const renderingsOf = ({ renderings = [] }: Partial<ExtractionOptions>) =>
 
 const hasIds = ({ renderings }: Partial<ExtractionOptions>): boolean =>
   renderings?.includes("anchors") ?? false;
+
+/**
+ * What becomes of a crawl whose scope is the same; one that is over may be repeated.
+ * @param hasMore whether the current limits admit something that those of the crawl left out
+ */
+export function nextCrawl(changes: PlanChanges, isFinished: boolean, hasMore: boolean) {
+  const { contents, limits, tries, reading } = changes;
+  if (contents) return "repeat";
+  if (!isFinished || (hasMore && (limits || tries) && !reading)) return "go_on";
+  return reading ? "repeat" : "over";
+}
+
+/** Tells whether the next crawl asks for stored pages without a condition. */
+export const asksAnew = ({ contents, reading, ids }: PlanChanges): boolean => contents || reading || ids;
 
 /** @param text as `planText` wrote it, in this version or an earlier one, which knew fewer fields */
 export function comparePlans(text: string, now: MemorisedPlan): PlanChanges {

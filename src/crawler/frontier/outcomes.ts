@@ -82,13 +82,6 @@ export class OutcomeTable {
         (SELECT url FROM address WHERE id = ${owner}))`;
   }
 
-  isSuccess(pageId: number): boolean {
-    return (
-      this.#sql.get`SELECT 1 FROM outcome
-      WHERE page = ${pageId} AND run = ${this.#run} AND status = ${SUCCESS}` !== null
-    );
-  }
-
   /** Closes the queue, so that no queued page can be claimed. */
   closeQueue(): number {
     this.#sql.run`UPDATE host SET queued = 0, head_depth = NULL WHERE queued > 0`;
@@ -113,27 +106,14 @@ export class OutcomeTable {
   }
 
   /** Counts for a summary. It yields in between: counting 200 000 outcomes blocks the thread for 0.3 s. */
-  async tallies(): Promise<Omit<FrontierTallies, "skippedLinks">> {
-    const failures: Counts<FailureCode> = {};
-    const skips: Counts<SkipReason> = {};
-    const changes: Counts<PageChange> = {};
-    let transient404 = 0;
+  async tallies(): Promise<TallyRow[]> {
+    const rows: TallyRow[] = [];
     const last = this.#lastPage();
     for (let from = 0; from <= last; from += COUNTED_AT_ONCE) {
-      const rows = this.#sql.all<TallyRow>`
-        SELECT status, error_code, reason, change, http_status IN (404, 410) AS is_gone, count(*) AS count FROM outcome
-          WHERE run = ${this.#run} AND page >= ${from} AND page < ${from + COUNTED_AT_ONCE}
-          GROUP BY status, error_code, reason, change, is_gone`;
-      for (const row of rows) {
-        const { status, error_code, reason, change, is_gone, count } = row;
-        if (status === FAILED && error_code !== null) add(failures, error_code, count);
-        if (status === SKIPPED && reason !== null) add(skips, reason, count);
-        if (change !== null) add(changes, CHANGES[change] ?? "new", count);
-        if (status === SUCCESS && is_gone === 1) transient404 += count;
-      }
+      rows.push(...this.#lists.tallies.all(this.#run, from, from + COUNTED_AT_ONCE));
       await yieldToEventLoop();
     }
-    return { failures, skips, changes, transient404 };
+    return rows;
   }
 
   all(): AsyncGenerator<PageOutcome> {
@@ -207,20 +187,31 @@ export const toPageOutcome = (row: OutcomeRow): PageOutcome => ({
   fetcher: row.fetcher as PageOutcome["fetcher"],
 });
 
-type Counts<K extends string> = { [key in K]?: number };
-
-function add<K extends string>(counts: Counts<K>, key: K, count: number): void {
-  counts[key] = (counts[key] ?? 0) + count;
-}
-
-type TallyRow = {
-  readonly status: number;
-  readonly error_code: FailureCode | null;
-  readonly reason: SkipReason | null;
-  readonly change: number | null;
-  readonly is_gone: number | null;
+/** How many outcomes of a run are alike. */
+export type TallyRow = Pick<OutcomeRow, "status" | "error_code" | "reason" | "change"> & {
+  /** Whether the status was 404 or 410. */
+  readonly is_gone: boolean | number | null;
   readonly count: number;
 };
+
+/** The counts of a summary from those of outcomes, and of links that were not followed. */
+export function toTallies(
+  rows: readonly TallyRow[],
+  links: readonly { readonly reason: string; readonly count: number }[],
+): FrontierTallies {
+  const tallies = { failures: {}, skips: {}, changes: {}, skippedLinks: {}, transient404: 0 };
+  const add = (counts: Record<string, number>, name: string | null, count: number): void => {
+    if (name !== null) counts[name] = (counts[name] ?? 0) + count;
+  };
+  for (const { status, error_code, reason, change, is_gone, count } of rows) {
+    if (status === FAILED) add(tallies.failures, error_code, count);
+    if (status === SKIPPED) add(tallies.skips, reason, count);
+    if (status === SUCCESS && is_gone) tallies.transient404 += count;
+    add(tallies.changes, change, count);
+  }
+  for (const { reason, count } of links) add(tallies.skippedLinks, reason, count);
+  return tallies;
+}
 
 const codeOf = <Name>(names: readonly Name[], name: Name | null): number | null =>
   name === null ? null : names.indexOf(name);
@@ -243,6 +234,10 @@ const prepareLists = (db: Database) => ({
   ),
   all: db.prepare<ListedRow, [number, number, number]>(
     `${LISTED} WHERE outcome.page > ?1 AND outcome.run = ?2 AND page.run = ?2 ORDER BY outcome.page LIMIT 0 + ?3`,
+  ),
+  tallies: db.prepare<TallyRow, [number, number, number]>(
+    `SELECT status, error_code, reason, ${nameOf("change", CHANGES)} AS change, http_status IN (404, 410) AS is_gone,
+      count(*) AS count FROM outcome WHERE run = ?1 AND page >= ?2 AND page < ?3 GROUP BY 1, 2, 3, 4, 5`,
   ),
   changes: db.prepare<ListedRow, [number, number, number]>(
     `${LISTED} WHERE outcome.seq > ?1 AND outcome.run = ?2 AND outcome.change <> ${CHANGES.indexOf("unchanged")}

@@ -1,13 +1,13 @@
 import type { Database } from "../../base/database/index.ts";
 import type { PageUrl } from "../../urls/index.ts";
-import type { ClaimedPage, NextTry, Settlement } from "./frontier.ts";
+import type { ClaimedPage, NextTry } from "./frontier.ts";
 import type { PageMemory } from "./memory.ts";
+import { waitsFor } from "./rules.ts";
 import { NEVER, SOURCES, STATE, Statements, TAKEN_OVER } from "./schema.ts";
 
 type At = { readonly at: number | null };
 type HostRow = { readonly id: number; readonly name: string };
 type PageRow = {
-  readonly id: number;
   readonly url: string;
   readonly depth: number;
   readonly parent: string | null;
@@ -64,35 +64,17 @@ export class PageQueue {
     return id;
   }
 
-  noteQueued(host: number, depth: number): void {
-    const added = this.#added.get(host);
-    if (!added) this.#added.set(host, { queued: 1, depth });
-    else {
-      added.queued++;
-      added.depth = Math.min(added.depth, depth);
-    }
+  /** @param queued 0 for a queued page that was found at this smaller depth */
+  noteQueued(host: number, depth: number, queued = 1): void {
+    const added = this.#added.get(host) ?? { queued: 0, depth };
+    this.#added.set(host, { queued: added.queued + queued, depth: Math.min(added.depth, depth) });
   }
 
-  /** Notes that a queued page was found at a smaller depth. */
-  noteLowered(pageId: number, depth: number): void {
-    const host = this.#hostOf(pageId);
-    if (host === undefined) return;
-    this.noteQueued(host, depth);
-    const added = this.#added.get(host);
-    if (added) added.queued--;
-  }
-
-  /** Notes that a page leaves the queue without a claim; its row changes later in this transaction. */
-  noteTaken(pageId: number): void {
-    const host = this.#hostOf(pageId);
+  /** Notes that a queued page leaves the queue without a claim; its row changes later in this transaction. */
+  noteTaken(pageId: number, host: number): void {
     this.#sql.run`UPDATE page SET state = ${STATE.settled} WHERE id = ${pageId}`;
-    if (host !== undefined)
-      this.#sql.run`UPDATE host SET queued = queued - 1,
-        head_depth = (SELECT min(depth) FROM page WHERE state = 0 AND page.host = ${host}) WHERE id = ${host}`;
-  }
-
-  #hostOf(pageId: number): number | undefined {
-    return this.#sql.get<{ host: number }>`SELECT host FROM page WHERE id = ${pageId}`?.host;
+    this.#sql.run`UPDATE host SET queued = queued - 1,
+      head_depth = (SELECT min(depth) FROM page WHERE state = 0 AND page.host = ${host}) WHERE id = ${host}`;
   }
 
   /** Writes what the transaction added to the hosts. */
@@ -115,8 +97,9 @@ export class PageQueue {
   }
 
   /** @returns false when the page is not claimed */
-  giveBack(page: ClaimedPage, at: number, { tries, spentMs, isAsked = false }: NextTry): boolean {
-    const state = isAsked || isCounted(page) || tries > 0 ? STATE.waiting : STATE.queued;
+  giveBack(page: ClaimedPage, at: number, next: NextTry): boolean {
+    const { tries, spentMs } = next;
+    const state = waitsFor(page, next) ? STATE.waiting : STATE.queued;
     const readyAt = state === STATE.waiting && tries === 0 ? TAKEN_OVER : at;
     const row = this.#sql.get<{ host: number; depth: number }>`UPDATE page
       SET state = ${state}, ready_at = ${readyAt}, tries = ${tries}, spent_ms = ${spentMs}
@@ -187,18 +170,15 @@ export class PageQueue {
     if (this.#nextWaiting(TAKEN_OVER) === null) return [];
     const claimed: ClaimedPage[] = [];
     const taken = new Set<number>();
-    const waiting = this.#sql.all<PageRow & { readonly host: number; readonly host_name: string }>`
-      SELECT page.id, (SELECT url FROM address WHERE address.id = page.id) AS url, page.depth,
-        (SELECT url FROM address WHERE address.id = page.parent) AS parent,
-        source, last_modified, tries, spent_ms, ready_at, page.host, host.name AS host_name
-        FROM page JOIN host ON host.id = page.host
+    const waiting = this.#sql.all<{ id: number; host: number; name: string }>`
+      SELECT page.id, page.host, name FROM page JOIN host ON host.id = page.host
         WHERE state = 2 AND ready_at <= ${now} AND host.next_at <= ${now} ORDER BY ready_at LIMIT ${MAX_BLOCKED}`;
-    for (const row of waiting) {
+    for (const { id, host, name } of waiting) {
       if (claimed.length >= count) break;
-      if (isHostExclusive && taken.has(row.host)) continue;
-      taken.add(row.host);
-      this.#sql.run`UPDATE host SET next_at = ${isHostExclusive ? NEVER : now} WHERE id = ${row.host}`;
-      claimed.push(this.#claim(row, row.host_name));
+      if (isHostExclusive && taken.has(host)) continue;
+      taken.add(host);
+      this.#sql.run`UPDATE host SET next_at = ${isHostExclusive ? NEVER : now} WHERE id = ${host}`;
+      claimed.push(...this.#claim(id, name));
     }
     return claimed;
   }
@@ -216,12 +196,9 @@ export class PageQueue {
       if (shallower !== null) continue;
       // The pages are shared among the hosts that can take them.
       const share = options.isHostExclusive ? 1 : Math.ceil(wanted / (hosts.length - index));
-      const rows = this.#sql.all<PageRow>`
-        SELECT id, (SELECT url FROM address WHERE address.id = page.id) AS url, depth,
-          (SELECT url FROM address WHERE address.id = page.parent) AS parent, source, last_modified, tries,
-          spent_ms, ready_at
-          FROM page WHERE state = 0 AND host = ${host.id} AND depth = ${depth} ORDER BY id LIMIT ${share}`;
-      claimed.push(...rows.map((row) => this.#claim(row, host.name)));
+      const rows = this.#sql.all<{ id: number }>`
+        SELECT id FROM page WHERE state = 0 AND host = ${host.id} AND depth = ${depth} ORDER BY id LIMIT ${share}`;
+      claimed.push(...rows.flatMap(({ id }) => this.#claim(id, host.name)));
       this.#sql.run`UPDATE host SET queued = queued - ${rows.length},
         next_at = ${options.isHostExclusive ? NEVER : options.now},
         head_depth = (SELECT min(depth) FROM page WHERE state = 0 AND page.host = ${host.id})
@@ -229,10 +206,12 @@ export class PageQueue {
     }
   }
 
-  #claim(row: PageRow, host: string): ClaimedPage {
-    this.#sql.run`UPDATE page SET state = 1 WHERE id = ${row.id}`;
-    return {
-      id: row.id,
+  #claim(id: number, host: string): ClaimedPage[] {
+    const rows = this.#sql.all<PageRow>`UPDATE page SET state = 1 WHERE id = ${id} RETURNING
+      (SELECT url FROM address WHERE address.id = page.id) AS url, depth,
+      (SELECT url FROM address WHERE address.id = page.parent) AS parent, source, last_modified, tries, spent_ms, ready_at`;
+    return rows.map((row) => ({
+      id,
       fence: 0,
       isTakenOver: row.ready_at === TAKEN_OVER,
       url: row.url as PageUrl, // rows are made of PageUrls
@@ -243,32 +222,11 @@ export class PageQueue {
       lastModified: row.last_modified,
       tries: row.tries,
       spentMs: row.spent_ms,
-      known: this.#run > 1 ? this.#memory.known(row.id) : null,
-      wasGone: this.#run > 1 && this.#memory.wasGone(row.id),
-    };
+      known: this.#run > 1 ? this.#memory.known(id) : null,
+      wasGone: this.#run > 1 && this.#memory.wasGone(id),
+    }));
   }
 }
 
 /** The maximum number of pages under way. */
 const MAX_BLOCKED = 600;
-
-/**
- * Whether a page counts towards `maxPages` before it is claimed. One that a lost process had under way does: it is the
- * one that is asked for again, and no other takes its place.
- */
-export const isCounted = ({ tries, isTakenOver }: ClaimedPage): boolean => tries > 0 || isTakenOver;
-
-/**
- * Tells whether another page may take this page's place towards `maxPages`, because this page was not fetched after all.
- * A page that a lost process had under way keeps its place even if it now fails before its request: it may have been
- * requested then, when its host was well.
- */
-export const makesRoom = ({ page, isFetched, outcome }: Settlement): boolean =>
-  !isFetched && page.tries === 0 && !(page.isTakenOver && outcome.status === "failed");
-
-/** Number of pages towards `maxPages` that a settlement adds. */
-export const countedBy = (settlement: Settlement): number => {
-  const { page, isFetched } = settlement;
-  if (isFetched) return isCounted(page) ? 0 : 1;
-  return page.isTakenOver && makesRoom(settlement) ? -1 : 0;
-};

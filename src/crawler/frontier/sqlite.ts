@@ -1,7 +1,7 @@
 import type { Database } from "../../base/database/index.ts";
 import { yieldToEventLoop } from "../../base/event-loop.ts";
 import { hostOf, originOf, type PageUrl } from "../../urls/index.ts";
-import type { LinkRefusal, PageOutcome, SkipReason } from "../types.ts";
+import type { PageOutcome, SkipReason } from "../types.ts";
 import type {
   ClaimedPage,
   ClaimOptions,
@@ -17,9 +17,10 @@ import type {
   Settlement,
 } from "./frontier.ts";
 import { PageMemory } from "./memory.ts";
-import { OutcomeTable } from "./outcomes.ts";
-import { countedBy, isCounted, PageQueue } from "./queue.ts";
-import { keySeed, pathOf, SOURCES, STATE, Statements, urlKey } from "./schema.ts";
+import { OutcomeTable, toTallies } from "./outcomes.ts";
+import { PageQueue } from "./queue.ts";
+import { countedBy, isCounted, judge, type NamedPage, waitsFor } from "./rules.ts";
+import { keySeed, pathOf, SOURCES, STATE, STATUSES, Statements, urlKey } from "./schema.ts";
 
 /** The crawl in a file. */
 export type OpenCrawl = Omit<CrawlRecord, "now"> & {
@@ -41,6 +42,7 @@ type Discovery = {
 /** A page's row, as found by its URL. */
 type KnownRow = {
   readonly id: number;
+  readonly host: number;
   readonly state: number;
   readonly run: number;
   readonly depth: number;
@@ -139,7 +141,7 @@ export class SqliteFrontier implements Frontier {
   async retry(page: ClaimedPage, next: NextTry): Promise<void> {
     this.#transaction(() => {
       if (!this.#queue.giveBack(page, this.#now() + next.waitMs, next)) return;
-      if (!isCounted(page) && (next.tries > 0 || next.isAsked === true)) this.#counts.fetched++;
+      if (!isCounted(page) && waitsFor(page, next)) this.#counts.fetched++;
       this.#counts.queued++;
       this.#noteReturned(page);
     });
@@ -148,13 +150,21 @@ export class SqliteFrontier implements Frontier {
   async identify(page: ClaimedPage, others: readonly PageUrl[]): Promise<boolean> {
     return this.#transaction(() => {
       const rows = [...new Set(others)].map((url) => ({ url, row: this.#find(url) }));
-      const rival = rows.find(({ row }) => row !== null && this.#isRival(row, page.id));
-      if (rival?.row) {
+      const named = rows.flatMap(({ row }) => (row?.run === this.#run ? this.#named(row, page.id) : []));
+      const { rival, duplicates, open } = judge(page.id, named);
+      if (rival !== null) {
         // The other page must not give way as well when it finds this one under way.
-        this.#sql.run`UPDATE page SET owner = ${rival.row.id} WHERE id = ${page.id}`;
+        this.#sql.run`UPDATE page SET owner = ${rival} WHERE id = ${page.id}`;
         return false;
       }
-      for (const { url, row } of rows) this.#takeOver(url, row, page);
+      this.#counts.queued -= open;
+      for (const { id, state, host } of duplicates) {
+        if (state === STATE.queued) this.#queue.noteTaken(id, host);
+        this.#recordDuplicate(id, page.id);
+      }
+      const place = { depth: page.depth, parent: page.id, source: LINK, lastModified: null };
+      for (const { url, row } of rows)
+        if (row?.run !== this.#run) this.#insert(url, place, { state: STATE.alias, known: row });
       return true;
     });
   }
@@ -235,12 +245,7 @@ export class SqliteFrontier implements Frontier {
   }
 
   async tallies(): Promise<FrontierTallies> {
-    const skipped = this.#sql.all<{
-      reason: LinkRefusal;
-      count: number;
-    }>`SELECT reason, count FROM skipped_link`;
-    const counts = [...skipped, ...this.#memory.leftLinks()].map(({ reason, count }) => [reason, count]);
-    return { ...(await this.#outcomes.tallies()), skippedLinks: Object.fromEntries(counts) };
+    return toTallies(await this.#outcomes.tallies(), this.#memory.leftLinks());
   }
 
   async takeRecorded(limit: number): Promise<readonly RecordedOutcome[]> {
@@ -334,7 +339,7 @@ export class SqliteFrontier implements Frontier {
   #addUrl(url: PageUrl, place: Discovery): boolean {
     const known = this.#find(url);
     if (known?.run === this.#run) {
-      this.#meetAgain(url, known, place);
+      this.#meetAgain(known, place);
       return false;
     }
     this.#insert(url, place, { state: STATE.queued, known });
@@ -360,12 +365,12 @@ export class SqliteFrontier implements Frontier {
   #find(url: PageUrl): KnownRow | null {
     const host = this.#queue.knownHost(hostOf(url));
     if (host === undefined) return null;
-    return this.#sql.get<KnownRow>`SELECT id, state, run, depth, parent FROM page
+    return this.#sql.get<KnownRow>`SELECT id, host, state, run, depth, parent FROM page
       WHERE key = ${urlKey(url, this.#keySeed)} AND path = ${pathOf(url)} AND host = ${host}`;
   }
 
-  #meetAgain(url: PageUrl, known: KnownRow, place: Discovery): void {
-    const { id } = known;
+  #meetAgain(known: KnownRow, place: Discovery): void {
+    const { id, host } = known;
     const { depth, parent, source, lastModified } = place;
     if (known.state === STATE.alias) {
       this.#sql
@@ -373,10 +378,10 @@ export class SqliteFrontier implements Frontier {
       this.#recordDuplicate(id, known.parent);
     } else if (depth < known.depth && known.state === STATE.queued) {
       this.#sql.run`UPDATE page SET depth = ${depth}, parent = ${parent} WHERE id = ${id}`;
-      this.#queue.noteLowered(id, depth);
+      this.#queue.noteQueued(host, depth, 0);
     } else if (depth < known.depth && known.state === STATE.deep) {
       this.#sql.run`UPDATE page SET state = 0, depth = ${depth}, parent = ${parent} WHERE id = ${id}`;
-      this.#queue.noteQueued(this.#queue.hostId(hostOf(url)), depth);
+      this.#queue.noteQueued(host, depth);
       this.#counts.queued++;
     } else if (lastModified !== null)
       this.#sql.run`UPDATE page SET last_modified = ${lastModified} WHERE id = ${id}`;
@@ -391,42 +396,15 @@ export class SqliteFrontier implements Frontier {
     return 1;
   }
 
-  /** Tells whether the row is another page that this one would repeat. */
-  #isRival(row: KnownRow, pageId: number): boolean {
-    if (row.run !== this.#run || row.id === pageId) return false;
-    if (row.state === STATE.alias) return row.parent !== pageId;
-    const original = this.#originalOf(row.id, pageId);
-    return original !== pageId && (this.#outcomes.isSuccess(original) || this.#isClaimed(original));
-  }
-
-  /**
-   * Follows the pages to which a page gave way, as far as to another. Pages under way may name each other as the original;
-   * the page at the end of the chain is the original.
-   */
-  #originalOf(id: number, other: number): number {
-    let original = id;
-    for (let steps = 0; original !== other && steps < MAX_OWNERS; steps++) {
-      const row = this.#sql.get<{ owner: number | null }>`SELECT owner FROM page WHERE id = ${original}`;
-      if (row?.owner == null) break;
-      original = row.owner;
-    }
-    return original;
-  }
-
-  #isClaimed(id: number): boolean {
-    return this.#sql.get`SELECT 1 FROM page WHERE id = ${id} AND state = ${STATE.claimed}` !== null;
-  }
-
-  #takeOver(url: PageUrl, row: KnownRow | null, page: ClaimedPage): void {
-    if (row?.id === page.id) return;
-    if (row === null || row.run !== this.#run) {
-      const place = { depth: page.depth, parent: page.id, source: LINK, lastModified: null };
-      this.#insert(url, place, { state: STATE.alias, known: row });
-    } else if (row.state === STATE.queued || row.state === STATE.waiting) {
-      if (row.state === STATE.queued) this.#queue.noteTaken(row.id);
-      this.#counts.queued--;
-      this.#recordDuplicate(row.id, page.id);
-    } else if (row.state === STATE.deep) this.#recordDuplicate(row.id, page.id);
+  #named(row: KnownRow, pageId: number): NamedPage & KnownRow {
+    const end = this.#sql.get<Pick<NamedPage, "original" | "stands">>`
+      WITH RECURSIVE chain (id, owner, state, step) AS (SELECT id, owner, state, 0 FROM page WHERE id = ${row.id}
+        UNION ALL SELECT page.id, page.owner, page.state, step + 1 FROM chain JOIN page ON page.id = chain.owner
+          WHERE chain.id <> ${pageId} AND step < ${MAX_OWNERS})
+      SELECT id AS original, state = ${STATE.claimed} OR EXISTS (SELECT 1 FROM outcome
+          WHERE page = id AND run = ${this.#run} AND status = ${SUCCESS}) AS stands
+        FROM chain ORDER BY step DESC LIMIT 1`;
+    return { ...row, original: end?.original ?? row.id, stands: end?.stands ?? false };
   }
 
   #recordDuplicate(id: number, owner: number | null): void {
@@ -463,11 +441,12 @@ export class SqliteFrontier implements Frontier {
 
 /** Counters that a restart does not begin at zero. */
 const KEPT = ["successful", "failed", "skipped", "fetched", "queued"] as const;
+/** A chain of pages under way cannot be longer than their number. */
+const MAX_OWNERS = 1000;
+const SUCCESS = STATUSES.indexOf("success");
 const LINK = SOURCES.indexOf("link");
 const MEMORY = SOURCES.indexOf("memory");
 /** Entries take about 200 bytes each, and more do not help on a site of 20 000 pages. */
 const MAX_MET = 20_000;
-/** A chain of pages under way cannot be longer than their number. */
-const MAX_OWNERS = 1000;
 /** A million left-over URLs at once would block a server's thread for seconds. */
 const DROPPED_AT_ONCE = 2000;

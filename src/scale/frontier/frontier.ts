@@ -14,9 +14,9 @@ import type {
   RecordedOutcome,
   Settlement,
 } from "../../crawler/index.ts";
-import { isCounted, makesRoom, unpackLinks } from "../../crawler/index.ts";
+import { isCounted, judge, makesRoom, type NamedPage, unpackLinks, waitsFor } from "../../crawler/index.ts";
 import { originOf, type PageUrl } from "../../urls/index.ts";
-import type { Parameter, Postgres } from "../postgres/postgres.ts";
+import type { Parameter, Postgres, Queries } from "../postgres/postgres.ts";
 import { PageClaims } from "./claims.ts";
 import { SharedOutcomes } from "./outcomes.ts";
 import { KnownUrls, RecordBatch } from "./record.ts";
@@ -113,8 +113,7 @@ export class PostgresFrontier implements Frontier {
     const worker = this.#worker.id;
     await this.#batch.add(page.host, { kind: "retry", worker, page, next });
     this.#claims.forget(page);
-    const isUnused = next.tries === 0 && !next.isAsked && !isCounted(page);
-    if (isUnused && worker === this.#worker.id) this.#claims.noteUnused();
+    if (!waitsFor(page, next) && worker === this.#worker.id) this.#claims.noteUnused();
     this.#claims.noteSoon(next.tries === 0 ? 0 : next.waitMs);
   }
 
@@ -123,12 +122,26 @@ export class PostgresFrontier implements Frontier {
     const worker = this.#worker.id;
     const { keys, urls, hosts } = await this.#urls.columns(others);
     const [hostId = 0] = await this.#urls.hostIds([page.host]);
+    const place = [this.#id, worker, page.id, page.depth];
     const claim = [this.#id, worker, page.fence, page.id, hostId, page.depth, keys, urls, hosts];
-    for (let isSerial = false; ; isSerial = true) {
-      const [row] = await this.#db.query<{ stands: boolean | null }>(IDENTIFY, [...claim, isSerial]);
-      const stands = row?.stands ?? null;
-      if (stands !== null) return stands;
-    }
+    const look = async (queries: Queries, isSerial: boolean) =>
+      (await queries.query<{ named: readonly NamedPage[] | null }>(NAMED, [...claim, isSerial]))[0]?.named;
+    const attempt = (isSerial: boolean): Promise<boolean | null> =>
+      this.#db.transaction(async (queries) => {
+        const named = await look(queries, isSerial);
+        if (!named) return false;
+        const { rival, duplicates, open, isContested } = judge(page.id, named);
+        if (isContested && !isSerial) return null;
+        const ids = toArray(duplicates.map(({ id }) => id));
+        await queries.query(IDENTIFY, [...place, rival, ids, open, keys, urls, hosts]);
+        return rival === null;
+      });
+    // Most URLs name no other page, which one statement finds out.
+    const named = await look(this.#db, false);
+    if (!named) return false;
+    if (named.length === 0) return true;
+    const isSerial = judge(page.id, named).isContested;
+    return (await attempt(isSerial)) ?? (await attempt(true)) ?? false;
   }
 
   async settle(settlement: Settlement): Promise<boolean> {
@@ -319,8 +332,10 @@ const OTHERS = `SELECT FROM crawl_worker w WHERE w.crawl = (${LEADS}) AND w.id <
 const END_SESSION =
   "UPDATE crawl SET session = session + 1 WHERE id = $1 AND leader = $2 AND leader_fence = $3";
 const BURY_OTHERS = `SELECT crawl_bury($1, w.id, true) FROM crawl_worker w WHERE w.crawl = (${LEADS}) AND w.id <> $2`;
-const IDENTIFY = `SELECT crawl_identify($1, $2, $3, $4, $5, $6::smallint, $7::uuid[], string_to_array($8, E'\\n'),
-  $9::bigint[], $10) AS stands`;
+const NAMED = `SELECT crawl_named($1, $2, $3, $4, $5, $6::smallint, $7::uuid[], string_to_array($8, E'\\n'),
+  $9::bigint[], $10) AS named`;
+const IDENTIFY = `SELECT crawl_identify($1, $2, $3, $4::smallint, $5, $6::bigint[], $7, $8::uuid[],
+  string_to_array($9, E'\\n'), $10::bigint[])`;
 const ADD = `SELECT crawl_add($1, $2, $3, $4::int[], $5::uuid[], string_to_array($6, E'\\n'), $7::bigint[], $8::text[],
   $9::text[], $10::text[]) AS added`;
 const FOLLOW_DEEP = `SELECT crawl_follow_deep($1, $2, $3, $4, $5::uuid[], string_to_array($6, E'\\n'), $7::bigint[])`;

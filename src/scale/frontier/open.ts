@@ -2,7 +2,9 @@ import { clockFrom, steadyNow } from "../../base/clock.ts";
 import { Failure, type FailureRecord } from "../../base/failure.ts";
 import type { CrawlState, Frontier } from "../../crawler/index.ts";
 import {
+  asksAnew,
   comparePlans,
+  nextCrawl,
   otherScope,
   type PlanChanges,
   planDifferences,
@@ -180,13 +182,13 @@ async function resume(queries: Queries, row: CrawlRow, opening: Opening): Promis
     await queries.run("UPDATE crawl SET place = NULL WHERE id = $1", [row.id]);
     return takeUp(queries, { ...opening, isFresh: false });
   }
-  const next = await nextOf(queries, row, { opening, changes });
-  if (next === "over") return opened(row, "finished");
+  const isFinished = row.is_finished;
+  const hasMore = isFinished && (await admitsMore(queries, row, { opening, changes }));
+  const next = nextCrawl(changes, isFinished, hasMore);
+  if (next === "over" && !isOtherRun(row, opening)) return opened(row, "finished");
   // Workers that are dead, or that a new job finds at the end of the last one.
   await queries.query("SELECT crawl_bury($1, w.id, true) FROM crawl_worker w WHERE w.crawl = $1", [row.id]);
-  if (next === "repeat")
-    return repeat(queries, row, { opening, asksAnew: changes.contents || changes.reading || changes.ids });
-  return goOn(queries, row, { opening, changes });
+  return (next === "go_on" ? goOn : repeat)(queries, row, { opening, changes });
 }
 
 /** Tells whether a crawl of this memory has ever stored a page; if not, there is nothing to lose. */
@@ -195,20 +197,8 @@ const holdsPages = async (queries: Queries, { id }: CrawlRow): Promise<boolean> 
 
 type Changed = { readonly opening: Opening; readonly changes: PlanChanges };
 
-async function nextOf(
-  queries: Queries,
-  row: CrawlRow,
-  { opening, changes }: Changed,
-): Promise<"over" | "repeat" | "go_on"> {
-  if (changes.contents) return "repeat";
-  if (!row.is_finished) return "go_on";
-  if (await hasMore(queries, row, { opening, changes })) return "go_on";
-  return changes.reading || isOtherRun(row, opening) ? "repeat" : "over";
-}
-
 /** Tells whether the current limits admit something that those of a finished crawl left out. */
-async function hasMore(queries: Queries, row: CrawlRow, { opening, changes }: Changed): Promise<boolean> {
-  if (changes.reading || !(changes.limits || changes.tries)) return false;
+async function admitsMore(queries: Queries, row: CrawlRow, { opening, changes }: Changed): Promise<boolean> {
   const { maxPages, maxDepth } = opening.plan;
   const parameters = [row.id, row.run, changes.tries, maxPages, maxDepth];
   const [found] = await queries.query<{ more: boolean }>(HAS_MORE, parameters);
@@ -235,11 +225,7 @@ async function goOn(queries: Queries, row: CrawlRow, { opening, changes }: Chang
   return enter(queries, updated ?? row, opening);
 }
 
-async function repeat(
-  queries: Queries,
-  row: CrawlRow,
-  { opening, asksAnew }: { readonly opening: Opening; readonly asksAnew: boolean },
-): Promise<OpenCrawl> {
+async function repeat(queries: Queries, row: CrawlRow, { opening, changes }: Changed): Promise<OpenCrawl> {
   const { plan, tries, jobId, pace } = opening;
   await queries.query("SELECT crawl_repeat($1)", [row.id]);
   const [updated] = await queries.query<CrawlRow>(
@@ -247,7 +233,14 @@ async function repeat(
       started_at = date_trunc('milliseconds', clock_timestamp()), run = run + 1,
       asks_anew = CASE WHEN $6 THEN run + 1 ELSE asks_anew END, is_finished = false, is_seeded = false, stopped = NULL,
       leader_until = '-infinity' WHERE id = $1 RETURNING ${COLUMNS}`,
-    [row.id, pace.deadMs, planText({ plan, tries }), jobId ?? crypto.randomUUID(), plan.maxPages, asksAnew],
+    [
+      row.id,
+      pace.deadMs,
+      planText({ plan, tries }),
+      jobId ?? crypto.randomUUID(),
+      plan.maxPages,
+      asksAnew(changes),
+    ],
   );
   return enter(queries, updated ?? row, opening);
 }

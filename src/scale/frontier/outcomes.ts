@@ -1,5 +1,5 @@
 import type { FrontierTallies, PageOutcome } from "../../crawler/index.ts";
-import { STATUSES } from "../../crawler/index.ts";
+import { type TallyRow, toTallies } from "../../crawler/index.ts";
 import type { Postgres } from "../postgres/postgres.ts";
 import { OUTCOME_COLUMNS, OUTCOME_TABLES, type OutcomeValues, toOutcome } from "./rows.ts";
 
@@ -59,17 +59,8 @@ export class SharedOutcomes {
 
   async tallies(): Promise<FrontierTallies> {
     const run = [this.#crawl, this.#run];
-    const rows = await this.#db.query<{ kind: string; name: string; count: number }>(TALLIES, run);
-    const of = (kind: string): Record<string, number> =>
-      Object.fromEntries(rows.flatMap((row) => (row.kind === kind ? [[row.name, row.count]] : [])));
-    // The tables hold these names, because nothing else writes them.
-    return {
-      failures: of("failure"),
-      skips: of("skip"),
-      changes: of("change"),
-      skippedLinks: of("link"),
-      transient404: of("transient").all ?? 0,
-    };
+    const rows = await this.#db.query<TallyRow>(TALLIES, run);
+    return toTallies(rows, await this.#db.query<{ reason: string; count: number }>(LEFT_LINKS, run));
   }
 }
 
@@ -78,16 +69,9 @@ const LIST = `SELECT o.page AS n, ${OUTCOME_COLUMNS} AS outcome FROM ${OUTCOME_T
 const LIST_CHANGES = `SELECT o.n, o.recorded_at AS at, ${OUTCOME_COLUMNS} AS outcome FROM ${OUTCOME_TABLES}
   WHERE o.crawl = $1 AND o.run = $2 AND o.worker = $3 AND o.n > $4 AND o.change IN ('new', 'changed', 'gone')
     AND o.epoch = (SELECT epoch FROM crawl WHERE id = $1) ORDER BY o.n LIMIT $5`;
-const TALLIES = `WITH counted AS MATERIALIZED (
-    SELECT status, error_code, reason, change, http_status IN (404, 410) AS is_gone, count(*) AS count
-      FROM crawl_outcome WHERE crawl = $1 AND run = $2 GROUP BY 1, 2, 3, 4, 5),
-  named AS (
-    SELECT 'failure' AS kind, error_code AS name, count FROM counted WHERE status = ${STATUSES.indexOf("failed")}
-    UNION ALL SELECT 'skip', reason, count FROM counted WHERE status = ${STATUSES.indexOf("skipped")}
-    UNION ALL SELECT 'change', change, count FROM counted
-    UNION ALL SELECT 'transient', 'all', count FROM counted WHERE status = ${STATUSES.indexOf("success")} AND is_gone
-    UNION ALL SELECT 'link', reason, count FROM crawl_skipped_link WHERE crawl = $1
-    UNION ALL SELECT 'link', CASE kind WHEN 5 THEN 'max_pages' ELSE 'too_deep' END, 1 FROM crawl_page
-      WHERE crawl = $1 AND run = $2 AND kind >= 5 AND source > 1
-    UNION ALL SELECT 'link', 'too_deep', too_deep FROM crawl_link WHERE crawl = $1 AND run = $2 AND too_deep > 0)
-  SELECT kind, name, sum(count) AS count FROM named WHERE name IS NOT NULL GROUP BY kind, name`;
+const TALLIES = `SELECT status, error_code, reason, change, http_status IN (404, 410) AS is_gone, count(*) AS count
+  FROM crawl_outcome WHERE crawl = $1 AND run = $2 GROUP BY 1, 2, 3, 4, 5`;
+const LEFT_LINKS = `SELECT reason, count FROM crawl_skipped_link WHERE crawl = $1
+  UNION ALL SELECT CASE kind WHEN 5 THEN 'max_pages' ELSE 'too_deep' END, count(*) FROM crawl_page
+    WHERE crawl = $1 AND run = $2 AND kind >= 5 AND source > 1 GROUP BY kind
+  UNION ALL SELECT 'too_deep', sum(too_deep) FROM crawl_link WHERE crawl = $1 AND run = $2 AND too_deep > 0 GROUP BY run`;

@@ -1,4 +1,4 @@
-import type { ClaimedPage, NextTry, Settlement } from "../../crawler/index.ts";
+import { type ClaimedPage, isCounted, type NextTry, type Settlement, waitsFor } from "../../crawler/index.ts";
 import { hostOf, originOf, type PageUrl } from "../../urls/index.ts";
 import type { Postgres } from "../postgres/postgres.ts";
 import { keyOf, toArray, toSettleRow, toStorableJson } from "./rows.ts";
@@ -163,9 +163,12 @@ export class RecordBatch {
       } else if (entry.kind === "retry") {
         const { page, next } = entry;
         const wait = Math.max(0, next.waitMs - (now - at));
-        const { tries, spentMs, isAsked: asked = false } = next;
+        const { tries, isAsked = false } = next;
         const { id, depth, fence } = page;
-        retries.push({ page: id, host, depth, fence, tries, asked, spent: Math.round(spentMs), wait });
+        const waits = waitsFor(page, next);
+        const counted = Number(waits && !isCounted(page));
+        const [lost, spent] = [isAsked || page.isTakenOver, Math.round(next.spentMs)];
+        retries.push({ page: id, host, depth, fence, tries, spent, wait, lost, waits, counted });
       } else {
         const rest = Math.max(0, entry.restMs - (now - at));
         if (entry.kind === "free") frees.push({ host, fence: entry.fence, rest });

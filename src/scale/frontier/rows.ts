@@ -2,6 +2,7 @@ import type { ClaimedPage, OutcomeRow, PageOutcome, Settlement, StoredRow } from
 import {
   countedBy,
   keptLinks,
+  memoryOf,
   packLinks,
   SOURCES,
   STATUSES,
@@ -83,6 +84,7 @@ export function toSettleRow(
     depth: page.depth,
     fence: page.fence,
     fetched: countedBy(settlement),
+    memory: memoryOf(settlement),
     status: STATUSES.indexOf(outcome.status),
     reason: outcome.reason,
     code: outcome.error?.code ?? null,

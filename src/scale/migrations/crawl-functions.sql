@@ -384,7 +384,7 @@ CREATE OR REPLACE FUNCTION crawl_record(p_crawl bigint, p_worker bigint, p_settl
 RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
   v_now timestamptz; v_ok int[] := '{}'; v_depths smallint[] := '{}'; v_parents bigint[] := '{}'; v_locks bigint[];
-  v_run int; v_epoch int; v_fetched int := 0; r record; k crawl_claim;
+  v_run int; v_epoch int; v_fetched int := 0; r record;
 BEGIN
   PERFORM FROM crawl_worker WHERE id = p_worker FOR KEY SHARE;
   IF FOUND THEN
@@ -394,7 +394,7 @@ BEGIN
     v_now := clock_timestamp();
     IF p_settles <> '[]' THEN
       FOR r IN SELECT * FROM jsonb_to_recordset(p_settles) s (o int, page bigint, host bigint, depth smallint, fence bigint,
-        status smallint, reason text, http int, links text)
+        memory text, links text)
       LOOP
         DELETE FROM crawl_claim WHERE crawl = p_crawl AND host = r.host AND depth = r.depth AND page = r.page
           AND worker = p_worker AND fence = r.fence;
@@ -402,12 +402,12 @@ BEGIN
         v_depths := v_depths || CASE WHEN FOUND THEN r.depth + 1 END::smallint;
         CONTINUE WHEN NOT FOUND;
         v_ok := v_ok || r.o;
-        IF r.status <> 0 AND (r.reason = 'gone' OR r.http = 404) THEN
-          UPDATE crawl_stored SET is_gone = is_gone OR r.reason IS NOT DISTINCT FROM 'gone',
-              missed_in = CASE WHEN r.reason IS NOT DISTINCT FROM 'gone' THEN missed_in ELSE coalesce(missed_in, v_run) END,
+        IF r.memory IN ('gone', 'missed') THEN
+          UPDATE crawl_stored SET is_gone = is_gone OR r.memory = 'gone',
+              missed_in = CASE r.memory WHEN 'missed' THEN coalesce(missed_in, v_run) ELSE missed_in END,
               told_hash = CASE WHEN epoch = v_epoch THEN told_hash ELSE content_hash END, epoch = v_epoch
             WHERE crawl = p_crawl AND page = r.page AND NOT (is_gone AND epoch < v_epoch);
-        ELSIF r.status = 0 AND r.links IS NULL AND v_run > 1 THEN
+        ELSIF r.memory = 'stored' AND r.links IS NULL AND v_run > 1 THEN
           DELETE FROM crawl_link WHERE crawl = p_crawl AND page = r.page;
         END IF;
       END LOOP;
@@ -464,18 +464,18 @@ BEGIN
     END IF;
     IF p_retries <> '[]' THEN
       FOR r IN SELECT * FROM jsonb_to_recordset(p_retries) s (page bigint, host bigint, depth smallint, fence bigint,
-        tries smallint, asked boolean, spent int, wait float)
+        tries smallint, spent int, wait float, lost boolean, waits boolean, counted int)
       LOOP
         DELETE FROM crawl_claim WHERE crawl = p_crawl AND host = r.host AND depth = r.depth AND page = r.page
-          AND worker = p_worker AND fence = r.fence RETURNING * INTO k;
+          AND worker = p_worker AND fence = r.fence;
         CONTINUE WHEN NOT FOUND;
-        IF r.tries = 0 AND NOT (r.asked OR k.is_lost) THEN
-          PERFORM crawl_enqueue(p_crawl, ARRAY[r.page], ARRAY[r.host], ARRAY[r.depth]);
-        ELSE
+        IF r.waits THEN
           INSERT INTO crawl_wait VALUES (p_crawl, r.host, r.page, v_now + r.wait * interval '1 ms', r.spent, r.depth,
-            r.tries, r.asked OR k.is_lost);
-          v_fetched := v_fetched + (k.tries = 0 AND NOT k.is_lost)::int;
+            r.tries, r.lost);
+        ELSE
+          PERFORM crawl_enqueue(p_crawl, ARRAY[r.page], ARRAY[r.host], ARRAY[r.depth]);
         END IF;
+        v_fetched := v_fetched + r.counted;
       END LOOP;
       UPDATE crawl_tally SET fetched = fetched + v_fetched WHERE v_fetched > 0 AND crawl = p_crawl AND worker = p_worker;
     END IF;
@@ -500,82 +500,72 @@ BEGIN
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
--- Takes the page's other URLs for the page. Null: pages under way have to be judged one after the other; the caller
--- repeats the call with p_serial.
-CREATE OR REPLACE FUNCTION crawl_identify(p_crawl bigint, p_worker bigint, p_fence bigint, p_page bigint, p_host bigint,
+-- Returns the pages of this run that have a claimed page's other URLs, in their order, as `NamedPage` (rules.ts); where
+-- there are none, the URLs are the page's from now on. Null: the worker has the claim no longer. Locks what
+-- `crawl_identify` changes in the same transaction. p_serial: no other page is judged meanwhile.
+CREATE OR REPLACE FUNCTION crawl_named(p_crawl bigint, p_worker bigint, p_fence bigint, p_page bigint, p_host bigint,
   p_depth smallint, p_keys uuid[], p_urls text[], p_hosts bigint[], p_serial boolean)
-RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE
-  v_run int := (SELECT run FROM crawl WHERE id = p_crawl); v_rival bigint; v_original bigint; v_owner bigint; r record;
-  v_pages bigint[] := '{}'; v_hosts bigint[] := '{}'; v_queued int := 0;
+RETURNS json LANGUAGE plpgsql AS $$
+DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl); v_named json;
 BEGIN
   PERFORM FROM crawl_worker WHERE id = p_worker FOR KEY SHARE;
-  IF NOT FOUND THEN RETURN false; END IF;
+  IF NOT FOUND THEN RETURN NULL; END IF;
   IF p_serial THEN PERFORM pg_advisory_xact_lock(tableoid::int, p_crawl::int) FROM crawl WHERE id = p_crawl; END IF;
   PERFORM FROM crawl_tally WHERE crawl = p_crawl AND worker = p_worker FOR NO KEY UPDATE;
   PERFORM crawl_lock_turns(p_host || array_agg(p.host)) FROM unnest(p_keys) k
     LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.key = k AND p.run = v_run;
   IF NOT EXISTS (SELECT FROM crawl_claim WHERE crawl = p_crawl AND host = p_host AND depth = p_depth AND page = p_page
-    AND worker = p_worker AND fence = p_fence) THEN RETURN false; END IF;
-  FOR r IN
-    SELECT p.id, p.host, p.depth, p.kind, p.parent, p.owner, o.status,
-        EXISTS (SELECT FROM crawl_claim c WHERE c.crawl = p_crawl AND c.host = p.host AND c.depth = p.depth AND c.page = p.id)
-          AS is_claimed
-      FROM unnest(p_keys) WITH ORDINALITY k (key, i)
-      LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.key = k.key AND p.run = v_run
-      LEFT JOIN crawl_outcome o ON o.crawl = p_crawl AND o.page = p.id AND o.run = v_run
-      ORDER BY k.i
-  LOOP
-    CONTINUE WHEN r.id IS NULL OR r.id = p_page;
-    IF r.kind = 4 THEN
-      IF r.parent <> p_page THEN v_rival := r.id; END IF;
-    ELSIF r.is_claimed AND NOT p_serial THEN RETURN NULL;
-    ELSIF r.is_claimed OR r.status = 0 OR r.owner IS NOT NULL THEN
-      -- Pages under way may name each other as the original; the page at the end of the chain is the original.
-      v_original := r.id;
-      v_owner := r.owner;
-      FOR step IN 1..1000 LOOP
-        EXIT WHEN v_owner IS NULL OR v_original = p_page;
-        v_original := v_owner;
-        SELECT owner INTO v_owner FROM crawl_page WHERE crawl = p_crawl AND id = v_original;
-      END LOOP;
-      IF v_original = r.id OR (v_original <> p_page AND EXISTS (SELECT FROM crawl_page p
-          LEFT JOIN crawl_claim c ON c.crawl = p_crawl AND c.host = p.host AND c.depth = p.depth AND c.page = p.id
-          LEFT JOIN crawl_outcome o ON o.crawl = p_crawl AND o.page = p.id AND o.run = v_run
-          WHERE p.crawl = p_crawl AND p.id = v_original AND (c.page IS NOT NULL OR o.status = 0)))
-      THEN v_rival := r.id; END IF;
-    END IF;
-    EXIT WHEN v_rival IS NOT NULL;
-  END LOOP;
-  IF v_rival IS NOT NULL THEN
-    -- The other page must not give way as well when it finds this one under way.
-    UPDATE crawl_page SET owner = v_rival WHERE crawl = p_crawl AND id = p_page;
-    RETURN false;
+    AND worker = p_worker AND fence = p_fence) THEN RETURN NULL; END IF;
+  v_named := (SELECT coalesce(json_agg(json_build_object('id', p.id, 'parent', p.parent, 'original', e.id,
+      'state', crawl_state(p), 'stands', crawl_state(e) = 1 OR EXISTS (SELECT FROM crawl_outcome o
+        WHERE o.crawl = p_crawl AND o.page = e.id AND o.run = v_run AND o.status = 0)) ORDER BY k.i)
+        FILTER (WHERE p.id IS NOT NULL), '[]')
+    FROM unnest(p_keys) WITH ORDINALITY k (key, i)
+    LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.key = k.key AND p.run = v_run
+    LEFT JOIN LATERAL (WITH RECURSIVE chain AS (SELECT p.id, p.owner, 0 AS step
+        UNION ALL SELECT q.id, q.owner, step + 1 FROM chain c CROSS JOIN LATERAL (
+            SELECT id, owner FROM crawl_page WHERE crawl = p_crawl AND id = c.owner OFFSET 0) q
+          WHERE c.id <> p_page AND step < 1000)
+      SELECT id FROM chain ORDER BY step DESC LIMIT 1) c ON true
+    LEFT JOIN crawl_page e ON e.crawl = p_crawl AND e.id = c.id);
+  IF json_array_length(v_named) = 0 THEN
+    PERFORM crawl_identify(p_crawl, p_worker, p_page, p_depth, NULL, '{}', 0, p_keys, p_urls, p_hosts);
   END IF;
-  FOR r IN
-    SELECT p.id, p.host, p.depth, p.kind FROM unnest(p_keys) WITH ORDINALITY k (key, i)
-      LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.key = k.key AND p.run = v_run
-      ORDER BY k.i
-  LOOP
-    CONTINUE WHEN r.id IS NULL OR r.id = p_page OR r.kind = 4;
-    IF r.kind = 6 THEN
-      UPDATE crawl_page SET kind = 0 WHERE crawl = p_crawl AND id = r.id;
-    ELSE
+  RETURN v_named;
+END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
+  SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
+
+-- The state of a page of this run, as `STATE` (schema.ts) numbers them.
+CREATE OR REPLACE FUNCTION crawl_state(p crawl_page) RETURNS smallint LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN p.kind > 0 THEN p.kind
+    WHEN EXISTS (SELECT FROM crawl_queue WHERE crawl = p.crawl AND host = p.host AND depth = p.depth AND page = p.id) THEN 0
+    WHEN EXISTS (SELECT FROM crawl_claim WHERE crawl = p.crawl AND host = p.host AND depth = p.depth AND page = p.id) THEN 1
+    WHEN EXISTS (SELECT FROM crawl_wait WHERE crawl = p.crawl AND page = p.id) THEN 2
+    ELSE 3 END
+$$;
+
+-- Records what a page repeats, or else takes pages for duplicates of it (p_open of them wait), and its other URLs for that
+-- page. Call it after `crawl_named`.
+CREATE OR REPLACE FUNCTION crawl_identify(p_crawl bigint, p_worker bigint, p_page bigint, p_depth smallint, p_rival bigint,
+  p_duplicates bigint[], p_open int, p_keys uuid[], p_urls text[], p_hosts bigint[])
+RETURNS void LANGUAGE plpgsql AS $$
+DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl); r record;
+BEGIN
+  IF p_rival IS NOT NULL THEN
+    -- The other page must not give way as well when it finds this one under way.
+    UPDATE crawl_page SET owner = p_rival WHERE crawl = p_crawl AND id = p_page;
+    RETURN;
+  END IF;
+  IF p_duplicates <> '{}' THEN
+    FOR r IN SELECT id, host, depth FROM crawl_page WHERE crawl = p_crawl AND id = ANY (p_duplicates) LOOP
       DELETE FROM crawl_queue WHERE crawl = p_crawl AND host = r.host AND depth = r.depth AND page = r.id;
-      IF NOT FOUND THEN
-        DELETE FROM crawl_wait WHERE crawl = p_crawl AND page = r.id;
-        CONTINUE WHEN NOT FOUND;
-      END IF;
-      v_queued := v_queued + 1;
-      v_hosts := v_hosts || r.host;
-    END IF;
-    v_pages := v_pages || r.id;
-  END LOOP;
-  IF v_pages <> '{}' THEN
-    PERFORM crawl_skip(p_crawl, p_worker, v_pages, array_fill('duplicate'::text, ARRAY[cardinality(v_pages)]),
-      array_fill(p_page, ARRAY[cardinality(v_pages)]));
-    UPDATE crawl_tally SET open = open - v_queued WHERE crawl = p_crawl AND worker = p_worker;
-    PERFORM crawl_find_heads(p_crawl, v_hosts);
+      PERFORM crawl_find_heads(p_crawl, ARRAY[r.host]);
+    END LOOP;
+    DELETE FROM crawl_wait WHERE crawl = p_crawl AND page = ANY (p_duplicates);
+    UPDATE crawl_page SET kind = 0 WHERE crawl = p_crawl AND id = ANY (p_duplicates) AND kind > 0;
+    PERFORM crawl_skip(p_crawl, p_worker, p_duplicates, array_fill('duplicate'::text, ARRAY[cardinality(p_duplicates)]),
+      array_fill(p_page, ARRAY[cardinality(p_duplicates)]));
+    UPDATE crawl_tally SET open = open - p_open WHERE crawl = p_crawl AND worker = p_worker;
   END IF;
   INSERT INTO crawl_page AS p (crawl, id, key, url, host, depth, parent, source, run, kind)
     SELECT p_crawl, nextval('crawl_page_id'), x.key, x.url, x.host, p_depth, p_page, 2, v_run, 4
@@ -585,7 +575,6 @@ BEGIN
     ON CONFLICT (crawl, key) DO UPDATE SET depth = excluded.depth, parent = excluded.parent, kind = 4,
         source = excluded.source, run = v_run, last_modified = NULL, tries = 0, spent_ms = 0, owner = NULL
       WHERE p.run < v_run;
-  RETURN true;
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
 
@@ -723,7 +712,7 @@ CREATE OR REPLACE FUNCTION crawl_requeue_left(p_crawl bigint, p_worker bigint, p
 LANGUAGE plpgsql AS $$
 DECLARE
   v_run int := (SELECT run FROM crawl WHERE id = p_crawl);
-  v_ids bigint[]; v_hosts bigint[]; v_depths smallint[]; v_tries smallint[]; v_spent int[]; v_entries int := 0; v_id bigint;
+  v_ids bigint[]; v_hosts bigint[]; v_depths smallint[]; v_tries smallint[]; v_spent int[]; v_entries int;
 BEGIN
   IF NOT crawl_leads(p_crawl, p_worker, p_fence) THEN RETURN 0; END IF;
   PERFORM FROM crawl_tally WHERE crawl = p_crawl AND worker = p_worker FOR NO KEY UPDATE;
@@ -733,11 +722,9 @@ BEGIN
       ORDER BY depth LIMIT p_limit) x;
   IF v_ids IS NULL THEN RETURN 0; END IF;
   PERFORM crawl_lock_turns(v_hosts);
-  FOREACH v_id IN ARRAY v_ids LOOP
-    UPDATE crawl_page SET kind = 0 WHERE crawl = p_crawl AND id = v_id;
-    DELETE FROM crawl_outcome WHERE crawl = p_crawl AND page = v_id AND run = v_run AND reason = 'max_pages';
-    v_entries := v_entries + FOUND::int;
-  END LOOP;
+  UPDATE crawl_page SET kind = 0 WHERE crawl = p_crawl AND id = ANY (v_ids);
+  DELETE FROM crawl_outcome WHERE crawl = p_crawl AND page = ANY (v_ids) AND run = v_run AND reason = 'max_pages';
+  GET DIAGNOSTICS v_entries = ROW_COUNT;
   INSERT INTO crawl_wait SELECT p_crawl, x.host, x.id, clock_timestamp(), x.spent, x.depth, x.tries
     FROM unnest(v_ids, v_hosts, v_depths, v_tries, v_spent) x (id, host, depth, tries, spent) WHERE x.tries > 0;
   PERFORM crawl_enqueue(p_crawl, array_agg(x.id), array_agg(x.host), array_agg(x.depth))
@@ -768,7 +755,7 @@ END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin 
 CREATE OR REPLACE FUNCTION crawl_queue_unmet(p_crawl bigint, p_worker bigint, p_fence bigint, p_depth int, p_after bigint, p_limit int,
   p_call bigint)
 RETURNS bigint[] LANGUAGE plpgsql AS $$
-DECLARE v_run int; v_epoch int; v_before bigint[]; v_ids bigint[]; v_hosts bigint[]; v_depths smallint[]; v_id bigint;
+DECLARE v_run int; v_epoch int; v_before bigint[]; v_ids bigint[]; v_hosts bigint[]; v_depths smallint[];
 BEGIN
   IF NOT crawl_leads(p_crawl, p_worker, p_fence) THEN RETURN NULL; END IF;
   PERFORM FROM crawl WHERE id = p_crawl FOR NO KEY UPDATE;
@@ -783,10 +770,8 @@ BEGIN
           AND NOT (s.is_gone AND s.epoch < v_epoch)
         ORDER BY s.page LIMIT p_limit) x;
   IF v_ids IS NULL THEN RETURN NULL; END IF;
-  FOREACH v_id IN ARRAY v_ids LOOP
-    UPDATE crawl_page SET run = v_run, source = 3, kind = 0, last_modified = NULL, tries = 0, spent_ms = 0, owner = NULL
-      WHERE crawl = p_crawl AND id = v_id;
-  END LOOP;
+  UPDATE crawl_page SET run = v_run, source = 3, kind = 0, last_modified = NULL, tries = 0, spent_ms = 0, owner = NULL
+    WHERE crawl = p_crawl AND id = ANY (v_ids);
   PERFORM crawl_lock_turns(v_hosts);
   PERFORM crawl_enqueue(p_crawl, v_ids, v_hosts, v_depths);
   UPDATE crawl_tally SET open = open + cardinality(v_ids) WHERE crawl = p_crawl AND worker = p_worker;
@@ -797,19 +782,17 @@ END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin 
 
 -- Prepares a crawl that continues under the given limit of depth. Nobody may be working on it, and its row is locked.
 CREATE OR REPLACE FUNCTION crawl_go_on(p_crawl bigint, p_again boolean, p_depth int) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl); v_failed int := 0; v_fetched int := 0;
+DECLARE v_run int := (SELECT run FROM crawl WHERE id = p_crawl); v_failed int; v_fetched int;
   v_deep int := 0; r record;
 BEGIN
   INSERT INTO crawl_tally (crawl, worker) VALUES (p_crawl, 0) ON CONFLICT DO NOTHING;
-  IF p_again THEN
-    FOR r IN SELECT page, duration_ms FROM crawl_outcome WHERE crawl = p_crawl AND run = v_run AND status = 1 LOOP
-      DELETE FROM crawl_outcome WHERE crawl = p_crawl AND page = r.page;
-      INSERT INTO crawl_queue SELECT p_crawl, host, id, depth FROM crawl_page WHERE crawl = p_crawl AND id = r.page;
-      v_failed := v_failed + 1;
-      -- A requested page has a duration, and counted as fetched.
-      v_fetched := v_fetched + (r.duration_ms IS NOT NULL)::int;
-    END LOOP;
-  END IF;
+  -- A requested page has a duration, and counted as fetched.
+  WITH again AS (
+    DELETE FROM crawl_outcome WHERE p_again AND crawl = p_crawl AND run = v_run AND status = 1 RETURNING page, duration_ms),
+  queued AS (
+    INSERT INTO crawl_queue SELECT p_crawl, p.host, p.id, p.depth
+      FROM again a LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.id = a.page)
+  SELECT count(*), count(duration_ms) INTO v_failed, v_fetched FROM again;
   FOR r IN SELECT page, 0 AS tries, 0 AS spent, false AS is_lost FROM crawl_queue WHERE crawl = p_crawl AND depth > p_depth
     UNION ALL SELECT page, tries, spent_ms, is_lost FROM crawl_wait WHERE crawl = p_crawl AND depth > p_depth
   LOOP
