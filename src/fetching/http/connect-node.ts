@@ -3,6 +3,7 @@ import { Readable } from "node:stream";
 import zlib from "node:zlib";
 import { Agent, type Dispatcher, ProxyAgent, request as send } from "undici";
 import { keepNewest } from "../../base/bounded-map.ts";
+import { defined } from "../../base/json.ts";
 import {
   type Connect,
   type ConnectOptions,
@@ -20,22 +21,24 @@ const MAX_KEPT_PROXIES = 32;
 /** Sends by undici: Node's `fetch` cannot pin an address; here the lookup knows only the checked one. */
 export function createNodeConnect(options: ConnectOptions): Connect {
   const ca = withBuiltIn(options.extraCertificates);
-  const extra = ca ? { ca } : {};
   const checked = new Map<string, string>();
-  const direct = new Agent({ connect: { ...extra, lookup: lookupIn(checked), timeout: CONNECT_TIMEOUT_MS } });
+  const direct = new Agent({
+    connect: defined({ ca, lookup: lookupIn(checked), timeout: CONNECT_TIMEOUT_MS }),
+  });
   const proxies = new Map<string, ProxyAgent>();
 
   const proxyFor = (route: ProxyRoute, isTunnel: boolean): ProxyAgent => {
     const key = `${isTunnel} ${route.proxyUrl} ${route.authorization}`;
     const kept = proxies.get(key);
     if (kept) return kept;
-    const agent = new ProxyAgent({
+    const given = defined({
       uri: route.proxyUrl,
       proxyTunnel: isTunnel,
-      requestTls: { ...extra },
-      proxyTls: { ...extra, servername: route.proxyHost },
-      ...(route.authorization === null ? {} : { token: route.authorization }),
+      requestTls: defined({ ca }),
+      proxyTls: defined({ ca, servername: route.proxyHost }),
+      token: route.authorization ?? undefined,
     });
+    const agent = new ProxyAgent(given);
     void keepNewest(proxies, key, agent, MAX_KEPT_PROXIES)?.close();
     return agent;
   };

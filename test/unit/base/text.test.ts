@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { isRecord, parseJson } from "../../../src/base/json.ts";
+import { defined, isRecord, parseJson } from "../../../src/base/json.ts";
 import { escapeAttribute, escapeHtml, wordsOf } from "../../../src/base/text.ts";
 
 describe("words", () => {
@@ -42,6 +42,16 @@ describe("JSON", () => {
       false,
       false,
       false,
+    ]);
+  });
+
+  test("has objects without what is undefined, in their order", () => {
+    const members = defined({ b: undefined, c: null, a: 0, d: "" });
+    expect(members).not.toHaveProperty("b");
+    expect(Object.entries(members)).toEqual([
+      ["c", null],
+      ["a", 0],
+      ["d", ""],
     ]);
   });
 });
