@@ -24,6 +24,7 @@ import {
   parseProxyBypass,
   productUserAgent,
   randomUserAgent,
+  readCookiesFile,
 } from "../fetching/index.ts";
 import { type Choices, NETWORK, noChoices, shownOptions } from "../options/index.ts";
 import type { Settings } from "../settings/index.ts";
@@ -180,7 +181,8 @@ export function openBrowsingSession(
   { settings, log }: Pick<NetworkParts, "settings" | "log">,
 ): BrowsingSession {
   const file = network.storageState ?? settings.storageState;
-  if (file === null) return createBrowsingSession(null, Date.now);
+  const given = network.cookiesFile === null ? [] : readCookiesFile(network.cookiesFile);
+  if (file === null) return createBrowsingSession(null, Date.now, given);
   const isSettings = settings.storageState !== null && resolve(file) === resolve(settings.storageState);
   const storage = openStorage({
     file,
@@ -196,7 +198,7 @@ export function openBrowsingSession(
     log,
     now: Date.now,
   });
-  return createBrowsingSession(storage, Date.now);
+  return createBrowsingSession(storage, Date.now, given);
 }
 
 // A page counts as fetched when its changes of the session are on the disk.

@@ -48,6 +48,7 @@ export {
   type RobotsRules,
   type RobotsStore,
 } from "./robots/robots.ts";
+export { readCookiesFile } from "./session/cookies-file.ts";
 export { type BrowsingSession, createBrowsingSession } from "./session/session.ts";
 export { openStorage } from "./session/storage.ts";
 export {

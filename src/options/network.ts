@@ -104,6 +104,14 @@ export const NETWORK = {
     onRequest: "File of cookies and sessions on the server's host, below the same directory as output_dir",
     example: null,
   },
+  cookiesFile: {
+    kind: text(4096),
+    byDefault: null,
+    means:
+      "File of cookies to send, as curl and browsers' extensions write it (cookies.txt); it stays as it is",
+    flag: "--cookies FILE",
+    manifest: "cookies",
+  },
   waitFor: {
     kind: text(1000),
     byDefault: null,

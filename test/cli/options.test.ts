@@ -209,6 +209,13 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
       expect(run.stderr).toBe(expected === 0 ? "" : `error: GET ${url} answered HTTP 404\n`);
     }
   },
+  cookies: async () => {
+    using directory = temporaryDirectory();
+    const file = join(directory.path, "cookies.txt");
+    await writeFile(file, `${new URL(site.origin).hostname}\tFALSE\t/\tFALSE\t0\tid\t7\n`);
+    expect((await request("--cookies", file))?.headers.cookie).toBe("id=7");
+    expect((await request())?.headers.cookie).toBeUndefined();
+  },
   "user-agent": async () => {
     expect((await request())?.headers["user-agent"]).toStartWith(`article-extractor/${manifest.version}`);
     const asked = await request("--user-agent", "Reader/1.0", "--random-user-agent");

@@ -2,6 +2,7 @@ import {
   applyChanges,
   type CookieChange,
   type CookieSession,
+  cookieKey,
   cookiesByKey,
   createCookieSession,
   isEmpty,
@@ -37,10 +38,21 @@ export interface BrowsingSession extends AsyncDisposable {
 
 /**
  * @param storage the file to start from and to save to; null starts empty and ends with the program
+ * @param given cookies to start with besides, which go before those of the file and are saved nowhere unless a site sets
+ * them again
  * @throws Failure `unreadable_input` for a file that holds no storage state
  */
-export function createBrowsingSession(storage: Storage | null, now: () => number): BrowsingSession {
-  let state = storage?.read() ?? EMPTY_STATE;
+export function createBrowsingSession(
+  storage: Storage | null,
+  now: () => number,
+  given: readonly StoredCookie[] = [],
+): BrowsingSession {
+  const saved = storage?.read() ?? EMPTY_STATE;
+  const own = cookiesByKey(given);
+  let state: StorageState = {
+    ...saved,
+    cookies: [...saved.cookies.filter((cookie) => !own.has(cookieKey(cookie))), ...given],
+  };
   let revision = 0;
   let saving: Promise<void> = Promise.resolve();
   const keep = (changes: SessionChanges): void => {

@@ -50,6 +50,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   headed: ["--headed"],
   "user-interaction-timeout": ["--headed", "--user-interaction-timeout", "0.5"],
   "storage-state": ["--storage-state", "/tmp/state.json"],
+  cookies: ["--cookies", "/tmp/cookies.txt"],
 };
 
 const isOnlyOfCrawl = new Set(CRAWL_ONLY_FLAGS.map(({ name }) => name));

@@ -272,6 +272,7 @@ export function readNetwork(typed: Typed, hasPerson: () => boolean): NetworkOpti
   return {
     ...network,
     storageState: network.storageState && resolve(network.storageState),
+    cookiesFile: network.cookiesFile && resolve(network.cookiesFile),
     preference: readPreference(typed),
     userInteractionTimeoutMs: interactionTimeout(typed, network, hasPerson),
   };
