@@ -339,6 +339,7 @@ export function statusFailure(
   return new Failure(status === 429 ? "rate_limited" : "http_status", message, { targetStatus: status });
 }
 
+/** As many as the browser follows (fetching/browser/read-page.ts). */
 const MAX_REFRESHES = 3;
 
 /**

@@ -17,7 +17,8 @@ const TENANT = "tenant codename name t source site collection";
 const OF_PAGES = `
     --select body = full-page whole-page all-content no-only-main-content
     --exclude table = no-tables exclude-tables
-    --header "Cookie: NAME=VALUE" = cookie cookies
+    --header "Cookie: NAME=VALUE" = cookie
+    --cookies FILE = load-cookies cookie-file cookies-file cookie-jar
     --header "Referer: URL" = referer referrer
     the main content is what is taken; --select body takes the whole page = only-main-content main-content-only article-only
     comments are left out anyway = no-comments exclude-comments

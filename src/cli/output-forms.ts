@@ -6,7 +6,7 @@ type OutputForm = {
   readonly endings: readonly string[];
   /** Options that only go with forms that list them. */
   readonly options: readonly ("compact" | "fields" | "frontmatter" | "resume")[];
-  /** The content to extract: that of the chosen fields, one rendering, or only the text. */
+  /** The content to extract: that of the chosen fields, Markdown, HTML (`content`), or only the text. */
   readonly content: "fields" | "markdown" | "content" | "text";
   /** Separates pages in one output. */
   readonly separator: string;

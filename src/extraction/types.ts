@@ -140,7 +140,10 @@ export const BLOCK_REASONS = [
   "repeated",
   /** Left out: spare parts for scripts, beside visible content. */
   "template",
-  /** Left out: a tool of the site, such as a link to the page's source, or what interrupts the text, such as a form. */
+  /**
+   * Left out: a tool of the site, such as a link to the page's source; what interrupts the text, such as a form; what stands
+   * beside it, such as related posts; or a later article of the page.
+   */
   "tool",
   /** Left out: a dialog that asks for consent to tracking. */
   "consent",

@@ -12,7 +12,7 @@ export type FetchedPage = {
   readonly url: PageUrl;
   /** The URL that answered, after redirects. */
   readonly finalUrl: PageUrl;
-  /** The URLs that redirected, in order; empty without redirects. */
+  /** The URLs that redirected or refreshed, in order. */
   readonly redirects: readonly PageUrl[];
   readonly status: number;
   /** The body's type without parameters, in lower case; guessed from the body when the server sent none. */
@@ -121,12 +121,13 @@ export type FetchLimits = {
   readonly robotsBytes: number;
   readonly sitemapBytes: number;
   readonly feedBytes: number;
-  readonly redirects: number;
+  /** The most redirects of one request; a page with more fails with `network`, and is not tried again. */
+  readonly maxRedirects: number;
   /** The time limit of a request with headers and a page's body; for a stream, of the wait for a piece. */
   readonly requestTimeoutMs: number;
   /** The time limit of one fetch with its redirects, retries and waits. */
   readonly deadlineMs: number;
-  /** The most requests for one page, the first included. */
+  /** The most requests for one page, the first included; redirects are not counted. */
   readonly tries: number;
 };
 
@@ -136,7 +137,7 @@ export const DEFAULT_FETCH_LIMITS: FetchLimits = {
   robotsBytes: 500 * 1024,
   sitemapBytes: 50 * 1024 * 1024,
   feedBytes: 20 * 1024 * 1024,
-  redirects: 10,
+  maxRedirects: 10,
   requestTimeoutMs: 30_000,
   deadlineMs: 60_000,
   tries: 4,

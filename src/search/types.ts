@@ -30,7 +30,7 @@ export const LANGUAGES = ["da", "de", "en", "es", "fi", "fr", "it", "nl", "no", 
 
 export type Language = (typeof LANGUAGES)[number];
 
-/** How documents are analysed and scored. An index is built for one analyser; the ranking may change later. */
+/** How documents are scored; it may change without a new index. */
 export type RankingSettings = {
   /** The saturation of repeated terms, 0.5–3. */
   readonly k1: number;

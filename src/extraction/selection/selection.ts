@@ -28,7 +28,8 @@ import { completeStructures } from "./whole-structures.ts";
 
 /*
  * How the content of a page is selected: by these steps, in this order. Each of them reads what those before it have kept, and
- * keeps or drops more. scripts/train-extraction/ablation.sh measures what is lost without each.
+ * keeps or drops more. scripts/train-extraction/ablation.sh measures what is lost without each but those of
+ * the title.
  */
 
 type Step = {
@@ -85,7 +86,7 @@ export const JUDGING: Step[] = [
   { name: "short forms", reason: "repeated", run: dropShortForms },
 ];
 
-/** 18–22: what only makes sense whole, whoever selected a part of it. */
+/** 18–22: what only makes sense whole, whoever selected a part of it, and tools at its end that nothing else has taken. */
 export const COMPLETING: Step[] = [
   { name: "structures", reason: "context", run: completeStructures },
   { name: "captions", reason: "context", run: addCaptionsAndCode },

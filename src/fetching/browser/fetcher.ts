@@ -109,7 +109,7 @@ async function openParts({ options, userAgent, headers }: Session): Promise<Open
     loadsMedia: options.behaviour.loadsMedia,
     maxPages: options.pagesPerContext,
     maxBytes: options.limits.pageBytes,
-    maxRedirects: options.limits.redirects,
+    maxRedirects: options.limits.maxRedirects,
   });
   return { proxy, contexts };
 }

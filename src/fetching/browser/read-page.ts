@@ -38,7 +38,7 @@ type ReadOptions = {
 const QUIET_MS = 400;
 const MAX_SETTLE_MS = 10_000;
 const MAX_GROWING_MS = 30_000;
-/** Refreshes from page to page that are followed; scripts may move on more often than that. */
+/** Refreshes from page to page that are followed, as over plain HTTP (articles/visit.ts); scripts may move on more often. */
 const MAX_REFRESHES = 3;
 
 /**

@@ -196,7 +196,7 @@ const MIN_WATCH_MS = 200;
 const MAX_PAUSE_MS = 2_500;
 /** A page that never rests counts as growing when its text grew within this time. */
 const GROWING_MS = 3_000;
-/** The longest delay of a refresh that is followed, equal to `MAX_REFRESH_SECONDS` of the plain client. */
+/** The longest delay of a refresh that is followed, equal to `MAX_REFRESH_SECONDS` of extraction/links.ts. */
 const MAX_REFRESH_MS = 5_000;
 /** A busy machine may take this long to begin a refresh. */
 const MAX_REFRESH_START_MS = 2_000;

@@ -225,7 +225,7 @@ async function tryWithin<T>(
     const final = await followRedirects({
       start: new URL(url),
       headers,
-      maxRedirects: body === undefined ? session.limits.redirects : 0,
+      maxRedirects: body === undefined ? session.limits.maxRedirects : 0,
       body,
       watch,
       connect,

@@ -2,8 +2,9 @@ import { wordsIn } from "../../base/text.ts";
 import { FIELDS, type FieldNumber, type LengthTotals, type RankingSettings } from "../types.ts";
 
 /**
- * The constants of the ranking formula, relative to the body's boost of 1. They were found by coordinate
- * ascent on six collections of documentation, each left out in turn (docs/search.md has the numbers).
+ * The constants of the ranking formula, relative to the body's boost of 1; the boosts of fields are settings
+ * (settings/defaults.ts). They were found by coordinate ascent on six collections of documentation, each left out in turn
+ * (docs/search.md has the numbers).
  */
 export const RANKING = {
   /** How many candidates the first phase passes to the second. */

@@ -21,8 +21,8 @@ const FIRST_WINDOWS = 8;
 const FEW_ALLOWED = 64;
 
 /**
- * The first phase of ranking: the `limit` documents with the highest sums over terms of `weight × fieldScore(frequencies,
- * lengths)`, highest first, ties to the smaller number. With `forms`, a term counts for a document only when one of its
+ * The first phase of ranking: the `limit` documents with the highest sums over terms and fields of the term's weight times
+ * `FieldScorer.part`, highest first, ties to the smaller number. With `forms`, a term counts for a document only when one of its
  * positions has such a form. Documents that are not `allowed` are left out, and `factors` are part of the scores.
  *
  * Not every posting is scored. Documents are scored in windows: first a few windows that may hold the highest scores,
