@@ -22,7 +22,11 @@ export const FAILURE_OUTCOMES = {
   unwritable_output: outcome(500, 1, "a result could not be written"),
   store_unavailable: outcome(503, 1, "the bucket for pages does not answer, or not in time"),
   egress_refused: outcome(403, 1, "the egress policy refuses the address"),
-  network: outcome(502, 1, "no HTTP answer: DNS, connection, TLS, protocol or a proxy; or too many redirects"),
+  network: outcome(
+    502,
+    1,
+    "no HTTP answer: DNS, connection, TLS, protocol or a proxy; or too many redirects",
+  ),
   http_status: outcome(502, 1, "the target answered with an HTTP error status"),
   rate_limited: outcome(502, 1, "the target asks to wait longer than the deadline allows"),
   timeout: outcome(504, 1, "a deadline passed, of a fetch or a search"),

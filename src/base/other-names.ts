@@ -8,9 +8,11 @@ const rows = (text: string): OtherNames =>
   );
 
 const INCLUDED =
-  "include-path include-paths include-pattern include-patterns include-urls includes include-directories allow allowed accept-regex url-filter whitelist";
+  "include-path include-paths include-pattern include-patterns include-urls includes include-directories accept accept-regex url-filter";
+const ALLOWED = "allow allowed whitelist";
 const EXCLUDED =
-  "exclude-path exclude-paths exclude-pattern exclude-patterns exclude-urls excludes exclude-directories deny disallow reject reject-regex blacklist ignore";
+  "exclude-path exclude-paths exclude-pattern exclude-patterns exclude-urls excludes exclude-directories reject reject-regex";
+const DENIED = "deny disallow blacklist ignore";
 const URL_ALONE = "u uri link start-url start-urls";
 const TENANT = "tenant codename name t source site collection";
 
@@ -41,9 +43,11 @@ export const OTHER_OPTIONS: Readonly<Record<string, OtherNames>> = {
     --config FILE = config-file conf deployment deployment-file c
     --max-pages N = limit max max-urls page-limit num-pages closespider-pagecount
     --max-depth N = depth d level l max-discovery-depth depth-limit link-depth
-    --allow-prefix PREFIX = include ${INCLUDED}
-    --deny-prefix PREFIX = ${EXCLUDED}
-    --exclude PATTERN = ${EXCLUDED}
+    --include-url GLOB = include ${INCLUDED}
+    --exclude-url GLOB = ${EXCLUDED}
+    --allow-prefix PREFIX = ${ALLOWED}
+    --deny-prefix PREFIX = ${DENIED}
+    --exclude PATTERN = ${EXCLUDED} ${DENIED}
     --concurrency N = max-concurrency max-concurrent parallel threads jobs concurrent-requests sockets
     --rate-limit SECONDS = delay wait w download-delay request-delay crawl-delay sleep interval throttle
     --output-dir DIR = output-directory outdir out-dir directory directory-prefix P dir dest destination
@@ -105,7 +109,7 @@ export const OTHER_OPTIONS: Readonly<Record<string, OtherNames>> = {
     all pages that are named are read; crawl has --max-pages N = limit max max-pages max-urls n
     several pages of a list are read at once anyway; crawl has --concurrency N = concurrency max-concurrency max-concurrent workers parallel threads jobs
     pages of a list are read without pauses; crawl has --rate-limit SECONDS = delay wait w sleep rate-limit request-delay
-    crawl chooses pages by address, with --allow-prefix and --deny-prefix = ${INCLUDED} ${EXCLUDED}
+    crawl chooses pages by address, with --include-url and --exclude-url = ${INCLUDED} ${EXCLUDED} ${ALLOWED} ${DENIED}
   `),
   crawl: rows(`${OF_PAGES}
     --output-dir DIR = output output-file out outfile O output-path
@@ -156,7 +160,7 @@ export const OTHER_OPTIONS: Readonly<Record<string, OtherNames>> = {
   `),
   tenants: rows(`
     a website is limited by --max-pages and not by depth = depth max-depth d level
-    url_whitelist_prefixes in the deployment file keeps a website to some paths = include ${INCLUDED}
+    url_whitelist_prefixes in the deployment file keeps a website to some paths = include ${INCLUDED} ${ALLOWED}
     the word has no dashes: tenants list = list
     git_branch in the deployment file names a branch = branch ref tag revision b
     the source itself tells which kind it is = type source-type kind

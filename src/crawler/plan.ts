@@ -1,7 +1,7 @@
 import type { FetcherPreference } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
 import type { ExtractionOptions } from "../extraction/index.ts";
-import { CRAWL, type Option, problemOf, toOutside, type Values } from "../options/index.ts";
+import { CRAWL, defaultsOf, type Option, problemOf, toOutside, type Values } from "../options/index.ts";
 import { notPageUrl, type PageUrl, parsePageUrl, parseUrlPrefix } from "../urls/index.ts";
 
 /** The scope and the settings of a crawl, checked by `createCrawlPlan`; without secrets, because it is stored and shown. */
@@ -12,13 +12,8 @@ export type CrawlPlan = Omit<Values<typeof CRAWL>, "seeds"> & {
   readonly extraction: ExtractionOptions;
 };
 
-/** A plan as a shell reads it, before it is checked. */
-export type CrawlRequest = Omit<CrawlPlan, "seeds" | "allowPrefixes" | "denyPrefixes"> & {
-  /** URLs without credentials. */
-  readonly seeds: readonly string[];
-  readonly allowPrefixes: readonly string[];
-  readonly denyPrefixes: readonly string[];
-};
+/** A plan as a shell reads it, before it is checked: options that it leaves out have their defaults. */
+export type CrawlRequest = Partial<Values<typeof CRAWL>> & Pick<CrawlPlan, "preference" | "extraction">;
 
 /**
  * Checks a request and canonicalises its URLs.
@@ -26,16 +21,16 @@ export type CrawlRequest = Omit<CrawlPlan, "seeds" | "allowPrefixes" | "denyPref
  *   neither seed nor sitemap; `invalid_url` for a seed that is not an http or https URL
  */
 export function createCrawlPlan(request: CrawlRequest): CrawlPlan {
-  if (request.seeds.length === 0 && request.sitemaps.length === 0)
+  const all = { ...defaultsOf(CRAWL), ...request };
+  if (all.seeds.length === 0 && all.sitemaps.length === 0)
     throw new Failure("invalid_usage", "a crawl needs at least one seed or sitemap");
-  for (const [name, option] of Object.entries(CRAWL))
-    requireInRange(option, request[name as keyof typeof CRAWL]);
+  for (const [name, option] of Object.entries(CRAWL)) requireInRange(option, all[name as keyof typeof CRAWL]);
   return {
-    ...request,
-    seeds: [...new Set(request.seeds.map(parseSeed))],
-    sitemaps: [...new Set(request.sitemaps)],
-    allowPrefixes: request.allowPrefixes.map(parsePrefix),
-    denyPrefixes: request.denyPrefixes.map(parsePrefix),
+    ...all,
+    seeds: [...new Set(all.seeds.map(parseSeed))],
+    sitemaps: [...new Set(all.sitemaps)],
+    allowPrefixes: all.allowPrefixes.map(parsePrefix),
+    denyPrefixes: all.denyPrefixes.map(parsePrefix),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Link } from "../extraction/index.ts";
-import { compileUrlRules, originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
+import { compileUrlGlobs, compileUrlRules, originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
 import type { ClaimedPage } from "./frontier/frontier.ts";
 import type { CrawlPlan } from "./plan.ts";
 import type { LinkRefusal, SkipReason } from "./types.ts";
@@ -24,7 +24,7 @@ export interface Scope {
 type ChosenLinks = { readonly links: readonly PageUrl[]; readonly refused: ReadonlyMap<LinkRefusal, number> };
 
 export function createScope(plan: CrawlPlan): Scope {
-  const refusalOf = compileUrlRules(plan);
+  const refusalOf = compileRules(plan);
   const origins = new Set(plan.seeds.map(originOf));
   const traps = new Traps();
   const isNamed = (url: PageUrl): boolean =>
@@ -56,6 +56,19 @@ export function createScope(plan: CrawlPlan): Scope {
       }
       return { links: [...chosen], refused };
     },
+  };
+}
+
+/** The rules of a plan: prefixes, then globs. A seed needs to match no glob, because its links lead to what does. */
+function compileRules(plan: CrawlPlan): ReturnType<typeof compileUrlRules> {
+  const refusalOf = compileUrlRules(plan);
+  const [isIncluded, isExcluded] = [compileUrlGlobs(plan.includeUrls), compileUrlGlobs(plan.excludeUrls)];
+  const seeds = new Set(plan.seeds);
+  return (url, origins) => {
+    const refusal = refusalOf(url, origins);
+    if (refusal !== null) return refusal;
+    if (plan.includeUrls.length > 0 && !isIncluded(url) && !seeds.has(url)) return "not_allowed";
+    return isExcluded(url) ? "denied" : null;
   };
 }
 

@@ -3,6 +3,8 @@ import { MAX_URL_CHARACTERS } from "./network.ts";
 import type { Elsewhere, OptionTable } from "./option.ts";
 
 const PLACES = texts(MAX_URL_CHARACTERS, 10_000);
+/** Paths with `*`, `**`, `?`, `[…]` and `{a,b}`. */
+const GLOBS = texts(200, 100);
 const URLS = { ...PLACES, areAddresses: true } as const;
 
 /** Which pages a crawl takes, and how fast. */
@@ -56,6 +58,27 @@ export const CRAWL = {
     label: "Exclude addresses starting with",
     changed: ["scope", "deny prefixes"],
     example: ["https://example.org/login"],
+  },
+  includeUrls: {
+    kind: GLOBS,
+    byDefault: [],
+    means:
+      "Crawl only URLs whose path matches this glob, such as '/docs/**'; the seeds are read for their links anyway",
+    flag: "--include-url GLOB ...",
+    field: "include_urls",
+    onRequest: "Only URLs whose path matches one of these globs, such as /docs/**, and the seeds",
+    changed: ["scope", "include patterns"],
+    example: ["/docs/**"],
+  },
+  excludeUrls: {
+    kind: GLOBS,
+    byDefault: [],
+    means: "Leave out URLs whose path matches this glob, such as '/**/print/*' or '*.pdf'",
+    flag: "--exclude-url GLOB ...",
+    field: "exclude_urls",
+    onRequest: "No URLs whose path matches one of these globs, such as /**/print/* or *.pdf",
+    changed: ["scope", "exclude patterns"],
+    example: ["*.pdf"],
   },
   maxPages: {
     kind: whole(1, 1_000_000),

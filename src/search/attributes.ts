@@ -2,6 +2,7 @@ import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";
 import { decodeLoosely } from "../base/text.ts";
 import type { DocumentUrl } from "../urls/index.ts";
+import { compileGlob } from "../urls/index.ts";
 import { checkDeadline } from "./deadline.ts";
 import type { AttributeTable, IndexReader, SourceDocument } from "./types.ts";
 
@@ -411,17 +412,3 @@ export function allowedBits(applied: AppliedFilter, but: FilterName | null = nul
 
 /** The most characters of a pattern. */
 const MAX_GLOB = 200;
-
-/**
- * A test of paths, which begin with `/`. A pattern without `*`, `?`, `[` and `{` is the beginning of a path;
- * others match whole paths, as globs with `**`, and without a slash a name in any folder, in linear time.
- */
-export function compileGlob(pattern: string): (path: string) => boolean {
-  const isAnchored = pattern.startsWith("/") || pattern.includes("://");
-  if (!/[*?[{]/.test(pattern)) {
-    const start = isAnchored ? pattern : `/${pattern}`;
-    return (path) => path.startsWith(start);
-  }
-  const glob = new Bun.Glob(isAnchored ? pattern : pattern.includes("/") ? `/${pattern}` : `/**/${pattern}`);
-  return (path) => glob.match(path);
-}

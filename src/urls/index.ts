@@ -11,5 +11,5 @@ export {
   withoutCredentials,
 } from "./page-url.ts";
 export { encodeQuery } from "./query-encoding.ts";
-export { compileUrlRules, parseUrlPrefix } from "./rules.ts";
+export { compileGlob, compileUrlGlobs, compileUrlRules, parseUrlPrefix } from "./rules.ts";
 export { meantUrl, withScheme } from "./typed-url.ts";

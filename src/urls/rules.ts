@@ -49,3 +49,29 @@ export function compileUrlRules(
     return null;
   };
 }
+
+/**
+ * A test of paths, which begin with `/`. A pattern without `*`, `?`, `[` and `{` is the beginning of a path;
+ * others match whole paths, as globs with `**`, and without a slash a name in any folder, in linear time.
+ */
+export function compileGlob(pattern: string): (path: string) => boolean {
+  const isAnchored = pattern.startsWith("/") || pattern.includes("://");
+  if (!/[*?[{]/.test(pattern)) {
+    const start = isAnchored ? pattern : `/${pattern}`;
+    return (path) => path.startsWith(start);
+  }
+  const glob = new Bun.Glob(isAnchored ? pattern : pattern.includes("/") ? `/${pattern}` : `/**/${pattern}`);
+  return (path) => glob.match(path);
+}
+
+/**
+ * Tells whether a URL matches one of these globs: of its path with its query, or of all of it where a glob names a
+ * scheme.
+ */
+export function compileUrlGlobs(globs: readonly string[]): (url: PageUrl) => boolean {
+  const tests = globs.map((glob) => ({ isWhole: glob.includes("://"), matches: compileGlob(glob) }));
+  return (url) => {
+    const path = url.slice(originOf(url).length);
+    return tests.some(({ isWhole, matches }) => matches(isWhole ? url : path));
+  };
+}

@@ -1,4 +1,5 @@
-import { compileGlob, type DocumentKind, isWithin, KINDS, pathOf, versionRank } from "../attributes.ts";
+import { compileGlob } from "../../urls/index.ts";
+import { type DocumentKind, isWithin, KINDS, pathOf, versionRank } from "../attributes.ts";
 import type { AttributeTable, IndexReader } from "../types.ts";
 
 /**

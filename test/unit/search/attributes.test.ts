@@ -1,7 +1,8 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { attributesOf, compileGlob, NO_FILTER } from "../../../src/search/attributes.ts";
+import { attributesOf, NO_FILTER } from "../../../src/search/attributes.ts";
 import { parseFilter, type SourceDocument } from "../../../src/search/index.ts";
+import { compileGlob } from "../../../src/urls/index.ts";
 
 const document = (path: string, title = "", declared: SourceDocument["declared"] = {}): SourceDocument => ({
   // An address in the forms that documents have.

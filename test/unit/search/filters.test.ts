@@ -1,10 +1,10 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
-import { attributesOf, compileGlob } from "../../../src/search/attributes.ts";
+import { attributesOf } from "../../../src/search/attributes.ts";
 import { parseFilter, type SearchSettings, type SourceDocument } from "../../../src/search/index.ts";
 import { countIn } from "../../../src/search/searcher.ts";
 import { DEFAULT_SEARCH } from "../../../src/settings/index.ts";
-import { docsUrl } from "../../../src/urls/index.ts";
+import { compileGlob, docsUrl } from "../../../src/urls/index.ts";
 import { OPTIONS, searchIn } from "../../support/search/searching.ts";
 import { openFixture, page } from "../../support/search/segment-fixture.ts";
 
