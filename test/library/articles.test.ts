@@ -130,7 +130,7 @@ for (const { name, executable, isMissing } of RUNTIMES) {
           "invalid_usage",
           'extractArticles takes pages as an iterable or async iterable, not the text "<p>x"',
         ],
-        ["invalid_usage", "extractArticles takes a whole number from 1 as concurrency, not the number 0"],
+        ["invalid_usage", "extractArticles: concurrency must be a whole number from 1, not the number 0"],
         ["invalid_usage", "extractArticles takes pages as an iterable or async iterable, not undefined"],
       ]);
     });

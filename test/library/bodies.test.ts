@@ -57,33 +57,33 @@ const WRONG: readonly (readonly [call: string, message: string])[] = [
   ["extractArticle('x', null, { network: {} })", 'extractArticle has no option "network"'],
   [
     "extractArticle('x', null, { minWordCount: '5' })",
-    'extractArticle takes a whole number from 0 to 1000000000 as minWordCount, not the text "5"',
+    'extractArticle: minWordCount must be a whole number from 0 to 1000000000, not the text "5"',
   ],
   [
     "extractArticle('x', null, { favor: 'all' })",
-    'extractArticle takes "balanced" or "precision" or "recall" as favor, not the text "all"',
+    'extractArticle: favor must be one of balanced, precision, recall, not the text "all"',
   ],
   [
     "extractArticle('x', null, { exclude: 'nav' })",
-    'extractArticle takes a list of texts as exclude, not the text "nav"',
+    'extractArticle: exclude must be a list of texts, not the text "nav"',
   ],
   [
     "extractArticle('x', null, { includeCode: 0 })",
-    "extractArticle takes true or false as includeCode, not the number 0",
+    "extractArticle: includeCode must be true or false, not the number 0",
   ],
   [
     "extractArticle('x', null, { signal: {} })",
-    "extractArticle takes an AbortSignal as signal, not a value of type Object",
+    "extractArticle: signal must be an AbortSignal, not a value of type Object",
   ],
   [
     "extractArticle('x', null, { include: ['link'] })",
-    'extractArticle takes a list of links, images, structuredData as include, not the list ["link"]',
+    'extractArticle: include must be a list of links, images, structuredData, not the list ["link"]',
   ],
   ["extractArticle('x', null, { select: '[' })", 'select "[" is not a CSS selector'],
   ["extractArticleFromUrl(null)", "extractArticleFromUrl takes the page's address as text, not null"],
   [
     "extractArticleFromUrl('http://h/', { network: { retries: -1 } })",
-    "extractArticleFromUrl's network takes a whole number from 0 to 20 as retries, not the number -1",
+    "extractArticleFromUrl's network: retries must be a whole number from 0 to 20, not the number -1",
   ],
 ];
 
