@@ -306,6 +306,9 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     async *previewCrawl(...job) {
       yield* (await openCrawls()).previewCrawl(...job);
     },
+    async *mapSite(...job) {
+      yield* (await openCrawls()).mapSite(...job);
+    },
     async [Symbol.asyncDispose]() {
       await Promise.allSettled(loads);
       await open[Symbol.asyncDispose]();

@@ -9,6 +9,9 @@ import {
   createSitemapReader,
   DEFAULT_SITEMAP_LIMITS,
   type HostSlots,
+  type MapOptions,
+  type MappedPage,
+  mapSite,
   type PlannedPage,
   type PreviewOptions,
   previewCrawl,
@@ -67,6 +70,8 @@ export interface SessionCrawls {
     options: PreviewOptions,
     signal: AbortSignal,
   ): AsyncGenerator<PlannedPage, void>;
+  /** Lists the addresses of a site; see `mapSite`. */
+  mapSite(plan: CrawlPlan, options: MapOptions, signal: AbortSignal): AsyncGenerator<MappedPage, void>;
 }
 
 /** Resources that all crawls of a program share. This module is loaded with the first crawl, not for single pages. */
@@ -121,6 +126,7 @@ export class Crawling implements AsyncDisposable {
         yield* runCrawlJob(plan, options, adapt(all, http), signal);
       },
       previewCrawl: (plan, options, signal) => previewCrawl(plan, options, parts, signal),
+      mapSite: (plan, options, signal) => mapSite(plan, options, parts, signal),
     };
   }
 

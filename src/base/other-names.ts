@@ -171,7 +171,7 @@ export const OTHER_OPTIONS: Readonly<Record<string, OtherNames>> = {
 /** Words that mean the same, in groups: commands and what they do, names of parameters and fields, values. */
 const SAME_WORDS: readonly (readonly string[])[] = `
   extract scrape parse convert get article | extractor extract extraction scrape scraper crawl crawler pages
-  crawl spider mirror map site | search find ask lookup documentation mcp | serve server start listen daemon run
+  crawl spider mirror site | search find ask lookup documentation mcp | serve server start listen daemon run
   sync update refresh pull | index reindex build | add create new register | list ls show
   set edit change modify update | rename mv move | revoke delete rm | remove delete rm del uninstall
   tenants sources collections libraries add list ls rm remove | migrate upgrade up init | doctor diagnose info

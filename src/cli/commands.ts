@@ -1,7 +1,7 @@
 import { didYouMean } from "../base/nearest.ts";
 import type { Settings } from "../settings/index.ts";
 import { type Flag, type FlagTable, flagsOf, GENERAL_FLAGS } from "./flags/flag.ts";
-import { CRAWL_FLAGS, EXTRACT_FLAGS } from "./flags/pages.ts";
+import { CRAWL_FLAGS, EXTRACT_FLAGS, MAP_FLAGS } from "./flags/pages.ts";
 import { wrongUsage } from "./io.ts";
 
 const DEFAULT_CONFIG = "(default DEPLOYMENT_CONFIG, then ./deployment.json)";
@@ -39,6 +39,12 @@ const TABLE = {
     help: "Extract a whole site into Markdown files and a manifest",
     brief: "a whole site, as Markdown files",
     flags: CRAWL_FLAGS,
+  },
+  map: {
+    usage: "URL ... [options]",
+    help: "List the addresses of a site, from its sitemaps and the links of the page, and fetch no other page",
+    brief: "the addresses of a site",
+    flags: MAP_FLAGS,
   },
   index: {
     usage: "TENANT ... | --all | --dir DIR [options]",

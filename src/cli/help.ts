@@ -25,6 +25,16 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
       "a part of a site as JSON lines",
     ],
   ],
+  map: [
+    [
+      "article-extractor map https://docs.example.org/ > urls.txt",
+      "what its sitemaps and its start page name",
+    ],
+    [
+      "article-extractor map https://docs.example.org/ --include-url '/guide/**' --json",
+      "with title and lastmod",
+    ],
+  ],
   index: [
     ["article-extractor index handbook --config docs.json", "a tenant; a server picks the new index up"],
     ["article-extractor index --dir docs", "again after a change: only what changed is read anew"],

@@ -70,6 +70,7 @@ function reportError(error: unknown, io: Io, notices: Notices): number {
 const COMMANDS: Readonly<Record<CommandName, () => Promise<Run>>> = {
   extract: async () => (await import("./commands/pages/extract.ts")).extract,
   crawl: async () => (await import("./commands/pages/crawl.ts")).crawl,
+  map: async () => (await import("./commands/pages/map.ts")).map,
   index: async () => (await import("./commands/documents/commands.ts")).index,
   search: async () => (await import("./commands/documents/commands.ts")).search,
   fetch: async () => (await import("./commands/documents/commands.ts")).fetchDocument,

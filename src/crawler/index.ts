@@ -47,6 +47,7 @@ export {
 } from "./host-slots.ts";
 export { type CrawlJobParts, previewCrawl, runCrawlJob } from "./job.ts";
 export { MANIFEST_START, type ManifestEntry, manifestEntry, warningOf } from "./manifest.ts";
+export { mapSite } from "./map.ts";
 export { isInStateDirectory, STATE_DIRECTORY } from "./output.ts";
 export { type CrawlPlan, createCrawlPlan } from "./plan.ts";
 export { type HostPace, type HostPaces, type HostRefusal, paceAfterRefusal } from "./politeness.ts";
@@ -76,6 +77,8 @@ export type {
   CrawlProgress,
   CrawlSummary,
   FallbackExtractor,
+  MapOptions,
+  MappedPage,
   OutputOptions,
   OutputPlace,
   PageOutcome,

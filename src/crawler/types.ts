@@ -303,6 +303,22 @@ export type PreviewOptions = Pick<CrawlJobOptions, "authorizations"> & {
   readonly onSitemapFailure: (failure: FailureRecord) => void;
 };
 
+/** The options that a shell adds to a plan for a map of a site. */
+export type MapOptions = PreviewOptions & {
+  /** Called for each seed that cannot be read. */
+  readonly onPageFailure: (failure: FailureRecord) => void;
+};
+
+/** An address of a site, and from where it is known. */
+export type MappedPage = {
+  readonly url: PageUrl;
+  readonly source: "seed" | "sitemap" | "link";
+  /** The title of a seed, or the text of a link to the page; null where neither is known. */
+  readonly title: string | null;
+  /** As a sitemap says; ISO 8601, UTC. */
+  readonly lastModified: string | null;
+};
+
 /** A URL that a dry run found. */
 export type PlannedPage = {
   readonly url: PageUrl;

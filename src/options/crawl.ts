@@ -63,7 +63,7 @@ export const CRAWL = {
     kind: GLOBS,
     byDefault: [],
     means:
-      "Crawl only URLs whose path matches this glob, such as '/docs/**'; the seeds are read for their links anyway",
+      "Only URLs whose path matches this glob, such as '/docs/**'; the seeds are read for their links anyway",
     flag: "--include-url GLOB ...",
     field: "include_urls",
     onRequest: "Only URLs whose path matches one of these globs, such as /docs/**, and the seeds",

@@ -35,6 +35,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<void>>> = {
     expect((await Bun.file(join(cwd, "weirside/manifest.json")).json()).successful).toBe(3);
     expect(readdirSync(join(cwd, "weirside")).filter((name) => name.endsWith(".md"))).toHaveLength(3);
   },
+  async map() {
+    expect((await run(`map ${site.origin}/`)).split("\n")[0]).toBe(`${site.origin}/`);
+  },
   async index() {
     expect(await run("index --all")).toStartWith("indexed 1 document of tool");
   },

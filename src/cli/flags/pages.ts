@@ -116,6 +116,20 @@ export const CRAWL_ONLY_FLAGS = ownFlags({
   },
 });
 
+const { allowPrefixes, denyPrefixes, includeUrls, excludeUrls, maxPages, followsLinks, obeysRobots } = CRAWL;
+const ADDRESSES = { allowPrefixes, denyPrefixes, includeUrls, excludeUrls, followsLinks, obeysRobots };
+
+export const MAP_FLAGS = flagsOf({
+  Input: flagsUnder("Input", { sitemaps: CRAWL.sitemaps }, "Input"),
+  Scope: {
+    ...flagsUnder("Scope", ADDRESSES, "Scope"),
+    [maxPages.flag]: "List at most N addresses (default 10000)",
+  },
+  Pace: flagsUnder("Pace", { hostDelayMs: CRAWL.hostDelayMs }, "Pace"),
+  Output: { "--json": "A JSON line for each address: url, title, lastmod and source" },
+  Fetching: FETCHING_FLAGS,
+});
+
 export const CRAWL_FLAGS: readonly Flag[] = [
   ...CRAWL_ONLY_FLAGS,
   ...flagsOf({

@@ -26,7 +26,7 @@ test.each<[object, string]>([
   [{ fields: [7] }, "fields.0: a value of type number is not one of its values: they are url, final_url,"],
   [
     { options: { engine: "readabilty" } },
-    'options.engine: "readabilty" is not one of its values; did you mean readability? They are article-extractor, readability',
+    'options.engine: must be one of article-extractor, readability, not "readabilty"; did you mean readability?',
   ],
 ])("the answer to %j says what was meant and which values there are", async (body, message) => {
   const response = await server.post("/", { url: article(), ...body });

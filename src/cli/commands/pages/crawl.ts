@@ -304,7 +304,7 @@ export function readCrawlCommand(
     .texts(typed, "sitemap")
     .map((written) => readSitemap(written, place.directory, authorizations));
   if (seeds.length === 0 && sitemaps.length === 0)
-    throw wrongUsage("crawl needs at least one URL to start from, or a --sitemap");
+    throw wrongUsage(`${typed.command.name} needs at least one URL to start from, or a --sitemap`);
   const renderings: ExtractionOptions["renderings"] =
     makes === "lines" ? [...new Set(["markdown" as const, ...renderingsFor(fields)])] : STORED_RENDERINGS;
   const plan = createCrawlPlan({
