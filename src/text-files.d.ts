@@ -27,3 +27,9 @@ declare module "*.svg" {
   // biome-ignore lint/style/noDefaultExport: text imports have no named form
   export default text;
 }
+
+declare module "*/skill.md" {
+  const text: string;
+  // biome-ignore lint/style/noDefaultExport: text imports have no named form
+  export default text;
+}

@@ -141,6 +141,11 @@ const TABLE = {
       },
     }),
   },
+  skill: {
+    usage: "",
+    help: "Print a skill (SKILL.md) that tells an agent when to use which command, and what each costs",
+    flags: GENERAL_FLAGS,
+  },
   tenants: {
     usage:
       "add URL|REPOSITORY|FOLDER | list | why URL [QUERY] | set CODENAME | rename CODENAME NEW | remove CODENAME [options]",

@@ -60,6 +60,12 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
     ["article-extractor mcp --print-config claude-code", "configuration that adds the server to a client"],
     ["article-extractor mcp --config docs.json", "how a client starts it, with documentation"],
   ],
+  skill: [
+    [
+      "article-extractor skill > .claude/skills/article-extractor/SKILL.md",
+      "for Claude Code; other agents have folders of their own",
+    ],
+  ],
   tenants: [
     ["article-extractor tenants add https://docs.example.org/en/ --dry-run", "what would be indexed first"],
     ["article-extractor tenants add https://github.com/owner/project --yes", "its documentation, from git"],

@@ -81,6 +81,7 @@ const COMMANDS: Readonly<Record<CommandName, () => Promise<Run>>> = {
       : (await import("./commands/serve/search.ts")).serveSearch(parts);
   },
   mcp: async () => (await import("./commands/serve/mcp.ts")).mcp,
+  skill: async () => (await import("./commands/about.ts")).skill,
   tenants: async () => (await import("./commands/tenants/tenants.ts")).tenants,
   keys: async () => (await import("./commands/serve/keys.ts")).keys,
   queries: async () => (await import("./commands/documents/queries.ts")).queries,

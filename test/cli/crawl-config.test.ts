@@ -12,6 +12,8 @@ const shownBy = (
   "discover-sitemaps": [[], { discover_sitemaps: true }],
   "allow-prefix": [[`${origin}/`], { allow_prefixes: [`${origin}/`] }],
   "deny-prefix": [[`${origin}/x`], { deny_prefixes: [`${origin}/x`] }],
+  "include-url": [["/**"], { include_urls: ["/**"] }],
+  "exclude-url": [["*.pdf"], { exclude_urls: ["*.pdf"] }],
   "max-pages": [["9"], { max_pages: 9 }],
   "max-depth": [["1"], { max_depth: 1 }],
   "no-follow-links": [[], { follow_links: false }],
@@ -52,6 +54,7 @@ const shownBy = (
     ["/tmp/no-such-dir/state.json"],
     { network: { storage_state: "/tmp/no-such-dir/state.json" } },
   ],
+  cookies: [["/dev/null"], { network: { cookies: "/dev/null" } }],
   "no-browser": [[], { fetcher_preference: "http_only" }],
   // Whom a machine trusts is not the crawl's, which may go on elsewhere.
   "no-system-ca": null,

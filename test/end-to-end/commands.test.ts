@@ -70,6 +70,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<void>>> = {
     expect((await client.listTools()).tools.map(({ name }) => name)).toContain("root_search");
     await client.close();
   },
+  async skill() {
+    expect(await run("skill")).toStartWith("---\nname: article-extractor\n");
+  },
   async tenants() {
     expect(await run("tenants list")).toContain("tool");
   },

@@ -30,6 +30,9 @@ export const schema: Run = (shell) =>
     return `${JSON.stringify(deploymentJsonSchema(), null, 2)}\n`;
   });
 
+export const skill: Run = (shell) =>
+  print(shell, async () => (await import("../skill.md", { with: { type: "text" } })).default);
+
 /** Runs `licenses`: prints the licences of the software inside, which the build collects. */
 export const licenses: Run = (shell) =>
   print(shell, async () => {
