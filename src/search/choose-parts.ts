@@ -39,8 +39,9 @@ type ChosenParts = {
  * Chooses the blocks of a text that answer a query best. Each block is ranked with the headings above it, as if it were a
  * document of a collection, by the formula of all searches (docs/search.md), and the best are taken while they fit. A
  * paragraph, list, quotation, table or block of code is taken whole; one that alone has more than `maxTokens` is given
- * where it is the best, and then alone. They stand in the order of the text, each section with the path of its headings
- * and its anchor, and a mark with its size stands for what is left out.
+ * where it is the best, and then alone. What stands beside them in their sections fills the rest. They stand in the order
+ * of the text, each section with the path of its headings and its anchor, and a mark with its size stands for what is left
+ * out.
  */
 export async function chooseParts(
   text: WholeText,
@@ -51,29 +52,32 @@ export async function chooseParts(
   const ranked = await rankBlocks(outline, { query, language: text.language }, settings);
   const isMatched = ranked.length > 0;
   const excerpt = new Excerpt(outline, offset);
-  for (const block of isMatched ? ranked : outline.content) {
+  for (const block of isMatched ? withTheirSections(outline, ranked) : outline.content) {
+    // A beginning has no gaps.
     if (!excerpt.add(block, maxTokens) && !isMatched) break;
-    if (excerpt.tokens >= maxTokens) break;
   }
   return { markdown: excerpt.markdown, isMatched };
 }
 
 /**
- * Estimates the tokens of a text for language models: about those of cl100k, which has 3.4 to 4.1 characters a token in
- * English documentation and code, 2 and more in other alphabets, and a token for each Chinese or Japanese character.
+ * Estimates the tokens of a text for language models: about those of cl100k or a little more, which has 3.3 to 4.1
+ * characters a token in English documentation and code, 2 and more in other alphabets, and a token for each Chinese or
+ * Japanese character.
  */
 export function tokensOf(text: string): number {
-  let quarters = 0;
+  let ascii = 0;
+  let eastAsian = 0;
   for (let at = 0; at < text.length; at++) {
     const unit = text.charCodeAt(at);
-    quarters += unit < FIRST_OF_OTHERS ? CHARACTER_COST : unit < FIRST_OF_EAST_ASIAN ? 0.5 : 1.1;
+    if (unit < ASCII_END) ascii++;
+    else if (unit >= EAST_ASIAN) eastAsian++;
   }
-  return Math.ceil(quarters);
+  const others = text.length - ascii - eastAsian;
+  return Math.ceil(ascii * 0.3 + others * 0.5 + eastAsian * 1.1);
 }
 
-const CHARACTER_COST = 1 / 3.5;
-const FIRST_OF_OTHERS = 0x80;
-const FIRST_OF_EAST_ASIAN = 0x2e80;
+const ASCII_END = 0x80;
+const EAST_ASIAN = 0x2e80;
 
 /** A block at the top level of a text, UTF-16 code units, end exclusive. */
 type Block = {
@@ -222,6 +226,20 @@ async function rankBlocks(
   return rescore(index, compiled, candidates, second).map(({ document }) => content[document]!);
 }
 
+/** Puts the other blocks of their sections behind some blocks: what stands around an answer explains it. */
+function withTheirSections(outline: Outline, ranked: readonly number[]): ReadonlySet<number> {
+  const sectionOf = (block: number): number => outline.blocks[block]!.section;
+  const sections = [...new Set(ranked.map(sectionOf))];
+  const { content } = outline;
+  return new Set([
+    ...ranked,
+    ...sections.flatMap((section) => content.filter((block) => sectionOf(block) === section)),
+  ]);
+}
+
+/** A block may take the place of a mark. */
+const MARK_TOKENS = 20;
+
 /** Some blocks of a text, in its order, with marks for the others. */
 class Excerpt {
   markdown = "";
@@ -238,7 +256,7 @@ class Excerpt {
   /** Adds a block if it fits, or if it is the first. @returns whether it does */
   add(block: number, maxTokens: number): boolean {
     const isFirst = this.#chosen.length === 0;
-    if (!isFirst && this.#outline.blocks[block]!.tokens >= maxTokens) return false;
+    if (!isFirst && this.tokens + this.#outline.blocks[block]!.tokens > maxTokens + MARK_TOKENS) return false;
     const chosen = [...this.#chosen, block].sort((a, b) => a - b);
     const markdown = this.#written(chosen);
     const tokens = tokensOf(markdown);
