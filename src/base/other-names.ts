@@ -179,7 +179,7 @@ const SAME_WORDS: readonly (readonly string[])[] = `
   size limit count n k top_k max_results num_results per_page page_size | offset skip start from
   tenant tenants tenant_codename codename source site collection library_id libraryId
   uri url address link href path id page | prefix allow_prefix allow_prefixes include include_paths path
-  max_pages limit pages | max_depth depth | max_chars max_length length max_tokens tokens | job_id id job crawl_id
+  max_pages limit pages | max_depth depth | max_chars max_length length | max_tokens tokens | job_id id job crawl_id
   status state | days since last | format type as output output_format formats | filter filters where
   byline author authors | published_date date published | siteName sitename site site_name
   excerpt description summary | keywords tags | vscode code visual-studio-code copilot

@@ -5,7 +5,7 @@ type OutputForm = {
   /** Endings of files that get this form, the usual ending first. */
   readonly endings: readonly string[];
   /** Options that only go with forms that list them. */
-  readonly options: readonly ("compact" | "fields" | "frontmatter" | "resume")[];
+  readonly options: readonly ("compact" | "fields" | "frontmatter" | "query" | "resume")[];
   /** The content to extract: that of the chosen fields, Markdown, HTML (`content`), or only the text. */
   readonly content: "fields" | "markdown" | "content" | "text";
   /** Separates pages in one output. */
@@ -19,20 +19,20 @@ const RULE = "\n---\n\n";
 export const OUTPUT_FORMS = {
   json: {
     endings: [".json", ".jsonl"],
-    options: ["fields", "compact", "resume"],
+    options: ["fields", "compact", "query", "resume"],
     content: "fields",
     separator: "",
   },
   markdown: {
     alias: "md",
     endings: [".md", ".markdown"],
-    options: ["frontmatter"],
+    options: ["frontmatter", "query"],
     content: "markdown",
     separator: RULE,
   },
-  text: { alias: "txt", endings: [".txt", ".text"], options: [], content: "text", separator: RULE },
+  text: { alias: "txt", endings: [".txt", ".text"], options: ["query"], content: "text", separator: RULE },
   html: { endings: [".html", ".htm"], options: [], content: "content", separator: "" },
-  csv: { endings: [".csv"], options: ["fields"], content: "fields", separator: "" },
+  csv: { endings: [".csv"], options: ["fields", "query"], content: "fields", separator: "" },
 } as const satisfies Readonly<Record<string, OutputForm>>;
 
 export type OutputFormName = keyof typeof OUTPUT_FORMS;

@@ -2,6 +2,7 @@ export { refreshOf } from "./links.ts";
 export { MAX_NOTICE_WORDS } from "./no-article.ts";
 export { createExtractor, type Extractor, extractBody, withSmallPagesHere } from "./pool.ts";
 export { countWords, unmatchedExclusion, warningsFor } from "./text.ts";
+export { textOfMarkdown } from "./text-body.ts";
 export {
   type Article,
   BLOCK_REASONS,
@@ -17,4 +18,5 @@ export {
   PAGE_TYPES,
   type Rendering,
   STORED_RENDERINGS,
+  withStored,
 } from "./types.ts";

@@ -205,6 +205,9 @@ function takeFirstHeading(source: string): Titled {
   return { title: null, rest: source };
 }
 
+/** The plain text of Markdown as articles have it: blocks are separated by a blank line. */
+export const textOfMarkdown = (markdown: string): string => visibleText(markdown);
+
 const visibleText = (source: string): string =>
   renderHtml(htmlOf(source), { ...SOURCE, base: null }, EVERYTHING).text;
 

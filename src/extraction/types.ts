@@ -26,6 +26,11 @@ export type Rendering = (typeof RENDERINGS)[number];
 /** Renderings that stored and indexed pages need: the Markdown, and the ids that lead into it. */
 export const STORED_RENDERINGS = ["markdown", "anchors"] as const satisfies readonly Rendering[];
 
+/** Some renderings, and those from which parts of a page are chosen. */
+export const withStored = (renderings: readonly Rendering[]): readonly Rendering[] => [
+  ...new Set([...renderings, ...STORED_RENDERINGS]),
+];
+
 export const PAGE_TYPES = [
   "article",
   "documentation",

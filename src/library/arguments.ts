@@ -1,9 +1,19 @@
 import { bodyKind, type FetchedArticle, type LocalDocument } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";
-import { composeMarkdown, type ExtractionOptions } from "../extraction/index.ts";
+import { composeMarkdown, type ExtractionOptions, withStored } from "../extraction/index.ts";
 import { decodeText, decodingWarnings, sniffPageType } from "../fetching/index.ts";
-import { EXTRACTION, FETCHING, NETWORK, type OptionTable, problemOf, valuesFrom } from "../options/index.ts";
+import {
+  defaultsOf,
+  EXTRACTION,
+  FETCHING,
+  NETWORK,
+  type OptionTable,
+  problemOf,
+  QUESTION,
+  valuesFrom,
+} from "../options/index.ts";
+import { partsFor, type Question } from "../question.ts";
 import { DEFAULT_EXTRACTION } from "../settings/index.ts";
 import { notPageUrl, parsePageUrl } from "../urls/index.ts";
 import type { ExtractedArticle, ExtractFromUrlOptions, ExtractOptions, PageSource } from "./types.ts";
@@ -39,6 +49,7 @@ const INCLUDED: NonNullable<ExtractOptions["include"]> = ["links", "images", "st
 const { failOnHttpError: STATUS, ...OF_PAGES } = checksOf(EXTRACTION);
 const ONE: Readonly<Record<string, Check>> = {
   ...OF_PAGES,
+  ...checksOf(QUESTION),
   include: expects(
     (value) => Array.isArray(value) && value.every((name) => INCLUDED.includes(name)),
     `be a list of ${INCLUDED.join(", ")}`,
@@ -78,6 +89,9 @@ export function checkOptions(name: keyof typeof CHECKS, options: unknown): void 
     if (expected !== null)
       throw new Failure("invalid_usage", `${name}: ${option} must ${expected}, not ${describe(value)}`);
   }
+  const { query, maxTokens } = options as ExtractOptions; // checked above
+  if (maxTokens !== undefined && (query ?? null) === null)
+    throw new Failure("invalid_usage", `${name}: maxTokens goes with query`);
 }
 
 /** Creates the failure of a function that was called with a wrong argument. */
@@ -101,11 +115,15 @@ const nameOf = ({ constructor: type }: object): string =>
 
 /** Returns the options for the extractor, with defaults for missing ones. */
 export function extractionOptions(given: ExtractFromUrlOptions): ExtractionOptions {
+  const wanted = ["content", "markdown", ...(given.include ?? [])] as const;
   return {
     ...valuesFrom(EXTRACTION, "library", given, DEFAULT_EXTRACTION),
-    renderings: ["content", "markdown", ...(given.include ?? [])],
+    renderings: questionOf(given).query === null ? wanted : withStored(wanted),
   };
 }
+
+const questionOf = (given: ExtractFromUrlOptions): Question =>
+  valuesFrom(QUESTION, "library", given, defaultsOf(QUESTION));
 
 /**
  * Reads the page that a program passed.
@@ -139,12 +157,16 @@ function bytesOf(body: unknown): Uint8Array | null {
 
 export const notAUrl = (url: string): Failure => new Failure("invalid_url", notPageUrl(url));
 
-/** Puts an article into one object, as other programs get it. */
-export function flatten({
-  article: { anchors: _a, blocks: _b, ...article },
-  timings: _t,
-  ...page
-}: FetchedArticle): ExtractedArticle {
+/** Puts an article, or the parts of it that are asked for, into one object, as other programs get it. */
+export async function flatten(
+  fetched: FetchedArticle,
+  options: ExtractFromUrlOptions,
+): Promise<ExtractedArticle> {
+  const {
+    article: { anchors: _a, blocks: _b, ...article },
+    timings: _t,
+    ...page
+  } = await partsFor(fetched, questionOf(options));
   return {
     ...article,
     ...page,

@@ -55,7 +55,7 @@ async function extractOne<Page extends PageSource>(
     const document = readDocument(requireSource(turn.page), "extractArticles");
     const parts = { extractor, ...(signal ? { signal } : {}) };
     const article = await articleFromDocument(document, extractionOptions(options), parts);
-    return { ...turn, article: flatten(article), error: null };
+    return { ...turn, article: await flatten(article, options), error: null };
   } catch (thrown) {
     return { ...turn, article: null, error: failureOf(thrown) };
   }

@@ -44,6 +44,7 @@ export async function extractArticle(
   if (options.signal?.aborted) throw new Failure("cancelled", "the extraction was cancelled before it began");
   return flatten(
     await articleFromDocument(document, extractionOptions(options), { extractor: inlineExtractor }),
+    options,
   );
 }
 
@@ -71,6 +72,7 @@ export async function extractArticleFromUrl(
   };
   return flatten(
     await articleFromUrl(request, { fetchers: { http: fetcher, browser: null }, extractor: inlineExtractor }),
+    options,
   );
 }
 

@@ -27,6 +27,13 @@ export type ExtractOptions = {
   readonly select?: string | null | undefined;
   /** The CSS selectors of elements that are not content. */
   readonly exclude?: readonly string[] | undefined;
+  /**
+   * Leaves of Markdown and text only the parts that answer this best: whole blocks under the path of their headings, with
+   * marks for what is left out. A warning tells where none does, and the beginning stands instead.
+   */
+  readonly query?: string | null | undefined;
+  /** About the most tokens of these parts, 50 to 100 000; 500 by default. A single longer block comes alone. */
+  readonly maxTokens?: number | undefined;
   /** Long parts of the article, which are null unless requested here. */
   readonly include?: readonly ("links" | "images" | "structuredData")[] | undefined;
   /** Ends a fetch or the work on many pages with `cancelled`; work on the calling thread runs to its end. */

@@ -6,7 +6,8 @@ export type Leaf =
 
 /** Receives a document's blocks in their order. Places are UTF-16 code units of the Markdown, ends exclusive. */
 type BlockSink = {
-  readonly open?: (container: Container) => void;
+  /** @param start where the mark of the container begins; so for a rule and a reference */
+  readonly open?: (container: Container, start: number) => void;
   readonly close?: () => void;
   /** @param start where the leaf begins, behind the marks of its containers */
   readonly begin: (leaf: Leaf, start: number) => void;
@@ -14,8 +15,8 @@ type BlockSink = {
   readonly line: (start: number, end: number, outerStart: number) => void;
   /** @param closing where the fence that ends code ends; -1 without one */
   readonly end?: (closing: number) => void;
-  readonly rule?: () => void;
-  readonly reference?: (label: string, address: string) => void;
+  readonly rule?: (start: number) => void;
+  readonly reference?: (label: string, address: string, start: number) => void;
 };
 
 /** Deepest nesting of containers; marks of deeper containers are text. */
@@ -141,7 +142,7 @@ class BlockScanner {
       }
       this.#closeTo(depth);
       this.#containers.push({ kind: opened.container.kind, width: opened.width });
-      this.#sink.open?.(opened.container);
+      this.#sink.open?.(opened.container, first);
       const next = skipBlanks(this.#text, opened.inside, end);
       if (next === end) return;
       line = { outerStart, at: opened.inside, first: next, end, depth: this.#containers.length };
@@ -191,7 +192,7 @@ class BlockScanner {
     }
     if (matchAt(RULE, text, first) === null) return this.#readTable(line);
     this.#closeTo(depth);
-    this.#sink.rule?.();
+    this.#sink.rule?.(first);
     return true;
   }
 
@@ -278,7 +279,7 @@ class BlockScanner {
     const [, label, address] = matchAt(REFERENCE, this.#text, first) ?? [];
     if (isInText || label === undefined || address === undefined) return false;
     this.#closeTo(depth);
-    this.#sink.reference?.(label, address);
+    this.#sink.reference?.(label, address, first);
     return true;
   }
 

@@ -34,3 +34,4 @@ export {
   type Values,
   valuesFrom,
 } from "./option.ts";
+export { QUESTION } from "./question.ts";

@@ -78,7 +78,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     ],
   },
   server: {
-    mayImport: ["app", "options", "base/database", "base/objects", "markdown", ...MODULES, ...OBSERVED_BASE],
+    mayImport: [
+      "app",
+      "question",
+      "options",
+      "base/database",
+      "base/objects",
+      "markdown",
+      ...MODULES,
+      ...OBSERVED_BASE,
+    ],
   },
   // Flags go before settings, so the shell reads both with the same parsers.
   cli: {
@@ -88,14 +97,18 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "base/objects",
       "markdown",
       "options",
+      "question",
       "server",
       "settings",
       ...MODULES,
       ...OBSERVED_BASE,
     ],
   },
+  question: { isOneFile: true, mayImport: ["articles", "extraction", "options", "search", "settings"] },
   // The library's door: what app is to the program, without crawls and search.
-  library: { mayImport: ["options", "settings", "articles", "fetching", "extraction", ...OBSERVED_BASE] },
+  library: {
+    mayImport: ["options", "question", "settings", "articles", "fetching", "extraction", ...OBSERVED_BASE],
+  },
   // The program's entry, and the workers', which load `src/<room>/worker.ts` and not the whole room.
   bin: { mayImport: ["cli", "extraction", "search", "base/version"] },
 };

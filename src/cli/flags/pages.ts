@@ -6,6 +6,7 @@ import {
   NETWORK,
   type Option,
   type OptionTable,
+  QUESTION,
   unmarked,
   writeValue,
 } from "../../options/index.ts";
@@ -84,6 +85,7 @@ export const EXTRACT_FLAGS = flagsOf({
       help: "Try the failed pages of an earlier --output-dir or --resume again, and no others",
     },
     "--frontmatter": "Start Markdown with YAML front matter",
+    ...flagsUnder("Output", QUESTION, "Output"),
   },
   Extraction: EXTRACTION_FLAGS,
   Fetching: FETCHING_FLAGS,

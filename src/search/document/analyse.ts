@@ -59,6 +59,7 @@ export class DocumentAnalyser {
     const { headings } = sections;
     if (headings > MAX_SECTIONS)
       onCut(`of its ${headings} headings those after the first ${MAX_SECTIONS} open no section of their own`);
+    let fragments: Uint32Array | null = null;
     return {
       url: source.url,
       title: source.title,
@@ -70,7 +71,11 @@ export class DocumentAnalyser {
       positions: this.#positions,
       layout: this.#layout.end(this.#position),
       ...sections.finish(),
-      linkedFragments: linkedFragments(markdown),
+      // Only an index that is stored needs them.
+      get linkedFragments() {
+        fragments ??= linkedFragments(markdown);
+        return fragments;
+      },
     };
   }
 

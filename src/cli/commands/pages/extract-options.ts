@@ -11,8 +11,9 @@ import {
 } from "../../../articles/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { didYouMean } from "../../../base/nearest.ts";
-import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
-import { EXTRACTION, NETWORK } from "../../../options/index.ts";
+import { type ExtractionOptions, STORED_RENDERINGS, withStored } from "../../../extraction/index.ts";
+import { defaultsOf, EXTRACTION, NETWORK, QUESTION } from "../../../options/index.ts";
+import type { Question } from "../../../question.ts";
 import { DEFAULT_EXTRACTION, type Settings } from "../../../settings/index.ts";
 import {
   meantUrl,
@@ -69,6 +70,9 @@ export function readExtractCommand(typed: Typed, hasPerson: () => boolean) {
   const input = readInput(typed, place);
   if (place.resumeFile !== null && !fields.includes("url") && hasUrls(input))
     throw wrongUsage("--resume tells pages by their url, which --fields leaves out");
+  const question: Question = readOptions(typed, QUESTION, defaultsOf(QUESTION));
+  const wanted = renderingsOf({ format, fields, tables, ...place });
+  const renderings = question.query === null ? wanted : withStored(wanted);
   return {
     input,
     format,
@@ -80,7 +84,8 @@ export function readExtractCommand(typed: Typed, hasPerson: () => boolean) {
     /** The form in which the article's tables are written, and nothing else of it; null writes the article. */
     tables,
     hasFrontmatter: typed.has("frontmatter"),
-    extraction: readExtraction(typed, renderingsOf({ format, fields, tables, ...place }), DEFAULT_EXTRACTION),
+    question,
+    extraction: readExtraction(typed, renderings, DEFAULT_EXTRACTION),
     network: readNetwork(typed, hasPerson),
   };
 }
@@ -129,8 +134,11 @@ function requireFormat(
       throw wrongUsage(
         `--${name} goes with --output ${FORM_NAMES.find((one) => has(OUTPUT_FORMS[one].options, name))}`,
       );
-  const other = ["output", "fields", "frontmatter", "resume", "output-dir"].find(typed.has);
+  const other = ["output", "fields", "frontmatter", "query", "resume", "output-dir"].find(typed.has);
   if (tables !== null && other !== undefined) throw wrongUsage(`--tables and --${other} exclude each other`);
+  if (directory !== null && typed.has("query"))
+    throw wrongUsage("a folder gets whole pages; --query goes with -o FILE");
+  if (typed.has("max-tokens") && !typed.has("query")) throw wrongUsage("--max-tokens goes with --query");
   if (directory !== null && format !== "markdown")
     throw wrongUsage(
       `a folder gets Markdown files; ${tables === null ? `--output ${format}` : "--tables"} goes with -o FILE`,

@@ -361,7 +361,12 @@ async function extractOne(
 ): Promise<FetchedArticle> {
   let outcome = "failure";
   try {
-    const fetched = await fetchOne(input, command, parts);
+    const whole = await fetchOne(input, command, parts);
+    // What searches need is loaded here.
+    const fetched =
+      command.question.query === null
+        ? whole
+        : await (await import("../../../question.ts")).partsFor(whole, command.question);
     if (command.tables !== null) (await import("./tables.ts")).requireTables(fetched);
     outcome = "success";
     return fetched;

@@ -4,7 +4,8 @@ import { Failure } from "../../../base/failure.ts";
 import { type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../../../crawler/index.ts";
 import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
 import { chooseProxy, parseProxyBypass } from "../../../fetching/index.ts";
-import { CRAWL, EXTRACTION, NETWORK, valuesFrom } from "../../../options/index.ts";
+import { CRAWL, defaultsOf, EXTRACTION, NETWORK, QUESTION, valuesFrom } from "../../../options/index.ts";
+import type { Question } from "../../../question.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import type { InvalidField } from "../../middleware/problem.ts";
 import { invalidRequest } from "../openapi.ts";
@@ -13,6 +14,7 @@ import { confineFile, confineNewFile, type PathRules } from "./paths.ts";
 import type {
   CrawlRequestFields,
   RequestDefaults as DocumentedDefaults,
+  ExtractionRequestFields,
   NetworkRequestFields,
   OptionsRequestFields,
 } from "./schemas/requests.ts";
@@ -56,6 +58,13 @@ export function readExtraction(
   defaults: RequestDefaults["extraction"],
 ): ExtractionOptions {
   return { ...valuesFrom(EXTRACTION, "field", options ?? {}, defaults), renderings };
+}
+
+/** @throws ProblemError 422 for a limit without a query */
+export function readQuestion(request: ExtractionRequestFields): Question {
+  const { query = null, max_tokens: maxTokens = null } = request;
+  if (query === null && maxTokens !== null) throw wrong("max_tokens", "goes with query");
+  return valuesFrom(QUESTION, "field", request, defaultsOf(QUESTION));
 }
 
 /** Splits a URL from its credentials, which go into a header. @throws ProblemError 422 */

@@ -1,15 +1,16 @@
 import { type App, type ArticleSession, DEFAULT_NETWORK, type UrlRequest } from "../../../app/index.ts";
-import {
-  articleFields,
-  DEFAULT_FIELDS,
-  type FetchedArticle,
-  renderingsFor,
-} from "../../../articles/index.ts";
+import { articleFields, DEFAULT_FIELDS, type FetchedArticle } from "../../../articles/index.ts";
 import { onAbort } from "../../../base/abort.ts";
 import { Failure } from "../../../base/failure.ts";
 import { wordsIn } from "../../../base/text.ts";
-import { composeMarkdown, composeText, type ExtractionOptions } from "../../../extraction/index.ts";
-import { EXTRACTION, problemOf } from "../../../options/index.ts";
+import {
+  composeMarkdown,
+  composeText,
+  type ExtractionOptions,
+  withStored,
+} from "../../../extraction/index.ts";
+import { EXTRACTION, problemOf, QUESTION } from "../../../options/index.ts";
+import { partsFor, type Question } from "../../../question.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import { namesCalled } from "./messages.ts";
 import type { McpOffer } from "./offer.ts";
@@ -47,6 +48,8 @@ export type PageToolParts = {
 const FORMATS = ["markdown", "text", "json"] as const;
 
 const MAX_CHARS = { min: 1, max: 1_000_000, fallback: 20_000 };
+const { min: MIN_TOKENS, max: MAX_TOKENS } = QUESTION.maxTokens.kind;
+const TOKENS = { min: MIN_TOKENS, max: MAX_TOKENS, fallback: QUESTION.maxTokens.byDefault };
 const TIMEOUT_SECONDS = { min: 1, max: 120, fallback: 30 };
 
 /** Fields that a page has besides its content. */
@@ -62,6 +65,8 @@ const FETCH_URL: ToolDefinition<PageToolParts> = {
       url: TEXT,
       max_chars: wholeIn(MAX_CHARS),
       offset: wholeIn(OFFSET),
+      query: textWith("Only the parts that answer it; the rest by offset, without query"),
+      max_tokens: wholeIn(TOKENS),
       select: textWith("CSS selector of the content"),
       format: { type: "string", enum: FORMATS, default: "markdown", description: "json adds author, dates" },
       links: { type: "boolean", default: false },
@@ -107,16 +112,29 @@ async function fetchUrl(raw: RawArguments, parts: PageToolParts, call: ToolCall)
   const format = choice(raw, "format", FORMATS) ?? "markdown";
   const hasLinks = flag(raw, "links");
   const select = selectorOf(raw);
+  const question = questionOf(raw);
   const asked = integer(raw, "timeout", TIMEOUT_SECONDS);
   const seconds = Math.min(asked, parts.maxSeconds ?? asked);
   const options = {
     ...parts.extraction,
     select,
-    renderings: renderingsFor(hasLinks ? ["markdown", "links"] : ["markdown"]),
+    // The next parts of a page come from the cache, with a query or without, so what is extracted is the same.
+    renderings: withStored(hasLinks ? ["links"] : []),
   };
   await using session = parts.app.openSession(DEFAULT_NETWORK, call.caller(), { client: call.client() });
   const fetched = await fetchInTime(session, { url, options, signal: call.signal() }, seconds);
-  return fieldsOf(fetched, { format, hasLinks, range });
+  const shape = { format, hasLinks, range };
+  return question.query === null ? fieldsOf(fetched, shape) : await fieldsOfParts(fetched, question, shape);
+}
+
+/** @throws ArgumentError for what has no effect */
+function questionOf(raw: RawArguments): Question {
+  const query = optionalText(raw, "query") || null;
+  const expected = query === null ? null : problemOf(QUESTION.query.kind, query);
+  if (expected !== null) throw new ArgumentError(`query must ${expected}`);
+  if (query !== null && integer(raw, "offset", OFFSET) > 0)
+    throw new ArgumentError("offset reads on in the whole page: leave query out");
+  return { query, maxTokens: integer(raw, "max_tokens", TOKENS) };
 }
 
 function selectorOf(raw: RawArguments): string | null {
@@ -155,10 +173,28 @@ type Shape = {
   readonly range: TextRange;
 };
 
+/** Marks in Markdown say where to read on, which is done in the whole page. */
+async function fieldsOfParts(fetched: FetchedArticle, question: Question, shape: Shape): Promise<ToolFields> {
+  const { format, range } = shape;
+  const parts = await partsFor(fetched, question, format !== "text");
+  const isCut = wholeOf(parts, format).length > range.maxChars;
+  return {
+    ...fieldsOf(parts, shape),
+    total_chars: wholeOf(fetched, format).length,
+    next_offset: null,
+    warnings: isCut
+      ? [...parts.warnings, "max_chars cuts these parts: read on by offset, without query"]
+      : parts.warnings,
+  };
+}
+
+const wholeOf = ({ article }: FetchedArticle, format: Shape["format"]): string =>
+  format === "text" ? composeText(article) : composeMarkdown(article.title, article.markdown ?? "");
+
 function fieldsOf(fetched: FetchedArticle, { format, hasLinks, range }: Shape): ToolFields {
   const { article } = fetched;
   const isText = format === "text";
-  const whole = isText ? composeText(article) : composeMarkdown(article.title, article.markdown ?? "");
+  const whole = wholeOf(fetched, format);
   const { content, nextOffset } = pageOfText(whole, range);
   const isPast = range.offset > whole.length;
   return {

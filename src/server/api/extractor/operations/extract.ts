@@ -8,14 +8,15 @@ import {
 } from "../../../../articles/index.ts";
 import { Failure } from "../../../../base/failure.ts";
 import { decodeLoosely } from "../../../../base/text.ts";
-import { composeMarkdown, composeText } from "../../../../extraction/index.ts";
+import { composeMarkdown, composeText, withStored } from "../../../../extraction/index.ts";
 import { subscriberNetwork } from "../../../../fetching/index.ts";
+import { partsFor } from "../../../../question.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
 import { acceptedTypes, type Exchange } from "../../../middleware/exchange.ts";
 import { callerOf } from "../../../middleware/origin.ts";
 import { type ApiOperation, answerOf, BODY_PROBLEMS, PAGE_PROBLEMS, parseWith, z } from "../../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
-import { readExtraction, readNetwork, readUrl, requireSelectors } from "../requests.ts";
+import { readExtraction, readNetwork, readQuestion, readUrl, requireSelectors } from "../requests.ts";
 import { AskedFields, ExtractionResult } from "../schemas/answers.ts";
 import type { ExtractionRequestFields } from "../schemas/requests.ts";
 
@@ -84,7 +85,9 @@ async function extract(
   const { url, authorization } = readUrl(request.url, "url");
   const egress = callerOf(exchange, hasApiKey);
   const network = await readNetwork(request.network, request.prefer_browser, paths);
-  const options = readExtraction(request.options, renderingsFor(fields), defaults.extraction);
+  const question = readQuestion(request);
+  const renderings = question.query === null ? renderingsFor(fields) : withStored(renderingsFor(fields));
+  const options = readExtraction(request.options, renderings, defaults.extraction);
   // A page may take longer to answer than the server lets a connection be silent.
   exchange.keepOpen();
   await using session = app.openSession(network, egress, {
@@ -93,7 +96,8 @@ async function extract(
   const { requestId } = exchange;
   const signal = exchange.signal();
   try {
-    return await session.fromUrl({ url, authorization, options, signal, requestId });
+    const fetched = await session.fromUrl({ url, authorization, options, signal, requestId });
+    return await partsFor(fetched, question);
   } catch (error) {
     // Selectors are checked only after a failure: most are good, and checking costs a turn of a worker.
     if (error instanceof Failure && error.code === "invalid_usage")

@@ -12,6 +12,7 @@ import {
   NETWORK,
   type Option,
   type OptionTable,
+  QUESTION,
   refusalOf,
   text,
   toOutside,
@@ -109,6 +110,7 @@ const extractionRequest = (OptionsRequest: OptionsSchema) =>
       prefer_browser: preferBrowser,
       network: NetworkRequest.nullish(),
       options: OptionsRequest.nullish(),
+      ...fieldsOf(QUESTION, { maxTokens: QUESTION.maxTokens.byDefault }),
       fields: field(
         z
           .array(z.enum([...ARTICLE_FIELDS, DEFAULT_WORD]))
