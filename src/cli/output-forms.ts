@@ -5,9 +5,17 @@ type OutputForm = {
   /** Endings of files that get this form, the usual ending first. */
   readonly endings: readonly string[];
   /** Options that only go with forms that list them. */
-  readonly options: readonly ("compact" | "fields" | "frontmatter" | "query" | "resume")[];
-  /** The content to extract: that of the chosen fields, Markdown, HTML (`content`), or only the text. */
-  readonly content: "fields" | "markdown" | "content" | "text";
+  readonly options: readonly (
+    | "chunk-overlap"
+    | "chunk-tokens"
+    | "compact"
+    | "fields"
+    | "frontmatter"
+    | "query"
+    | "resume"
+  )[];
+  /** The content to extract: that of the chosen fields, Markdown, HTML (`content`), only the text, or what crawls store. */
+  readonly content: "fields" | "markdown" | "content" | "text" | "stored";
   /** Separates pages in one output. */
   readonly separator: string;
 };
@@ -33,6 +41,7 @@ export const OUTPUT_FORMS = {
   text: { alias: "txt", endings: [".txt", ".text"], options: ["query"], content: "text", separator: RULE },
   html: { endings: [".html", ".htm"], options: [], content: "content", separator: "" },
   csv: { endings: [".csv"], options: ["fields", "query"], content: "fields", separator: "" },
+  chunks: { endings: [], options: ["chunk-tokens", "chunk-overlap"], content: "stored", separator: "" },
 } as const satisfies Readonly<Record<string, OutputForm>>;
 
 export type OutputFormName = keyof typeof OUTPUT_FORMS;

@@ -1,3 +1,4 @@
+export { CHUNKS } from "./chunks.ts";
 export { CRAWL } from "./crawl.ts";
 export { EXTRACTION } from "./extraction.ts";
 export {

@@ -95,7 +95,7 @@ const RUNS: ReadonlySet<string> = new Set(["item", "reference"]);
 const SILENT: ReadonlySet<string> = new Set(["heading", "rule", "reference"]);
 
 /** The blocks of a text in their order, which together are all of it, and its sections. */
-class Outline {
+export class Outline {
   readonly markdown: string;
   readonly blocks: readonly Block[];
   readonly #sections: readonly Section[];
@@ -124,6 +124,15 @@ class Outline {
   sourceOf(block: number): string {
     const { start, end } = this.blocks[block]!;
     return this.markdown.slice(start, end);
+  }
+
+  /** The headings above the blocks of a section, its own last, and the id that leads to it. */
+  placeOf(section: number): { readonly headings: readonly string[]; readonly anchor: string | null } {
+    const { anchor } = this.#sections[section]!;
+    return {
+      headings: this.#paths[section]!.map((one) => this.#sections[one]!.heading),
+      anchor: anchor === "" ? null : anchor,
+    };
   }
 
   /** The headings above a block, each as the index reads it. */

@@ -2,6 +2,7 @@ export { parseFilter, requireValues, type SearchFilter } from "./attributes.ts";
 export { buildIndex, type DocumentNotice } from "./builder/build-index.ts";
 export type { BuildCounts } from "./builder/build-segment.ts";
 export { chooseParts } from "./choose-parts.ts";
+export { chunksOf } from "./chunks.ts";
 export { anchoredSections, outlineOf, rangeOfFragment, type SlugStyle } from "./document/sections.ts";
 export { type FolderLook, slugStyleOf, slugStyleOfFolder } from "./folder/generator.ts";
 export {

@@ -80,6 +80,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   server: {
     mayImport: [
       "app",
+      "chunks",
       "question",
       "options",
       "base/database",
@@ -97,6 +98,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "base/objects",
       "markdown",
       "options",
+      "chunks",
       "question",
       "server",
       "settings",
@@ -104,6 +106,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       ...OBSERVED_BASE,
     ],
   },
+  chunks: { isOneFile: true, mayImport: ["articles", "options", "search"] },
   question: { isOneFile: true, mayImport: ["articles", "extraction", "options", "search", "settings"] },
   // The library's door: what app is to the program, without crawls and search.
   library: {

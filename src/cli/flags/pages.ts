@@ -1,4 +1,5 @@
 import {
+  CHUNKS,
   CRAWL,
   EXTRACTION,
   FETCHING,
@@ -43,6 +44,11 @@ const FETCHING_FLAGS: FlagTable = {
 const EXTRACTION_FLAGS = flagsUnder("Extraction", EXTRACTION, "Extraction");
 const crawlFlags = (group: string): FlagTable => flagsUnder(group, CRAWL, "Scope");
 
+const CHUNK_FLAGS: FlagTable = {
+  "--chunks": "A JSON line for each chunk of the text, for an index of vectors or words",
+  ...flagsUnder("Output", CHUNKS, "Output"),
+};
+
 const FIELDS: FlagTable = {
   "--fields NAMES ...": "Only these fields of the JSON, such as title,markdown or default,links",
 };
@@ -78,6 +84,7 @@ export const EXTRACT_FLAGS = flagsOf({
       help: "Write only the tables of the article, as csv or json",
     },
     ...FIELDS,
+    ...CHUNK_FLAGS,
     "--compact": "JSON on one line; several pages have a line each anyway",
     "--resume FILE": "Append the JSON lines of pages that this file does not hold yet",
     "--retry-failed DIR|FILE": {
@@ -103,6 +110,7 @@ export const CRAWL_ONLY_FLAGS = ownFlags({
     },
     "--jsonl": "Write pages to stdout, one JSON line each, instead of files",
     ...FIELDS,
+    ...CHUNK_FLAGS,
     "--changed-jsonl FILE":
       "At the end write a JSON line for each page that is new, changed or gone; '-': to stdout",
     "--dry-run": "List the URLs that the crawl would start with; fetch no page",

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type ArticleField, articleFields } from "../../../articles/index.ts";
 import { FAILURE_OUTCOMES, Failure } from "../../../base/failure.ts";
 import type { Log } from "../../../base/log.ts";
+import type { ChunkOptions } from "../../../chunks.ts";
 import {
   type CrawlEvent,
   type CrawledPage,
@@ -305,11 +306,13 @@ export function createLineOutput(
   io: Io,
   options: {
     readonly fields: readonly ArticleField[];
+    /** How long the chunks are that are written instead of pages; null writes pages. */
+    readonly chunks: ChunkOptions | null;
     readonly directory: string | null;
     readonly stop: () => void;
   },
 ) {
-  const { fields, directory, stop } = options;
+  const { fields, chunks, directory, stop } = options;
   let isClosed = false;
   const write = async (value: unknown): Promise<void> => {
     try {
@@ -322,7 +325,10 @@ export function createLineOutput(
     }
   };
   const put = async ({ article, depth, parent }: CrawledPage): Promise<null> => {
-    await write({ ...articleFields(article, fields), depth, parent });
+    const lines = chunks
+      ? (await import("../../../chunks.ts")).chunksOfArticle(article, chunks)
+      : [{ ...articleFields(article, fields), depth, parent }];
+    for (const line of lines) await write(line);
     return null;
   };
   return {

@@ -22,7 +22,7 @@ import {
   parseSitemapSource,
 } from "../../../crawler/index.ts";
 import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
-import { CRAWL } from "../../../options/index.ts";
+import { CHUNKS, CRAWL, defaultsOf } from "../../../options/index.ts";
 import { crawlDefaults, extractionDefaults, type Settings } from "../../../settings/index.ts";
 import { parseUrlPrefix, splitCredentials } from "../../../urls/index.ts";
 import type { Typed } from "../../arguments.ts";
@@ -123,10 +123,11 @@ async function crawlInto(
   const { notices } = parts;
   const { io } = parts.screen;
   const { directory, place } = destination;
-  const { fields, join, allowance } = command;
+  const { fields, chunks, join, allowance } = command;
   const reader = new AbortController();
   const stop = (): void => reader.abort();
-  const lines = command.makes === "lines" ? createLineOutput(io, { fields, directory: place, stop }) : null;
+  const lines =
+    command.makes === "lines" ? createLineOutput(io, { fields, chunks, directory: place, stop }) : null;
   const report = createCrawlReport({
     ...parts,
     destination: lines ? "written to stdout" : `stored in ${directory}`,
@@ -293,6 +294,7 @@ export function readCrawlCommand(
   if (directory !== null && isStoreUrl(directory) && makes === "lines")
     throw wrongUsage("--jsonl goes with a directory as --output-dir, not with a bucket");
   const fields = readFields(typed);
+  const chunks = typed.has("chunks") ? readOptions(typed, CHUNKS, defaultsOf(CHUNKS)) : null;
   const network = readNetwork(typed, place.hasPerson);
   const authorizations = new Map<string, string>();
   const seeds = [...typed.positionals, ...optionValue.texts(typed, "seed")].map((written) => {
@@ -306,7 +308,9 @@ export function readCrawlCommand(
   if (seeds.length === 0 && sitemaps.length === 0)
     throw wrongUsage(`${typed.command.name} needs at least one URL to start from, or a --sitemap`);
   const renderings: ExtractionOptions["renderings"] =
-    makes === "lines" ? [...new Set(["markdown" as const, ...renderingsFor(fields)])] : STORED_RENDERINGS;
+    makes === "lines" && chunks === null
+      ? [...new Set(["markdown" as const, ...renderingsFor(fields)])]
+      : STORED_RENDERINGS;
   const plan = createCrawlPlan({
     ...readOptions(typed, CRAWL, crawlDefaults(settings)),
     seeds,
@@ -324,6 +328,8 @@ export function readCrawlCommand(
     makes,
     /** Those of the JSON lines. */
     fields,
+    /** How long the chunks are that are written instead of pages; null writes pages. */
+    chunks,
     /** The file for lines about new, changed and gone pages; `-` for stdout, null for none. */
     changedLines: readChangedLines(typed, makes),
     /** The output directory, or the URL of a store; null when none was given. */
@@ -342,7 +348,10 @@ function readMakes(typed: Typed): Makes {
   const makes = typed.has("dry-run") ? "list" : typed.has("jsonl") ? "lines" : "files";
   for (const name of ["jsonl", "join"])
     if (makes === "list" && typed.has(name)) throw wrongUsage(`--${name} and --dry-run exclude each other`);
-  if (typed.has("fields") && makes !== "lines") throw wrongUsage("--fields goes with --jsonl");
+  for (const name of ["fields", "chunks"])
+    if (typed.has(name) && makes !== "lines") throw wrongUsage(`--${name} goes with --jsonl`);
+  for (const name of ["chunk-tokens", "chunk-overlap"])
+    if (typed.has(name) && !typed.has("chunks")) throw wrongUsage(`--${name} goes with --chunks`);
   return makes;
 }
 

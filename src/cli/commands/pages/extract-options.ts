@@ -12,7 +12,7 @@ import {
 import { Failure } from "../../../base/failure.ts";
 import { didYouMean } from "../../../base/nearest.ts";
 import { type ExtractionOptions, STORED_RENDERINGS, withStored } from "../../../extraction/index.ts";
-import { defaultsOf, EXTRACTION, NETWORK, QUESTION } from "../../../options/index.ts";
+import { CHUNKS, defaultsOf, EXTRACTION, NETWORK, QUESTION } from "../../../options/index.ts";
 import type { Question } from "../../../question.ts";
 import { DEFAULT_EXTRACTION, type Settings } from "../../../settings/index.ts";
 import {
@@ -85,6 +85,7 @@ export function readExtractCommand(typed: Typed, hasPerson: () => boolean) {
     tables,
     hasFrontmatter: typed.has("frontmatter"),
     question,
+    chunks: readOptions(typed, CHUNKS, defaultsOf(CHUNKS)),
     extraction: readExtraction(typed, renderings, DEFAULT_EXTRACTION),
     network: readNetwork(typed, hasPerson),
   };
@@ -113,6 +114,10 @@ function readFormat(typed: Typed, ending: string): OutputFormName {
       `--output takes a form, such as markdown, not the file ${showUrl(written)}; did you mean -o?`,
     );
   const word = optionValue.choice(typed, "output", Object.keys(FORM_BY_WORD));
+  if (typed.has("chunks")) {
+    if ((word ?? "json") !== "json") throw wrongUsage(`--chunks and --output ${word} exclude each other`);
+    return "chunks";
+  }
   const format = FORM_BY_WORD[word ?? ""] ?? FORM_BY_ENDING[ending];
   // A name without an ending is left to the default.
   if (format !== undefined || ending.length <= 1) return format ?? FORM_NAMES[0]!;
@@ -134,7 +139,9 @@ function requireFormat(
       throw wrongUsage(
         `--${name} goes with --output ${FORM_NAMES.find((one) => has(OUTPUT_FORMS[one].options, name))}`,
       );
-  const other = ["output", "fields", "frontmatter", "query", "resume", "output-dir"].find(typed.has);
+  const other = ["output", "chunks", "fields", "frontmatter", "query", "resume", "output-dir"].find(
+    typed.has,
+  );
   if (tables !== null && other !== undefined) throw wrongUsage(`--tables and --${other} exclude each other`);
   if (directory !== null && typed.has("query"))
     throw wrongUsage("a folder gets whole pages; --query goes with -o FILE");
@@ -158,6 +165,7 @@ function renderingsOf({
   if (directory !== null) return STORED_RENDERINGS;
   if (tables !== null) return ["markdown"];
   const { content } = OUTPUT_FORMS[format];
+  if (content === "stored") return STORED_RENDERINGS;
   return content === "fields" ? renderingsFor(fields) : content === "text" ? [] : [content];
 }
 

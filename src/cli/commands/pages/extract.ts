@@ -259,7 +259,7 @@ async function formatFailed(
   if (folder) return await folder.put(name, failure);
   const line = { ...address, success: false, http_status: failure.targetStatus, error: failure.toRecord() };
   if (format === "csv" && tables === null) return formatRow(line, fields);
-  return format === "json" ? `${JSON.stringify(line)}\n` : "";
+  return format === "json" || format === "chunks" ? `${JSON.stringify(line)}\n` : "";
 }
 
 /** An empty line separates tables, and front matter separates documents without a rule. */

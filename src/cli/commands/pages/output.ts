@@ -28,6 +28,13 @@ const writers: Readonly<Record<OutputFormName, Writer>> = {
   },
   text: ({ article }) => `${composeText(article)}\n`,
   html: ({ article }) => `${composeHtml(article)}\n`,
+  // Loaded with the search that cuts texts.
+  chunks: async (fetched, { chunks }) => {
+    const { chunksOfArticle } = await import("../../../chunks.ts");
+    return chunksOfArticle(fetched, chunks)
+      .map((chunk) => `${JSON.stringify(chunk)}\n`)
+      .join("");
+  },
   csv: (fetched, { fields }) => formatRow(articleFields(fetched, fields), fields),
 };
 
