@@ -248,6 +248,8 @@ describe("the page of serve extractor, for crawls", () => {
     const port = freePort();
     const first = await startExtractor({ port });
     const { directory } = first;
+    // It goes last: the page still asks for files of the job.
+    using _files = { [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
     held = Promise.withResolvers();
     await using page = await browser.visit({ origin: first.url, path: "/#crawls", expected: /ERR_/ });
     await page.getByText("More options").click();
@@ -266,13 +268,14 @@ describe("the page of serve extractor, for crawls", () => {
     await page.getByRole("button", { name: "Manifest" }).waitFor();
     expect(await page.getByText("The connection was lost").count()).toBe(0);
     expect(second.url).toBe(first.url);
-    rmSync(directory, { recursive: true, force: true });
   });
 
   test("counts each page once when it has to begin again", async () => {
     const port = freePort();
     const first = await startExtractor({ port });
     const { directory } = first;
+    // It goes last: the page still asks for files of the job.
+    using _files = { [Symbol.dispose]: () => rmSync(directory, { recursive: true, force: true }) };
     held = Promise.withResolvers();
     await using page = await browser.visit({
       origin: first.url,
@@ -300,6 +303,5 @@ describe("the page of serve extractor, for crawls", () => {
     const listed = await page.locator(".pages .what > span:last-child:visible").allTextContents();
     expect(listed.length).toBeGreaterThanOrEqual(8);
     expect(new Set(listed).size).toBe(listed.length);
-    rmSync(directory, { recursive: true, force: true });
   });
 });

@@ -13,6 +13,8 @@ const otherValues = (origin: string): Partial<CrawlRequest> => ({
   sitemaps: [`${origin}/list.txt`],
   allowPrefixes: [`${origin}/`],
   denyPrefixes: [`${origin}/denied`],
+  includeUrls: ["/docs/**"],
+  excludeUrls: ["*.pdf"],
   maxPages: 7,
   maxDepth: 3,
   concurrency: 2,
