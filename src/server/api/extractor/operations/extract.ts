@@ -2,14 +2,17 @@ import {
   type ArticleField,
   articleFields,
   DEFAULT_FIELDS,
+  DEFAULT_WORD,
   type FetchedArticle,
   fieldsNamed,
   renderingsFor,
 } from "../../../../articles/index.ts";
 import { Failure } from "../../../../base/failure.ts";
 import { decodeLoosely } from "../../../../base/text.ts";
+import { chunksOfArticle } from "../../../../chunks.ts";
 import { composeMarkdown, composeText, withStored } from "../../../../extraction/index.ts";
 import { subscriberNetwork } from "../../../../fetching/index.ts";
+import { CHUNKS, defaultsOf, valuesFrom } from "../../../../options/index.ts";
 import { partsFor } from "../../../../question.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
 import { acceptedTypes, type Exchange } from "../../../middleware/exchange.ts";
@@ -18,7 +21,7 @@ import { type ApiOperation, answerOf, BODY_PROBLEMS, PAGE_PROBLEMS, parseWith, z
 import type { ExtractorParts } from "../parts.ts";
 import { readExtraction, readNetwork, readQuestion, readUrl, requireSelectors } from "../requests.ts";
 import { AskedFields, ExtractionResult } from "../schemas/answers.ts";
-import type { ExtractionRequestFields } from "../schemas/requests.ts";
+import { CHUNKS_FIELD, type ExtractionRequestFields } from "../schemas/requests.ts";
 
 /** The operation `POST /`. */
 export const extractOperation = (parts: ExtractorParts): ApiOperation => ({
@@ -35,8 +38,14 @@ export const extractOperation = (parts: ExtractorParts): ApiOperation => ({
   },
   handle: async ({ exchange }) => {
     const request = parseWith(parts.requests.ExtractionRequest, readJsonBody(exchange), "body");
-    const fields = request.fields ? fieldsNamed(request.fields) : DEFAULT_FIELDS;
-    return Response.json(articleFields(await extract(request, exchange, { ...parts, fields }), fields));
+    const names = request.fields ?? [DEFAULT_WORD];
+    const fields = fieldsNamed(names.filter((name) => name !== CHUNKS_FIELD));
+    const hasChunks = names.includes(CHUNKS_FIELD);
+    const fetched = await extract(request, exchange, { ...parts, fields, hasChunks });
+    const chunks = hasChunks
+      ? chunksOfArticle(fetched, valuesFrom(CHUNKS, "field", request, defaultsOf(CHUNKS)))
+      : undefined;
+    return Response.json({ ...articleFields(fetched, fields), chunks });
   },
 });
 
@@ -71,7 +80,11 @@ export const readPageOperation = (parts: ExtractorParts): ApiOperation => ({
   handle: async ({ exchange }) => {
     const form = formOf(exchange.request.headers.get("accept"));
     const fields = DEFAULT_FIELDS;
-    const fetched = await extract({ url: targetOf(exchange) }, exchange, { ...parts, fields });
+    const fetched = await extract({ url: targetOf(exchange) }, exchange, {
+      ...parts,
+      fields,
+      hasChunks: false,
+    });
     if (form === null) return Response.json(articleFields(fetched, fields));
     return new Response(form.write(fetched), { headers: { "content-type": form.type, vary: "Accept" } });
   },
@@ -80,13 +93,15 @@ export const readPageOperation = (parts: ExtractorParts): ApiOperation => ({
 async function extract(
   request: ExtractionRequestFields,
   exchange: Exchange,
-  { app, defaults, paths, hasApiKey, fields }: ExtractorParts & { readonly fields: readonly ArticleField[] },
+  parts: ExtractorParts & { readonly fields: readonly ArticleField[]; readonly hasChunks: boolean },
 ): Promise<FetchedArticle> {
+  const { app, defaults, paths, hasApiKey, fields, hasChunks } = parts;
   const { url, authorization } = readUrl(request.url, "url");
   const egress = callerOf(exchange, hasApiKey);
   const network = await readNetwork(request.network, request.prefer_browser, paths);
   const question = readQuestion(request);
-  const renderings = question.query === null ? renderingsFor(fields) : withStored(renderingsFor(fields));
+  const isWhole = question.query === null && !hasChunks;
+  const renderings = isWhole ? renderingsFor(fields) : withStored(renderingsFor(fields));
   const options = readExtraction(request.options, renderings, defaults.extraction);
   // A page may take longer to answer than the server lets a connection be silent.
   exchange.keepOpen();

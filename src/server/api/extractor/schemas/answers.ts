@@ -79,6 +79,22 @@ const PageBlock = z
   })
   .openapi("PageBlock");
 
+const Chunk = z
+  .object({
+    id: z.string().openapi({ description: "Of address, headings and text: it stays while these do" }),
+    url: z.string().nullable(),
+    title: z.string().nullable(),
+    lang: z.string().nullable(),
+    index: z.int(),
+    heading_path: z.array(z.string()),
+    anchor: z.string().nullable().openapi({ description: "Leads to its section" }),
+    page: z.int().nullable().openapi({ description: "Of a printed document" }),
+    text: z.string().openapi({ description: "Markdown" }),
+    tokens: z.int(),
+    hash: z.string().openapi({ description: "Of the text" }),
+  })
+  .openapi("Chunk");
+
 /** The fields that a request names. */
 export const AskedFields = ExtractionResult.partial()
   .extend({
@@ -97,6 +113,10 @@ export const AskedFields = ExtractionResult.partial()
       })
       .optional()
       .openapi({ description: "What the page says about itself for machines, as parsed" }),
+    chunks: z
+      .array(Chunk)
+      .optional()
+      .openapi({ description: "The text in pieces of chunk_tokens at most, for an index" }),
     blocks: z.array(PageBlock).nullable().optional().openapi({
       description:
         "The page's runs of text in its order, what became of each and why; 10 000 at most. Null where none were chosen: with options.select, by the engine readability, in Markdown and plain text",

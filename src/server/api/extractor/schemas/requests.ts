@@ -1,6 +1,7 @@
 import { ARTICLE_FIELDS, DEFAULT_WORD } from "../../../../articles/index.ts";
 import type { ExtractionOptions } from "../../../../extraction/index.ts";
 import {
+  CHUNKS,
   CRAWL,
   defaultsOf,
   EXTRACTION,
@@ -21,6 +22,9 @@ import {
   type Values,
 } from "../../../../options/index.ts";
 import { z } from "../../openapi.ts";
+
+/** The field of a result that is made of its article: the text in chunks. */
+export const CHUNKS_FIELD = "chunks";
 
 // The engine itself checks selectors, URLs and header values; these shapes contain the limits that keep a
 // request small.
@@ -110,13 +114,14 @@ const extractionRequest = (OptionsRequest: OptionsSchema) =>
       prefer_browser: preferBrowser,
       network: NetworkRequest.nullish(),
       options: OptionsRequest.nullish(),
+      ...fieldsOf(CHUNKS, defaultsOf(CHUNKS)),
       ...fieldsOf(QUESTION, { maxTokens: QUESTION.maxTokens.byDefault }),
       fields: field(
         z
-          .array(z.enum([...ARTICLE_FIELDS, DEFAULT_WORD]))
+          .array(z.enum([...ARTICLE_FIELDS, DEFAULT_WORD, CHUNKS_FIELD]))
           .min(1)
           .max(100),
-        "Only these fields of the result, in this order; default stands for those without this field, beside which links, images, structured_data and blocks can be had",
+        "Only these fields of the result, in this order; default stands for those without this field, beside which links, images, structured_data, blocks and chunks can be had",
         { example: ["default", "links"] },
       ),
     })
