@@ -90,6 +90,16 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     const refused = await crawlOnce([start(), "--allow-prefix", `${site.origin}/guide/`]);
     expect([refused.exitCode, pathsOf(refused)]).toEqual([2, []]);
   },
+  "include-url": async () => {
+    const run = await crawl(`${site.origin}/guide/a`, "--include-url", "/guide/d*");
+    expect(pathsOf(run)).toEqual(["/guide/a", "/guide/deeper"]);
+  },
+  "exclude-url": async () => {
+    const all = pathsOf(await crawl(`${site.origin}/guide/a`));
+    const run = await crawl(`${site.origin}/guide/a`, "--exclude-url", "**/deeper");
+    expect(pathsOf(run)).toEqual(all.filter((path) => path !== "/guide/deeper"));
+    expect(all).toContain("/guide/deeper");
+  },
   "max-pages": async () => {
     const run = await crawl(start(), "--max-pages", "3");
     expect(run.manifest?.successful).toBe(3);
