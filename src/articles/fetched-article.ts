@@ -55,7 +55,7 @@ export type LocalDocument = {
   /** The document's name in messages. */
   readonly name: string;
   readonly kind: BodyKind;
-  readonly body: string;
+  readonly body: string | Uint8Array;
   /** Its address, for relative links; null leaves them relative. */
   readonly url: PageUrl | null;
   readonly warnings: readonly string[];

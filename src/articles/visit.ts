@@ -258,8 +258,8 @@ async function attemptOnce(
     return { page, extraction: null, extractionMs: 0, notes: [] };
   const started = performance.now();
   const task = {
-    kind: bodyKind(page.contentType),
-    body: page.html,
+    kind: page.file ? ("file" as const) : bodyKind(page.contentType),
+    body: page.file ?? page.html,
     url: page.finalUrl,
     options,
     tellsScripts,
