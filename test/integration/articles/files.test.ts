@@ -6,6 +6,9 @@ import { temporaryDirectory } from "../../support/temporary.ts";
 const WORDS = "A PDF with a sentence about gannets, which dive.";
 const PDF = writePdf([[{ text: WORDS, x: 60, y: 700 }]], { info: { Title: "Gannets" } });
 
+const START = `<!doctype html><title>Start</title><article><h1>Start</h1><p>${"A page that links to a PDF. ".repeat(9)}
+  <a href="/linked.pdf?type=application/pdf">gannets</a></p></article>`;
+
 describe("a document that is a file is read", () => {
   let site: Bun.Server<undefined>;
   beforeAll(() => {
@@ -13,7 +16,9 @@ describe("a document that is a file is read", () => {
       hostname: "127.0.0.1",
       port: 0,
       fetch: ({ url }) => {
-        const type = new URL(url).searchParams.get("type");
+        const { pathname, searchParams } = new URL(url);
+        const type = searchParams.get("type");
+        if (pathname === "/start") return new Response(START, { headers: { "content-type": "text/html" } });
         return new Response(PDF, { headers: type === null ? {} : { "content-type": type } });
       },
     });
@@ -42,4 +47,26 @@ describe("a document that is a file is read", () => {
       expect([exitCode, stdout]).toEqual([0, `# Gannets\n\n${WORDS}\n`]);
     },
   );
+
+  test("and a failure names it", async () => {
+    const damaged = await runCommand(["--file", "-"], { stdin: PDF.slice(0, 20) });
+    expect([damaged.exitCode, damaged.stderr.split(": ", 3)]).toEqual([
+      1,
+      ["error", "standard input", "the PDF is damaged"],
+    ]);
+  });
+
+  test("as a seed of a crawl, while a linked one is skipped", async () => {
+    using directory = temporaryDirectory();
+    const out = `${directory.path}/pages`;
+    const words = ["crawl", `${site.url}start`, "--seed", `${site.url}named.pdf?type=application/pdf`];
+    await runCommand([...words, "--output-dir", out, "--no-browser", "--rate-limit", "0"]);
+    const { results } = await Bun.file(`${out}/manifest.json`).json();
+    type Result = { readonly title: string | null; readonly status: string; readonly reason: string | null };
+    expect(results.map(({ title, status, reason }: Result) => [title, status, reason])).toEqual([
+      ["Start", "success", null],
+      ["Gannets", "success", null],
+      [null, "skipped", "content_type"],
+    ]);
+  });
 });
