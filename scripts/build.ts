@@ -5,7 +5,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { BuildConfig } from "bun";
 import { collectLicenses } from "./licenses.ts";
-import { packTexts, placelessPlaywright, SHORTEN } from "./pack.ts";
+import { packPdfJs, packTexts, placelessPlaywright, SHORTEN } from "./pack.ts";
 
 const ROOT = join(import.meta.dir, "..");
 
@@ -44,7 +44,7 @@ export async function buildProgram(outfile: string, target?: Bun.Build.CompileTa
   const result = await Bun.build({
     ...compileSettings(outfile, target),
     entrypoints: [...PROGRAM_ENTRIES],
-    plugins: [placelessPlaywright, await packTexts(ROOT)],
+    plugins: [placelessPlaywright, await packTexts(ROOT), await packPdfJs(ROOT)],
   });
   if (!result.success) throw new AggregateError(result.logs, `building ${outfile} failed`);
 }

@@ -22,10 +22,9 @@ const TEXTS = [
  * @returns what replaces them in the program, where they are decompressed when they are imported
  */
 export async function packTexts(root: string): Promise<BunPlugin> {
-  await mkdir(join(root, "build/packed"), { recursive: true });
   const modules = new Map<string, string>();
   // All files are written before the bundler runs, since it lists a directory only once.
-  for (const path of TEXTS) modules.set(join(root, path), await pack(root, path));
+  for (const path of TEXTS) modules.set(join(root, path), `${await pack(root, path)}export default text;\n`);
   return {
     name: "packed texts",
     setup(build) {
@@ -37,12 +36,32 @@ export async function packTexts(root: string): Promise<BunPlugin> {
   };
 }
 
+/** PDF.js. Its compiled code would take 5 MB of the program, and few runs read a PDF. */
+const PDF_JS = "node_modules/unpdf/dist/pdfjs.mjs";
+
+/** Compresses PDF.js into `build/packed`; what replaces it compiles its source when it is imported. */
+export async function packPdfJs(root: string): Promise<BunPlugin> {
+  const contents = `${await pack(root, PDF_JS)}
+const place = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
+export const { getDocument, PDFDateString } = await import(place);
+URL.revokeObjectURL(place);
+`;
+  return {
+    name: "packed PDF.js",
+    setup(build) {
+      build.onLoad({ filter: /unpdf[/\\]dist[/\\]pdfjs\.mjs$/ }, () => ({ contents, loader: "js" }));
+    },
+  };
+}
+
+/** Writes a compressed file, and returns the code that has its content as `text`. */
 async function pack(root: string, path: string): Promise<string> {
+  await mkdir(join(root, "build/packed"), { recursive: true });
   const packed = join(root, "build/packed", `${path.replaceAll(/[^\w.-]/g, "-")}.zst`);
   await writeFile(packed, Bun.zstdCompressSync(await Bun.file(join(root, path)).text(), { level: 19 }));
   return `import { readFileSync } from "node:fs";
-import place from ${JSON.stringify(packed)} with { type: "file" };
-export default Bun.zstdDecompressSync(readFileSync(place)).toString();
+import packed from ${JSON.stringify(packed)} with { type: "file" };
+const text = Bun.zstdDecompressSync(readFileSync(packed)).toString();
 `;
 }
 

@@ -55,7 +55,7 @@ export type LocalDocument = {
   /** The document's name in messages. */
   readonly name: string;
   readonly kind: BodyKind;
-  readonly body: string;
+  readonly body: string | Uint8Array;
   /** Its address, for relative links; null leaves them relative. */
   readonly url: PageUrl | null;
   readonly warnings: readonly string[];
@@ -69,7 +69,8 @@ export async function articleFromDocument(
 ): Promise<FetchedArticle> {
   const { kind, body, url } = document;
   const started = performance.now();
-  const extraction = await extractor.extract({ kind, body, url, options }, signal);
+  const work = extractor.extract({ kind, body, url, options }, signal);
+  const extraction = await (kind === "file" ? named(document.name, work) : work);
   const article = requireArticle(extraction, document.name);
   return {
     url,
@@ -82,6 +83,13 @@ export async function articleFromDocument(
     timings: { fetchMs: 0, extractionMs: performance.now() - started },
   };
 }
+
+/** Has the failures of a document begin with its name, which its reader does not know. */
+export const named = <T>(name: string, work: Promise<T>): Promise<T> =>
+  work.catch((error: unknown) => {
+    if (!(error instanceof Failure) || error.code === "cancelled") throw error;
+    throw new Failure(error.code, `${name}: ${error.message}`, { cause: error });
+  });
 
 // The fields are in their order in JSON. Absent values are null.
 const FIELDS = {

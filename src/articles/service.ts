@@ -68,7 +68,7 @@ async function loadArticle(
   signal: AbortSignal,
 ): Promise<FetchedArticle> {
   const logFields = parts.hasDiagnostics ? { request_id: request.requestId } : {};
-  const fetch = { ...request.fetch, signal, logFields };
+  const fetch = { ...request.fetch, signal, logFields, acceptsFiles: true };
   const errorPages: ErrorPages = {
     take: (site, look) => parts.errorPages.take(`${request.cacheScope} ${site}`, look),
   };

@@ -26,7 +26,7 @@ import {
   type PageFingerprint,
   saySame,
 } from "./error-pages.ts";
-import { type FetchedArticle, type PageVisit, requireArticle } from "./fetched-article.ts";
+import { type FetchedArticle, named, type PageVisit, requireArticle } from "./fetched-article.ts";
 import { withFrames } from "./frames.ts";
 import { canonicalOfHeader } from "./link-header.ts";
 import type { RenderingHistory } from "./rendering-history.ts";
@@ -258,8 +258,8 @@ async function attemptOnce(
     return { page, extraction: null, extractionMs: 0, notes: [] };
   const started = performance.now();
   const task = {
-    kind: bodyKind(page.contentType),
-    body: page.html,
+    kind: page.file ? ("file" as const) : bodyKind(page.contentType),
+    body: page.file ?? page.html,
     url: page.finalUrl,
     options,
     tellsScripts,
@@ -267,9 +267,10 @@ async function attemptOnce(
     encoding: fetch.received?.encoding ?? page.encoding,
   };
   try {
-    const found = await traced({ name: "extract page", attributes }, () =>
-      parts.extractor.extract(task, fetch.signal),
-    );
+    const found = await traced({ name: "extract page", attributes }, () => {
+      const work = parts.extractor.extract(task, fetch.signal);
+      return page.file ? named(`GET ${page.finalUrl}`, work) : work;
+    });
     // The document's own word comes first; only a header can say it of plain text.
     const canonical = found.canonical ?? canonicalOfHeader(page.headers["link"], page.finalUrl);
     const extraction = { ...found, canonical };

@@ -4,7 +4,7 @@ import { extname } from "node:path";
 import { bodyKind, type LocalDocument } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
 import { systemReason } from "../base/system-error.ts";
-import { decodeText, decodingWarnings, sniffPageType } from "../fetching/index.ts";
+import { decodeText, decodingWarnings, isFileBody, sniffPageType } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 import { type Io, readAtMost, untilAborted } from "./io.ts";
 import { pathBytes } from "./words.ts";
@@ -96,6 +96,7 @@ function toDocument(
 ): LocalDocument {
   const hint = url && name === STDIN ? "; --url only says where it is from: leave --url out to fetch it" : "";
   if (bytes.length === 0) throw new Failure("unreadable_input", `${name} is empty${hint}`);
+  if (isFileBody(bytes)) return { name, kind: "file", body: bytes, url, warnings: [] };
   const sniffed = sniffPageType(bytes);
   if (sniffed === null)
     throw new Failure("unsupported_content", `${name} is not HTML, Markdown or plain text`);

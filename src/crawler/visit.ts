@@ -199,6 +199,8 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
       deadlineMs: PAGE_DEADLINE_MS,
       logFields: request,
       beforeRequest: gate.beforeRequest,
+      // Sites link to many documents; one that a person named is wanted.
+      acceptsFiles: page.source === "seed",
       authorization: parts.authorizations.get(originOf(page.url)) ?? null,
       ...(validators && { validators }),
     },

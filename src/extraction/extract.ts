@@ -24,7 +24,8 @@ export function extractBody({
   tellsScripts = false,
   encoding = "utf-8",
 }: ExtractionTask): Promise<Extraction> {
-  return withinPage(() => {
+  return withinPage(async () => {
+    if (typeof body !== "string") return await extractFile(body, url, options);
     switch (kind) {
       case "html":
         return extractPage(body, url, { options, tellsScripts, encoding });
@@ -33,9 +34,25 @@ export function extractBody({
       case "markdown":
         return extractMarkdown(body, url, options);
       case "plain":
+      case "file":
         return extractPlainText(body, options);
     }
   });
+}
+
+/** Extracts a document that is a file: all that it holds is content. */
+async function extractFile(
+  bytes: Uint8Array,
+  url: PageUrl | null,
+  options: ExtractionOptions,
+): Promise<Extraction> {
+  // The readers of files are slow to load and rarely needed.
+  const { html, warnings } = await (await import("./files/read-file.ts")).readFile(bytes);
+  const context = { options, tellsScripts: false, encoding: "utf-8", isWhole: true };
+  const extraction = await extractPage(html, url, context);
+  const { article } = extraction;
+  if (article === null) return extraction;
+  return { ...extraction, article: { ...article, warnings: [...article.warnings, ...warnings] } };
 }
 
 // A page can make the libraries throw anything; here it becomes a failure of that page.
@@ -67,14 +84,25 @@ async function extractPage(
     options,
     tellsScripts,
     encoding,
-  }: Required<Pick<ExtractionTask, "options" | "tellsScripts" | "encoding">>,
+    isWhole = false,
+  }: Required<Pick<ExtractionTask, "options" | "tellsScripts" | "encoding">> & { readonly isWhole?: boolean },
 ): Promise<Extraction> {
   const page = readPage(html);
   const base = baseOf(page.facts, url);
   const jsonLd = readJsonLd(page.facts);
-  const choice = chooseBlocks(page, choiceOptions(options));
+  const choose = isWhole ? chooseWhole : chooseBlocks;
+  const choice = choose(page, choiceOptions(options));
   const { titleInContent, ...metadata } = readMetadata({ page, choice, jsonLd, url }, base);
-  const context = { url, base, encoding, jsonLd, title: titleInContent, image: metadata.image, options };
+  const context = {
+    url,
+    base,
+    encoding,
+    jsonLd,
+    title: titleInContent,
+    image: metadata.image,
+    options,
+    choose,
+  };
   const extracted = await extractArticle(page, choice, context, metadata);
   return {
     ...extracted,
@@ -111,12 +139,23 @@ const choiceOptions = ({ favor, renderings }: ExtractionOptions): ChoiceOptions 
   hasVerdicts: renderings.includes("blocks"),
 });
 
+type Choose = typeof chooseBlocks;
+type ExtractionContext = RenderingContext & { readonly choose: Choose };
+
+/** Keeps every block of a page. */
+const chooseWhole: Choose = (page, options) => {
+  const choice = chooseBlocks(page, options);
+  const all = Int32Array.from({ length: page.model.blocks.count }, (_, block) => block);
+  const { tree } = choice.selection.draft;
+  return { ...choice, confidence: null, selection: selectGiven(tree, all, options.hasVerdicts) };
+};
+
 type ArticleMetadata = Omit<Metadata, "titleInContent">;
 
 async function extractArticle(
   page: ScannedPage,
   choice: Choice,
-  context: RenderingContext,
+  context: ExtractionContext,
   metadata: ArticleMetadata,
 ): Promise<Pick<Extraction, "article" | "emptySelection" | "linkPage">> {
   const { options } = context;
@@ -180,9 +219,9 @@ type PageContent = {
   readonly unmatched: readonly string[];
 };
 
-const renderContent = (page: ScannedPage, choice: Choice, context: RenderingContext): Promise<PageContent> =>
+const renderContent = (page: ScannedPage, choice: Choice, context: ExtractionContext): Promise<PageContent> =>
   renderWithSelectors(page, context, (rest) => {
-    const chosen = rest === page ? choice : chooseBlocks(rest, choiceOptions(context.options));
+    const chosen = rest === page ? choice : context.choose(rest, choiceOptions(context.options));
     return renderPage(rest, chosen, context);
   });
 

@@ -268,7 +268,9 @@ export const extractHtml = (
 export const withSmallPagesHere = (pool: Extractor, maxChars: number): Extractor => ({
   workers: pool.workers,
   extract: async (task, signal) => {
-    const isQuick = task.body.length <= maxChars && task.options.engine === "article-extractor";
+    // A file may take long and much memory, whatever its length.
+    const isQuick =
+      task.kind !== "file" && task.body.length <= maxChars && task.options.engine === "article-extractor";
     if (!isQuick) return pool.extract(task, signal);
     if (signal?.aborted) throw new Failure("cancelled", "the extraction was cancelled before it began");
     return extractBody(task);

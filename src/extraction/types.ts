@@ -264,12 +264,14 @@ export type ScriptProfile = {
   readonly awaits: boolean;
 };
 
-/** The format of a body, which decides how it is read. XHTML differs from HTML in its empty elements. */
-export type BodyKind = "html" | "xhtml" | "markdown" | "plain";
+/** The format of a body, which decides how it is read. XHTML differs from HTML in its empty elements. A file is a PDF,
+ * DOCX, ODT or EPUB, which its bytes tell. */
+export type BodyKind = "html" | "xhtml" | "markdown" | "plain" | "file";
 
 export type ExtractionTask = {
   readonly kind: BodyKind;
-  readonly body: string;
+  /** Bytes of a file, text of any other kind. */
+  readonly body: string | Uint8Array;
   /** The page's final URL, which relative references resolve against; null leaves them relative. */
   readonly url: PageUrl | null;
   readonly options: ExtractionOptions;

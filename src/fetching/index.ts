@@ -2,7 +2,7 @@ export { isDownload, isUnusable } from "./browser/chromium.ts";
 export { createBrowserFetcher } from "./browser/fetcher.ts";
 export type { BrowserHostOptions } from "./browser/host.ts";
 export { type BrowserHosts, createBrowserHosts, type FindBrowserOptions } from "./browser/hosts.ts";
-export { sniffPageType } from "./charset/content-type.ts";
+export { isFileBody, sniffPageType } from "./charset/content-type.ts";
 export { decodeText, decodingWarnings } from "./charset/decode.ts";
 export { createEgress, type Egress, systemResolve } from "./egress/egress.ts";
 export { openPinningProxy, type PinningProxy } from "./egress/pinning-proxy.ts";

@@ -19,6 +19,8 @@ export type FetchedPage = {
   readonly contentType: string;
   /** The decoded body, also of plain text and Markdown; empty for 304 and for errors of another type. */
   readonly html: string;
+  /** The bytes of a document that is a file, such as a PDF; `html` is empty then. */
+  readonly file?: Uint8Array | undefined;
   /** The encoding of the body, as the Encoding Standard names it. */
   readonly encoding: string;
   readonly headers: FetchedHeaders;
@@ -61,6 +63,8 @@ export type FetchOptions = {
   /** The most tries; 1 never retries, which suits a caller that schedules retries itself. */
   readonly tries?: number;
   readonly beforeRequest?: BeforeRequest | undefined;
+  /** Whether PDF, DOCX, ODT and EPUB are pages; otherwise they are `unsupported_content`. */
+  readonly acceptsFiles?: boolean;
   /** The answer that the plain client got: a browser renders its document instead of requesting one. */
   readonly received?: FetchedPage;
 };

@@ -78,16 +78,17 @@ describe("a page from a file and from stdin", () => {
       Buffer.concat([latin1("\x89PNG\r\n\x1a\n"), random]),
       "is not HTML, Markdown or plain text",
     ],
-    [
-      "a PDF",
-      Buffer.concat([latin1("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"), random]),
-      "is not HTML, Markdown or plain text",
-    ],
     ["full of NUL bytes", "\0".repeat(5000), "is not HTML, Markdown or plain text"],
     ["HTML with NUL bytes", article("a\0b ".repeat(100)), "is not HTML, Markdown or plain text"],
     ["white space", " \n\t ".repeat(100), "holds no words of content"],
     ["a page without words", "<html><body><img src=a.png></body></html>", "holds no words of content"],
   ];
+  test("that is a damaged PDF is refused in the same way", async () => {
+    const bytes = Buffer.concat([latin1("%PDF-1.7\n%\xe2\xe3\xcf\xd3\n"), random]);
+    const { file, stdin } = await extractBytes(bytes);
+    expect([file.exitCode, file.stdout, stdin.exitCode]).toEqual([1, "", 1]);
+    expect(file.stderr).toMatch(/^error: page\.html: the PDF is damaged: [^\n]+\n$/);
+  });
   for (const [name, bytes, message] of REFUSED) {
     test(`that is ${name} is refused with exit code 1 and one line`, async () => {
       const { file, stdin } = await extractBytes(bytes);

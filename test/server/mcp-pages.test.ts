@@ -168,7 +168,7 @@ describe.each([
 
   test.each([
     ["a page that there is not", "/gone", {}, "answered HTTP 404"],
-    ["a PDF", "/paper.pdf", {}, "application/pdf"],
+    ["a damaged PDF", "/paper.pdf", {}, "PDF is damaged"],
     ["a page without words", "/empty", {}, "no words"],
     ["a selector that matches nothing", "/parts", { select: "#third" }, 'matches the selector "#third"'],
     ["a selector that is none", "/parts", { select: "p[" }, "selector"],

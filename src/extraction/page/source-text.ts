@@ -1,5 +1,7 @@
 import { Tokenizer } from "htmlparser2";
 
+export { Parser } from "htmlparser2";
+
 /** Tells whether a text shows nothing. */
 export function isBlank(text: string): boolean {
   for (let index = 0; index < text.length; index++) if (isInk(text.charCodeAt(index))) return false;

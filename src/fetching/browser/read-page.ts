@@ -1,7 +1,7 @@
 import { Failure } from "../../base/failure.ts";
 import type { Log } from "../../base/log.ts";
 import { originOf, type PageUrl } from "../../urls/index.ts";
-import { binaryText, isPageType, parseContentType } from "../charset/content-type.ts";
+import { binaryText, isFileType, isPageType, parseContentType } from "../charset/content-type.ts";
 import type { PinningProxy } from "../egress/pinning-proxy.ts";
 import { pageUrlOf, plainHeaders, unsupported } from "../http/read-answer.ts";
 import { tooLarge } from "../http/wire.ts";
@@ -59,7 +59,7 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
     return { ...first.page, ...bodyOf(await response.text(), type.essence) };
   // XML may be a page, which the plain client tells; this browser would show a feed as a tree.
   if (isPage === null && first.page.status < 400) throw fileToSave(what);
-  if (!isPage && first.page.status < 400) throw unsupported(what, type);
+  if (!isPage && first.page.status < 400) throw noPage(what, type);
   if (!(await loaded(page, broken))) return { ...first.page, ...bodyOf("", type?.essence ?? "") };
   const captured = await acrossNavigations(page, (navigations) =>
     capture(page, traffic, options, navigations),
@@ -79,6 +79,10 @@ export async function readPage(page: Page, options: ReadOptions): Promise<Visite
     warnings: [...captured.warnings, ...unread],
   };
 }
+
+/** The plain client may read a document that is a file, which some browsers show. */
+const noPage = (what: string, type: Answer["type"]): Failure =>
+  isFileType(type) ? fileToSave(what) : unsupported(what, type);
 
 /** The most frames that are named one by one when they were not read. */
 const MAX_NAMED = 8;

@@ -124,6 +124,31 @@ export function binaryBody(bytes: Uint8Array): string | null {
   return binary >= MIN_BINARY_BYTES && binary > MAX_BINARY_SHARE * head.length ? "no text" : null;
 }
 
+const FILE_TYPES = new Set(
+  `application/pdf application/x-pdf application/epub+zip application/vnd.oasis.opendocument.text
+  application/vnd.openxmlformats-officedocument.wordprocessingml.document`.split(/\s+/),
+);
+
+/** Whether a type names documents that are files: PDF, Word, OpenDocument text, EPUB. */
+export const isFileType = (type: ContentType | null): boolean => FILE_TYPES.has(type?.essence ?? "");
+
+/** The first entries that writers of DOCX, ODT and EPUB put into their archives. */
+const FIRST_ENTRY = /^(?:\[Content_Types\]\.xml|_rels\/|docProps\/|customXml\/|word\/|META-INF\/|mimetype)/;
+/** The name of the first entry stands here in a ZIP archive. */
+const FIRST_ENTRY_AT = 30;
+/** Word keeps a document with a password in a container of the old format, in a stream of this name. */
+const ENCRYPTED_PACKAGE = Buffer.from("EncryptedPackage", "utf16le");
+
+/** Whether a body, by its bytes, may be a document of `FILE_TYPES`; its reader says whether it is. */
+export function isFileBody(bytes: Uint8Array): boolean {
+  const start = firstOf(bytes.subarray(0, HEAD_BYTES));
+  if (startsWith(bytes, "%PDF-", start)) return true;
+  if (startsWith(bytes, "\xd0\xcf\x11\xe0", 0))
+    return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(ENCRYPTED_PACKAGE);
+  if (!startsWith(bytes, "PK\x03\x04", 0)) return false;
+  return FIRST_ENTRY.test(new TextDecoder().decode(bytes.subarray(FIRST_ENTRY_AT, FIRST_ENTRY_AT + 40)));
+}
+
 /** Does the same for a text into which a browser has decoded the bytes. */
 export const binaryText = (text: string): string | null =>
   binaryBody(Uint8Array.from(text.slice(0, HEAD_BYTES), (char) => Math.min(char.charCodeAt(0), 0xff)));

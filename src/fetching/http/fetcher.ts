@@ -117,7 +117,10 @@ async function fetchPage(session: Session, url: PageUrl, options: FetchOptions):
   using watch = watchFor(session, options, "GET");
   const startedAt = session.clock.now();
   const { answer, tries } = await tryWithin(session, { url, options, watch }, async (final) => {
-    const page = await readPage(final.wire, final.url, session.limits.pageBytes);
+    const page = await readPage(final.wire, final.url, {
+      maxBytes: session.limits.pageBytes,
+      acceptsFiles: options.acceptsFiles ?? false,
+    });
     watch.endRequest();
     return { answer: { final, page } };
   });

@@ -3,6 +3,8 @@ import { type PageUrl, parsePageUrl } from "../../urls/index.ts";
 import {
   binaryBody,
   type ContentType,
+  isFileBody,
+  isFileType,
   isPageType,
   parseContentType,
   sniffPageType,
@@ -21,27 +23,33 @@ import {
   type WireResponse,
 } from "./wire.ts";
 
-type PageBody = Pick<FetchedPage, "contentType" | "html" | "encoding" | "headers" | "bodyBytes" | "warnings">;
+type PageBody = Pick<
+  FetchedPage,
+  "contentType" | "html" | "file" | "encoding" | "headers" | "bodyBytes" | "warnings"
+>;
 
 /**
  * Reads the body of an answer as a page.
  * @throws Failure `unsupported_content` or `too_large`, but not for an error status: there the status is the
  * answer, and a body that cannot be shown is left empty
  */
-export async function readPage(wire: WireResponse, url: URL, maxBytes: number): Promise<PageBody> {
+export async function readPage(
+  wire: WireResponse,
+  url: URL,
+  { maxBytes, acceptsFiles }: { readonly maxBytes: number; readonly acceptsFiles: boolean },
+): Promise<PageBody> {
   const type = parseContentType(wire.headers.get("content-type"));
   const headers = plainHeaders(wire.headers);
   const empty = { contentType: type?.essence ?? "", html: "", encoding: "utf-8", headers, warnings: [] };
   const isAnswerByStatus = wire.status >= 400 || wire.status === 304;
-  if (wire.status === 304 || isPageType(type) === false) {
+  if (wire.status === 304 || isRefused(type, acceptsFiles)) {
     await discard(wire);
     if (isAnswerByStatus) return { ...empty, bodyBytes: 0 };
     throw unsupported(`GET ${displayUrl(url)}`, type);
   }
+  const isFile = (head: Uint8Array): boolean => acceptsFiles && !isAnswerByStatus && isFileBody(head);
   const check = (head: Uint8Array): void => {
-    const otherwise = binaryBody(head);
-    const isPage = otherwise === null && (isPageType(type) ?? sniffPageType(head, type) !== null);
-    if (!isPage) throw unsupported(`GET ${displayUrl(url)}`, type, otherwise);
+    if (!isFile(head)) requireText(head, `GET ${displayUrl(url)}`, type);
   };
   // An installer that is served as a page, or without a type, is refused by its first bytes.
   const mislabelled: string[] = [];
@@ -52,6 +60,7 @@ export async function readPage(wire: WireResponse, url: URL, maxBytes: number): 
     throw tooLarge(`GET ${displayUrl(url)}`, maxBytes);
   }
   if (!isAnswerByStatus) check(bytes);
+  if (isFile(bytes)) return { ...empty, file: bytes, bodyBytes: bytes.length, warnings: mislabelled };
   const contentType = isPageType(type) ? type?.essence : sniffPageType(bytes, type);
   if (!contentType || binaryBody(bytes) !== null) return { ...empty, bodyBytes: bytes.length };
   const decoded = decodeText(bytes, wire.headers.get("content-type"));
@@ -63,6 +72,16 @@ export async function readPage(wire: WireResponse, url: URL, maxBytes: number): 
     bodyBytes: bytes.length,
     warnings: [...mislabelled, ...decodingWarnings(decoded)],
   };
+}
+
+const isRefused = (type: ContentType | null, acceptsFiles: boolean): boolean =>
+  isPageType(type) === false && !(acceptsFiles && isFileType(type));
+
+/** @throws Failure `unsupported_content` for a body that is no page, by its type or by its first bytes */
+function requireText(head: Uint8Array, what: string, type: ContentType | null): void {
+  const otherwise = binaryBody(head);
+  const isPage = otherwise === null && (isPageType(type) ?? sniffPageType(head, type) !== null);
+  if (!isPage) throw unsupported(what, type, otherwise);
 }
 
 /**

@@ -60,6 +60,7 @@ describe("every outcome", () => {
       "/installer": () =>
         new Response(new Uint8Array(5_000_000), { headers: { "content-type": "application/octet-stream" } }),
       "/seed.pdf": () => new Response("%PDF-1.7", { headers: { "content-type": "application/pdf" } }),
+      "/seed.png": () => new Response("PNG", { headers: { "content-type": "image/png" } }),
       "/picture": () => new Response("PNG", { headers: { "content-type": "image/png" } }),
       "/canonical-copy": page("Plain", [], '<link rel="canonical" href="/plain">'),
       "/canonical-header": () =>
@@ -78,6 +79,7 @@ describe("every outcome", () => {
         seeds: [
           `${site.origin}/`,
           `${site.origin}/seed.pdf`,
+          `${site.origin}/seed.png`,
           `${site.origin}/denied/seed`,
           `${site.origin}/${"a/".repeat(40)}`,
         ],
@@ -109,7 +111,8 @@ describe("every outcome", () => {
     ["/empty", "failed", "no_content", 200],
     ["/installer", "skipped", "content_type", 200],
     ["/picture", "skipped", "content_type", 200],
-    ["/seed.pdf", "failed", "unsupported_content", 200],
+    ["/seed.png", "failed", "unsupported_content", 200],
+    ["/seed.pdf", "failed", "damaged_document", 200],
     ["/forbidden", "failed", "http_status", 403],
     ["/gone", "failed", "http_status", 410],
     ["/short-404", "failed", "http_status", 404],

@@ -1,0 +1,52 @@
+import { escapeAttribute, escapeHtml } from "../../base/text.ts";
+
+/** What a document says about itself; null where it does not. */
+export type FileFacts = {
+  readonly title: string | null;
+  readonly author: string | null;
+  readonly description: string | null;
+  readonly keywords: string | null;
+  readonly language: string | null;
+  /** ISO 8601. */
+  readonly created: string | null;
+  readonly modified: string | null;
+};
+
+export type FileContent = FileFacts & {
+  /** The content as HTML that is written by us: no scripts, no styles. */
+  readonly body: string;
+  readonly warnings: readonly string[];
+};
+
+export const NO_FACTS: FileFacts = {
+  title: null,
+  author: null,
+  description: null,
+  keywords: null,
+  language: null,
+  created: null,
+  modified: null,
+};
+
+/** Writes a document as a page, with its facts where pages have theirs. */
+export function writeHtml({ body, title, language, ...facts }: FileContent): string {
+  const metas = [
+    ["name", "author", facts.author],
+    ["name", "description", facts.description],
+    ["name", "keywords", facts.keywords],
+    ["property", "article:published_time", facts.created],
+    ["property", "article:modified_time", facts.modified],
+  ] as const;
+  const head = metas.flatMap(([key, name, value]) =>
+    value ? `<meta ${key}="${name}" content="${escapeAttribute(value)}">` : [],
+  );
+  if (title) head.unshift(`<title>${escapeHtml(title)}</title>`);
+  const lang = language ? ` lang="${escapeAttribute(language)}"` : "";
+  return `<!doctype html><html${lang}><head>${head.join("")}</head><body><main>${body}</main></body></html>`;
+}
+
+/** Writes a link; only those for readers of other pages are kept. */
+export function writeLink(href: string | null, html: string): string {
+  if (href === null || html.trim() === "" || !/^(?:https?:|mailto:|#)/i.test(href)) return html;
+  return `<a href="${escapeAttribute(href)}">${html}</a>`;
+}
