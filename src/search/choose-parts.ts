@@ -73,7 +73,7 @@ export function tokensOf(text: string): number {
     else if (unit >= EAST_ASIAN) eastAsian++;
   }
   const others = text.length - ascii - eastAsian;
-  return Math.ceil(ascii * 0.3 + others * 0.5 + eastAsian * 1.1);
+  return Math.ceil((ascii * 3 + others * 5 + eastAsian * 11) / 10);
 }
 
 const ASCII_END = 0x80;
@@ -235,15 +235,21 @@ async function rankBlocks(
   return rescore(index, compiled, candidates, second).map(({ document }) => content[document]!);
 }
 
-/** Puts the other blocks of their sections behind some blocks: what stands around an answer explains it. */
+/**
+ * Puts the other blocks of their sections behind some blocks, those near the best of each first: what stands around an
+ * answer explains it.
+ */
 function withTheirSections(outline: Outline, ranked: readonly number[]): ReadonlySet<number> {
   const sectionOf = (block: number): number => outline.blocks[block]!.section;
-  const sections = [...new Set(ranked.map(sectionOf))];
   const { content } = outline;
-  return new Set([
-    ...ranked,
-    ...sections.flatMap((section) => content.filter((block) => sectionOf(block) === section)),
-  ]);
+  const best = new Map(ranked.toReversed().map((block) => [sectionOf(block), block]));
+  const sections = [...new Set(ranked.map(sectionOf))];
+  const around = sections.flatMap((section) => {
+    const middle = best.get(section)!;
+    const own = content.filter((block) => sectionOf(block) === section);
+    return own.sort((a, b) => Math.abs(a - middle) - Math.abs(b - middle));
+  });
+  return new Set([...ranked, ...around]);
 }
 
 /** A block may take the place of a mark. */

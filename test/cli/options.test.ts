@@ -188,6 +188,33 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(await markdown("--select", "#first")).not.toContain("Nobody cheered.");
     expect(await markdown("--select", ".aside")).toBe("# The mill\n\nNobody cheered.\n");
   },
+  query: async () => {
+    expect(await markdown("--query", "the weir")).toContain("weir today");
+    const { stderr } = await runBinary(["-", "--output", "text", "--query", "zebra"], { stdin: PAGE });
+    expect(stderr).toContain("no part of the text has words of the query");
+    for (const other of [
+      ["--output", "html"],
+      ["--tables", "csv"],
+      ["--output-dir", "pages"],
+    ]) {
+      const refused = await runBinary(["https://h.example/", "--query", "weir", ...other]);
+      expect([other, refused.exitCode]).toEqual([other, 2]);
+    }
+  },
+  "max-tokens": async () => {
+    const items = Array.from(
+      { length: 30 },
+      (_, number) => `<p>Weir ${number} opens before the tide comes.</p>`,
+    );
+    const stdin = `<html><body><article>${items.join("")}</article></body></html>`;
+    const lengthOf = async (most: string): Promise<number> => {
+      const args = ["-", "--output", "markdown", "--query", "weir", "--max-tokens", most];
+      return (await runBinary(args, { stdin })).stdout.length;
+    };
+    expect(await lengthOf("60")).toBeLessThan(220);
+    expect(await lengthOf("200")).toBeGreaterThan(300);
+    expect((await runBinary(["-", "--max-tokens", "60"], { stdin })).stderr).toContain("goes with --query");
+  },
   exclude: async () => {
     const text = await markdown("--exclude", ".aside", "--exclude", "pre");
     expect(text).not.toContain("Nobody cheered.");

@@ -51,6 +51,16 @@ for (const { name, executable, isMissing } of RUNTIMES) {
       expect(await project.run(executable, body)).toEqual(["The rises twice a day.", whole, whole]);
     });
 
+    test("it gives the parts of a page that answer a query", async () => {
+      const body = `const html = "<title>Mill</title><h2 id=hours>Hours</h2><p>The mill opens at nine." +
+          "<p>Nobody counts the wheels of the carts.".repeat(40);
+        const article = await extractArticle(html, null, { query: "when does it open?", maxTokens: 50 });
+        const refused = await extractArticle(html, null, { maxTokens: 50 }).catch(({ code }) => code);
+        return [article.markdown.includes("## Hours (#hours)\\n\\nThe mill opens at nine."),
+          article.text.includes("The mill opens at nine."), article.text.length < 300, article.wordCount, refused];`;
+      expect(await project.run(executable, body)).toEqual([true, true, true, 286, "invalid_usage"]);
+    });
+
     test("it says which packages the other engine needs", async () => {
       const body = `try { await extractArticle("<p>x", null, { engine: "readability" }); }
         catch ({ code, message }) { return [code, message]; }`;

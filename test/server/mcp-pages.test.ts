@@ -132,6 +132,21 @@ describe.each([
     expect(site.count("/long") - before).toBe(1);
   });
 
+  test("gives the parts that answer a query, and the rest by their offsets without another fetch", async () => {
+    const before = site.count("/long");
+    const asked = await read("/long", { query: "Paragraph 437", max_tokens: 200 });
+    const { markdown = "", total_chars, next_offset } = asked;
+    expect(markdown).toStartWith("# Long\n\n[… ");
+    expect(markdown).toContain("\n\nParagraph 437 tells of the tide");
+    expect(markdown.length).toBeLessThan(800);
+    expect([next_offset, total_chars > 60_000]).toEqual([null, true]);
+    const [, offset] = /left out from offset (\d+) …\]$/.exec(markdown) ?? [];
+    const rest = await read("/long", { offset: Number(offset), max_chars: 200 });
+    expect([rest.total_chars, rest.markdown?.slice(0, 10)]).toEqual([total_chars, "Paragraph "]);
+    expect(site.count("/long") - before).toBeLessThanOrEqual(1);
+    expect((await read("/long", { query: "tide", offset: 5 })).error).toContain("leave query out");
+  });
+
   test("starts at an offset, at the end, and past it", async () => {
     expect(await read("/short", { offset: 9 })).toMatchObject({ markdown: "Word.", next_offset: null });
     expect(await read("/short", { offset: 14 })).toMatchObject({ markdown: "", next_offset: null });

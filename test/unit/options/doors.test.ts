@@ -16,6 +16,7 @@ import {
   type Option,
   type OptionTable,
   problemOf,
+  QUESTION,
   toInside,
   unmarked,
   valuesFrom,
@@ -23,13 +24,14 @@ import {
 } from "../../../src/options/index.ts";
 import { NETWORK_ELSEWHERE } from "../../../src/options/network.ts";
 import type { Door, Elsewhere } from "../../../src/options/option.ts";
+import { QUESTION_ELSEWHERE } from "../../../src/options/question.ts";
 import { requestSchemas } from "../../../src/server/api/extractor/schemas/requests.ts";
 import { parseWith } from "../../../src/server/api/openapi.ts";
 import { ProblemError } from "../../../src/server/middleware/problem.ts";
 import { DEFAULT_EXTRACTION, readSettings, type Settings } from "../../../src/settings/index.ts";
 
 const DOORS: readonly Door[] = ["flag", "variable", "field", "library", "argument", "label"];
-const TABLES = { EXTRACTION, NETWORK, FETCHING, CRAWL } as const;
+const TABLES = { EXTRACTION, NETWORK, FETCHING, CRAWL, QUESTION } as const;
 
 /** Where the fields of a table stand in a request, and the function of the library that takes its options. */
 const PLACES: Readonly<
@@ -42,9 +44,13 @@ const PLACES: Readonly<
   NETWORK: { in: "network", of: "extractArticleFromUrl's network", elsewhere: NETWORK_ELSEWHERE },
   FETCHING: { in: null, of: "extractArticleFromUrl's network", elsewhere: NETWORK_ELSEWHERE },
   CRAWL: { in: null, of: "extractArticle", elsewhere: CRAWL_ELSEWHERE },
+  QUESTION: { in: null, of: "extractArticle", elsewhere: QUESTION_ELSEWHERE },
 };
 
-const { CrawlRequest } = requestSchemas({ extraction: DEFAULT_EXTRACTION, ...defaultsOf(CRAWL) });
+const { CrawlRequest, ExtractionRequest } = requestSchemas({
+  extraction: DEFAULT_EXTRACTION,
+  ...defaultsOf(CRAWL),
+});
 
 /** Values of a kind as JSON has them: the extremes that are right, and what lies just beyond. */
 function valuesOf(kind: Kind): { readonly right: readonly unknown[]; readonly wrong: readonly unknown[] } {
@@ -84,11 +90,14 @@ const written = (kind: Kind, value: unknown): readonly string[] =>
           : writeValue(kind, toInside(kind, value)),
       ];
 
+/** Options of one page stand in no command or request for crawls. */
+const isOfPage = (option: Option): boolean => Object.values<Option>(QUESTION).includes(option);
+
 function typed(option: Option, value: unknown): unknown {
   const name = flagName(option);
   const isSwitch = option.kind.type === "switch";
   const words = isSwitch ? [`--${name}`] : written(option.kind, value).map((text) => `--${name}=${text}`);
-  return readOption(parseArguments(["crawl", "--headed", ...words]), option);
+  return readOption(parseArguments([isOfPage(option) ? "extract" : "crawl", "--headed", ...words]), option);
 }
 
 const inEnvironment = (key: string, { variable = "", kind }: Option, value: unknown): unknown =>
@@ -97,18 +106,21 @@ const inEnvironment = (key: string, { variable = "", kind }: Option, value: unkn
 function requested(table: keyof typeof TABLES, [key, option]: readonly [string, Option], value: unknown) {
   const field = { [unmarked(option.field ?? "").name]: value };
   const place = PLACES[table].in;
-  const request = parseWith(CrawlRequest, place === null ? field : { [place]: field }, "request");
-  const given: object = place === null ? request : Reflect.get(request, place);
-  return Reflect.get(valuesFrom({ [key]: option }, "field", given, {}), key);
+  const given: object = isOfPage(option)
+    ? parseWith(ExtractionRequest, { url: "https://h.example/", ...field }, "request")
+    : parseWith(CrawlRequest, place === null ? field : { [place]: field }, "request");
+  const own: object = place === null ? given : Reflect.get(given, place);
+  return Reflect.get(valuesFrom({ [key]: option }, "field", own, {}), key);
 }
 
 /** The library has milliseconds. */
 const ownUnit = (kind: Kind, value: unknown): unknown =>
   kind.type === "seconds" && typeof value === "number" ? value * 1000 : value;
 
-function inProgram(table: keyof typeof TABLES, { library = "", kind }: Option, value: unknown): unknown {
+function inProgram(table: keyof typeof TABLES, option: Option, value: unknown): unknown {
+  const { library = "", kind } = option;
   const own = ownUnit(kind, value);
-  checkOptions(PLACES[table].of, { [library]: own });
+  checkOptions(PLACES[table].of, { ...(option === QUESTION.maxTokens && { query: "x" }), [library]: own });
   return own;
 }
 
