@@ -3,9 +3,11 @@ import { Failure } from "../../../src/base/failure.ts";
 import { parseArguments } from "../../../src/cli/arguments.ts";
 import { readOption } from "../../../src/cli/option-values.ts";
 import { checkOptions } from "../../../src/library/arguments.ts";
+import { CHUNKS_ELSEWHERE } from "../../../src/options/chunks.ts";
 import { CRAWL_ELSEWHERE } from "../../../src/options/crawl.ts";
 import { EXTRACTION_ELSEWHERE } from "../../../src/options/extraction.ts";
 import {
+  CHUNKS,
   CRAWL,
   defaultsOf,
   EXTRACTION,
@@ -31,7 +33,7 @@ import { ProblemError } from "../../../src/server/middleware/problem.ts";
 import { DEFAULT_EXTRACTION, readSettings, type Settings } from "../../../src/settings/index.ts";
 
 const DOORS: readonly Door[] = ["flag", "variable", "field", "library", "argument", "label"];
-const TABLES = { EXTRACTION, NETWORK, FETCHING, CRAWL, QUESTION } as const;
+const TABLES = { EXTRACTION, NETWORK, FETCHING, CRAWL, QUESTION, CHUNKS } as const;
 
 /** Where the fields of a table stand in a request, and the function of the library that takes its options. */
 const PLACES: Readonly<
@@ -44,6 +46,7 @@ const PLACES: Readonly<
   NETWORK: { in: "network", of: "extractArticleFromUrl's network", elsewhere: NETWORK_ELSEWHERE },
   FETCHING: { in: null, of: "extractArticleFromUrl's network", elsewhere: NETWORK_ELSEWHERE },
   CRAWL: { in: null, of: "extractArticle", elsewhere: CRAWL_ELSEWHERE },
+  CHUNKS: { in: null, of: "extractArticle", elsewhere: CHUNKS_ELSEWHERE },
   QUESTION: { in: null, of: "extractArticle", elsewhere: QUESTION_ELSEWHERE },
 };
 
@@ -91,7 +94,8 @@ const written = (kind: Kind, value: unknown): readonly string[] =>
       ];
 
 /** Options of one page stand in no command or request for crawls. */
-const isOfPage = (option: Option): boolean => Object.values<Option>(QUESTION).includes(option);
+const isOfPage = (option: Option): boolean =>
+  [QUESTION, CHUNKS].some((table) => Object.values<Option>(table).includes(option));
 
 function typed(option: Option, value: unknown): unknown {
   const name = flagName(option);
