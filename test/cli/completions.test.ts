@@ -39,7 +39,7 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
     ["", COMMANDS.map(({ name }) => name).join(", ")],
     ["ex", "extract"],
     ["--no-", "--no-images, --no-code, --no-system-ca, --no-browser, --no-color"],
-    ["--output ", "json, markdown, text, html, csv"],
+    ["--output ", "json, markdown, text, html, csv, chunks"],
     ["--output m", "markdown"],
     ["--log-format ", "json, text"],
     ["completions ", "bash, zsh, fish"],

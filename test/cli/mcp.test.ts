@@ -185,11 +185,11 @@ describe("mcp", () => {
     }
   });
 
-  test("costs a model at most 1850 tokens of cl100k", async () => {
+  test("costs a model at most 1800 tokens of cl100k", async () => {
     await using server = await start(MCP, { cwd: writeDeployment() });
     const { tools } = await server.client.listTools();
     expect(tools).toHaveLength(8);
-    expect(new Tiktoken(cl100k).encode(JSON.stringify(tools)).length).toBeLessThanOrEqual(1850);
+    expect(new Tiktoken(cl100k).encode(JSON.stringify(tools)).length).toBeLessThanOrEqual(1800);
     expect(server.client.getInstructions()?.split(/\s+/).length).toBeLessThanOrEqual(150);
   });
 

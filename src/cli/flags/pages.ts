@@ -69,7 +69,7 @@ export const EXTRACT_FLAGS = flagsOf({
   Output: {
     "--output FORMAT": {
       choices: FORM_NAMES,
-      help: "json, markdown (md), text (txt), html or csv (a row each); else the ending of -o decides (default json)",
+      help: "json, markdown (md), text (txt), html, csv (a row each) or chunks (a line each); else the ending of -o decides (default json)",
     },
     "-o, --output-file FILE": {
       takesBytes: true,

@@ -6,6 +6,9 @@ const ROOT = join(import.meta.dir, "../../..");
 /** What the extraction of a page loads later, if at all, and when. */
 const LATER: Readonly<Record<string, string>> = {
   "src/app/crawling.ts": "with the first crawl",
+  "src/chunks.ts": "with --chunks",
+  "src/question.ts": "with --query",
+  "src/extraction/files/read-file.ts": "for a document that is no page",
   "src/app/opentelemetry.ts": "with a collector of traces",
   "src/extraction/classic.ts": "for another engine",
   "src/extraction/parse.ts": "for a selector",

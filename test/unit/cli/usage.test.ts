@@ -27,8 +27,8 @@ const WRONG: Readonly<Record<string, string>> = {
   "--quiet=1 URL": "--quiet takes no value",
   "URL --select": "--select needs a value: --select CSS",
   "--output jsn URL":
-    '--output must be one of json, markdown, text, html, csv, md, txt, not "jsn"; did you mean json?',
-  "--output= URL": "--output must be one of json, markdown, text, html, csv, md, txt",
+    '--output must be one of json, markdown, text, html, csv, chunks, md, txt, not "jsn"; did you mean json?',
+  "--output= URL": "--output must be one of json, markdown, text, html, csv, chunks, md, txt",
   "--min-words -5 URL": '--min-words must be a whole number from 0 to 1000000000, not "-5"',
   "--min-words 1e3 URL": '--min-words must be a whole number from 0 to 1000000000, not "1e3"',
   "--timeout 0 URL": '--timeout must be a number from 0.001 to 3600, not "0"',

@@ -121,10 +121,13 @@ export const OFFSET: WholeRange = { min: 0, max: Number.MAX_SAFE_INTEGER, fallba
 
 export const wholeIn = ({ min, max, fallback }: WholeRange) => ({
   type: "integer",
-  minimum: min,
-  maximum: max < Number.MAX_SAFE_INTEGER ? max : undefined,
+  minimum: min > 0 ? min : undefined,
+  // Limits that no model reaches by accident are left out: every client pays for each word.
+  maximum: max < GENEROUS ? max : undefined,
   default: fallback,
 });
+
+const GENEROUS = 100_000;
 
 const MAX_ECHO = 1000;
 
