@@ -38,8 +38,8 @@ type ChosenParts = {
 /**
  * Chooses the blocks of a text that answer a query best. Each block is ranked with the headings above it, as if it were a
  * document of a collection, by the formula of all searches (docs/search.md), and the best are taken while they fit. A
- * paragraph, list, quotation, table or block of code is taken whole; one that alone has more than `maxTokens` is given
- * where it is the best, and then alone. What stands beside them in their sections fills the rest. They stand in the order
+ * paragraph, list, quotation, table or block of code is taken whole; of a list or table with more than `maxTokens` whole
+ * items or rows are, and another block with more is given where it is the best, and then alone. What stands beside them in their sections fills the rest. They stand in the order
  * of the text, each section with the path of its headings and its anchor, and a mark with its size stands for what is left
  * out.
  */
@@ -48,7 +48,7 @@ export async function chooseParts(
   { query, maxTokens, offset }: PartsWish,
   settings: Pick<SearchSettings, "profile" | "ranking" | "synonyms">,
 ): Promise<ChosenParts> {
-  const outline = new Outline(text);
+  const outline = new Outline(text, maxTokens);
   const ranked = await rankBlocks(outline, { query, language: text.language }, settings);
   const isMatched = ranked.length > 0;
   const excerpt = new Excerpt(outline, offset);
@@ -87,6 +87,10 @@ type Block = {
   /** The index of its section. */
   readonly section: number;
   readonly tokens: number;
+  /** The head of the table whose rows these are; empty for what is no part of a table. */
+  readonly head: string;
+  /** The start of the whole whose part it is: parts of one list or table that follow one another stand together. */
+  readonly whole: number;
 };
 
 /** Blocks of which one goes on with the next: the items of a list, and addresses of links. */
@@ -102,17 +106,20 @@ export class Outline {
   /** The sections around each, the outermost first and itself last. */
   readonly #paths: readonly (readonly number[])[];
 
-  constructor({ markdown, anchors }: WholeText) {
+  /** @param maxTokens a list or table with more is given as its items or rows */
+  constructor({ markdown, anchors }: WholeText, maxTokens = Number.POSITIVE_INFINITY) {
     this.markdown = markdown;
     const builder = new SectionBuilder({ url: NO_ADDRESS, title: "", markdown, anchors: anchors ?? [] });
     const begun = scanTopLevel(markdown, builder);
     this.#sections = builder.finish().sections;
     this.#paths = pathsOf(this.#sections);
     let section = 0;
-    this.blocks = begun.map(({ kind, start }, index) => {
+    this.blocks = begun.flatMap(({ kind, start }, index) => {
       if (kind === "heading") section++;
       const source = markdown.slice(start, begun[index + 1]?.start).trimEnd();
-      return { kind, start, end: start + source.length, section, tokens: tokensOf(source) };
+      const tokens = tokensOf(source);
+      const whole = { kind, start, end: start + source.length, section, tokens, head: "", whole: start };
+      return tokens > maxTokens && CUT.has(kind) ? partsOf(whole, source) : [whole];
     });
   }
 
@@ -122,8 +129,13 @@ export class Outline {
   }
 
   sourceOf(block: number): string {
-    const { start, end } = this.blocks[block]!;
-    return this.markdown.slice(start, end);
+    const { start, end, head } = this.blocks[block]!;
+    return head + this.markdown.slice(start, end);
+  }
+
+  /** Whether a block goes on with the list or table of the one before it. */
+  goesOn(block: number): boolean {
+    return block > 0 && this.blocks[block - 1]!.whole === this.blocks[block]!.whole;
   }
 
   /** The headings above the blocks of a section, its own last, and the id that leads to it. */
@@ -152,6 +164,28 @@ export class Outline {
     const shown = formatHeading(headingPath({ title: "", headings }));
     return `${"#".repeat(level - 1)}${shown}${anchor === "" ? "" : ` (#${fragmentOf(anchor)})`}`;
   }
+}
+
+/** Blocks of which a part can stand alone. */
+const CUT: ReadonlySet<string> = new Set(["item", "table"]);
+const ITEM_SIGN = /^(?:[-*+]|\d{1,9}[.)])\s/;
+
+/** The items of a list or the rows of a table, whose head is not among them. */
+function partsOf(whole: Block, source: string): Block[] {
+  const lines = source.split("\n");
+  const isTable = whole.kind === "table";
+  const head = isTable ? `${lines.slice(0, 2).join("\n")}\n` : "";
+  const parts: Block[] = [];
+  let start = whole.start;
+  for (const [index, line] of lines.entries()) {
+    const end = start + line.length;
+    const last = parts.at(-1);
+    if (isTable ? index >= 2 : ITEM_SIGN.test(line) || !last)
+      parts.push({ ...whole, start, end, head, tokens: tokensOf(line) });
+    else if (last) parts.push({ ...parts.pop()!, end, tokens: last.tokens + tokensOf(line) });
+    start = end + 1;
+  }
+  return parts;
 }
 
 /** Blocks have no address of their own, so that only their words count. */
@@ -288,10 +322,14 @@ class Excerpt {
     let next = 0;
     let shown = 0;
     for (const block of chosen) {
-      const { section } = blocks[block]!;
-      pieces.push(this.#markFor(next, block));
-      if (section !== shown) pieces.push(this.#outline.headingLineOf(section));
-      pieces.push(this.#outline.sourceOf(block));
+      const { section, start, end } = blocks[block]!;
+      if (block === next && this.#outline.goesOn(block)) {
+        pieces.push(`${pieces.pop()}\n${this.#outline.markdown.slice(start, end)}`);
+      } else {
+        pieces.push(this.#markFor(next, block));
+        if (section !== shown) pieces.push(this.#outline.headingLineOf(section));
+        pieces.push(this.#outline.sourceOf(block));
+      }
       shown = section;
       next = block + 1;
     }

@@ -53,7 +53,13 @@ describe("the parts of a text that answer a query", () => {
           const blocks = parts.filter((part) => !part.startsWith("#"));
           const { markdown } = await choose(parts.join("\n\n"), query, most);
           const chosen = blocksIn(markdown);
-          const places = chosen.map((part) => blocks.indexOf(part));
+          // Of a list or table that is too long, whole items or rows are there.
+          const isOf = (part: string, block: string): boolean =>
+            part === block ||
+            (tokensOf(block) > most &&
+              /^[-|]/.test(block) &&
+              part.split("\n").every((line) => block.split("\n").includes(line)));
+          const places = chosen.map((part) => blocks.findIndex((block) => isOf(part, block)));
           expect(places).not.toContain(-1);
           expect(places).toEqual(places.toSorted((a, b) => a - b));
           expect(chosen.length).toBeGreaterThan(0);
@@ -62,6 +68,24 @@ describe("the parts of a text that answer a query", () => {
       ),
       { numRuns: 200 },
     );
+  });
+
+  const ROWS = Array.from({ length: 60 }, (_, index) => `| key${index} | what number ${index} means |`);
+
+  test("are the rows of a long table that answer, under its head", async () => {
+    const table = ["| name | meaning |", "|---|---|", ...ROWS].join("\n");
+    const { markdown } = await choose(`# Keys\n\n${table}`, "key42 key43", 90);
+    expect(markdown).toContain(`\n\n| name | meaning |\n|---|---|\n`);
+    expect(markdown).toContain(`${ROWS[42]}\n${ROWS[43]}`);
+    expect(tokensOf(markdown)).toBeLessThanOrEqual(90);
+    expect(markdown.match(/tokens left out/g)).toHaveLength(2);
+  });
+
+  test("are the items of a long list that answer, with all of their lines", async () => {
+    const items = Array.from({ length: 40 }, (_, index) => `- step ${index}\n  - lift gate${index}`);
+    const { markdown } = await choose(`# Steps\n\n${items.join("\n")}`, "gate17", 60);
+    expect(markdown).toContain(items[17]!);
+    expect(tokensOf(markdown)).toBeLessThanOrEqual(60);
   });
 
   const GUIDE = [
