@@ -58,7 +58,7 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
     ["help cr", "crawl"],
     // What was given is not offered again, by its letter neither, unless it may be repeated.
     ["--no-images --no-", "--no-code, --no-system-ca, --no-browser, --no-color"],
-    ["-q --qu", ""],
+    ["-q --qu", "--query"],
     ["--quiet -q", ""],
     ["https://h.example/ --exclude nav --exc", "--exclude"],
     ["--select --no-code --no-c", "--no-code, --no-color"],
@@ -166,7 +166,7 @@ test.skipIf(Bun.which("fish") === null)("fish offers tenants, and no option twic
     "--no-color",
     "--no-system-ca",
   ]);
-  expect(await offers("-q --qu")).toEqual([]);
+  expect(await offers("-q --qu")).toEqual(["--query"]);
   expect(await offers("--exclude a --excl")).toEqual(["--exclude"]);
 });
 

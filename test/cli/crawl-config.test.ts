@@ -75,8 +75,11 @@ const shownBy = (
   run: null,
   // Lines or files: a crawl is asked for one of them.
   jsonl: null,
-  // It shapes the lines of --jsonl.
+  // They shape the lines of --jsonl.
   fields: null,
+  chunks: null,
+  "chunk-tokens": null,
+  "chunk-overlap": null,
 });
 
 test("config in the manifest shows what every option of the crawl was, without secrets", async () => {

@@ -38,6 +38,15 @@ async function request(...args: string[]) {
   return site.seen.at(before);
 }
 
+/** The lines of a page of some length, in chunks. */
+async function chunkLines(...words: string[]): Promise<string[]> {
+  const text = Array.from({ length: 30 }, (_, number) => `Weir ${number} opens before the tide.`).join(" ");
+  const stdin = `<html><head><title>The mill</title></head><body><article><p>${text}</p></article></body></html>`;
+  const run = await runBinary(["-", "--quiet", "--chunks", ...words], { stdin });
+  expect(run.exitCode).toBe(0);
+  return run.stdout.trim().split("\n");
+}
+
 const proxyLines = async () => (await proxy.requests()).map(({ line }) => line);
 
 /** Each option of the help with a test that the option, and nothing else, makes the difference. */
@@ -200,6 +209,19 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
       const refused = await runBinary(["https://h.example/", "--query", "weir", ...other]);
       expect([other, refused.exitCode]).toEqual([other, 2]);
     }
+  },
+  chunks: async () => {
+    const [first = ""] = (await chunkLines()).values();
+    expect(JSON.parse(first)).toMatchObject({ title: "The mill", index: 0, page: null });
+  },
+  "chunk-tokens": async () => {
+    expect((await chunkLines("--chunk-tokens", "50")).length).toBeGreaterThan((await chunkLines()).length);
+  },
+  "chunk-overlap": async () => {
+    const textsWith = async (...words: string[]): Promise<string> =>
+      (await chunkLines("--chunk-tokens", "50", ...words)).join("");
+    const repeated = await textsWith("--chunk-overlap", "20");
+    expect(repeated.length).toBeGreaterThan((await textsWith()).length + 100);
   },
   "max-tokens": async () => {
     const items = Array.from(

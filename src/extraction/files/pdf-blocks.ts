@@ -208,20 +208,23 @@ class BlockReader {
 
   /** Joins the end of a line to the next line: with a space, or as one word. */
   #join(before: string, after: string): { readonly before: string; readonly after: string } {
-    const [, word = "", hyphen] = /([\p{L}\p{N}]*)([-\u00ad\u2010])\s*$/u.exec(before.slice(-100)) ?? [];
+    const end = before.trimEnd();
+    const [hyphen] = HYPHEN.exec(end.slice(-1)) ?? [];
+    const [word = ""] = LAST_WORD.exec(end.slice(-100, -1)) ?? [];
     const [next = ""] = /^[\p{L}\p{N}]+/u.exec(after) ?? [];
     if (hyphen !== undefined && word !== "" && next !== "") {
       const isOneWord = /^\p{Ll}/u.test(next) || (/^\p{Lu}+$/u.test(word) && /^\p{Lu}{2}/u.test(next));
       const isKept = !isOneWord || this.#hyphenated.has(`${word}-${next}`.toLowerCase());
-      const end = before.lastIndexOf(hyphen);
-      return { before: before.slice(0, end) + (isKept && hyphen !== "\u00ad" ? hyphen : ""), after };
+      return { before: end.slice(0, -1) + (isKept && hyphen !== "\u00ad" ? hyphen : ""), after };
     }
     const isDense = DENSE_END.test(before) && DENSE_START.test(after);
     return { before: before.trimEnd() + (isDense ? "" : " "), after: after.trimStart() };
   }
 }
 
-const HYPHENATED = /[\p{L}\p{N}]+-[\p{L}\p{N}]+/gu;
+const HYPHENATED = /(?<![\p{L}\p{N}])[\p{L}\p{N}]+-[\p{L}\p{N}]+/gu;
+const HYPHEN = /[-\u00ad\u2010]/;
+const LAST_WORD = /(?<![\p{L}\p{N}])[\p{L}\p{N}]+$/u;
 // Chinese and Japanese have no spaces between words.
 const DENSE_END = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff00-\uff60]$/u;
 const DENSE_START = /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u3000-\u303f\uff00-\uff60]/u;
