@@ -125,6 +125,7 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
     // Readline breaks words at "=", so the program's function sees three.
     expect(await bashOffers(["--output", "=", "te"], directory.path)).toEqual(["text"]);
     expect((await bashOffers(["--output", "="], directory.path)).sort()).toEqual([
+      "chunks",
       "csv",
       "html",
       "json",

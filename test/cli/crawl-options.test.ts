@@ -116,6 +116,24 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect([more.exitCode, more.manifest?.successful]).toEqual([0, 4]);
     expect(more.stderr).toContain("crawled 4 pages (3 of them before)");
   },
+  chunks: async () => {
+    const { stdout } = await crawlOnce([start(), "--max-depth", "0", "--jsonl", "--chunks"]);
+    expect(JSON.parse(stdout.split("\n")[0] ?? "")).toMatchObject({ index: 0, id: expect.any(String) });
+    expect((await crawlOnce([start(), "--chunks"])).stderr).toContain("--chunks goes with --jsonl");
+  },
+  "chunk-tokens": async () => {
+    const lines = async (...words: string[]): Promise<number> =>
+      (await crawlOnce([start(), "--max-depth", "0", "--jsonl", "--chunks", ...words])).stdout.split("\n")
+        .length;
+    expect(await lines("--chunk-tokens", "50")).toBeGreaterThan(await lines());
+  },
+  "chunk-overlap": async () => {
+    const length = async (...words: string[]): Promise<number> => {
+      const chunked = [start(), "--max-depth", "0", "--jsonl", "--chunks", "--chunk-tokens", "50", ...words];
+      return (await crawlOnce(chunked)).stdout.length;
+    };
+    expect(await length("--chunk-overlap", "20")).toBeGreaterThan(await length());
+  },
   fields: async () => {
     const words = [start(), "--max-depth", "0", "--fields", "title,links"];
     const { links, ...line } = JSON.parse((await crawlOnce([...words, "--jsonl"])).stdout);
