@@ -5,6 +5,8 @@ export { countWords, unmatchedExclusion, warningsFor } from "./text.ts";
 export {
   type Article,
   BLOCK_REASONS,
+  type Block,
+  type BlockKind,
   type BodyKind,
   composeDocument,
   composeHtml,

@@ -27,6 +27,8 @@ export type ExtractOptions = {
   readonly select?: string | null | undefined;
   /** The CSS selectors of elements that are not content. */
   readonly exclude?: readonly string[] | undefined;
+  /** True takes what stands in for the page, such as a challenge or a login page, with a warning; false fails by default. */
+  readonly keepBlocked?: boolean | undefined;
   /** Long parts of the article, which are null unless requested here. */
   readonly include?: readonly ("links" | "images" | "structuredData")[] | undefined;
   /** Ends a fetch or the work on many pages with `cancelled`; work on the calling thread runs to its end. */
