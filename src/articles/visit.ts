@@ -300,7 +300,7 @@ async function extractAnswer(
     parts.extractor.extract(task, fetch.signal),
   );
   // The document's own word comes first; only a header can say it of plain text.
-  return { ...found, canonical: found.canonical ?? canonicalOfHeader(headers["link"], finalUrl) };
+  return { ...found, canonical: found.canonical ?? canonicalOfHeader(headers.link, finalUrl) };
 }
 
 /** A longer body may be a page that a script fills, although its status is 404 or 410. */

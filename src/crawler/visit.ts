@@ -316,12 +316,16 @@ async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict>
     if (absence) return absence;
     // If a fallback found nothing today, its earlier result is better than a heading.
     const linkPage = attempt.parts.fallback ? null : linkPageOfVisit(attempt.page.url, visit);
+    // A preview has the links of its page; those of a challenge or a login lead only around it.
+    const standsIn = visit.blocked !== null && visit.blocked.kind !== "paywall";
     // A page without words may still link to others.
     if (linkPage === null)
       attempt.parts.scope.traps.note(attempt.page.url, "", visit.extraction?.links ?? []);
     return (
       (await tryFallback(attempt, failure, answer.status, answer)) ??
-      (linkPage ? await store(attempt, visit, linkPage) : failed(attempt, failure, { visit }))
+      (linkPage
+        ? await store(attempt, visit, linkPage)
+        : failed(attempt, failure, standsIn ? { answer } : { visit }))
     );
   }
   // Outside, since what the sink or the frontier fails with is no failure of the page.

@@ -171,30 +171,35 @@ const REFUSAL_TITLES =
 const TRACE =
   /\b(?:ray|reference|incident|event|support|request|block|session)[ -]?(?:id|#|number|no\.?)\W{0,3}(?=\S*\d)\S{6,}|\bincident id\b|\byour ip(?: address)?\b\W{0,3}(?:is )?\W{0,2}\d{1,3}(?:\.\d{1,3}){3}/i;
 
-function challengeSigns(view: View): string[] | null {
-  const { titles, markup, answer, hasField, general, trace } = view;
-  const headers = VENDOR_HEADERS.filter(([name, value]) => value.test(answer?.headers[name] ?? ""));
-  const sent = headers.map(([name]) => `header ${name}: ${answer?.headers[name]}`);
+function challengeSigns(view: View): readonly string[] | null {
+  const { titles, general, trace } = view;
+  const { sent, vendor, widget, front } = guardSigns(view);
   const title = saying(titles, CHALLENGE_TITLES);
-  const mark = VENDOR_MARKS.exec(markup)?.[0] ?? null;
-  const vendor = mark === null ? [] : [`markup ${mark.trim().replace(/^(?:id=)?["']?/, "")}`];
-  const widget = !hasField && WIDGETS.test(markup) ? ["a captcha without another field"] : [];
-  const server = answer?.headers["server"] ?? "";
-  const front = FRONTS.test(server) ? [`server ${server}`] : [];
-  const own = title === null ? [] : [title];
-  if (sent.length > 0) return [...sent, ...own, ...vendor, ...general, `${view.words} words`];
-  if (title !== null) {
-    const others = [...vendor, ...widget, ...trace, ...general];
-    return others.length > 0 ? [title, ...others] : null;
-  }
   const refusal = saying(titles, REFUSAL_TITLES);
-  const said = refusal === null ? [] : [refusal];
-  if (vendor.length > 0 && (general.length > 0 || said.length > 0 || trace.length > 0))
-    return [...vendor, ...said, ...general, ...trace];
-  // A front names the request it refuses; the page of an application behind it does not.
+  const said = [title ?? refusal ?? []].flat();
+  if (sent.length > 0) return [...sent, ...said, ...vendor, `${view.words} words`];
+  const others = [...vendor, ...widget, ...general, ...trace];
+  if (title !== null) return others.length > 0 ? [title, ...others] : null;
+  if (vendor.length > 0 && [...general, ...said, ...trace].length > 0) return [...said, ...others];
+  if (widget.length > 0 && general.length > 0) return others;
+  // A guard names the request that it refuses; the application behind it does not.
   const isRefused = refusal !== null && trace.length > 0 && general.length > 0;
-  if (isRefused && front.length > 0) return [...said, ...trace, ...front, ...general];
-  return widget.length > 0 && general.length > 0 ? [...widget, ...general, ...trace] : null;
+  return isRefused && front.length > 0 ? [refusal, ...trace, ...front, ...general] : null;
+}
+
+/** What the makers of guards leave in headers and markup. */
+function guardSigns({ markup, answer, hasField }: View) {
+  const { headers = {} } = answer ?? {};
+  const mark = VENDOR_MARKS.exec(markup)?.[0];
+  const server = headers.server ?? "";
+  return {
+    sent: VENDOR_HEADERS.filter(([name, value]) => value.test(headers[name] ?? "")).map(
+      ([name]) => `header ${name}: ${headers[name]}`,
+    ),
+    vendor: mark === undefined ? [] : [`markup ${mark.replace(/^id=["']?/, "")}`],
+    widget: !hasField && WIDGETS.test(markup) ? ["a captcha without another field"] : [],
+    front: FRONTS.test(server) ? [`server ${server}`] : [],
+  };
 }
 
 const RATE_TITLES =
