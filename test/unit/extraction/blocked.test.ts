@@ -48,6 +48,20 @@ const ORDINARY: Readonly<Record<string, Answered>> = {
       `<p>Open on Mondays.</p><script src="/cdn-cgi/challenge-platform/scripts/jsd/main.js"></script>`,
     ),
   },
+  "a short page that Imperva watches and nobody is to index": {
+    html: short(
+      "Hours",
+      `<p>Open on Mondays.</p><script src="/_Incapsula_Resource?SWJIYLWA=719d34d3"></script>`,
+      `<meta name="robots" content="noindex">`,
+    ),
+  },
+  "a short page about one more step": {
+    html: short(
+      "One more step towards the river",
+      "<p>The mill has a wheel again.</p>",
+      `<meta name="robots" content="noindex">`,
+    ),
+  },
   "a short page about tides that is not to be indexed": {
     html: short("Tides", "<p>The tide is high at noon.</p>", `<meta name="robots" content="noindex">`),
   },
