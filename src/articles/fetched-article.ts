@@ -1,6 +1,7 @@
 import { Failure } from "../base/failure.ts";
 import {
   type Article,
+  type Block,
   type BodyKind,
   composeMarkdown,
   type Extraction,
@@ -10,6 +11,7 @@ import {
 } from "../extraction/index.ts";
 import type { FetchedPage } from "../fetching/index.ts";
 import type { PageUrl } from "../urls/index.ts";
+import { blockedFailure, describeBlock } from "./blocked.ts";
 
 /** The article of one page, and how the page was fetched. */
 export type FetchedArticle = {
@@ -34,6 +36,8 @@ export type PageVisit = {
   /** Null without a page, by its status or because it only says so, and for 304: the known one is valid. */
   readonly extraction: Extraction | null;
   readonly extractionMs: number;
+  /** What stands in for the page, unless that is wanted. */
+  readonly blocked: Block | null;
   /** Warnings about fetching the page. */
   readonly notes: readonly string[];
 };
@@ -61,7 +65,7 @@ export type LocalDocument = {
   readonly warnings: readonly string[];
 };
 
-/** Extracts a local document; throws `Failure` `no_content` and what the extractor throws. */
+/** Extracts a local document; throws `Failure` `no_content`, `blocked` and what the extractor throws. */
 export async function articleFromDocument(
   document: LocalDocument,
   options: ExtractionOptions,
@@ -71,6 +75,8 @@ export async function articleFromDocument(
   const started = performance.now();
   const work = extractor.extract({ kind, body, url, options }, signal);
   const extraction = await (kind === "file" ? named(document.name, work) : work);
+  const { blocked = null } = extraction;
+  if (blocked !== null && !options.keepsBlocked) throw blockedFailure(document.name, blocked, null);
   const article = requireArticle(extraction, document.name);
   return {
     url,
@@ -79,7 +85,11 @@ export async function articleFromDocument(
     statusCode: null,
     fetcher: "file",
     article,
-    warnings: [...document.warnings, ...article.warnings],
+    warnings: [
+      ...document.warnings,
+      ...article.warnings,
+      ...(blocked ? [describeBlock(document.name, blocked)] : []),
+    ],
     timings: { fetchMs: 0, extractionMs: performance.now() - started },
   };
 }

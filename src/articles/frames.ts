@@ -103,6 +103,7 @@ function joinedVisit(
       },
     },
     extractionMs: sum(visits.map(({ extractionMs }) => extractionMs)),
+    blocked: visit.blocked,
     notes: [...visit.notes, ...notes],
   };
 }

@@ -1,3 +1,4 @@
+export { blockedFailure } from "./blocked.ts";
 export {
   createErrorPages,
   type ErrorPages,

@@ -127,7 +127,7 @@ type FromUrlRequest = VisitRequest & {
 /**
  * Fetches a page and extracts its article.
  * @throws Failure `invalid_url`; `http_status` and `rate_limited` for an error status whose body holds no
- * page; `no_content`; and what the fetchers and the extractor throw
+ * page; `no_content`; `blocked`; and what the fetchers and the extractor throw
  */
 export async function articleFromUrl(request: FromUrlRequest, parts: FromUrlParts): Promise<FetchedArticle> {
   const url = parsePageUrl(request.url);

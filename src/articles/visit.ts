@@ -1,4 +1,4 @@
-import { Failure } from "../base/failure.ts";
+import { Away, Failure } from "../base/failure.ts";
 import { traced } from "../base/tracing.ts";
 import { withoutUrlSecrets } from "../base/url-secrets.ts";
 import {
@@ -18,6 +18,7 @@ import {
   isUnusable,
 } from "../fetching/index.ts";
 import { hostOf, originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
+import { blockedFailure, describeBlock } from "./blocked.ts";
 import {
   createErrorPages,
   type ErrorPages,
@@ -71,7 +72,7 @@ export async function visitPage(
 ): Promise<PageVisit> {
   const { options, fetch, onFetched } = request;
   const startedAt = performance.now();
-  const context = { request, parts, startedAt, options, fetch, onFetched, tellsScripts: false };
+  const context = { request, parts, asked: url, startedAt, options, fetch, onFetched, tellsScripts: false };
   const visit = await visitByPreference(url, context);
   return (await isErrorPage(visit, context)) ? { ...visit, extraction: null } : visit;
 }
@@ -106,10 +107,11 @@ async function browserFirst(browser: Fetcher, url: PageUrl, context: VisitContex
 /**
  * Returns the article of a visited page.
  * @param url the requested URL
- * @throws Failure `http_status` and `rate_limited` for an error status whose body holds no page; `no_content`
+ * @throws Failure `http_status` and `rate_limited` for an error status whose body holds no page; `no_content`; `blocked`
  */
 export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
   const { page, extraction } = visit;
+  if (visit.blocked) throw blockedFailure(page.finalUrl, visit.blocked, page);
   // A 404 whose body holds no article is an error after all.
   if (!extraction || (page.status >= 400 && !extraction.article)) throw statusFailure(page);
   if (!extraction.article && extraction.frameset)
@@ -134,7 +136,7 @@ export function articleOfVisit(url: string, visit: PageVisit): FetchedArticle {
 export function linkPageOfVisit(url: string, visit: PageVisit): FetchedArticle | null {
   const { page, extraction } = visit;
   const article = extraction?.linkPage ?? null;
-  if (article === null || article.wordCount === 0 || page.status >= 400) return null;
+  if (article === null || article.wordCount === 0 || page.status >= 400 || visit.blocked) return null;
   if (emptyShell(page.html, 0) !== null) return null;
   const warnings = ["The page holds a heading and links only", ...article.warnings];
   return fetchedOf(url, visit, { ...article, warnings });
@@ -155,7 +157,7 @@ function fetchedOf(url: string, visit: PageVisit, article: Article): FetchedArti
   const { page, extraction, extractionMs, notes } = visit;
   const warnings = [...article.warnings, ...page.warnings, ...notes];
   // Specified in these words, for a 410 too; `http_status` says which it was.
-  if (page.status >= 400) warnings.push("Extracted after HTTP 404 (SPA/client-rendered)");
+  if (isGone(page.status)) warnings.push("Extracted after HTTP 404 (SPA/client-rendered)");
   return {
     url,
     finalUrl: page.finalUrl,
@@ -183,6 +185,8 @@ export function bodyKind(contentType: string): BodyKind {
 type VisitContext = {
   readonly request: VisitRequest;
   readonly parts: FromUrlParts;
+  /** The URL that the caller asked for. */
+  readonly asked: PageUrl;
   /** The start of the visit on the clock of `performance.now`. */
   readonly startedAt: number;
   /** These begin as the request has them, and may differ for one page of the visit. */
@@ -236,11 +240,8 @@ function forAnother(context: VisitContext, own: FetchOptions): VisitContext {
   return { ...context, fetch: { ...fetch, ...own } };
 }
 
-async function attemptOnce(
-  fetcher: Fetcher,
-  url: PageUrl,
-  { request, parts, options, fetch, onFetched, tellsScripts }: VisitContext,
-): Promise<PageVisit> {
+async function attemptOnce(fetcher: Fetcher, url: PageUrl, context: VisitContext): Promise<PageVisit> {
+  const { request, options, fetch, onFetched } = context;
   const attributes = () => ({ "url.full": withoutUrlSecrets(url) });
   const page = await traced({ name: "fetch page", kind: "client", attributes }, async (span) => {
     const answer = await fetcher.fetch(url, fetch);
@@ -254,30 +255,53 @@ async function attemptOnce(
   });
   onFetched?.(page);
   const isRefused = options.failsOnHttpError || request.failsWhenGone;
-  if (page.status === 304 || (page.status >= 400 && (isRefused || !isTransient404(page))))
-    return { page, extraction: null, extractionMs: 0, notes: [] };
+  const isError = page.status >= 400 && (isRefused || !isTransient404(page));
+  const nothing = { page, extraction: null, extractionMs: 0, blocked: null, notes: [] };
+  if (page.status === 304 || (isError && !mayBeBlocked(page))) return nothing;
   const started = performance.now();
+  const extraction = await extractAnswer(page, context).catch((error: unknown) => {
+    if (!(error instanceof Failure)) throw error;
+    // The status is the failure of such a page, unless its body says why.
+    if (isError && !fetch.signal?.aborted && !(error instanceof Away)) return null;
+    throw error.aboutStatus(page.status);
+  });
+  const block = extraction?.blocked ?? null;
+  if (extraction === null || (isError && (block === null || !options.keepsBlocked)))
+    return { ...nothing, blocked: block };
+  const visit = { ...nothing, extraction, extractionMs: performance.now() - started };
+  if (block === null || !options.keepsBlocked) return { ...visit, blocked: block };
+  return { ...visit, notes: [describeBlock(page.finalUrl, block)] };
+}
+
+/** Pages that stand in for others are small. */
+const MAX_BLOCKED_BYTES = 256 * 1024;
+
+/** Whether an error's body may say that it stands in for the page. */
+const mayBeBlocked = ({ status, contentType, html, bodyBytes }: FetchedPage): boolean =>
+  !isGone(status) && html !== "" && bodyKind(contentType) === "html" && bodyBytes <= MAX_BLOCKED_BYTES;
+
+async function extractAnswer(
+  page: FetchedPage,
+  { parts, asked, options, fetch, tellsScripts }: VisitContext,
+): Promise<Extraction> {
+  const { status, headers, finalUrl } = page;
   const task = {
     kind: page.file ? ("file" as const) : bodyKind(page.contentType),
     body: page.file ?? page.html,
-    url: page.finalUrl,
+    url: finalUrl,
     options,
     tellsScripts,
     // A browser that renders an answer gets it as UTF-8.
     encoding: fetch.received?.encoding ?? page.encoding,
+    answer: { status, headers, asked, url: finalUrl },
   };
-  try {
-    const found = await traced({ name: "extract page", attributes }, () => {
-      const work = parts.extractor.extract(task, fetch.signal);
-      return page.file ? named(`GET ${page.finalUrl}`, work) : work;
-    });
-    // The document's own word comes first; only a header can say it of plain text.
-    const canonical = found.canonical ?? canonicalOfHeader(page.headers["link"], page.finalUrl);
-    const extraction = { ...found, canonical };
-    return { page, extraction, extractionMs: performance.now() - started, notes: [] };
-  } catch (error) {
-    throw error instanceof Failure ? error.aboutStatus(page.status) : error;
-  }
+  const attributes = () => ({ "url.full": withoutUrlSecrets(page.url) });
+  const found = await traced({ name: "extract page", attributes }, () => {
+    const work = parts.extractor.extract(task, fetch.signal);
+    return page.file ? named(`GET ${finalUrl}`, work) : work;
+  });
+  // The document's own word comes first; only a header can say it of plain text.
+  return { ...found, canonical: found.canonical ?? canonicalOfHeader(headers.link, finalUrl) };
 }
 
 /** A longer body may be a page that a script fills, although its status is 404 or 410. */
@@ -406,7 +430,12 @@ function joined(before: PageVisit, after: PageVisit): PageVisit {
     page,
     extraction: after.extraction,
     extractionMs: before.extractionMs + after.extractionMs,
-    notes: [...before.notes, `Read from ${page.finalUrl}, to which ${before.page.finalUrl} refreshes`],
+    blocked: after.blocked,
+    notes: [
+      ...before.notes,
+      ...after.notes,
+      `Read from ${page.finalUrl}, to which ${before.page.finalUrl} refreshes`,
+    ],
   };
 }
 
@@ -490,14 +519,16 @@ async function plainUnlessRefused(
     if (error instanceof Failure && error.code === "network") return error;
     throw error;
   });
-  const isRefused = answer instanceof Failure || isRefusal(answer.page.status);
+  const isRefused =
+    answer instanceof Failure || isRefusal(answer.page.status) || answer.blocked?.kind === "challenge";
   if (!isRefused || history.isRefusing(host) === false) {
     if (answer instanceof Failure) throw answer;
     return answer;
   }
   try {
     const second = await throughout();
-    history.noteRefusal(host, second.page.fetchedBy === "browser" && second.page.status < 400);
+    const isPage = second.page.status < 400 && second.blocked === null;
+    history.noteRefusal(host, second.page.fetchedBy === "browser" && isPage);
     return second;
   } catch (error) {
     history.noteRefusal(host, false);

@@ -28,6 +28,11 @@ export const FAILURE_OUTCOMES = {
     "no HTTP answer: DNS, connection, TLS, protocol or a proxy; or too many redirects",
   ),
   http_status: outcome(502, 1, "the target answered with an HTTP error status"),
+  blocked: outcome(
+    502,
+    1,
+    "the site shows something else instead of the page: a challenge, a consent wall, a login page, a paywall, a block of the region, or that requests are too many",
+  ),
   rate_limited: outcome(502, 1, "the target asks to wait longer than the deadline allows"),
   timeout: outcome(504, 1, "a deadline passed, of a fetch or a search"),
   too_large: outcome(422, 1, "a body or page is over its limit"),

@@ -1,4 +1,4 @@
-import { statusFailure, visitPage } from "../articles/index.ts";
+import { blockedFailure, statusFailure, visitPage } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { CrawlJobParts } from "./job.ts";
@@ -72,6 +72,7 @@ async function linksOf(
       },
       { fetchers, extractor },
     );
+    if (visit.blocked) throw blockedFailure(visit.page.finalUrl, visit.blocked, visit.page);
     if (visit.page.status >= 400) throw statusFailure(visit.page);
     const { links = [], article } = visit.extraction ?? {};
     scope.addOrigin(originOf(visit.page.finalUrl));

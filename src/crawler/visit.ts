@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import {
   articleOfVisit,
+  blockedFailure,
   type ErrorPages,
   type FetchedArticle,
   type Fetchers,
@@ -306,7 +307,7 @@ function tryAgain({ page, startedAt, gate }: Attempt, waitMs: number): Verdict |
 async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict> {
   const { page: answer } = visit;
   if (answer.status === 304) return unchanged(attempt, answer);
-  if (isRetryableStatus(answer.status)) return afterRefusal(attempt, answer);
+  if (isRetryableStatus(answer.status)) return afterRefusal(attempt, visit);
   let article: FetchedArticle;
   try {
     article = articleOfVisit(attempt.page.url, visit);
@@ -317,12 +318,16 @@ async function afterAnswer(attempt: Attempt, visit: PageVisit): Promise<Verdict>
     if (absence) return absence;
     // If a fallback found nothing today, its earlier result is better than a heading.
     const linkPage = attempt.parts.fallback ? null : linkPageOfVisit(attempt.page.url, visit);
+    // A preview has the links of its page; those of a challenge or a login lead only around it.
+    const standsIn = visit.blocked !== null && visit.blocked.kind !== "paywall";
     // A page without words may still link to others.
     if (linkPage === null)
       attempt.parts.scope.traps.note(attempt.page.url, "", visit.extraction?.links ?? []);
     return (
       (await tryFallback(attempt, failure, answer.status, answer)) ??
-      (linkPage ? await store(attempt, visit, linkPage) : failed(attempt, failure, { visit }))
+      (linkPage
+        ? await store(attempt, visit, linkPage)
+        : failed(attempt, failure, standsIn ? { answer } : { visit }))
     );
   }
   // Outside, since what the sink or the frontier fails with is no failure of the page.
@@ -347,7 +352,7 @@ async function afterAbsence(attempt: Attempt, answer: FetchedPage): Promise<Verd
 }
 
 /** Handles a status that asks for another try; 429 and 503 also pause the whole host. */
-async function afterRefusal(attempt: Attempt, answer: FetchedPage): Promise<Verdict> {
+async function afterRefusal(attempt: Attempt, { page: answer, blocked }: PageVisit): Promise<Verdict> {
   const { page, parts, gate } = attempt;
   const { clock, politeness } = parts;
   const retryAfterMs = retryAfterMsOf(answer.headers);
@@ -365,7 +370,10 @@ async function afterRefusal(attempt: Attempt, answer: FetchedPage): Promise<Verd
   const again = page.tries + 1 < parts.tries && isOpen ? tryAgain(attempt, waitMs) : null;
   if (again) return again;
   const asks = retryAfterMs === null ? "" : `, asking to wait ${Math.ceil(retryAfterMs / 1000)} s`;
-  const failure = statusFailure({ ...answer, tries: page.tries + 1 }, asks).toRecord();
+  const refusal = blocked
+    ? blockedFailure(answer.finalUrl, blocked, answer)
+    : statusFailure({ ...answer, tries: page.tries + 1 }, asks);
+  const failure = refusal.toRecord();
   return (await tryFallback(attempt, failure, answer.status, answer)) ?? failed(attempt, failure, { answer });
 }
 

@@ -1,6 +1,7 @@
 import { Failure } from "../base/failure.ts";
 import type { PageUrl } from "../urls/index.ts";
 import { type RenderedContent, type RenderingContext, renderChosen, renderPage } from "./article-content.ts";
+import { blockOf } from "./blocked.ts";
 import { type Choice, type ChoiceOptions, chooseBlocks } from "./classification/choose.ts";
 import { baseOf, canonicalOf, linksOf, refreshOf, robotsOf } from "./links.ts";
 import { readJsonLd } from "./metadata/metadata-page.ts";
@@ -13,7 +14,14 @@ import { selectGiven } from "./selection/selection.ts";
 import { findTitle } from "./selection/title.ts";
 import { countWords, tidyValue, unmatchedExclusion, warningsFor } from "./text.ts";
 import { extractMarkdown, extractPlainText } from "./text-body.ts";
-import type { Article, Extraction, ExtractionOptions, ExtractionTask, MetadataSource } from "./types.ts";
+import type {
+  AnswerFacts,
+  Article,
+  Extraction,
+  ExtractionOptions,
+  ExtractionTask,
+  MetadataSource,
+} from "./types.ts";
 
 /** Extracts a body of any kind; throws as `extractHtml` of `pool.ts`. */
 export function extractBody({
@@ -23,14 +31,15 @@ export function extractBody({
   options,
   tellsScripts = false,
   encoding = "utf-8",
+  answer,
 }: ExtractionTask): Promise<Extraction> {
   return withinPage(async () => {
     if (typeof body !== "string") return await extractFile(body, url, options);
     switch (kind) {
       case "html":
-        return extractPage(body, url, { options, tellsScripts, encoding });
+        return extractPage(body, url, { options, tellsScripts, encoding, answer });
       case "xhtml":
-        return extractPage(htmlOfXhtml(body), url, { options, tellsScripts, encoding });
+        return extractPage(htmlOfXhtml(body), url, { options, tellsScripts, encoding, answer });
       case "markdown":
         return extractMarkdown(body, url, options);
       case "plain":
@@ -85,7 +94,11 @@ async function extractPage(
     tellsScripts,
     encoding,
     isWhole = false,
-  }: Required<Pick<ExtractionTask, "options" | "tellsScripts" | "encoding">> & { readonly isWhole?: boolean },
+    answer = null,
+  }: Required<Pick<ExtractionTask, "options" | "tellsScripts" | "encoding">> & {
+    readonly isWhole?: boolean;
+    readonly answer?: AnswerFacts | null | undefined;
+  },
 ): Promise<Extraction> {
   const page = readPage(html);
   const base = baseOf(page.facts, url);
@@ -104,8 +117,10 @@ async function extractPage(
     choose,
   };
   const extracted = await extractArticle(page, choice, context, metadata);
+  const blocked = blockOf(page, extracted.article, { jsonLd, answer: answer ?? null });
   return {
     ...extracted,
+    ...(blocked !== null && { blocked }),
     saysMissing: saysMissing(page, extracted.article),
     links: linksOf(page.facts, base, encoding),
     robots: robotsOf(page.facts),

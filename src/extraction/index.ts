@@ -6,6 +6,8 @@ export { textOfMarkdown } from "./text-body.ts";
 export {
   type Article,
   BLOCK_REASONS,
+  type Block,
+  type BlockKind,
   type BodyKind,
   composeDocument,
   composeHtml,

@@ -225,6 +225,21 @@ export type MetaRobots = { readonly noindex: boolean; readonly nofollow: boolean
 /** A selector that selected no words: its elements have none, or no element matches. */
 type EmptySelection = { readonly selector: string; readonly elements: number };
 
+/** What stands in the way of a page, see `blockOf`. */
+export type BlockKind = "challenge" | "consent" | "login" | "paywall" | "region" | "rate";
+
+/** A page that stands in for the one asked for, and the signs that show it, as words of a message. */
+export type Block = { readonly kind: BlockKind; readonly signs: readonly string[] };
+
+/** The facts about an answer that tell whether its page is the one asked for. */
+export type AnswerFacts = {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly asked: PageUrl;
+  /** The URL that answered. */
+  readonly url: PageUrl;
+};
+
 /** Everything that one parse of a page yields, so the crawler never parses it a second time. */
 export type Extraction = {
   /** Null when the page holds no words of content. */
@@ -236,6 +251,8 @@ export type Extraction = {
   readonly linkPage: Article | null;
   /** Whether the page is short, and its title or a heading says that there is no such page. */
   readonly saysMissing: boolean;
+  /** Set when another page stands in for the one asked for. */
+  readonly blocked?: Block;
   /** Set when there is no article because of `options.select`. */
   readonly emptySelection: EmptySelection | null;
   readonly links: readonly Link[];
@@ -276,6 +293,8 @@ export type ExtractionTask = {
   readonly url: PageUrl | null;
   readonly options: ExtractionOptions;
   readonly tellsScripts?: boolean;
+  /** Absent for a document that nobody fetched. */
+  readonly answer?: AnswerFacts;
   /** The encoding of the page, in which browsers encode the queries of its links; UTF-8 unless given. */
   readonly encoding?: string;
 };

@@ -51,7 +51,7 @@ export async function extractArticle(
 /**
  * Fetches a page over HTTP and extracts its article.
  * @throws Failure `invalid_url`, `network`, `timeout`, `http_status`, `egress_refused`, `too_large`,
- * `unsupported_content`, `no_content`, `rate_limited`, `cancelled`, `invalid_usage` for a wrong selector, option or type
+ * `unsupported_content`, `no_content`, `blocked`, `rate_limited`, `cancelled`, `invalid_usage` for a wrong selector, option or type
  */
 export async function extractArticleFromUrl(
   url: string,

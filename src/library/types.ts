@@ -34,6 +34,8 @@ export type ExtractOptions = {
   readonly query?: string | null | undefined;
   /** About the most tokens of these parts, 50 to 100 000; 500 by default. A single longer block comes alone. */
   readonly maxTokens?: number | undefined;
+  /** True takes what stands in for the page, such as a challenge or a login page, with a warning; false fails by default. */
+  readonly keepBlocked?: boolean | undefined;
   /** Long parts of the article, which are null unless requested here. */
   readonly include?: readonly ("links" | "images" | "structuredData")[] | undefined;
   /** Ends a fetch or the work on many pages with `cancelled`; work on the calling thread runs to its end. */

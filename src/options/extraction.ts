@@ -90,6 +90,16 @@ export const EXTRACTION = {
     placeholder: ".related",
     example: [],
   },
+  /** The page that stands in for the one asked for: a challenge, a consent wall, a login page and the like. */
+  keepsBlocked: {
+    kind: SWITCH,
+    byDefault: false,
+    means: "Take the text of a challenge, login page, paywall and the like, with a warning",
+    flag: "--keep-blocked",
+    field: "keep_blocked",
+    library: "keepBlocked",
+    label: "Blocked pages too",
+  },
   failsOnHttpError: {
     kind: SWITCH,
     byDefault: false,

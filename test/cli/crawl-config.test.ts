@@ -37,6 +37,7 @@ const shownBy = (
   "no-code": [[], { options: { include_code: false } }],
   select: [["article"], { options: { select: "article" } }],
   exclude: [["aside"], { options: { exclude: ["aside"] } }],
+  "keep-blocked": [[], { options: { keep_blocked: true } }],
   "fail-on-http-error": [[], { options: { fail_on_http_error: true } }],
   "user-agent": [["reader/9"], { network: { user_agent: "reader/9" } }],
   "random-user-agent": [[], { network: { random_user_agent: true } }],

@@ -5,6 +5,7 @@ import manifest from "../../package.json" with { type: "json" };
 import { EXTRACT_FLAGS } from "../../src/cli/flags/pages.ts";
 import { DESKTOP_BROWSERS } from "../../src/fetching/http/request-headers.ts";
 import { runBinary } from "../support/binary.ts";
+import { BLOCKED_PAGES } from "../support/blocked-pages.ts";
 import { makeCertificate } from "../support/certificates.ts";
 import { page as crawlPage, html, serveCrawlSite } from "../support/crawl-site.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
@@ -56,6 +57,15 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     await writeFile(join(directory.path, "page.html"), PAGE);
     const run = await runBinary(["--file", "page.html"], { cwd: directory.path });
     expect(JSON.parse(run.stdout)).toMatchObject({ title: "The mill", fetcher: "file" });
+  },
+  "keep-blocked": async () => {
+    const { html } = BLOCKED_PAGES["a rate page with the status of a page"] ?? {};
+    const read = (...words: string[]) =>
+      runBinary(["-", "--output", "text", ...words], { stdin: html ?? "" });
+    expect(await read()).toMatchObject({ exitCode: 1, stdout: "" });
+    const kept = await read("--keep-blocked");
+    expect(kept).toMatchObject({ exitCode: 0, stdout: "Too Many Requests\n\nPlease try again later.\n" });
+    expect(kept.stderr).toContain("shows a page that says too many requests");
   },
   "input-file": async () => {
     const run = await runBinary(["--input-file", "-"], { stdin: `${site.origin}/a\n${site.origin}/b\n` });

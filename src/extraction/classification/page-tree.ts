@@ -122,7 +122,7 @@ const FIRST_PURPOSE =
   /information(?:en)? on (?:a device|your (?:device|browser))|scan device characteristics|Informationen auf einem (?:End)?gerät|informations sur un (?:appareil|terminal)|información en un dispositivo|informazioni su (?:un )?dispositivo|informatie op een apparaat/i;
 
 /** Labels of the button that accepts cookies. */
-const ACCEPT =
+export const ACCEPTS_COOKIES =
   /^(?:(?:i )?(?:accept|agree|allow|ok,? accept)(?: (?:all|cookies?|and continue|all cookies))*|alle (?:cookies )?(?:akzeptieren|annehmen|zulassen)|(?:zustimmen|einverstanden)(?: und weiter)?|tout accepter|accepter (?:tout|et continuer)|aceptar (?:tod[oa]s?|cookies|y continuar)(?: .{0,20})?|aceitar (?:tod[oa]s?|tudo|cookies)(?: .{0,20})?|accetta (?:tutt[oi]|i cookie)(?: .{0,20})?|alles? (?:accepteren|toestaan)|akceptuj(?:ę)?(?: wszystk\S+)?|zaakceptuj wszystk\S+|přijmout v\S+|godkänn alla|acceptera alla|godta alle|accepter alle|tillad alle|hyväksy kaikki|принять (?:все|вс[её])|прийняти вс[іе]|αποδοχή όλων|全部接受|接受(?:所有|全部)|すべて(?:受け入れる|同意する)|모두 동의)[\s!.]*$/iu;
 const COOKIES = /cookie|куки|クッキー|쿠키|tracker|traceur/i;
 const ACCEPT_WORDS = 6;
@@ -156,7 +156,7 @@ function droppedConsents(
     if (dialog >= 0 && !boxes.has(dialog) && FIRST_PURPOSE.test(text[block]!)) boxes.add(dialog);
     const isPressed = (flags[block]! & (ElementFlag.button | ElementFlag.link)) !== 0;
     if (!isPressed || statOf(model, block, TextStat.words) > ACCEPT_WORDS) continue;
-    if (looks === MAX_LOOKS || !ACCEPT.test(text[block]!.trim())) continue;
+    if (looks === MAX_LOOKS || !ACCEPTS_COOKIES.test(text[block]!.trim())) continue;
     looks++;
     const box = boxAbout(model, candidates, element[block]!, contentBefore);
     if (box >= 0) boxes.add(box);

@@ -50,6 +50,7 @@ test("the manifest's config tells two plans apart whichever field they differ in
     includeCode: false,
     select: "p",
     exclude: ["b"],
+    keepsBlocked: true,
     failsOnHttpError: true,
   };
   expect([...Object.keys(changes), "renderings"].sort()).toEqual(Object.keys(extraction).sort());

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { blockedAnswer } from "../../support/blocked-site.ts";
 import { type DocsSite, htmlPage, proseOf } from "../../support/docs-site.ts";
 import { documentsOf, runSync } from "../../support/git-tenant.ts";
 import { openWebBench, titlesOf, type WebBench } from "../../support/web-bench.ts";
@@ -276,6 +277,16 @@ describe("a website in trouble keeps its documents", () => {
     for (let round = 0; round < 3; round++) await runSync(web.source);
     await isWhole(web, 12);
     expect(web.logText()).toContain("not listed any more but still there");
+  });
+
+  test("when every page is a challenge, which is never indexed, not even of a new page", async () => {
+    site.fill(13);
+    site.intercept = ({ url }) =>
+      /sitemap|robots/.test(url) ? null : blockedAnswer("a check that counts in the browser");
+    for (let round = 0; round < 3; round++) await runSync(web.source).catch(() => {});
+    expect(await titlesOf(web)).toHaveLength(12);
+    expect(await titlesOf(web)).not.toContain("Making sure you're not a bot!");
+    expect(web.logText()).toContain("shows a challenge instead of the page");
   });
 
   test("when every page is a login", async () => {

@@ -6,6 +6,7 @@ export const REASONS: Readonly<Record<string, string>> = {
   http_status: "the site returned an error",
   network: "no connection",
   timeout: "took too long",
+  blocked: "the site shows something else instead",
   rate_limited: "the site limits requests",
   no_content: "no article on the page",
   unsupported_content: "neither a page nor text",

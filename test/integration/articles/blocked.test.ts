@@ -1,0 +1,136 @@
+import { describe, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import {
+  articleFromDocument,
+  articleFromUrl,
+  type FetcherPreference,
+  RenderingHistory,
+} from "../../../src/articles/index.ts";
+import { extractBody } from "../../../src/extraction/index.ts";
+import type { Fetcher } from "../../../src/fetching/index.ts";
+import { BLOCKED_PAGES } from "../../support/blocked-pages.ts";
+import { BLOCKED_PATHS, BLOCKED_ROUTES, blockedAnswer } from "../../support/blocked-site.ts";
+import { runCommand } from "../../support/command.ts";
+import { html, page, redirect, serveCrawlSite } from "../../support/crawl-site.ts";
+import { crawlOnce, crawlPlan, openTestApp } from "../../support/crawling.ts";
+import { OPTIONS } from "../../support/extraction.ts";
+import { forAllTests } from "../../support/for-all-tests.ts";
+import { temporaryDirectory } from "../../support/temporary.ts";
+import { failureOf, testFetcher } from "../../support/test-fetcher.ts";
+
+const app = forAllTests(openTestApp());
+const PATHS = Object.keys(BLOCKED_PATHS);
+const site = forAllTests(
+  serveCrawlSite({
+    ...BLOCKED_ROUTES,
+    "/": page("Home", [...PATHS, "/mill"]),
+    "/mill": page("The mill"),
+    "/led": () => redirect("/users/sign_in"),
+    "/users/sign_in": () => blockedAnswer("a login page after a redirect"),
+    "/guarded": ({ headers }) =>
+      headers["user-agent"] === "test browser"
+        ? html(page("The mill"))
+        : blockedAnswer("Cloudflare's challenge"),
+  }),
+);
+
+const read = (path: string, ...words: string[]) =>
+  runCommand([`${site.origin}${path}`, "--no-browser", "--retries", "0", "--output", "text", ...words]);
+
+describe("extract", () => {
+  for (const [path, [, says]] of Object.entries(BLOCKED_PATHS))
+    test(`of ${path} fails, and names what is shown and its signs`, async () => {
+      const run = await read(path);
+      expect(run).toMatchObject({ exitCode: 1, stdout: "" });
+      expect(run.stderr).toContain(`${site.origin}${path} ${says}`);
+    });
+
+  test("names the address that the site has led to", async () => {
+    expect((await read("/led")).stderr).toContain("shows a login page instead of the page (led to 127.0.0.1");
+    expect((await read("/users/sign_in")).stderr).not.toContain("instead of the page");
+  });
+
+  test("takes it with --keep-blocked, with a warning, whatever the status", async () => {
+    for (const path of ["/rate", "/region", "/consent"]) {
+      const { exitCode, stderr } = await read(path, "--keep-blocked");
+      expect([path, exitCode]).toEqual([path, 0]);
+      expect(stderr).toContain("instead of the page (");
+      expect(stderr).not.toContain("404");
+    }
+  });
+
+  test("of a list says it for each page", async () => {
+    const words = [`${site.origin}/mill`, `${site.origin}/paywall`, "--no-browser", "--retries", "0"];
+    const { stdout, exitCode } = await runCommand(words);
+    const lines = stdout.trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line).error?.code ?? null)).toEqual([null, "blocked"]);
+    expect(exitCode).toBe(1);
+  });
+
+  test("of a file says it, too", async () => {
+    const { html: body = "" } = BLOCKED_PAGES["a preview with an offer"] ?? {};
+    const document = { name: "page.html", kind: "html", body, url: null, warnings: [] } as const;
+    const extractor = { extract: extractBody };
+    const failure = await failureOf(articleFromDocument(document, OPTIONS, { extractor }));
+    expect(failure).toMatchObject({ code: "blocked" });
+    const kept = await articleFromDocument(document, { ...OPTIONS, keepsBlocked: true }, { extractor });
+    expect(kept.warnings.at(-1)).toStartWith("page.html shows the preview before a paywall instead");
+  });
+});
+
+test("a crawl fails such pages, stores nothing of them, and takes the others", async () => {
+  const { outcomeOf } = await crawlOnce(
+    app,
+    crawlPlan({ seeds: [`${site.origin}/`], preference: "http_only" }),
+  );
+  expect<unknown>(PATHS.map((path) => [path, outcomeOf(path)?.status, outcomeOf(path)?.error?.code])).toEqual(
+    PATHS.map((path) => [path, "failed", "blocked"]),
+  );
+  expect(PATHS.map((path) => outcomeOf(path)?.filePath ?? null)).toEqual(PATHS.map(() => null));
+  expect(outcomeOf("/mill")?.status).toBe("success");
+});
+
+test("crawl says it at the command line, and keeps with --keep-blocked", async () => {
+  using directory = temporaryDirectory();
+  const crawl = async (name: string, ...words: string[]) => {
+    const words0 = ["crawl", `${site.origin}/`, "--no-browser", "--retries", "0", "--rate-limit", "0"];
+    await runCommand([...words0, "--output-dir", name, ...words], { cwd: directory.path });
+    return readdirSync(join(directory.path, name)).filter((file) => file.endsWith(".md")).length;
+  };
+  expect(await crawl("a")).toBe(2);
+  expect(await crawl("b", "--keep-blocked")).toBeGreaterThan(5);
+});
+
+describe("a challenge to the plain client", () => {
+  const http = forAllTests(testFetcher({}));
+  const other = testFetcher({ userAgent: "test browser" });
+  const browser: Fetcher = forAllTests({
+    fetch: async (url, options) => ({ ...(await other.fetch(url, options)), fetchedBy: "browser" }),
+    [Symbol.asyncDispose]: () => other[Symbol.asyncDispose](),
+  });
+  const open = (path: string, preference: FetcherPreference, renderingHistory?: RenderingHistory) =>
+    articleFromUrl(
+      { url: `${site.origin}${path}`, preference, options: OPTIONS, fetch: {}, renderingHistory },
+      { fetchers: { http, browser }, extractor: { extract: extractBody } },
+    );
+
+  test("is no failure where the browser gets the page", async () => {
+    expect((await open("/guarded", "learned", new RenderingHistory())).fetcher).toBe("browser");
+    expect((await open("/guarded", "browser")).fetcher).toBe("browser");
+  });
+
+  test("fails at once without the browser", async () => {
+    const before = site.visits.length;
+    expect(await failureOf(open("/guarded", "http_only"))).toMatchObject({
+      code: "blocked",
+      targetStatus: 403,
+    });
+    expect(site.visits.length - before).toBe(1);
+  });
+
+  test("fails after the browser, too, and says so", async () => {
+    const failure = await failureOf(open("/challenge-200", "learned", new RenderingHistory()));
+    expect(failure?.message).toContain("the browser did not get past it");
+  });
+});
