@@ -315,9 +315,10 @@ type LinkTarget = { readonly address: string; readonly end: number; readonly pla
 
 function readInParentheses(text: string, start: number): LinkTarget | null {
   let at = skipSpaces(text, start);
-  const addressStart = at;
+  const isInBrackets = text[at] === "<";
+  const addressStart = isInBrackets ? at + 1 : at;
   let address: string;
-  if (text[at] === "<") {
+  if (isInBrackets) {
     const end = text.slice(at, at + MAX_ADDRESS).search(/[>\n]/);
     if (end < 0 || text[at + end] !== ">") return null;
     address = text.slice(at + 1, at + end);
@@ -328,9 +329,11 @@ function readInParentheses(text: string, start: number): LinkTarget | null {
     if (at < 0) return null;
     address = text.slice(addressStart, at);
   }
-  const place = [addressStart, at] as const;
+  const place = [addressStart, isInBrackets ? at - 1 : at] as const;
   at = skipSpaces(text, at);
-  const [title] = /^(?:"[^"]*"|'[^']*'|\([^()]*\))/.exec(text.slice(at, at + MAX_TITLE)) ?? [""];
+  const [title] = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\([^()]*\))/s.exec(
+    text.slice(at, at + MAX_TITLE),
+  ) ?? [""];
   at = skipSpaces(text, at + title.length);
   if (text[at] !== ")") return null;
   return { address: address.replaceAll(/\\([!-/:-@[-`{-~])/g, "$1"), end: at + 1, place };
