@@ -189,6 +189,20 @@ test("a crawl asks for pictures in the turns of their host", async () => {
   expect(Math.min(...pauses)).toBeGreaterThan(45);
 });
 
+test("a crawl leaves a host alone that refuses a picture, and then asks again", async () => {
+  using place = temporaryDirectory();
+  const refused = () => new Response("later", { status: 429, headers: { "retry-after": "1" } });
+  await using busy = serveCrawlSite({
+    "/": pageOf("Mill", ["/mill.png"]),
+    "/mill.png": (_, times) => (times === 1 ? refused() : new Response(Buffer.from(`${PNG}mill`, "latin1"))),
+  });
+  const words = ["--rate-limit", "0", "--no-browser", "--save-images", "--output-dir", "out"];
+  expect((await runCommand(["crawl", `${busy.origin}/`, ...words], { cwd: place.path })).exitCode).toBe(0);
+  const [first = 0, second = 0] = busy.visits.filter(({ path }) => path === "/mill.png").map(({ at }) => at);
+  expect(second - first).toBeGreaterThan(990);
+  expect(readdirSync(join(place.path, "out", "images")).some((name) => name.endsWith(".png"))).toBe(true);
+});
+
 test("a crawl that was killed does not ask again for the pictures that it has", async () => {
   using place = temporaryDirectory();
   const entered = Promise.withResolvers<void>();
