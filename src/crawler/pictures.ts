@@ -1,6 +1,14 @@
 import { join } from "node:path";
 import { Failure } from "../base/failure.ts";
-import { fetchPicture, isRetryableStatus, retryAfterMsOf, type StreamFetcher } from "../fetching/index.ts";
+import {
+  backOffDelayMs,
+  type Clock,
+  fetchPicture,
+  isRetryableStatus,
+  isTransient,
+  retryAfterMsOf,
+  type StreamFetcher,
+} from "../fetching/index.ts";
 import { PictureFolder } from "../pages/index.ts";
 import { originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
 import type { CrawlPlan } from "./plan.ts";
@@ -42,6 +50,7 @@ type PoliteParts = {
   readonly politeness: Politeness;
   readonly authorizations: ReadonlyMap<string, string>;
   readonly tries: number;
+  readonly clock: Clock;
   /** The page that shows the pictures. */
   readonly page: PageUrl;
   readonly signal: AbortSignal;
@@ -49,7 +58,7 @@ type PoliteParts = {
 
 /** Fetches pictures of a page as a crawl may: by robots.txt, in the turns of hosts, and not while a host wants to rest. */
 export function politePictures(parts: PoliteParts): (url: PageUrl) => Promise<Uint8Array | string> {
-  const { http, politeness, authorizations, tries, page, signal } = parts;
+  const { http, politeness, authorizations, tries, clock, page, signal } = parts;
   let isRefused = false;
   let askedAt = 0;
   const beforeRequest = async (hop: URL, asking: AbortSignal): Promise<() => void> => {
@@ -75,15 +84,19 @@ export function politePictures(parts: PoliteParts): (url: PageUrl) => Promise<Ui
       const { host } = new URL(url);
       if (politeness.paces.of(host).closedMs > 0) return "rate limited";
       const answer = await fetchPicture(http, url, options(url)).catch((error: unknown) => {
-        if (isRefused) return null;
-        throw error;
+        const isWorthATry = error instanceof Failure && isTransient(error) && made < tries;
+        if (!isRefused && !isWorthATry) throw error;
+        return null;
       });
-      if (answer === null) return "kept back by robots.txt";
-      const { status, headers, bytes } = answer;
-      if (status >= 200 && status < 300) return bytes;
-      if (status === 429 || status === 503)
-        await politeness.pauseHost(host, { askedAt, retryAfterMs: retryAfterMsOf(headers) }, signal);
-      if (made >= tries || !isRetryableStatus(status)) return `HTTP ${status}`;
+      if (isRefused) return "kept back by robots.txt";
+      if (answer) {
+        const { status, headers, bytes } = answer;
+        if (status >= 200 && status < 300) return bytes;
+        if (status === 429 || status === 503)
+          await politeness.pauseHost(host, { askedAt, retryAfterMs: retryAfterMsOf(headers) }, signal);
+        if (made >= tries || !isRetryableStatus(status)) return `HTTP ${status}`;
+      }
+      await clock.sleep(backOffDelayMs(made, clock.random), signal);
     }
   };
 }

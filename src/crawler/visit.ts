@@ -547,11 +547,11 @@ async function withPictures(
   { page, parts, signal }: Attempt,
   fetched: FetchedArticle,
 ): Promise<FetchedArticle> {
-  const { pictures, politeness, authorizations, tries } = parts;
+  const { pictures } = parts;
   const { article } = fetched;
   if (pictures === null || article.markdown === null) return fetched;
   const { http, folder } = pictures;
-  const fetch = politePictures({ http, politeness, authorizations, tries, page: page.url, signal });
+  const fetch = politePictures({ ...parts, http, page: page.url, signal });
   const { warnings, ...text } = await folder.save({ ...article, markdown: article.markdown }, fetch);
   return { ...fetched, article: { ...article, ...text }, warnings: [...fetched.warnings, ...warnings] };
 }

@@ -203,6 +203,24 @@ test("a crawl leaves a host alone that refuses a picture, and then asks again", 
   expect(readdirSync(join(place.path, "out", "images")).some((name) => name.endsWith(".png"))).toBe(true);
 });
 
+test("a crawl asks again for a picture whose answer breaks off", async () => {
+  using place = temporaryDirectory();
+  await using breaking = serveCrawlSite({
+    "/": pageOf("Mill", ["/mill.png"]),
+    "/mill.png": (_, times) => {
+      if (times === 1)
+        return new Response(new ReadableStream({ pull: (stream) => stream.error(new Error("gone")) }));
+      return new Response(Buffer.from(`${PNG}mill`, "latin1"));
+    },
+  });
+  const words = ["--rate-limit", "0", "--no-browser", "--save-images", "--output-dir", "out"];
+  expect((await runCommand(["crawl", `${breaking.origin}/`, ...words], { cwd: place.path })).exitCode).toBe(
+    0,
+  );
+  expect(breaking.visits.filter(({ path }) => path === "/mill.png").length).toBe(2);
+  expect(readdirSync(join(place.path, "out", "images")).some((name) => name.endsWith(".png"))).toBe(true);
+});
+
 test("a crawl that was killed does not ask again for the pictures that it has", async () => {
   using place = temporaryDirectory();
   const entered = Promise.withResolvers<void>();
