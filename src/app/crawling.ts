@@ -93,6 +93,7 @@ export class Crawling implements AsyncDisposable {
     const { http, fetchers, limits, userAgent, log } = open;
     const parts = {
       fetchers,
+      pictureSource: { http, maxBytes: limits.pictureBytes },
       extractor,
       // Each worker has a page and the next one; fetching more only takes memory.
       extractionBacklog: 2 * extractor.workers,

@@ -220,6 +220,7 @@ function fetchLimits(settings: Settings, network: NetworkOptions): FetchLimits {
     deadlineMs: Math.max(DEFAULT_FETCH_LIMITS.deadlineMs, requestTimeoutMs),
     tries: (network.retries ?? settings.retries) + 1,
     pageBytes: network.maxBytes ?? settings.maxBytes,
+    pictureBytes: network.maxBytes ?? settings.maxBytes,
   };
 }
 

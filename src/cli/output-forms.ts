@@ -13,6 +13,7 @@ type OutputForm = {
     | "frontmatter"
     | "query"
     | "resume"
+    | "save-images"
   )[];
   /** The content to extract: that of the chosen fields, Markdown, HTML (`content`), only the text, or what crawls store. */
   readonly content: "fields" | "markdown" | "content" | "text" | "stored";
@@ -34,7 +35,7 @@ export const OUTPUT_FORMS = {
   markdown: {
     alias: "md",
     endings: [".md", ".markdown"],
-    options: ["frontmatter", "query"],
+    options: ["frontmatter", "query", "save-images"],
     content: "markdown",
     separator: RULE,
   },

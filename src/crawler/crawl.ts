@@ -18,6 +18,7 @@ export type CrawlDeps = Pick<
   VisitParts,
   | "frontier"
   | "sink"
+  | "pictures"
   | "fetchers"
   | "extractor"
   | "tries"

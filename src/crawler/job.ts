@@ -7,6 +7,7 @@ import type { Frontier, FrontierTallies } from "./frontier/frontier.ts";
 import { openSqliteFrontier, type SharedFrontierOptions } from "./frontier/open.ts";
 import { configEcho, logNotice, manifestOf, warningOf, writeChanges } from "./manifest.ts";
 import { type OpenOutput, openOutput, watchDisk } from "./output.ts";
+import { openCrawlPictures, type PictureSource } from "./pictures.ts";
 import type { CrawlPlan } from "./plan.ts";
 import { Politeness } from "./politeness.ts";
 import { createScope } from "./scope.ts";
@@ -25,8 +26,10 @@ import type {
 /** The parts that a job works with besides its own output. */
 export type CrawlJobParts = Omit<
   CrawlDeps,
-  "frontier" | "sink" | "authorizations" | "keepTold" | "retriesFailed"
+  "frontier" | "sink" | "pictures" | "authorizations" | "keepTold" | "retriesFailed"
 > & {
+  /** What fetches pictures, where a plan wants them saved. */
+  readonly pictureSource: PictureSource;
   /** The network options without secrets, for the manifest. */
   readonly network: Readonly<Record<string, unknown>>;
   /** Opens the frontier of a crawl that several processes share; null where none does. */
@@ -52,13 +55,15 @@ export async function* runCrawlJob(
 ): AsyncGenerator<CrawlEvent, void> {
   const { authorizations, jobId, isFresh, retriesFailed = false, shared = null } = options;
   const signal = shared === null ? caller : AbortSignal.any([caller, shared.leave]);
+  const pictures = openCrawlPictures(plan, options, parts.pictureSource);
   await using output = await openOutput(options.output, { isFresh, isShared: shared !== null, signal });
   // A shell that names its jobs runs several at once; the name distinguishes their log lines.
   const log = jobId === null ? parts.log : parts.log.with({ job_id: jobId });
   await using frontier = await openFrontier(plan, options, parts, output);
   using _ = closeSoonAfter(shared?.leave, frontier);
   const { sink } = output;
-  const deps = { ...parts, log, frontier, sink, authorizations, retriesFailed, keepTold: shared?.keepTold };
+  const keepTold = shared?.keepTold;
+  const deps = { ...parts, log, frontier, sink, pictures, authorizations, retriesFailed, keepTold };
   const run = new CrawlRun(plan, deps, signal);
   const config = configEcho({ plan, options, network: parts.network });
   const notice = async (told: CrawlNotice): Promise<CrawlEvent> => {
@@ -72,20 +77,8 @@ export async function* runCrawlJob(
   const disk = watchDisk(output);
   const changes = options.changes ?? null;
   const leave = shared?.leave ?? null;
-  const job = {
-    plan,
-    config,
-    changes,
-    parts,
-    output,
-    frontier,
-    run,
-    notice,
-    disk,
-    caller,
-    leave,
-    retriesFailed,
-  };
+  const places = { output, frontier, changes, disk };
+  const job = { plan, config, parts, run, notice, caller, leave, retriesFailed, ...places };
   let isEnded = false;
   try {
     yield* tellStart(job);

@@ -31,6 +31,7 @@ import {
 import type { Page } from "../pages/index.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { ClaimedPage, Frontier, KnownPage, NextTry, Settlement } from "./frontier/frontier.ts";
+import { type CrawlPictures, politePictures } from "./pictures.ts";
 import type { CrawlPlan } from "./plan.ts";
 import { LONG_WAIT_MS, PATIENCE_MS, PageGate, type Politeness } from "./politeness.ts";
 import type { Scope } from "./scope.ts";
@@ -48,6 +49,8 @@ export type VisitParts = {
   readonly plan: CrawlPlan;
   readonly frontier: Frontier;
   readonly sink: PageSink;
+  /** Where the pictures of pages are saved; null saves none. */
+  readonly pictures: CrawlPictures | null;
   readonly fetchers: Fetchers;
   readonly extractor: Pick<Extractor, "extract">;
   /** The crawl's experience with rendering pages. */
@@ -547,11 +550,24 @@ export function withRobotsHeader(page: MetaRobots, header: string | undefined): 
   return { noindex, nofollow };
 }
 
-/** Stores a page's article in the sink, unless the sink already has the same text. */
-async function storeArticle(
-  { page, parts, signal, storing, isStored }: Attempt,
+/** Saves the pictures of an article, whose Markdown then leads to them. */
+async function withPictures(
+  { page, parts, signal }: Attempt,
   fetched: FetchedArticle,
-): Promise<Judged["outcome"]> {
+): Promise<FetchedArticle> {
+  const { pictures } = parts;
+  const { article } = fetched;
+  if (pictures === null || article.markdown === null) return fetched;
+  const { http, folder } = pictures;
+  const fetch = politePictures({ ...parts, http, page: page.url, signal });
+  const { warnings, ...text } = await folder.save({ ...article, markdown: article.markdown }, fetch);
+  return { ...fetched, article: { ...article, ...text }, warnings: [...fetched.warnings, ...warnings] };
+}
+
+/** Stores a page's article in the sink, unless the sink already has the same text. */
+async function storeArticle(attempt: Attempt, extracted: FetchedArticle): Promise<Judged["outcome"]> {
+  const { page, parts, signal, storing, isStored } = attempt;
+  const fetched = await withPictures(attempt, extracted);
   const stored = storedPage(page.url, fetched.article, parts.frontier.crawl.now());
   const contentHash = contentHashOf(stored);
   // Another process may have stored the page since, and this text must not replace its.

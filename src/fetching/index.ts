@@ -26,6 +26,7 @@ export {
 } from "./egress/proxy.ts";
 export { authorityFiles } from "./http/authorities.ts";
 export { createHttpFetcher, type FetcherOptions, type HttpFetcher } from "./http/fetcher.ts";
+export { fetchPicture } from "./http/picture.ts";
 export { unpackGzipFile } from "./http/read-answer.ts";
 export { PRODUCT_TOKEN, productUserAgent, randomUserAgent } from "./http/request-headers.ts";
 export {

@@ -63,6 +63,8 @@ export type FetchOptions = {
   /** The most tries; 1 never retries, which suits a caller that schedules retries itself. */
   readonly tries?: number;
   readonly beforeRequest?: BeforeRequest | undefined;
+  /** The types to ask for, instead of those of pages. */
+  readonly accept?: string;
   /** Whether PDF, DOCX, ODT and EPUB are pages; otherwise they are `unsupported_content`. */
   readonly acceptsFiles?: boolean;
   /** The answer that the plain client got: a browser renders its document instead of requesting one. */
@@ -95,7 +97,7 @@ export interface Poster {
 }
 
 /** The purpose of a stream, which decides the size limit and the accepted types. */
-export type StreamPurpose = "robots" | "sitemap" | "feed";
+export type StreamPurpose = "robots" | "sitemap" | "feed" | "picture";
 
 export type FetchedStream = {
   readonly url: PageUrl;
@@ -125,6 +127,7 @@ export type FetchLimits = {
   readonly robotsBytes: number;
   readonly sitemapBytes: number;
   readonly feedBytes: number;
+  readonly pictureBytes: number;
   /** The most redirects of one request; a page with more fails with `network`, and is not tried again. */
   readonly maxRedirects: number;
   /** The time limit of a request with headers and a page's body; for a stream, of the wait for a piece. */
@@ -141,6 +144,7 @@ export const DEFAULT_FETCH_LIMITS: FetchLimits = {
   robotsBytes: 500 * 1024,
   sitemapBytes: 50 * 1024 * 1024,
   feedBytes: 20 * 1024 * 1024,
+  pictureBytes: 20 * 1024 * 1024,
   maxRedirects: 10,
   requestTimeoutMs: 30_000,
   deadlineMs: 60_000,

@@ -31,6 +31,17 @@ export function inlineText(inlines: readonly Inline[]): string {
   return text;
 }
 
+/** Where the address of a link or picture is written: a range of the text, or the label that it is defined under. */
+type AddressPlace = readonly [start: number, end: number] | string;
+
+/** Told of each address that leads to a picture: that of the picture, and that of a link around it to the same file. */
+type PictureSink = (address: string, place: AddressPlace) => void;
+
+/** Reads the phrases of a text for their pictures; longer texts than those that are shown have them too. */
+export function findPictures(text: string, context: Context, onPicture: PictureSink): void {
+  new InlineReader(text, context, onPicture).read();
+}
+
 /** An open bracket or element. */
 type Opener = {
   readonly kind: "[" | "![" | SpanTag | "a";
@@ -48,15 +59,17 @@ const SPECIAL = /[\\`*_~[\]<&$\n]|!(?=\[)|h(?=ttps?:)/g;
 class InlineReader {
   readonly #text: string;
   readonly #context: Context;
+  readonly #onPicture: PictureSink | null;
   #at = 0;
   #nodes: Node[] = [];
   #open: Opener[] = [];
   /** The lengths of runs of backticks that nothing closes from here on. */
   readonly #unclosed = new Set<number>();
 
-  constructor(text: string, context: Context) {
+  constructor(text: string, context: Context, onPicture: PictureSink | null = null) {
     this.#text = text;
     this.#context = context;
+    this.#onPicture = onPicture;
   }
 
   read(): readonly Inline[] {
@@ -155,16 +168,18 @@ class InlineReader {
   }
 
   #closeBracket() {
-    const place = this.#open.findLastIndex(({ kind }) => kind === "[" || kind === "![");
-    const opener = this.#open[place];
+    const last = this.#open.findLastIndex(({ kind }) => kind === "[" || kind === "![");
+    const opener = this.#open[last];
     if (!opener) return this.#literal(1);
-    this.#open.length = place;
+    this.#open.length = last;
     const inside = this.#text.slice(opener.at, this.#at);
     const target = readLinkTarget(this.#text, this.#at + 1, inside, this.#context.references);
     if (!target) return this.#literal(1);
     const children = resolveEmphasis(this.#nodes.slice(opener.from + 1));
     this.#nodes.length = opener.from;
-    const { address, end } = target;
+    const { address, end, place } = target;
+    const isToPicture = children.some((child) => child.kind === "image" && child.address === address);
+    if (opener.kind === "![" || isToPicture) this.#onPicture?.(address, place);
     const node: Inline =
       opener.kind === "!["
         ? { kind: "image", address, text: inlineText(children) }
@@ -284,7 +299,7 @@ function readLinkTarget(
   at: number,
   inside: string,
   references: Context["references"],
-): { readonly address: string; readonly end: number } | null {
+): LinkTarget | null {
   if (text[at] === "(") {
     const found = readInParentheses(text, at + 1);
     if (found) return found;
@@ -293,14 +308,17 @@ function readLinkTarget(
   const [whole, label] = /^\[([^\]]{0,200})\]/.exec(text.slice(at, at + 202)) ?? [];
   const key = (label || inside.slice(0, 201)).trim().toLowerCase();
   const address = references.get(key);
-  return address === undefined ? null : { address, end: at + (whole?.length ?? 0) };
+  return address === undefined ? null : { address, end: at + (whole?.length ?? 0), place: key };
 }
 
-function readInParentheses(text: string, start: number): { address: string; end: number } | null {
+type LinkTarget = { readonly address: string; readonly end: number; readonly place: AddressPlace };
+
+function readInParentheses(text: string, start: number): LinkTarget | null {
   let at = skipSpaces(text, start);
-  const addressStart = at;
+  const isInBrackets = text[at] === "<";
+  const addressStart = isInBrackets ? at + 1 : at;
   let address: string;
-  if (text[at] === "<") {
+  if (isInBrackets) {
     const end = text.slice(at, at + MAX_ADDRESS).search(/[>\n]/);
     if (end < 0 || text[at + end] !== ">") return null;
     address = text.slice(at + 1, at + end);
@@ -311,10 +329,14 @@ function readInParentheses(text: string, start: number): { address: string; end:
     if (at < 0) return null;
     address = text.slice(addressStart, at);
   }
+  const place = [addressStart, isInBrackets ? at - 1 : at] as const;
   at = skipSpaces(text, at);
-  const [title] = /^(?:"[^"]*"|'[^']*'|\([^()]*\))/.exec(text.slice(at, at + MAX_TITLE)) ?? [""];
+  const [title] = /^(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\([^()]*\))/s.exec(
+    text.slice(at, at + MAX_TITLE),
+  ) ?? [""];
   at = skipSpaces(text, at + title.length);
-  return text[at] === ")" ? { address: address.replaceAll(/\\([!-/:-@[-`{-~])/g, "$1"), end: at + 1 } : null;
+  if (text[at] !== ")") return null;
+  return { address: address.replaceAll(/\\([!-/:-@[-`{-~])/g, "$1"), end: at + 1, place };
 }
 
 /** Finds the end of an address: the first space, or the first unbalanced closing parenthesis. */

@@ -170,6 +170,14 @@ export const CRAWL = {
     field: "discover_sitemaps",
     changed: ["scope", "discovering sitemaps"],
   },
+  savesPictures: {
+    kind: SWITCH,
+    byDefault: false,
+    means: "Save the pictures of the articles in images/ beside the pages, and lead the Markdown to them",
+    flag: "--save-images",
+    group: "Output",
+    changed: ["reading", "saving pictures"],
+  },
   trustsLastModified: {
     kind: SWITCH,
     byDefault: false,
@@ -183,6 +191,7 @@ export const CRAWL = {
 /** Why these are not at every door. */
 export const CRAWL_ELSEWHERE: Elsewhere = {
   variable: "a matter of one crawl",
+  field: "pictures are saved by the command; a job gives Markdown",
   library: "it has no crawl",
   argument: "the schema of a tool is short; crawl_site takes one url",
   label: "the form has what most crawls need",

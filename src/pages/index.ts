@@ -9,3 +9,4 @@ export {
   parseFrontMatter,
   parsePage,
 } from "./page.ts";
+export { PictureFolder } from "./pictures.ts";

@@ -27,6 +27,7 @@ const shownBy = (
   // It shows the crawl whose pages it tries again.
   "retry-failed": null,
   fresh: [[], { fresh: true }],
+  "save-images": [[], { save_images: true }],
   "trust-lastmod": [[], { trust_lastmod: true }],
   "changed-jsonl": [["changed.jsonl"], { changed_jsonl: "changed.jsonl" }],
   "max-failures": [["50%"], { max_failures: "50%" }],

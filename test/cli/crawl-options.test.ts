@@ -26,6 +26,16 @@ const ANSWERS = {
   "/one.xml": { body: urlset("/guide/a", "/guide/b"), headers: XML },
   "/found.xml": { body: urlset("/found"), headers: XML },
   "/found": { body: crawlPage("Found") },
+  "/pictured": {
+    body: crawlPage("Pictured").replace(
+      "</article>",
+      '<p><img src="/mill.svg" alt="The mill"></p></article>',
+    ),
+  },
+  "/mill.svg": {
+    body: "<svg xmlns='http://www.w3.org/2000/svg'/>",
+    headers: { "content-type": "image/svg+xml" },
+  },
   "/missing-links": { body: crawlPage("Missing links", ["/gone/1", "/gone/2"]) },
   "/busy": { status: 503, body: "busy" },
   "/rich": {
@@ -269,6 +279,10 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     const before = site.count("/guide/a");
     const { exitCode } = await runBinary(["crawl", "--retry-failed", directory.output]);
     expect([exitCode, site.count("/guide/a")]).toEqual([0, before]);
+  },
+  "save-images": async () => {
+    expect((await single("/pictured")).markdown).toContain(`(${site.origin}/mill.svg)`);
+    expect((await single("/pictured", "--save-images")).markdown).toMatch(/\(images\/[\da-f]{16}\.svg\)/);
   },
   "trust-lastmod": async () => {
     await using directory = await crawlDirectory();

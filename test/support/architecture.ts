@@ -47,7 +47,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   fetching: { mayImport: OBSERVED_BASE },
   extraction: { mayImport: ["markdown", ...BASE], mayImportTypesOf: ["options"] },
   articles: { mayImport: ["fetching", "extraction", ...OBSERVED_BASE] },
-  pages: { mayImport: BASE },
+  pages: { mayImport: ["markdown", ...BASE] },
   crawler: { mayImport: ["options", "base/database", "base/objects", ...CRAWLING, ...OBSERVED_BASE] },
   markdown: { mayImport: [] },
   search: { mayImport: ["markdown", "pages", ...BASE] },

@@ -286,7 +286,7 @@ export type PlanChanges = {
   readonly limits: boolean;
   /** Whether more requests are allowed for one page. */
   readonly tries: boolean;
-  /** Whether the fetcher, or the number of words to warn below, differs. */
+  /** Whether the fetcher, the number of words to warn below, or what is saved beside the pages differs. */
   readonly reading: boolean;
   /** Whether the extracted content differs, so that stored pages are not what is wanted now. */
   readonly contents: boolean;
@@ -302,9 +302,11 @@ const changing = (what: Change, table: OptionTable): readonly (readonly [key: st
 
 const FETCHER = ["preference", "fetcher"] as const;
 const SCOPE = changing("scope", CRAWL);
+const READING = changing("reading", CRAWL);
 /** The rest of what a memory keeps of a plan; what is not kept only decides the crawl's speed. */
 const LIMITS = [
   ...changing("limits", CRAWL),
+  ...READING,
   ...([FETCHER, ["extraction", "extraction"], ["tries", "tries"]] as const),
 ];
 
@@ -326,6 +328,7 @@ export function planDifferences(text: string, now: MemorisedPlan): readonly stri
 
 /** An option that a memory does not know had its default when it was made. */
 const DEFAULTS = defaultsOf(EXTRACTION);
+const CRAWL_DEFAULTS = defaultsOf(CRAWL);
 
 const renderingsOf = ({ renderings = [] }: Partial<ExtractionOptions>) =>
   renderings.filter((rendering) => rendering !== "anchors");
@@ -351,6 +354,10 @@ export const asksAnew = ({ contents, reading, ids }: PlanChanges): boolean => co
 export function comparePlans(text: string, now: MemorisedPlan): PlanChanges {
   const before: Memorised = JSON.parse(text);
   const wanted: Memorised = JSON.parse(planText(now));
+  const isReadOtherwise = READING.some(([key]) => {
+    const name = key as keyof typeof CRAWL_DEFAULTS; // a name of the table
+    return !isDeepStrictEqual(before[name] ?? CRAWL_DEFAULTS[name], wanted[name]);
+  });
   const isOther = ([key]: readonly [key: string, name: string]): boolean =>
     before[key as keyof Memorised] !== undefined &&
     !isDeepStrictEqual(before[key as keyof Memorised], wanted[key as keyof Memorised]);
@@ -365,7 +372,8 @@ export function comparePlans(text: string, now: MemorisedPlan): PlanChanges {
     scope: SCOPE.filter(isOther).map(([, name]) => name),
     limits: changing("limits", CRAWL).some(isOther),
     tries: now.tries > (before.tries ?? now.tries),
-    reading: isOther(FETCHER) || others.some(([, { changed }]) => changed?.[0] === "reading"),
+    reading:
+      isReadOtherwise || isOther(FETCHER) || others.some(([, { changed }]) => changed?.[0] === "reading"),
     contents:
       others.some(([, { changed }]) => changed?.[0] !== "reading") ||
       (known && !isDeepStrictEqual(renderingsOf(earlier), renderingsOf(extraction))),

@@ -266,6 +266,7 @@ function headersOf(session: Session, connect: Connect, { options, body }: FetchJ
       ...anywhere,
       "accept-encoding": connect.acceptEncoding,
       ...conditionalHeaders(options.validators),
+      ...(options.accept !== undefined && { accept: options.accept }),
       ...(body !== undefined && JSON_HEADERS),
     },
     sameOrigin: options.isForeign ? {} : { ...sameOrigin, ...own },

@@ -24,6 +24,7 @@ const otherValues = (origin: string): Partial<CrawlRequest> => ({
   obeysRobots: false,
   respectsMetaRobots: true,
   discoversSitemaps: true,
+  savesPictures: true,
   trustsLastModified: true,
   preference: "http",
 });

@@ -348,6 +348,8 @@ function readMakes(typed: Typed): Makes {
   const makes = typed.has("dry-run") ? "list" : typed.has("jsonl") ? "lines" : "files";
   for (const name of ["jsonl", "join"])
     if (makes === "list" && typed.has(name)) throw wrongUsage(`--${name} and --dry-run exclude each other`);
+  if (makes === "lines" && typed.has("save-images"))
+    throw wrongUsage("--save-images goes with files, beside which pictures are saved; leave out --jsonl");
   for (const name of ["fields", "chunks"])
     if (typed.has(name) && makes !== "lines") throw wrongUsage(`--${name} goes with --jsonl`);
   for (const name of ["chunk-tokens", "chunk-overlap"])

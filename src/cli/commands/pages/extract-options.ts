@@ -35,6 +35,7 @@ import {
   OUTPUT_FORMS,
   type OutputFormName,
 } from "../../output-forms.ts";
+import { hasRawBytes } from "../../words.ts";
 import { type ListPlace, readPlace } from "./list-place.ts";
 
 /** One page to extract. */
@@ -83,12 +84,21 @@ export function readExtractCommand(typed: Typed, hasPerson: () => boolean) {
     ...place,
     /** The form in which the article's tables are written, and nothing else of it; null writes the article. */
     tables,
+    /** The directory for the pictures of articles; null saves none. */
+    pictures: readPictures(typed, place),
     hasFrontmatter: typed.has("frontmatter"),
     question,
     chunks: readOptions(typed, CHUNKS, defaultsOf(CHUNKS)),
     extraction: readExtraction(typed, renderings, DEFAULT_EXTRACTION),
     network: readNetwork(typed, hasPerson),
   };
+}
+
+function readPictures(typed: Typed, { outputFile, directory }: ListPlace): string | null {
+  const pictures = optionValue.path(typed, "save-images");
+  if (pictures !== null && [pictures, outputFile ?? "", directory ?? ""].some(hasRawBytes))
+    throw wrongUsage("--save-images goes with names that are UTF-8: they stand in the Markdown");
+  return pictures;
 }
 
 /** The forms of --tables. */

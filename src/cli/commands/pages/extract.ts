@@ -25,6 +25,7 @@ import {
 } from "./extract-options.ts";
 import { createListReport, type ListReport } from "./list-report.ts";
 import { formatArticle, headerOf, openSink, type Sink, warningsToTell } from "./output.ts";
+import type { SavePictures } from "./pictures.ts";
 import { openResumed, type Resumed } from "./resume.ts";
 
 type ListSources = Extract<ExtractInput, { kind: "list" }>["sources"];
@@ -333,24 +334,40 @@ async function runExtract(command: ExtractCommand, parts: ExtractParts): Promise
   const { metrics } = parts.app;
   await using session = parts.app.openSession(command.network);
   const { input } = command;
+  const one = {
+    session,
+    io,
+    metrics,
+    savePictures: await openPictures(command, { session, signal: io.signal }),
+  };
   if (input.kind === "list") {
     const renderingHistory = new RenderingHistory();
-    const read = (page: PageInput) => extractOne(page, command, { session, io, metrics, renderingHistory });
+    const read = (page: PageInput) => extractOne(page, command, { ...one, renderingHistory });
     return await extractList(input.sources, command, { ...parts, session, read, renderingHistory });
   }
   await using sink = await openSink(command.outputFile, io);
   await requireSelectors(command.extraction, { session, signal: io.signal });
-  const fetched = await extractOne(input, command, { session, io, metrics });
+  const fetched = await extractOne(input, command, one);
   for (const warning of warningsToTell(fetched, command)) parts.notices.warn(warning);
   await sink.write(headerOf(command) + (await formatArticle(fetched, command)));
   await sink.finish();
   return 0;
 }
 
+// What stores pages is loaded here.
+const openPictures = async (
+  command: ExtractCommand,
+  parts: Pick<OneParts, "session"> & { signal: AbortSignal },
+) =>
+  command.pictures === null
+    ? null
+    : (await import("./pictures.ts")).createPictureSaver(command.pictures, command, parts);
+
 type OneParts = {
   readonly session: ArticleSession;
   readonly io: Io;
   readonly metrics: Metrics;
+  readonly savePictures: SavePictures | null;
   readonly renderingHistory?: RenderingHistory;
 };
 
@@ -368,8 +385,9 @@ async function extractOne(
         ? whole
         : await (await import("../../../question.ts")).partsFor(whole, command.question);
     if (command.tables !== null) (await import("./tables.ts")).requireTables(fetched);
+    const saved = (await parts.savePictures?.(fetched, input)) ?? fetched;
     outcome = "success";
-    return fetched;
+    return saved;
   } finally {
     parts.metrics.count("cli_extractions", { outcome });
   }
