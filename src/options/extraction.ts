@@ -98,7 +98,6 @@ export const EXTRACTION = {
     flag: "--keep-blocked",
     field: "keep_blocked",
     library: "keepBlocked",
-    label: "Blocked pages too",
   },
   failsOnHttpError: {
     kind: SWITCH,
@@ -115,5 +114,5 @@ export const EXTRACTION = {
 export const EXTRACTION_ELSEWHERE: Elsewhere = {
   variable: "a matter of one page or site",
   argument: "the operator chooses, and the schema of a tool is short",
-  label: "the page shows the status",
+  label: "the page shows the status, and why a page is blocked",
 };

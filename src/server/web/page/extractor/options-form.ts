@@ -75,9 +75,9 @@ export class OptionsForm implements BlockActions {
 
   /** The options that are not as the page offers them, by their fields. */
   changed(): Readonly<Record<string, string>> {
-    const values = this.#controls.map(({ field: { id, kind, isOn }, control }) => [
+    const values = this.#controls.map(({ field: { id, kind, isOn = false }, control }) => [
       id,
-      kind === "switch" ? (isChecked(control) === isOn ? "" : "no") : control.value.trim(),
+      kind === "switch" ? (isChecked(control) === isOn ? "" : isOn ? "no" : "yes") : control.value.trim(),
     ]);
     return Object.fromEntries(values.filter(([, value]) => value !== ""));
   }
@@ -86,7 +86,8 @@ export class OptionsForm implements BlockActions {
   restore(changed: URLSearchParams): void {
     for (const { field, control } of this.#controls) {
       const value = changed.get(field.id) ?? "";
-      if (field.kind === "switch") (control as HTMLInputElement).checked = value !== "no";
+      if (field.kind === "switch")
+        (control as HTMLInputElement).checked = field.isOn ? value !== "no" : value === "yes";
       else control.value = value;
       if (control instanceof HTMLSelectElement && control.selectedIndex < 0) control.selectedIndex = 0;
     }
