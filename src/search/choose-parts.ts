@@ -181,7 +181,7 @@ function partsOf(whole: Block, source: string): Block[] {
     const end = start + line.length;
     const last = parts.at(-1);
     if (isTable ? index >= 2 : ITEM_SIGN.test(line) || !last)
-      parts.push({ ...whole, start, end, head, tokens: tokensOf(line) });
+      parts.push({ ...whole, start, end, head, tokens: tokensOf(last ? line : head + line) });
     else if (last) parts.push({ ...parts.pop()!, end, tokens: last.tokens + tokensOf(line) });
     start = end + 1;
   }
