@@ -199,9 +199,15 @@ const TYPES: Readonly<Record<string, (head: string) => boolean>> = {
   // The brand is the first, or one of those that are compatible.
   avif: (head) => head.startsWith("ftyp", 4) && /^(?:.{4}){0,15}?avi[fs]/s.test(head.slice(8)),
   // Another program may have put its comments before the root.
-  svg: (head) => SVG.test(head.replace(/^\xef\xbb\xbf/, "").replace(/<!--.*?-->/gs, "")),
+  svg: (head) => SVG.test(withoutComments(head.replace(/^\xef\xbb\xbf/, ""))),
 };
 const HEAD_BYTES = 8192;
+
+const withoutComments = (text: string): string => {
+  const [before = "", ...rest] = text.split("<!--");
+  const inside = rest.map((piece) => (piece.includes("-->") ? piece.slice(piece.indexOf("-->") + 3) : ""));
+  return before + inside.join("");
+};
 
 /** The extension for a picture by its first bytes; null for anything else, whatever its type says. */
 export function pictureType(bytes: Uint8Array): string | null {
