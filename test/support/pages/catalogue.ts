@@ -49,6 +49,7 @@ export const PAGES: readonly ServedPage[] = [
       await extract(page);
       await page.getByRole("tab", { name: "Blocks" }).click();
       await page.getByRole("button", { name: "Unsure: Written" }).click();
+      await page.getByRole("button", { name: "Exclude elements like this" }).waitFor();
     },
   },
   {
