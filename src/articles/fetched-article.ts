@@ -76,7 +76,9 @@ export async function articleFromDocument(
   const work = extractor.extract({ kind, body, url, options }, signal);
   const extraction = await (kind === "file" ? named(document.name, work) : work);
   const { blocked = null } = extraction;
-  if (blocked !== null && !options.keepsBlocked) throw blockedFailure(document.name, blocked, null);
+  // A preview in a file is what its owner has of the page; the other kinds hold nothing of it.
+  if (blocked !== null && blocked.kind !== "paywall" && !options.keepsBlocked)
+    throw blockedFailure(document.name, blocked, null);
   const article = requireArticle(extraction, document.name);
   return {
     url,
