@@ -264,7 +264,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-const CHANGES = 50;
+const CHANGES = 24;
 
 test.each([1, 3])(
   `no search fails in %d processes while the file changes ${CHANGES} times, half of them broken`,

@@ -16,8 +16,8 @@ const MADE_AT_WORK: readonly string[] = [
 
 // One that is slow is to be written in another way (a run is matched from its first character only after a look
 // back: `(?<!x)x+$`; spaces that are single already are matched once), or its text is bounded.
-test("every regular expression takes linear time on texts of up to 1 MB made against it, or sees bounded texts", async () => {
-  const { count, unbounded } = await tryExpressions(1_000_000);
+test("every regular expression takes linear time on texts of up to 300 kB made against it, or sees bounded texts", async () => {
+  const { count, unbounded } = await tryExpressions(300_000);
   expect(count).toBeGreaterThan(800);
   expect(unbounded).toEqual([]);
 }, 600_000);
