@@ -7,6 +7,7 @@ import {
   type ErrorPages,
   type FetchedArticle,
   type LocalDocument,
+  MarkdownAlternates,
   serveArticle,
 } from "../articles/index.ts";
 import type { Metrics } from "../base/metrics.ts";
@@ -269,6 +270,7 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
     extractor,
     cache,
     errorPages,
+    markdownAlternates: new MarkdownAlternates(),
     log,
     metrics,
     shell,

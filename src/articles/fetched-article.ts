@@ -135,6 +135,7 @@ const FIELDS = {
     language: sources.language,
     keywords: sources.keywords,
     section: sources.section,
+    markdown: sources.markdown ?? null,
   }),
   // A document that consists of its title has no other content to show.
   content: ({ article }: FetchedArticle) => article.content,

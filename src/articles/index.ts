@@ -23,6 +23,12 @@ export {
 export { RenderingHistory } from "./rendering-history.ts";
 export { type ArticleCache, articleFromUrl, createArticleCache, serveArticle } from "./service.ts";
 export {
+  askOnce,
+  fetchMarkdown,
+  linksOfIndex,
+  MarkdownAlternates,
+} from "./site-markdown.ts";
+export {
   articleOfVisit,
   bodyKind,
   type FetcherPreference,

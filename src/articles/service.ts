@@ -6,11 +6,13 @@ import type { Metrics } from "../base/metrics.ts";
 import { notPageUrl, parsePageUrl } from "../urls/index.ts";
 import type { ErrorPages } from "./error-pages.ts";
 import type { FetchedArticle } from "./fetched-article.ts";
+import type { MarkdownAlternates } from "./site-markdown.ts";
 import { contentOfVisit, type FromUrlParts, type VisitRequest, visitPage } from "./visit.ts";
 
 export type ArticleServiceParts = FromUrlParts & {
   readonly cache: ArticleCache;
   readonly errorPages: ErrorPages;
+  readonly markdownAlternates: MarkdownAlternates;
   readonly log: Log;
   readonly metrics: Metrics;
   /** The shell whose extractions are counted: `cli` or `server`. */
@@ -72,7 +74,10 @@ async function loadArticle(
   const errorPages: ErrorPages = {
     take: (site, look) => parts.errorPages.take(`${request.cacheScope} ${site}`, look),
   };
-  const fetched = await articleFromUrl({ ...request, fetch, errorPages }, parts);
+  const fetched = await articleFromUrl(
+    { ...request, fetch, errorPages, markdownAlternates: parts.markdownAlternates },
+    parts,
+  );
   const { fetcher } = fetched;
   parts.metrics.count("fetches", { fetcher });
   parts.metrics.time("fetch_duration", { fetcher }, fetched.timings.fetchMs);

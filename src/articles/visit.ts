@@ -32,6 +32,7 @@ import { withFrames } from "./frames.ts";
 import { canonicalOfHeader } from "./link-header.ts";
 import type { RenderingHistory } from "./rendering-history.ts";
 import { type EmptyShell, emptyShell, SHELL_NAMES } from "./shell.ts";
+import { MarkdownAlternates, withSiteMarkdown } from "./site-markdown.ts";
 
 export type Fetchers = { readonly http: Fetcher; readonly browser: Fetcher | null };
 
@@ -55,6 +56,8 @@ export type VisitRequest = {
   readonly failsWhenGone?: boolean;
   /** Error pages that other visits for the same caller have seen. */
   readonly errorPages?: ErrorPages;
+  /** What is known of the Markdown of sites; that of one page if absent. */
+  readonly markdownAlternates?: MarkdownAlternates;
   /** Experience from other pages, for the preference `learned`; absent for a single page. */
   readonly renderingHistory?: RenderingHistory | undefined;
   /** Told how long the page has waited for others to be compared, in ms. */
@@ -74,7 +77,22 @@ export async function visitPage(
   const startedAt = performance.now();
   const context = { request, parts, asked: url, startedAt, options, fetch, onFetched, tellsScripts: false };
   const visit = await visitByPreference(url, context);
-  return (await isErrorPage(visit, context)) ? { ...visit, extraction: null } : visit;
+  if (await isErrorPage(visit, context)) return { ...visit, extraction: null };
+  return await siteMarkdownOf(visit, context);
+}
+
+/** Takes the site's own Markdown unless only parts of the page are wanted. */
+async function siteMarkdownOf(visit: PageVisit, context: VisitContext): Promise<PageVisit> {
+  const { options, markdownAlternates: alternates = new MarkdownAlternates() } = context.request;
+  const { takesNativeMarkdown, engine, select, exclude } = options;
+  if (!takesNativeMarkdown || engine === "readability" || select !== null || exclude.length > 0) return visit;
+  if (!bodyKind(visit.page.contentType).endsWith("html")) return visit;
+  const beside = besideOf(visit.page, context, `the Markdown of ${visit.page.finalUrl}`);
+  return await withSiteMarkdown(visit, {
+    alternates,
+    beside: { http: context.parts.fetchers.http, options: beside.fetch },
+    extract: (page) => extractAnswer(page, beside),
+  });
 }
 
 async function visitByPreference(url: PageUrl, context: VisitContext): Promise<PageVisit> {
@@ -216,22 +234,28 @@ async function attempt(fetcher: Fetcher, url: PageUrl, context: VisitContext): P
   });
 }
 
-/** Visits a URL of a page's own origin for the sake of that page, and never leaves the origin. */
-function visitBeside(
+/** Visits a URL of a page's own origin for the sake of that page. */
+const visitBeside = (
   fetcher: Fetcher,
   url: PageUrl,
   page: FetchedPage,
   context: VisitContext,
-): Promise<PageVisit> {
+): Promise<PageVisit> => attemptOnce(fetcher, url, besideOf(page, context, url));
+
+/**
+ * The context of requests for the sake of a page, which never leave its origin.
+ * @param part what is requested, in a message
+ */
+function besideOf(page: FetchedPage, context: VisitContext, part: string): VisitContext {
   const origin = originOf(page.finalUrl);
   const beforeRequest: FetchOptions["beforeRequest"] = async (asked, signal) => {
-    if (asked.origin !== origin) throw new Failure("cancelled", `${url} is answered by ${asked.origin}`);
+    if (asked.origin !== origin) throw new Failure("cancelled", `${part} is answered by ${asked.origin}`);
     return await context.fetch.beforeRequest?.(asked, signal);
   };
   const isForeign = originOf(page.url) !== origin;
   // The words of a part are too few only together with the others.
   const options = { ...context.options, minWordCount: 0 };
-  return attemptOnce(fetcher, url, { ...forAnother(context, { isForeign, beforeRequest }), options });
+  return { ...forAnother(context, { isForeign, beforeRequest }), options };
 }
 
 /** The context of a request for another URL in the same visit. */

@@ -1,4 +1,4 @@
-import { createErrorPages, RenderingHistory } from "../articles/index.ts";
+import { createErrorPages, MarkdownAlternates, RenderingHistory } from "../articles/index.ts";
 import { onAbort } from "../base/abort.ts";
 import { yieldToEventLoop } from "../base/event-loop.ts";
 import { Failure } from "../base/failure.ts";
@@ -94,6 +94,7 @@ export class CrawlRun {
       plan,
       politeness: new Politeness(plan, { ...deps, onNotice: (notice) => this.#notice(notice) }),
       errorPages: createErrorPages(),
+      markdownAlternates: new MarkdownAlternates(),
       renderingHistory: new RenderingHistory(),
       scope: createScope(plan),
       onNotice: (notice) => this.#notice(notice),

@@ -6,6 +6,7 @@ import {
   type FetchedArticle,
   type Fetchers,
   linkPageOfVisit,
+  type MarkdownAlternates,
   type PageVisit,
   type RenderingHistory,
   statusFailure,
@@ -60,6 +61,7 @@ export type VisitParts = {
   readonly politeness: Politeness;
   readonly scope: Scope;
   readonly errorPages: ErrorPages;
+  readonly markdownAlternates: MarkdownAlternates;
   /** The maximum number of requests for one page, including the first. */
   readonly tries: number;
   readonly authorizations: ReadonlyMap<string, string>;
@@ -193,6 +195,7 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
     options: plan.extraction,
     failsWhenGone: wasThere(attempt),
     errorPages: parts.errorPages,
+    markdownAlternates: parts.markdownAlternates,
     renderingHistory: parts.renderingHistory,
     onWaited: (ms) => {
       gate.waitedMs += ms;

@@ -1,7 +1,7 @@
 export { refreshOf } from "./links.ts";
 export { MAX_NOTICE_WORDS } from "./no-article.ts";
 export { createExtractor, type Extractor, extractBody, withSmallPagesHere } from "./pool.ts";
-export { countWords, unmatchedExclusion, warningsFor } from "./text.ts";
+export { countWords, foldedWords, unmatchedExclusion, warningsFor } from "./text.ts";
 export { textOfMarkdown } from "./text-body.ts";
 export {
   type Article,
@@ -16,6 +16,8 @@ export {
   type Extraction,
   type ExtractionOptions,
   type Link,
+  MARKDOWN_SIGNS,
+  type MarkdownSign,
   type MetaRobots,
   PAGE_TYPES,
   type Rendering,

@@ -3,7 +3,7 @@ import { encodeQuery, type PageUrl, parsePageUrl, resolveHref } from "../urls/in
 import type { ContentElement } from "./document/tree.ts";
 import type { PageFacts } from "./page/page-model.ts";
 import { cut, detachedAll, nextMatch, removeInvisible, visibleLine } from "./text.ts";
-import type { Link, MetaRobots } from "./types.ts";
+import type { Link, MarkdownPointers, MetaRobots } from "./types.ts";
 
 const MAX_ANCHOR_TEXT = 200;
 
@@ -53,6 +53,16 @@ export function robotsOf(facts: PageFacts): MetaRobots {
 /** Resolves `<link rel="canonical">`; null when it is absent or not an http URL. */
 export const canonicalOf = (facts: PageFacts, base: PageUrl | null): PageUrl | null =>
   facts.canonicalHref === null ? null : parsePageUrl(facts.canonicalHref, base ?? undefined);
+
+/** Where the page says that its Markdown is; undefined when it says nothing. */
+export function markdownPointersOf(
+  { markdownHref, describedByHref }: PageFacts,
+  base: PageUrl | null,
+): MarkdownPointers | undefined {
+  if (markdownHref === null && describedByHref === null) return undefined;
+  const resolve = (href: string | null) => (href === null ? null : parsePageUrl(href, base ?? undefined));
+  return { twin: resolve(markdownHref), index: resolve(describedByHref) };
+}
 
 /** A page that refreshes only after more than this many seconds is meant to be read. */
 const MAX_REFRESH_SECONDS = 5;

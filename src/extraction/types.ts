@@ -118,7 +118,15 @@ type ArticleSources = {
   readonly language: MetadataSource | null;
   readonly keywords: MetadataSource | null;
   readonly section: MetadataSource | null;
+  /** The site's own Markdown of the page, where that was taken. */
+  readonly markdown?: SiteMarkdownSource;
 };
+
+/** What names a site's own Markdown of a page. */
+export const MARKDOWN_SIGNS = ["alternate", "header", "link", "llms.txt", "vary"] as const;
+export type MarkdownSign = (typeof MARKDOWN_SIGNS)[number];
+
+type SiteMarkdownSource = { readonly url: PageUrl; readonly sign: MarkdownSign };
 
 /** An id of the page and the place that it leads to. */
 export type ContentAnchor = {
@@ -240,6 +248,9 @@ export type AnswerFacts = {
   readonly url: PageUrl;
 };
 
+/** Where a page says that its Markdown is: itself, or as a link of an index such as `llms.txt`. */
+export type MarkdownPointers = { readonly twin: PageUrl | null; readonly index: PageUrl | null };
+
 /** Everything that one parse of a page yields, so the crawler never parses it a second time. */
 export type Extraction = {
   /** Null when the page holds no words of content. */
@@ -259,6 +270,8 @@ export type Extraction = {
   readonly robots: MetaRobots;
   /** `<link rel="canonical">`; of a fetched page without one, the same of its `Link` header. */
   readonly canonical: PageUrl | null;
+  /** Where the page says that its Markdown is, if it does. */
+  readonly markdownPointers?: MarkdownPointers | undefined;
   /** The target of `<meta http-equiv="refresh">` when it leads to another page within 5 s. */
   readonly refresh: PageUrl | null;
   /** The same of the one inside `noscript`. */

@@ -46,7 +46,7 @@ const checksOf = (table: OptionTable): Readonly<Record<string, Check>> =>
 
 const INCLUDED: NonNullable<ExtractOptions["include"]> = ["links", "images", "structuredData"];
 
-const { failOnHttpError: STATUS, ...OF_PAGES } = checksOf(EXTRACTION);
+const { failOnHttpError: STATUS, nativeMarkdown: NATIVE, ...OF_PAGES } = checksOf(EXTRACTION);
 const ONE: Readonly<Record<string, Check>> = {
   ...OF_PAGES,
   ...checksOf(QUESTION),
@@ -60,7 +60,7 @@ const ONE: Readonly<Record<string, Check>> = {
 /** The options by the function that takes them. */
 const CHECKS = {
   extractArticle: { ...ONE, contentType: TEXT_OR_NULL },
-  extractArticleFromUrl: { ...ONE, failOnHttpError: STATUS, network: OBJECT },
+  extractArticleFromUrl: { ...ONE, failOnHttpError: STATUS, nativeMarkdown: NATIVE, network: OBJECT },
   "extractArticleFromUrl's network": { ...checksOf(NETWORK), ...checksOf(FETCHING) },
   extractArticles: {
     ...ONE,

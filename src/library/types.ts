@@ -73,6 +73,8 @@ export type ExtractArticleOptions = ExtractOptions & {
 export type ExtractFromUrlOptions = ExtractOptions & {
   /** Fails for every HTTP error status, whatever the body holds; false by default. */
   readonly failOnHttpError?: boolean | undefined;
+  /** Takes the site's own Markdown of a page that names it, if it holds as much; true by default. */
+  readonly nativeMarkdown?: boolean | undefined;
   readonly network?: NetworkOptions | undefined;
 };
 
@@ -128,6 +130,11 @@ export type ArticleSources = {
   readonly language: MetadataSource | null;
   readonly keywords: MetadataSource | null;
   readonly section: MetadataSource | null;
+  /** The site's own Markdown of the page and what names it, where that was taken. */
+  readonly markdown?: {
+    readonly url: string;
+    readonly sign: "alternate" | "header" | "link" | "llms.txt" | "vary";
+  };
 };
 
 /** A link of the content, as often as it stands there; absolute when the page's address is known. */

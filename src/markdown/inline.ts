@@ -34,12 +34,15 @@ export function inlineText(inlines: readonly Inline[]): string {
 /** Where the address of a link or picture is written: a range of the text, or the label that it is defined under. */
 type AddressPlace = readonly [start: number, end: number] | string;
 
-/** Told of each address that leads to a picture: that of the picture, and that of a link around it to the same file. */
-type PictureSink = (address: string, place: AddressPlace) => void;
+/**
+ * Told of each address of a link or picture, and whether it leads to a picture: that of the picture does, and that of a
+ * link around it to the same file.
+ */
+type AddressSink = (address: string, place: AddressPlace, isPicture: boolean) => void;
 
-/** Reads the phrases of a text for their pictures; longer texts than those that are shown have them too. */
-export function findPictures(text: string, context: Context, onPicture: PictureSink): void {
-  new InlineReader(text, context, onPicture).read();
+/** Reads the phrases of a text for their addresses; longer texts than those that are shown have them too. */
+export function findAddresses(text: string, context: Context, onAddress: AddressSink): void {
+  new InlineReader(text, context, onAddress).read();
 }
 
 /** An open bracket or element. */
@@ -59,17 +62,17 @@ const SPECIAL = /[\\`*_~[\]<&$\n]|!(?=\[)|h(?=ttps?:)/g;
 class InlineReader {
   readonly #text: string;
   readonly #context: Context;
-  readonly #onPicture: PictureSink | null;
+  readonly #onAddress: AddressSink | null;
   #at = 0;
   #nodes: Node[] = [];
   #open: Opener[] = [];
   /** The lengths of runs of backticks that nothing closes from here on. */
   readonly #unclosed = new Set<number>();
 
-  constructor(text: string, context: Context, onPicture: PictureSink | null = null) {
+  constructor(text: string, context: Context, onAddress: AddressSink | null = null) {
     this.#text = text;
     this.#context = context;
-    this.#onPicture = onPicture;
+    this.#onAddress = onAddress;
   }
 
   read(): readonly Inline[] {
@@ -179,7 +182,7 @@ class InlineReader {
     this.#nodes.length = opener.from;
     const { address, end, place } = target;
     const isToPicture = children.some((child) => child.kind === "image" && child.address === address);
-    if (opener.kind === "![" || isToPicture) this.#onPicture?.(address, place);
+    this.#onAddress?.(address, place, opener.kind === "![" || isToPicture);
     const node: Inline =
       opener.kind === "!["
         ? { kind: "image", address, text: inlineText(children) }

@@ -90,6 +90,17 @@ export const EXTRACTION = {
     placeholder: ".related",
     example: [],
   },
+  /** The page as Markdown, which many sites of documentation offer beside the HTML. */
+  takesNativeMarkdown: {
+    kind: SWITCH,
+    byDefault: true,
+    means: "Take the site's own Markdown of a page where the page names it and it holds as much",
+    contrary: "Make the Markdown of the page, though its site may have some",
+    flag: "!--no-native-markdown",
+    field: "native_markdown",
+    library: "nativeMarkdown",
+    changed: ["reading", "taking a site's Markdown"],
+  },
   /** The page that stands in for the one asked for: a challenge, a consent wall, a login page and the like. */
   keepsBlocked: {
     kind: SWITCH,

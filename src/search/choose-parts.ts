@@ -168,7 +168,8 @@ export class Outline {
 
 /** Blocks of which a part can stand alone. */
 const CUT: ReadonlySet<string> = new Set(["item", "table"]);
-const ITEM_SIGN = /^(?:[-*+]|\d{1,9}[.)])\s/;
+/** How the line of a list item begins. */
+export const ITEM_SIGN = /^(?:[-*+]|\d{1,9}[.)])\s/;
 
 /** The items of a list or the rows of a table, whose head is not among them. */
 function partsOf(whole: Block, source: string): Block[] {

@@ -1,4 +1,4 @@
-import { Outline, tokensOf, type WholeText } from "./choose-parts.ts";
+import { ITEM_SIGN, Outline, tokensOf, type WholeText } from "./choose-parts.ts";
 
 export type ChunkLimits = {
   /** The most tokens of a chunk, by `tokensOf`. */
@@ -56,7 +56,6 @@ export function chunksOf(text: WholeText, limits: ChunkLimits): TextChunk[] {
 }
 
 const FENCE = /^\s*(`{3,}|~{3,})/;
-const ITEM = /^(?:[-*+]|\d{1,9}[.)])\s/;
 
 /** Cuts a block that is too long for one chunk. */
 function cut(kind: string, source: string, maxTokens: number): string[] {
@@ -85,7 +84,7 @@ function cutBetween(units: readonly string[], maxTokens: number, head = "", foot
 const itemsOf = (lines: readonly string[]): string[] => {
   const items: string[] = [];
   for (const line of lines)
-    if (items.length === 0 || ITEM.test(line)) items.push(line);
+    if (items.length === 0 || ITEM_SIGN.test(line)) items.push(line);
     else items.push(`${items.pop()}\n${line}`);
   return items;
 };

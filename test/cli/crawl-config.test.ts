@@ -38,6 +38,7 @@ const shownBy = (
   "no-code": [[], { options: { include_code: false } }],
   select: [["article"], { options: { select: "article" } }],
   exclude: [["aside"], { options: { exclude: ["aside"] } }],
+  "no-native-markdown": [[], { options: { native_markdown: false } }],
   "keep-blocked": [[], { options: { keep_blocked: true } }],
   "fail-on-http-error": [[], { options: { fail_on_http_error: true } }],
   "user-agent": [["reader/9"], { network: { user_agent: "reader/9" } }],

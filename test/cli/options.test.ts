@@ -58,6 +58,20 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     const run = await runBinary(["--file", "page.html"], { cwd: directory.path });
     expect(JSON.parse(run.stdout)).toMatchObject({ title: "The mill", fetcher: "file" });
   },
+  "no-native-markdown": async () => {
+    const markdown = "# The mill\n\nThe *wheel* turns in the tide of the morning.\n";
+    const html = `<title>The mill</title><link rel="alternate" type="text/markdown" href="/mill.md">
+<article><h1>The mill</h1><p>The <em>wheel</em> turns in the tide of the morning.</p></article>`;
+    await using twins = serveCrawlSite({
+      "/mill": () => new Response(html, { headers: { "content-type": "text/html" } }),
+      "/mill.md": () => new Response(markdown, { headers: { "content-type": "text/markdown" } }),
+    });
+    const words = [`${twins.origin}/mill`, "--fields", "sources,markdown", "--quiet"];
+    const taken = JSON.parse((await runBinary(words)).stdout);
+    expect(taken.sources.markdown).toEqual({ url: `${twins.origin}/mill.md`, sign: "alternate" });
+    const own = JSON.parse((await runBinary([...words, "--no-native-markdown"])).stdout);
+    expect(own.sources.markdown).toBeNull();
+  },
   "keep-blocked": async () => {
     const { html } = BLOCKED_PAGES["a rate page with the status of a page"] ?? {};
     const read = (...words: string[]) =>

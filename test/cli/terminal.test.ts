@@ -78,4 +78,10 @@ describe.skipIf(Bun.which("script") === null)("on a terminal (needs script, of u
     expect(text).toContain("warning: reading the page from the terminal");
     expect(text).toContain("error: standard input is empty\ncode=1\n");
   });
+
+  test("the configuration of an MCP client names the skill, on stderr", async () => {
+    const command = "article-extractor mcp --print-config codex";
+    expect(await onTerminal(command)).toContain('"article-extractor skill" prints a skill for agents');
+    expect(await onTerminal(`${command} 2>/dev/null`)).not.toContain("skill");
+  });
 });

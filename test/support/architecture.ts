@@ -46,7 +46,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "base/objects": { isOneFile: true, mayImport: ["base/failure"] },
   fetching: { mayImport: OBSERVED_BASE },
   extraction: { mayImport: ["markdown", ...BASE], mayImportTypesOf: ["options"] },
-  articles: { mayImport: ["fetching", "extraction", ...OBSERVED_BASE] },
+  articles: { mayImport: ["fetching", "extraction", "markdown", ...OBSERVED_BASE] },
   pages: { mayImport: ["markdown", ...BASE] },
   crawler: { mayImport: ["options", "base/database", "base/objects", ...CRAWLING, ...OBSERVED_BASE] },
   markdown: { mayImport: [] },

@@ -56,6 +56,8 @@ export class FactCollector {
   dir: string | null = null;
   baseHref: string | null = null;
   canonicalHref: string | null = null;
+  markdownHref: string | null = null;
+  describedByHref: string | null = null;
   refresh: string | null = null;
   noscriptRefresh: string | null = null;
 
@@ -178,11 +180,20 @@ export function noteElement(tag: number, attributes: StartTagAttributes, facts: 
     const rel = attributes.get(Field.rel);
     if (tag === Tag.area && href !== null) {
       facts.links.push({ href, text: "", isNofollow: hasToken(rel, "nofollow") });
-    } else if (href?.trim() && hasToken(rel, "canonical")) facts.canonicalHref ??= href;
+    } else if (href?.trim() && rel !== null) noteRelation(rel, href, attributes.get(Field.type), facts);
   }
   if (attributes.has(Field.state) && facts.states.length < MAX_PRELOADED)
     facts.states.push(attributes.get(Field.state)!);
 }
+
+function noteRelation(rel: string, href: string, type: string | null, facts: FactCollector): void {
+  if (hasToken(rel, "canonical")) facts.canonicalHref ??= href;
+  if (hasToken(rel, "describedby")) facts.describedByHref ??= href;
+  if (hasToken(rel, "alternate") && isMarkdownType(type)) facts.markdownHref ??= href;
+}
+
+const isMarkdownType = (type: string | null): boolean =>
+  /^\s*text\/(?:x-)?markdown\s*(?:;|$)/i.test(type ?? "");
 
 function noteMeta(attributes: StartTagAttributes, facts: FactCollector): void {
   const name = attributes.get(Field.name);

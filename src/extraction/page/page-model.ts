@@ -228,6 +228,10 @@ export type PageFacts = {
   readonly dir: string | null;
   readonly baseHref: string | null;
   readonly canonicalHref: string | null;
+  /** The page as Markdown, by `<link rel="alternate">`. */
+  readonly markdownHref: string | null;
+  /** What describes the page, by `<link rel="describedby">`. */
+  readonly describedByHref: string | null;
   /** The content of `<meta http-equiv="refresh">`. */
   readonly refresh: string | null;
   /** The same of the one inside `noscript`. */

@@ -53,7 +53,8 @@ export const planOf = (
     hostDelayMs: politeness.hostDelayMs,
     respectsMetaRobots: true,
     preference: preferenceOf(politeness),
-    extraction: { ...politeness.extraction, renderings: STORED_RENDERINGS },
+    // A sync asks for Markdown itself, and only where links do not have to be followed.
+    extraction: { ...politeness.extraction, renderings: STORED_RENDERINGS, takesNativeMarkdown: false },
   });
 
 const preferenceOf = ({ preferBrowser }: CrawlPoliteness): CrawlPlan["preference"] =>

@@ -1,5 +1,10 @@
 import { join } from "node:path";
-import { type Fetchers, inventedName, type PageFingerprint } from "../../articles/index.ts";
+import {
+  type Fetchers,
+  inventedName,
+  MarkdownAlternates,
+  type PageFingerprint,
+} from "../../articles/index.ts";
 import { makePrivateDirectory } from "../../base/database/index.ts";
 import { createYieldWhenDue } from "../../base/event-loop.ts";
 import { Failure, type FailureRecord } from "../../base/failure.ts";
@@ -19,13 +24,7 @@ import {
   judge,
   type KnownDocument,
 } from "./judge.ts";
-import {
-  MarkdownAlternates,
-  orMarkdown,
-  preferMarkdown,
-  revalidateFirst,
-  withLlmsTxt,
-} from "./markdown-alternates.ts";
+import { orMarkdown, preferMarkdown, revalidateFirst, withLlmsTxt } from "./markdown-alternates.ts";
 import {
   checkPlanOf,
   createFallbackExtractor,

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fetchMarkdown, MarkdownAlternates } from "../../articles/index.ts";
 import { Failure } from "../../base/failure.ts";
 import { sitemapsOfRobots } from "../../crawler/index.ts";
 import { createRobotsCache, DEFAULT_ROBOTS_TIMES, displayUrl } from "../../fetching/index.ts";
@@ -8,7 +9,7 @@ import { compileUrlRules, originOf, type PageUrl, parsePageUrl } from "../../url
 import { type GitAccess, openAccess } from "../git/access.ts";
 import { openRepository } from "../git/repository.ts";
 import { chooseFiles } from "../git/working-copy.ts";
-import { fetchMarkdown, linksOfLlmsTxt, MarkdownAlternates } from "../online/markdown-alternates.ts";
+import { linksOfLlmsTxt } from "../online/markdown-alternates.ts";
 import { planOf, type TenantCrawler, type WantedPages, type WebAccess } from "../online/plan.ts";
 import type { GitTenant } from "../settings.ts";
 

@@ -5,6 +5,7 @@ import {
   createErrorPages,
   type FetcherPreference,
   type Fetchers,
+  MarkdownAlternates,
   serveArticle,
 } from "../../../src/articles/index.ts";
 import type { ArticleServiceParts } from "../../../src/articles/service.ts";
@@ -176,6 +177,7 @@ describe("serveArticle", () => {
       extractor: { extract: extractBody },
       cache: createArticleCache({ maxSize: 10, maxBytes: 1_000_000 }),
       errorPages: createErrorPages(),
+      markdownAlternates: new MarkdownAlternates(),
       log: createLog({ level: "info", format: "json", write: (line) => lines.push(JSON.parse(line)) }),
       metrics: createMetrics([
         ({ name, labels }) => counted.push([name, ...Object.values(labels)].join(".")),

@@ -7,6 +7,7 @@ const ROOT = join(import.meta.dir, "../../..");
 const LATER: Readonly<Record<string, string>> = {
   "src/app/crawling.ts": "with the first crawl",
   "src/chunks.ts": "with --chunks",
+  "src/articles/native-markdown.ts": "where a page names its Markdown",
   "src/question.ts": "with --query",
   "src/extraction/files/read-file.ts": "for a document that is no page",
   "src/app/opentelemetry.ts": "with a collector of traces",

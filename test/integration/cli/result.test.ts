@@ -28,7 +28,7 @@ describe("JSON", () => {
       ...["sources", "content", "markdown", "text", "length", "word_count", "success", "warnings"],
     ]);
     expect(Object.keys(result.sources)).toEqual(
-      "title byline published_date modified_date language keywords section".split(" "),
+      "title byline published_date modified_date language keywords section markdown".split(" "),
     );
   });
 

@@ -51,6 +51,7 @@ test("the manifest's config tells two plans apart whichever field they differ in
     includeCode: false,
     select: "p",
     exclude: ["b"],
+    takesNativeMarkdown: false,
     keepsBlocked: true,
     failsOnHttpError: true,
   };

@@ -67,6 +67,7 @@ const ARTICLE: Article = {
     language: "html",
     keywords: null,
     section: null,
+    markdown: null,
   },
   content: "<h1>The wheel</h1>",
   markdown: MARKDOWN,

@@ -34,7 +34,7 @@ describe("the extraction result", () => {
       ),
     );
     expect(Object.keys(result.sources)).toEqual(
-      "title byline published_date modified_date language keywords section".split(" "),
+      "title byline published_date modified_date language keywords section markdown".split(" "),
     );
   });
 
@@ -70,6 +70,7 @@ describe("the extraction result", () => {
         language: null,
         keywords: null,
         section: null,
+        markdown: null,
       },
       content: expect.stringContaining("some words"),
       markdown: "some words",

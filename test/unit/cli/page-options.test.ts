@@ -32,6 +32,7 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
   "no-code": ["--no-code"],
   select: ["--select", "article"],
   exclude: ["--exclude", "nav", "--exclude", "aside"],
+  "no-native-markdown": ["--no-native-markdown"],
   "keep-blocked": ["--keep-blocked"],
   "fail-on-http-error": ["-f"],
   "user-agent": ["--user-agent", "Reader/1"],

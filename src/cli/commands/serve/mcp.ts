@@ -48,7 +48,7 @@ export const mcp: Run = async (shell) => {
 };
 
 async function printConfiguration(client: McpClient, parts: CommandParts): Promise<number> {
-  const { io, typed } = parts;
+  const { io, typed, notices } = parts;
   const { deployment } = await openOptionalDeployment(parts);
   const found = deployment === null || typed.has("config") ? [] : ["--config", deployment.path];
   const [command = "", ...words] = io.command;
@@ -59,6 +59,10 @@ async function printConfiguration(client: McpClient, parts: CommandParts): Promi
     args: [...words, "mcp", ...found, ...passedOn(typed)],
   });
   await io.stdout.write(`${text}\n`);
+  if (io.stderr.isTerminal)
+    notices.tell(
+      `"${NAME} skill" prints a skill for agents that run commands themselves, which costs no tokens of tools`,
+    );
   return 0;
 }
 

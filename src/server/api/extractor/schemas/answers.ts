@@ -1,5 +1,5 @@
 import { JOB_STATES } from "../../../../crawler/index.ts";
-import { BLOCK_REASONS, PAGE_TYPES } from "../../../../extraction/index.ts";
+import { BLOCK_REASONS, MARKDOWN_SIGNS, PAGE_TYPES } from "../../../../extraction/index.ts";
 import { z } from "../../openapi.ts";
 
 const timestamp = (description: string) =>
@@ -48,6 +48,10 @@ export const ExtractionResult = z
         language: text,
         keywords: text,
         section: text,
+        markdown: z
+          .object({ url: z.string(), sign: z.enum(MARKDOWN_SIGNS) })
+          .nullable()
+          .openapi({ description: "The site's own Markdown, where that was taken, and what names it" }),
       })
       .openapi({ description: "Where the values were found" }),
     content: text.openapi({ description: "Sanitised HTML" }),

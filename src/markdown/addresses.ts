@@ -1,8 +1,8 @@
-import { findPictures } from "./inline.ts";
+import { findAddresses } from "./inline.ts";
 import { cellsOf, scanBlocks } from "./scan.ts";
 
-/** An address in Markdown that leads to a picture, as a range of UTF-16 code units. */
-type PictureAddress = { readonly address: string; readonly start: number; readonly end: number };
+/** An address in Markdown, as a range of UTF-16 code units. */
+type FoundAddress = { readonly address: string; readonly start: number; readonly end: number };
 
 /** A text with phrases: its lines, each with its start and end in the Markdown. */
 type Phrases = (readonly [start: number, end: number])[];
@@ -11,16 +11,23 @@ type Phrases = (readonly [start: number, end: number])[];
  * The addresses of the pictures in Markdown, in the order of their places; also those of links around a picture that
  * lead to its file. What looks like a picture in code is text. Pictures that are written as HTML are left out.
  */
-export function pictureAddresses(markdown: string): readonly PictureAddress[] {
+export const pictureAddresses = (markdown: string): readonly FoundAddress[] => find(markdown, "![", true);
+
+/** The same of all links and pictures. */
+export const addressesIn = (markdown: string): readonly FoundAddress[] => find(markdown, "[", false);
+
+/** @param sign what a text without an address lacks */
+function find(markdown: string, sign: string, onlyPictures: boolean): readonly FoundAddress[] {
   const { texts, references, definitions } = readPhrases(markdown);
-  const found = new Map<number, PictureAddress>();
+  const found = new Map<number, FoundAddress>();
   const add = (address: string, [start, end]: readonly [start: number, end: number]): void => {
     found.set(start, { address, start, end });
   };
   for (const lines of texts) {
     const text = lines.map(([start, end]) => markdown.slice(start, end)).join("\n");
-    if (!text.includes("![")) continue;
-    findPictures(text, { references }, (address, place) => {
+    if (!text.includes(sign)) continue;
+    findAddresses(text, { references }, (address, place, isPicture) => {
+      if (onlyPictures && !isPicture) return;
       if (typeof place !== "string") return add(address, placeIn(lines, place));
       const definition = definitions.get(place);
       if (definition) add(address, definition);
