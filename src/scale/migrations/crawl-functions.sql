@@ -376,11 +376,11 @@ CREATE OR REPLACE FUNCTION crawl_counts(p_crawl bigint) RETURNS json LANGUAGE sq
     LEFT JOIN crawl_tally t ON t.crawl = p_crawl GROUP BY c.underway, c.untried
 $$;
 
--- Records a worker's work since the last call: results of pages with their links, released pages, released hosts, and
--- hosts that need a pause. A claim that now belongs to another worker changes nothing; a claim that an earlier call has
--- settled counts as settled. Returns the ordinals of the settled pages.
+-- Records a worker's work since the last call: results of pages with their links, released pages, and rests of hosts, each
+-- after the claim that held the host (`fence`) or as a pause. A claim that now belongs to another worker changes nothing; a
+-- claim that an earlier call has settled counts as settled. Returns the ordinals of the settled pages.
 CREATE OR REPLACE FUNCTION crawl_record(p_crawl bigint, p_worker bigint, p_settles jsonb, p_of int[], p_keys uuid[], p_urls text[],
-  p_hosts bigint[], p_retries jsonb, p_frees jsonb, p_pauses jsonb, p_origins text[])
+  p_hosts bigint[], p_retries jsonb, p_rests jsonb, p_origins text[])
 RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
   v_now timestamptz; v_ok int[] := '{}'; v_depths smallint[] := '{}'; v_parents bigint[] := '{}'; v_locks bigint[];
@@ -455,7 +455,7 @@ BEGIN
         WHERE t.crawl = p_crawl AND t.worker = p_worker;
     END IF;
     v_locks := ARRAY(SELECT (x.e ->> 'host')::bigint
-      FROM (SELECT jsonb_array_elements(p_retries || p_frees || p_pauses) AS e) x);
+      FROM (SELECT jsonb_array_elements(p_retries || p_rests) AS e) x);
     IF cardinality(p_keys) > 0 THEN
       PERFORM crawl_add_pages(p_crawl, p_worker, p_of, p_keys, p_urls, p_hosts, v_depths, v_parents,
         array_fill(2::smallint, ARRAY[cardinality(v_depths)]), NULL, NULL, v_locks);
@@ -479,15 +479,12 @@ BEGIN
       END LOOP;
       UPDATE crawl_tally SET fetched = fetched + v_fetched WHERE v_fetched > 0 AND crawl = p_crawl AND worker = p_worker;
     END IF;
-    IF p_frees <> '[]' THEN
-      FOR r IN SELECT * FROM jsonb_to_recordset(p_frees) s (host bigint, fence bigint, rest float) LOOP
-        UPDATE crawl_turn SET next_at = v_now + r.rest * interval '1 ms', holder = NULL
-          WHERE host = r.host AND holder = p_worker AND holder_fence = r.fence;
-      END LOOP;
-    END IF;
-    IF p_pauses <> '[]' THEN
-      FOR r IN SELECT * FROM jsonb_to_recordset(p_pauses) s (host bigint, rest float) LOOP
-        UPDATE crawl_turn SET next_at = greatest(next_at, v_now + r.rest * interval '1 ms') WHERE host = r.host;
+    IF p_rests <> '[]' THEN
+      -- A held host rests without end, so a pause takes effect only after its claim has freed it.
+      FOR r IN SELECT * FROM jsonb_to_recordset(p_rests) s (host bigint, fence bigint, rest float) ORDER BY s.fence LOOP
+        UPDATE crawl_turn SET holder = CASE WHEN r.fence IS NULL THEN holder END,
+            next_at = greatest(v_now + r.rest * interval '1 ms', CASE WHEN r.fence IS NULL THEN next_at END)
+          WHERE host = r.host AND (r.fence IS NULL OR (holder = p_worker AND holder_fence = r.fence));
       END LOOP;
     END IF;
   END IF;
