@@ -3,6 +3,7 @@ import { testDatabase } from "../support/postgres.ts";
 import { sharedPlace } from "../support/shared-frontier.ts";
 import { describeFrontier } from "./frontier.contract.ts";
 import { describeInterleavings } from "./frontier-interleavings.contract.ts";
+import { describeLimits } from "./frontier-limits.contract.ts";
 
 const database = await testDatabase();
 const db = await database.open();
@@ -20,4 +21,8 @@ describeInterleavings(
   "PostgreSQL",
   makePlace(() => null),
   { workers: 3, runs: 15 },
+);
+describeLimits(
+  "PostgreSQL",
+  makePlace(() => crypto.randomUUID()),
 );

@@ -10,6 +10,7 @@ import { claim, claimOne, type FrontierPlace, seed, settle } from "../support/fr
 import { failureOf } from "../support/test-fetcher.ts";
 import { describeFrontier } from "./frontier.contract.ts";
 import { describeInterleavings } from "./frontier-interleavings.contract.ts";
+import { describeLimits } from "./frontier-limits.contract.ts";
 
 const open = (
   directory: string,
@@ -56,6 +57,7 @@ const makePlace = async (): Promise<FrontierPlace> => {
 
 describeFrontier("SQLite", makePlace);
 describeInterleavings("SQLite", makePlace, { workers: 1, runs: 40 });
+describeLimits("SQLite", makePlace);
 
 test("refuses a second crawl into the same directory while the first is running", async () => {
   await using directory = await makeDirectory();

@@ -376,13 +376,11 @@ export class SqliteFrontier implements Frontier {
       this.#sql
         .run`UPDATE page SET depth = ${depth}, parent = ${parent}, source = ${source} WHERE id = ${id}`;
       this.#recordDuplicate(id, known.parent);
-    } else if (depth < known.depth && known.state === STATE.queued) {
-      this.#sql.run`UPDATE page SET depth = ${depth}, parent = ${parent} WHERE id = ${id}`;
-      this.#queue.noteQueued(host, depth, 0);
-    } else if (depth < known.depth && known.state === STATE.deep) {
+    } else if (depth < known.depth && (known.state === STATE.queued || known.state === STATE.deep)) {
       this.#sql.run`UPDATE page SET state = 0, depth = ${depth}, parent = ${parent} WHERE id = ${id}`;
-      this.#queue.noteQueued(host, depth);
-      this.#counts.queued++;
+      const added = known.state === STATE.deep ? 1 : 0;
+      this.#queue.noteQueued(host, depth, added);
+      this.#counts.queued += added;
     } else if (lastModified !== null)
       this.#sql.run`UPDATE page SET last_modified = ${lastModified} WHERE id = ${id}`;
   }

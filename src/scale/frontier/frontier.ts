@@ -100,11 +100,8 @@ export class PostgresFrontier implements Frontier {
   }
 
   async freeHost(page: ClaimedPage, restMs: number): Promise<void> {
-    const { host, fence } = page;
-    const worker = this.#worker.id;
-    const holds = this.#claims.releaseHost(page);
-    const rest = { worker, restMs };
-    await this.#batch.add(host, holds ? { kind: "free", fence, ...rest } : { kind: "pause", ...rest });
+    const fence = this.#claims.releaseHost(page) ? page.fence : null;
+    await this.#batch.add(page.host, { kind: "rest", worker: this.#worker.id, fence, restMs });
     this.#claims.noteSoon(restMs);
   }
 

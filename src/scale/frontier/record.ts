@@ -75,8 +75,8 @@ type Entry = {
 } & (
   | { readonly kind: "settle"; readonly settlement: Settlement; readonly links: readonly PageUrl[] }
   | { readonly kind: "retry"; readonly page: ClaimedPage; readonly next: NextTry }
-  | { readonly kind: "free"; readonly fence: number; readonly restMs: number }
-  | { readonly kind: "pause"; readonly restMs: number }
+  /** `fence`: of the claim that frees the host; null for a pause. */
+  | { readonly kind: "rest"; readonly fence: number | null; readonly restMs: number }
 );
 
 type Work = Entry extends infer E
@@ -144,8 +144,7 @@ export class RecordBatch {
     const now = performance.now();
     const settles: object[] = [];
     const retries: object[] = [];
-    const frees: object[] = [];
-    const pauses: object[] = [];
+    const rests: object[] = [];
     const urls: PageUrl[] = [];
     const places: number[] = [];
     const origins: string[] = [];
@@ -170,9 +169,8 @@ export class RecordBatch {
         const [lost, spent] = [isAsked || page.isTakenOver, Math.round(next.spentMs)];
         retries.push({ page: id, host, depth, fence, tries, spent, wait, lost, waits, counted });
       } else {
-        const rest = Math.max(0, entry.restMs - (now - at));
-        if (entry.kind === "free") frees.push({ host, fence: entry.fence, rest });
-        else pauses.push({ host, rest });
+        const { fence, restMs } = entry;
+        rests.push({ host, fence, rest: Math.max(0, restMs - (now - at)) });
       }
     }
     const columns = await this.#known.columns(urls);
@@ -185,8 +183,7 @@ export class RecordBatch {
       columns.urls,
       columns.hosts,
       JSON.stringify(retries),
-      JSON.stringify(frees),
-      JSON.stringify(pauses),
+      JSON.stringify(rests),
       [...new Set(origins)],
     ]);
     const settled = new Set(row?.settled);
@@ -198,4 +195,4 @@ export class RecordBatch {
 }
 
 const RECORD = `SELECT to_json(crawl_record($1, $2, $3::jsonb, $4::int[], $5::uuid[], string_to_array($6, E'\\n'),
-  $7::bigint[], $8::jsonb, $9::jsonb, $10::jsonb, $11::text[])) AS settled`;
+  $7::bigint[], $8::jsonb, $9::jsonb, $10::text[])) AS settled`;

@@ -76,15 +76,31 @@ BEGIN
   END LOOP;
 END $$;
 
--- Inserts pages that this run does not know, in their order; their ids are null where another transaction was quicker.
+-- The state of a page of this run, as `STATE` (schema.ts) numbers them.
+CREATE OR REPLACE FUNCTION crawl_state(p crawl_page) RETURNS smallint LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN p.kind > 0 THEN p.kind
+    WHEN EXISTS (SELECT FROM crawl_queue WHERE crawl = p.crawl AND host = p.host AND depth = p.depth AND page = p.id) THEN 0
+    WHEN EXISTS (SELECT FROM crawl_claim WHERE crawl = p.crawl AND host = p.host AND depth = p.depth AND page = p.id) THEN 1
+    WHEN EXISTS (SELECT FROM crawl_wait WHERE crawl = p.crawl AND page = p.id) THEN 2
+    ELSE 3 END
+$$;
+
+-- Whether it changes a page of this run to be found again at that depth: another URL of a page becomes a duplicate, and a
+-- page that is queued or too deep takes the smaller depth.
+CREATE OR REPLACE FUNCTION crawl_moves(p crawl_page, p_depth smallint) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT p.kind = 4 OR (p.depth > p_depth AND crawl_state(p) IN (0, 6))
+$$;
+
+-- Inserts the pages of the arrays that are new to this run, in their order. Returns their ids, which are null for the others
+-- and where another transaction was quicker.
 CREATE OR REPLACE FUNCTION crawl_put_pages(p_crawl bigint, p_run int, p_keys uuid[], p_urls text[], p_hosts bigint[],
-  p_depths smallint[], p_parents bigint[], p_sources smallint[], p_modified text[])
+  p_depths smallint[], p_parents bigint[], p_sources smallint[], p_modified text[], p_new boolean[])
 RETURNS bigint[] LANGUAGE plpgsql AS $$
 DECLARE v_ids bigint[];
 BEGIN
     WITH fresh AS MATERIALIZED (
       SELECT x.*, nextval('crawl_page_id') AS id FROM unnest(p_keys, p_urls, p_hosts, p_depths, p_parents, p_sources,
-        p_modified) WITH ORDINALITY x (key, url, host, depth, parent, source, modified, i)),
+        p_modified, p_new) x (key, url, host, depth, parent, source, modified, is_new) WHERE x.is_new),
     -- Sorted, so that those who insert the same keys at once do not wait for each other in a circle.
     put AS (
       INSERT INTO crawl_page AS p (crawl, id, key, url, host, depth, parent, source, run, last_modified)
@@ -94,7 +110,8 @@ BEGIN
           owner = NULL
         WHERE p.run < p_run
       RETURNING p.id, p.key)
-    SELECT array_agg(put.id ORDER BY fresh.i) INTO v_ids FROM fresh LEFT JOIN put ON put.key = fresh.key;
+    SELECT array_agg(put.id ORDER BY x.i) INTO v_ids
+      FROM unnest(p_keys) WITH ORDINALITY x (key, i) LEFT JOIN put ON put.key = x.key;
   RETURN v_ids;
 END $$ SET enable_hashjoin = on SET enable_nestloop = off SET enable_mergejoin = off;
 
@@ -108,73 +125,52 @@ CREATE OR REPLACE FUNCTION crawl_add_pages(p_crawl bigint, p_worker bigint, p_of
 RETURNS int LANGUAGE plpgsql AS $$
 DECLARE
   v_run int := (SELECT run FROM crawl WHERE id = p_crawl);
-  n_keys uuid[]; n_urls text[]; n_hosts bigint[]; n_depths smallint[]; n_parents bigint[]; n_sources smallint[];
-  n_modified text[]; n_reasons text[]; v_ids bigint[];
-  k_keys uuid[]; k_hosts bigint[]; k_depths smallint[]; k_parents bigint[]; k_sources smallint[];
-  v_queued int := 0; r record;
+  v_keys uuid[]; v_urls text[]; v_hosts bigint[]; v_depths smallint[]; v_parents bigint[]; v_sources smallint[];
+  v_modified text[]; v_reasons text[]; v_new boolean[]; v_ids bigint[]; v_queued int; r record;
 BEGIN
-  SELECT array_agg(key) FILTER (WHERE is_new), array_agg(url) FILTER (WHERE is_new), array_agg(host) FILTER (WHERE is_new),
-      array_agg(depth) FILTER (WHERE is_new), array_agg(parent) FILTER (WHERE is_new),
-      array_agg(source) FILTER (WHERE is_new), array_agg(modified) FILTER (WHERE is_new),
-      array_agg(reason) FILTER (WHERE is_new),
-      array_agg(key) FILTER (WHERE NOT is_new), array_agg(host) FILTER (WHERE NOT is_new),
-      array_agg(depth) FILTER (WHERE NOT is_new), array_agg(parent) FILTER (WHERE NOT is_new),
-      array_agg(source) FILTER (WHERE NOT is_new)
-    INTO n_keys, n_urls, n_hosts, n_depths, n_parents, n_sources, n_modified, n_reasons,
-      k_keys, k_hosts, k_depths, k_parents, k_sources
+  SELECT array_agg(key), array_agg(url), array_agg(host), array_agg(depth), array_agg(parent), array_agg(source),
+      array_agg(modified), array_agg(reason), array_agg(is_new)
+    INTO v_keys, v_urls, v_hosts, v_depths, v_parents, v_sources, v_modified, v_reasons, v_new
     FROM (SELECT * FROM (
       SELECT DISTINCT ON (u.key) u.i, u.key, u.url, u.host, u.modified, u.reason, p_depths[u.of] AS depth,
           p_parents[u.of] AS parent, p_sources[u.of] AS source, p.id IS NULL OR p.run < v_run AS is_new
         FROM unnest(p_of, p_keys, p_urls, p_hosts, p_modified, p_reasons)
           WITH ORDINALITY u (of, key, url, host, modified, reason, i)
         LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.key = u.key
-        WHERE p_depths[u.of] IS NOT NULL AND (p.id IS NULL OR p.run < v_run OR (u.reason IS NULL AND (p.kind = 4
-          OR (p.depth > p_depths[u.of] AND (p.kind = 6 OR (p.kind = 0 AND EXISTS (SELECT FROM crawl_queue q
-            WHERE q.crawl = p_crawl AND q.host = p.host AND q.depth = p.depth AND q.page = p.id)))))))
+        WHERE p_depths[u.of] IS NOT NULL
+          AND (p.id IS NULL OR p.run < v_run OR (u.reason IS NULL AND crawl_moves(p, p_depths[u.of])))
         ORDER BY u.key, p_depths[u.of], u.i) d
       ORDER BY i) x;
-  IF n_keys IS NOT NULL THEN
-    v_ids := crawl_put_pages(p_crawl, v_run, n_keys, n_urls, n_hosts, n_depths, n_parents, n_sources, n_modified);
-    IF array_position(v_ids, NULL) IS NOT NULL THEN
-      SELECT k_keys || array_agg(key), k_hosts || array_agg(host), k_depths || array_agg(depth),
-          k_parents || array_agg(parent), k_sources || array_agg(source)
-        INTO k_keys, k_hosts, k_depths, k_parents, k_sources
-        FROM unnest(v_ids, n_keys, n_hosts, n_depths, n_parents, n_sources) x (id, key, host, depth, parent, source)
-        WHERE x.id IS NULL;
+  IF true = ANY (v_new) THEN
+    v_ids := crawl_put_pages(p_crawl, v_run, v_keys, v_urls, v_hosts, v_depths, v_parents, v_sources, v_modified, v_new);
+  END IF;
+  PERFORM crawl_lock_turns(v_hosts || p_also);
+  SELECT count(*), crawl_enqueue(p_crawl, array_agg(x.id), array_agg(x.host), array_agg(x.depth)) INTO v_queued
+    FROM unnest(v_ids, v_hosts, v_depths, v_reasons) x (id, host, depth, reason)
+    WHERE x.id IS NOT NULL AND x.reason IS NULL;
+  IF p_reasons IS NOT NULL THEN
+    PERFORM crawl_skip(p_crawl, p_worker, array_agg(x.id), array_agg(x.reason), array_agg(NULL::bigint))
+      FROM unnest(v_ids, v_reasons) x (id, reason) WHERE x.id IS NOT NULL AND x.reason IS NOT NULL HAVING count(*) > 0;
+  END IF;
+  -- Pages that this run knew, or another transaction was quicker to insert, as they are under the locks. Without
+  -- `coalesce` the planner makes an inner join of it.
+  FOR r IN
+    SELECT p.id, p.host, p.depth AS before, p.parent AS original, x.depth, x.parent, x.source, crawl_state(p) AS state
+      FROM unnest(v_ids, v_keys, v_depths, v_parents, v_sources) x (id, key, depth, parent, source)
+      LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.key = x.key
+      WHERE x.id IS NULL AND coalesce(crawl_moves(p, x.depth), false)
+  LOOP
+    UPDATE crawl_page SET kind = 0, depth = r.depth, parent = r.parent,
+        source = CASE WHEN r.state = 4 THEN r.source ELSE source END
+      WHERE crawl = p_crawl AND id = r.id;
+    IF r.state = 4 THEN
+      PERFORM crawl_skip(p_crawl, p_worker, ARRAY[r.id], ARRAY['duplicate'], ARRAY[r.original]);
+    ELSE
+      DELETE FROM crawl_queue WHERE crawl = p_crawl AND host = r.host AND depth = r.before AND page = r.id;
+      v_queued := v_queued + (r.state = 6)::int;
+      PERFORM crawl_enqueue(p_crawl, ARRAY[r.id], ARRAY[r.host], ARRAY[r.depth]);
     END IF;
-  END IF;
-  PERFORM crawl_lock_turns(n_hosts || k_hosts || p_also);
-  IF v_ids IS NOT NULL THEN
-    SELECT count(*) INTO v_queued FROM unnest(v_ids, n_reasons) x (id, reason) WHERE id IS NOT NULL AND reason IS NULL;
-    PERFORM crawl_enqueue(p_crawl, array_agg(x.id), array_agg(x.host), array_agg(x.depth))
-      FROM unnest(v_ids, n_hosts, n_depths, n_reasons) x (id, host, depth, reason)
-      WHERE x.id IS NOT NULL AND x.reason IS NULL;
-    IF p_reasons IS NOT NULL THEN
-      PERFORM crawl_skip(p_crawl, p_worker, array_agg(x.id), array_agg(x.reason), array_agg(NULL::bigint))
-        FROM unnest(v_ids, n_reasons) x (id, reason) WHERE x.id IS NOT NULL AND x.reason IS NOT NULL HAVING count(*) > 0;
-    END IF;
-  END IF;
-  IF k_keys IS NOT NULL THEN
-    FOR r IN
-      SELECT p.id, p.kind, p.host, p.depth AS before, p.parent AS original, x.depth, x.parent, x.source,
-          EXISTS (SELECT FROM crawl_queue q
-            WHERE q.crawl = p_crawl AND q.host = p.host AND q.depth = p.depth AND q.page = p.id) AS is_queued
-        FROM unnest(k_keys, k_depths, k_parents, k_sources) x (key, depth, parent, source)
-        LEFT JOIN crawl_page p ON p.crawl = p_crawl AND p.key = x.key
-    LOOP
-      CONTINUE WHEN r.kind <> 4 AND (r.depth >= r.before OR NOT (r.is_queued OR r.kind = 6));
-      UPDATE crawl_page SET kind = 0, depth = r.depth, parent = r.parent,
-          source = CASE WHEN r.kind = 4 THEN r.source ELSE source END
-        WHERE crawl = p_crawl AND id = r.id;
-      IF r.kind = 4 THEN
-        PERFORM crawl_skip(p_crawl, p_worker, ARRAY[r.id], ARRAY['duplicate'], ARRAY[r.original]);
-      ELSE
-        DELETE FROM crawl_queue WHERE crawl = p_crawl AND host = r.host AND depth = r.before AND page = r.id;
-        v_queued := v_queued + (NOT r.is_queued)::int;
-        PERFORM crawl_enqueue(p_crawl, ARRAY[r.id], ARRAY[r.host], ARRAY[r.depth]);
-      END IF;
-    END LOOP;
-  END IF;
+  END LOOP;
   IF v_queued > 0 THEN
     UPDATE crawl_tally SET open = open + v_queued WHERE crawl = p_crawl AND worker = p_worker;
   END IF;
@@ -376,11 +372,11 @@ CREATE OR REPLACE FUNCTION crawl_counts(p_crawl bigint) RETURNS json LANGUAGE sq
     LEFT JOIN crawl_tally t ON t.crawl = p_crawl GROUP BY c.underway, c.untried
 $$;
 
--- Records a worker's work since the last call: results of pages with their links, released pages, released hosts, and
--- hosts that need a pause. A claim that now belongs to another worker changes nothing; a claim that an earlier call has
--- settled counts as settled. Returns the ordinals of the settled pages.
+-- Records a worker's work since the last call: results of pages with their links, released pages, and rests of hosts, each
+-- after the claim that held the host (`fence`) or as a pause. A claim that now belongs to another worker changes nothing; a
+-- claim that an earlier call has settled counts as settled. Returns the ordinals of the settled pages.
 CREATE OR REPLACE FUNCTION crawl_record(p_crawl bigint, p_worker bigint, p_settles jsonb, p_of int[], p_keys uuid[], p_urls text[],
-  p_hosts bigint[], p_retries jsonb, p_frees jsonb, p_pauses jsonb, p_origins text[])
+  p_hosts bigint[], p_retries jsonb, p_rests jsonb, p_origins text[])
 RETURNS int[] LANGUAGE plpgsql AS $$
 DECLARE
   v_now timestamptz; v_ok int[] := '{}'; v_depths smallint[] := '{}'; v_parents bigint[] := '{}'; v_locks bigint[];
@@ -455,7 +451,7 @@ BEGIN
         WHERE t.crawl = p_crawl AND t.worker = p_worker;
     END IF;
     v_locks := ARRAY(SELECT (x.e ->> 'host')::bigint
-      FROM (SELECT jsonb_array_elements(p_retries || p_frees || p_pauses) AS e) x);
+      FROM (SELECT jsonb_array_elements(p_retries || p_rests) AS e) x);
     IF cardinality(p_keys) > 0 THEN
       PERFORM crawl_add_pages(p_crawl, p_worker, p_of, p_keys, p_urls, p_hosts, v_depths, v_parents,
         array_fill(2::smallint, ARRAY[cardinality(v_depths)]), NULL, NULL, v_locks);
@@ -479,15 +475,12 @@ BEGIN
       END LOOP;
       UPDATE crawl_tally SET fetched = fetched + v_fetched WHERE v_fetched > 0 AND crawl = p_crawl AND worker = p_worker;
     END IF;
-    IF p_frees <> '[]' THEN
-      FOR r IN SELECT * FROM jsonb_to_recordset(p_frees) s (host bigint, fence bigint, rest float) LOOP
-        UPDATE crawl_turn SET next_at = v_now + r.rest * interval '1 ms', holder = NULL
-          WHERE host = r.host AND holder = p_worker AND holder_fence = r.fence;
-      END LOOP;
-    END IF;
-    IF p_pauses <> '[]' THEN
-      FOR r IN SELECT * FROM jsonb_to_recordset(p_pauses) s (host bigint, rest float) LOOP
-        UPDATE crawl_turn SET next_at = greatest(next_at, v_now + r.rest * interval '1 ms') WHERE host = r.host;
+    IF p_rests <> '[]' THEN
+      -- A held host rests without end, so a pause takes effect only after its claim has freed it.
+      FOR r IN SELECT * FROM jsonb_to_recordset(p_rests) s (host bigint, fence bigint, rest float) ORDER BY s.fence LOOP
+        UPDATE crawl_turn SET holder = CASE WHEN r.fence IS NULL THEN holder END,
+            next_at = greatest(v_now + r.rest * interval '1 ms', CASE WHEN r.fence IS NULL THEN next_at END)
+          WHERE host = r.host AND (r.fence IS NULL OR (holder = p_worker AND holder_fence = r.fence));
       END LOOP;
     END IF;
   END IF;
@@ -534,15 +527,6 @@ BEGIN
   RETURN v_named;
 END $$ SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off
   SET enable_material = off SET enable_memoize = off SET jit = off SET plan_cache_mode = force_generic_plan;
-
--- The state of a page of this run, as `STATE` (schema.ts) numbers them.
-CREATE OR REPLACE FUNCTION crawl_state(p crawl_page) RETURNS smallint LANGUAGE sql STABLE AS $$
-  SELECT CASE WHEN p.kind > 0 THEN p.kind
-    WHEN EXISTS (SELECT FROM crawl_queue WHERE crawl = p.crawl AND host = p.host AND depth = p.depth AND page = p.id) THEN 0
-    WHEN EXISTS (SELECT FROM crawl_claim WHERE crawl = p.crawl AND host = p.host AND depth = p.depth AND page = p.id) THEN 1
-    WHEN EXISTS (SELECT FROM crawl_wait WHERE crawl = p.crawl AND page = p.id) THEN 2
-    ELSE 3 END
-$$;
 
 -- Records what a page repeats, or else takes pages for duplicates of it (p_open of them wait), and its other URLs for that
 -- page. Call it after `crawl_named`.
