@@ -137,7 +137,7 @@ function settingsTable(): string {
 
 /** What a setting means; the option that means the same where there is one, since its table stands above. */
 function meaningOf(meaning: string): string {
-  const same = EXTRACT_FLAGS.find(
+  const same = [...EXTRACT_FLAGS, ...CRAWL_ONLY_FLAGS].find(
     ({ help }) => help.replace(/ \(default .*\)$/, "").toLowerCase() === meaning.toLowerCase(),
   );
   return same ? `as ${code(`--${same.name}`)}` : meaning;

@@ -228,8 +228,11 @@ function typeOf(schema: Schema, api: OpenApi): string {
     .join(" or ");
 }
 
-const defaultOf = (schema: Schema): string =>
-  schema.default === undefined || schema.default === null ? "" : ` (${JSON.stringify(schema.default)})`;
+/** The default in parentheses, unless it is the usual one, which the page names: null, false or an empty list. */
+const defaultOf = ({ default: preset }: Schema): string =>
+  preset === undefined || ["null", "false", "[]"].includes(JSON.stringify(preset))
+    ? ""
+    : ` (${JSON.stringify(preset)})`;
 
 const typeNames = ({ content = {} }: Content): string => {
   const names = Object.keys(content).filter((type) => type !== "application/problem+json");
