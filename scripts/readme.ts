@@ -30,7 +30,7 @@ const DOCUMENTS: Readonly<Record<string, Readonly<Record<string, () => string | 
     search: () => apiOf("search"),
   },
   "docs/commands.md": { commands: commandsText },
-  "docs/crawl.md": { "crawl-options": () => optionsTable(CRAWL_ONLY_FLAGS) },
+  "docs/crawl.md": { "crawl-options": crawlOptions },
 };
 
 /** Paths of the documents that contain tables. */
@@ -65,16 +65,43 @@ async function readReferences(): Promise<ReturnType<typeof apiReferences>> {
   }
 }
 
-/** Each command with its arguments and its own options; those of all commands are said once. */
+/** Each command with its arguments and its own options; an option that stands in a table before is only named. */
 function commandsText(): string {
+  const shown: Shown = new Map();
+  for (const flag of CRAWL_ONLY_FLAGS) shown.set(identityOf(flag), "For [a crawl](crawl.md#options)");
+  for (const flag of EXTRACT_FLAGS) shown.set(identityOf(flag), "For [a single page](reference.md#options)");
   const texts = COMMANDS.map((command) => {
     const { name, usage, help, flags } = command;
     const own = flags.filter(({ group }) => group !== "General");
-    const options = OPTIONS_ELSEWHERE.get(command) ?? (own.length > 0 ? optionsTable(own) : "");
+    const options = OPTIONS_ELSEWHERE.get(command) ?? optionsOf(name, own, shown);
     const line = `article-extractor ${name} ${usage}`.trimEnd();
     return `## ${name}\n\n${help}.\n\n\`\`\`\n${line}\n\`\`\`\n\n${options}`.trimEnd();
   });
   return texts.join("\n\n");
+}
+
+/** Where an option was explained first, by its spelling and its meaning. */
+type Shown = Map<string, string>;
+
+const identityOf = (flag: Flag): string => `${spelling(flag)}: ${flag.help}`;
+
+/** The options of one command: those that are new in a table, the others by name after where they are explained. */
+function optionsOf(command: string, flags: readonly Flag[], shown: Shown): string {
+  const fresh = flags.filter((flag) => !shown.has(identityOf(flag)));
+  const known = Map.groupBy(
+    flags.filter((flag) => shown.has(identityOf(flag))),
+    (flag) => shown.get(identityOf(flag)) ?? "",
+  );
+  for (const flag of fresh) shown.set(identityOf(flag), `For [${command}](#${command})`);
+  const lines = [...known].map(
+    ([place, same]) => `- ${place}: ${same.map(({ name }) => code(`--${name}`)).join(", ")}`,
+  );
+  return [
+    fresh.length > 0 ? optionsTable(fresh) : "",
+    lines.length > 0 ? `Explained elsewhere:\n\n${lines.join("\n")}` : "",
+  ]
+    .filter((part) => part !== "")
+    .join("\n\n");
 }
 
 /** Commands whose options have a page of their own. */
@@ -82,6 +109,12 @@ const OPTIONS_ELSEWHERE: ReadonlyMap<unknown, string> = new Map([
   [EXTRACT_COMMAND, "Its options are [those for single pages](reference.md#options)."],
   [CRAWL_COMMAND, "Its options are [those of a crawl](crawl.md#options), and those for single pages."],
 ]);
+
+/** The options of a crawl that a single page does not have in the same meaning. */
+function crawlOptions(): string {
+  const ofPages = new Set(EXTRACT_FLAGS.map(identityOf));
+  return optionsTable(CRAWL_ONLY_FLAGS.filter((flag) => !ofPages.has(identityOf(flag))));
+}
 
 function optionsTable(flags: readonly Flag[]): string {
   const rows = FLAG_GROUPS.flatMap((group) =>
@@ -97,9 +130,17 @@ function settingsTable(): string {
   const rows = Object.values(VARIABLES).map(({ variable, fallback, meaning, shown }: Variable<unknown>) => [
     code(variable),
     fallback === null ? "unset" : code(shown ?? String(fallback)),
-    meaning,
+    meaningOf(meaning),
   ]);
   return table(["Variable", "Default", "Meaning"], rows);
+}
+
+/** What a setting means; the option that means the same where there is one, since its table stands above. */
+function meaningOf(meaning: string): string {
+  const same = [...EXTRACT_FLAGS, ...CRAWL_ONLY_FLAGS].find(
+    ({ help }) => help.replace(/ \(default .*\)$/, "").toLowerCase() === meaning.toLowerCase(),
+  );
+  return same ? `as ${code(`--${same.name}`)}` : meaning;
 }
 
 function failuresTable(): string {

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { CRAWL_FLAGS } from "../../src/cli/flags/pages.ts";
 
 /** The parts of an OpenAPI document that the reference shows. */
 type Schema = {
@@ -106,7 +107,7 @@ function operationText(name: string, operation: Operation, api: OpenApi, shown: 
   const rows = fields.map(({ name, schema, meaning, isRequired }) => [
     `\`${name}\``,
     typeOf(schema, api) + (isRequired ? ", required" : defaultOf(schema)),
-    meaning || schema.description || "",
+    asOption(meaning || schema.description || ""),
   ]);
   const answers = Object.entries(responses)
     .filter(([status, answer]) => !isUsual(status, answer))
@@ -119,6 +120,14 @@ function operationText(name: string, operation: Operation, api: OpenApi, shown: 
   ]
     .filter((part) => part !== "")
     .join("\n\n");
+}
+
+/** What a field means; the option of the command line that means the same where there is one. */
+function asOption(meaning: string): string {
+  const same = CRAWL_FLAGS.find(
+    ({ help }) => help.replace(/ \((?:default .*|repeatable)\)$/, "") === meaning,
+  );
+  return same ? `As \`--${same.name}\`` : meaning;
 }
 
 /** The fields of a body, without those of objects that an earlier operation has shown in full. */
@@ -141,17 +150,23 @@ function withoutShown(
 /** What any operation may answer; the page says it once. */
 const EVERYWHERE: ReadonlySet<string> = new Set([
   "400 The body is not JSON",
+  "400 The job is not completed",
   "401 The API key is missing or wrong",
+  "403 The egress policy refuses an address, or the Origin is foreign",
   "403 The Host or Origin is not one that the server answers to",
   "404 There is no such job",
+  "404 There is no such job, or a later crawl has replaced its manifest",
   "404 There is no such tenant",
   "408 The body took longer than 10 s to arrive",
   "413 The body is over 2 MiB",
   "415 The body is not application/json",
   "422 A parameter is wrong",
+  "422 Fields are wrong, or the page holds nothing to extract",
   "429 More requests or unread answers at once than the server takes",
   "500 A fault inside the server, or its disk",
+  "502 The target could not be reached or answered with an error; `target_status` has its status",
   "503 The server is ending",
+  "504 The target or the extraction took too long",
 ]);
 
 const isUsual = (status: string, { description, content = {} }: Content & { description: string }): boolean =>
@@ -213,8 +228,11 @@ function typeOf(schema: Schema, api: OpenApi): string {
     .join(" or ");
 }
 
-const defaultOf = (schema: Schema): string =>
-  schema.default === undefined || schema.default === null ? "" : ` (${JSON.stringify(schema.default)})`;
+/** The default in parentheses, unless it is the usual one, which the page names: null, false or an empty list. */
+const defaultOf = ({ default: preset }: Schema): string =>
+  preset === undefined || ["null", "false", "[]"].includes(JSON.stringify(preset))
+    ? ""
+    : ` (${JSON.stringify(preset)})`;
 
 const typeNames = ({ content = {} }: Content): string => {
   const names = Object.keys(content).filter((type) => type !== "application/problem+json");
