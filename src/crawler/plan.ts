@@ -25,6 +25,7 @@ export function createCrawlPlan(request: CrawlRequest): CrawlPlan {
   if (all.seeds.length === 0 && all.sitemaps.length === 0)
     throw new Failure("invalid_usage", "a crawl needs at least one seed or sitemap");
   for (const [name, option] of Object.entries(CRAWL)) requireInRange(option, all[name as keyof typeof CRAWL]);
+  requireForms(all);
   return {
     ...all,
     seeds: [...new Set(all.seeds.map(parseSeed))],
@@ -33,6 +34,30 @@ export function createCrawlPlan(request: CrawlRequest): CrawlPlan {
     denyPrefixes: all.denyPrefixes.map(parsePrefix),
   };
 }
+
+/** What a language, a version and a date look like. */
+const FORMS = {
+  oneLanguage: [/^[a-z]{2,3}(?:-[a-z0-9]{2,8}){0,3}$/i, "the tag of a language, such as en or pt-BR"],
+  oneVersion: [/^[\w.+-]+$/, "latest or a version as addresses have it, such as 2.1"],
+  since: [/^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/, "a date, such as 2026-11-30"],
+} as const;
+
+function requireForms(plan: Values<typeof CRAWL>): void {
+  for (const [name, [form, meaning]] of Object.entries(FORMS)) {
+    const value = plan[name as keyof typeof FORMS];
+    if (value === null || (form.test(value) && (name !== "since" || !Number.isNaN(Date.parse(value)))))
+      continue;
+    const { flag, field } = CRAWL[name as keyof typeof FORMS];
+    throw new Failure(
+      "invalid_usage",
+      `${flag.split(" ")[0]} (${field}) must be ${meaning}, not ${JSON.stringify(value)}`,
+    );
+  }
+}
+
+/** Whether a date is before another; one without a time means its whole day. */
+export const isBefore = (date: string, other: string): boolean =>
+  Date.parse(date.length === 10 ? `${date}T23:59:59.999Z` : date) < Date.parse(other);
 
 function requireInRange({ kind, means }: Option, value: unknown): void {
   if (kind.type !== "whole" && kind.type !== "seconds") return;

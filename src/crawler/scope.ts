@@ -3,6 +3,7 @@ import { compileUrlGlobs, compileUrlRules, originOf, type PageUrl, parsePageUrl 
 import type { ClaimedPage } from "./frontier/frontier.ts";
 import type { CrawlPlan } from "./plan.ts";
 import type { LinkRefusal, SkipReason } from "./types.ts";
+import { Variants } from "./variants.ts";
 
 /** Decides which URLs belong to a crawl (docs/crawl.md, "Which pages"). */
 export interface Scope {
@@ -12,6 +13,8 @@ export interface Scope {
   admitsTarget(url: PageUrl, source: ClaimedPage["source"]): boolean;
   /** Admits links to an origin from now on: that of a sitemap's URL, or one that a seed redirected to. */
   addOrigin(origin: string): void;
+  /** Other languages and versions of pages, as far as pages have told of them. */
+  readonly variants: Variants;
   /** Traps that the crawl has detected. */
   readonly traps: Traps;
   /**
@@ -27,6 +30,7 @@ export function createScope(plan: CrawlPlan): Scope {
   const refusalOf = compileRules(plan);
   const origins = new Set(plan.seeds.map(originOf));
   const traps = new Traps();
+  const variants = new Variants(plan);
   const isNamed = (url: PageUrl): boolean =>
     plan.allowPrefixes.some((prefix) => prefix.includes(SOURCES.slice(0, -1)) && url.startsWith(prefix));
 
@@ -35,9 +39,10 @@ export function createScope(plan: CrawlPlan): Scope {
     if (refusal !== null) return refusal;
     if (isSourceCopy(link.url) && !isNamed(link.url)) return "source_copy";
     if (plan.respectsMetaRobots && (isNofollow || link.isNofollow)) return "nofollow";
-    return traps.isTrap(link.url, page) ? "trap" : null;
+    return variants.refusalOf(link.url) ?? (traps.isTrap(link.url, page) ? "trap" : null);
   };
   return {
+    variants,
     traps,
     // A URL that a person or a sitemap names is never a trap.
     refuseStart: (url) => (refusalOf(url, null) === null ? null : "out_of_scope"),

@@ -3,6 +3,7 @@ import type { RobotsCache } from "../fetching/index.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { Frontier, FrontierEntry } from "./frontier/frontier.ts";
 import { sitemapWarning } from "./manifest.ts";
+import { isBefore } from "./plan.ts";
 import { sitemapsOfRobots } from "./sitemap/open.ts";
 import type { CrawlNotice, ReadSitemaps, SitemapNews } from "./types.ts";
 import type { VisitParts } from "./visit.ts";
@@ -28,7 +29,10 @@ export async function* readStarts(parts: SeedingParts, signal: AbortSignal): Asy
     url: PageUrl,
     source: FrontierEntry["source"],
     lastModified: string | null,
-  ): FrontierEntry => ({ url, source, lastModified, refusal: scope.refuseStart(url) });
+  ): FrontierEntry => {
+    const isOld = lastModified !== null && plan.since !== null && isBefore(lastModified, plan.since);
+    return { url, source, lastModified, refusal: scope.refuseStart(url) ?? (isOld ? "older" : null) };
+  };
   if (plan.seeds.length > 0)
     yield { kind: "entries", entries: plan.seeds.map((url) => entry(url, "seed", null)) };
   const sitemaps = [...plan.sitemaps, ...(await discoverSitemaps(parts, signal))];

@@ -12,6 +12,11 @@ export type SkipReason =
   | "duplicate"
   | "trap"
   | "noindex"
+  /** The site has the page in the wanted language or version, too. */
+  | "other_language"
+  | "other_version"
+  /** The page is from before `since`. */
+  | "older"
   /** A link or a sitemap led to a document of an unsupported type: a PDF, an image, an archive. */
   | "content_type"
   /** The page was stored by an earlier crawl and is gone: HTTP 410, or 404 in two crawls. */
@@ -32,6 +37,8 @@ export type LinkRefusal =
   /** The link leads to a copy of a page's source, which a generator of documentation puts beside the pages. */
   | "source_copy"
   | "nofollow"
+  | "other_language"
+  | "other_version"
   /** The link was found, and left over when `maxPages` was reached. */
   | "max_pages";
 

@@ -19,7 +19,7 @@ import type { Metrics } from "../base/metrics.ts";
 import { wordsIn } from "../base/text.ts";
 import { traced } from "../base/tracing.ts";
 import { withoutUrlSecrets } from "../base/url-secrets.ts";
-import type { Article, Extractor, MetaRobots } from "../extraction/index.ts";
+import type { Article, Extractor, Link, MetaRobots } from "../extraction/index.ts";
 import {
   backOffDelayMs,
   type Clock,
@@ -33,7 +33,7 @@ import type { Page } from "../pages/index.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { ClaimedPage, Frontier, KnownPage, NextTry, Settlement } from "./frontier/frontier.ts";
 import { type CrawlPictures, politePictures } from "./pictures.ts";
-import type { CrawlPlan } from "./plan.ts";
+import { type CrawlPlan, isBefore } from "./plan.ts";
 import { LONG_WAIT_MS, PATIENCE_MS, PageGate, type Politeness } from "./politeness.ts";
 import type { Scope } from "./scope.ts";
 import type {
@@ -44,6 +44,7 @@ import type {
   PageSink,
   SkipReason,
 } from "./types.ts";
+import type { Variants } from "./variants.ts";
 
 /** The parts that a try of a page needs. */
 export type VisitParts = {
@@ -145,6 +146,8 @@ async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
   const { plan, politeness } = parts;
   if (page.source === "link" && parts.scope.traps.isTrap(page.url, page.parent))
     return skipped(attempt, "trap");
+  const variant = page.source === "seed" ? null : parts.scope.variants.refusalOf(page.url);
+  if (variant !== null) return skipped(attempt, variant);
   const isKnownUnchanged =
     plan.trustsLastModified && page.lastModified !== null && page.known?.lastModified === page.lastModified;
   if (isKnownUnchanged && (await attempt.isStored())) return unchanged(attempt, null);
@@ -390,6 +393,9 @@ async function store(attempt: Attempt, visit: PageVisit, fetched: FetchedArticle
   const { title, markdown } = fetched.article;
   scope.traps.note(page.url, `${title ?? ""}\n${markdown ?? ""}`, visit.extraction?.links ?? []);
   if (plan.respectsMetaRobots && robotsOf(visit).noindex) return skipped(attempt, "noindex", { visit });
+  const variant = visit.extraction && scope.variants.note(page.url, visit.extraction);
+  if (variant !== null) return skipped(attempt, variant, { visit });
+  if (isOlder(fetched.article, plan.since)) return skipped(attempt, "older", { visit });
   const others = otherUrls(page.url, visit);
   if (others.length > 0 && !(await frontier.identify(page, others)))
     return skipped(attempt, "duplicate", { visit });
@@ -399,6 +405,12 @@ async function store(attempt: Attempt, visit: PageVisit, fetched: FetchedArticle
     validators: answer.status === 200 ? { etag: etag ?? null, lastModified: lastModified ?? null } : null,
     visit,
   });
+}
+
+/** Whether a page says that its last change was before a date; one that says nothing may be new. */
+function isOlder({ modifiedDate, publishedDate }: Article, since: string | null): boolean {
+  const said = modifiedDate ?? publishedDate;
+  return since !== null && said !== null && isBefore(said, since);
 }
 
 /** Returns the page's other URLs: of redirects, the final one, and the canonical one of the same origin. */
@@ -501,7 +513,11 @@ type Judged = {
 function settle(attempt: Attempt, { outcome, validators, visit }: Judged): Verdict {
   const { page, parts, gate } = attempt;
   const isNofollow = visit !== undefined && robotsOf(visit).nofollow;
-  const { links, refused } = parts.scope.chooseLinks(page.url, visit?.extraction?.links ?? [], isNofollow);
+  const { links, refused } = parts.scope.chooseLinks(
+    page.url,
+    linksOf(visit, parts.scope.variants),
+    isNofollow,
+  );
   const settlement = {
     page,
     outcome: { ...NOTHING, ...outcome, durationMs: gate.requests > 0 ? durationOf(attempt) : null },
@@ -512,6 +528,16 @@ function settle(attempt: Attempt, { outcome, validators, visit }: Judged): Verdi
     skippedLinks: refused,
   };
   return { kind: "settle", settlement };
+}
+
+/** The links of a page, and the page in the wanted language, to which none may lead. */
+function linksOf(visit: PageVisit | undefined, variants: Variants): readonly Link[] {
+  const { extraction } = visit ?? {};
+  if (!extraction) return [];
+  const wanted = variants.wantedFor(extraction);
+  return wanted === null
+    ? extraction.links
+    : [{ url: wanted, text: "", isNofollow: false }, ...extraction.links];
 }
 
 /** The links of a page that no page of the crawl links to any more do not belong to the crawl. */

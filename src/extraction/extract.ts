@@ -3,7 +3,15 @@ import type { PageUrl } from "../urls/index.ts";
 import { type RenderedContent, type RenderingContext, renderChosen, renderPage } from "./article-content.ts";
 import { blockOf } from "./blocked.ts";
 import { type Choice, type ChoiceOptions, chooseBlocks } from "./classification/choose.ts";
-import { baseOf, canonicalOf, linksOf, markdownPointersOf, refreshOf, robotsOf } from "./links.ts";
+import {
+  baseOf,
+  canonicalOf,
+  linksOf,
+  markdownPointersOf,
+  refreshOf,
+  robotsOf,
+  translationsOf,
+} from "./links.ts";
 import { readJsonLd } from "./metadata/metadata-page.ts";
 import { type Metadata, readMetadata } from "./metadata.ts";
 import { firstHeading, linksUnder, MAX_NOTICE_WORDS, sayMissing } from "./no-article.ts";
@@ -125,6 +133,7 @@ async function extractPage(
     links: linksOf(page.facts, base, encoding),
     robots: robotsOf(page.facts),
     canonical: canonicalOf(page.facts, base),
+    translations: translationsOf(page.facts, base),
     markdownPointers: markdownPointersOf(page.facts, base),
     refresh: refreshOf(page.facts.refresh, { url, base }),
     noscriptRefresh: refreshOf(page.facts.noscriptRefresh, { url, base }),

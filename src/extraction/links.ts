@@ -2,8 +2,8 @@ import { isRecord } from "../base/json.ts";
 import { encodeQuery, type PageUrl, parsePageUrl, resolveHref } from "../urls/index.ts";
 import type { ContentElement } from "./document/tree.ts";
 import type { PageFacts } from "./page/page-model.ts";
-import { cut, detachedAll, nextMatch, removeInvisible, visibleLine } from "./text.ts";
-import type { Link, MarkdownPointers, MetaRobots } from "./types.ts";
+import { cut, detached, detachedAll, nextMatch, removeInvisible, visibleLine } from "./text.ts";
+import type { Link, MarkdownPointers, MetaRobots, Translation } from "./types.ts";
 
 const MAX_ANCHOR_TEXT = 200;
 
@@ -53,6 +53,18 @@ export function robotsOf(facts: PageFacts): MetaRobots {
 /** Resolves `<link rel="canonical">`; null when it is absent or not an http URL. */
 export const canonicalOf = (facts: PageFacts, base: PageUrl | null): PageUrl | null =>
   facts.canonicalHref === null ? null : parsePageUrl(facts.canonicalHref, base ?? undefined);
+
+/** The page in other languages, by `hreflang`; undefined for most pages, which name none. */
+export function translationsOf(
+  { translations }: PageFacts,
+  base: PageUrl | null,
+): readonly Translation[] | undefined {
+  if (translations.length === 0) return undefined;
+  return translations.flatMap(({ href, language }) => {
+    const url = parsePageUrl(href, base ?? undefined);
+    return url === null ? [] : [{ url, language: detached(language) }];
+  });
+}
 
 /** Where the page says that its Markdown is; undefined when it says nothing. */
 export function markdownPointersOf(

@@ -251,6 +251,9 @@ export type AnswerFacts = {
 /** Where a page says that its Markdown is: itself, or as a link of an index such as `llms.txt`. */
 export type MarkdownPointers = { readonly twin: PageUrl | null; readonly index: PageUrl | null };
 
+/** The page in a language, or by `x-default` for readers of any other. */
+export type Translation = { readonly url: PageUrl; readonly language: string };
+
 /** Everything that one parse of a page yields, so the crawler never parses it a second time. */
 export type Extraction = {
   /** Null when the page holds no words of content. */
@@ -270,6 +273,8 @@ export type Extraction = {
   readonly robots: MetaRobots;
   /** `<link rel="canonical">`; of a fetched page without one, the same of its `Link` header. */
   readonly canonical: PageUrl | null;
+  /** The page in other languages and in its own, if it names any. */
+  readonly translations?: readonly Translation[] | undefined;
   /** Where the page says that its Markdown is, if it does. */
   readonly markdownPointers?: MarkdownPointers | undefined;
   /** The target of `<meta http-equiv="refresh">` when it leads to another page within 5 s. */

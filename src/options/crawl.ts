@@ -1,4 +1,4 @@
-import { SWITCH, seconds, texts, whole } from "./kinds.ts";
+import { SWITCH, seconds, text, texts, whole } from "./kinds.ts";
 import { MAX_URL_CHARACTERS } from "./network.ts";
 import type { Elsewhere, OptionTable } from "./option.ts";
 
@@ -79,6 +79,33 @@ export const CRAWL = {
     onRequest: "No URLs whose path matches one of these globs, such as /**/print/* or *.pdf",
     changed: ["scope", "exclude patterns"],
     example: ["*.pdf"],
+  },
+  oneLanguage: {
+    kind: text(35),
+    byDefault: null,
+    means: "Leave out pages in other languages where the site names the page in this one (hreflang)",
+    flag: "--one-language TAG",
+    field: "one_language",
+    changed: ["scope", "the one language"],
+    example: "en",
+  },
+  oneVersion: {
+    kind: text(40),
+    byDefault: null,
+    means: "Leave out other versions of pages: latest, or a version as addresses have it",
+    flag: "--one-version VERSION",
+    field: "one_version",
+    changed: ["scope", "the one version"],
+    example: "latest",
+  },
+  since: {
+    kind: text(40),
+    byDefault: null,
+    means: "Leave out pages that say that they are older than this date",
+    flag: "--since DATE",
+    field: "since",
+    changed: ["scope", "the earliest date"],
+    example: "2026-01-31",
   },
   maxPages: {
     kind: whole(1, 1_000_000),

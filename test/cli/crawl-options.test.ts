@@ -36,6 +36,25 @@ const ANSWERS = {
     body: "<svg xmlns='http://www.w3.org/2000/svg'/>",
     headers: { "content-type": "image/svg+xml" },
   },
+  "/lang": {
+    body: crawlPage("English", ["/de/lang"]).replace(
+      "</head>",
+      '<link rel="alternate" hreflang="en" href="/lang"><link rel="alternate" hreflang="de" href="/de/lang"></head>',
+    ),
+  },
+  "/de/lang": { body: crawlPage("Deutsch") },
+  ...Object.fromEntries(
+    ["1.0", "2.0", "latest"].map((version) => [
+      `/at/${version}/a`,
+      { body: crawlPage(version, ["/at/1.0/a", "/at/2.0/a", "/at/latest/a"]) },
+    ]),
+  ),
+  "/dated": {
+    body: crawlPage("Dated", ["/guide/b"]).replace(
+      "</head>",
+      '<meta property="article:published_time" content="2025-06-30"></head>',
+    ),
+  },
   "/missing-links": { body: crawlPage("Missing links", ["/gone/1", "/gone/2"]) },
   "/busy": { status: 503, body: "busy" },
   "/rich": {
@@ -99,6 +118,27 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(pathsOf(run)).toEqual(["/guide/a", "/guide/deeper"]);
     const refused = await crawlOnce([start(), "--allow-prefix", `${site.origin}/guide/`]);
     expect([refused.exitCode, pathsOf(refused)]).toEqual([2, []]);
+  },
+  "one-language": async () => {
+    expect(pathsOf(await crawl(`${site.origin}/lang`))).toEqual(["/de/lang", "/lang"]);
+    expect(pathsOf(await crawl(`${site.origin}/lang`, "--one-language", "en"))).toEqual(["/lang"]);
+    const wrong = await crawlOnce([`${site.origin}/lang`, "--one-language", "English!"]);
+    expect(wrong.exitCode).toBe(2);
+    expect(wrong.stderr).toContain(
+      '--one-language (one_language) must be the tag of a language, such as en or pt-BR, not "English!"',
+    );
+  },
+  "one-version": async () => {
+    const versions = ["1.0", "2.0", "latest"].map((version) => `/at/${version}/a`);
+    expect(pathsOf(await crawl(`${site.origin}/at/1.0/a`))).toEqual(versions);
+    const run = await crawl(`${site.origin}/at/1.0/a`, "--one-version", "latest");
+    expect(pathsOf(run)).toEqual(["/at/latest/a"]);
+  },
+  since: async () => {
+    expect(pathsOf(await crawl(`${site.origin}/dated`))).toEqual(["/dated", "/guide/b"]);
+    expect(pathsOf(await crawl(`${site.origin}/dated`, "--since", "2025-07-01"))).toEqual(["/guide/b"]);
+    const wrong = await crawlOnce([`${site.origin}/dated`, "--since", "yesterday"]);
+    expect([wrong.exitCode, wrong.stderr]).toEqual([2, expect.stringContaining("must be a date, such as")]);
   },
   "include-url": async () => {
     const run = await crawl(`${site.origin}/guide/a`, "--include-url", "/guide/d*");

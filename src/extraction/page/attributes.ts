@@ -10,6 +10,7 @@ const NAMES_OF_FIELD = {
   href: "href",
   src: "src",
   rel: "rel",
+  hreflang: "hreflang",
   name: "name",
   property: "property",
   itemprop: "itemprop",

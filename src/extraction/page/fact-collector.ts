@@ -57,6 +57,7 @@ export class FactCollector {
   baseHref: string | null = null;
   canonicalHref: string | null = null;
   markdownHref: string | null = null;
+  readonly translations: { readonly href: string; readonly language: string }[] = [];
   describedByHref: string | null = null;
   refresh: string | null = null;
   noscriptRefresh: string | null = null;
@@ -180,17 +181,23 @@ export function noteElement(tag: number, attributes: StartTagAttributes, facts: 
     const rel = attributes.get(Field.rel);
     if (tag === Tag.area && href !== null) {
       facts.links.push({ href, text: "", isNofollow: hasToken(rel, "nofollow") });
-    } else if (href?.trim() && rel !== null) noteRelation(rel, href, attributes.get(Field.type), facts);
+    } else if (href?.trim() && rel !== null) noteRelation(rel, href, attributes, facts);
   }
   if (attributes.has(Field.state) && facts.states.length < MAX_PRELOADED)
     facts.states.push(attributes.get(Field.state)!);
 }
 
-function noteRelation(rel: string, href: string, type: string | null, facts: FactCollector): void {
+function noteRelation(rel: string, href: string, attributes: StartTagAttributes, facts: FactCollector): void {
   if (hasToken(rel, "canonical")) facts.canonicalHref ??= href;
   if (hasToken(rel, "describedby")) facts.describedByHref ??= href;
-  if (hasToken(rel, "alternate") && isMarkdownType(type)) facts.markdownHref ??= href;
+  if (!hasToken(rel, "alternate")) return;
+  if (isMarkdownType(attributes.get(Field.type))) facts.markdownHref ??= href;
+  const language = attributes.get(Field.hreflang)?.trim();
+  if (language && facts.translations.length < MAX_TRANSLATIONS) facts.translations.push({ href, language });
 }
+
+/** A site has a few dozen languages. */
+const MAX_TRANSLATIONS = 300;
 
 const isMarkdownType = (type: string | null): boolean =>
   /^\s*text\/(?:x-)?markdown\s*(?:;|$)/i.test(type ?? "");

@@ -230,6 +230,8 @@ export type PageFacts = {
   readonly canonicalHref: string | null;
   /** The page as Markdown, by `<link rel="alternate">`. */
   readonly markdownHref: string | null;
+  /** The page in other languages, and in its own. */
+  readonly translations: readonly { readonly href: string; readonly language: string }[];
   /** What describes the page, by `<link rel="describedby">`. */
   readonly describedByHref: string | null;
   /** The content of `<meta http-equiv="refresh">`. */
