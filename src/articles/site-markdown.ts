@@ -194,7 +194,7 @@ async function twinOf(
     const listed = alternates.namedFor(finalUrl);
     if (isNear(listed)) return { url: listed, sign: "llms.txt" };
   }
-  const varies = (headers.vary ?? "").toLowerCase().split(/\s*,\s*/);
+  const varies = (headers.vary ?? "").split(",").map((name) => name.trim().toLowerCase());
   return varies.includes("accept") && page.fetchedBy === "http" ? { url: finalUrl, sign: "vary" } : null;
 }
 
