@@ -140,14 +140,18 @@ async function tryInSpan(page: ClaimedPage, parts: VisitParts, hooks: TryHooks):
   return afterAnswer(attempt, result);
 }
 
+/** What other pages have told of a page since its link was found. */
+function refusalOf({ url, source, parent }: ClaimedPage, { traps, variants }: Scope): SkipReason | null {
+  if (source === "link" && traps.isTrap(url, parent)) return "trap";
+  return source === "seed" ? null : variants.refusalOf(url);
+}
+
 /** Decides about a page without a request if that is possible; null when it must be fetched. */
 async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
   const { page, parts, signal } = attempt;
   const { plan, politeness } = parts;
-  if (page.source === "link" && parts.scope.traps.isTrap(page.url, page.parent))
-    return skipped(attempt, "trap");
-  const variant = page.source === "seed" ? null : parts.scope.variants.refusalOf(page.url);
-  if (variant !== null) return skipped(attempt, variant);
+  const refusal = refusalOf(page, parts.scope);
+  if (refusal !== null) return skipped(attempt, refusal);
   const isKnownUnchanged =
     plan.trustsLastModified && page.lastModified !== null && page.known?.lastModified === page.lastModified;
   if (isKnownUnchanged && (await attempt.isStored())) return unchanged(attempt, null);
