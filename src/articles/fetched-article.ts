@@ -150,7 +150,7 @@ const FIELDS = {
       open_graph: structuredData.openGraph,
     },
   blocks: ({ article: { blocks } }: FetchedArticle) =>
-    blocks?.map(({ wordCount, isHidden, isKept, isUnsure, probability, reason, ...block }) => ({
+    blocks?.map(({ wordCount, isHidden, isKept, isUnsure, probability, reason, step, ...block }) => ({
       ...block,
       word_count: wordCount,
       hidden: isHidden,
@@ -158,6 +158,7 @@ const FIELDS = {
       unsure: isUnsure,
       probability,
       reason,
+      step,
     })) ?? null,
   text: ({ article }: FetchedArticle) => article.text,
   length: ({ article }: FetchedArticle) => article.text.length,

@@ -186,6 +186,8 @@ export type PageBlock = {
   /** 0–1: the probability that it is content; null where nothing had to be chosen. */
   readonly probability: number | null;
   readonly reason: BlockReason;
+  /** The step of the selection (`selection/selection.ts`) that decided last; null where it was the trees alone. */
+  readonly step: string | null;
 };
 
 /** A link of the content, as often as it stands there; absolute when the page's address is known. */

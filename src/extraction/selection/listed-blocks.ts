@@ -58,16 +58,18 @@ function outcomeOf(
   model: PageModel,
   block: number,
   { verdicts, selection, includesCode, isReplaced }: ContentOfBlocks,
-): Pick<PageBlock, "isKept" | "isUnsure" | "probability" | "reason"> {
+): Pick<PageBlock, "isKept" | "isUnsure" | "probability" | "reason" | "step"> {
   const { probability, isUnsure } = verdicts[block]!;
   const { isKept, titleBlock } = selection.draft;
-  if (block === titleBlock) return { isKept: true, isUnsure: false, probability, reason: "title" };
-  const reason = selection.reasons?.[block] ?? "unlikely";
-  if (isKept[block] === 0) return { isKept: false, isUnsure, probability, reason };
-  if (isReplaced) return { isKept: false, isUnsure: false, probability, reason: "data" };
+  if (block === titleBlock)
+    return { isKept: true, isUnsure: false, probability, reason: "title", step: "title" };
+  const { reason, step } = selection.reasons?.[block] ?? { reason: "unlikely" as const, step: null };
+  if (isKept[block] === 0) return { isKept: false, isUnsure, probability, reason, step };
+  if (isReplaced) return { isKept: false, isUnsure: false, probability, reason: "data", step: null };
   const isCode = (model.blocks.flags[block]! & ElementFlag.preformatted) !== 0;
-  if (isCode && !includesCode) return { isKept: false, isUnsure: false, probability, reason: "option" };
-  return { isKept: true, isUnsure, probability, reason };
+  if (isCode && !includesCode)
+    return { isKept: false, isUnsure: false, probability, reason: "option", step: null };
+  return { isKept: true, isUnsure, probability, reason, step };
 }
 
 /** How far above an element another one with a name is looked for. */

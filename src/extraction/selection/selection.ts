@@ -143,6 +143,9 @@ function keepsNothing({ isKept }: Draft): boolean {
   return !isKept.includes(1);
 }
 
+/** Why a block is in the content or not, and the step that said so last; null where none has changed it. */
+export type Decision = { readonly reason: BlockReason; readonly step: string | null };
+
 /** The content of a page, of which the steps say which block is in it, and why. */
 export type Selection = {
   readonly draft: Draft;
@@ -150,8 +153,8 @@ export type Selection = {
   readonly judged: Int32Array;
   /** How much of the page's main part that is; null when no part of the page is the main one. */
   readonly mainPart: MainPart | null;
-  /** The reason for the outcome of each block of the page; null unless requested. */
-  readonly reasons: BlockReason[] | null;
+  /** What decided about each block of the page last; null unless requested. */
+  readonly reasons: Decision[] | null;
 };
 
 /** Selects the content of a page, but for what completes it. */
@@ -193,9 +196,9 @@ const draftOf = (tree: PageTree, judgement: Judgement): Draft => ({
 });
 
 /** A block with words is no candidate where it asks for consent. */
-function firstReasons({ model, candidates }: PageTree, reason: BlockReason): BlockReason[] {
-  const reasons = new Array<BlockReason>(model.blocks.count).fill("consent");
-  for (const block of candidates) reasons[block] = reason;
+function firstReasons({ model, candidates }: PageTree, reason: BlockReason): Decision[] {
+  const reasons = new Array<Decision>(model.blocks.count).fill({ reason: "consent", step: null });
+  for (const block of candidates) reasons[block] = { reason, step: null };
   return reasons;
 }
 
@@ -211,13 +214,13 @@ export function finishSelection({ draft, reasons }: Selection, title: string | n
   return { titled, blocks: keptBlocks(draft) };
 }
 
-function run(steps: readonly Step[], draft: Draft, reasons: BlockReason[] | null): void {
-  for (const { reason, when, run: step } of steps) {
+function run(steps: readonly Step[], draft: Draft, reasons: Decision[] | null): void {
+  for (const { name, reason, when, run: step } of steps) {
     if (when !== undefined && !when(draft)) continue;
     const before = reasons && draft.isKept.slice();
     step(draft);
     if (before === null || reasons === null) continue;
     for (const [block, wasKept] of before.entries())
-      if (draft.isKept[block] !== wasKept) reasons[block] = reason;
+      if (draft.isKept[block] !== wasKept) reasons[block] = { reason, step: name };
   }
 }

@@ -89,6 +89,7 @@ const block = (text: string, more: Partial<PageBlock>): PageBlock => ({
   unsure: false,
   probability: 0.97,
   reason: "likely",
+  step: "likely",
   ...more,
 });
 

@@ -41,6 +41,21 @@ describe("the blocks of a page", () => {
     expect(blocks.map(({ tag }) => tag)).toEqual(["li", "li", "li", "li", "h1", "p", "p", "p", "p"]);
   });
 
+  test("name the step that decided last, if one did", async () => {
+    const stepOf = (blocks: Awaited<ReturnType<typeof blocksOf>>, start: string) =>
+      blocks?.find(({ text }) => text.startsWith(start))?.step;
+    const copy = `<div class="card"><p>The miller of the year comes from a small village by the sea.</p></div>`;
+    const blocks = await blocksOf(sitePage(copy.repeat(3)));
+    expect([stepOf(blocks, "Home"), stepOf(blocks, "The mill"), stepOf(blocks, "It has")]).toEqual([
+      null,
+      "title",
+      "likely",
+    ]);
+    expect(blocks?.filter(({ reason }) => reason === "repeated").map(({ step }) => step)).toContain(
+      "repeats",
+    );
+  });
+
   test("have selectors that match their elements, whatever the page names them", async () => {
     const names = ["plain", "a b", "1st", 'q"uote', "md:flex", "ünï", "x".repeat(500), "--dash"];
     const page = sitePage(

@@ -80,6 +80,9 @@ const PageBlock = z
     unsure: z.boolean().openapi({ description: "Whether another way with unsure blocks decides otherwise" }),
     probability: z.number().min(0).max(1).nullable(),
     reason: z.enum(BLOCK_REASONS),
+    step: text.openapi({
+      description: "The step of the selection that decided; null where it was the trees",
+    }),
   })
   .openapi("PageBlock");
 
