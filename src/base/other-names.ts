@@ -135,7 +135,7 @@ export const OTHER_OPTIONS: Readonly<Record<string, OtherNames>> = {
     a document is printed as Markdown anyway = markdown md raw
   `),
   index: rows(`
-    tenants stand alone: index TENANT = ${TENANT}
+    tenants stand alone: index TENANT = tenant codename t site collection
     --index-file FILE = output out outfile o
   `),
   sync: rows(`

@@ -102,10 +102,10 @@ function withoutEarlier(tokens: readonly Token[], { name: command }: Command): r
   return taken;
 }
 
-/** After `tenants add` and `tenants set`, `--version 2.0` is the documentation's version and not a wish for the program's. */
+/** After `tenants add`, `tenants set` and `index export`, `--version 2.0` is the documentation's version and not a wish for the program's. */
 function withTenantVersion(tokens: readonly Token[]): readonly Token[] {
   const [command, action] = tokens.flatMap((token) => (token.kind === "positional" ? [token] : []));
-  const isMeant = command?.value === "tenants" && /^(?:add|set)$/.test(action?.value ?? "");
+  const isMeant = /^(?:tenants (?:add|set)|index export)$/.test(`${command?.value} ${action?.value}`);
   const taken: Token[] = [];
   for (const token of tokens) {
     const last = taken.at(-1);

@@ -47,9 +47,9 @@ const TABLE = {
     flags: MAP_FLAGS,
   },
   index: {
-    usage: "TENANT ... | --all | --dir DIR [options]",
+    usage: "TENANT ... | --all | --dir DIR | export FILE [TENANT] | import FILE [options]",
     isLong: true,
-    help: "Build or update the search indexes of tenants or of a folder",
+    help: "Build or update the search indexes of tenants or of a folder, or pack its documents into one file",
     brief: "make documentation searchable",
     flags: flagsOf({
       Input: { ...CONFIG, "--all": "Every tenant of the deployment", ...DIR },
@@ -60,7 +60,14 @@ const TABLE = {
           help: "Text analysis for --dir: default, aggressive-stem, or code-friendly (code is not stemmed)",
         },
       },
-      Output: JSON_OUTPUT,
+      Output: {
+        "--name NAME": "export: what the documents are called (default: the tenant's, or the folder's name)",
+        "--library-version VERSION": "export: the version that they document; --version VERSION is the same",
+        "--licence TEXT": "export: their licence, such as CC-BY-4.0",
+        "--source TEXT": "export: where they come from (default: the tenant's source)",
+        "--yes": "import: unpack and index without asking",
+        ...JSON_OUTPUT,
+      },
     }),
   },
   search: {

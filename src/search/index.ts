@@ -4,6 +4,12 @@ export type { BuildCounts } from "./builder/build-segment.ts";
 export { chooseParts } from "./choose-parts.ts";
 export { chunksOf } from "./chunks.ts";
 export { anchoredSections, outlineOf, rangeOfFragment, type SlugStyle } from "./document/sections.ts";
+export {
+  type AboutDocuments,
+  exportDocuments,
+  importDocuments,
+  readDocumentsFile,
+} from "./folder/archive.ts";
 export { type FolderLook, slugStyleOf, slugStyleOfFolder } from "./folder/generator.ts";
 export {
   type DocumentExtractor,
@@ -14,6 +20,7 @@ export {
   readFiles,
   tooLarge,
 } from "./folder/read-files.ts";
+export { isSafePath, pathKey } from "./folder/safe-path.ts";
 export {
   compilePathRules,
   DEFAULT_EXCLUDED,

@@ -5,11 +5,13 @@ import { Failure } from "../../base/failure.ts";
 import { systemCode } from "../../base/system-error.ts";
 import {
   compilePathRules,
+  isSafePath,
   type LeftOut,
   type LeftOutReason,
   mayBeDocument,
   type PathFilter,
   type PathRules,
+  pathKey,
 } from "../../search/index.ts";
 import { writeWhole } from "../state-file.ts";
 import { blobName, type TreeEntry } from "./repository.ts";
@@ -168,9 +170,6 @@ function strip(path: string, prefix: string | null): string {
   return folder !== "" && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path;
 }
 
-const MAX_PATH_BYTES = 1024;
-const MAX_NAME_BYTES = 200;
-
 const SUBMODULE = "160000";
 
 /** Why a file is not copied; null when it is. */
@@ -179,37 +178,20 @@ function refusalOf(mode: string, path: string): LeftOutReason | null {
   if (mode === "120000") return "link";
   if (!mode.startsWith("100")) return "special";
   if (!mayBeDocument(path)) return "unknown_kind";
-  if (Buffer.byteLength(path) > MAX_PATH_BYTES) return "bad_name";
-  const names = path.split("/");
-  const isShort = names.every((name) => Buffer.byteLength(name) <= MAX_NAME_BYTES);
-  return isShort && !path.includes("\ufffd") && names.every(isSafeName) ? null : "bad_name";
-}
-
-// HFS+ ignores these characters in names, so that `.g\u200cit` means `.git` there.
-const IGNORED = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g;
-const WINDOWS_DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
-
-function isSafeName(name: string): boolean {
-  const plain = name.replace(IGNORED, "");
-  if (plain === "" || plain.startsWith(".") || /^git~\d/i.test(plain)) return false;
-  // On Windows a colon opens a stream of a file (`.git::$INDEX_ALLOCATION`).
-  if (/[\\\p{Cc}]/u.test(name) || /[. ]$/.test(name)) return false;
-  return process.platform !== "win32" || !(/[:*?"<>|]/.test(name) || WINDOWS_DEVICE.test(name));
+  return isSafePath(path) ? null : "bad_name";
 }
 
 /** Adds a hash to all but the first of paths that are the same on some disks, or that are also a folder. */
 function withoutClashes(files: readonly ChosenFile[]): ChosenFile[] {
   const taken = new Set<string>();
-  for (const { path } of files) for (const folder of foldersAbove(path)) taken.add(keyOf(folder));
+  for (const { path } of files) for (const folder of foldersAbove(path)) taken.add(pathKey(folder));
   const sorted = [...files].sort((a, b) => (a.from < b.from ? -1 : 1));
   return sorted.map((file) => {
-    const path = taken.has(keyOf(file.path)) ? withHash(file) : file.path;
-    taken.add(keyOf(path));
+    const path = taken.has(pathKey(file.path)) ? withHash(file) : file.path;
+    taken.add(pathKey(path));
     return { ...file, path };
   });
 }
-
-const keyOf = (path: string): string => path.normalize("NFKC").toLowerCase();
 
 function withHash({ from, path }: ChosenFile): string {
   const ending = extname(path);

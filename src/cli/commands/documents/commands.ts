@@ -1,9 +1,10 @@
 import type { Run } from "../../shell.ts";
-import { readFetchCommand, readIndexCommand, readSearchCommand } from "./options.ts";
+import { isTravel, readFetchCommand, readIndexCommand, readSearchCommand } from "./options.ts";
 
 // A folder needs none of the code that opens tenants, so each is loaded when needed.
 
 export const index: Run = async (shell) => {
+  if (isTravel(shell.typed)) return await (await import("./travel.ts")).runTravel(shell);
   const command = readIndexCommand(shell.typed);
   return command.kind === "folder"
     ? await (await import("./folder.ts")).runIndex(command, shell)

@@ -45,6 +45,18 @@ const DEFAULT_SIZE = 10;
 const MAX_SIZE = 100;
 const MAX_OFFSET = 900;
 
+const OF_EXPORT = ["name", "library-version", "licence", "source"];
+
+/** Whether `index` packs or unpacks documents. @throws Failure `invalid_usage` for options of these without them */
+export function isTravel(typed: Typed): boolean {
+  const action = typed.positionals[0] ?? "";
+  for (const name of [...OF_EXPORT, "yes"]) {
+    const goesWith = name === "yes" ? "import" : "export";
+    if (typed.has(name) && action !== goesWith) throw wrongUsage(`--${name} goes with index ${goesWith}`);
+  }
+  return action === "export" || action === "import";
+}
+
 /** @throws Failure `invalid_usage` */
 export function readIndexCommand(typed: Typed): FolderIndex | TenantIndex {
   const { positionals } = typed;

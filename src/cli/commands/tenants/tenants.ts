@@ -1,4 +1,5 @@
-import { dirname, resolve } from "node:path";
+import { existsSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { didYouMean } from "../../../base/nearest.ts";
 import { withFields, withoutTenant, withTenant } from "../../../settings/index.ts";
 import type { TenantSettings, TenantStatus } from "../../../tenants/index.ts";
@@ -54,24 +55,41 @@ const NEW_FILE = `{
 `;
 
 async function add(written: string, shell: Shell): Promise<number> {
+  if (isDocumentsFile(written)) return await addUnpacked(written, shell);
   const { typed, io } = shell;
-  const isDryRun = typed.has("dry-run");
-  const isSure = typed.has("yes");
   const source = readSource(written);
-  if (!isDryRun && !isSure && !io.stdin.isTerminal)
+  if (!typed.has("dry-run") && !typed.has("yes") && !io.stdin.isTerminal)
     throw wrongUsage("there is no terminal to ask on: --yes adds the tenant, --dry-run only shows it");
+  const codename = optionValue.text(typed, "codename");
+  return await addFound(source, shell, { codename, fields: {}, isSure: typed.has("yes") });
+}
+
+/** How a tenant is added: its codename if that is known, what overrides what is found, and whether nobody is asked. */
+type Addition = {
+  readonly codename: string | null;
+  readonly fields: Readonly<Record<string, string>>;
+  readonly isSure: boolean;
+};
+
+async function addFound(
+  source: ReturnType<typeof readSource>,
+  shell: Shell,
+  { codename, fields: known, isSure }: Addition,
+): Promise<number> {
+  const { typed, io } = shell;
   const program = await openProgram(shell);
   const log = program.openLog("critical");
   const path = optionValue.text(typed, "config") ?? program.settings.deploymentConfig ?? DEFAULT_CONFIG;
-  const codename = optionValue.text(typed, "codename");
   const text = (await readForChange(path)) ?? NEW_FILE;
-  const found = await lookAt(source, { program, log, signal: io.signal, path, text, codename, typed });
+  const looked = await lookAt(source, { program, log, signal: io.signal, path, text, codename, typed });
+  const found = { ...looked, fields: { ...looked.fields, ...known } };
   const { fields } = found;
   const isJson = typed.has("json");
   if (!isJson) await io.stdout.write(show(found));
   for (const warning of found.warnings) shell.notices.warn(warning);
   const isWanted =
-    !isDryRun && (isSure || (await confirm(`add '${fields.codename}' to ${path}? [Y/n] `, shell)));
+    !typed.has("dry-run") &&
+    (isSure || (await confirm(`add '${fields.codename}' to ${path}? [Y/n] `, shell)));
   const options = { name: path, directory: dirname(resolve(path)) };
   if (isWanted)
     await changeDeployment(path, { program, log, signal: io.signal }, (present) =>
@@ -84,6 +102,27 @@ async function add(written: string, shell: Shell): Promise<number> {
       `added '${fields.codename}' to ${path}; a running server picks it up; without one: article-extractor sync ${fields.codename}`,
     );
   return 0;
+}
+
+const isDocumentsFile = (written: string): boolean => /\.jsonl?\.gz$/i.test(written) && existsSync(written);
+
+const MAX_NAME = 100;
+
+/** Unpacks a file of documents beside the deployment file, and adds their folder. */
+async function addUnpacked(file: string, shell: Shell): Promise<number> {
+  const { agrees, unpackDocuments } = await import("../documents/travel.ts");
+  const { settings } = await openProgram(shell);
+  const config = optionValue.text(shell.typed, "config") ?? settings.deploymentConfig ?? DEFAULT_CONFIG;
+  const stem = basename(file).replace(/\.jsonl?\.gz$/i, "");
+  const name = optionValue.text(shell.typed, "codename") ?? stem.toLowerCase().replace(/[^a-z0-9_]+/g, "-");
+  const folder = join(dirname(resolve(config)), "data", name);
+  if (!(await agrees(file, folder, shell))) return 0;
+  const { name: docsName, description } = await unpackDocuments(file, folder);
+  const fields = {
+    ...(!shell.typed.has("name") && { docs_name: printable(docsName).slice(0, MAX_NAME) }),
+    ...(description !== null && { description: printable(description) }),
+  };
+  return await addFound(readSource(folder), shell, { codename: name, fields, isSure: true });
 }
 
 /** Enter means yes, and the end of the input no. */

@@ -1,0 +1,117 @@
+import { describe, expect, test } from "bun:test";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { runBinary } from "../support/binary.ts";
+import { temporaryDirectory } from "../support/temporary.ts";
+
+/** A directory with a folder of documents, and a deployment of it. */
+function place() {
+  const directory = temporaryDirectory();
+  mkdirSync(join(directory.path, "quay/guide"), { recursive: true });
+  writeFileSync(join(directory.path, "quay/gates.md"), "# Gates\n\nThe gate opens at low water.\n");
+  writeFileSync(join(directory.path, "quay/guide/barges.md"), "# Barges\n\nBarges wait for the tide.\n");
+  writeFileSync(join(directory.path, "quay/picture.png"), "no document");
+  const tenant = {
+    source_type: "filesystem",
+    codename: "quay",
+    docs_name: "The quay",
+    docs_root_dir: "quay",
+  };
+  const described = {
+    ...tenant,
+    description: "Gates and barges",
+    library: "quay",
+    version: "2.1",
+    exclude: ["guide/"],
+  };
+  writeFileSync(join(directory.path, "deployment.json"), JSON.stringify({ tenants: [described] }));
+  const run = (...words: string[]) =>
+    runBinary(words, { cwd: directory.path, env: { DOCS_SEARCH_STATE_DIR: "state" } });
+  return { ...directory, path: directory.path, run, [Symbol.dispose]: () => directory[Symbol.dispose]() };
+}
+
+describe("index export and index import", () => {
+  test("carry a folder to where it is searched", async () => {
+    using here = place();
+    const words = [
+      "--dir",
+      "quay",
+      "--name",
+      "Quay",
+      "--licence",
+      "CC-BY-4.0",
+      "--version",
+      "3",
+      "--source",
+      "a shelf",
+    ];
+    const exported = await here.run("index", "export", "quay.jsonl.gz", ...words);
+    expect(exported).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(exported.stdout).toMatch(
+      /^quay\.jsonl\.gz: Quay, 2 documents\n {2}description: not stated\n {2}source: a shelf\n {2}licence: CC-BY-4\.0\n {2}version: 3\n {2}date: 20/,
+    );
+    const imported = await here.run("index", "import", "quay.jsonl.gz", "--dir", "there", "--yes");
+    expect(imported).toMatchObject({
+      exitCode: 0,
+      stdout: "indexed 2 documents in there/.article-extractor/search.index\n",
+    });
+    // Who imports sees what it is.
+    expect(imported.stderr).toContain("quay.jsonl.gz: Quay, 2 documents\n");
+    expect(imported.stderr).toContain("  licence: CC-BY-4.0\n");
+    expect(imported.stderr).toContain("    gates.md\n    guide/barges.md\n");
+    expect((await here.run("search", "--dir", "there", "tide")).stdout).toContain("Barges");
+    const again = await here.run("index", "import", "quay.jsonl.gz", "--dir", "there", "--yes");
+    expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining("there is not empty")]);
+  });
+
+  test("carry a tenant with what its deployment says of it, and only its documents", async () => {
+    using here = place();
+    const exported = await here.run("index", "export", "out.jsonl.gz", "quay", "--json");
+    expect(JSON.parse(exported.stdout)).toMatchObject({
+      file: join(here.path, "out.jsonl.gz"),
+      name: "The quay",
+      description: "Gates and barges",
+      version: "2.1",
+      licence: null,
+      documents: 1,
+    });
+    using there = place();
+    writeFileSync(join(there.path, "quay-2.jsonl.gz"), readFileSync(join(here.path, "out.jsonl.gz")));
+    const looked = await there.run("tenants", "add", "quay-2.jsonl.gz", "--dry-run");
+    expect([looked.exitCode, existsSync(join(there.path, "data"))]).toEqual([0, false]);
+    expect(looked.stderr).toContain("The quay, 1 document\n");
+    const added = await there.run("tenants", "add", "quay-2.jsonl.gz", "--yes");
+    expect(added.exitCode).toBe(0);
+    const { tenants } = JSON.parse(readFileSync(join(there.path, "deployment.json"), "utf8"));
+    expect(tenants.at(-1)).toEqual({
+      source_type: "filesystem",
+      codename: "quay-2",
+      docs_name: "The quay",
+      docs_root_dir: "data/quay-2",
+      description: "Gates and barges",
+    });
+    expect((await there.run("index", "quay-2")).exitCode).toBe(0);
+    expect((await there.run("search", "quay-2", "gate")).stdout).toContain("Gates");
+  });
+
+  test.each<[string[], string]>([
+    [["export"], "index export takes a file"],
+    [["export", "a.gz"], "index export takes a file, and one tenant or --dir DIR"],
+    [["export", "a.gz", "quay", "--dir", "quay"], "index export takes a file, and one tenant or --dir DIR"],
+    [["export", "a.gz", "nobody"], "has no tenant 'nobody'"],
+    [["export", "a.gz", "--dir", "state"], "state could not be read"],
+    [["export", "missing/a.gz", "--dir", "quay"], "missing/a.gz could not be written"],
+    [["import", "a.gz"], "index import takes a file and --dir DIR"],
+    [["import", "a.gz", "--dir", "b", "--yes"], "there is no file a.gz"],
+    [["import", "deployment.json", "--dir", "b", "--yes"], "deployment.json is no file of documents"],
+    [["import", "deployment.json", "--dir", "b"], "there is no terminal to ask on"],
+    [["quay", "--licence", "MIT"], "--licence goes with index export"],
+    [["quay", "--yes"], "--yes goes with index import"],
+  ])("index %j is refused, and writes nothing", async (words, message) => {
+    using here = place();
+    const run = await here.run("index", ...words);
+    expect([run.exitCode === 0, run.stdout]).toEqual([false, ""]);
+    expect(run.stderr).toContain(message);
+    expect([existsSync(join(here.path, "a.gz")), existsSync(join(here.path, "b"))]).toEqual([false, false]);
+  });
+});
