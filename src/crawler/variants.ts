@@ -25,6 +25,7 @@ const RELEASED = 4;
 const VERSION = new RegExp(`^(?:v?\\d{1,4}(?:\\.(?:\\d{1,4}|x)){1,3}|v\\d{1,4}|${NAMES.join("|")})$`, "i");
 /** This many versions of one page are a list of them; two may be a page about a change. */
 const MIN_VERSIONS = 3;
+const START = /\/(?:index\.html?)?$/;
 /** Beyond these a crawl requests a few pages more. */
 const MAX_PLACES = 1000;
 const MAX_URLS = 100_000;
@@ -95,18 +96,24 @@ export class Variants {
         if (!other.startsWith(before)) return null;
         const rest = other.slice(before.length);
         // The same page, or the start of a version, to which many lists of versions lead.
-        const end = rest.endsWith(after)
-          ? rest.length - after.length
-          : /\/(?:index\.html?)?$/.exec(rest)?.index;
+        const end = rest.endsWith(after) ? rest.length - after.length : START.exec(rest)?.index;
         const name = rest.slice(0, end ?? 0);
         return VERSION.test(name) ? name.toLowerCase() : null;
       };
-      for (const link of links) met.add(versionIn(link.url) ?? segment.toLowerCase());
+      let isSamePage = false;
+      for (const link of links) {
+        const version = versionIn(link.url);
+        if (version === null) continue;
+        isSamePage ||= version !== segment.toLowerCase() && after.length > 1 && link.url.endsWith(after);
+        met.add(version);
+      }
+      // Notes on releases have their numbers in a row, too, but no page in each of them, and no latest one.
+      const isList = met.size >= MIN_VERSIONS && (isSamePage || NAMES.some((name) => met.has(name)));
       const named = canonical === null || canonical === url ? null : versionIn(canonical);
       // The page without a version, which some sites have for the latest.
       const isBare =
         wanted === "latest" && canonical !== null && canonical === `${before.slice(0, -1)}${after}`;
-      if (named === null && !isBare && met.size < MIN_VERSIONS && !this.#versions.has(before)) continue;
+      if (named === null && !isBare && !isList && !this.#versions.has(before)) continue;
       if (named !== null) met.add(named);
       this.#addVersions(before, met, isBare ? "" : chosenOf(wanted, named));
     }
