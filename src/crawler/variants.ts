@@ -89,27 +89,11 @@ export class Variants {
   }
 
   #noteVersions(wanted: string, url: PageUrl, { canonical, links }: VariantFacts): void {
-    for (const { before, segment, after } of segmentsOf(url)) {
+    for (const place of segmentsOf(url)) {
+      const { before, segment, after } = place;
       if (!VERSION.test(segment)) continue;
-      const met = new Set([segment.toLowerCase()]);
-      const versionIn = (other: PageUrl): string | null => {
-        if (!other.startsWith(before)) return null;
-        const rest = other.slice(before.length);
-        // The same page, or the start of a version, to which many lists of versions lead.
-        const end = rest.endsWith(after) ? rest.length - after.length : START.exec(rest)?.index;
-        const name = rest.slice(0, end ?? 0);
-        return VERSION.test(name) ? name.toLowerCase() : null;
-      };
-      let isSamePage = false;
-      for (const link of links) {
-        const version = versionIn(link.url);
-        if (version === null) continue;
-        isSamePage ||= version !== segment.toLowerCase() && after.length > 1 && link.url.endsWith(after);
-        met.add(version);
-      }
-      // Notes on releases have their numbers in a row, too, but no page in each of them, and no latest one.
-      const isList = met.size >= MIN_VERSIONS && (isSamePage || NAMES.some((name) => met.has(name)));
-      const named = canonical === null || canonical === url ? null : versionIn(canonical);
+      const { met, isList } = versionsAt(place, links);
+      const named = canonical === null || canonical === url ? null : versionIn(canonical, place);
       // The page without a version, which some sites have for the latest.
       const isBare =
         wanted === "latest" && canonical !== null && canonical === `${before.slice(0, -1)}${after}`;
@@ -129,6 +113,35 @@ export class Variants {
     place.isNamed ||= named !== null;
     this.#versions.set(before, place);
   }
+}
+
+type Place = { readonly before: string; readonly segment: string; readonly after: string };
+
+/** The version of the same page that another URL is, or of whose start, to which many lists of versions lead. */
+function versionIn(other: PageUrl, { before, after }: Place): string | null {
+  if (!other.startsWith(before)) return null;
+  const rest = other.slice(before.length);
+  const end = rest.endsWith(after) ? rest.length - after.length : START.exec(rest)?.index;
+  const name = rest.slice(0, end ?? 0);
+  return VERSION.test(name) ? name.toLowerCase() : null;
+}
+
+/**
+ * The versions of a page that its links name, and whether these are a list of versions. Notes on releases have their
+ * numbers in a row, too, but no page in each of them, and no latest one.
+ */
+function versionsAt(place: Place, links: VariantFacts["links"]) {
+  const own = place.segment.toLowerCase();
+  const met = new Set([own]);
+  let isSamePage = false;
+  for (const { url } of links) {
+    const version = versionIn(url, place);
+    if (version === null) continue;
+    met.add(version);
+    isSamePage ||= version !== own && place.after.length > 1 && url.endsWith(place.after);
+  }
+  const isList = met.size >= MIN_VERSIONS && (isSamePage || NAMES.some((name) => met.has(name)));
+  return { met, isList };
 }
 
 /** The version that was asked for, or that a page names as the one that stands for all. */
