@@ -287,13 +287,12 @@ function openSession(options: AppOptions, parts: SessionParts): ArticleSession {
   return {
     maxBytes: limits.pageBytes,
     http,
-    fromUrl: ({ url, authorization, options: extraction, signal, requestId, renderingHistory }) =>
+    fromUrl: ({ authorization, options: extraction, signal, requestId, ...request }) =>
       serveArticle(
         {
-          url,
+          ...request,
           preference: open.preference,
           options: extraction,
-          renderingHistory,
           fetch: { authorization, signal, deadlineMs: limits.deadlineMs },
           cacheScope: scope,
           requestId: requestId ?? crypto.randomUUID(),

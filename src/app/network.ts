@@ -45,6 +45,10 @@ export type UrlRequest = {
   readonly requestId?: string;
   /** Experience from the other pages of a list; see `VisitRequest`. */
   readonly renderingHistory?: RenderingHistory;
+  /** Whether the page is fetched now, without looking into the cache. */
+  readonly isFresh?: boolean;
+  /** Whether the page's own body is given, too. */
+  readonly keepsBody?: boolean;
 };
 
 /** The options of a caller that sets none. */

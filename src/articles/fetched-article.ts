@@ -24,6 +24,8 @@ export type FetchedArticle = {
   readonly statusCode: number | null;
   readonly fetcher: "http" | "browser" | "file";
   readonly article: Article;
+  /** The page's decoded body as it was fetched, where that was asked for; empty for a file. */
+  readonly body?: string;
   /** The warnings of the extraction and of fetching. */
   readonly warnings: readonly string[];
   /** Durations in ms, waits and retries included. */

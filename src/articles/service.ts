@@ -27,6 +27,8 @@ type ServiceRequest = FromUrlRequest & {
   /** The session's network options, which change the result as the URL and the options do. */
   readonly cacheScope: string;
   readonly requestId: string;
+  /** Whether the page is fetched now, without looking into the cache. */
+  readonly isFresh?: boolean | undefined;
 };
 
 /**
@@ -47,7 +49,9 @@ export async function serveArticle(
       loading.then(forget, forget);
       return loading;
     };
-    const { fetched, origin } = await cache.take(cacheKey(request), load, request.fetch.signal);
+    const { fetched, origin } = request.isFresh
+      ? { fetched: await load(request.fetch.signal ?? NEVER), origin: "miss" as const }
+      : await cache.take(cacheKey(request), load, request.fetch.signal);
     metrics.count("cache_lookups", { outcome: origin });
     metrics.count("article_requests", { shell, outcome: "success" });
     logArticle(request, parts, { fetched, origin });
@@ -85,8 +89,10 @@ async function loadArticle(
   return fetched;
 }
 
-const cacheKey = ({ url, options, preference, fetch, cacheScope }: ServiceRequest): string =>
-  JSON.stringify([url, options, preference, fetch.authorization ?? null, cacheScope]);
+const NEVER = new AbortController().signal;
+
+const cacheKey = ({ url, options, preference, fetch, cacheScope, keepsBody }: ServiceRequest): string =>
+  JSON.stringify([url, options, preference, fetch.authorization ?? null, cacheScope, keepsBody ?? false]);
 
 function logArticle(
   { requestId, url }: ServiceRequest,
@@ -127,6 +133,8 @@ function logFailure(
 type FromUrlRequest = VisitRequest & {
   /** The URL as the caller wrote it, without credentials. */
   readonly url: string;
+  /** Whether the page's own body is given, too. */
+  readonly keepsBody?: boolean | undefined;
 };
 
 /**
@@ -137,7 +145,9 @@ type FromUrlRequest = VisitRequest & {
 export async function articleFromUrl(request: FromUrlRequest, parts: FromUrlParts): Promise<FetchedArticle> {
   const url = parsePageUrl(request.url);
   if (!url) throw new Failure("invalid_url", notPageUrl(request.url));
-  return contentOfVisit(request.url, await visitPage(url, request, parts));
+  const visit = await visitPage(url, request, parts);
+  const fetched = contentOfVisit(request.url, visit);
+  return request.keepsBody ? { ...fetched, body: visit.page.html } : fetched;
 }
 
 /** Extracted articles by request, and the extractions that are under way. */

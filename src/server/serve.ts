@@ -33,6 +33,8 @@ export type ServerPlace = Pick<OriginRules, "allowedHosts"> &
 export type Service = Pick<OriginRules, "corsOrigins" | "guardedMethods" | "hostsVariable"> & {
   /** Serve files to everybody, before any check of a key. */
   readonly files: readonly Layer[];
+  /** Give errors another form, on the paths of other programs' APIs. */
+  readonly errorForms?: readonly Layer[];
   /** Paths that are answered at any time, to anybody. */
   readonly probePaths: readonly string[];
   /** Limits on the work, the outermost first. */
@@ -74,6 +76,7 @@ export function serve(place: ServerPlace, service: Service): RunningServer {
     [
       observe(service.metrics, service.probePaths),
       guardOrigin({ corsOrigins, guardedMethods, hostsVariable, boundHost: host, allowedHosts }),
+      ...(service.errorForms ?? []),
       ...service.files,
       ...(access.resource ? [serveResourceMetadata(access.resource)] : []),
       requireGrant(access, service.probePaths),

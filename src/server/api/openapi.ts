@@ -41,6 +41,11 @@ export type ApiOperation = {
   readonly handle: (call: ApiCall) => Promise<Response>;
 };
 
+/** An operation of another program's API, which its own documentation describes and ours does not. */
+export type ApiRoute = Pick<ApiOperation, "path" | "pattern" | "handle"> & {
+  readonly methods: readonly (typeof METHODS)[number][];
+};
+
 /** A request to an operation. */
 export type ApiCall = {
   readonly exchange: Exchange;
@@ -55,6 +60,8 @@ type ApiOptions = {
   readonly version: string;
   readonly description: string;
   readonly operations: readonly ApiOperation[];
+  /** Routes that the document leaves out; those of operations go before them. */
+  readonly routes?: readonly ApiRoute[] | undefined;
 };
 
 export type Api = {
@@ -72,6 +79,8 @@ export function createApi(options: ApiOptions): Api {
     getPath: (_, context) => pathOf(context),
   });
   for (const operation of options.operations) mount(app, operation);
+  for (const { methods, path, pattern = path, handle } of options.routes ?? [])
+    route(app, { methods, pattern, name: path }, handle);
   app.openAPIRegistry.registerComponent("securitySchemes", "apiKey", { type: "http", scheme: "bearer" });
   app.onError((error) => {
     throw error;
@@ -96,7 +105,7 @@ const pathOf = (context: unknown): string =>
 
 function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation): void {
   const { method, path, params, query, headers, body } = operation;
-  const route = createRoute({
+  const described = createRoute({
     method,
     path,
     operationId: operationIdOf(method, path),
@@ -115,12 +124,30 @@ function mount(app: OpenAPIHono<ApiEnvironment>, operation: ApiOperation): void 
       toResponse,
     ),
   });
-  app.openAPIRegistry.registerPath(route);
-  app.on(method.toUpperCase(), operation.pattern ?? route.getRoutingPath(), async (context) => {
-    context.env.exchange.notes.route = path;
-    const call = toCall(context);
+  app.openAPIRegistry.registerPath(described);
+  const pattern = operation.pattern ?? described.getRoutingPath();
+  route(app, { methods: [method.toUpperCase()], pattern, name: path }, (call) => {
     if (query) refuseUnknown(Object.keys(call.query), Object.keys(query.shape));
-    const response = await operation.handle(call);
+    return operation.handle(call);
+  });
+}
+
+type RoutePlace = {
+  readonly methods: readonly string[];
+  /** The path in the router's form. */
+  readonly pattern: string;
+  /** The name of the route in metrics and traces. */
+  readonly name: string;
+};
+
+function route(
+  app: OpenAPIHono<ApiEnvironment>,
+  { methods, pattern, name }: RoutePlace,
+  handle: ApiOperation["handle"],
+): void {
+  app.on([...methods], pattern, async (context) => {
+    context.env.exchange.notes.route = name;
+    const response = await handle(toCall(context));
     return context.env.exchange.request.method === "HEAD" ? withoutBody(response) : response;
   });
 }

@@ -2,7 +2,7 @@ import { type Gauge, gaugeOf } from "../../base/metrics.ts";
 import { requireAllTenants } from "../middleware/access.ts";
 import { docsPage } from "../web/api-docs.ts";
 import { answer } from "../web/assets.ts";
-import { type Api, type ApiOperation, answerOf, createApi, LIMITED, z } from "./openapi.ts";
+import { type Api, type ApiOperation, type ApiRoute, answerOf, createApi, LIMITED, z } from "./openapi.ts";
 
 /** Probes of load balancers and supervisors, which are answered without a key and under any load. */
 export const PROBE_PATHS: readonly string[] = ["/health", "/ready"];
@@ -31,6 +31,8 @@ type SiteAnswers = {
   readonly gauges: () => Promise<readonly Gauge[]>;
   readonly description: string;
   readonly operations: readonly ApiOperation[];
+  /** Routes of other programs' APIs. */
+  readonly routes?: readonly ApiRoute[];
 };
 
 /** Mounts the operations of a server, and the operations of both servers: the pages, the probes, the metrics. */
@@ -39,6 +41,7 @@ export function createSite(parts: SiteParts, site: SiteAnswers): Api {
     title: parts.name,
     version: parts.version,
     description: site.description,
+    routes: site.routes,
     operations: [
       // In the order of the documentation: what the server is for, then what every server has.
       ...site.operations,

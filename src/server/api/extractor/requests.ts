@@ -138,11 +138,15 @@ export const planOf = (
 const wrong = (path: string, message: string, code?: string) =>
   invalidRequest(`${path}: ${message}`, [{ path, message }], code);
 
+/** The fields of a request that have selectors. */
+export type SelectorFields = { readonly select: string; readonly exclude: string };
+
 /** Tries the selectors of a request on a page of one word. @throws ProblemError 422 that names invalid ones */
 export async function requireSelectors(
   extraction: ExtractionOptions,
   session: ArticleSession,
   signal: AbortSignal,
+  fields: SelectorFields = { select: "options.select", exclude: "options.exclude" },
 ): Promise<void> {
   const { select, exclude } = extraction;
   if (select === null && exclude.length === 0) return;
@@ -161,11 +165,11 @@ export async function requireSelectors(
   if (await areAllGood({})) return;
   const errors: InvalidField[] = [];
   if (select !== null && !(await areAllGood({ select, exclude: [] })))
-    errors.push(invalidSelector("options.select", select));
+    errors.push(invalidSelector(fields.select, select));
   for (const [index, selector] of exclude.entries())
     if (!(await areAllGood({ select: null, exclude: [selector] })))
-      errors.push(invalidSelector(`options.exclude.${index}`, selector));
-  throw invalidRequest(errors[0]?.message ?? "options: a selector is not a CSS selector", errors);
+      errors.push(invalidSelector(`${fields.exclude}.${index}`, selector));
+  throw invalidRequest(errors[0]?.message ?? "a selector is not a CSS selector", errors);
 }
 
 const invalidSelector = (path: string, selector: string): InvalidField => ({

@@ -7,6 +7,8 @@ import { ProblemError } from "../../middleware/problem.ts";
 import { limitUnread } from "../../middleware/unread.ts";
 import { type RunningServer, type ServerPlace, serve } from "../../serve.ts";
 import { extractorFiles } from "../../web/pages.ts";
+import { otherErrorForms } from "../firecrawl/errors.ts";
+import { otherRoutes, otherWorkOf } from "../firecrawl/routes.ts";
 import { crawls } from "../mcp/crawls.ts";
 import { joinOffers } from "../mcp/offer.ts";
 import { configurationOperation, countCalls, mcpOperation, withMcpSlash } from "../mcp/operation.ts";
@@ -39,7 +41,8 @@ export type ExtractorServerOptions = ServerPlace &
  */
 function workOf({ request, path, body }: Exchange): "pages" | "crawls" | null {
   if (/^\/https?(?::|%3a)/i.test(path)) return "pages";
-  if (request.method !== "POST") return null;
+  const otherWork = otherWorkOf(request.method, path);
+  if (otherWork !== null || request.method !== "POST") return otherWork;
   return path === "/" || callsFetch(path, body) ? "pages" : "crawls";
 }
 
@@ -53,6 +56,7 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
   const server = serve(options, {
     ...options,
     metrics: options.app.metrics,
+    errorForms: [otherErrorForms],
     files: options.role === "worker" ? [] : extractorFiles(),
     probePaths: PROBE_PATHS,
     hostsVariable: "ARTICLE_EXTRACTOR_ALLOWED_HOSTS",
@@ -114,6 +118,7 @@ function extractorRoutes(parts: ExtractorParts): Handler {
       // Others extract pages without the jobs.
       (parts.role !== "worker" || (await inTime(parts.queue.counts())) !== null),
     operations: parts.role === "worker" ? [] : operations(parts),
+    routes: parts.role === "worker" ? [] : otherRoutes(parts),
   });
   return withMcpSlash(handle);
 }

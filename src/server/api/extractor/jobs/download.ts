@@ -61,7 +61,7 @@ async function* extracted(pages: AsyncIterable<ManifestEntry>): AsyncGenerator<E
 }
 
 /** A manifest may have been changed: no name in an archive leads out of the folder that it is unpacked into. */
-const isSafe = (path: string): boolean =>
+export const isSafe = (path: string): boolean =>
   !/^\/|^[a-z]:|[\\\0]/i.test(path) && path.split("/").every((part) => !["", ".", ".."].includes(part));
 
 async function* zipped(entries: AsyncIterable<Entry>, read: Read) {

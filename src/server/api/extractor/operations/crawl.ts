@@ -1,7 +1,9 @@
 import type { BunFile } from "bun";
+import type { NetworkOptions } from "../../../../app/index.ts";
 import { JOB_STATES, type JobRecord } from "../../../../crawler/index.ts";
 import { subscriberNetwork } from "../../../../fetching/index.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
+import type { Exchange } from "../../../middleware/exchange.ts";
 import { callerOf } from "../../../middleware/origin.ts";
 import { ProblemError } from "../../../middleware/problem.ts";
 import { streamAnswer } from "../../../middleware/unread.ts";
@@ -21,8 +23,9 @@ import { countOutcomes, findPages, pagesOf } from "../jobs/outcomes.ts";
 import { type CrawlPlaces, placeName } from "../jobs/places.ts";
 import { jobStatus, shownCrawl } from "../jobs/spec.ts";
 import type { ExtractorParts } from "../parts.ts";
-import { readCrawl, readNetwork, requireSelectors } from "../requests.ts";
+import { readCrawl, readNetwork, requireSelectors, type SelectorFields } from "../requests.ts";
 import { JobList, JobOutcomes, JobPages, JobStatus, Manifest, SubmittedJob } from "../schemas/answers.ts";
+import type { CrawlRequestFields } from "../schemas/requests.ts";
 
 const JOB_PATH = z.object({ job_id: z.string().min(1).openapi({ description: "As POST /crawl gave it" }) });
 
@@ -196,8 +199,11 @@ const pageOperations = (parts: ExtractorParts): ApiOperation[] => [
 ];
 
 /** @throws ProblemError 404 */
-export async function requireJob(call: ApiCall, { queue }: ExtractorParts): Promise<JobRecord> {
-  const id = call.param("job_id");
+export const requireJob = (call: ApiCall, { queue }: ExtractorParts): Promise<JobRecord> =>
+  findJob(call.param("job_id"), queue);
+
+/** @throws ProblemError 404 */
+export async function findJob(id: string, queue: ExtractorParts["queue"]): Promise<JobRecord> {
   const job = await queue.get(id);
   if (!job) throw unknownJob(id);
   return job;
@@ -207,11 +213,31 @@ const unknownJob = (id: string): ProblemError =>
   new ProblemError(404, "unknown_job", `there is no job ${JSON.stringify(id.slice(0, 100))}`);
 
 async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Response> {
+  const request = parseWith(parts.requests.CrawlRequest, readJsonBody(exchange), "body");
+  const job = await acceptCrawl(request, exchange, parts);
+  return Response.json(
+    { job_id: job.id, status: "queued", progress: 0, total: 0 },
+    { status: 202, headers: { location: `${exchange.basePath}/crawl/${job.id}` } },
+  );
+}
+
+/**
+ * Puts a crawl into the queue.
+ * @param given.network what the request's own network options do not have
+ * @param given.selectors the names of the selectors' fields in messages
+ * @throws ProblemError for a request that is not accepted
+ */
+export async function acceptCrawl(
+  request: CrawlRequestFields,
+  exchange: Exchange,
+  parts: ExtractorParts,
+  given: { readonly network?: Partial<NetworkOptions>; readonly selectors?: SelectorFields } = {},
+): Promise<JobRecord> {
   const { app, queue, places, defaults, hasApiKey, runner } = parts;
   const rules = { ...parts.paths, runsElsewhere: queue.isShared };
-  const request = parseWith(parts.requests.CrawlRequest, readJsonBody(exchange), "body");
   const egress = callerOf(exchange, hasApiKey);
-  const network = await readNetwork(request.network, request.prefer_browser, rules);
+  const read = await readNetwork(request.network, request.prefer_browser, rules);
+  const network = { ...read, ...given.network };
   const reading = await readCrawl(request, defaults, rules);
   const written = request.output_dir?.trim() ?? "";
   const { place: directory, shown: shownDirectory } =
@@ -223,7 +249,7 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
       client: subscriberNetwork(exchange.client.address),
     });
     // A bad selector is reported before the job is accepted.
-    await requireSelectors(reading.plan.extraction, session, exchange.signal());
+    await requireSelectors(reading.plan.extraction, session, exchange.signal(), given.selectors);
   }
   const job = await queue.submit({
     place: directory,
@@ -253,10 +279,7 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
   const runners = await queue.runners?.().catch(() => null);
   if (runners === 0) exchange.log.warning("no process runs jobs", { job_id: job.id });
   runner.wake();
-  return Response.json(
-    { job_id: job.id, status: "queued", progress: 0, total: 0 },
-    { status: 202, headers: { location: `${exchange.basePath}/crawl/${job.id}` } },
-  );
+  return job;
 }
 
 /** @throws ProblemError 400 while there is no manifest, 404 when it is gone */
