@@ -4,8 +4,7 @@ import { Failure } from "../../../base/failure.ts";
 import { type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../../../crawler/index.ts";
 import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
 import { chooseProxy, parseProxyBypass } from "../../../fetching/index.ts";
-import { CRAWL, defaultsOf, EXTRACTION, NETWORK, QUESTION, valuesFrom } from "../../../options/index.ts";
-import type { Question } from "../../../question.ts";
+import { CRAWL, EXTRACTION, NETWORK, valuesFrom } from "../../../options/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import type { InvalidField } from "../../middleware/problem.ts";
 import { invalidRequest } from "../openapi.ts";
@@ -14,7 +13,6 @@ import { confineFile, confineNewFile, type PathRules } from "./paths.ts";
 import type {
   CrawlRequestFields,
   RequestDefaults as DocumentedDefaults,
-  ExtractionRequestFields,
   NetworkRequestFields,
   OptionsRequestFields,
 } from "./schemas/requests.ts";
@@ -60,13 +58,6 @@ export function readExtraction(
   return { ...valuesFrom(EXTRACTION, "field", options ?? {}, defaults), renderings };
 }
 
-/** @throws ProblemError 422 for a limit without a query */
-export function readQuestion(request: ExtractionRequestFields): Question {
-  const { query = null, max_tokens: maxTokens = null } = request;
-  if (query === null && maxTokens !== null) throw wrong("max_tokens", "goes with query");
-  return valuesFrom(QUESTION, "field", request, defaultsOf(QUESTION));
-}
-
 /** Splits a URL from its credentials, which go into a header. @throws ProblemError 422 */
 export function readUrl(
   written: string,
@@ -85,6 +76,7 @@ export async function readCrawl(
   request: CrawlRequestFields,
   defaults: RequestDefaults,
   rules: PathRules,
+  seedsField = "seeds",
 ): Promise<Pick<CrawlSpec, "plan" | "authorizations" | "sitemapFiles">> {
   const authorizations = new Map<string, string>();
   const withAuthorization = (written: string, field: string): string => {
@@ -96,7 +88,7 @@ export async function readCrawl(
     authorizations.set(origin, authorization);
     return url;
   };
-  const seeds = (request.seeds ?? []).map((seed, index) => withAuthorization(seed, `seeds.${index}`));
+  const seeds = (request.seeds ?? []).map((seed, index) => withAuthorization(seed, `${seedsField}.${index}`));
   const sitemaps: string[] = [];
   const sitemapFiles: string[] = [];
   for (const [index, written] of (request.sitemaps ?? []).entries()) {

@@ -1,7 +1,9 @@
 import type { BunFile } from "bun";
 import { JOB_STATES, type JobRecord } from "../../../../crawler/index.ts";
+import { withStored } from "../../../../extraction/index.ts";
 import { subscriberNetwork } from "../../../../fetching/index.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
+import type { Exchange } from "../../../middleware/exchange.ts";
 import { callerOf } from "../../../middleware/origin.ts";
 import { ProblemError } from "../../../middleware/problem.ts";
 import { streamAnswer } from "../../../middleware/unread.ts";
@@ -19,10 +21,12 @@ import {
 import { DOWNLOAD_FORMATS, downloadResponse } from "../jobs/download.ts";
 import { countOutcomes, findPages, pagesOf } from "../jobs/outcomes.ts";
 import { type CrawlPlaces, placeName } from "../jobs/places.ts";
-import { jobStatus, shownCrawl } from "../jobs/spec.ts";
+import { type CrawlSpec, jobStatus, shownCrawl } from "../jobs/spec.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { readCrawl, readNetwork, requireSelectors } from "../requests.ts";
 import { JobList, JobOutcomes, JobPages, JobStatus, Manifest, SubmittedJob } from "../schemas/answers.ts";
+import type { CrawlRequestFields } from "../schemas/requests.ts";
+import { type ArticleWish, readWish } from "../wish.ts";
 
 const JOB_PATH = z.object({ job_id: z.string().min(1).openapi({ description: "As POST /crawl gave it" }) });
 
@@ -66,9 +70,13 @@ const LISTED = {
 /** A crawl of a site of one page. */
 const CRAWL_EXAMPLE = { output_dir: "example-org", seeds: ["https://example.org/"], max_pages: 5 };
 
+/** A batch of one page. */
+const BATCH_EXAMPLE = { urls: ["https://example.org/"], fields: ["title", "markdown"] };
+
 /** Operations on crawl jobs: submit, list, show, cancel, and what completed ones have. */
 export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
   submitOperation(parts),
+  batchOperation(parts),
   ...jobOperations(parts),
   ...pageOperations(parts),
 ];
@@ -81,18 +89,42 @@ const submitOperation = (parts: ExtractorParts): ApiOperation => ({
   method: "post",
   summary: "Submit a crawl job",
   body: { schema: parts.requests.CrawlRequest, example: CRAWL_EXAMPLE },
-  answers: {
-    ...BODY_PROBLEMS,
-    202: {
-      ...answerOf("The job waits for its turn", SubmittedJob),
-      headers: { Location: { description: "Where its status is" } },
-    },
-    403: problem("A path leads out of the output root, or the Origin is foreign"),
-    409: problem("An unfinished job has this output directory"),
-    429: problem("As many jobs wait as may, or too many requests", RETRY_AFTER),
+  answers: { ...SUBMITTED, 409: problem("An unfinished job has this output directory") },
+  handle: async ({ exchange }) => {
+    const request = parseWith(parts.requests.CrawlRequest, readJsonBody(exchange), "body");
+    return await submit(request, exchange, parts);
   },
-  handle: (call) => submit(call, parts),
 });
+
+const batchOperation = (parts: ExtractorParts): ApiOperation => ({
+  ...JOBS,
+  method: "post",
+  path: "/batch",
+  summary: "Extract a list of pages as a job",
+  description: [
+    "The job is a crawl that follows no links and asks no robots.txt. Its download as `jsonl` has a line for each URL,",
+    "in the order of the list: `url` and the fields as of `POST /`, or `url` and `error`, with `code` and `message`.",
+  ].join(" "),
+  body: { schema: parts.requests.BatchRequest, example: BATCH_EXAMPLE },
+  answers: SUBMITTED,
+  handle: async ({ exchange }) => {
+    const request = parseWith(parts.requests.BatchRequest, readJsonBody(exchange), "body");
+    const { urls, network, prefer_browser, options, ...wish } = request;
+    const limits = { max_pages: urls.length, max_depth: 0, follow_links: false, ignore_robots: true };
+    const crawl = { seeds: urls, network, prefer_browser, options, ...limits };
+    return await submit(crawl, exchange, parts, wish);
+  },
+});
+
+const SUBMITTED = {
+  ...BODY_PROBLEMS,
+  202: {
+    ...answerOf("The job waits for its turn", SubmittedJob),
+    headers: { Location: { description: "Where its status is" } },
+  },
+  403: problem("A path leads out of the output root, or the Origin is foreign"),
+  429: problem("As many jobs wait as may, or too many requests", RETRY_AFTER),
+};
 
 const jobOperations = (parts: ExtractorParts): ApiOperation[] => [
   {
@@ -206,13 +238,20 @@ export async function requireJob(call: ApiCall, { queue }: ExtractorParts): Prom
 const unknownJob = (id: string): ProblemError =>
   new ProblemError(404, "unknown_job", `there is no job ${JSON.stringify(id.slice(0, 100))}`);
 
-async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Response> {
+/** @param batch what of each article is wanted, where the crawl is a batch */
+async function submit(
+  request: CrawlRequestFields,
+  exchange: Exchange,
+  parts: ExtractorParts,
+  batch?: ArticleWish,
+): Promise<Response> {
   const { app, queue, places, defaults, hasApiKey, runner } = parts;
   const rules = { ...parts.paths, runsElsewhere: queue.isShared };
-  const request = parseWith(parts.requests.CrawlRequest, readJsonBody(exchange), "body");
   const egress = callerOf(exchange, hasApiKey);
   const network = await readNetwork(request.network, request.prefer_browser, rules);
-  const reading = await readCrawl(request, defaults, rules);
+  const reading = batch
+    ? withWish(await readCrawl(request, defaults, rules, "urls"), batch)
+    : await readCrawl(request, defaults, rules);
   const written = request.output_dir?.trim() ?? "";
   const { place: directory, shown: shownDirectory } =
     written === ""
@@ -227,7 +266,7 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
   }
   const job = await queue.submit({
     place: directory,
-    shown: shownCrawl(shownDirectory, reading.plan),
+    shown: { ...shownCrawl(shownDirectory, reading.plan), ...(batch && { is_batch: true }) },
     spec: {
       ...reading,
       network,
@@ -235,6 +274,7 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
       shownDirectory,
       isFresh: request.fresh ?? false,
       caller: egress,
+      batch,
     },
   });
   if (job === "full")
@@ -257,6 +297,13 @@ async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Res
     { job_id: job.id, status: "queued", progress: 0, total: 0 },
     { status: 202, headers: { location: `${exchange.basePath}/crawl/${job.id}` } },
   );
+}
+
+/** The same crawl with the renderings that a wish needs besides those of stored pages. */
+function withWish<Reading extends Pick<CrawlSpec, "plan">>(reading: Reading, wish: ArticleWish): Reading {
+  const { plan } = reading;
+  const renderings = withStored(readWish(wish).renderings);
+  return { ...reading, plan: { ...plan, extraction: { ...plan.extraction, renderings } } };
 }
 
 /** @throws ProblemError 400 while there is no manifest, 404 when it is gone */

@@ -155,6 +155,7 @@ export const JobStatus = z
     output_dir: z.string().openapi({ description: "As it was asked for" }),
     seeds: z.array(z.string()),
     sitemaps: z.array(z.string()),
+    is_batch: z.literal(true).optional().openapi({ description: "POST /batch submitted it" }),
     warnings: warnings.openapi({
       description: "Sentences for a person, as in the manifest; null when there are none",
     }),

@@ -104,6 +104,23 @@ export type RequestDefaults = Values<typeof CRAWL> & {
 
 type OptionsSchema = ReturnType<typeof optionsRequest>;
 
+/** The fields of every request for articles. */
+const articleRequest = (OptionsRequest: OptionsSchema) => ({
+  prefer_browser: preferBrowser,
+  network: NetworkRequest.nullish(),
+  options: OptionsRequest.nullish(),
+  ...fieldsOf(CHUNKS, defaultsOf(CHUNKS)),
+  ...fieldsOf(QUESTION, { maxTokens: QUESTION.maxTokens.byDefault }),
+  fields: field(
+    z
+      .array(z.enum([...ARTICLE_FIELDS, DEFAULT_WORD, CHUNKS_FIELD]))
+      .min(1)
+      .max(100),
+    "Only these fields of the result, in this order; default stands for those without this field, beside which links, images, structured_data, blocks and chunks can be had",
+    { example: ["default", "links"] },
+  ),
+});
+
 const extractionRequest = (OptionsRequest: OptionsSchema) =>
   z
     .strictObject({
@@ -111,21 +128,24 @@ const extractionRequest = (OptionsRequest: OptionsSchema) =>
         description: "Page to extract, an absolute http or https URL",
         example: "https://example.org/post",
       }),
-      prefer_browser: preferBrowser,
-      network: NetworkRequest.nullish(),
-      options: OptionsRequest.nullish(),
-      ...fieldsOf(CHUNKS, defaultsOf(CHUNKS)),
-      ...fieldsOf(QUESTION, { maxTokens: QUESTION.maxTokens.byDefault }),
-      fields: field(
-        z
-          .array(z.enum([...ARTICLE_FIELDS, DEFAULT_WORD, CHUNKS_FIELD]))
-          .min(1)
-          .max(100),
-        "Only these fields of the result, in this order; default stands for those without this field, beside which links, images, structured_data, blocks and chunks can be had",
-        { example: ["default", "links"] },
-      ),
+      ...articleRequest(OptionsRequest),
     })
     .openapi("ExtractionRequest");
+
+const batchRequest = (OptionsRequest: OptionsSchema) =>
+  z
+    .strictObject({
+      urls: z
+        .array(z.string().min(1).max(MAX_URL_CHARACTERS))
+        .min(1)
+        .max(CRAWL.seeds.kind.maxCount)
+        .openapi({
+          description: "Pages to extract, absolute http or https URLs; a repeated one counts once",
+          example: ["https://example.org/post"],
+        }),
+      ...articleRequest(OptionsRequest),
+    })
+    .openapi("BatchRequest");
 
 const crawlRequest = (OptionsRequest: OptionsSchema, defaults: RequestDefaults) =>
   z
@@ -146,7 +166,11 @@ const crawlRequest = (OptionsRequest: OptionsSchema, defaults: RequestDefaults) 
 /** The bodies that the extractor's server takes; they name the defaults, but fill nothing in. */
 export function requestSchemas(defaults: RequestDefaults) {
   const options = optionsRequest(defaults.extraction);
-  return { ExtractionRequest: extractionRequest(options), CrawlRequest: crawlRequest(options, defaults) };
+  return {
+    ExtractionRequest: extractionRequest(options),
+    BatchRequest: batchRequest(options),
+    CrawlRequest: crawlRequest(options, defaults),
+  };
 }
 
 /** The schemas of requests. */
