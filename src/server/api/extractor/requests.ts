@@ -1,20 +1,22 @@
-import { type ArticleSession, DEFAULT_NETWORK, type NetworkOptions } from "../../../app/index.ts";
+import { type App, type ArticleSession, DEFAULT_NETWORK, type NetworkOptions } from "../../../app/index.ts";
 import type { FetcherPreference } from "../../../articles/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../../../crawler/index.ts";
 import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
-import { chooseProxy, parseProxyBypass } from "../../../fetching/index.ts";
+import { chooseProxy, type EgressCaller, parseProxyBypass } from "../../../fetching/index.ts";
 import { CRAWL, EXTRACTION, NETWORK, valuesFrom } from "../../../options/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import type { InvalidField } from "../../middleware/problem.ts";
 import { invalidRequest } from "../openapi.ts";
 import type { CrawlSpec } from "./jobs/spec.ts";
+import { WEBHOOK_EVENTS, type WebhookTarget } from "./jobs/webhook-store.ts";
 import { confineFile, confineNewFile, type PathRules } from "./paths.ts";
 import type {
   CrawlRequestFields,
   RequestDefaults as DocumentedDefaults,
   NetworkRequestFields,
   OptionsRequestFields,
+  WebhookRequestFields,
 } from "./schemas/requests.ts";
 
 /** The values for fields that a request leaves out, from the settings. */
@@ -56,6 +58,27 @@ export function readExtraction(
   defaults: RequestDefaults["extraction"],
 ): ExtractionOptions {
   return { ...valuesFrom(EXTRACTION, "field", options ?? {}, defaults), renderings };
+}
+
+/**
+ * Reads where the events of a job go. @throws ProblemError 422 for a URL that is none, Failure `egress_refused` for one
+ * that the caller may not reach
+ */
+export async function readWebhook(
+  { url: written, events, secret }: WebhookRequestFields,
+  caller: EgressCaller,
+  app: App,
+): Promise<WebhookTarget> {
+  const split = splitCredentials(written);
+  // Its path may be a secret, so the message does not repeat it.
+  if (!split) throw wrong("webhook.url", "is not an absolute http or https URL", "invalid_url");
+  try {
+    await app.resolveHost(new URL(split.url).hostname, caller);
+  } catch (error) {
+    // A name that has no address now may have one when the first event comes.
+    if (!(error instanceof Failure) || error.code === "egress_refused") throw error;
+  }
+  return { ...split, events: events ?? WEBHOOK_EVENTS, secret: secret ?? null, caller };
 }
 
 /** Splits a URL from its credentials, which go into a header. @throws ProblemError 422 */

@@ -22,9 +22,18 @@ import { DOWNLOAD_FORMATS, downloadResponse } from "../jobs/download.ts";
 import { countOutcomes, findPages, pagesOf } from "../jobs/outcomes.ts";
 import { type CrawlPlaces, placeName } from "../jobs/places.ts";
 import { type CrawlSpec, jobStatus, shownCrawl } from "../jobs/spec.ts";
+import type { WebhookTarget } from "../jobs/webhook-store.ts";
 import type { ExtractorParts } from "../parts.ts";
-import { readCrawl, readNetwork, requireSelectors } from "../requests.ts";
-import { JobList, JobOutcomes, JobPages, JobStatus, Manifest, SubmittedJob } from "../schemas/answers.ts";
+import { readCrawl, readNetwork, readWebhook, requireSelectors } from "../requests.ts";
+import {
+  JobDetails,
+  JobList,
+  JobOutcomes,
+  JobPages,
+  JobStatus,
+  Manifest,
+  SubmittedJob,
+} from "../schemas/answers.ts";
 import type { CrawlRequestFields } from "../schemas/requests.ts";
 import { type ArticleWish, readWish } from "../wish.ts";
 
@@ -109,9 +118,9 @@ const batchOperation = (parts: ExtractorParts): ApiOperation => ({
   answers: SUBMITTED,
   handle: async ({ exchange }) => {
     const request = parseWith(parts.requests.BatchRequest, readJsonBody(exchange), "body");
-    const { urls, network, prefer_browser, options, ...wish } = request;
+    const { urls, network, prefer_browser, options, webhook, ...wish } = request;
     const limits = { max_pages: urls.length, max_depth: 0, follow_links: false, ignore_robots: true };
-    const crawl = { seeds: urls, network, prefer_browser, options, ...limits };
+    const crawl = { seeds: urls, network, prefer_browser, options, webhook, ...limits };
     return await submit(crawl, exchange, parts, wish);
   },
 });
@@ -144,8 +153,12 @@ const jobOperations = (parts: ExtractorParts): ApiOperation[] => [
   {
     ...JOB,
     summary: "Poll a job's status",
-    answers: { 200: answerOf("Where it stands", JobStatus), 404: UNKNOWN_JOB },
-    handle: async (call) => Response.json(jobStatus(await requireJob(call, parts))),
+    answers: { 200: answerOf("Where it stands", JobDetails), 404: UNKNOWN_JOB },
+    handle: async (call) => {
+      const job = await requireJob(call, parts);
+      const webhook = parts.webhooks.statusOf(job.id);
+      return Response.json({ ...jobStatus(job), ...(webhook && { webhook }) });
+    },
   },
   {
     ...JOB,
@@ -249,6 +262,7 @@ async function submit(
   const rules = { ...parts.paths, runsElsewhere: queue.isShared };
   const egress = callerOf(exchange, hasApiKey);
   const network = await readNetwork(request.network, request.prefer_browser, rules);
+  const webhook = request.webhook ? await readWebhook(request.webhook, egress, app) : null;
   const reading = batch
     ? withWish(await readCrawl(request, defaults, rules, "urls"), batch)
     : await readCrawl(request, defaults, rules);
@@ -264,7 +278,7 @@ async function submit(
     // A bad selector is reported before the job is accepted.
     await requireSelectors(reading.plan.extraction, session, exchange.signal());
   }
-  const job = await queue.submit({
+  const accepted = await queue.submit({
     place: directory,
     shown: { ...shownCrawl(shownDirectory, reading.plan), ...(batch && { is_batch: true }) },
     spec: {
@@ -277,16 +291,8 @@ async function submit(
       batch,
     },
   });
-  if (job === "full")
-    throw new ProblemError(429, "queue_full", "as many jobs wait as may", {
-      headers: { "retry-after": "30" },
-    });
-  if (job === "in_use")
-    throw new ProblemError(
-      409,
-      "output_in_use",
-      "another job that has not ended yet has this output directory",
-    );
+  const job = requireAccepted(accepted);
+  if (webhook) await addWebhook(job, webhook, parts);
   exchange.log.info("job accepted", { job_id: job.id });
   // The directory exists once the caller has the answer. The job opens it again, and reports any problem with it.
   await places.open(directory).catch(() => {});
@@ -297,6 +303,31 @@ async function submit(
     { job_id: job.id, status: "queued", progress: 0, total: 0 },
     { status: 202, headers: { location: `${exchange.basePath}/crawl/${job.id}` } },
   );
+}
+
+/** A job whose webhook cannot be kept does not run: its caller is told that it was not accepted. */
+async function addWebhook({ id }: JobRecord, webhook: WebhookTarget, parts: ExtractorParts): Promise<void> {
+  try {
+    parts.webhooks.add(id, webhook);
+  } catch (error) {
+    await parts.queue.cancel(id);
+    throw error;
+  }
+}
+
+/** @throws ProblemError 429, 409 */
+function requireAccepted(job: JobRecord | "full" | "in_use"): JobRecord {
+  if (job === "full")
+    throw new ProblemError(429, "queue_full", "as many jobs wait as may", {
+      headers: { "retry-after": "30" },
+    });
+  if (job === "in_use")
+    throw new ProblemError(
+      409,
+      "output_in_use",
+      "another job that has not ended yet has this output directory",
+    );
+  return job;
 }
 
 /** The same crawl with the renderings that a wish needs besides those of stored pages. */

@@ -22,6 +22,7 @@ import {
   type Values,
 } from "../../../../options/index.ts";
 import { z } from "../../openapi.ts";
+import { WEBHOOK_EVENTS } from "../jobs/webhook-store.ts";
 
 /** The field of a result that is made of its article: the text in chunks. */
 export const CHUNKS_FIELD = "chunks";
@@ -121,6 +122,23 @@ const articleRequest = (OptionsRequest: OptionsSchema) => ({
   ),
 });
 
+const WebhookRequest = z
+  .strictObject({
+    url: z
+      .string()
+      .min(1)
+      .max(MAX_URL_CHARACTERS)
+      .openapi({ description: "Receives the events as POST requests", example: "https://example.org/hook" }),
+    events: field(z.array(z.enum(WEBHOOK_EVENTS)).min(1).max(20), "Only these events; absent: all"),
+    secret: field(
+      z.string().min(16).max(256),
+      "Signs each request in X-Webhook-Signature; absent: they are unsigned",
+    ),
+  })
+  .openapi("Webhook");
+
+const webhook = WebhookRequest.nullish().openapi({ description: "Who is told the events of the job" });
+
 const extractionRequest = (OptionsRequest: OptionsSchema) =>
   z
     .strictObject({
@@ -144,6 +162,7 @@ const batchRequest = (OptionsRequest: OptionsSchema) =>
           example: ["https://example.org/post"],
         }),
       ...articleRequest(OptionsRequest),
+      webhook,
     })
     .openapi("BatchRequest");
 
@@ -160,6 +179,7 @@ const crawlRequest = (OptionsRequest: OptionsSchema, defaults: RequestDefaults) 
       prefer_browser: preferBrowser,
       options: OptionsRequest.nullish(),
       fresh: flag("Forget an earlier crawl of this directory instead of resuming it"),
+      webhook,
     })
     .openapi("CrawlRequest");
 
@@ -176,6 +196,7 @@ export function requestSchemas(defaults: RequestDefaults) {
 /** The schemas of requests. */
 export type RequestSchemas = ReturnType<typeof requestSchemas>;
 export type NetworkRequestFields = z.output<typeof NetworkRequest>;
+export type WebhookRequestFields = z.output<typeof WebhookRequest>;
 export type OptionsRequestFields = z.output<OptionsSchema>;
 export type ExtractionRequestFields = z.output<RequestSchemas["ExtractionRequest"]>;
 export type CrawlRequestFields = z.output<RequestSchemas["CrawlRequest"]>;
