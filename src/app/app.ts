@@ -28,11 +28,13 @@ import {
   type HttpFetcher,
   openPinningProxy,
   type PinningProxy,
+  type PostResponse,
   type ProxyEnvironment,
   parseEgressPolicy,
   systemResolve,
 } from "../fetching/index.ts";
 import { EXTRACTION_LIMITS } from "../settings/index.ts";
+import type { PageUrl } from "../urls/index.ts";
 import type { Crawling, CrawlingOptions, SessionCrawls } from "./crawling.ts";
 import type { Postgres } from "./database.ts";
 import {
@@ -42,7 +44,9 @@ import {
   openBrowsingSession,
   openNetwork,
   type Person,
+  postTo,
   proxyChoice,
+  type UrlPost,
   type UrlRequest,
 } from "./network.ts";
 
@@ -90,6 +94,8 @@ export interface App extends AsyncDisposable {
    * @throws Failure `invalid_settings` where the settings name none, or it cannot be used
    */
   database(): Promise<Postgres>;
+  /** Sends a value to a URL that a caller names; see `postTo`. */
+  post(url: PageUrl, post: UrlPost): Promise<PostResponse>;
   /** Opens a proxy on behalf of this caller for programs that make their own connections. */
   openProxy(caller: EgressCaller, network: NetworkOptions): Promise<PinningProxy>;
   /**
@@ -166,6 +172,7 @@ export function createApp(options: AppOptions): App {
         network,
         acceptMarkdown,
       }),
+    post: (url, post) => postTo(url, post, { ...options, egress }),
     openProxy: (caller, network) =>
       openPinningProxy({
         egress,

@@ -20,6 +20,7 @@ import {
   type FetchLimits,
   type HttpFetcher,
   openStorage,
+  type PostResponse,
   type ProxyEnvironment,
   parseProxyBypass,
   productUserAgent,
@@ -28,7 +29,7 @@ import {
 } from "../fetching/index.ts";
 import { type Choices, NETWORK, noChoices, shownOptions } from "../options/index.ts";
 import type { Settings } from "../settings/index.ts";
-import { withoutCredentials } from "../urls/index.ts";
+import { type PageUrl, withoutCredentials } from "../urls/index.ts";
 
 /** How one caller wants its pages to be fetched; null leaves the choice to the settings and defaults. */
 export type NetworkOptions = Choices<typeof NETWORK> & { readonly preference: FetcherPreference | null };
@@ -133,6 +134,39 @@ export function openNetwork(network: NetworkOptions, parts: NetworkParts): OpenN
       await session[Symbol.asyncDispose]();
     },
   };
+}
+
+/** A value that is sent to a URL which a caller names. */
+export type UrlPost = {
+  readonly json: unknown;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly authorization: string | null;
+  /** On whose behalf it is sent. */
+  readonly caller: EgressCaller;
+  /** The most for all of it, in ms. */
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+};
+
+/** What is read of the answer to such a value. */
+const POST_ANSWER_BYTES = 64 * 1024;
+
+/** Sends a value once, with nothing of anybody's session. @throws Failure as `Poster.post` */
+export async function postTo(
+  url: PageUrl,
+  { json, headers, authorization, signal, timeoutMs, caller }: UrlPost,
+  parts: Pick<NetworkParts, "settings" | "proxyEnvironment" | "egress" | "log">,
+): Promise<PostResponse> {
+  const { settings, egress, log } = parts;
+  const requestTimeoutMs = Math.min(timeoutMs, settings.requestTimeoutMs);
+  await using http = createHttpFetcher({
+    ...{ egress, caller, headers, log },
+    chooseProxy: proxyChoice({ ...parts, caller }, DEFAULT_NETWORK),
+    userAgent: settings.userAgent ?? productUserAgent({ version: VERSION, homePage: HOME_PAGE }),
+    limits: { ...DEFAULT_FETCH_LIMITS, requestTimeoutMs, pageBytes: POST_ANSWER_BYTES },
+    authorityPlaces: authorityPlacesOf(settings),
+  });
+  return await http.post(url, { json, authorization, signal, deadlineMs: timeoutMs, tries: 1 });
 }
 
 /** Returns the places of the machine's authorities; null if they are not trusted. */

@@ -27,6 +27,7 @@ export type CrawlDeps = Pick<
   | "log"
   | "metrics"
   | "fallback"
+  | "takeEach"
   | "trustsNotModified"
 > &
   Pick<PolitenessParts, "slots" | "paces" | "robots" | "userAgent"> & {

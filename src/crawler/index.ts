@@ -61,6 +61,7 @@ export {
   type JobQueueLimits,
   type JobRecord,
   type JobReport,
+  MAX_FINISHED,
   PRESENCE_MS,
   type StoredEvent,
 } from "./queue/jobs.ts";

@@ -37,6 +37,7 @@ import { type CrawlPlan, isBefore } from "./plan.ts";
 import { LONG_WAIT_MS, PATIENCE_MS, PageGate, type Politeness } from "./politeness.ts";
 import type { Scope } from "./scope.ts";
 import type {
+  CrawledPage,
   CrawlNotice,
   FallbackExtractor,
   PageChange,
@@ -71,6 +72,11 @@ export type VisitParts = {
   readonly metrics: Metrics;
   /** Another extractor for pages that failed here. */
   readonly fallback?: FallbackExtractor;
+  /**
+   * Set where each seed wants an article of its own, even when two lead to one page. Called with each stored page and its
+   * file before the outcome is recorded; after a crash, again.
+   */
+  readonly takeEach?: (page: CrawledPage, filePath: string | null, signal: AbortSignal) => Promise<void>;
   readonly onNotice: (notice: CrawlNotice) => void;
   /** Called with each page's decompressed size. */
   readonly onBytes: (bytes: number) => void;
@@ -401,7 +407,7 @@ async function store(attempt: Attempt, visit: PageVisit, fetched: FetchedArticle
   if (variant !== null) return skipped(attempt, variant, { visit });
   if (isOlder(fetched.article, plan.since)) return skipped(attempt, "older", { visit });
   const others = otherUrls(page.url, visit);
-  if (others.length > 0 && !(await frontier.identify(page, others)))
+  if (!parts.takeEach && others.length > 0 && !(await frontier.identify(page, others)))
     return skipped(attempt, "duplicate", { visit });
   const { etag, "last-modified": lastModified } = answer.headers;
   return settle(attempt, {
@@ -607,17 +613,9 @@ async function storeArticle(attempt: Attempt, extracted: FetchedArticle): Promis
   if (signal.aborted || !parts.frontier.holds(page))
     throw new Failure("cancelled", `${page.url} was given up before it was stored`);
   const isThere = page.known?.outcome.contentHash === contentHash && (await isStored());
-  const filePath = isThere
-    ? (page.known?.outcome.filePath ?? null)
-    : await parts.sink.put(
-        {
-          page: stored,
-          article: fetched,
-          depth: page.depth,
-          parent: page.parent,
-        },
-        storing,
-      );
+  const crawled = { page: stored, article: fetched, depth: page.depth, parent: page.parent };
+  const filePath = isThere ? (page.known?.outcome.filePath ?? null) : await parts.sink.put(crawled, storing);
+  await parts.takeEach?.(crawled, filePath, storing);
   return {
     ...successOf(fetched),
     filePath,

@@ -80,7 +80,13 @@ export interface Fetcher extends AsyncDisposable {
 }
 
 /** An answer to a POST, whatever its status. */
-export type PostResponse = { readonly status: number; readonly contentType: string; readonly text: string };
+export type PostResponse = {
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+  /** The wait that `Retry-After` asks for, in ms; null when it is absent. */
+  readonly retryAfterMs: number | null;
+};
 
 /** Asks a configured service (the fallback extractor) with the same egress, retries and limits as for pages. */
 export interface Poster {

@@ -172,7 +172,8 @@ async function postJson(
     const header = wire.headers.get("content-type");
     const contentType = parseContentType(header)?.essence ?? "";
     const { text } = decodeText(bytes, header);
-    return { answer: { status: wire.status, contentType, text } };
+    const retryAfterMs = retryAfterMsOf(Object.fromEntries(wire.headers));
+    return { answer: { status: wire.status, contentType, text, retryAfterMs } };
   });
   return answer;
 }

@@ -292,6 +292,7 @@ describe("the other endpoints", () => {
       ...["get /health", "get /mcp.json", "get /metrics", "get /openapi.json", "get /ready"],
       "get /{url}",
       "post /",
+      "post /batch",
       "post /crawl",
       "post /mcp",
     ]);

@@ -115,6 +115,7 @@ async function runServer(serving: Serving, process: ServingPart, signal: AbortSi
     name: "article-extractor",
     version: VERSION,
     app,
+    database,
     defaults: defaultsOf(program.settings),
     log,
   });

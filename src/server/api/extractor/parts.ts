@@ -6,6 +6,7 @@ import type { JobNews } from "./jobs/news.ts";
 import type { CrawlPlaces } from "./jobs/places.ts";
 import type { JobRunner } from "./jobs/runner.ts";
 import type { CrawlSpec } from "./jobs/spec.ts";
+import type { Webhooks } from "./jobs/webhooks.ts";
 import type { PathRules } from "./paths.ts";
 import type { RequestDefaults } from "./requests.ts";
 import type { RequestSchemas } from "./schemas/requests.ts";
@@ -17,6 +18,7 @@ export type ExtractorParts = SiteParts & {
   readonly role: "all" | "api" | "worker";
   readonly queue: JobQueue<CrawlSpec>;
   readonly news: JobNews;
+  readonly webhooks: Pick<Webhooks, "add" | "statusOf">;
   readonly runner: Pick<JobRunner, "wake">;
   readonly defaults: RequestDefaults;
   readonly requests: RequestSchemas;

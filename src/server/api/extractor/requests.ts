@@ -1,22 +1,22 @@
-import { type ArticleSession, DEFAULT_NETWORK, type NetworkOptions } from "../../../app/index.ts";
+import { type App, type ArticleSession, DEFAULT_NETWORK, type NetworkOptions } from "../../../app/index.ts";
 import type { FetcherPreference } from "../../../articles/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { type CrawlPlan, createCrawlPlan, parseSitemapSource } from "../../../crawler/index.ts";
 import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
-import { chooseProxy, parseProxyBypass } from "../../../fetching/index.ts";
-import { CRAWL, defaultsOf, EXTRACTION, NETWORK, QUESTION, valuesFrom } from "../../../options/index.ts";
-import type { Question } from "../../../question.ts";
+import { chooseProxy, type EgressCaller, parseProxyBypass } from "../../../fetching/index.ts";
+import { CRAWL, EXTRACTION, NETWORK, valuesFrom } from "../../../options/index.ts";
 import { notPageUrl, splitCredentials } from "../../../urls/index.ts";
 import type { InvalidField } from "../../middleware/problem.ts";
 import { invalidRequest } from "../openapi.ts";
 import type { CrawlSpec } from "./jobs/spec.ts";
+import { WEBHOOK_EVENTS, type WebhookTarget } from "./jobs/webhook-store.ts";
 import { confineFile, confineNewFile, type PathRules } from "./paths.ts";
 import type {
   CrawlRequestFields,
   RequestDefaults as DocumentedDefaults,
-  ExtractionRequestFields,
   NetworkRequestFields,
   OptionsRequestFields,
+  WebhookRequestFields,
 } from "./schemas/requests.ts";
 
 /** The values for fields that a request leaves out, from the settings. */
@@ -60,11 +60,25 @@ export function readExtraction(
   return { ...valuesFrom(EXTRACTION, "field", options ?? {}, defaults), renderings };
 }
 
-/** @throws ProblemError 422 for a limit without a query */
-export function readQuestion(request: ExtractionRequestFields): Question {
-  const { query = null, max_tokens: maxTokens = null } = request;
-  if (query === null && maxTokens !== null) throw wrong("max_tokens", "goes with query");
-  return valuesFrom(QUESTION, "field", request, defaultsOf(QUESTION));
+/**
+ * Reads where the events of a job go. @throws ProblemError 422 for a URL that is none, Failure `egress_refused` for one
+ * that the caller may not reach
+ */
+export async function readWebhook(
+  { url: written, events, secret }: WebhookRequestFields,
+  caller: EgressCaller,
+  app: App,
+): Promise<WebhookTarget> {
+  const split = splitCredentials(written);
+  // Its path may be a secret, so the message does not repeat it.
+  if (!split) throw wrong("webhook.url", "is not an absolute http or https URL", "invalid_url");
+  try {
+    await app.resolveHost(new URL(split.url).hostname, caller);
+  } catch (error) {
+    // A name that has no address now may have one when the first event comes.
+    if (!(error instanceof Failure) || error.code === "egress_refused") throw error;
+  }
+  return { ...split, events: events ?? WEBHOOK_EVENTS, secret: secret ?? null, caller };
 }
 
 /** Splits a URL from its credentials, which go into a header. @throws ProblemError 422 */
@@ -85,6 +99,7 @@ export async function readCrawl(
   request: CrawlRequestFields,
   defaults: RequestDefaults,
   rules: PathRules,
+  seedsField = "seeds",
 ): Promise<Pick<CrawlSpec, "plan" | "authorizations" | "sitemapFiles">> {
   const authorizations = new Map<string, string>();
   const withAuthorization = (written: string, field: string): string => {
@@ -96,7 +111,7 @@ export async function readCrawl(
     authorizations.set(origin, authorization);
     return url;
   };
-  const seeds = (request.seeds ?? []).map((seed, index) => withAuthorization(seed, `seeds.${index}`));
+  const seeds = (request.seeds ?? []).map((seed, index) => withAuthorization(seed, `${seedsField}.${index}`));
   const sitemaps: string[] = [];
   const sitemapFiles: string[] = [];
   for (const [index, written] of (request.sitemaps ?? []).entries()) {

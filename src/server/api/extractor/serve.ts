@@ -1,4 +1,5 @@
 import { within } from "../../../base/abort.ts";
+import type { Database } from "../../../base/database/index.ts";
 import { type Gauge, gaugeOf } from "../../../base/metrics.ts";
 import { receiveBodies } from "../../middleware/body.ts";
 import type { Exchange, Handler } from "../../middleware/exchange.ts";
@@ -17,6 +18,7 @@ import type { ApiOperation, z } from "../openapi.ts";
 import { createSite, PROBE_PATHS } from "../site.ts";
 import { JobNews } from "./jobs/news.ts";
 import { JobRunner } from "./jobs/runner.ts";
+import { Webhooks } from "./jobs/webhooks.ts";
 import { crawlOperations } from "./operations/crawl.ts";
 import { eventsOperation } from "./operations/events.ts";
 import { extractOperation, readPageOperation } from "./operations/extract.ts";
@@ -25,7 +27,9 @@ import { About, Health } from "./schemas/answers.ts";
 import { requestSchemas } from "./schemas/requests.ts";
 
 export type ExtractorServerOptions = ServerPlace &
-  Omit<ExtractorParts, "isReady" | "draining" | "news" | "requests" | "runner" | "hasApiKey"> & {
+  Omit<ExtractorParts, "isReady" | "draining" | "news" | "requests" | "runner" | "hasApiKey" | "webhooks"> & {
+    /** The state that the processes of this machine share. */
+    readonly database: Database;
     /** The queue as this process's running jobs see it, which ask again themselves. */
     readonly runningQueue: ExtractorParts["queue"];
     readonly corsOrigins: readonly string[];
@@ -53,6 +57,7 @@ function workOf({ request, path, body }: Exchange): "pages" | "crawls" | null {
 export function startExtractorServer(options: ExtractorServerOptions): RunningServer {
   const { maxConcurrentRequests } = options;
   const news = new JobNews(options.queue);
+  const webhooks = new Webhooks(options);
   const server = serve(options, {
     ...options,
     metrics: options.app.metrics,
@@ -80,6 +85,7 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
         ...options,
         ...state,
         news,
+        webhooks,
         requests: requestSchemas(options.defaults),
         runner: { wake: () => runner?.wake() },
         hasApiKey: !state.access.isOpen,
@@ -90,7 +96,11 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
   return {
     url: server.url,
     async [Symbol.asyncDispose]() {
-      await Promise.all([server[Symbol.asyncDispose](), runner?.[Symbol.asyncDispose]()]);
+      await Promise.all([
+        server[Symbol.asyncDispose](),
+        runner?.[Symbol.asyncDispose](),
+        webhooks[Symbol.asyncDispose](),
+      ]);
       news[Symbol.dispose]();
     },
   };

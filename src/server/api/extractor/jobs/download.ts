@@ -1,9 +1,11 @@
 import { makeZip } from "client-zip";
+import { isRecord, parseJson } from "../../../../base/json.ts";
 import type { JobRecord, ManifestEntry } from "../../../../crawler/index.ts";
 import { ProblemError } from "../../../middleware/problem.ts";
 import { streamAnswer, streamOf } from "../../../middleware/unread.ts";
 import { pagesOf } from "./outcomes.ts";
 import type { CrawlPlaces } from "./places.ts";
+import { isBatch } from "./spec.ts";
 
 export const DOWNLOAD_FORMATS = ["zip", "jsonl", "llms.txt"] as const;
 type DownloadFormat = (typeof DOWNLOAD_FORMATS)[number];
@@ -28,9 +30,11 @@ export async function downloadResponse(
   job: JobRecord,
   places: CrawlPlaces,
 ): Promise<Response> {
-  const entries = extracted(pagesOf(places, job));
+  const pages = pagesOf(places, job);
+  const entries = extracted(pages);
   const read = (path: string) => places.page(job, path);
-  const texts = format === "jsonl" ? jsonLines(entries, read) : llmsText(entries, job);
+  const lines = () => (isBatch(job) ? resultLines(pages, read) : jsonLines(entries, read));
+  const texts = format === "jsonl" ? lines() : llmsText(entries, job);
   const body =
     format === "zip"
       ? makeZip(await begun(zipped(entries, read), job))
@@ -83,6 +87,21 @@ async function* jsonLines(entries: AsyncIterable<Entry>, read: Read): AsyncGener
     const text = await new Response(file).text();
     const markdown = text.startsWith("---\n") ? text.slice(text.indexOf("\n---\n") + 5).trimStart() : text;
     yield `${JSON.stringify({ url, title, word_count, content_hash, file_path, markdown })}\n`;
+  }
+}
+
+/** Where the fields of a batch's article stand. */
+export const articlePath = (filePath: string): string => `${filePath.replace(/\.md$/, "")}.json`;
+
+/** A line for each URL of a batch: with the wanted fields of its article, or with the error. */
+async function* resultLines(pages: AsyncIterable<ManifestEntry>, read: Read): AsyncGenerator<string, void> {
+  for await (const { url, file_path: path, error, reason } of pages) {
+    const file = path !== null && isSafe(path) ? await read(articlePath(path)) : null;
+    const fields = file && parseJson(await new Response(file).text());
+    const code = reason ?? "page_gone";
+    const message = reason === null ? "the article is gone" : "the page was skipped";
+    const result = isRecord(fields) ? fields : { error: error ?? { code, message } };
+    yield `${JSON.stringify({ url, ...result })}\n`;
   }
 }
 

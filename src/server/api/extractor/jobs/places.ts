@@ -3,9 +3,11 @@ import { lstat, realpath } from "node:fs/promises";
 import { join, posix } from "node:path";
 import type { BunFile } from "bun";
 import { storeOutput } from "../../../../app/index.ts";
+import { asideOf, replaceFile } from "../../../../base/atomic-file.ts";
 import { makePrivateDirectory } from "../../../../base/database/index.ts";
 import { Failure } from "../../../../base/failure.ts";
 import { folderOf, type ObjectStore } from "../../../../base/objects.ts";
+import { systemFailure } from "../../../../base/system-error.ts";
 import {
   type CrawlOutput,
   isInStateDirectory,
@@ -42,6 +44,8 @@ export interface CrawlPlaces {
   manifest(job: JobRecord): Promise<BunFile | ReadableStream<Uint8Array> | null>;
   /** The file of a page that a job has stored, by its path below the job's place; null when it is gone. */
   page(job: JobRecord, path: string): Promise<ReadableStream<Uint8Array> | null>;
+  /** Puts a text beside a job's pages. @throws Failure `unwritable_output`, `store_unavailable` */
+  put(place: string, path: string, text: string, signal: AbortSignal): Promise<void>;
 }
 
 /** The directory for crawls whose callers name none. */
@@ -74,6 +78,14 @@ export const directoryPlaces = (rules: PathRules, own: OwnCrawls): CrawlPlaces =
     const isOwn = (await realpath(file).catch(() => null)) === file && (await lstat(file)).isFile();
     return isOwn ? Bun.file(file).stream() : null;
   },
+  async put(place, path, text) {
+    const file = join(place, path);
+    try {
+      await replaceFile(file, text, { aside: asideOf(file, "article") });
+    } catch (error) {
+      throw systemFailure(error, "unwritable_output", `could not write ${path}`);
+    }
+  },
 });
 
 /**
@@ -105,6 +117,9 @@ export const storePlaces = (store: ObjectStore, frontiers: string | null): Crawl
   async page({ place }, path) {
     const pieces = await folderAt(store, place).stream(path);
     return pieces && streamOf(pieces[Symbol.asyncIterator]());
+  },
+  async put(place, path, text, signal) {
+    await folderAt(store, place).put(path, text, { signal, contentType: "application/json" });
   },
 });
 

@@ -2,9 +2,17 @@ import type { App } from "../../../../app/index.ts";
 import { Failure, type FailureRecord } from "../../../../base/failure.ts";
 import type { Log } from "../../../../base/log.ts";
 import { systemCode } from "../../../../base/system-error.ts";
-import type { ClaimedJob, CrawlEvent, CrawlSummary, JobQueue } from "../../../../crawler/index.ts";
+import type {
+  ClaimedJob,
+  CrawlEvent,
+  CrawlJobParts,
+  CrawlSummary,
+  JobQueue,
+} from "../../../../crawler/index.ts";
 import { describe, logFault } from "../../../middleware/problem.ts";
 import { requireNoLink, requireSameFile } from "../paths.ts";
+import { fieldsOf, readWish } from "../wish.ts";
+import { articlePath } from "./download.ts";
 import { type CrawlPlaces, OtherStore } from "./places.ts";
 import { isAway, type JobStop, Reporter, toldPages } from "./reporter.ts";
 import type { CrawlSpec } from "./spec.ts";
@@ -319,5 +327,17 @@ async function* runCrawl(
     ...(queue.isShared && { shared: { canLead, leave: leave.signal, ...(keepTold && { keepTold }) } }),
   };
   const signal = queue.isShared ? cancel.signal : AbortSignal.any([cancel.signal, leave.signal]);
-  yield* session.crawl(spec.plan, options, signal);
+  yield* session.crawl(spec.plan, options, signal, (parts) => ({ ...parts, ...batchPart(spec, places) }));
+}
+
+/** The part of a batch's crawl that keeps the wanted fields of each article beside its page. */
+function batchPart({ batch, directory }: CrawlSpec, places: CrawlPlaces): Pick<CrawlJobParts, "takeEach"> {
+  if (!batch) return {};
+  return {
+    takeEach: async ({ article }, filePath, signal) => {
+      if (filePath === null) return;
+      const fields = await fieldsOf(article, readWish(batch));
+      await places.put(directory, articlePath(filePath), JSON.stringify(fields), signal);
+    },
+  };
 }

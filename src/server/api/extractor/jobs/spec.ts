@@ -1,6 +1,7 @@
 import type { NetworkOptions } from "../../../../app/index.ts";
 import type { CrawlPlan, JobRecord } from "../../../../crawler/index.ts";
 import type { EgressCaller } from "../../../../fetching/index.ts";
+import type { ArticleWish } from "../wish.ts";
 
 /** Everything needed to run a job, as decided when it was accepted; kept until the job ends. */
 export type CrawlSpec = {
@@ -15,6 +16,8 @@ export type CrawlSpec = {
   readonly sitemapFiles: readonly string[];
   readonly isFresh: boolean;
   readonly caller: EgressCaller;
+  /** What of each article a batch wants; absent for crawls. */
+  readonly batch?: ArticleWish | undefined;
 };
 
 /** The part of a request that a job's record shows. */
@@ -22,6 +25,8 @@ type ShownCrawl = {
   readonly output_dir: string;
   readonly seeds: readonly string[];
   readonly sitemaps: readonly string[];
+  /** Whether it is a batch, whose articles stand beside its pages. */
+  readonly is_batch?: true;
 };
 
 /** How many seeds and sitemaps a record names; the manifest has all of them. */
@@ -45,6 +50,8 @@ function beginningOf(urls: readonly string[]): readonly string[] {
   });
   return [first, ...(end < 0 ? rest : rest.slice(0, end))];
 }
+
+export const isBatch = ({ shown }: JobRecord): boolean => (shown as ShownCrawl).is_batch === true;
 
 export const isOver = ({ state }: JobRecord): boolean => state === "completed" || state === "failed";
 

@@ -1,6 +1,7 @@
 import type { BunFile } from "bun";
 import type { NetworkOptions } from "../../../../app/index.ts";
 import { JOB_STATES, type JobRecord } from "../../../../crawler/index.ts";
+import { withStored } from "../../../../extraction/index.ts";
 import { subscriberNetwork } from "../../../../fetching/index.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
 import type { Exchange } from "../../../middleware/exchange.ts";
@@ -21,11 +22,21 @@ import {
 import { DOWNLOAD_FORMATS, downloadResponse } from "../jobs/download.ts";
 import { countOutcomes, findPages, pagesOf } from "../jobs/outcomes.ts";
 import { type CrawlPlaces, placeName } from "../jobs/places.ts";
-import { jobStatus, shownCrawl } from "../jobs/spec.ts";
+import { type CrawlSpec, jobStatus, shownCrawl } from "../jobs/spec.ts";
+import type { WebhookTarget } from "../jobs/webhook-store.ts";
 import type { ExtractorParts } from "../parts.ts";
-import { readCrawl, readNetwork, requireSelectors, type SelectorFields } from "../requests.ts";
-import { JobList, JobOutcomes, JobPages, JobStatus, Manifest, SubmittedJob } from "../schemas/answers.ts";
+import { readCrawl, readNetwork, readWebhook, requireSelectors, type SelectorFields } from "../requests.ts";
+import {
+  JobDetails,
+  JobList,
+  JobOutcomes,
+  JobPages,
+  JobStatus,
+  Manifest,
+  SubmittedJob,
+} from "../schemas/answers.ts";
 import type { CrawlRequestFields } from "../schemas/requests.ts";
+import { type ArticleWish, readWish } from "../wish.ts";
 
 const JOB_PATH = z.object({ job_id: z.string().min(1).openapi({ description: "As POST /crawl gave it" }) });
 
@@ -69,9 +80,13 @@ const LISTED = {
 /** A crawl of a site of one page. */
 const CRAWL_EXAMPLE = { output_dir: "example-org", seeds: ["https://example.org/"], max_pages: 5 };
 
+/** A batch of one page. */
+const BATCH_EXAMPLE = { urls: ["https://example.org/"], fields: ["title", "markdown"] };
+
 /** Operations on crawl jobs: submit, list, show, cancel, and what completed ones have. */
 export const crawlOperations = (parts: ExtractorParts): ApiOperation[] => [
   submitOperation(parts),
+  batchOperation(parts),
   ...jobOperations(parts),
   ...pageOperations(parts),
 ];
@@ -84,18 +99,42 @@ const submitOperation = (parts: ExtractorParts): ApiOperation => ({
   method: "post",
   summary: "Submit a crawl job",
   body: { schema: parts.requests.CrawlRequest, example: CRAWL_EXAMPLE },
-  answers: {
-    ...BODY_PROBLEMS,
-    202: {
-      ...answerOf("The job waits for its turn", SubmittedJob),
-      headers: { Location: { description: "Where its status is" } },
-    },
-    403: problem("A path leads out of the output root, or the Origin is foreign"),
-    409: problem("An unfinished job has this output directory"),
-    429: problem("As many jobs wait as may, or too many requests", RETRY_AFTER),
+  answers: { ...SUBMITTED, 409: problem("An unfinished job has this output directory") },
+  handle: async ({ exchange }) => {
+    const request = parseWith(parts.requests.CrawlRequest, readJsonBody(exchange), "body");
+    return await submit(request, exchange, parts);
   },
-  handle: (call) => submit(call, parts),
 });
+
+const batchOperation = (parts: ExtractorParts): ApiOperation => ({
+  ...JOBS,
+  method: "post",
+  path: "/batch",
+  summary: "Extract a list of pages as a job",
+  description: [
+    "The job is a crawl that follows no links and asks no robots.txt. Its download as `jsonl` has a line for each URL,",
+    "in the order of the list: `url` and the fields as of `POST /`, or `url` and `error`, with `code` and `message`.",
+  ].join(" "),
+  body: { schema: parts.requests.BatchRequest, example: BATCH_EXAMPLE },
+  answers: SUBMITTED,
+  handle: async ({ exchange }) => {
+    const request = parseWith(parts.requests.BatchRequest, readJsonBody(exchange), "body");
+    const { urls, network, prefer_browser, options, webhook, ...wish } = request;
+    const limits = { max_pages: urls.length, max_depth: 0, follow_links: false, ignore_robots: true };
+    const crawl = { seeds: urls, network, prefer_browser, options, webhook, ...limits };
+    return await submit(crawl, exchange, parts, wish);
+  },
+});
+
+const SUBMITTED = {
+  ...BODY_PROBLEMS,
+  202: {
+    ...answerOf("The job waits for its turn", SubmittedJob),
+    headers: { Location: { description: "Where its status is" } },
+  },
+  403: problem("A path leads out of the output root, or the Origin is foreign"),
+  429: problem("As many jobs wait as may, or too many requests", RETRY_AFTER),
+};
 
 const jobOperations = (parts: ExtractorParts): ApiOperation[] => [
   {
@@ -115,8 +154,12 @@ const jobOperations = (parts: ExtractorParts): ApiOperation[] => [
   {
     ...JOB,
     summary: "Poll a job's status",
-    answers: { 200: answerOf("Where it stands", JobStatus), 404: UNKNOWN_JOB },
-    handle: async (call) => Response.json(jobStatus(await requireJob(call, parts))),
+    answers: { 200: answerOf("Where it stands", JobDetails), 404: UNKNOWN_JOB },
+    handle: async (call) => {
+      const job = await requireJob(call, parts);
+      const webhook = parts.webhooks.statusOf(job.id);
+      return Response.json({ ...jobStatus(job), ...(webhook && { webhook }) });
+    },
   },
   {
     ...JOB,
@@ -212,33 +255,47 @@ export async function findJob(id: string, queue: ExtractorParts["queue"]): Promi
 const unknownJob = (id: string): ProblemError =>
   new ProblemError(404, "unknown_job", `there is no job ${JSON.stringify(id.slice(0, 100))}`);
 
-async function submit({ exchange }: ApiCall, parts: ExtractorParts): Promise<Response> {
-  const request = parseWith(parts.requests.CrawlRequest, readJsonBody(exchange), "body");
-  const job = await acceptCrawl(request, exchange, parts);
+/** @param batch what of each article is wanted, where the crawl is a batch */
+async function submit(
+  request: CrawlRequestFields,
+  exchange: Exchange,
+  parts: ExtractorParts,
+  batch?: ArticleWish,
+): Promise<Response> {
+  const job = await acceptCrawl(request, exchange, parts, { batch });
   return Response.json(
     { job_id: job.id, status: "queued", progress: 0, total: 0 },
     { status: 202, headers: { location: `${exchange.basePath}/crawl/${job.id}` } },
   );
 }
 
-/**
- * Puts a crawl into the queue.
- * @param given.network what the request's own network options do not have
- * @param given.selectors the names of the selectors' fields in messages
- * @throws ProblemError for a request that is not accepted
- */
+/** What a crawl is given besides its request. */
+type GivenToCrawl = {
+  /** What the request's own network options do not have. */
+  readonly network?: Partial<NetworkOptions>;
+  /** The names of the selectors' fields in messages. */
+  readonly selectors?: SelectorFields;
+  /** What of each article is wanted, where the crawl is a batch. */
+  readonly batch?: ArticleWish | undefined;
+};
+
+/** Puts a crawl into the queue. @throws ProblemError for a request that is not accepted */
 export async function acceptCrawl(
   request: CrawlRequestFields,
   exchange: Exchange,
   parts: ExtractorParts,
-  given: { readonly network?: Partial<NetworkOptions>; readonly selectors?: SelectorFields } = {},
+  given: GivenToCrawl = {},
 ): Promise<JobRecord> {
   const { app, queue, places, defaults, hasApiKey, runner } = parts;
+  const { batch } = given;
   const rules = { ...parts.paths, runsElsewhere: queue.isShared };
   const egress = callerOf(exchange, hasApiKey);
   const read = await readNetwork(request.network, request.prefer_browser, rules);
   const network = { ...read, ...given.network };
-  const reading = await readCrawl(request, defaults, rules);
+  const webhook = request.webhook ? await readWebhook(request.webhook, egress, app) : null;
+  const reading = batch
+    ? withWish(await readCrawl(request, defaults, rules, "urls"), batch)
+    : await readCrawl(request, defaults, rules);
   const written = request.output_dir?.trim() ?? "";
   const { place: directory, shown: shownDirectory } =
     written === ""
@@ -251,9 +308,9 @@ export async function acceptCrawl(
     // A bad selector is reported before the job is accepted.
     await requireSelectors(reading.plan.extraction, session, exchange.signal(), given.selectors);
   }
-  const job = await queue.submit({
+  const accepted = await queue.submit({
     place: directory,
-    shown: shownCrawl(shownDirectory, reading.plan),
+    shown: { ...shownCrawl(shownDirectory, reading.plan), ...(batch && { is_batch: true }) },
     spec: {
       ...reading,
       network,
@@ -261,8 +318,32 @@ export async function acceptCrawl(
       shownDirectory,
       isFresh: request.fresh ?? false,
       caller: egress,
+      batch,
     },
   });
+  const job = requireAccepted(accepted);
+  if (webhook) await addWebhook(job, webhook, parts);
+  exchange.log.info("job accepted", { job_id: job.id });
+  // The directory exists once the caller has the answer. The job opens it again, and reports any problem with it.
+  await places.open(directory).catch(() => {});
+  const runners = await queue.runners?.().catch(() => null);
+  if (runners === 0) exchange.log.warning("no process runs jobs", { job_id: job.id });
+  runner.wake();
+  return job;
+}
+
+/** A job whose webhook cannot be kept does not run: its caller is told that it was not accepted. */
+async function addWebhook({ id }: JobRecord, webhook: WebhookTarget, parts: ExtractorParts): Promise<void> {
+  try {
+    parts.webhooks.add(id, webhook);
+  } catch (error) {
+    await parts.queue.cancel(id);
+    throw error;
+  }
+}
+
+/** @throws ProblemError 429, 409 */
+function requireAccepted(job: JobRecord | "full" | "in_use"): JobRecord {
   if (job === "full")
     throw new ProblemError(429, "queue_full", "as many jobs wait as may", {
       headers: { "retry-after": "30" },
@@ -273,13 +354,14 @@ export async function acceptCrawl(
       "output_in_use",
       "another job that has not ended yet has this output directory",
     );
-  exchange.log.info("job accepted", { job_id: job.id });
-  // The directory exists once the caller has the answer. The job opens it again, and reports any problem with it.
-  await places.open(directory).catch(() => {});
-  const runners = await queue.runners?.().catch(() => null);
-  if (runners === 0) exchange.log.warning("no process runs jobs", { job_id: job.id });
-  runner.wake();
   return job;
+}
+
+/** The same crawl with the renderings that a wish needs besides those of stored pages. */
+function withWish<Reading extends Pick<CrawlSpec, "plan">>(reading: Reading, wish: ArticleWish): Reading {
+  const { plan } = reading;
+  const renderings = withStored(readWish(wish).renderings);
+  return { ...reading, plan: { ...plan, extraction: { ...plan.extraction, renderings } } };
 }
 
 /** @throws ProblemError 400 while there is no manifest, 404 when it is gone */

@@ -1,27 +1,22 @@
 import {
-  type ArticleField,
   articleFields,
   DEFAULT_FIELDS,
-  DEFAULT_WORD,
   type FetchedArticle,
-  fieldsNamed,
   renderingsFor,
 } from "../../../../articles/index.ts";
 import { Failure } from "../../../../base/failure.ts";
 import { decodeLoosely } from "../../../../base/text.ts";
-import { chunksOfArticle } from "../../../../chunks.ts";
-import { composeMarkdown, composeText, withStored } from "../../../../extraction/index.ts";
+import { composeMarkdown, composeText, type ExtractionOptions } from "../../../../extraction/index.ts";
 import { subscriberNetwork } from "../../../../fetching/index.ts";
-import { CHUNKS, defaultsOf, valuesFrom } from "../../../../options/index.ts";
-import { partsFor } from "../../../../question.ts";
 import { readJsonBody } from "../../../middleware/body.ts";
 import { acceptedTypes, type Exchange } from "../../../middleware/exchange.ts";
 import { callerOf } from "../../../middleware/origin.ts";
 import { type ApiOperation, answerOf, BODY_PROBLEMS, PAGE_PROBLEMS, parseWith, z } from "../../openapi.ts";
 import type { ExtractorParts } from "../parts.ts";
-import { readExtraction, readNetwork, readQuestion, readUrl, requireSelectors } from "../requests.ts";
+import { readExtraction, readNetwork, readUrl, requireSelectors } from "../requests.ts";
 import { AskedFields, ExtractionResult } from "../schemas/answers.ts";
-import { CHUNKS_FIELD, type ExtractionRequestFields } from "../schemas/requests.ts";
+import type { ExtractionRequestFields } from "../schemas/requests.ts";
+import { fieldsOf, readWish } from "../wish.ts";
 
 /** The operation `POST /`. */
 export const extractOperation = (parts: ExtractorParts): ApiOperation => ({
@@ -38,14 +33,9 @@ export const extractOperation = (parts: ExtractorParts): ApiOperation => ({
   },
   handle: async ({ exchange }) => {
     const request = parseWith(parts.requests.ExtractionRequest, readJsonBody(exchange), "body");
-    const names = request.fields ?? [DEFAULT_WORD];
-    const fields = fieldsNamed(names.filter((name) => name !== CHUNKS_FIELD));
-    const hasChunks = names.includes(CHUNKS_FIELD);
-    const fetched = await extract(request, exchange, { ...parts, fields, hasChunks });
-    const chunks = hasChunks
-      ? chunksOfArticle(fetched, valuesFrom(CHUNKS, "field", request, defaultsOf(CHUNKS)))
-      : undefined;
-    return Response.json({ ...articleFields(fetched, fields), chunks });
+    const wish = readWish(request);
+    const fetched = await extract(request, exchange, { ...parts, renderings: wish.renderings });
+    return Response.json(await fieldsOf(fetched, wish));
   },
 });
 
@@ -80,11 +70,8 @@ export const readPageOperation = (parts: ExtractorParts): ApiOperation => ({
   handle: async ({ exchange }) => {
     const form = formOf(exchange.request.headers.get("accept"));
     const fields = DEFAULT_FIELDS;
-    const fetched = await extract({ url: targetOf(exchange) }, exchange, {
-      ...parts,
-      fields,
-      hasChunks: false,
-    });
+    const renderings = renderingsFor(fields);
+    const fetched = await extract({ url: targetOf(exchange) }, exchange, { ...parts, renderings });
     if (form === null) return Response.json(articleFields(fetched, fields));
     return new Response(form.write(fetched), { headers: { "content-type": form.type, vary: "Accept" } });
   },
@@ -93,15 +80,12 @@ export const readPageOperation = (parts: ExtractorParts): ApiOperation => ({
 async function extract(
   request: ExtractionRequestFields,
   exchange: Exchange,
-  parts: ExtractorParts & { readonly fields: readonly ArticleField[]; readonly hasChunks: boolean },
+  parts: ExtractorParts & Pick<ExtractionOptions, "renderings">,
 ): Promise<FetchedArticle> {
-  const { app, defaults, paths, hasApiKey, fields, hasChunks } = parts;
+  const { app, defaults, paths, hasApiKey, renderings } = parts;
   const { url, authorization } = readUrl(request.url, "url");
   const egress = callerOf(exchange, hasApiKey);
   const network = await readNetwork(request.network, request.prefer_browser, paths);
-  const question = readQuestion(request);
-  const isWhole = question.query === null && !hasChunks;
-  const renderings = isWhole ? renderingsFor(fields) : withStored(renderingsFor(fields));
   const options = readExtraction(request.options, renderings, defaults.extraction);
   // A page may take longer to answer than the server lets a connection be silent.
   exchange.keepOpen();
@@ -111,8 +95,7 @@ async function extract(
   const { requestId } = exchange;
   const signal = exchange.signal();
   try {
-    const fetched = await session.fromUrl({ url, authorization, options, signal, requestId });
-    return await partsFor(fetched, question);
+    return await session.fromUrl({ url, authorization, options, signal, requestId });
   } catch (error) {
     // Selectors are checked only after a failure: most are good, and checking costs a turn of a worker.
     if (error instanceof Failure && error.code === "invalid_usage")

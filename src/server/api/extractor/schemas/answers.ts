@@ -158,12 +158,28 @@ export const JobStatus = z
     output_dir: z.string().openapi({ description: "As it was asked for" }),
     seeds: z.array(z.string()),
     sitemaps: z.array(z.string()),
+    is_batch: z.literal(true).optional().openapi({ description: "POST /batch submitted it" }),
     warnings: warnings.openapi({
       description: "Sentences for a person, as in the manifest; null when there are none",
     }),
     error: failure.openapi({ description: "Of a failed job; code cancelled when it was cancelled" }),
   })
   .openapi("JobStatus");
+
+export const JobDetails = JobStatus.extend({
+  webhook: z
+    .object({
+      delivered: count,
+      failed: count.openapi({ description: "Events that the receiver refused, or that were given up" }),
+      dropped: count.openapi({ description: "Pages that were not kept until the receiver was back" }),
+      is_over: z.boolean().openapi({ description: "Whether nothing more is delivered" }),
+      last_error: z
+        .object({ code: z.string(), message: z.string(), time: timestamp("Of the try") })
+        .nullable(),
+    })
+    .optional()
+    .openapi({ description: "Deliveries to the job's webhook, at the machine that accepted the job" }),
+}).openapi("JobDetails");
 
 export const JobList = z
   .object({ jobs: z.array(JobStatus), queued: count, running: count })

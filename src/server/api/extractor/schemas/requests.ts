@@ -22,6 +22,7 @@ import {
   type Values,
 } from "../../../../options/index.ts";
 import { z } from "../../openapi.ts";
+import { WEBHOOK_EVENTS } from "../jobs/webhook-store.ts";
 
 /** The field of a result that is made of its article: the text in chunks. */
 export const CHUNKS_FIELD = "chunks";
@@ -104,6 +105,40 @@ export type RequestDefaults = Values<typeof CRAWL> & {
 
 type OptionsSchema = ReturnType<typeof optionsRequest>;
 
+/** The fields of every request for articles. */
+const articleRequest = (OptionsRequest: OptionsSchema) => ({
+  prefer_browser: preferBrowser,
+  network: NetworkRequest.nullish(),
+  options: OptionsRequest.nullish(),
+  ...fieldsOf(CHUNKS, defaultsOf(CHUNKS)),
+  ...fieldsOf(QUESTION, { maxTokens: QUESTION.maxTokens.byDefault }),
+  fields: field(
+    z
+      .array(z.enum([...ARTICLE_FIELDS, DEFAULT_WORD, CHUNKS_FIELD]))
+      .min(1)
+      .max(100),
+    "Only these fields of the result, in this order; default stands for those without this field, beside which links, images, structured_data, blocks and chunks can be had",
+    { example: ["default", "links"] },
+  ),
+});
+
+const WebhookRequest = z
+  .strictObject({
+    url: z
+      .string()
+      .min(1)
+      .max(MAX_URL_CHARACTERS)
+      .openapi({ description: "Receives the events as POST requests", example: "https://example.org/hook" }),
+    events: field(z.array(z.enum(WEBHOOK_EVENTS)).min(1).max(20), "Only these events; absent: all"),
+    secret: field(
+      z.string().min(16).max(256),
+      "Signs each request in X-Webhook-Signature; absent: they are unsigned",
+    ),
+  })
+  .openapi("Webhook");
+
+const webhook = WebhookRequest.nullish().openapi({ description: "Who is told the events of the job" });
+
 const extractionRequest = (OptionsRequest: OptionsSchema) =>
   z
     .strictObject({
@@ -111,21 +146,25 @@ const extractionRequest = (OptionsRequest: OptionsSchema) =>
         description: "Page to extract, an absolute http or https URL",
         example: "https://example.org/post",
       }),
-      prefer_browser: preferBrowser,
-      network: NetworkRequest.nullish(),
-      options: OptionsRequest.nullish(),
-      ...fieldsOf(CHUNKS, defaultsOf(CHUNKS)),
-      ...fieldsOf(QUESTION, { maxTokens: QUESTION.maxTokens.byDefault }),
-      fields: field(
-        z
-          .array(z.enum([...ARTICLE_FIELDS, DEFAULT_WORD, CHUNKS_FIELD]))
-          .min(1)
-          .max(100),
-        "Only these fields of the result, in this order; default stands for those without this field, beside which links, images, structured_data, blocks and chunks can be had",
-        { example: ["default", "links"] },
-      ),
+      ...articleRequest(OptionsRequest),
     })
     .openapi("ExtractionRequest");
+
+const batchRequest = (OptionsRequest: OptionsSchema) =>
+  z
+    .strictObject({
+      urls: z
+        .array(z.string().min(1).max(MAX_URL_CHARACTERS))
+        .min(1)
+        .max(CRAWL.seeds.kind.maxCount)
+        .openapi({
+          description: "Pages to extract, absolute http or https URLs; a repeated one counts once",
+          example: ["https://example.org/post"],
+        }),
+      ...articleRequest(OptionsRequest),
+      webhook,
+    })
+    .openapi("BatchRequest");
 
 const crawlRequest = (OptionsRequest: OptionsSchema, defaults: RequestDefaults) =>
   z
@@ -140,18 +179,24 @@ const crawlRequest = (OptionsRequest: OptionsSchema, defaults: RequestDefaults) 
       prefer_browser: preferBrowser,
       options: OptionsRequest.nullish(),
       fresh: flag("Forget an earlier crawl of this directory instead of resuming it"),
+      webhook,
     })
     .openapi("CrawlRequest");
 
 /** The bodies that the extractor's server takes; they name the defaults, but fill nothing in. */
 export function requestSchemas(defaults: RequestDefaults) {
   const options = optionsRequest(defaults.extraction);
-  return { ExtractionRequest: extractionRequest(options), CrawlRequest: crawlRequest(options, defaults) };
+  return {
+    ExtractionRequest: extractionRequest(options),
+    BatchRequest: batchRequest(options),
+    CrawlRequest: crawlRequest(options, defaults),
+  };
 }
 
 /** The schemas of requests. */
 export type RequestSchemas = ReturnType<typeof requestSchemas>;
 export type NetworkRequestFields = z.output<typeof NetworkRequest>;
+export type WebhookRequestFields = z.output<typeof WebhookRequest>;
 export type OptionsRequestFields = z.output<OptionsSchema>;
 export type ExtractionRequestFields = z.output<RequestSchemas["ExtractionRequest"]>;
 export type CrawlRequestFields = z.output<RequestSchemas["CrawlRequest"]>;
