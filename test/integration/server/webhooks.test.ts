@@ -43,7 +43,9 @@ const openWebhooks = (status: number): Webhooks => {
     return { status, contentType: "", text: "", retryAfterMs: null };
   };
   // Nothing else of the program is asked.
-  return new Webhooks({ app: { post } as unknown as App, queue, database, log: silentLog });
+  const webhooks = new Webhooks({ app: { post } as unknown as App, queue, database, log: silentLog });
+  webhooks.start();
+  return webhooks;
 };
 
 /** A job that has ended after so many pages, all of them long ago. */

@@ -92,6 +92,7 @@ export function startExtractorServer(options: ExtractorServerOptions): RunningSe
       }),
   });
   // A server that does not get the port must not take a job either; the first request comes when both are ready.
+  webhooks.start();
   const runner = options.role === "api" ? null : new JobRunner({ ...options, queue: options.runningQueue });
   return {
     url: server.url,

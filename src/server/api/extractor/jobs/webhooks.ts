@@ -42,13 +42,17 @@ export class Webhooks implements AsyncDisposable {
   readonly #store: WebhookStore;
   readonly #delivering = new Map<string, Promise<void>>();
   readonly #end = new AbortController();
-  readonly #timer: ReturnType<typeof setInterval>;
+  #timer: ReturnType<typeof setInterval> | undefined;
   #looking: Promise<void> | null = null;
 
   constructor(parts: WebhookParts) {
     this.#parts = parts;
     this.#store = new WebhookStore(parts.database);
-    this.#timer = setInterval(() => this.#look(), parts.queue.beatMs);
+  }
+
+  /** Delivers from now on, until it is disposed of. */
+  start(): void {
+    this.#timer = setInterval(() => this.#look(), this.#parts.queue.beatMs);
   }
 
   /** Has a job's events delivered, from its first one. */
