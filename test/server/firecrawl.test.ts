@@ -370,16 +370,49 @@ describe("crawling with Firecrawl's client", () => {
   });
 });
 
+describe("a batch of Firecrawl's client", () => {
+  test("has the documents of its addresses, and no others", async () => {
+    const urls = [at("/harbour"), at("/docs/"), at("/gone"), at("/private")];
+    const batch = await client.batchScrape(urls, { options: { formats: ["markdown"] }, pollInterval: 0.1 });
+    expect(batch).toMatchObject({ status: "completed", completed: 3 });
+    const titles = batch.data.map(({ metadata }) => metadata?.title).sort();
+    expect(titles).toEqual(["Docs", "Harbour", "Private"]);
+    expect(batch.data.every(({ markdown }) => markdown?.startsWith("# "))).toBeTrue();
+    const { errors } = await client.getBatchScrapeErrors(batch.id ?? "");
+    expect(errors.map(({ url }) => url)).toEqual([at("/gone")]);
+  });
+
+  test("tells of addresses that are none, and refuses them where it is asked to", async () => {
+    const started = await client.startBatchScrape([at("/docs/"), "no address"], { ignoreInvalidURLs: true });
+    expect(started.invalidURLs).toEqual(["no address"]);
+    expect(await refusal("/batch/scrape", { urls: ["no address"] })).toMatchObject({ status: 422 });
+    const strict = { urls: [at("/docs/"), "no address"], ignoreInvalidURLs: false };
+    expect((await refusal("/batch/scrape", strict)).error).toContain("no address");
+    expect(await refusal("/batch/scrape", { urls: [] })).toMatchObject({ status: 422, success: false });
+  });
+
+  test("is paged, and is cancelled", async () => {
+    const { id } = await client.startBatchScrape(["/docs/", "/docs/a", "/docs/b"].map(at));
+    await untilTrue(async () => (await client.getBatchScrapeStatus(id)).status === "completed");
+    const page = await fetch(`${server.url}/firecrawl/v2/batch/scrape/${id}?limit=2`, { headers: bearer });
+    const first = (await page.json()) as { data: unknown[]; next: string };
+    expect(first.data).toHaveLength(2);
+    const rest = await fetch(first.next, { headers: bearer });
+    expect(await rest.json()).toMatchObject({ data: [{}], next: null });
+    const many = Array.from({ length: 200 }, (_, number) => `${slow.origin}/p/${number}`);
+    const under = await client.startBatchScrape(many);
+    expect(await client.cancelBatchScrape(under.id)).toBeTrue();
+    await untilTrue(async () => (await client.getBatchScrapeStatus(under.id)).status === "cancelled");
+  });
+});
+
 describe("Firecrawl's API", () => {
-  test("says that batches and webhooks are not supported yet, and names what else is not", async () => {
-    expect(await refusal("/batch/scrape", { urls: [] })).toMatchObject({
-      status: 422,
-      success: false,
-      error: "POST /firecrawl/v2/batch/scrape is not supported yet",
-    });
-    expect((await refusal("/crawl", { url: at("/"), webhook: "https://x.test/" })).error).toContain(
-      "webhook: is not supported yet",
-    );
+  test("names what is not supported", async () => {
+    for (const body of [{ url: at("/") }, { urls: [at("/")] }])
+      expect(
+        (await refusal("url" in body ? "/crawl" : "/batch/scrape", { ...body, webhook: "https://x.test/" }))
+          .error,
+      ).toContain("webhook: is not supported; POST /");
     expect((await refusal("/search", {})).error).toBe("POST /firecrawl/v2/search is not supported");
     const earlier = await server.post("/firecrawl/v1/scrape", {}, bearer);
     expect([earlier.status, await earlier.json()]).toMatchObject([422, { code: "not_supported" }]);

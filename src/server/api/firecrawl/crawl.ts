@@ -1,6 +1,7 @@
 import type { JobRecord, ManifestEntry } from "../../../crawler/index.ts";
 import { CRAWL } from "../../../options/index.ts";
 import { pageText, parsePage } from "../../../pages/index.ts";
+import { notPageUrl, parsePageUrl } from "../../../urls/index.ts";
 import { readJsonBody } from "../../middleware/body.ts";
 import type { Exchange } from "../../middleware/exchange.ts";
 import { ProblemError } from "../../middleware/problem.ts";
@@ -13,7 +14,7 @@ import { readUrl } from "../extractor/requests.ts";
 import type { CrawlRequestFields } from "../extractor/schemas/requests.ts";
 import { type ApiCall, invalidRequest, parseWith, type z } from "../openapi.ts";
 import { globsOf } from "./patterns.ts";
-import { CrawlRequest } from "./schemas.ts";
+import { BatchRequest, CrawlRequest } from "./schemas.ts";
 import { given, networkOf, optionsOf, SELECTORS } from "./scrape.ts";
 
 /** The most documents of one answer, and the characters of Markdown after which it ends. */
@@ -35,6 +36,34 @@ export async function startCrawl(
     selectors: SELECTORS,
   });
   return Response.json({ success: true, id: job.id, url: addressOf(exchange, `${prefix}/crawl/${job.id}`) });
+}
+
+/** Answers `POST /v2/batch/scrape`. @throws ProblemError 422 for an address that is none, unless these are to be ignored */
+export async function startBatch(
+  { exchange }: ApiCall,
+  parts: ExtractorParts,
+  prefix: string,
+): Promise<Response> {
+  const request = parseWith(BatchRequest, readJsonBody(exchange), "body");
+  const invalid = request.urls.filter((url) => parsePageUrl(url) === null);
+  const seeds = request.urls.filter((url) => !invalid.includes(url));
+  if (invalid.length > 0 && (request.ignoreInvalidURLs === false || seeds.length === 0))
+    throw refused("urls", notPageUrl(invalid[0]!));
+  const batch: CrawlRequestFields = {
+    seeds,
+    max_pages: seeds.length,
+    max_depth: 0,
+    follow_links: false,
+    ignore_robots: true,
+    concurrency: request.maxConcurrency ?? null,
+    options: optionsOf(request),
+  };
+  const job = await acceptCrawl(batch, exchange, parts, {
+    network: { ...networkOf(request), requestTimeoutMs: request.timeout ?? null },
+    selectors: SELECTORS,
+  });
+  const url = addressOf(exchange, `${prefix}/batch/scrape/${job.id}`);
+  return Response.json({ success: true, id: job.id, url, invalidURLs: invalid });
 }
 
 type CrawlFields = z.output<typeof CrawlRequest>;
@@ -87,19 +116,21 @@ function globsOfAll(field: string, expressions: readonly string[]): string[] {
 const refused = (path: string, message: string): ProblemError =>
   invalidRequest(`${path}: ${message}`, [{ path, message }]);
 
-/** Answers `GET /v2/crawl/{id}`: how far a crawl is, and from its end on its documents, some at a time. */
+/**
+ * Answers `GET /v2/crawl/{id}` and the same of a batch: how far it is, and from its end on its documents, some at a time.
+ * @param base the path before the id
+ */
 export async function crawlStatus(
   call: ApiCall,
   { queue, places }: ExtractorParts,
-  prefix: string,
+  base: string,
 ): Promise<Response> {
   const job = await findJob(call.param("id"), queue);
   const offset = numberIn(call, "skip", { min: 0, max: 1e9, fallback: 0 });
   const limit = numberIn(call, "limit", { min: 1, max: MAX_DOCUMENTS, fallback: MAX_DOCUMENTS });
   const { documents, end, total } = await documentsOf(job, places, { offset, limit });
   const { counts } = job;
-  const next =
-    end < total ? addressOf(call.exchange, `${prefix}/crawl/${job.id}?skip=${end}&limit=${limit}`) : null;
+  const next = end < total ? addressOf(call.exchange, `${base}/${job.id}?skip=${end}&limit=${limit}`) : null;
   return Response.json({
     success: true,
     status: statusOf(job),

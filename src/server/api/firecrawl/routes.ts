@@ -1,7 +1,7 @@
 import { ProblemError } from "../../middleware/problem.ts";
 import type { ExtractorParts } from "../extractor/parts.ts";
 import type { ApiCall, ApiRoute } from "../openapi.ts";
-import { cancelCrawl, crawlErrors, crawlStatus, startCrawl } from "./crawl.ts";
+import { cancelCrawl, crawlErrors, crawlStatus, startBatch, startCrawl } from "./crawl.ts";
 import { map } from "./map.ts";
 import { READER, read } from "./reader.ts";
 import { scrape } from "./scrape.ts";
@@ -37,19 +37,28 @@ export const otherRoutes = (parts: ExtractorParts): ApiRoute[] => [
 ];
 
 function firecrawlRoutes(parts: ExtractorParts, prefix: string): ApiRoute[] {
-  const crawl = { path: `${prefix}/crawl/{id}`, pattern: `${prefix}/crawl/:id` };
   return [
     { methods: ["POST"], path: `${prefix}/scrape`, handle: (call) => scrape(call, parts) },
     { methods: ["POST"], path: `${prefix}/map`, handle: (call) => map(call, parts) },
     { methods: ["POST"], path: `${prefix}/crawl`, handle: (call) => startCrawl(call, parts, prefix) },
+    { methods: ["POST"], path: `${prefix}/batch/scrape`, handle: (call) => startBatch(call, parts, prefix) },
     // It would be a crawl's id otherwise.
     { methods: ["GET"], path: `${prefix}/crawl/active`, handle: refuse },
-    { ...crawl, methods: ["GET"], handle: (call) => crawlStatus(call, parts, prefix) },
-    { ...crawl, methods: ["DELETE"], handle: (call) => cancelCrawl(call, parts) },
+    ...jobRoutes(parts, `${prefix}/crawl`),
+    ...jobRoutes(parts, `${prefix}/batch/scrape`),
+  ];
+}
+
+/** What is asked of a crawl or a batch. @param base the path before the id */
+function jobRoutes(parts: ExtractorParts, base: string): ApiRoute[] {
+  const job = { path: `${base}/{id}`, pattern: `${base}/:id` };
+  return [
+    { ...job, methods: ["GET"], handle: (call) => crawlStatus(call, parts, base) },
+    { ...job, methods: ["DELETE"], handle: (call) => cancelCrawl(call, parts) },
     {
       methods: ["GET"],
-      path: `${crawl.path}/errors`,
-      pattern: `${crawl.pattern}/errors`,
+      path: `${job.path}/errors`,
+      pattern: `${job.pattern}/errors`,
       handle: (call) => crawlErrors(call, parts),
     },
   ];
@@ -57,7 +66,6 @@ function firecrawlRoutes(parts: ExtractorParts, prefix: string): ApiRoute[] {
 
 /** @throws ProblemError 422 that names the operation */
 const refuse = async ({ exchange: { request, path } }: ApiCall): Promise<Response> => {
-  const isLater = /\/batch\/scrape(?:\/|$)/.test(path);
-  const detail = `${request.method} ${path.slice(0, 200)} is not supported${isLater ? " yet" : ""}`;
+  const detail = `${request.method} ${path.slice(0, 200)} is not supported`;
   throw new ProblemError(422, "not_supported", detail);
 };

@@ -68,6 +68,22 @@ const Sitemap = z.enum(["include", "skip", "only"]).nullish();
 /** Regular expressions; see `globsOf`. */
 const expressions = texts(1000, 50);
 
+/** The most pages of a batch, as of `POST /batch`. */
+const MAX_BATCH = 10_000;
+
+export const BatchRequest = z.strictObject({
+  ...READING,
+  urls: z.array(z.string().trim().min(1).max(MAX_URL_CHARACTERS)).min(1).max(MAX_BATCH),
+  origin: idle,
+  integration: idle,
+  // Jobs keep a page as Markdown.
+  formats: formats("markdown"),
+  ignoreInvalidURLs: flag,
+  maxConcurrency: z.int().min(CRAWL.concurrency.kind.min).max(CRAWL.concurrency.kind.max).nullish(),
+  appendToId: none(),
+  webhook: none("is not supported; POST /batch has webhooks"),
+});
+
 export const CrawlRequest = z.strictObject({
   ...CALL,
   scrapeOptions: z
@@ -95,7 +111,7 @@ export const CrawlRequest = z.strictObject({
     only(false),
   ),
   ...each("robotsUserAgent prompt", none()),
-  webhook: none("is not supported yet"),
+  webhook: none("is not supported; POST /crawl has webhooks"),
 });
 
 export const MapRequest = z.strictObject({
