@@ -38,6 +38,10 @@ export const EXAMPLES: Readonly<Record<CommandName, readonly Example[]>> = {
   index: [
     ["article-extractor index handbook --config docs.json", "a tenant; a server picks the new index up"],
     ["article-extractor index --dir docs", "again after a change: only what changed is read anew"],
+    [
+      "article-extractor index export docs.jsonl.gz --dir docs",
+      "its documents in one file, for somebody else",
+    ],
   ],
   search: [
     ["article-extractor search handbook how to rotate keys", "a tenant of ./deployment.json"],

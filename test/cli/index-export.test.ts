@@ -94,6 +94,15 @@ describe("index export and index import", () => {
     expect((await there.run("search", "quay-2", "gate")).stdout).toContain("Gates");
   });
 
+  test.each([
+    ["nowhere.jsonl.gz", "there is no file nowhere.jsonl.gz"],
+    ["https://h.test/docs.jsonl.gz", "download it, and add it as a file"],
+  ])("tenants add %s is refused", async (written, message) => {
+    using here = place();
+    const run = await here.run("tenants", "add", written, "--yes");
+    expect([run.exitCode, run.stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+
   test.each<[string[], string]>([
     [["export"], "index export takes a file"],
     [["export", "a.gz"], "index export takes a file, and one tenant or --dir DIR"],

@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { didYouMean } from "../../../base/nearest.ts";
 import { withFields, withoutTenant, withTenant } from "../../../settings/index.ts";
@@ -104,7 +103,13 @@ async function addFound(
   return 0;
 }
 
-const isDocumentsFile = (written: string): boolean => /\.jsonl?\.gz$/i.test(written) && existsSync(written);
+/** Whether a file of documents is meant. @throws Failure `invalid_usage` for one on the web */
+function isDocumentsFile(written: string): boolean {
+  const isMeant = /\.jsonl?\.gz$/i.test(written);
+  if (isMeant && /^https?:/i.test(written))
+    throw wrongUsage(`${printable(written)} is a file of documents: download it, and add it as a file`);
+  return isMeant;
+}
 
 const MAX_NAME = 100;
 
