@@ -38,7 +38,7 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
   test.each([
     ["", COMMANDS.map(({ name }) => name).join(", ")],
     ["ex", "extract"],
-    ["--no-", "--no-images, --no-code, --no-system-ca, --no-browser, --no-color"],
+    ["--no-", "--no-images, --no-code, --no-native-markdown, --no-system-ca, --no-browser, --no-color"],
     ["--output ", "json, markdown, text, html, csv, chunks"],
     ["--output m", "markdown"],
     ["--log-format ", "json, text"],
@@ -49,7 +49,10 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
     ["--select ", ""],
     ["--head", "--headed, --header"],
     ["cr", "crawl"],
-    ["crawl --no-", "--no-follow-links, --no-images, --no-code, --no-system-ca, --no-browser, --no-color"],
+    [
+      "crawl --no-",
+      "--no-follow-links, --no-images, --no-code, --no-native-markdown, --no-system-ca, --no-browser, --no-color",
+    ],
     ["crawl --max-", "--max-pages, --max-depth, --max-failures, --max-bytes"],
     ["crawl --output-dir fol", "folder"],
     ["crawl --sitemap two", "two words.html"],
@@ -57,7 +60,7 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
     ["licenses --max-", ""],
     ["help cr", "crawl"],
     // What was given is not offered again, by its letter neither, unless it may be repeated.
-    ["--no-images --no-", "--no-code, --no-system-ca, --no-browser, --no-color"],
+    ["--no-images --no-", "--no-code, --no-native-markdown, --no-system-ca, --no-browser, --no-color"],
     ["-q --qu", "--query"],
     ["--quiet -q", ""],
     ["https://h.example/ --exclude nav --exc", "--exclude"],
