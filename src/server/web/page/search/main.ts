@@ -242,9 +242,9 @@ function leave(event: KeyboardEvent): void {
     event.preventDefault();
     lastHit = placeHash(place);
     location.hash = placeHash({ ...place, document: null });
-  } else if (results.contains(document.activeElement)) {
+  } else if (results.contains(document.activeElement) || lastHit !== null) {
     event.preventDefault();
-    lastHit = null; // A return that is under way would take the focus back.
+    lastHit = null; // A return that is under way counts as made, and would take the focus back.
     input.focus();
     input.select();
   } else if (place.query !== "" || input.value !== "") {
