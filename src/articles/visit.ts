@@ -81,6 +81,14 @@ export async function visitPage(
   return await siteMarkdownOf(visit, context);
 }
 
+/** The page is here already, and does not wait longer than this for its Markdown, in ms. */
+const MARKDOWN_PATIENCE_MS = 5000;
+
+/** Leaves a request so much of the time of its page at most. */
+const patience = ({ deadlineMs = Number.POSITIVE_INFINITY, spentMs = 0 }: FetchOptions): FetchOptions => ({
+  deadlineMs: Math.min(deadlineMs, spentMs + MARKDOWN_PATIENCE_MS),
+});
+
 /** Takes the site's own Markdown unless only parts of the page are wanted. */
 async function siteMarkdownOf(visit: PageVisit, context: VisitContext): Promise<PageVisit> {
   const { options, markdownAlternates: alternates = new MarkdownAlternates() } = context.request;
@@ -90,7 +98,7 @@ async function siteMarkdownOf(visit: PageVisit, context: VisitContext): Promise<
   const beside = besideOf(visit.page, context, `the Markdown of ${visit.page.finalUrl}`);
   return await withSiteMarkdown(visit, {
     alternates,
-    beside: { http: context.parts.fetchers.http, options: beside.fetch },
+    beside: { http: context.parts.fetchers.http, options: { ...beside.fetch, ...patience(beside.fetch) } },
     extract: (page) => extractAnswer(page, beside),
   });
 }

@@ -94,6 +94,21 @@ describe("index export and index import", () => {
     expect((await there.run("search", "quay-2", "gate")).stdout).toContain("Gates");
   });
 
+  test("leave out what is too large for an index, and say so", async () => {
+    using here = place();
+    writeFileSync(join(here.path, "quay/large.md"), "a line of it\n".repeat(2_000_000));
+    const exported = await here.run("index", "export", "quay.jsonl.gz", "--dir", "quay");
+    expect(exported).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("2 documents") });
+    expect(exported.stderr).toContain("warning: large.md is left out: ");
+    expect((await here.run("index", "import", "quay.jsonl.gz", "--dir", "b", "--yes")).exitCode).toBe(0);
+  });
+
+  test.each(["/dev/null", "quay"])("index export %s replaces nothing that is no file", async (target) => {
+    using here = place();
+    const run = await here.run("index", "export", target, "--dir", "quay");
+    expect([run.exitCode, run.stderr]).toEqual([2, expect.stringContaining("is there, and is no file")]);
+  });
+
   test.each([
     ["nowhere.jsonl.gz", "there is no file nowhere.jsonl.gz"],
     ["https://h.test/docs.jsonl.gz", "download it, and add it as a file"],

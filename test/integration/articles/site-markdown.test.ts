@@ -74,6 +74,11 @@ const ROUTES: Readonly<Record<string, CrawlRoute>> = {
   "/docs/led": () => asHtml(linked("/docs/led.md")),
   "/docs/led.md": () => new Response(null, { status: 302, headers: { location: "http://localhost:1/x.md" } }),
   "/docs/far": () => asHtml(linked("http://localhost:1/x.md")),
+  "/docs/slow": () => asHtml(linked("/docs/slow.md")),
+  "/docs/slow.md": async () => {
+    await Bun.sleep(20_000);
+    return asMarkdown(MARKDOWN);
+  },
   "/docs/bare": () => asHtml(article()),
 };
 const site = forAllTests(serveCrawlSite(ROUTES));
@@ -144,6 +149,16 @@ describe("a site's own Markdown", () => {
     await runCommand([`${site.origin}/docs/alternate`, "--no-browser", ...words]);
     expect(site.visits.slice(before).map(({ path }) => path)).toEqual(["/docs/alternate"]);
   });
+
+  test("is not waited for", async () => {
+    const before = performance.now();
+    const { warnings, markdown } = await read("/docs/slow");
+    expect(performance.now() - before).toBeLessThan(15_000);
+    expect([markdown.startsWith("# The mill"), warnings]).toEqual([
+      true,
+      [expect.stringContaining("there is none")],
+    ]);
+  }, 30_000);
 
   test("gets the anchors of the page's headings", async () => {
     using directory = temporaryDirectory();

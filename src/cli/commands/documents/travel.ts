@@ -1,13 +1,16 @@
-import { existsSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { existsSync, statSync } from "node:fs";
+import { basename, join, resolve } from "node:path";
 import {
   type AboutDocuments,
   exportDocuments,
   importDocuments,
   indexFileOf,
+  leftOutText,
   listDocuments,
   type PathRules,
   readDocumentsFile,
+  sizeOf,
+  tooLarge,
 } from "../../../search/index.ts";
 import type { TenantSettings } from "../../../tenants/index.ts";
 import { openDeployment } from "../../deployment.ts";
@@ -32,8 +35,14 @@ type Exported = Pick<AboutDocuments, "name" | "description" | "source" | "versio
 async function pack(file: string, tenants: readonly string[], shell: Shell): Promise<number> {
   const { typed, io } = shell;
   const given = (name: string): string | null => optionValue.text(typed, name);
+  if (existsSync(file) && !statSync(file).isFile()) throw wrongUsage(`${file} is there, and is no file`);
   const { folder, rules, ...found } = await exportedOf(tenants, shell);
-  const paths = await Array.fromAsync(listDocuments(folder, { rules }));
+  const present = await Array.fromAsync(listDocuments(folder, { rules }));
+  const paths = present.filter((path) => {
+    const refusal = tooLarge(path, sizeOf(join(folder, path)));
+    if (refusal !== null) shell.notices.warn(`${path} is left out: ${leftOutText(refusal)}`);
+    return refusal === null;
+  });
   if (paths.length === 0) throw wrongUsage(`${folder} holds no documents to export`);
   const about: AboutDocuments = {
     name: given("name") ?? found.name,
