@@ -62,11 +62,12 @@ function standardStreams(signal: AbortSignal): Pick<ProcessIo, "stdin" | "stdout
         return isDevice(0) && process.stdin.isTTY;
       },
       read: (maxBytes) => untilAborted(readAtMost(Bun.stdin.stream(), maxBytes), signal),
+      stream: () => Bun.stdin.stream(),
       readLine: () => untilAborted(readLine(), signal),
     },
-    stdout: new OutputStream(1, (text) =>
+    stdout: new OutputStream(1, (content: string | Uint8Array) =>
       withLastWords(
-        output.toStdout(text).catch((error) => {
+        output.toStdout(content).catch((error) => {
           throw stdoutFailure(error);
         }),
         signal,
@@ -78,11 +79,11 @@ function standardStreams(signal: AbortSignal): Pick<ProcessIo, "stdin" | "stdout
 }
 
 /** What is asked of an output when it is needed; see `isDevice`. */
-class OutputStream<Written> {
+class OutputStream<Content, Written> {
   readonly #descriptor: 1 | 2;
-  readonly write: (text: string) => Written;
+  readonly write: (content: Content) => Written;
 
-  constructor(descriptor: 1 | 2, write: (text: string) => Written) {
+  constructor(descriptor: 1 | 2, write: (content: Content) => Written) {
     this.#descriptor = descriptor;
     this.write = write;
   }

@@ -1,9 +1,9 @@
 import { fstatSync, type Stats, write, writeSync } from "node:fs";
 
-/** Writes text to stdout and stderr: completely, in order, after what is already there. */
+/** Writes to stdout and stderr: completely, in order, after what is already there. */
 export interface ProcessOutput {
-  /** Resolves when all of the text is written. Rejects with the system's error. */
-  toStdout(text: string): Promise<void>;
+  /** Resolves when all of it is written. Rejects with the system's error. */
+  toStdout(content: string | Uint8Array): Promise<void>;
   /** Drops text that cannot be written, because there is nowhere else to report it. */
   toStderr(text: string): void;
   /** Resolves when no write is under way any more, whether or not it succeeded. */
@@ -24,7 +24,7 @@ export function createProcessOutput(): ProcessOutput {
   let waiting = 0;
   let dropped = 0;
   return {
-    toStdout: (text) => put(destinations().stdout, STDOUT, text),
+    toStdout: (content) => put(destinations().stdout, STDOUT, content),
     toStderr(text) {
       if (waiting > MAX_WAITING_CHARACTERS) {
         dropped++;
@@ -79,22 +79,26 @@ export function statsOf(descriptor: number): Stats | null {
   }
 }
 
-async function put(destination: Destination, descriptor: number, text: string): Promise<void> {
-  const bytes = Buffer.from(text);
+async function put(
+  destination: Destination,
+  descriptor: number,
+  content: string | Uint8Array,
+): Promise<void> {
+  const bytes = typeof content === "string" ? Buffer.from(content) : content;
   if (destination.isFile) return writeAtOnce(descriptor, bytes);
   const written = destination.last.then(() => writeAside(descriptor, bytes));
   destination.last = written.catch(() => {});
   return await written;
 }
 
-function writeAtOnce(descriptor: number, bytes: Buffer): void {
+function writeAtOnce(descriptor: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at, bytes.length - at);
 }
 
 const MAX_PAUSE_MS = 32;
 
 // This runs on a thread of Bun's pool, so that a reader who does not read delays nothing else.
-async function writeAside(descriptor: number, bytes: Buffer): Promise<void> {
+async function writeAside(descriptor: number, bytes: Uint8Array): Promise<void> {
   let pauseMs = 1;
   for (let at = 0; at < bytes.length; ) {
     const count = await writeSome(descriptor, bytes, at);
@@ -106,7 +110,7 @@ async function writeAside(descriptor: number, bytes: Buffer): Promise<void> {
 }
 
 /** Returns how many bytes were written. */
-const writeSome = (descriptor: number, bytes: Buffer, at: number): Promise<number> =>
+const writeSome = (descriptor: number, bytes: Uint8Array, at: number): Promise<number> =>
   new Promise((resolve, reject) => {
     write(descriptor, bytes, at, bytes.length - at, null, (error, count) => {
       if (!error) resolve(count);

@@ -28,6 +28,8 @@ const TENANTS = "article-extractor completions tenants 2> /dev/null";
 /** Commands whose first argument is a tenant, and below, commands that take any number of tenants. */
 const OF_ONE_TENANT = ["search", "fetch"];
 const OF_TENANTS = ["index", "sync"];
+/** What `index` takes in place of its first tenant; a file follows. */
+const INDEX_ACTIONS = ["export", "import"];
 
 /** The words that commands take as their first argument. */
 const ACTIONS = ["serve", "keys", "tenants", "database"].map(
@@ -53,7 +55,7 @@ _article_extractor_new() {
 }
 _article_extractor_tenants() {
   [ -n "$config" ] && local -x DEPLOYMENT_CONFIG=$config
-  COMPREPLY=($(compgen -W "$(_article_extractor_new "$(${TENANTS})")" -- "$word"))
+  COMPREPLY=($(compgen -W "$(_article_extractor_new "\${1-} $(${TENANTS})")" -- "$word"))
 }
 `;
 
@@ -96,6 +98,7 @@ ${valueCases.join("\n")}
     help) COMPREPLY=($(compgen -W "${COMMAND_NAMES.join(" ")}" -- "$word")); return ;;
     completions) COMPREPLY=($(compgen -W "${SHELLS.join(" ")}" -- "$word")); return ;;
 ${actionCases.join("\n")}
+    ${INDEX_ACTIONS.join("|")}) [ "\${COMP_WORDS[1]}" = index ] && _article_extractor_files "$word"; return ;;
   esac
   case \${COMP_WORDS[1]} in
 ${optionCases.join("\n")}
@@ -104,7 +107,7 @@ ${optionCases.join("\n")}
   case $word in
     -*) COMPREPLY=($(compgen -W "$(_article_extractor_new "$options")" -- "$word")) ;;
     *) case \${COMP_WORDS[1]} in
-        ${OF_TENANTS.join("|")}) [ "$COMP_CWORD" -gt 1 ] && _article_extractor_tenants && return ;;
+        ${OF_TENANTS.join("|")}) [ "$COMP_CWORD" -gt 1 ] && _article_extractor_tenants "$([ "\${COMP_WORDS[1]} $COMP_CWORD" = "index 2" ] && echo ${INDEX_ACTIONS.join(" ")})" && return ;;
         ${OF_ONE_TENANT.join("|")}) [ "$COMP_CWORD" -gt 1 ] && [ "$count" -eq 1 ] && _article_extractor_tenants && return ;;
       esac
       [ "$COMP_CWORD" -eq 1 ] && COMPREPLY=($(compgen -W "${COMMAND_NAMES.join(" ")}" -- "$word")) ;;
@@ -146,6 +149,7 @@ compdef _article_extractor article-extractor
 function zshArgument({ name, actions }: Command): string {
   if (name === "completions") return `*:shell:(completions ${SHELLS.join(" ")})`;
   if (name === "help") return `*:command:(help ${COMMAND_NAMES.join(" ")})`;
+  if (name === "index") return `*:tenant:(index ${INDEX_ACTIONS.join(" ")} $(${TENANTS}))`;
   if (OF_TENANTS.includes(name)) return `*:tenant:(${name} $(${TENANTS}))`;
   if (OF_ONE_TENANT.includes(name)) return `2:tenant:($(${TENANTS}))`;
   if (name === "serve") return `*:server:(serve ${actions?.join(" ")})`;
@@ -180,6 +184,7 @@ function fish(): string {
     ["completions", SHELLS.join(" ")],
     ...ACTIONS,
     ["help", COMMAND_NAMES.join(" ")],
+    ["index", INDEX_ACTIONS.join(" ")],
     [[...OF_TENANTS, ...OF_ONE_TENANT].join(" "), `(${TENANTS})`],
   ].map(
     ([commands, words]) =>

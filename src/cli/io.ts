@@ -14,6 +14,7 @@ export type Io = Host &
     readonly stdin: {
       readonly isTerminal: boolean;
       read(maxBytes: number): Promise<Uint8Array>;
+      stream(): ReadableStream<Uint8Array>;
       /** Reads what is typed up to the next line break; null at the end of the input. */
       readLine(): Promise<string | null>;
     };
@@ -22,7 +23,7 @@ export type Io = Host &
       readonly columns: number;
       readonly identity: FileIdentity | null;
       /** Throws `OutputClosed`, or `Failure` `unwritable_output`. */
-      write(text: string): Promise<void>;
+      write(content: string | Uint8Array): Promise<void>;
     };
     readonly stderr: {
       readonly isTerminal: boolean;
@@ -60,6 +61,12 @@ export const untilAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<
 /** Makes the failure for a wrong command line. */
 export const wrongUsage = (message: string, options?: ErrorOptions): Failure =>
   new Failure("invalid_usage", message, options);
+
+/** Asks a person at the terminal; Enter means yes, and the end of the input no. */
+export async function confirm(question: string, { stdin, stderr }: Io): Promise<boolean> {
+  stderr.write(question);
+  return /^(?:y|yes|)$/i.test((await stdin.readLine())?.trim() ?? "no");
+}
 
 /** Reads a stream to its end, or until it has given this many bytes or more. */
 export async function readAtMost(stream: AsyncIterable<Uint8Array>, bytes: number): Promise<Uint8Array> {

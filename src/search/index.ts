@@ -6,8 +6,11 @@ export { chunksOf } from "./chunks.ts";
 export { anchoredSections, outlineOf, rangeOfFragment, type SlugStyle } from "./document/sections.ts";
 export {
   type AboutDocuments,
-  exportDocuments,
+  type DocumentsFile,
+  type DocumentsSource,
   importDocuments,
+  importedFrom,
+  packDocuments,
   readDocumentsFile,
 } from "./folder/archive.ts";
 export { type FolderLook, slugStyleOf, slugStyleOfFolder } from "./folder/generator.ts";

@@ -65,7 +65,10 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
     ["--quiet -q", ""],
     ["https://h.example/ --exclude nav --exc", "--exclude"],
     ["--select --no-code --no-c", "--no-code, --no-color"],
-    ["index ", "handbook, house, tool"],
+    ["index ", "export, handbook, house, import, tool"],
+    ["index imp", "import"],
+    ["index export fol", "folder"],
+    ["index house exp", ""],
     ["index ho", "house"],
     ["sync handbook ", "house, tool"],
     ["index --config other.json ", "other"],
@@ -163,11 +166,17 @@ test.skipIf(Bun.which("fish") === null)("fish offers tenants, and no option twic
     );
     return run.stdout.split("\n").flatMap((offer) => (offer === "" ? [] : [offer.split("\t")[0] ?? ""]));
   };
-  expect((await offers("index ")).filter((offer) => !/^-/.test(offer))).toEqual(["handbook", "tool"]);
+  expect((await offers("index ")).filter((offer) => !/^-/.test(offer))).toEqual([
+    "export",
+    "handbook",
+    "import",
+    "tool",
+  ]);
   expect((await offers("--no-images --no-")).sort()).toEqual([
     "--no-browser",
     "--no-code",
     "--no-color",
+    "--no-native-markdown",
     "--no-system-ca",
   ]);
   expect(await offers("-q --qu")).toEqual(["--query"]);

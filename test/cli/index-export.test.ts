@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { runBinary } from "../support/binary.ts";
+import { runBinary, runShell } from "../support/binary.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
 /** A directory with a folder of documents, and a deployment of it. */
@@ -60,6 +60,16 @@ describe("index export and index import", () => {
     expect(imported.stderr).toContain("  licence: CC-BY-4.0\n");
     expect(imported.stderr).toContain("    gates.md\n    guide/barges.md\n");
     expect((await here.run("search", "--dir", "there", "tide")).stdout).toContain("Barges");
+    // It can be passed on with what it said, as a stream too.
+    const piped = await runShell(
+      `article-extractor index export - --dir there | article-extractor index import - --dir on --yes`,
+      { cwd: here.path },
+    );
+    expect([
+      piped.exitCode,
+      piped.stderr.replaceAll("the input", "quay.jsonl.gz").replace(/date: .*/, ""),
+    ]).toEqual([0, imported.stderr.replace(/date: .*/, "")]);
+    expect(readFileSync(join(here.path, "on/guide/barges.md"), "utf8")).toContain("Barges wait");
     const again = await here.run("index", "import", "quay.jsonl.gz", "--dir", "there", "--yes");
     expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining("there is not empty")]);
   });
@@ -103,10 +113,15 @@ describe("index export and index import", () => {
     expect((await here.run("index", "import", "quay.jsonl.gz", "--dir", "b", "--yes")).exitCode).toBe(0);
   });
 
-  test.each(["/dev/null", "quay"])("index export %s replaces nothing that is no file", async (target) => {
+  test("index export writes into a device, and replaces no folder", async () => {
     using here = place();
-    const run = await here.run("index", "export", target, "--dir", "quay");
-    expect([run.exitCode, run.stderr]).toEqual([2, expect.stringContaining("is there, and is no file")]);
+    expect((await here.run("index", "export", "/dev/null", "--dir", "quay")).exitCode).toBe(0);
+    expect(statSync("/dev/null").isCharacterDevice()).toBeTrue();
+    const run = await here.run("index", "export", "quay", "--dir", "quay");
+    expect([run.exitCode, run.stderr]).toEqual([
+      1,
+      expect.stringContaining("quay is a directory, not a file"),
+    ]);
   });
 
   test.each([
@@ -124,11 +139,16 @@ describe("index export and index import", () => {
     [["export", "a.gz", "quay", "--dir", "quay"], "index export takes a file, and one tenant or --dir DIR"],
     [["export", "a.gz", "nobody"], "has no tenant 'nobody'"],
     [["export", "a.gz", "--dir", "state"], "state could not be read"],
-    [["export", "missing/a.gz", "--dir", "quay"], "missing/a.gz could not be written"],
+    [
+      ["export", "missing/a.gz", "--dir", "quay"],
+      "missing/a.gz cannot be written: there is no such directory",
+    ],
     [["import", "a.gz"], "index import takes a file and --dir DIR"],
     [["import", "a.gz", "--dir", "b", "--yes"], "there is no file a.gz"],
     [["import", "deployment.json", "--dir", "b", "--yes"], "deployment.json is no file of documents"],
     [["import", "deployment.json", "--dir", "b"], "there is no terminal to ask on"],
+    [["import", "-", "--dir", "b"], "there is no terminal to ask on"],
+    [["import", "-", "--dir", "b", "--yes"], "the input is no file of documents"],
     [["quay", "--licence", "MIT"], "--licence goes with index export"],
     [["quay", "--yes"], "--yes goes with index import"],
   ])("index %j is refused, and writes nothing", async (words, message) => {

@@ -43,11 +43,16 @@ async function runNow(
     },
     signal: new AbortController().signal,
     onReload: () => ({ [Symbol.dispose]() {} }),
-    stdin: { isTerminal: false, read: async () => input, readLine: async () => null },
+    stdin: {
+      isTerminal: false,
+      read: async () => input,
+      stream: () => new Blob([input]).stream(),
+      readLine: async () => null,
+    },
     stdout: {
       ...stream,
-      write: async (text) => {
-        written.stdout += text;
+      write: async (content) => {
+        written.stdout += content;
       },
     },
     stderr: {

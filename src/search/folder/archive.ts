@@ -1,7 +1,6 @@
-import { randomUUID } from "node:crypto";
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { asideOf, replaceFile } from "../../base/atomic-file.ts";
+import { asideOf } from "../../base/atomic-file.ts";
 import { Failure } from "../../base/failure.ts";
 import { isRecord, parseJson } from "../../base/json.ts";
 import { systemFailure } from "../../base/system-error.ts";
@@ -35,19 +34,16 @@ const MAX_LINE = 128 * 1024 ** 2;
 const MAX_BYTES = 4 * 1024 ** 3;
 
 /**
- * Writes documents of a folder into one file, whole or not at all.
+ * Packs documents of a folder into one file.
  * @param paths below the folder
- * @throws Failure `unreadable_input`, `unwritable_output`
+ * @returns the bytes of the file, as far as somebody reads them
+ * @throws Failure `unreadable_input` while they are read; and what the signal throws
  */
-export async function exportDocuments(
-  {
-    folder,
-    paths,
-    about,
-  }: { readonly folder: string; readonly paths: readonly string[]; readonly about: AboutDocuments },
-  path: string,
+export function packDocuments(
+  folder: string,
+  { paths, about }: { readonly paths: readonly string[]; readonly about: AboutDocuments },
   signal: AbortSignal,
-): Promise<void> {
+): AsyncIterable<Uint8Array> {
   const hash = new Bun.CryptoHasher("sha256");
   const lineOf = (record: Line): Uint8Array => {
     const line = Buffer.from(`${JSON.stringify(record)}\n`);
@@ -68,19 +64,7 @@ export async function exportDocuments(
     }
     yield Buffer.from(`${JSON.stringify({ sha256: hash.digest("hex") })}\n`);
   }
-  const packed = streamOf(lines()).pipeThrough(new CompressionStream("gzip") as never);
-  try {
-    await replaceFile(
-      path,
-      async (file) => {
-        for await (const piece of packed) await file.write(piece as Uint8Array);
-      },
-      { aside: asideOf(path, "documents") },
-    );
-  } catch (error) {
-    if (error instanceof Failure || signal.aborted) throw error;
-    throw systemFailure(error, "unwritable_output", `${path} could not be written`);
-  }
+  return streamOf(lines()).pipeThrough(new CompressionStream("gzip") as never) as never;
 }
 
 /** A stream of what is yielded, as far as somebody reads it. */
@@ -94,6 +78,9 @@ const streamOf = (pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array
     cancel: () => void pieces.return(undefined),
   });
 
+/** Where a file of documents comes from: its name in messages, and its bytes, each time from the beginning. */
+export type DocumentsSource = { readonly name: string; readonly stream: () => ReadableStream<Uint8Array> };
+export type DocumentsFile = { readonly about: AboutDocuments; readonly paths: readonly string[] };
 type ReadDocument = { readonly path: string; readonly bytes: Uint8Array };
 
 /**
@@ -103,25 +90,31 @@ type ReadDocument = { readonly path: string; readonly bytes: Uint8Array };
  * @throws Failure `unreadable_input` for a file that is none, is damaged or holds a path that leads elsewhere
  */
 export async function readDocumentsFile(
-  path: string,
+  { name: path, stream }: DocumentsSource,
   onDocument?: (document: ReadDocument) => Promise<void>,
-): Promise<{ readonly about: AboutDocuments; readonly paths: readonly string[] }> {
+): Promise<DocumentsFile> {
   const hash = new Bun.CryptoHasher("sha256");
   const keys = new Set<string>();
+  const folders = new Set<string>();
   const paths: string[] = [];
   let about: AboutDocuments | null = null;
   let sum: string | null = null;
-  for await (const line of linesOf(path)) {
+  for await (const line of linesOf(path, stream())) {
     const record = recordOf(line, path);
     if (sum !== null) throw damaged(path, "it goes on after its checksum");
-    if (about === null) about = aboutOf(record, path);
+    if (about === null) about = firstLineOf(record, path);
     else if (typeof record.sha256 === "string") {
       sum = record.sha256;
       continue;
     } else {
       const document = documentOf(record, path);
-      if (keys.size === keys.add(pathKey(document.path)).size)
-        throw damaged(path, `${shown(document.path)} is there twice`);
+      const key = pathKey(document.path);
+      const above = foldersOf(key);
+      if (keys.has(key)) throw damaged(path, `${shown(document.path)} is there twice`);
+      if (folders.has(key) || above.some((one) => keys.has(one)))
+        throw damaged(path, `${shown(document.path)} is a file and a folder`);
+      keys.add(key);
+      for (const one of above) folders.add(one);
       paths.push(document.path);
       if (paths.length > MAX_DOCUMENTS) throw damaged(path, `it has more than ${MAX_DOCUMENTS} documents`);
       await onDocument?.(document);
@@ -138,31 +131,69 @@ export async function readDocumentsFile(
 
 /**
  * Unpacks a file of documents into a folder that is not there or is empty: all of them or none.
- * @throws Failure of `readDocumentsFile`; `invalid_usage` for a folder with something in it; `unwritable_output`
+ * @param agrees called when all of it is read and checked, with what the file says and the paths of its documents
+ * @returns what the file says; null when that was not agreed to
+ * @throws Failure of `readDocumentsFile`; `invalid_usage` for a folder with something in it; `unwritable_output`; and
+ * what the signal throws
  */
-export async function importDocuments(path: string, folder: string): Promise<AboutDocuments> {
+export async function importDocuments(
+  source: DocumentsSource,
+  {
+    folder,
+    agrees,
+  }: { readonly folder: string; readonly agrees: (found: DocumentsFile) => Promise<boolean> },
+  signal: AbortSignal,
+): Promise<AboutDocuments | null> {
   const target = resolve(folder);
   const present = await readdir(target).catch(() => []);
   if (present.length > 0)
     throw new Failure("invalid_usage", `${folder} is not empty; documents are unpacked into a new folder`);
-  const aside = join(dirname(target), `.documents-${randomUUID()}.tmp`);
+  await removeLeftovers(dirname(target));
+  const aside = asideOf(target, PREFIX);
+  const write = async (name: string, bytes: string | Uint8Array): Promise<void> => {
+    signal.throwIfAborted();
+    const file = join(aside, name);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, bytes, { flag: "wx" });
+  };
   try {
-    await mkdir(aside, { recursive: true });
-    const { about } = await readDocumentsFile(path, async (document) => {
-      const file = join(aside, document.path);
-      await mkdir(dirname(file), { recursive: true });
-      await writeFile(file, document.bytes, { flag: "wx" });
-    });
+    const found = await readDocumentsFile(source, (document) => write(document.path, document.bytes));
+    if (!(await agrees(found))) return null;
+    await write(ABOUT_FILE, JSON.stringify(found.about));
     await rm(target, { recursive: true, force: true });
     await rename(aside, target);
-    return about;
+    return found.about;
   } catch (error) {
-    if (error instanceof Failure) throw error;
+    if (error instanceof Failure || signal.aborted) throw error;
     throw systemFailure(error, "unwritable_output", `${folder} could not be written`);
   } finally {
     await rm(aside, { recursive: true, force: true });
   }
 }
+
+/** What the file said whose documents are in a folder; null for other folders. */
+export async function importedFrom(folder: string): Promise<AboutDocuments | null> {
+  const text = await readFile(join(folder, ABOUT_FILE), "utf8").catch(() => "null");
+  const about = parseJson(text);
+  return isRecord(about) ? aboutOf(about) : null;
+}
+
+const ABOUT_FILE = ".article-extractor/documents.json";
+const PREFIX = "documents";
+const LEFT_BEHIND_MS = 24 * 60 * 60 * 1000;
+
+/** Removes what imports that were killed have left in a directory; one that still unpacks is younger. */
+async function removeLeftovers(directory: string): Promise<void> {
+  for (const name of await readdir(directory).catch(() => [])) {
+    if (!name.startsWith(`.${PREFIX}-`) || !name.endsWith(".tmp")) continue;
+    const path = join(directory, name);
+    const { mtimeMs } = await stat(path);
+    if (Date.now() - mtimeMs > LEFT_BEHIND_MS) await rm(path, { recursive: true, force: true });
+  }
+}
+
+const foldersOf = (path: string): string[] =>
+  [...path.matchAll(/\//g)].map(({ index }) => path.slice(0, index));
 
 const damaged = (path: string, why: string): Failure =>
   new Failure("unreadable_input", `${path} is no file of documents, or is damaged: ${why}`);
@@ -171,15 +202,12 @@ const damaged = (path: string, why: string): Failure =>
 const shown = (text: string): string => JSON.stringify(text.slice(0, 200));
 
 /** The lines of a packed file, without their ends. */
-async function* linesOf(path: string): AsyncGenerator<Uint8Array> {
+async function* linesOf(path: string, stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   let kept: Uint8Array[] = [];
   let length = 0;
   let all = 0;
   try {
-    const packed = Bun.file(path)
-      .stream()
-      .pipeThrough(new DecompressionStream("gzip") as never);
-    for await (const piece of packed as ReadableStream<Uint8Array>) {
+    for await (const piece of stream.pipeThrough<Uint8Array>(new DecompressionStream("gzip") as never)) {
       all += piece.length;
       if (all > MAX_BYTES) throw damaged(path, "it unpacks to more than 4 GiB");
       let from = 0;
@@ -205,12 +233,18 @@ function recordOf(line: Uint8Array, path: string): Line {
   return value;
 }
 
-function aboutOf(record: Line, path: string): AboutDocuments {
-  const { article_extractor_documents: format, name, date, documents } = record;
+function firstLineOf(record: Line, path: string): AboutDocuments {
+  const { article_extractor_documents: format } = record;
   if (format !== FORMAT) throw damaged(path, `its format is ${shown(String(format))}, not ${FORMAT}`);
+  const about = aboutOf(record);
+  if (about === null) throw damaged(path, "its first line says too little");
+  return about;
+}
+
+function aboutOf(record: Line): AboutDocuments | null {
+  const { name, date, documents } = record;
   const isText = (value: unknown): value is string => typeof value === "string" && value.length <= MAX_FIELD;
-  if (!isText(name) || !isText(date) || typeof documents !== "number")
-    throw damaged(path, "its first line says too little");
+  if (!isText(name) || !isText(date) || typeof documents !== "number") return null;
   const [description, source, licence, version] = FIELDS.map((field) => {
     const value = record[field];
     return isText(value) ? value : null;

@@ -1,8 +1,13 @@
 import { afterAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
-import { exportDocuments, importDocuments, readDocumentsFile } from "../../../src/search/index.ts";
+import {
+  importDocuments,
+  importedFrom,
+  packDocuments,
+  readDocumentsFile,
+} from "../../../src/search/index.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
 
 const place = temporaryDirectory();
@@ -33,9 +38,16 @@ async function fileOf(documents: ReadonlyMap<string, Uint8Array>): Promise<strin
   const file = fresh();
   const paths = [...documents.keys()];
   const about = { ...ABOUT, documents: paths.length };
-  await exportDocuments({ folder: folderOf(documents), paths, about }, file, never);
+  writeFileSync(
+    file,
+    Buffer.concat(await Array.fromAsync(packDocuments(folderOf(documents), { paths, about }, never))),
+  );
   return file;
 }
+
+const sourceOf = (path: string) => ({ name: path, stream: () => Bun.file(path).stream() });
+const unpack = (file: string, folder: string) =>
+  importDocuments(sourceOf(file), { folder, agrees: async () => true }, never);
 
 /** A file of these lines, with the checksum that belongs to them unless another is given. */
 function written(lines: readonly unknown[], sum?: string): string {
@@ -71,12 +83,14 @@ describe("a file of documents", () => {
     await fc.assert(
       fc.asyncProperty(documents, async (files) => {
         const target = fresh();
-        const about = await importDocuments(await fileOf(files), target);
+        const about = await unpack(await fileOf(files), target);
         expect(about).toEqual({ ...ABOUT, documents: files.size });
         const back = readdirSync(target, { recursive: true, withFileTypes: true }).filter((entry) =>
           entry.isFile(),
         );
-        expect(back.length).toBe(files.size);
+        // What it said of them lies beside them, out of the way of the index.
+        expect(back.length).toBe(files.size + 1);
+        expect(await importedFrom(target)).toEqual(about);
         for (const [path, bytes] of files)
           expect([path, new Uint8Array(readFileSync(join(target, path)))]).toEqual([path, bytes]);
       }),
@@ -95,13 +109,13 @@ describe("a file of documents", () => {
     const broken = fresh();
     for (let at = 0; at < whole.length; at++) {
       writeFileSync(broken, whole.subarray(0, at));
-      await expect(importDocuments(broken, fresh())).rejects.toMatchObject({ code: "unreadable_input" });
+      await expect(unpack(broken, fresh())).rejects.toMatchObject({ code: "unreadable_input" });
       const other = Uint8Array.from(whole);
       other[at] = other[at]! ^ 0x41;
       writeFileSync(broken, other);
       const target = fresh();
       // Time, system and flags in the head of gzip mean nothing for its content.
-      const isSame = await importDocuments(broken, target).then(
+      const isSame = await unpack(broken, target).then(
         () => true,
         () => false,
       );
@@ -125,7 +139,7 @@ describe("a file of documents", () => {
     `${"x".repeat(300)}.md`,
   ])("is refused with the path %p", async (path) => {
     const target = fresh();
-    const failure = importDocuments(written([FIRST, page(path)]), target);
+    const failure = unpack(written([FIRST, page(path)]), target);
     await expect(failure).rejects.toMatchObject({
       code: "unreadable_input",
       message: expect.stringContaining("is no path for a document"),
@@ -145,12 +159,24 @@ describe("a file of documents", () => {
       undefined,
       '"A.md" is there twice',
     ],
+    [
+      "a file that is a folder too",
+      [{ ...FIRST, documents: 2 }, page("a.md/b.md"), page("A.md")],
+      undefined,
+      '"A.md" is a file and a folder',
+    ],
+    [
+      "a folder that is a file too",
+      [{ ...FIRST, documents: 2 }, page("a"), page("A/b/c.md")],
+      undefined,
+      '"A/b/c.md" is a file and a folder',
+    ],
     ["too few documents", [{ ...FIRST, documents: 2 }, page("a.md")], undefined, "it has 1 of 2 documents"],
     ["another checksum", [FIRST, page("a.md")], "0".repeat(64), "its checksum is another"],
     ["no checksum", [FIRST, page("a.md")], "", "it ends too early"],
     ["more behind it", [FIRST, { sha256: "x" }, page("a.md")], undefined, "it goes on after its checksum"],
   ])("is refused with %s", async (_, lines, sum, reason) => {
-    const failure = readDocumentsFile(written(lines, sum));
+    const failure = readDocumentsFile(sourceOf(written(lines, sum)));
     await expect(failure).rejects.toMatchObject({
       code: "unreadable_input",
       message: expect.stringContaining(reason),
@@ -160,14 +186,41 @@ describe("a file of documents", () => {
   test("that unpacks without end is given up", async () => {
     const bomb = fresh();
     writeFileSync(bomb, Bun.gzipSync(new Uint8Array(200 * 1024 ** 2).fill(32)));
-    const failure = readDocumentsFile(bomb);
+    const failure = readDocumentsFile(sourceOf(bomb));
     await expect(failure).rejects.toMatchObject({ message: expect.stringContaining("more than 128 MiB") });
+  });
+
+  test("is not unpacked without agreement, nor after an interruption, and what was killed is swept", async () => {
+    const file = await fileOf(new Map([["a.md", Buffer.from("# A\n")]]));
+    const place = folderOf(
+      new Map([
+        [".documents-1.tmp/a.md", Buffer.from("# Old\n")],
+        [".documents-2.tmp/a.md", Buffer.from("# New\n")],
+      ]),
+    );
+    const longAgo = Date.now() / 1000 - 100_000;
+    utimesSync(join(place, ".documents-1.tmp"), longAgo, longAgo);
+    const folder = join(place, "there");
+    const seen: string[][] = [];
+    const agrees = async ({ paths }: { readonly paths: readonly string[] }) => {
+      seen.push([...paths]);
+      return false;
+    };
+    expect(await importDocuments(sourceOf(file), { folder, agrees }, never)).toBeNull();
+    expect([seen, readdirSync(place)]).toEqual([[["a.md"]], [".documents-2.tmp"]]);
+    const interrupted = importDocuments(
+      sourceOf(file),
+      { folder, agrees },
+      AbortSignal.abort(new Error("stop")),
+    );
+    await expect(interrupted).rejects.toThrow("stop");
+    expect(readdirSync(place)).toEqual([".documents-2.tmp"]);
   });
 
   test("is not unpacked over other files", async () => {
     const folder = folderOf(new Map([["mine.md", Buffer.from("# Mine\n")]]));
     const file = await fileOf(new Map([["a.md", Buffer.from("# A\n")]]));
-    await expect(importDocuments(file, folder)).rejects.toMatchObject({ code: "invalid_usage" });
+    await expect(unpack(file, folder)).rejects.toMatchObject({ code: "invalid_usage" });
     expect(readdirSync(folder)).toEqual(["mine.md"]);
   });
 });

@@ -1,22 +1,26 @@
-import { existsSync, statSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import {
   type AboutDocuments,
-  exportDocuments,
+  type DocumentsFile,
+  type DocumentsSource,
   importDocuments,
+  importedFrom,
   indexFileOf,
   leftOutText,
   listDocuments,
   type PathRules,
+  packDocuments,
   readDocumentsFile,
   sizeOf,
   tooLarge,
 } from "../../../search/index.ts";
 import type { TenantSettings } from "../../../tenants/index.ts";
 import { openDeployment } from "../../deployment.ts";
-import { wrongUsage } from "../../io.ts";
+import { confirm, wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
 import type { Shell } from "../../shell.ts";
+import { openSink } from "../../sink.ts";
 import { countedDocuments, printable } from "../../terminal/notices.ts";
 import { runIndex } from "./folder.ts";
 
@@ -27,16 +31,19 @@ export async function runTravel(shell: Shell): Promise<number> {
   return action === "export" ? await pack(file, rest, shell) : await unpack(file, rest, shell);
 }
 
-type Exported = Pick<AboutDocuments, "name" | "description" | "source" | "version"> & {
+type Exported = Partial<AboutDocuments> & {
   readonly folder: string;
   readonly rules: PathRules | null;
 };
 
+const STDIO = "-";
+
 async function pack(file: string, tenants: readonly string[], shell: Shell): Promise<number> {
   const { typed, io } = shell;
-  const given = (name: string): string | null => optionValue.text(typed, name);
-  if (existsSync(file) && !statSync(file).isFile()) throw wrongUsage(`${file} is there, and is no file`);
-  const { folder, rules, ...found } = await exportedOf(tenants, shell);
+  if (file === STDIO && io.stdout.isTerminal)
+    throw wrongUsage("index export - writes packed bytes, which are nothing for a terminal");
+  const exported = await exportedOf(tenants, shell);
+  const { folder, rules } = exported;
   const present = await Array.fromAsync(listDocuments(folder, { rules }));
   const paths = present.filter((path) => {
     const refusal = tooLarge(path, sizeOf(join(folder, path)));
@@ -44,22 +51,35 @@ async function pack(file: string, tenants: readonly string[], shell: Shell): Pro
     return refusal === null;
   });
   if (paths.length === 0) throw wrongUsage(`${folder} holds no documents to export`);
-  const about: AboutDocuments = {
-    name: given("name") ?? found.name,
-    description: found.description,
-    source: given("source") ?? found.source,
-    licence: given("licence"),
-    version: given("library-version") ?? found.version,
-    date: new Date().toISOString(),
-    documents: paths.length,
-  };
-  await exportDocuments({ folder, paths, about }, file, io.signal);
+  const about = await describe(paths.length, exported, shell);
+  await using sink = await openSink(file === STDIO ? null : file, io);
+  for await (const piece of packDocuments(folder, { paths, about }, io.signal)) await sink.write(piece);
+  await sink.finish();
+  if (file === STDIO) return 0;
   await io.stdout.write(
     typed.has("json")
       ? `${JSON.stringify({ file: resolve(file), ...about }, null, 2)}\n`
-      : `${describeDocuments(file, about)}`,
+      : describeDocuments(file, about),
   );
   return 0;
+}
+
+/** What is typed, else what the deployment says, else what the file said that the documents came in, if they did. */
+async function describe(documents: number, found: Exported, { typed }: Shell): Promise<AboutDocuments> {
+  const earlier = await importedFrom(found.folder);
+  const known = (
+    field: "description" | "source" | "licence" | "version",
+    option: string = field,
+  ): string | null => optionValue.text(typed, option) ?? found[field] ?? earlier?.[field] ?? null;
+  return {
+    name: optionValue.text(typed, "name") ?? found.name ?? earlier?.name ?? basename(resolve(found.folder)),
+    description: known("description"),
+    source: known("source"),
+    licence: known("licence"),
+    version: known("version", "library-version"),
+    date: new Date().toISOString(),
+    documents,
+  };
 }
 
 /** A folder that is named, or that of a tenant with what the deployment says of it. */
@@ -67,15 +87,7 @@ async function exportedOf([codename, ...more]: readonly string[], shell: Shell):
   const dir = optionValue.path(shell.typed, "dir");
   if (more.length > 0 || (codename === undefined) === (dir === null))
     throw wrongUsage("index export takes a file, and one tenant or --dir DIR");
-  if (dir !== null)
-    return {
-      folder: dir,
-      rules: null,
-      name: basename(resolve(dir)),
-      description: null,
-      source: null,
-      version: null,
-    };
+  if (dir !== null) return { folder: dir, rules: null };
   const { deployment } = await openDeployment(shell);
   const tenant = deployment.tenants.find((one) => one.codename === codename);
   if (!tenant) throw wrongUsage(`${deployment.path} has no tenant '${codename}'`);
@@ -98,28 +110,44 @@ async function unpack(file: string, rest: readonly string[], shell: Shell): Prom
   const { typed } = shell;
   const folder = optionValue.path(typed, "dir");
   if (rest.length > 0 || folder === null) throw wrongUsage("index import takes a file and --dir DIR");
-  if (!(await agrees(file, folder, shell))) return 0;
-  await importDocuments(file, folder);
+  if ((await unpackDocuments(file, folder, shell)) === null) return 0;
   const profile =
     optionValue.choice(typed, "profile", ["default", "aggressive-stem", "code-friendly"]) ?? "default";
   const indexFile = optionValue.path(typed, "index-file") ?? indexFileOf(folder);
   return await runIndex({ kind: "folder", folder, indexFile, profile }, shell);
 }
 
-export { importDocuments as unpackDocuments };
-
-/** Shows what a file holds, all of which is checked, and asks whether to unpack it. @throws Failure `invalid_usage` */
-export async function agrees(file: string, folder: string, { typed, io }: Shell): Promise<boolean> {
-  if (!existsSync(file)) throw wrongUsage(`there is no file ${file}`);
+/**
+ * Unpacks a file of documents into a folder, when whoever sees what it holds agrees.
+ * @param written its path; `-` for the input
+ * @returns what it says; null when it was not unpacked
+ * @throws Failure of `importDocuments`; `invalid_usage` where nobody can be asked
+ */
+export async function unpackDocuments(
+  written: string,
+  folder: string,
+  { typed, io }: Shell,
+): Promise<AboutDocuments | null> {
+  const source: DocumentsSource =
+    written === STDIO
+      ? { name: "the input", stream: io.stdin.stream }
+      : { name: written, stream: () => Bun.file(written).stream() };
+  if (written !== STDIO && !existsSync(written)) throw wrongUsage(`there is no file ${written}`);
   const isSure = typed.has("yes");
-  if (!isSure && !typed.has("dry-run") && !io.stdin.isTerminal)
+  const isDry = typed.has("dry-run");
+  if (!isSure && !isDry && (written === STDIO || !io.stdin.isTerminal))
     throw wrongUsage("there is no terminal to ask on: --yes unpacks the documents");
-  const { about, paths } = await readDocumentsFile(file);
-  io.stderr.write(describeDocuments(file, about, paths));
-  if (typed.has("dry-run")) return false;
-  if (isSure) return true;
-  io.stderr.write(`unpack them into ${folder}? [Y/n] `);
-  return /^(?:y|yes|)$/i.test((await io.stdin.readLine())?.trim() ?? "no");
+  const show = ({ about, paths }: DocumentsFile): void =>
+    io.stderr.write(describeDocuments(source.name, about, paths));
+  if (isDry) {
+    show(await readDocumentsFile(source));
+    return null;
+  }
+  const agrees = async (found: DocumentsFile): Promise<boolean> => {
+    show(found);
+    return isSure || (await confirm(`unpack them into ${folder}? [Y/n] `, io));
+  };
+  return await importDocuments(source, { folder, agrees }, io.signal);
 }
 
 const SHOWN = 5;

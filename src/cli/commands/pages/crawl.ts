@@ -30,6 +30,7 @@ import { type Io, OutputClosed, wrongUsage } from "../../io.ts";
 import { optionValue, readOptions } from "../../option-values.ts";
 import { type CommandApp, noteMissingBrowser, openCommandApp } from "../../program.ts";
 import { canRedraw, type Run } from "../../shell.ts";
+import { attempt, openSink, type Sink } from "../../sink.ts";
 import { type Notices, pageCount } from "../../terminal/notices.ts";
 import { openScreen, type Screen } from "../../terminal/screen.ts";
 import { hasRawBytes, pathBytes } from "../../words.ts";
@@ -55,7 +56,7 @@ import {
   requireUrl,
   showUrl,
 } from "./extract-options.ts";
-import { askForDirectory, attempt, openOutputDirectory, openSink, type Sink } from "./output.ts";
+import { askForDirectory, openOutputDirectory } from "./output.ts";
 import { retriedCrawl } from "./retried-crawl.ts";
 
 export const crawl: Run = async (shell) => {

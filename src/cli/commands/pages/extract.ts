@@ -11,6 +11,7 @@ import type { Io } from "../../io.ts";
 import { OUTPUT_FORMS } from "../../output-forms.ts";
 import { noteMissingBrowser, openCommandApp } from "../../program.ts";
 import { canRedraw, type Run } from "../../shell.ts";
+import { openSink, type Sink } from "../../sink.ts";
 import { type Notices, pageCount } from "../../terminal/notices.ts";
 import { formatListProgress, openScreen, Pace, REDRAW_MS, type Screen } from "../../terminal/screen.ts";
 import { formatRow } from "./csv.ts";
@@ -24,7 +25,7 @@ import {
   requireUrl,
 } from "./extract-options.ts";
 import { createListReport, type ListReport } from "./list-report.ts";
-import { formatArticle, headerOf, openSink, type Sink, warningsToTell } from "./output.ts";
+import { formatArticle, headerOf, warningsToTell } from "./output.ts";
 import type { SavePictures } from "./pictures.ts";
 import { openResumed, type Resumed } from "./resume.ts";
 

@@ -11,9 +11,10 @@ import {
 } from "../../../crawler/index.ts";
 import { createFileStore } from "../../../pages/index.ts";
 import type { PageUrl } from "../../../urls/index.ts";
+import { attempt } from "../../sink.ts";
 import { pathBytes } from "../../words.ts";
 import { MANIFEST_NAME } from "./list-place.ts";
-import { attempt, openOutputDirectory } from "./output.ts";
+import { openOutputDirectory } from "./output.ts";
 import { lockList, openResumed } from "./resume.ts";
 
 /**

@@ -5,10 +5,10 @@ import type { FetchedArticle } from "../../../articles/index.ts";
 import { fetchPicture } from "../../../fetching/index.ts";
 import { PictureFolder } from "../../../pages/index.ts";
 import { originOf, type PageUrl, parsePageUrl } from "../../../urls/index.ts";
+import { attempt } from "../../sink.ts";
 import { directoryOf } from "../../words.ts";
 import type { PageInput } from "./extract-options.ts";
 import type { ListPlace } from "./list-place.ts";
-import { attempt } from "./output.ts";
 
 type SaverParts = {
   readonly session: Pick<ArticleSession, "http" | "maxBytes">;

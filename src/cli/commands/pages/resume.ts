@@ -5,7 +5,7 @@ import { ARTICLE_FIELDS } from "../../../articles/index.ts";
 import { makePrivateDirectory, openDatabase } from "../../../base/database/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { parsePageUrl } from "../../../urls/index.ts";
-import { attempt, type Sink } from "./output.ts";
+import { attempt, type Sink } from "../../sink.ts";
 
 type ResumeOptions = {
   /** Whether a failed page counts as one that has no line. */

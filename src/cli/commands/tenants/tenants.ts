@@ -3,7 +3,7 @@ import { didYouMean } from "../../../base/nearest.ts";
 import { withFields, withoutTenant, withTenant } from "../../../settings/index.ts";
 import type { TenantSettings, TenantStatus } from "../../../tenants/index.ts";
 import { DEFAULT_CONFIG, openDeployment } from "../../deployment.ts";
-import { wrongUsage } from "../../io.ts";
+import { confirm, wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
 import { openProgram } from "../../program.ts";
 import type { Run, Shell } from "../../shell.ts";
@@ -87,8 +87,7 @@ async function addFound(
   if (!isJson) await io.stdout.write(show(found));
   for (const warning of found.warnings) shell.notices.warn(warning);
   const isWanted =
-    !typed.has("dry-run") &&
-    (isSure || (await confirm(`add '${fields.codename}' to ${path}? [Y/n] `, shell)));
+    !typed.has("dry-run") && (isSure || (await confirm(`add '${fields.codename}' to ${path}? [Y/n] `, io)));
   const options = { name: path, directory: dirname(resolve(path)) };
   if (isWanted)
     await changeDeployment(path, { program, log, signal: io.signal }, (present) =>
@@ -115,25 +114,20 @@ const MAX_NAME = 100;
 
 /** Unpacks a file of documents beside the deployment file, and adds their folder. */
 async function addUnpacked(file: string, shell: Shell): Promise<number> {
-  const { agrees, unpackDocuments } = await import("../documents/travel.ts");
+  const { unpackDocuments } = await import("../documents/travel.ts");
   const { settings } = await openProgram(shell);
   const config = optionValue.text(shell.typed, "config") ?? settings.deploymentConfig ?? DEFAULT_CONFIG;
   const stem = basename(file).replace(/\.jsonl?\.gz$/i, "");
   const name = optionValue.text(shell.typed, "codename") ?? stem.toLowerCase().replace(/[^a-z0-9_]+/g, "-");
   const folder = join(dirname(resolve(config)), "data", name);
-  if (!(await agrees(file, folder, shell))) return 0;
-  const { name: docsName, description } = await unpackDocuments(file, folder);
+  const about = await unpackDocuments(file, folder, shell);
+  if (about === null) return 0;
+  const { name: docsName, description } = about;
   const fields = {
     ...(!shell.typed.has("name") && { docs_name: printable(docsName).slice(0, MAX_NAME) }),
     ...(description !== null && { description: printable(description) }),
   };
   return await addFound(readSource(folder), shell, { codename: name, fields, isSure: true });
-}
-
-/** Enter means yes, and the end of the input no. */
-async function confirm(question: string, { io }: Shell): Promise<boolean> {
-  io.stderr.write(question);
-  return /^(?:y|yes|)$/i.test((await io.stdin.readLine())?.trim() ?? "no");
 }
 
 /** Number of documents to show; enough to see whether the right documents were found. */
