@@ -1,7 +1,8 @@
 #!/bin/sh
 # Installs real MCP clients into build/mcp-clients, each once, for tests and for trying a server by hand:
 # sh scripts/mcp-clients.sh [python | python1 | fastmcp | node | go | java | rust]...     (all of them unless said)
-# `firecrawl` is no client of MCP, and installed only when it is named: Firecrawl's client for Python.
+# Two are no clients of MCP, and installed only when they are named: `firecrawl`, Firecrawl's client for Python, and
+# `lancedb`, a vector store.
 # Each needs its language's tools, and is left out with a note where they are missing.
 set -eu
 cd "$(dirname "$0")/.."
@@ -69,6 +70,7 @@ for client in "$@"; do
     python1) has python3 && python venv1 mcp==1.30.0 ;;
     fastmcp) has python3 && python venv-fastmcp fastmcp==4.1.6 ;;
     firecrawl) has python3 && python venv-firecrawl firecrawl-py==4.55.0 ;;
+    lancedb) has python3 && python venv-lancedb lancedb==0.40.0 ;;
     node) has npm && node @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/inspector@2.12.0 mcp-remote@0.15.1 ;;
     go) has go && built goclient go go build -buildvcs=false -o goclient . ;;
     java) has mvn && built javaclient java build_java ;;
