@@ -46,7 +46,7 @@ export {
   sentAt,
 } from "./host-slots.ts";
 export { type CrawlJobParts, previewCrawl, runCrawlJob } from "./job.ts";
-export { MANIFEST_START, type ManifestEntry, manifestEntry, warningOf } from "./manifest.ts";
+export { lastCrawl, MANIFEST_START, type ManifestEntry, manifestEntry, warningOf } from "./manifest.ts";
 export { mapSite } from "./map.ts";
 export { isInStateDirectory, STATE_DIRECTORY } from "./output.ts";
 export { type CrawlPlan, createCrawlPlan } from "./plan.ts";

@@ -1,3 +1,4 @@
+import { closeSync, existsSync, openSync, type PathLike, readSync } from "node:fs";
 import type { Log } from "../base/log.ts";
 import { CRAWL, EXTRACTION, shownOptions } from "../options/index.ts";
 import type { Frontier } from "./frontier/frontier.ts";
@@ -46,6 +47,23 @@ async function* manifestText(frontier: Frontier, options: ManifestOptions): Asyn
 
 /** The beginning of every manifest that this program writes. */
 export const MANIFEST_START = '{\n  "job_id": ';
+
+/** When the crawl of a manifest began, in ISO 8601; null where it did not finish, and where there is none. */
+export function lastCrawl(path: PathLike): string | null {
+  if (!existsSync(path)) return null;
+  const head = Buffer.alloc(MANIFEST_HEAD);
+  const file = openSync(path, "r");
+  try {
+    const text = head.toString("utf8", 0, readSync(file, head));
+    const found = /"status": "completed",\n {2}"started_at": "([^"]+)"/.exec(text);
+    return text.startsWith(MANIFEST_START) ? (found?.[1] ?? null) : null;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Bytes that hold the first fields of a manifest. */
+const MANIFEST_HEAD = 300;
 
 function manifestHead({ config, summary }: ManifestOptions) {
   const { progress } = summary;

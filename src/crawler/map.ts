@@ -4,9 +4,9 @@ import { originOf, type PageUrl } from "../urls/index.ts";
 import type { CrawlJobParts } from "./job.ts";
 import type { CrawlPlan } from "./plan.ts";
 import { Politeness } from "./politeness.ts";
-import { createScope, type Scope } from "./scope.ts";
+import { createScope, type Scope, withoutSession } from "./scope.ts";
 import { readStarts } from "./seeding.ts";
-import type { MapOptions, MappedPage } from "./types.ts";
+import type { LinkRefusal, MapOptions, MappedPage } from "./types.ts";
 
 type MapParts = CrawlJobParts & {
   readonly plan: CrawlPlan;
@@ -16,7 +16,7 @@ type MapParts = CrawlJobParts & {
 
 /**
  * Lists the addresses of a site, each once: the seeds, the addresses of sitemaps, then those that only the seeds' links
- * lead to. It fetches robots.txt, sitemaps and the seeds, and lists what a crawl may fetch.
+ * lead to; among them those that a crawl would leave out, with the reason. It fetches robots.txt, sitemaps and the seeds.
  * @throws Failure `cancelled`, `egress_refused`
  */
 export async function* mapSite(
@@ -28,39 +28,49 @@ export async function* mapSite(
   const politeness = new Politeness(plan, crawlParts);
   const parts = { ...crawlParts, plan, scope: createScope(plan), politeness };
   const titles = new Map<string, string>();
-  const linked = new Set<PageUrl>();
+  const linked = new Map<PageUrl, LinkRefusal | null>();
   const mapped = new Set<PageUrl>();
   for (const seed of plan.seeds)
-    for (const { url, text } of await linksOf(seed, parts, options, signal)) {
-      if (url !== seed) linked.add(url);
+    for (const { url, text, refusal } of await linksOf(seed, parts, options, signal)) {
+      if (url !== seed && linked.get(url) !== null) linked.set(url, refusal);
       if (text !== "" && !titles.has(url)) titles.set(url, text);
     }
-  const isOpen = async (url: PageUrl): Promise<boolean> => {
-    if (mapped.has(url)) return false;
+  const isClosed = async (url: PageUrl): Promise<boolean> => {
     const rules = await politeness.rulesFor(url, signal);
-    return !rules?.failure && politeness.allows(rules, url);
+    return Boolean(rules?.failure) || !politeness.allows(rules, url);
   };
-  const page = (url: PageUrl, source: MappedPage["source"], lastModified: string | null): MappedPage => {
+  const page = async ({ url, refusal, source, lastModified }: Untitled): Promise<MappedPage> => {
     mapped.add(url);
-    return { url, source, title: titles.get(url) ?? null, lastModified };
+    const title = titles.get(url) ?? null;
+    return {
+      url,
+      source,
+      title,
+      lastModified,
+      refusal: refusal ?? ((await isClosed(url)) ? "robots" : null),
+    };
   };
   const { authorizations, onSitemapFailure } = options;
   for await (const news of readStarts({ ...parts, authorizations }, signal)) {
     if (news.kind === "failed") onSitemapFailure(news.failure);
     for (const { url, source, refusal, lastModified = null } of news.kind === "entries" ? news.entries : [])
-      if (refusal === null && (await isOpen(url)))
-        yield page(url, source === "seed" ? "seed" : "sitemap", lastModified);
+      if (!mapped.has(url))
+        yield await page({ url, source: source === "seed" ? "seed" : "sitemap", lastModified, refusal });
   }
-  for (const url of linked) if (await isOpen(url)) yield page(url, "link", null);
+  for (const [url, refusal] of linked)
+    if (!mapped.has(url)) yield await page({ url, source: "link", lastModified: null, refusal });
 }
 
-/** The title of a seed and its links that belong to the crawl; none where it cannot be had, which is told. */
+type Untitled = Omit<MappedPage, "title">;
+type MappedLink = Pick<MappedPage, "url"> & { readonly text: string; readonly refusal: LinkRefusal | null };
+
+/** The title of a seed and its links; none where it cannot be had, which is told. */
 async function linksOf(
   seed: PageUrl,
   { plan, scope, politeness, fetchers, extractor }: MapParts,
   { authorizations, onPageFailure }: MapOptions,
   signal: AbortSignal,
-): Promise<readonly { readonly url: PageUrl; readonly text: string }[]> {
+): Promise<readonly MappedLink[]> {
   try {
     const authorization = authorizations.get(originOf(seed)) ?? null;
     const visit = await visitPage(
@@ -76,8 +86,13 @@ async function linksOf(
     if (visit.page.status >= 400) throw statusFailure(visit.page);
     const { links = [], article } = visit.extraction ?? {};
     scope.addOrigin(originOf(visit.page.finalUrl));
-    const chosen = new Set(scope.chooseLinks(visit.page.finalUrl, links, false).links);
-    return [{ url: seed, text: article?.title ?? "" }, ...links.filter(({ url }) => chosen.has(url))];
+    const followed = plan.followsLinks
+      ? links.map((link) => ({ ...link, url: withoutSession(link.url) }))
+      : [];
+    return [
+      { url: seed, text: article?.title ?? "", refusal: null },
+      ...followed.map((link) => ({ ...link, refusal: scope.refuseLink(visit.page.finalUrl, link, false) })),
+    ];
   } catch (error) {
     if (!(error instanceof Failure) || signal.aborted) throw error;
     onPageFailure(error.toRecord());

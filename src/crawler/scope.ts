@@ -22,6 +22,8 @@ export interface Scope {
    * @param isNofollow whether the page asks crawlers not to follow any of its links
    */
   chooseLinks(page: PageUrl, links: readonly Link[], isNofollow: boolean): ChosenLinks;
+  /** Why a link of a page is not followed; null where it is. */
+  refuseLink(page: PageUrl, link: Link, isNofollow: boolean): LinkRefusal | null;
 }
 
 type ChosenLinks = { readonly links: readonly PageUrl[]; readonly refused: ReadonlyMap<LinkRefusal, number> };
@@ -44,6 +46,7 @@ export function createScope(plan: CrawlPlan): Scope {
   return {
     variants,
     traps,
+    refuseLink,
     // A URL that a person or a sitemap names is never a trap.
     refuseStart: (url) => (refusalOf(url, null) === null ? null : "out_of_scope"),
     admitsTarget: (url, source) =>

@@ -324,6 +324,8 @@ export type MappedPage = {
   readonly title: string | null;
   /** As a sitemap says; ISO 8601, UTC. */
   readonly lastModified: string | null;
+  /** Why a crawl would leave it out; null where it would not. */
+  readonly refusal: SkipReason | LinkRefusal | null;
 };
 
 /** A URL that a dry run found. */

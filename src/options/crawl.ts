@@ -101,10 +101,12 @@ export const CRAWL = {
   since: {
     kind: text(40),
     byDefault: null,
-    means: "Leave out pages that say that they are older than this date",
+    means:
+      "Leave out pages that say that they are older than this date, or (last) than the last crawl into the folder",
+    onRequest: "Leave out pages that say that they are older than this date",
     flag: "--since DATE",
     field: "since",
-    changed: ["scope", "the earliest date"],
+    changed: ["limits", "the earliest date"],
     example: "2026-01-31",
   },
   maxPages: {

@@ -137,7 +137,10 @@ export const MAP_FLAGS = flagsOf({
     [maxPages.flag]: "List at most N addresses (default 10000)",
   },
   Pace: flagsUnder("Pace", { hostDelayMs: CRAWL.hostDelayMs }, "Pace"),
-  Output: { "--json": "A JSON line for each address: url, title, lastmod and source" },
+  Output: {
+    "--json": "A JSON line for each address: url, title, lastmod and source",
+    "--left-out": "List what a crawl would leave out instead, each address after its reason",
+  },
   Fetching: FETCHING_FLAGS,
 });
 

@@ -63,6 +63,23 @@ test.each([
   expect(paths((await map(`${site.origin}/`, ...words)).stdout)).toEqual(expected);
 });
 
+test.each<[string[], string[]]>([
+  [[], ["robots /private/c", "robots /private/d", "foreign_origin http://other.test/e"]],
+  [
+    ["--exclude-url", "/b"],
+    ["out_of_scope /b", "robots /private/c", "robots /private/d", "foreign_origin http://other.test/e"],
+  ],
+  [["--no-follow-links"], ["robots /private/c"]],
+])(
+  "--left-out %j lists the others, each with its reason, and asks no other site",
+  async (words, expected) => {
+    const left = await map(`${site.origin}/`, "--left-out", ...words);
+    expect(paths(left.stdout.replaceAll("\t", " "))).toEqual(expected);
+    const lines = (await map(`${site.origin}/`, "--left-out", "--json", ...words)).stdout.trim().split("\n");
+    expect(lines.map((line) => JSON.parse(line).reason)).toEqual(expected.map((line) => line.split(" ")[0]));
+  },
+);
+
 test("ends at its limit, and says so", async () => {
   const { stdout, stderr } = await map(`${site.origin}/`, "--max-pages", "2");
   expect(paths(stdout)).toEqual(["/", "/a"]);

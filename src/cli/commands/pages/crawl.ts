@@ -19,6 +19,7 @@ import {
   type CrawlOutput,
   type CrawlSummary,
   createCrawlPlan,
+  lastCrawl,
   parseSitemapSource,
 } from "../../../crawler/index.ts";
 import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
@@ -312,8 +313,10 @@ export function readCrawlCommand(
     makes === "lines" && chunks === null
       ? [...new Set(["markdown" as const, ...renderingsFor(fields)])]
       : STORED_RENDERINGS;
+  const options = readOptions(typed, CRAWL, crawlDefaults(settings));
   const plan = createCrawlPlan({
-    ...readOptions(typed, CRAWL, crawlDefaults(settings)),
+    ...options,
+    since: options.since === "last" ? readLast(directory, typed.has("fresh")) : options.since,
     seeds,
     sitemaps,
     allowPrefixes: readPrefixes(typed, "allow-prefix", [...seeds, ...sitemaps]),
@@ -342,6 +345,13 @@ export function readCrawlCommand(
     join: readJoin(typed, settings),
     allowance: readAllowance(typed.one("max-failures")),
   };
+}
+
+/** The date for `--since last`; null before the first crawl into the directory, and for one that begins anew. */
+function readLast(directory: string | null, isFresh: boolean): string | null {
+  if (directory === null || isStoreUrl(directory))
+    throw wrongUsage("--since last goes with --output-dir DIR, which knows when the last crawl began");
+  return isFresh ? null : lastCrawl(pathBytes(`${directory}/manifest.json`));
 }
 
 /** Reads the kinds of output of a crawl, and checks that its options go together. */

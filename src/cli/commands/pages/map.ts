@@ -33,13 +33,16 @@ export const map: Run = async (shell) => {
   };
   let count = 0;
   for await (const page of session.mapSite({ ...plan, discoversSitemaps: true }, options, io.signal)) {
+    const { url, title, lastModified, source, refusal } = page;
+    if ((refusal !== null) !== typed.has("left-out")) continue;
     if (count === plan.maxPages) {
       notices.warn(`the list ends after ${pageCount(count)}; --max-pages takes more`);
       break;
     }
     count++;
-    const { url, title, lastModified, source } = page;
-    const line = typed.has("json") ? JSON.stringify({ url, title, lastmod: lastModified, source }) : url;
+    const line = typed.has("json")
+      ? JSON.stringify({ url, title, lastmod: lastModified, source, ...(refusal && { reason: refusal }) })
+      : [refusal ?? [], url].flat().join("\t");
     await io.stdout.write(`${line}\n`);
   }
   return count === 0 ? NOTHING_STORED : 0;

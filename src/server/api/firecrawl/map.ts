@@ -60,6 +60,7 @@ async function mapped(
   };
   const pages: MappedPage[] = [];
   for await (const page of session.mapSite(plan, options, signal)) {
+    if (page.refusal !== null) continue;
     if (ignoreQueryParameters !== false && page.url.includes("?") && page.source !== "seed") continue;
     if (pages.push(page) >= (limit ?? DEFAULT_LIMIT)) break;
   }
