@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs real MCP clients into build/mcp-clients, each once, for tests and for trying a server by hand:
 # sh scripts/mcp-clients.sh [python | python1 | fastmcp | node | go | java | rust]...     (all of them unless said)
-# Two are no clients of MCP, and installed only when they are named: `firecrawl`, Firecrawl's client for Python, and
-# `lancedb`, a vector store.
+# Two are no clients of MCP, and installed only when they are named: `firecrawl`, Firecrawl's client for Python with
+# LangChain's loader, and `lancedb`, a vector store.
 # Each needs its language's tools, and is left out with a note where they are missing.
 set -eu
 cd "$(dirname "$0")/.."
@@ -13,12 +13,12 @@ clients=$root/build/mcp-clients
 is_as() { [ "$(cat "$clients/$1/.recipe" 2>/dev/null)" = "$2" ]; }
 keep_as() { printf '%s\n' "$2" >"$clients/$1/.recipe"; }
 
-# $1: the folder of the virtual environment, $2: the package
+# $1: the folder of the virtual environment, $2: the packages
 python() {
   is_as "$1" "$2" && return 0
   rm -rf "${clients:?}/$1"
   python3 -m venv "$clients/$1"
-  "$clients/$1/bin/pip" install --quiet --disable-pip-version-check "$2"
+  "$clients/$1/bin/pip" install --quiet --disable-pip-version-check $2
   keep_as "$1" "$2"
 }
 
@@ -69,7 +69,7 @@ for client in "$@"; do
     python) has python3 && python venv mcp==2.3.0 ;;
     python1) has python3 && python venv1 mcp==1.30.0 ;;
     fastmcp) has python3 && python venv-fastmcp fastmcp==4.1.6 ;;
-    firecrawl) has python3 && python venv-firecrawl firecrawl-py==4.55.0 ;;
+    firecrawl) has python3 && python venv-firecrawl "firecrawl-py==4.55.0 langchain-firecrawl==0.1.0" ;;
     lancedb) has python3 && python venv-lancedb lancedb==0.40.0 ;;
     node) has npm && node @modelcontextprotocol/sdk@1.32.2 @modelcontextprotocol/inspector@2.12.0 mcp-remote@0.15.1 ;;
     go) has go && built goclient go go build -buildvcs=false -o goclient . ;;

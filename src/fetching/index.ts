@@ -28,7 +28,12 @@ export { authorityFiles } from "./http/authorities.ts";
 export { createHttpFetcher, type FetcherOptions, type HttpFetcher } from "./http/fetcher.ts";
 export { fetchPicture } from "./http/picture.ts";
 export { unpackGzipFile } from "./http/read-answer.ts";
-export { PRODUCT_TOKEN, productUserAgent, randomUserAgent } from "./http/request-headers.ts";
+export {
+  checkCustomHeaders,
+  PRODUCT_TOKEN,
+  productUserAgent,
+  randomUserAgent,
+} from "./http/request-headers.ts";
 export {
   backOffDelayMs,
   type Clock,

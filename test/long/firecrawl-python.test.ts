@@ -14,6 +14,7 @@ const PROGRAM = `
 import asyncio, json, sys
 from firecrawl import AsyncFirecrawl, Firecrawl
 from firecrawl.v2.utils.error_handler import FirecrawlError
+from langchain_firecrawl import FirecrawlLoader
 
 base, key, site = sys.argv[1:]
 client = Firecrawl(api_key=key, api_url=base)
@@ -21,7 +22,7 @@ page = client.scrape(site + "/p/1", formats=["markdown", "links"], only_main_con
 links = client.map(site + "/", limit=3)
 job = client.crawl(site + "/", limit=5, sitemap="skip", include_paths=["/p/[^/]+$"], poll_interval=1)
 errors = client.get_crawl_errors(job.id)
-started = client.start_crawl(site + "/", limit=5)
+cancelled = client.cancel_crawl(client.start_crawl(site + "/", limit=5).id)
 
 async def other():
     page = await AsyncFirecrawl(api_key=key, api_url=base).scrape(site + "/p/2")
@@ -33,12 +34,17 @@ def refused(work):
     except FirecrawlError as error:
         return [type(error).__name__, str(error)]
 
+def loaded(mode, **params):
+    loader = FirecrawlLoader(site + "/p/1", api_key=key, api_url=base, mode=mode, params=params)
+    return [[document.page_content[:8], document.metadata.get("title")] for document in loader.load()]
+
 print(json.dumps({
+    "loaded": [loaded("scrape"), loaded("crawl", limit=3, crawl_entire_domain=True)[0], len(loaded("map", limit=4))],
     "page": [page.metadata.title, page.metadata.status_code, page.markdown[:8], len(page.links)],
     "map": [link.url.replace(site, "") for link in links.links],
     "crawl": [job.status, job.completed, sorted(one.metadata.source_url.replace(site, "") for one in job.data)],
     "errors": [len(errors.errors), len(errors.robots_blocked)],
-    "cancelled": client.cancel_crawl(started.id),
+    "cancelled": cancelled,
     "other": asyncio.run(other()),
     "mobile": refused(lambda: client.scrape(site + "/p/1", mobile=True)),
     "key": refused(lambda: Firecrawl(api_key="wrong", api_url=base).scrape(site + "/p/1"))[0],
@@ -46,7 +52,7 @@ print(json.dumps({
 `;
 
 describe.skipIf(!hasPip)("Firecrawl's client for Python", () => {
-  test("scrapes, maps and crawls with another base URL", async () => {
+  test("and LangChain's loader scrape, map and crawl with another base URL", async () => {
     const install = Bun.spawn(["sh", join(ROOT, "scripts/mcp-clients.sh"), "firecrawl"], {
       stdout: "pipe",
       stderr: "pipe",
@@ -64,6 +70,7 @@ describe.skipIf(!hasPip)("Firecrawl's client for Python", () => {
     const { stdout: out, stderr: err } = await outputOf(child);
     expect([await child.exited, err]).toEqual([0, expect.any(String)]);
     expect(JSON.parse(out)).toEqual({
+      loaded: [[["# Page 1", "Page 1"]], ["# Page 1", "Page 1"], 4],
       page: ["Page 1", 200, "# Page 1", 10 - 1],
       map: ["/", "/p/1", "/p/2"],
       crawl: ["completed", 5, ["/", "/p/1", "/p/2", "/p/3", "/p/4"]],

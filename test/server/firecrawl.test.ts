@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import FirecrawlClient, { type Document, SdkError } from "firecrawl";
 import { startExtractor } from "../support/extractor-server.ts";
 import { forAllTests } from "../support/for-all-tests.ts";
+import { serveLocal } from "../support/local.ts";
 import { crawlPage, type SiteAnswer, serveNumberedSite } from "../support/numbered-site.ts";
 import { untilTrue } from "../support/until.ts";
 
@@ -139,6 +140,14 @@ describe("scraping with Firecrawl's client", () => {
     expect(site.count("/gone")).toBe(before + 1);
   });
 
+  test("gives what a page declares as json, where no model is asked", async () => {
+    // The client itself asks a model, and sends no json without a prompt.
+    for (const format of ["json", { type: "json" }]) {
+      const answer = await post("/scrape", { url: at("/harbour"), formats: [format] });
+      expect(await answer.json()).toMatchObject({ data: { json: { open_graph: {} } } });
+    }
+  });
+
   test("takes what clients send with their defaults", async () => {
     const body = {
       url: at("/harbour"),
@@ -159,7 +168,8 @@ describe("scraping with Firecrawl's client", () => {
     ["blockAds", false],
     ["minAge", 5],
     ["parsers", ["image"]],
-    ["formats", ["json"]],
+    ["formats", [{ type: "json", prompt: "the tides" }]],
+    ["formats", [{ type: "json", schema: {} }]],
     ["formats", ["markdown", { type: "screenshot", fullPage: true }]],
     ["timeout", 0],
     ["headers", { "X-A": "1\n2" }],
@@ -325,7 +335,17 @@ describe("crawling with Firecrawl's client", () => {
 
   test("is cancelled, once", async () => {
     const { id } = await client.startCrawl(`${slow.origin}/`, { limit: 1000, sitemap: "skip" });
-    expect(await client.getCrawlStatus(id)).toMatchObject({ status: "scraping", data: [] });
+    // What is there already can be read before the end.
+    const soFar = async () => await client.getCrawlStatus(id);
+    await untilTrue(async () => (await soFar()).data.length > 2);
+    const running = await soFar();
+    expect([running.status, running.next]).toEqual(["scraping", null]);
+    expect(running.data[0]).toMatchObject({
+      markdown: expect.stringContaining("# "),
+      metadata: { sourceURL: `${slow.origin}/`, statusCode: 200 },
+    });
+    const skipping = await server.get(`/firecrawl/v2/crawl/${id}?skip=1&limit=1`, { headers: bearer });
+    expect(((await skipping.json()) as { data: Document[] }).data).toEqual([running.data[1]!]);
     expect(await client.cancelCrawl(id)).toBe(true);
     let job = await client.getCrawlStatus(id);
     while (job.status === "scraping") job = await client.getCrawlStatus(id);
@@ -350,7 +370,10 @@ describe("crawling with Firecrawl's client", () => {
     ["ignoreQueryParameters", true],
     ["regexOnFullURL", true],
     ["prompt", "the docs"],
-    ["webhook", "https://example.org/hook"],
+    ["webhook", "ftp://example.org/hook"],
+    ["webhook", { url: "https://example.org/hook", events: ["tide"] }],
+    ["webhook", { url: "https://example.org/hook", headers: { Host: "other.test" } }],
+    ["webhook", { url: "https://example.org/hook", headers: { "X-A": "1\n2" } }],
     ["robotsUserAgent", "x"],
     ["includePaths", ["(a+)+$"]],
     ["includePaths", ["\\d+"]],
@@ -406,13 +429,54 @@ describe("a batch of Firecrawl's client", () => {
   });
 });
 
+describe("Firecrawl's webhooks", () => {
+  type Told = {
+    readonly type: string;
+    readonly success: boolean;
+    readonly data: Document[];
+    readonly error?: string;
+  };
+  type Delivery = Told & { readonly id: string; readonly metadata: object; readonly tide: string | null };
+  const told: Delivery[] = [];
+  const receiver = forAllTests(
+    serveLocal(async (request) => {
+      told.push({ ...((await request.json()) as Delivery), tide: request.headers.get("x-tide") });
+      return new Response();
+    }),
+  );
+  const untilTold = async (id: string): Promise<readonly Delivery[]> => {
+    const own = () => told.filter((one) => one.id === id);
+    await untilTrue(() => own().some(({ type }) => /completed|failed/.test(type)));
+    return own();
+  };
+
+  test("tell a crawl's pages with their documents, and what the caller sends along", async () => {
+    const url = `http://127.0.0.1:${receiver.port}/`;
+    const webhook = { url, headers: { "X-Tide": "high" }, metadata: { quay: "4" } };
+    const { id } = await client.startCrawl(at("/"), { sitemap: "skip", webhook });
+    const events = await untilTold(id);
+    expect([events[0]?.type, events.at(-1)?.type]).toEqual(["crawl.started", "crawl.completed"]);
+    for (const { metadata, tide } of events) expect([metadata, tide]).toEqual([{ quay: "4" }, "high"]);
+    const pages = events.filter(({ type }) => type === "crawl.page");
+    const [missing] = pages.filter(({ success }) => !success);
+    expect([missing?.data, missing?.error]).toEqual([[], expect.stringContaining("404")]);
+    const stored = pages.flatMap(({ data }) => data);
+    expect(stored).toEqual((await client.getCrawlStatus(id)).data);
+    // Pages that were left out, as robots.txt wants, are not told.
+    expect(pages).toHaveLength(stored.length + 1);
+  });
+
+  test("tell a batch's end alone where only that is wanted", async () => {
+    const webhook = { url: `http://127.0.0.1:${receiver.port}/`, events: ["completed" as const] };
+    const { id } = await client.startBatchScrape([at("/docs/")], { webhook });
+    expect(await untilTold(id)).toEqual([
+      { success: true, type: "batch_scrape.completed", id, data: [], metadata: {}, tide: null },
+    ]);
+  });
+});
+
 describe("Firecrawl's API", () => {
   test("names what is not supported", async () => {
-    for (const body of [{ url: at("/") }, { urls: [at("/")] }])
-      expect(
-        (await refusal("url" in body ? "/crawl" : "/batch/scrape", { ...body, webhook: "https://x.test/" }))
-          .error,
-      ).toContain("webhook: is not supported; POST /");
     expect((await refusal("/search", {})).error).toBe("POST /firecrawl/v2/search is not supported");
     const earlier = await server.post("/firecrawl/v1/scrape", {}, bearer);
     expect([earlier.status, await earlier.json()]).toMatchObject([422, { code: "not_supported" }]);

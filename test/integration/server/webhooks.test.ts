@@ -43,7 +43,14 @@ const openWebhooks = (status: number): Webhooks => {
     return { status, contentType: "", text: "", retryAfterMs: null };
   };
   // Nothing else of the program is asked.
-  const webhooks = new Webhooks({ app: { post } as unknown as App, queue, database, log: silentLog });
+  const eventOf = async () => null;
+  const webhooks = new Webhooks({
+    app: { post } as unknown as App,
+    queue,
+    database,
+    log: silentLog,
+    eventOf,
+  });
   webhooks.start();
   return webhooks;
 };

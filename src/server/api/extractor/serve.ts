@@ -10,6 +10,7 @@ import { type RunningServer, type ServerPlace, serve } from "../../serve.ts";
 import { extractorFiles } from "../../web/pages.ts";
 import { otherErrorForms } from "../firecrawl/errors.ts";
 import { otherRoutes, otherWorkOf } from "../firecrawl/routes.ts";
+import { eventOf } from "../firecrawl/webhook.ts";
 import { crawls } from "../mcp/crawls.ts";
 import { joinOffers } from "../mcp/offer.ts";
 import { configurationOperation, countCalls, mcpOperation, withMcpSlash } from "../mcp/operation.ts";
@@ -57,7 +58,7 @@ function workOf({ request, path, body }: Exchange): "pages" | "crawls" | null {
 export function startExtractorServer(options: ExtractorServerOptions): RunningServer {
   const { maxConcurrentRequests } = options;
   const news = new JobNews(options.queue);
-  const webhooks = new Webhooks(options);
+  const webhooks = new Webhooks({ ...options, eventOf: (form, event) => eventOf(form, event, options) });
   const server = serve(options, {
     ...options,
     metrics: options.app.metrics,

@@ -1,11 +1,10 @@
+import { parseJson } from "../../../base/json.ts";
 import type { JobRecord, ManifestEntry } from "../../../crawler/index.ts";
 import { CRAWL } from "../../../options/index.ts";
-import { pageText, parsePage } from "../../../pages/index.ts";
 import { notPageUrl, parsePageUrl } from "../../../urls/index.ts";
 import { readJsonBody } from "../../middleware/body.ts";
 import type { Exchange } from "../../middleware/exchange.ts";
 import { ProblemError } from "../../middleware/problem.ts";
-import { isSafe } from "../extractor/jobs/download.ts";
 import { findPages, pagesOf } from "../extractor/jobs/outcomes.ts";
 import { isOver } from "../extractor/jobs/spec.ts";
 import { acceptCrawl, findJob } from "../extractor/operations/crawl.ts";
@@ -13,9 +12,11 @@ import type { ExtractorParts } from "../extractor/parts.ts";
 import { readUrl } from "../extractor/requests.ts";
 import type { CrawlRequestFields } from "../extractor/schemas/requests.ts";
 import { type ApiCall, invalidRequest, parseWith, type z } from "../openapi.ts";
+import { documentOf, markdownOf } from "./documents.ts";
 import { globsOf } from "./patterns.ts";
 import { BatchRequest, CrawlRequest } from "./schemas.ts";
 import { given, networkOf, optionsOf, SELECTORS } from "./scrape.ts";
+import { readWebhookFields } from "./webhook.ts";
 
 /** The most documents of one answer, and the characters of Markdown after which it ends. */
 const [MAX_DOCUMENTS, MAX_CHARACTERS] = [100, 4 * 1024 * 1024];
@@ -31,7 +32,9 @@ export async function startCrawl(
   const request = parseWith(CrawlRequest, readJsonBody(exchange), "body");
   readUrl(request.url, "url");
   const reading = request.scrapeOptions ?? {};
-  const job = await acceptCrawl(crawlOf(request), exchange, parts, {
+  const webhook = readWebhookFields(request.webhook, "crawl");
+  const job = await acceptCrawl({ ...crawlOf(request), webhook: webhook?.request }, exchange, parts, {
+    webhookForm: webhook?.form,
     network: { ...networkOf(reading), requestTimeoutMs: reading.timeout ?? null },
     selectors: SELECTORS,
   });
@@ -49,7 +52,9 @@ export async function startBatch(
   const seeds = request.urls.filter((url) => !invalid.includes(url));
   if (invalid.length > 0 && (request.ignoreInvalidURLs === false || seeds.length === 0))
     throw refused("urls", notPageUrl(invalid[0]!));
+  const webhook = readWebhookFields(request.webhook, "batch_scrape");
   const batch: CrawlRequestFields = {
+    webhook: webhook?.request,
     seeds,
     max_pages: seeds.length,
     max_depth: 0,
@@ -59,6 +64,7 @@ export async function startBatch(
     options: optionsOf(request),
   };
   const job = await acceptCrawl(batch, exchange, parts, {
+    webhookForm: webhook?.form,
     network: { ...networkOf(request), requestTimeoutMs: request.timeout ?? null },
     selectors: SELECTORS,
   });
@@ -117,18 +123,15 @@ const refused = (path: string, message: string): ProblemError =>
   invalidRequest(`${path}: ${message}`, [{ path, message }]);
 
 /**
- * Answers `GET /v2/crawl/{id}` and the same of a batch: how far it is, and from its end on its documents, some at a time.
+ * Answers `GET /v2/crawl/{id}` and the same of a batch: how far it is, and some of its documents. Before its end these
+ * are the first ones, without an address for more: their order may be another in the end.
  * @param base the path before the id
  */
-export async function crawlStatus(
-  call: ApiCall,
-  { queue, places }: ExtractorParts,
-  base: string,
-): Promise<Response> {
-  const job = await findJob(call.param("id"), queue);
+export async function crawlStatus(call: ApiCall, parts: ExtractorParts, base: string): Promise<Response> {
+  const job = await findJob(call.param("id"), parts.queue);
   const offset = numberIn(call, "skip", { min: 0, max: 1e9, fallback: 0 });
   const limit = numberIn(call, "limit", { min: 1, max: MAX_DOCUMENTS, fallback: MAX_DOCUMENTS });
-  const { documents, end, total } = await documentsOf(job, places, { offset, limit });
+  const { documents, end, total } = await documentsOf(job, parts, { offset, limit });
   const { counts } = job;
   const next = end < total ? addressOf(call.exchange, `${base}/${job.id}?skip=${end}&limit=${limit}`) : null;
   return Response.json({
@@ -152,12 +155,12 @@ function statusOf(job: JobRecord): "scraping" | "completed" | "failed" | "cancel
 
 type Place = { readonly offset: number; readonly limit: number };
 
-/** Some documents of a crawl, none before its end, where the next ones begin, and how many there are. */
-async function documentsOf(job: JobRecord, places: ExtractorParts["places"], place: Place) {
+/** Some documents of a crawl, where the next ones begin, and how many are to be had. */
+async function documentsOf(job: JobRecord, { queue, places }: ExtractorParts, place: Place) {
   const wish = { status: "success", reason: null, host: null } as const;
   const { pages, total } = isOver(job)
     ? await findPages(pagesOf(places, job), wish, place)
-    : { pages: [], total: 0 };
+    : { pages: await storedSoFar(job, queue, place), total: 0 };
   const documents: object[] = [];
   let characters = 0;
   for (const page of pages) {
@@ -169,32 +172,22 @@ async function documentsOf(job: JobRecord, places: ExtractorParts["places"], pla
   return { documents, end: place.offset + documents.length, total };
 }
 
-type StoredText = { readonly text: string; readonly language?: string; readonly date?: string };
-
-async function markdownOf(
-  { file_path: path }: ManifestEntry,
-  job: JobRecord,
-  places: ExtractorParts["places"],
-): Promise<StoredText | null> {
-  const file = path !== null && isSafe(path) ? await places.page(job, path) : null;
-  const page = file && parsePage(await new Response(file).text());
-  return page && { ...page, text: pageText(page).text };
+/** The pages that a running crawl has stored, as far as its events tell. */
+async function storedSoFar(job: JobRecord, queue: ExtractorParts["queue"], { offset, limit }: Place) {
+  const pages: ManifestEntry[] = [];
+  for (let after = 0; pages.length < offset + limit; ) {
+    const events = await queue.eventsAfter(job.id, after, EVENTS_AT_ONCE);
+    for (const { number, kind, body } of events) {
+      after = number;
+      const entry = kind === "page" ? (parseJson(body) as ManifestEntry) : null; // as the crawl reported it
+      if (entry?.status === "success") pages.push(entry);
+    }
+    if (events.length < EVENTS_AT_ONCE) break;
+  }
+  return pages.slice(offset, offset + limit);
 }
 
-const documentOf = (page: ManifestEntry, stored: StoredText | null): object =>
-  given({
-    markdown: stored?.text,
-    metadata: given({
-      title: page.title,
-      language: stored?.language,
-      publishedTime: stored?.date,
-      sourceURL: page.url,
-      url: page.final_url ?? page.url,
-      statusCode: page.http_status,
-      error: stored ? null : "the page's file is gone",
-    }),
-    warning: page.warnings?.join(" "),
-  });
+const EVENTS_AT_ONCE = 500;
 
 function numberIn(
   { query }: ApiCall,

@@ -1,3 +1,4 @@
+import { isRecord } from "../../../base/json.ts";
 import { wordsIn } from "../../../base/text.ts";
 import { CRAWL, EXTRACTION, HEADER_CHARACTERS, MAX_URL_CHARACTERS } from "../../../options/index.ts";
 import { z } from "../openapi.ts";
@@ -30,8 +31,13 @@ const CALL = {
 };
 
 /** Clients send a format as its name, or as an object with the name as its type. */
-const nameOf = (format: unknown): unknown =>
-  typeof format === "object" && format !== null && "type" in format ? format.type : format;
+const nameOf = (format: unknown): unknown => {
+  if (!isRecord(format) || !("type" in format)) return format;
+  // What a page declares needs no model; what somebody asks of its text does.
+  return "prompt" in format || "schema" in format
+    ? `${String(format.type)} with a prompt or a schema`
+    : format.type;
+};
 
 const formats = <const F extends string>(...names: readonly F[]) =>
   z
@@ -61,8 +67,27 @@ const READING = {
 export const ScrapeRequest = z.strictObject({
   ...CALL,
   ...READING,
-  formats: formats("markdown", "html", "rawHtml", "links", "images"),
+  formats: formats("markdown", "html", "rawHtml", "links", "images", "json"),
 });
+
+const address = z.string().trim().min(1).max(MAX_URL_CHARACTERS);
+const headers = z.record(z.string().max(128), z.string().max(8192).regex(HEADER_CHARACTERS));
+const webhook = z
+  .union([
+    address,
+    z.strictObject({
+      url: address,
+      headers: headers.optional(),
+      metadata: z.record(z.string().max(128), z.string().max(1000)).optional(),
+      events: z
+        .array(z.enum(["started", "page", "completed", "failed"]))
+        .min(1)
+        .max(20)
+        .optional(),
+    }),
+  ])
+  .nullish();
+export type WebhookFields = NonNullable<z.output<typeof webhook>>;
 
 const Sitemap = z.enum(["include", "skip", "only"]).nullish();
 /** Regular expressions; see `globsOf`. */
@@ -81,7 +106,7 @@ export const BatchRequest = z.strictObject({
   ignoreInvalidURLs: flag,
   maxConcurrency: z.int().min(CRAWL.concurrency.kind.min).max(CRAWL.concurrency.kind.max).nullish(),
   appendToId: none(),
-  webhook: none("is not supported; POST /batch has webhooks"),
+  webhook,
 });
 
 export const CrawlRequest = z.strictObject({
@@ -111,7 +136,7 @@ export const CrawlRequest = z.strictObject({
     only(false),
   ),
   ...each("robotsUserAgent prompt", none()),
-  webhook: none("is not supported; POST /crawl has webhooks"),
+  webhook,
 });
 
 export const MapRequest = z.strictObject({

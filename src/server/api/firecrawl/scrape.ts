@@ -1,5 +1,5 @@
 import type { NetworkOptions } from "../../../app/index.ts";
-import type { FetchedArticle } from "../../../articles/index.ts";
+import { articleFields, type FetchedArticle } from "../../../articles/index.ts";
 import { Failure } from "../../../base/failure.ts";
 import { composeMarkdown, type Rendering } from "../../../extraction/index.ts";
 import { readJsonBody } from "../../middleware/body.ts";
@@ -43,6 +43,7 @@ const RENDERING_OF: Readonly<Partial<Record<string, Rendering>>> = {
   html: "content",
   links: "links",
   images: "images",
+  json: "structuredData",
 };
 
 /** The network options of a request. */
@@ -62,7 +63,8 @@ export function optionsOf({
 }
 
 /** An article as a document of Firecrawl, with what was rendered of it. */
-function documentOf({ article, warnings, body, url, finalUrl, statusCode }: FetchedArticle): object {
+function documentOf(fetched: FetchedArticle): object {
+  const { article, warnings, body, url, finalUrl, statusCode } = fetched;
   const { title, markdown, content, links, images, keywords } = article;
   return given({
     markdown: markdown === null ? null : composeMarkdown(title, markdown),
@@ -70,6 +72,7 @@ function documentOf({ article, warnings, body, url, finalUrl, statusCode }: Fetc
     rawHtml: body || null,
     links: links && [...new Set(links.map((link) => link.url))],
     images: images && [...new Set(images.map((image) => image.url))],
+    json: articleFields(fetched, ["structured_data"]).structured_data,
     metadata: given({
       title,
       description: article.excerpt,

@@ -6,12 +6,21 @@ import type { EgressCaller } from "../../../../fetching/index.ts";
 export const WEBHOOK_EVENTS = ["started", "page", "completed", "failed", "cancelled"] as const;
 export type WebhookEvent = (typeof WEBHOOK_EVENTS)[number];
 
+/** How another API tells events: what they are named after, and what its callers send along. */
+export type WebhookForm = {
+  readonly owner: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly metadata: Readonly<Record<string, string>>;
+};
+
 /** Where the events of a job go; it may hold secrets, and is erased after the last event. */
 export type WebhookTarget = {
   /** Without credentials, but its path or query may be one. */
   readonly url: string;
   /** The value of an Authorization header, of credentials in the URL. */
   readonly authorization: string | null;
+  /** The form of the events, where it is another API's. */
+  readonly form?: WebhookForm | undefined;
   /** Null leaves deliveries unsigned. */
   readonly secret: string | null;
   readonly events: readonly WebhookEvent[];

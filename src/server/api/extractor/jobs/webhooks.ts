@@ -9,7 +9,13 @@ import type { PageUrl } from "../../../../urls/index.ts";
 import { describe } from "../../../middleware/problem.ts";
 import { isAway } from "./reporter.ts";
 import { type CrawlSpec, jobStatus } from "./spec.ts";
-import { type Webhook, type WebhookEvent, WebhookStore, type WebhookTarget } from "./webhook-store.ts";
+import {
+  type Webhook,
+  type WebhookEvent,
+  type WebhookForm,
+  WebhookStore,
+  type WebhookTarget,
+} from "./webhook-store.ts";
 
 /** How long a receiver may take to answer, in ms. */
 const ANSWER_MS = 10_000;
@@ -30,7 +36,15 @@ type WebhookParts = {
   readonly queue: JobQueue<CrawlSpec>;
   readonly database: Database;
   readonly log: Log;
+  /** An event in a form that is not our own; null for one that is not told. */
+  readonly eventOf: (
+    form: WebhookForm,
+    event: { readonly kind: WebhookEvent; readonly body: string; readonly job: JobRecord },
+  ) => Promise<Content | null>;
 };
+
+/** The body of a delivery. */
+type Content = Readonly<Record<string, unknown>>;
 
 /**
  * Delivers the events of jobs to their webhooks. The events are those that the queue keeps for every job, so a receiver
@@ -130,8 +144,14 @@ export class Webhooks implements AsyncDisposable {
     if (!kind || !target.events.includes(kind)) return done;
     const firstTryAt = webhook.firstTryAt ?? Date.now();
     const id = `${job}-${event.number}`;
-    const content = { event: kind, id, job_id: job, time: new Date(firstTryAt).toISOString() };
-    const outcome = await this.#post(target, { ...content, ...(await this.#about(event, body, job)) });
+    const content = target.form
+      ? await this.#inForm(target.form, kind, event, job)
+      : {
+          ...{ event: kind, id, job_id: job, time: new Date(firstTryAt).toISOString() },
+          ...(await this.#about(event, body, job)),
+        };
+    if (content === null) return done;
+    const outcome = await this.#post(target, id, content);
     const { log } = this.#parts;
     if (outcome.kind === "delivered") {
       log.debug("webhook delivered", { job_id: job, event: kind, tries: tries + 1 });
@@ -165,13 +185,25 @@ export class Webhooks implements AsyncDisposable {
     return { job: job && jobStatus(job) };
   }
 
-  async #post(target: WebhookTarget, json: Readonly<Record<string, unknown>>): Promise<Outcome> {
+  /** An event as another API tells it; null where that tells nothing. */
+  async #inForm(
+    form: WebhookForm,
+    kind: WebhookEvent,
+    { body }: StoredEvent,
+    id: string,
+  ): Promise<Content | null> {
+    const job = await this.#parts.queue.get(id);
+    return job && (await this.#parts.eventOf(form, { kind, body, job }));
+  }
+
+  async #post(target: WebhookTarget, id: string, json: Content): Promise<Outcome> {
     const { url, authorization, secret, caller } = target;
     const signal = this.#end.signal;
     const signature =
       secret === null ? null : sign(JSON.stringify(json), secret, Math.floor(Date.now() / 1000));
     const headers = {
-      "x-webhook-id": String(json.id),
+      ...target.form?.headers,
+      "x-webhook-id": id,
       ...(signature !== null && { "x-webhook-signature": signature }),
     };
     try {

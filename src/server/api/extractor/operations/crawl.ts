@@ -23,7 +23,7 @@ import { DOWNLOAD_FORMATS, downloadResponse } from "../jobs/download.ts";
 import { countOutcomes, findPages, pagesOf } from "../jobs/outcomes.ts";
 import { type CrawlPlaces, placeName } from "../jobs/places.ts";
 import { type CrawlSpec, jobStatus, shownCrawl } from "../jobs/spec.ts";
-import type { WebhookTarget } from "../jobs/webhook-store.ts";
+import type { WebhookForm, WebhookTarget } from "../jobs/webhook-store.ts";
 import type { ExtractorParts } from "../parts.ts";
 import { readCrawl, readNetwork, readWebhook, requireSelectors, type SelectorFields } from "../requests.ts";
 import {
@@ -277,6 +277,8 @@ type GivenToCrawl = {
   readonly selectors?: SelectorFields;
   /** What of each article is wanted, where the crawl is a batch. */
   readonly batch?: ArticleWish | undefined;
+  /** The form of what the webhook is told, where it is another API's. */
+  readonly webhookForm?: WebhookForm | undefined;
 };
 
 /** Puts a crawl into the queue. @throws ProblemError for a request that is not accepted */
@@ -292,7 +294,8 @@ export async function acceptCrawl(
   const egress = callerOf(exchange, hasApiKey);
   const read = await readNetwork(request.network, request.prefer_browser, rules);
   const network = { ...read, ...given.network };
-  const webhook = request.webhook ? await readWebhook(request.webhook, egress, app) : null;
+  const { webhookForm: form } = given;
+  const webhook = request.webhook && { ...(await readWebhook(request.webhook, egress, app)), form };
   const reading = batch
     ? withWish(await readCrawl(request, defaults, rules, "urls"), batch)
     : await readCrawl(request, defaults, rules);
