@@ -348,8 +348,8 @@ const directoryOf = (url: PageUrl): string => url.slice(0, url.lastIndexOf("/") 
 
 const loopOf = (url: PageUrl): string => `loop ${originOf(url)}`;
 
-/** Matches a year with a month, and perhaps a day. */
-const DATE = /(?<!\d)(?:19|20|21)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-]\d\d?)?(?!\d)/g;
+/** Matches a year with a month, and perhaps a day; not within a hexadecimal number, such as a UUID. */
+const DATE = /(?<![\da-f])(?:19|20|21)\d\d[/-](?:0?[1-9]|1[0-2])(?:[/-]\d\d?)?(?![\da-f])/gi;
 
 /**
  * Replaces the parts of a URL that may vary without end: dates, random names, numbers and the values of parameters.

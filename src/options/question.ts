@@ -26,6 +26,6 @@ export const QUESTION = {
 
 /** Why these are not at every door. */
 export const QUESTION_ELSEWHERE: Elsewhere = {
-  variable: "a question is asked of one page",
+  variable: "a question is asked once",
   label: "the page shows the whole article",
 };

@@ -53,7 +53,7 @@ describe.skipIf(Bun.which("bash") === null)("bash (needs bash)", () => {
       "crawl --no-",
       "--no-follow-links, --no-images, --no-code, --no-native-markdown, --no-system-ca, --no-browser, --no-color",
     ],
-    ["crawl --max-", "--max-pages, --max-depth, --max-failures, --max-bytes"],
+    ["crawl --max-", "--max-pages, --max-depth, --max-failures, --max-bytes, --max-tokens"],
     ["crawl --output-dir fol", "folder"],
     ["crawl --sitemap two", "two words.html"],
     ["crawl --seed ", ""],

@@ -84,6 +84,8 @@ const shownBy = (
   // They shape the lines of --jsonl.
   fields: null,
   chunks: null,
+  query: null,
+  "max-tokens": null,
   "chunk-tokens": null,
   "chunk-overlap": null,
 });

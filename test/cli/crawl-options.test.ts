@@ -171,6 +171,32 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     expect(JSON.parse(stdout.split("\n")[0] ?? "")).toMatchObject({ index: 0, id: expect.any(String) });
     expect((await crawlOnce([start(), "--chunks"])).stderr).toContain("--chunks goes with --jsonl");
   },
+  query: async () => {
+    const FIELDS = ["--fields", "markdown,warnings"];
+    const rich = async (...words: string[]): Promise<string> =>
+      (await crawlOnce([`${site.origin}/rich`, start(), "--max-depth", "0", "--jsonl", ...FIELDS, ...words]))
+        .stdout;
+    const [whole, parts] = [await rich(), await rich("--query", "weir", "--max-tokens", "50")];
+    expect(whole).toContain("Nobody cheered");
+    expect(parts).toContain("weir today");
+    expect(parts).not.toContain("Nobody cheered");
+    // A page without the words is there too, and says so.
+    expect(parts.trim().split("\n")).toHaveLength(2);
+    expect(parts).toContain("no part of the text has words of the query");
+    expect((await crawlOnce([start(), "--query", "guide"])).stderr).toContain("--query goes with --jsonl");
+  },
+  "max-tokens": async () => {
+    const size = async (tokens: string): Promise<number> => {
+      const words = [`${site.origin}/rich`, "--max-depth", "0", "--jsonl", "--query", "weir"];
+      return (await crawlOnce([...words, "--max-tokens", tokens])).stdout.length;
+    };
+    expect(await size("50")).toBeLessThan(await size("5000"));
+    const alone = await crawlOnce([start(), "--jsonl", "--max-tokens", "60"]);
+    expect([alone.exitCode, alone.stderr]).toEqual([
+      2,
+      expect.stringContaining("--max-tokens goes with --query"),
+    ]);
+  },
   "chunk-tokens": async () => {
     const lines = async (...words: string[]): Promise<number> =>
       (await crawlOnce([start(), "--max-depth", "0", "--jsonl", "--chunks", ...words])).stdout.split("\n")

@@ -112,6 +112,7 @@ export const CRAWL_ONLY_FLAGS = ownFlags({
     "--jsonl": "Write pages to stdout, one JSON line each, instead of files",
     ...FIELDS,
     ...CHUNK_FLAGS,
+    ...flagsUnder("Output", QUESTION, "Output"),
     "--changed-jsonl FILE":
       "At the end write a JSON line for each page that is new, changed or gone; '-': to stdout",
     "--dry-run": "List the URLs that the crawl would start with; fetch no page",

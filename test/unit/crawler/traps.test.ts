@@ -97,6 +97,7 @@ const several = (count: number, make: (at: number) => string): string[] =>
 describe("pages of one template without text of their own", () => {
   test.each([
     ["something random in the path", () => `/${uuid()}/a`],
+    ["something random that has a date in it", (at: number) => `/${at}8a3f21c-2025-4d9a-b983-d39adbd93f89/a`],
     ["something random as a parameter", () => `/a?key=${uuid()}`],
     ["a session's number", () => `/a?session=${Math.floor(Math.random() * 1e9) + 1}`],
     ["a number of a page", (at: number) => `/list?page=${at}`],

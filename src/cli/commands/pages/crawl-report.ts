@@ -16,6 +16,7 @@ import {
 } from "../../../crawler/index.ts";
 import { unmatchedExclusion } from "../../../extraction/index.ts";
 import { CRAWL } from "../../../options/index.ts";
+import type { Question } from "../../../question.ts";
 import type { Typed } from "../../arguments.ts";
 import { type Io, OutputClosed, wrongUsage } from "../../io.ts";
 import { type Notices, pageCount } from "../../terminal/notices.ts";
@@ -308,11 +309,13 @@ export function createLineOutput(
     readonly fields: readonly ArticleField[];
     /** How long the chunks are that are written instead of pages; null writes pages. */
     readonly chunks: ChunkOptions | null;
+    /** Of the articles only the parts that answer it, where it is one. */
+    readonly question: Question;
     readonly directory: string | null;
     readonly stop: () => void;
   },
 ) {
-  const { fields, chunks, directory, stop } = options;
+  const { fields, chunks, question, directory, stop } = options;
   let isClosed = false;
   const write = async (value: unknown): Promise<void> => {
     try {
@@ -324,7 +327,12 @@ export function createLineOutput(
       throw new Failure("cancelled", "the reader of the output has gone", { cause: error });
     }
   };
-  const put = async ({ article, depth, parent }: CrawledPage): Promise<null> => {
+  const put = async ({ article: whole, depth, parent }: CrawledPage): Promise<null> => {
+    // What searches need is loaded here.
+    const article =
+      question.query === null
+        ? whole
+        : await (await import("../../../question.ts")).partsFor(whole, question);
     const lines = chunks
       ? (await import("../../../chunks.ts")).chunksOfArticle(article, chunks)
       : [{ ...articleFields(article, fields), depth, parent }];

@@ -22,8 +22,9 @@ import {
   lastCrawl,
   parseSitemapSource,
 } from "../../../crawler/index.ts";
-import { type ExtractionOptions, STORED_RENDERINGS } from "../../../extraction/index.ts";
-import { CHUNKS, CRAWL, defaultsOf } from "../../../options/index.ts";
+import { type Rendering, withStored } from "../../../extraction/index.ts";
+import { CHUNKS, CRAWL, defaultsOf, QUESTION } from "../../../options/index.ts";
+import type { Question } from "../../../question.ts";
 import { crawlDefaults, extractionDefaults, type Settings } from "../../../settings/index.ts";
 import { parseUrlPrefix, splitCredentials } from "../../../urls/index.ts";
 import type { Typed } from "../../arguments.ts";
@@ -125,11 +126,13 @@ async function crawlInto(
   const { notices } = parts;
   const { io } = parts.screen;
   const { directory, place } = destination;
-  const { fields, chunks, join, allowance } = command;
+  const { fields, chunks, question, join, allowance } = command;
   const reader = new AbortController();
   const stop = (): void => reader.abort();
   const lines =
-    command.makes === "lines" ? createLineOutput(io, { fields, chunks, directory: place, stop }) : null;
+    command.makes === "lines"
+      ? createLineOutput(io, { fields, chunks, question, directory: place, stop })
+      : null;
   const report = createCrawlReport({
     ...parts,
     destination: lines ? "written to stdout" : `stored in ${directory}`,
@@ -297,6 +300,7 @@ export function readCrawlCommand(
     throw wrongUsage("--jsonl goes with a directory as --output-dir, not with a bucket");
   const fields = readFields(typed);
   const chunks = typed.has("chunks") ? readOptions(typed, CHUNKS, defaultsOf(CHUNKS)) : null;
+  const question: Question = readOptions(typed, QUESTION, defaultsOf(QUESTION));
   const network = readNetwork(typed, place.hasPerson);
   const authorizations = new Map<string, string>();
   const seeds = [...typed.positionals, ...optionValue.texts(typed, "seed")].map((written) => {
@@ -309,10 +313,7 @@ export function readCrawlCommand(
     .map((written) => readSitemap(written, place.directory, authorizations));
   if (seeds.length === 0 && sitemaps.length === 0)
     throw wrongUsage(`${typed.command.name} needs at least one URL to start from, or a --sitemap`);
-  const renderings: ExtractionOptions["renderings"] =
-    makes === "lines" && chunks === null
-      ? [...new Set(["markdown" as const, ...renderingsFor(fields)])]
-      : STORED_RENDERINGS;
+  const wanted = makes === "lines" && chunks === null ? renderingsFor(fields) : null;
   const options = readOptions(typed, CRAWL, crawlDefaults(settings));
   const plan = createCrawlPlan({
     ...options,
@@ -322,7 +323,7 @@ export function readCrawlCommand(
     allowPrefixes: readPrefixes(typed, "allow-prefix", [...seeds, ...sitemaps]),
     denyPrefixes: readPrefixes(typed, "deny-prefix", [...seeds, ...sitemaps]),
     preference: preferenceOf(network, settings),
-    extraction: readExtraction(typed, renderings, extractionDefaults(settings)),
+    extraction: readExtraction(typed, storedWith(wanted, question), extractionDefaults(settings)),
   });
   return {
     plan,
@@ -334,6 +335,8 @@ export function readCrawlCommand(
     fields,
     /** How long the chunks are that are written instead of pages; null writes pages. */
     chunks,
+    /** What of the pages on stdout is wanted; all of them without a query. */
+    question,
     /** The file for lines about new, changed and gone pages; `-` for stdout, null for none. */
     changedLines: readChangedLines(typed, makes),
     /** The output directory, or the URL of a store; null when none was given. */
@@ -346,6 +349,12 @@ export function readCrawlCommand(
     allowance: readAllowance(typed.one("max-failures")),
   };
 }
+
+/** What is rendered of pages, for these fields of lines or else for files. */
+const storedWith = (wanted: readonly Rendering[] | null, { query }: Question): readonly Rendering[] =>
+  wanted !== null && query === null
+    ? [...new Set(["markdown" as const, ...wanted])]
+    : withStored(wanted ?? []);
 
 /** The date for `--since last`; null before the first crawl into the directory, and for one that begins anew. */
 function readLast(directory: string | null, isFresh: boolean): string | null {
@@ -361,12 +370,19 @@ function readMakes(typed: Typed): Makes {
     if (makes === "list" && typed.has(name)) throw wrongUsage(`--${name} and --dry-run exclude each other`);
   if (makes === "lines" && typed.has("save-images"))
     throw wrongUsage("--save-images goes with files, beside which pictures are saved; leave out --jsonl");
-  for (const name of ["fields", "chunks"])
+  for (const name of ["fields", "chunks", "query"])
     if (typed.has(name) && makes !== "lines") throw wrongUsage(`--${name} goes with --jsonl`);
-  for (const name of ["chunk-tokens", "chunk-overlap"])
-    if (typed.has(name) && !typed.has("chunks")) throw wrongUsage(`--${name} goes with --chunks`);
+  for (const [name, other] of PARTNERS)
+    if (typed.has(name) && !typed.has(other)) throw wrongUsage(`--${name} goes with --${other}`);
   return makes;
 }
+
+/** Options that mean nothing without another. */
+const PARTNERS = [
+  ["chunk-tokens", "chunks"],
+  ["chunk-overlap", "chunks"],
+  ["max-tokens", "query"],
+] as const;
 
 function readChangedLines(typed: Typed, makes: Makes): string | null {
   const target = optionValue.text(typed, "changed-jsonl");
