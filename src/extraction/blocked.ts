@@ -1,8 +1,9 @@
+import type { Block, BlockKind } from "../base/failure.ts";
 import { ACCEPTS_COOKIES } from "./classification/page-tree.ts";
 import type { JsonLdObject } from "./metadata/metadata-page.ts";
 import { ElementFlag, type PageModel, type ScannedPage, startTagOf, Tag } from "./page/page-model.ts";
 import { countWords, visibleLine } from "./text.ts";
-import type { AnswerFacts, Article, Block, BlockKind } from "./types.ts";
+import type { AnswerFacts, Article } from "./types.ts";
 
 /**
  * Tells whether a page stands in for the one that was asked for, by at least two signs together: its structure, its
