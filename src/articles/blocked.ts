@@ -1,5 +1,4 @@
-import { Failure } from "../base/failure.ts";
-import type { Block, BlockKind } from "../extraction/index.ts";
+import { type Block, type BlockKind, Failure } from "../base/failure.ts";
 import type { FetchedPage } from "../fetching/index.ts";
 
 /** What each kind is called, and what of one's own helps; there is no way around any of them. */
@@ -42,6 +41,6 @@ export function blockedFailure(
   const helps = hasBrowserFailed
     ? "the browser did not get past it; a session of your own (--headed with --storage-state) or a key of the site (--header) may help"
     : KINDS[block.kind].helps;
-  const about = answer === null ? {} : { targetStatus: answer.status };
+  const about = answer === null ? { block } : { block, targetStatus: answer.status };
   return new Failure("blocked", `${describeBlock(page, block)}: ${helps}`, about);
 }

@@ -1,7 +1,6 @@
-import { Failure } from "../base/failure.ts";
+import { type Block, Failure } from "../base/failure.ts";
 import {
   type Article,
-  type Block,
   type BodyKind,
   composeMarkdown,
   type Extraction,

@@ -69,8 +69,17 @@ export const FAILURE_OUTCOMES = {
 
 export type FailureCode = keyof typeof FAILURE_OUTCOMES;
 
+/** What a site may show instead of a page. */
+export const BLOCK_KINDS = ["challenge", "consent", "login", "paywall", "region", "rate"] as const;
+export type BlockKind = (typeof BLOCK_KINDS)[number];
+
+/** A page that stands in for the one asked for, and the signs that show it, as words of a message. */
+export type Block = { readonly kind: BlockKind; readonly signs: readonly string[] };
+
 /** A failure as plain data, which crosses worker boundaries and is recorded by batches. */
-export type FailureRecord = { readonly code: FailureCode; readonly message: string };
+export type FailureRecord = { readonly code: FailureCode; readonly message: string; readonly block?: Block };
+
+type FailureOptions = ErrorOptions & { readonly targetStatus?: number; readonly block?: Block | undefined };
 
 /**
  * The one error class that the product throws on purpose. The message says what was tried, on what, and
@@ -81,30 +90,31 @@ export class Failure extends Error {
   readonly code: FailureCode;
   /** The HTTP status of the answer; null when none came, or the failure is about something else. */
   readonly targetStatus: number | null;
+  /** What a page is `blocked` by; null for other failures. */
+  readonly block: Block | null;
 
-  constructor(
-    code: FailureCode,
-    message: string,
-    options?: ErrorOptions & { readonly targetStatus?: number },
-  ) {
+  constructor(code: FailureCode, message: string, options?: FailureOptions) {
     super(message, options);
     this.code = code;
     this.targetStatus = options?.targetStatus ?? null;
+    this.block = options?.block ?? null;
   }
 
   /** The failure that a record is of. */
-  static of({ code, message }: FailureRecord): Failure {
-    return new Failure(code, message);
+  static of({ code, message, block }: FailureRecord): Failure {
+    return new Failure(code, message, { block });
   }
 
   /** The same failure with this status, unless it already has one. */
   aboutStatus(status: number | null): Failure {
     if (status === null || this.targetStatus !== null) return this;
-    return new Failure(this.code, this.message, { cause: this.cause, targetStatus: status });
+    const { code, message, cause, block } = this;
+    return new Failure(code, message, { cause, targetStatus: status, block: block ?? undefined });
   }
 
   toRecord(): FailureRecord {
-    return { code: this.code, message: this.message };
+    const { code, message, block } = this;
+    return block === null ? { code, message } : { code, message, block };
   }
 }
 

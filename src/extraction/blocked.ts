@@ -1,22 +1,29 @@
+import type { Block, BlockKind } from "../base/failure.ts";
 import { ACCEPTS_COOKIES } from "./classification/page-tree.ts";
 import type { JsonLdObject } from "./metadata/metadata-page.ts";
 import { ElementFlag, type PageModel, type ScannedPage, startTagOf, Tag } from "./page/page-model.ts";
+import { statOf, TextStat } from "./page/word-stats.ts";
 import { countWords, visibleLine } from "./text.ts";
-import type { AnswerFacts, Article, Block, BlockKind } from "./types.ts";
+import type { AnswerFacts, Article } from "./types.ts";
+
+/** What else tells of a page than what is on it. */
+type Beside = {
+  readonly jsonLd: readonly JsonLdObject[];
+  /** The blocks of the article, in their order. */
+  readonly kept: ArrayLike<number>;
+  /** Absent for a document without one. */
+  readonly answer: AnswerFacts | null;
+};
 
 /**
  * Tells whether a page stands in for the one that was asked for, by at least two signs together: its structure, its
  * answer, what its title says. A page with many words or links is never one, and no word of a text is a sign by itself.
- * Of 2 489 pages of the development sets one is told, which is a challenge; what is not recognised is extracted as it is.
- * @param answer absent for a document without one
+ * Of 3 489 pages of development two are told, a challenge and a preview; what is not recognised is extracted as it is.
  */
-export function blockOf(
-  page: ScannedPage,
-  article: Article | null,
-  { jsonLd, answer }: { readonly jsonLd: readonly JsonLdObject[]; readonly answer: AnswerFacts | null },
-): Block | null {
+export function blockOf(page: ScannedPage, article: Article | null, beside: Beside): Block | null {
+  const { answer } = beside;
   if ((article?.wordCount ?? 0) > MAX_WORDS || MISSING.has(answer?.status ?? 0)) return null;
-  const paywall = paywallSigns(page.model, article, jsonLd);
+  const paywall = paywallSigns(page.model, article?.wordCount ?? 0, beside);
   if (paywall !== null) return { kind: "paywall", signs: paywall };
   const shown = shownBlocks(page.model);
   if (page.facts.links.length > MAX_LINKS || shown.words > MAX_WORDS) return null;
@@ -250,7 +257,12 @@ const CONSENT_ADDRESS =
 const CONSENT_TITLES =
   /^(?:before you continue|we value your privacy|your privacy (?:choices|matters)|cookie (?:consent|wall)|privacy wall|bevor (?:sie|du) (?:fortfahren|fortfährst|zu)|ihre privatsphäre|zustimmung|avant de continuer|nous respectons votre vie privée|antes de continuar|valoramos su privacidad|prima di continuare|voordat (?:je|u) (?:verder|doorgaat)|accept (?:all )?cookies (?:to|and) continue)/i;
 
-function consentSigns({ titles, general, answer, buttons, links }: View): string[] | null {
+/** What the paragraphs of a wall are about. */
+const PRIVACY =
+  /cookie|privacy|consent|partner|personal(?:i[sz]ed)? |advertis|tracking|datenschutz|einwilligung|werbung|zustimm|confidentialit|publicit|données|privacidad|datos|consentim|consenso|dati personali|gegevens|toestemming|プライバシー|同意|куки|隐私/i;
+const MOST_OTHER_WORDS = 40;
+
+function consentSigns({ titles, general, answer, buttons, links, lines }: View): string[] | null {
   const accept = saying(
     buttons.map((label) => label.trim()),
     ACCEPTS_COOKIES,
@@ -261,6 +273,10 @@ function consentSigns({ titles, general, answer, buttons, links }: View): string
   if (address.length > 0) return [...address, accept, ...general];
   const title = saying(titles, CONSENT_TITLES);
   if (title === null || general.length === 0 || links > MAX_LINKS / 2) return null;
+  const prose = lines
+    .map((line) => (PRIVACY.test(line) ? 0 : countWords(line)))
+    .filter((words) => words >= 10);
+  if (prose.reduce((sum, words) => sum + words, 0) >= MOST_OTHER_WORDS) return null;
   return [title, accept, ...general];
 }
 
@@ -294,23 +310,28 @@ const RULES: readonly Rule[] = [
   { kind: "login", mostWords: 150, signs: loginSigns },
 ];
 
-/** A preview is a lead and a paragraph or two. */
-const MAX_PREVIEW_WORDS = 200;
+/** A preview is a lead and a paragraph or two; without the page's own word it has other signs as well. */
+const MAX_DECLARED_WORDS = 200;
 const NOT_FREE = /^(?:false|no)$|\/False$/i;
 const OFFER_NAMES =
   /\b(?:paywall|pay-wall|regwall|subscri(?:be|ption)-?(?:wall|offer|prompt|barrier)|premium-?wall|piano-?(?:offer|container))\b/i;
 const OFFERS =
-  /\b(?:subscribe|sign up|register|log in|sign in) (?:now )?to (?:read|continue|keep reading|unlock)|\bto (?:continue|keep) reading\b|\bthis (?:article|story|content) is (?:for|exclusive|only|available|reserved)\b.{0,40}\b(?:subscribers|members)|\balready a (?:subscriber|member)\?|weiterlesen mit|jetzt (?:abonnieren|weiterlesen)|nur für abonnent|réservé aux abonnés|pour lire la suite|abonnez-vous pour|suscríbete para|solo para suscriptores|abbonati per|alleen voor abonnees/i;
+  /\b(?:subscribe|sign up|register|log in|sign in|join) (?:now )?to (?:read|continue|keep reading|unlock)|\bto (?:continue|keep) reading\b|\b(?:continue|keep) reading (?:with|for|by)\b|\bto (?:read|unlock) the (?:full|whole|rest of th[ei]s?) (?:story|article)|\bth(?:is|e rest of this) (?:article|story|post|content) is (?:for|exclusive|only|available|reserved)\b.{0,40}\b(?:subscribers|members)|\balready a (?:subscriber|member)\?|(?:weiterlesen|weiter lesen) mit|jetzt (?:abonnieren|weiterlesen)|nur für abonnent|um weiterzulesen|(?:den ganzen|diesen) artikel (?:weiter)?lesen\b.{0,20}\b(?:abo|mit)|exklusiv für abonnent|réservée? (?:aux|à nos) abonnés|pour lire la suite|(?:abonnez|connectez|inscrivez)-vous pour (?:lire|continuer|poursuivre)|pour (?:continuer|poursuivre) (?:la|votre) lecture|(?:suscríbe(?:te|se)|regístre?(?:ate|se)|inicia sesión) para|para (?:seguir|continuar) leyendo|(?:solo|exclusivo) para (?:suscriptores|abonados)|(?:abbonati|registrati|accedi) per|per continuare a leggere|(?:riservat|solo)\S{0,2} (?:agli|per gli) abbonati|alleen voor (?:abonnees|leden)|om verder te lezen|para continuar (?:a ler|lendo)|exclusivo para assinantes|(?:会員|購読者|有料会員|登録会員)(?:登録)?(?:限定|専用|の(?:み|方))|続きを(?:読|お読み|ご覧)|続きは.{0,20}(?:会員|登録|購読)/i;
 
-function paywallSigns(
-  model: PageModel,
-  article: Article | null,
-  jsonLd: readonly JsonLdObject[],
-): string[] | null {
-  const words = article?.wordCount ?? 0;
-  if (words > MAX_PREVIEW_WORDS) return null;
+/** Data count words in other ways than we do. */
+const MARGIN_OF_WORDS = 100;
+
+function paywallSigns(model: PageModel, words: number, { jsonLd, kept }: Beside): string[] | null {
   // The page's own data say that its article is not free; the rest of it may still be there, so that is not enough.
-  if (!jsonLd.some(({ isAccessibleForFree: free }) => NOT_FREE.test(String(free)))) return null;
+  const isDeclared = jsonLd.some(({ isAccessibleForFree: free }) => NOT_FREE.test(String(free)));
+  const declared = isDeclared ? ["isAccessibleForFree: false"] : [];
+  const found = offerAfter(model, kept);
+  if (found !== null) {
+    const isLonger = jsonLd.some(({ wordCount }) => Number(wordCount) > 2 * words + MARGIN_OF_WORDS);
+    const signs = [...declared, ...found.cut, ...(isLonger ? ["a wordCount of more"] : [])];
+    if (signs.length > 0) return [...signs, found.offer, `${words} words`].slice(-MAX_SIGNS);
+  }
+  if (!isDeclared || words > MAX_DECLARED_WORDS) return null;
   const offer = saying(
     model.blocks.text.filter((_, block) => (model.blocks.flags[block]! & NOT_SHOWN) === 0),
     OFFERS,
@@ -318,5 +339,108 @@ function paywallSigns(
   );
   const name = model.names.find((written) => OFFER_NAMES.test(written));
   const shown = offer ?? (name === undefined ? null : `element ${JSON.stringify(name.slice(0, 80))}`);
-  return shown === null ? null : ["isAccessibleForFree: false", shown, `${words} words`];
+  return shown === null ? null : [...declared, shown, `${words} words`];
 }
+
+const MOST_WORDS_OF_OFFER = 25;
+const LEAST_WORDS_OF_PROSE = 8;
+/** Blocks after a text in which an offer begins. */
+const NEAR = 6;
+
+/** Finds the offer that follows the last prose of an article, and the signs that the prose goes on. */
+function offerAfter(model: PageModel, kept: ArrayLike<number>) {
+  const { count, flags, text, element } = model.blocks;
+  let end = -1;
+  let near = 0;
+  let place = 0;
+  for (let block = kept[0] ?? count; block < count; block++) {
+    const isKept = kept[place] === block;
+    if (isKept) place++;
+    if (place === kept.length && near >= NEAR) return null;
+    if ((flags[block]! & NOT_SHOWN) !== 0) continue;
+    const length = lengthOf(model, block);
+    if (length <= MOST_WORDS_OF_OFFER && end >= 0 && near++ < NEAR && OFFERS.test(text[block]!)) {
+      const box = boxWithout(model, element[block]!, element[end]!);
+      const offer = `text ${JSON.stringify(text[block]!.slice(0, 80))}`;
+      if (endsWith(model, kept, block, box)) return { offer, cut: cutSigns(model, end, box) };
+    } else if (isKept && length >= LEAST_WORDS_OF_PROSE && (flags[block]! & NO_PROSE) === 0) {
+      end = block;
+      near = 0;
+    }
+  }
+  return null;
+}
+
+const NO_PROSE = ElementFlag.heading | ElementFlag.link | ElementFlag.button | ElementFlag.form;
+
+/** The length of a block in words; an ideograph is half of one. */
+const lengthOf = (model: PageModel, block: number): number =>
+  Math.max(statOf(model, block, TextStat.words), statOf(model, block, TextStat.ideographs) / 2);
+
+/** The outermost element around one that does not hold another. */
+function boxWithout({ parent, elementEnd }: PageModel, inner: number, other: number): number {
+  let box = inner;
+  for (let up = parent[box]!; up >= 0 && !(up <= other && other < elementEnd[up]!); up = parent[up]!)
+    box = up;
+  return box;
+}
+
+const PRESSED = ElementFlag.button | ElementFlag.form;
+
+/** Whether an offer has something to press in its box or after it, and the article nothing more to say. */
+function endsWith(model: PageModel, kept: ArrayLike<number>, block: number, box: number): boolean {
+  const { elementEnd, parent, blocks } = model;
+  let rest = 0;
+  for (let place = kept.length - 1; place >= 0 && kept[place]! > block; place--)
+    if (blocks.element[kept[place]!]! >= elementEnd[box]!) rest += lengthOf(model, kept[place]!);
+  const around = elementEnd[Math.max(parent[box]!, 0)]!;
+  let hasPressed = false;
+  for (let next = block; next < Math.min(blocks.count, block + NEAR); next++)
+    hasPressed ||=
+      blocks.element[next]! < around &&
+      ((blocks.flags[next]! & PRESSED) !== 0 || statOf(model, next, TextStat.linkChars) > 0);
+  return hasPressed && rest <= MOST_WORDS_OF_OFFER;
+}
+
+const FADE_NAMES =
+  /(?:^|[\s_-])(?:fade(?!s?-?in\b)\w*|gradient\w*|truncat\w*|blur(?!-?up)\w*|obscur\w*|cut-?off)(?=$|[\s_-])/i;
+const FADE_STYLES =
+  /mask(?:-image)?\s*:[^;]{0,40}gradient|linear-gradient\([^;]{0,200}(?:transparent|,\s*0?\.?0\s*\))|filter\s*:\s*blur\(|max-height\s*:\s*\d[^;]{0,20};\s*overflow\s*:\s*hidden/i;
+const CUT = /(?:…|\.{3})[\s\])»"”]*$/;
+const WITHIN_SENTENCE = /[\p{Ll},]$/u;
+
+/** The signs that a text goes on where it ends: it fades or breaks off. */
+function cutSigns(model: PageModel, block: number, box: number): string[] {
+  const text = model.blocks.text[block]!.trim();
+  const element = model.blocks.element[block]!;
+  const fading = fadingElement(model, element, box);
+  const breaks = CUT.test(text) || (model.tag[element] === Tag.p && WITHIN_SENTENCE.test(text));
+  return [
+    ...(fading === undefined ? [] : [`markup ${fading.slice(0, 80)}`]),
+    ...(breaks ? [`a text that ends in ${JSON.stringify(text.slice(-20))}`] : []),
+  ];
+}
+
+/** The start tag of what fades a text: an element around its end, or between it and the box of the offer. */
+function fadingElement(model: PageModel, end: number, box: number): string | undefined {
+  const { tag, html, openEnd, closeEnd, elementCount, parent, elementEnd } = model;
+  let rules = "";
+  for (let element = 0; element < elementCount && rules.length < MAX_MARKUP; element++)
+    if (tag[element] === Tag.style) rules += html.slice(openEnd[element]!, closeEnd[element]!);
+  const fading = rules.split("}").filter((rule) => FADE_STYLES.test(rule));
+  const classes = new Set(fading.flatMap((rule) => rule.split("{", 1)[0]!.match(/(?<=\.)[\w-]+/g) ?? []));
+  const looked: number[] = [];
+  for (let up = end; up >= 0 && elementEnd[up]! <= box; up = parent[up]!) looked.push(up);
+  for (let next = end + 1; next < box; next++) if (elementEnd[next]! <= box) looked.push(next);
+  return looked
+    .map((element) => startTagOf(model, element))
+    .find(
+      (start) =>
+        (/\sstyle\s*=/i.test(start) && FADE_STYLES.test(start)) ||
+        [...start.matchAll(NAMES)].some(
+          ([, names = ""]) => FADE_NAMES.test(names) || names.split(/\s+/).some((name) => classes.has(name)),
+        ),
+    );
+}
+
+const NAMES = /\s(?:class|id)\s*=\s*["']?([^"'>]*)/gi;

@@ -125,7 +125,7 @@ async function extractPage(
     choose,
   };
   const extracted = await extractArticle(page, choice, context, metadata);
-  const blocked = blockOf(page, extracted.article, { jsonLd, answer: answer ?? null });
+  const blocked = blockOf(page, extracted.article, { jsonLd, kept: choice.blocks, answer: answer ?? null });
   return {
     ...extracted,
     ...(blocked !== null && { blocked }),

@@ -6,8 +6,6 @@ export { textOfMarkdown } from "./text-body.ts";
 export {
   type Article,
   BLOCK_REASONS,
-  type Block,
-  type BlockKind,
   type BodyKind,
   composeDocument,
   composeHtml,

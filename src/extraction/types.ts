@@ -1,4 +1,4 @@
-import type { FailureRecord } from "../base/failure.ts";
+import type { Block, FailureRecord } from "../base/failure.ts";
 import { escapeAttribute, escapeHtml, formatHeading } from "../base/text.ts";
 import type { EXTRACTION, Values } from "../options/index.ts";
 import type { PageUrl } from "../urls/index.ts";
@@ -235,12 +235,6 @@ export type MetaRobots = { readonly noindex: boolean; readonly nofollow: boolean
 /** A selector that selected no words: its elements have none, or no element matches. */
 type EmptySelection = { readonly selector: string; readonly elements: number };
 
-/** What stands in the way of a page, see `blockOf`. */
-export type BlockKind = "challenge" | "consent" | "login" | "paywall" | "region" | "rate";
-
-/** A page that stands in for the one asked for, and the signs that show it, as words of a message. */
-export type Block = { readonly kind: BlockKind; readonly signs: readonly string[] };
-
 /** The facts about an answer that tell whether its page is the one asked for. */
 export type AnswerFacts = {
   readonly status: number;
@@ -267,7 +261,7 @@ export type Extraction = {
   readonly linkPage: Article | null;
   /** Whether the page is short, and its title or a heading says that there is no such page. */
   readonly saysMissing: boolean;
-  /** Set when another page stands in for the one asked for. */
+  /** Set when another page stands in for the one asked for, see `blockOf`. */
   readonly blocked?: Block;
   /** Set when there is no article because of `options.select`. */
   readonly emptySelection: EmptySelection | null;

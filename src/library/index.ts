@@ -1,4 +1,4 @@
-export { Failure, type FailureCode } from "../base/failure.ts";
+export { type Block, Failure, type FailureCode } from "../base/failure.ts";
 export { extractArticles } from "./articles.ts";
 export { extractArticle, extractArticleFromUrl } from "./extract.ts";
 export type {

@@ -173,6 +173,16 @@ function describeSettling({ frontier }: FrontierSteps): void {
     expect((await frontier().tallies()).failures).toEqual({ timeout: 1 });
   });
 
+  test("keeps what a page is blocked by, when it is told and when all are listed", async () => {
+    await frontier().add([seed("/a")]);
+    const [a] = await claim(frontier(), { count: 1 });
+    const block = { kind: "paywall", signs: ['a text that ends in "…"', "84 words"] } as const;
+    const error = { code: "blocked", message: "shows a preview", block } as const;
+    await settle(frontier(), a, { outcome: { status: "failed", error } });
+    expect((await told(frontier())).map((outcome) => outcome.error)).toEqual([error]);
+    expect((await Array.fromAsync(frontier().outcomes())).map((outcome) => outcome.error)).toEqual([error]);
+  });
+
   test("counts many outcomes, and lets others have their turn meanwhile", async () => {
     const refusals = ["out_of_scope", "trap"] as const;
     for (let from = 0; from < 12_000; from += 1000)

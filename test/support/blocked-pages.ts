@@ -1,4 +1,5 @@
-import type { AnswerFacts, BlockKind } from "../../src/extraction/types.ts";
+import type { BlockKind } from "../../src/base/failure.ts";
+import type { AnswerFacts } from "../../src/extraction/types.ts";
 
 /** A page that stands in for another, written after the structure of real ones, in words of its own. */
 export type BlockedPage = {

@@ -1,6 +1,6 @@
 import type { Database } from "../../base/database/index.ts";
 import { yieldToEventLoop } from "../../base/event-loop.ts";
-import type { FailureCode } from "../../base/failure.ts";
+import type { Block, FailureCode } from "../../base/failure.ts";
 import type { PageUrl } from "../../urls/index.ts";
 import type { PageChange, PageOutcome, SkipReason } from "../types.ts";
 import type { FrontierTallies, Settlement } from "./frontier.ts";
@@ -15,6 +15,8 @@ export type OutcomeRow = {
   readonly reason: string | null;
   readonly error_code: string | null;
   readonly error_message: string | null;
+  /** JSON. */
+  readonly error_block: string | null;
   readonly file_path: string | null;
   readonly title: string | null;
   readonly word_count: number | null;
@@ -67,12 +69,12 @@ export class OutcomeTable {
     // `stored` has the rest of a page that succeeded.
     const own = outcome.status === "success" ? NOT_REPEATED : outcome;
     this.#sql.run`INSERT OR REPLACE INTO outcome (seq, page, run, status, reason, error_code, error_message,
-        file_path, title, word_count, http_status, final_url, duration_ms, content_hash, warnings, change, fetcher)
+        file_path, title, word_count, http_status, final_url, duration_ms, content_hash, warnings, change, fetcher, error_block)
       VALUES (${++this.#lastSeq}, ${pageId}, ${this.#run}, ${STATUSES.indexOf(outcome.status)}, ${outcome.reason},
         ${error?.code ?? null}, ${error?.message ?? null}, ${own.filePath}, ${own.title},
         ${own.wordCount}, ${outcome.httpStatus}, ${finalUrl === page.url ? "" : finalUrl}, ${outcome.durationMs},
         ${own.contentHash}, ${own.warnings.length > 0 ? JSON.stringify(own.warnings) : null},
-        ${codeOf(CHANGES, outcome.change)}, ${codeOf(FETCHERS, outcome.fetcher)})`;
+        ${codeOf(CHANGES, outcome.change)}, ${codeOf(FETCHERS, outcome.fetcher)}, ${error?.block ? JSON.stringify(error.block) : null})`;
   }
 
   /** @param owner the page that it is a duplicate of */
@@ -181,7 +183,11 @@ export const toPageOutcome = (row: OutcomeRow): PageOutcome => ({
   error:
     row.error_code === null
       ? null
-      : { code: row.error_code as FailureCode, message: row.error_message ?? "" },
+      : {
+          code: row.error_code as FailureCode,
+          message: row.error_message ?? "",
+          ...(row.error_block !== null && { block: JSON.parse(row.error_block) as Block }),
+        },
   reason: row.reason as SkipReason | null,
   change: row.change as PageChange | null,
   fetcher: row.fetcher as PageOutcome["fetcher"],
@@ -221,7 +227,7 @@ const REPEATED = ["file_path", "title", "word_count", "content_hash", "warnings"
   .join(", ");
 
 /** The columns of an outcome with its page; what follows names the rows. */
-const LISTED = `SELECT seq, outcome.page, status, reason, error_code, error_message, ${REPEATED}, http_status,
+const LISTED = `SELECT seq, outcome.page, status, reason, error_code, error_message, error_block, ${REPEATED}, http_status,
     iif(final_url = '', address.url, final_url) AS final_url, duration_ms, ${nameOf("change", CHANGES)} AS change,
     ${nameOf("outcome.fetcher", FETCHERS)} AS fetcher, address.url, page.depth,
     (SELECT url FROM address WHERE address.id = page.parent) AS parent

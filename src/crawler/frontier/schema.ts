@@ -1,7 +1,7 @@
 import type { Database, Query } from "../../base/database/index.ts";
 
 /** Raised when the tables change; a file of another version is refused. */
-export const SCHEMA_VERSION = 5;
+export const SCHEMA_VERSION = 6;
 
 /** The states of a page row. */
 export const STATE = {
@@ -90,7 +90,7 @@ CREATE INDEX page_left ON page (depth) WHERE state >= 5;
 CREATE TABLE outcome (
   seq INTEGER PRIMARY KEY, page INTEGER NOT NULL UNIQUE, run INTEGER NOT NULL, status INTEGER NOT NULL, reason TEXT,
   error_code TEXT, error_message TEXT, file_path TEXT, title TEXT, word_count INTEGER, http_status INTEGER,
-  final_url TEXT, duration_ms INTEGER, content_hash TEXT, warnings TEXT, change INTEGER, fetcher INTEGER
+  final_url TEXT, duration_ms INTEGER, content_hash TEXT, warnings TEXT, change INTEGER, fetcher INTEGER, error_block TEXT
 );
 CREATE VIEW address AS
   SELECT page.id, iif(path >= ':', 'http://' || name || substr(path, 2), 'https://' || name || path) AS url

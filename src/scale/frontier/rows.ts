@@ -53,11 +53,11 @@ export function toClaimedPage(row: ClaimedRow, fence: number): ClaimedPage {
 /** The columns of an outcome with its page, as `toOutcome` reads them. */
 export const OUTCOME_COLUMNS = `json_build_array(p.url, p.depth, q.url, o.status, o.file_path, o.word_count, o.title,
   o.http_status, o.final_url, o.duration_ms, o.content_hash, o.warnings, o.error_code, o.error_message, o.reason, o.change,
-  o.fetcher)`;
+  o.fetcher, o.error_block)`;
 
 /** Their names, in this order also in `crawl_take_recorded` (crawl-functions.sql). */
 const OUTCOME_NAMES =
-  "url depth parent status file_path word_count title http_status final_url duration_ms content_hash warnings error_code error_message reason change fetcher".split(
+  "url depth parent status file_path word_count title http_status final_url duration_ms content_hash warnings error_code error_message reason change fetcher error_block".split(
     " ",
   );
 
@@ -99,6 +99,7 @@ export function toSettleRow(
     warnings: outcome.warnings.length > 0 ? JSON.stringify(outcome.warnings.map(storable)) : null,
     change: outcome.change,
     fetcher: outcome.fetcher,
+    block: outcome.error?.block ? toStorableJson(outcome.error.block) : null,
     etag: validators?.etag ?? null,
     modified: validators?.lastModified ?? null,
     sitemap: page.lastModified,

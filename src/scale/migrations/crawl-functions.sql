@@ -33,9 +33,9 @@ BEGIN
       WHERE c.id = p_crawl AND t.crawl = p_crawl AND t.worker = p_worker
     ON CONFLICT (crawl, page) DO UPDATE SET (worker, n, fence, recorded_at, run, epoch, word_count, duration_ms,
         status, http_status, reason, error_code, error_message, file_path, title, final_url, content_hash, warnings,
-        change, fetcher)
+        change, fetcher, error_block)
       = (excluded.worker, excluded.n, NULL, excluded.recorded_at, excluded.run, excluded.epoch, NULL, NULL,
-        excluded.status, NULL, excluded.reason, NULL, NULL, NULL, NULL, excluded.final_url, NULL, NULL, NULL, NULL);
+        excluded.status, NULL, excluded.reason, NULL, NULL, NULL, NULL, excluded.final_url, NULL, NULL, NULL, NULL, NULL);
   UPDATE crawl_page p SET owner = x.owner FROM unnest(p_pages, p_owners) x (page, owner)
     WHERE p.crawl = p_crawl AND p.id = x.page AND x.owner IS NOT NULL;
   UPDATE crawl_tally SET skipped = skipped + cardinality(p_pages), recorded = recorded + cardinality(p_pages)
@@ -411,19 +411,19 @@ BEGIN
         SELECT s.*, v_run AS run, v_epoch AS epoch, t.recorded + row_number() OVER (ORDER BY s.o) AS n
           FROM jsonb_to_recordset(p_settles) s (o int, page bigint, fence bigint, fetched int, status smallint, reason text,
             code text, message text, file text, title text, words int, http smallint, final text, ms int, hash text,
-            warnings text, change text, fetcher text, etag text, modified text, sitemap text, transient boolean, links text, deep int,
+            warnings text, change text, fetcher text, block text, etag text, modified text, sitemap text, transient boolean, links text, deep int,
             refused jsonb), crawl_tally t
           WHERE s.o = ANY (v_ok) AND t.crawl = p_crawl AND t.worker = p_worker),
       put AS (
         INSERT INTO crawl_outcome SELECT p_crawl, page, p_worker, n, fence, v_now, run, epoch, words, ms, status, http,
-            reason, code, message, file, title, final, hash, warnings, change, fetcher FROM a
+            reason, code, message, file, title, final, hash, warnings, change, fetcher, block FROM a
           ON CONFLICT (crawl, page) DO UPDATE SET (worker, n, fence, recorded_at, run, epoch, word_count, duration_ms,
               status, http_status, reason, error_code, error_message, file_path, title, final_url, content_hash,
-              warnings, change, fetcher)
+              warnings, change, fetcher, error_block)
             = (excluded.worker, excluded.n, excluded.fence, excluded.recorded_at, excluded.run, excluded.epoch,
               excluded.word_count, excluded.duration_ms, excluded.status, excluded.http_status, excluded.reason,
               excluded.error_code, excluded.error_message, excluded.file_path, excluded.title, excluded.final_url,
-              excluded.content_hash, excluded.warnings, excluded.change, excluded.fetcher)),
+              excluded.content_hash, excluded.warnings, excluded.change, excluded.fetcher, excluded.error_block)),
       kept AS (
         INSERT INTO crawl_stored AS x SELECT p_crawl, page, run, epoch, NULL, words, transient, false, file, title, hash,
             NULL, warnings, etag, modified, sitemap FROM a WHERE status = 0
@@ -641,7 +641,7 @@ BEGIN
   END LOOP;
   RETURN (SELECT json_agg(json_build_array(y.worker, y.n, y.fence IS NOT NULL, json_build_array(p.url, p.depth, q.url,
       y.status, y.file_path, y.word_count, y.title, y.http_status, y.final_url, y.duration_ms, y.content_hash, y.warnings,
-      y.error_code, y.error_message, y.reason, y.change, y.fetcher)) ORDER BY y.recorded_at, y.worker, y.n)
+      y.error_code, y.error_message, y.reason, y.change, y.fetcher, y.error_block)) ORDER BY y.recorded_at, y.worker, y.n)
     FROM (SELECT o.* FROM crawl_tally t CROSS JOIN LATERAL (SELECT * FROM crawl_outcome u
         WHERE u.worker = t.worker AND u.n > t.told AND u.crawl = p_crawl ORDER BY u.n LIMIT p_limit) o
       WHERE t.crawl = p_crawl AND t.recorded > t.told LIMIT p_limit) y

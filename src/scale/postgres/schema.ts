@@ -5,12 +5,13 @@ import crawl from "../migrations/03-crawl.sql" with { type: "text" };
 import hosts from "../migrations/04-hosts.sql" with { type: "text" };
 import syncs from "../migrations/05-syncs.sql" with { type: "text" };
 import fetcher from "../migrations/06-fetcher.sql" with { type: "text" };
+import block from "../migrations/07-block.sql" with { type: "text" };
 import crawlFunctions from "../migrations/crawl-functions.sql" with { type: "text" };
 import { lackedBy, madeBy } from "./catalog.ts";
 import type { Postgres, Queries } from "./postgres.ts";
 
 /** In order, and never changed once landed. A schema's version is the number of migrations that it has been through. */
-const MIGRATIONS: readonly string[] = [leases, jobs, crawl, hosts, syncs, fetcher];
+const MIGRATIONS: readonly string[] = [leases, jobs, crawl, hosts, syncs, fetcher, block];
 
 const VERSIONS =
   "CREATE TABLE schema_version (version int PRIMARY KEY, migrated_at timestamptz NOT NULL DEFAULT now());";

@@ -1,5 +1,6 @@
 import { createRoute, OpenAPIHono, z } from "@hono/zod-openapi";
 import type { Context } from "hono";
+import { BLOCK_KINDS } from "../../base/failure.ts";
 import { defined } from "../../base/json.ts";
 import { didYouMean } from "../../base/nearest.ts";
 import type { Exchange } from "../middleware/exchange.ts";
@@ -249,6 +250,14 @@ function unknownValue({ input, values, message }: z.core.$ZodIssueInvalidValue):
 const withPath = (path: string, message: string): string =>
   path === "" ? message : `${path.slice(0, 200)}: ${message}`;
 
+const block = z
+  .object({ kind: z.enum(BLOCK_KINDS), signs: z.array(z.string()) })
+  .optional()
+  .openapi({ description: "Of code blocked: what the site shows instead of the page, and the signs of it" });
+
+/** The schema of a failure's record. */
+export const failure = z.object({ code: z.string(), message: z.string(), block }).nullable();
+
 const Problem = z
   .object({
     type: z.string(),
@@ -262,6 +271,7 @@ const Problem = z
       .optional()
       .openapi({ description: "HTTP status that the page itself answered with, where it answered" }),
     target_status: z.int().optional().openapi({ description: "The same as http_status" }),
+    block,
     errors: z
       .array(z.object({ path: z.string(), message: z.string() }))
       .optional()

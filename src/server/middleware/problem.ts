@@ -1,4 +1,4 @@
-import { FAILURE_OUTCOMES, Failure } from "../../base/failure.ts";
+import { type Block, FAILURE_OUTCOMES, Failure } from "../../base/failure.ts";
 import type { Log, LogFields } from "../../base/log.ts";
 
 /** One wrong field of a request. */
@@ -8,7 +8,7 @@ type ProblemExtras = {
   readonly errors?: readonly InvalidField[];
   readonly headers?: Readonly<Record<string, string>>;
   /** More members of the answer (RFC 9457, section 3.2). */
-  readonly members?: Readonly<Record<string, boolean | number | string>>;
+  readonly members?: Readonly<Record<string, boolean | number | string | Block>>;
 };
 
 /** A problem of the request itself, in contrast to a Failure of the work; thrown to answer with it. */
@@ -57,11 +57,14 @@ export function toProblem(error: unknown): ProblemError {
       "internal",
       "a fault inside the server; its log has the rest under the request id",
     );
-  const { code, message, targetStatus } = error;
+  const { code, message, targetStatus, block } = error;
   return new ProblemError(FAILURE_OUTCOMES[code].httpStatus, code, message, {
     // A database or a store usually comes back soon, or after a person has acted.
     headers: code === "database_unavailable" || code === "store_unavailable" ? { "retry-after": "5" } : {},
-    members: targetStatus === null ? {} : { http_status: targetStatus, target_status: targetStatus },
+    members: {
+      ...(targetStatus !== null && { http_status: targetStatus, target_status: targetStatus }),
+      ...(block !== null && { block }),
+    },
   });
 }
 

@@ -287,7 +287,8 @@ function requireSomeSuccess(codename: string, { summary, outcomes, firstError }:
   const forbidden = forbiddenBy(outcomes);
   const why = forbidden === 0 ? "" : `; robots.txt forbids ${forbidden}`;
   const what = `Tenant '${codename}': none of ${outcomes.size} pages could be had${why}`;
-  throw new Failure(firstError?.code ?? "no_content", firstError ? `${what}: ${firstError.message}` : what);
+  if (firstError === null) throw new Failure("no_content", what);
+  throw Failure.of({ ...firstError, message: `${what}: ${firstError.message}` });
 }
 
 function isWholeCrawl(

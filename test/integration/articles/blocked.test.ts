@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
   articleFromDocument,
@@ -7,6 +7,7 @@ import {
   type FetcherPreference,
   RenderingHistory,
 } from "../../../src/articles/index.ts";
+import type { FailureRecord } from "../../../src/base/failure.ts";
 import { extractBody } from "../../../src/extraction/index.ts";
 import type { Fetcher } from "../../../src/fetching/index.ts";
 import { BLOCKED_PAGES } from "../../support/blocked-pages.ts";
@@ -21,6 +22,7 @@ import { failureOf, testFetcher } from "../../support/test-fetcher.ts";
 
 const app = forAllTests(openTestApp());
 const PATHS = Object.keys(BLOCKED_PATHS);
+const KINDS = Object.values(BLOCKED_PATHS).map(([name]) => BLOCKED_PAGES[name]?.kind);
 const site = forAllTests(
   serveCrawlSite({
     ...BLOCKED_ROUTES,
@@ -65,7 +67,9 @@ describe("extract", () => {
     const words = [`${site.origin}/mill`, `${site.origin}/paywall`, "--no-browser", "--retries", "0"];
     const { stdout, exitCode } = await runCommand(words);
     const lines = stdout.trim().split("\n");
-    expect(lines.map((line) => JSON.parse(line).error?.code ?? null)).toEqual([null, "blocked"]);
+    const errors = lines.map((line) => JSON.parse(line).error ?? null);
+    expect(errors.map((error) => error?.code ?? null)).toEqual([null, "blocked"]);
+    expect(errors[1].block).toMatchObject({ kind: "paywall" });
     expect(exitCode).toBe(1);
   });
 
@@ -104,6 +108,7 @@ test("a crawl fails such pages, stores nothing of them, and takes the others", a
   expect<unknown>(PATHS.map((path) => [path, outcomeOf(path)?.status, outcomeOf(path)?.error?.code])).toEqual(
     PATHS.map((path) => [path, "failed", "blocked"]),
   );
+  expect(PATHS.map((path) => outcomeOf(path)?.error?.block?.kind)).toEqual(KINDS);
   expect(PATHS.map((path) => outcomeOf(path)?.filePath ?? null)).toEqual(PATHS.map(() => null));
   expect(outcomeOf("/mill")?.status).toBe("success");
 });
@@ -118,6 +123,25 @@ test("crawl says it at the command line, and keeps with --keep-blocked", async (
   expect(await crawl("a")).toBe(2);
   expect(await crawl("b", "--keep-blocked")).toBeGreaterThan(5);
 });
+
+test("the manifest and --jsonl name the kind and its signs", async () => {
+  using directory = temporaryDirectory();
+  const words = ["crawl", `${site.origin}/`, "--no-browser", "--retries", "0", "--rate-limit", "0"];
+  await runCommand([...words, "--output-dir", "a"], { cwd: directory.path });
+  const { results } = JSON.parse(readFileSync(join(directory.path, "a/manifest.json"), "utf8"));
+  const { stdout } = await runCommand([...words, "--jsonl"], { cwd: directory.path });
+  const lines = stdout.trim().split("\n");
+  for (const entries of [results, lines.map((line) => JSON.parse(line))]) {
+    const blocks = PATHS.map((path) => entryOf(entries, path)?.error?.block);
+    expect<unknown>(blocks.map((block) => block?.kind)).toEqual(KINDS);
+    expect(blocks.every((block) => (block?.signs.length ?? 0) > 1)).toBe(true);
+    expect(entryOf(entries, "/mill")?.error ?? null).toBeNull();
+  }
+});
+
+type Entry = { readonly url: string; readonly error: FailureRecord | null };
+const entryOf = (entries: readonly Entry[], path: string): Entry | undefined =>
+  entries.find(({ url }) => url === `${site.origin}${path}`);
 
 describe("a challenge to the plain client", () => {
   const http = forAllTests(testFetcher({}));

@@ -184,7 +184,7 @@ describe("a schema that an earlier version has made", () => {
   test("gets what came since, functions included, and is then up to date", async () => {
     await using earlier = await testDatabase();
     const old = await earlier.open();
-    await old.script(`ALTER TABLE crawl_outcome DROP COLUMN fetcher;
+    await old.script(`ALTER TABLE crawl_outcome DROP COLUMN fetcher, DROP COLUMN error_block;
       CREATE OR REPLACE FUNCTION crawl_claimed(p_crawl bigint, p_pages bigint[]) RETURNS json LANGUAGE sql AS
         'SELECT NULL::json';
       DELETE FROM schema_version WHERE version > 5`);

@@ -83,6 +83,14 @@ describe("a sync of a website", () => {
     expect(exact.logText()).not.toContain("max_crawl_pages");
   });
 
+  test("without any page says by what they are blocked", async () => {
+    site.fill(2);
+    site.intercept = ({ url }) =>
+      /sitemap|robots/.test(url) ? null : blockedAnswer("a check that counts in the browser");
+    const thrown = await runSync(bySitemap().source).catch((error: unknown) => error);
+    expect(thrown).toMatchObject({ code: "blocked", block: { kind: "challenge" } });
+  });
+
   test("counts the pages of a sitemap that its limit left", async () => {
     site.fill(6);
     const capped = open({ docs_sitemap_url: site.sitemap, max_crawl_pages: 4 });

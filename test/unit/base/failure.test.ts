@@ -34,4 +34,12 @@ describe("failures", () => {
     const record = structuredClone(failure.toRecord());
     expect(record).toEqual({ code: "timeout", message: "GET x took longer than 5 ms" });
   });
+
+  test("keep what a page is blocked by, as a record and with another status", () => {
+    const block = { kind: "login", signs: ['title "Log in"', "a password field"] } as const;
+    const record = structuredClone(new Failure("blocked", "x shows a login page", { block }).toRecord());
+    expect(record.block).toEqual(block);
+    expect(Failure.of(record).aboutStatus(401)).toMatchObject({ targetStatus: 401, block });
+    expect(new Failure("timeout", "late").block).toBeNull();
+  });
 });

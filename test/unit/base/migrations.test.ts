@@ -12,6 +12,7 @@ const LANDED: Readonly<Record<string, string>> = {
   "04-hosts.sql": "8fab3bff112937a3",
   "05-syncs.sql": "81bffa87c21ef3b7",
   "06-fetcher.sql": "8ab05b43d5c8efb2",
+  "07-block.sql": "13e274a616e14a3d",
 };
 
 /** Run again by each `database migrate`, and so free to change. */

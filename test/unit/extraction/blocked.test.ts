@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { extractBody } from "../../../src/extraction/index.ts";
 import { aboutIt, BLOCKED_PAGES, type BlockedPage, withArticle } from "../../support/blocked-pages.ts";
 import { OPTIONS, pageUrl } from "../../support/extraction.ts";
+import { consentWall, PREVIEWS, WHOLE } from "../../support/previews.ts";
 
 const ASKED = pageUrl("https://mill.test/page");
 
@@ -106,4 +107,47 @@ test("whoever asks for a login page, or for a consent page, gets it", async () =
       (await extractBody({ kind: "html", body: html, url, options: OPTIONS, answer })).blocked,
     ).toBeUndefined();
   }
+});
+
+describe("a preview that does not say that it is not free:", () => {
+  for (const [name, html] of Object.entries(PREVIEWS))
+    test(name, async () => {
+      const block = await blockIn({ html });
+      expect(block?.kind).toBe("paywall");
+      expect(block?.signs.filter((sign) => !sign.endsWith(" words")).length).toBeGreaterThan(1);
+    });
+
+  // Without the offer, and without the class and the dots that show a cut, nothing is left of it.
+  test("one sign alone is none", async () => {
+    const dots = PREVIEWS["French, dots and an offer"] ?? "";
+    expect(
+      await blockIn({ html: dots.replace("Abonnez-vous pour lire la suite.", "Abonnez-vous.") }),
+    ).toBeNull();
+    expect(await blockIn({ html: dots.replace("année...", "année.") })).toBeNull();
+    const fade = PREVIEWS["a class that fades, and an offer"] ?? "";
+    expect(await blockIn({ html: fade.replace("paywall-fade", "paywall-text") })).toBeNull();
+  });
+});
+
+describe("a whole text is none:", () => {
+  for (const [name, html] of Object.entries(WHOLE))
+    test(name, async () => {
+      expect(await blockIn({ html })).toBeNull();
+    });
+});
+
+describe("a consent wall", () => {
+  for (const [name, html] of Object.entries(consentWall(true)))
+    test(`alone is one: ${name}`, async () => {
+      expect((await blockIn({ html }))?.kind).toBe("consent");
+    });
+
+  for (const [name, html] of Object.entries(consentWall(false)))
+    test(`over an article leaves the article: ${name}`, async () => {
+      const task = { kind: "html", body: html, url: ASKED, options: OPTIONS } as const;
+      const { blocked, article } = await extractBody(task);
+      expect(blocked).toBeUndefined();
+      expect(article?.text).toContain("the first storms of November");
+      expect(article?.text).not.toContain("230 partners");
+    });
 });

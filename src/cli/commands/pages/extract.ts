@@ -271,7 +271,7 @@ function separatorOf({ format, tables, hasFrontmatter }: ExtractCommand): string
 }
 
 // Most messages already name the page.
-const describeFailure = (name: string, { code, message }: FailureRecord): string =>
+const describeFailure = (name: string, { code, message }: Omit<FailureRecord, "block">): string =>
   code === "invalid_url" || message.includes(name) ? message : `${name}: ${message}`;
 
 /** The progress line of a list. @param pages.todo those of the total that are not done before */

@@ -147,6 +147,7 @@ async function status(raw: RawArguments, parts: CrawlToolParts, call: ToolCall):
       title,
       file: file_path,
       problem: error?.message ?? reason,
+      block: error?.block,
     })),
     next_offset: end < pages.length ? end : null,
     failure: job.error?.message ?? null,

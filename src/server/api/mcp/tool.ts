@@ -66,8 +66,9 @@ export function bindTool<Parts>(definition: ToolDefinition<Parts>, parts: Parts)
   const failed = (raw: RawArguments, problem: unknown): ToolResult => {
     if (!(problem instanceof ArgumentError || problem instanceof Failure)) throw problem;
     const blanks = Object.fromEntries(usual.map(([field, { type }]) => [field, BLANKS[type ?? ""] ?? null]));
-    const error = problem instanceof Failure ? messageOf(problem) : problem.message;
-    return { ...blanks, ...definition.empty?.(raw, parts), error };
+    const about = { ...blanks, ...definition.empty?.(raw, parts) };
+    if (!(problem instanceof Failure)) return { ...about, error: problem.message };
+    return { ...about, ...(problem.block && { block: problem.block }), error: messageOf(problem) };
   };
   return {
     name,

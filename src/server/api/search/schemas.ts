@@ -1,11 +1,9 @@
-import { z } from "../openapi.ts";
+import { failure, z } from "../openapi.ts";
 
 // These schemas describe the answers of serve search in its OpenAPI document.
 
 const count = z.int().min(0);
 const time = z.string().nullable().openapi({ format: "date-time", example: "2026-11-21T12:00:00.000Z" });
-
-const failure = z.object({ code: z.string(), message: z.string() }).nullable();
 
 export const About = z
   .object({ service: z.string(), version: z.string(), status: z.string() })

@@ -1,13 +1,12 @@
 import { JOB_STATES } from "../../../../crawler/index.ts";
 import { BLOCK_REASONS, MARKDOWN_SIGNS, PAGE_TYPES } from "../../../../extraction/index.ts";
-import { z } from "../../openapi.ts";
+import { failure, z } from "../../openapi.ts";
 
 const timestamp = (description: string) =>
   z.string().openapi({ description, format: "date-time", example: "2026-11-21T12:00:00.000Z" });
 const text = z.string().nullable();
 const count = z.int().min(0);
 const pixels = z.int().min(1).nullable();
-const failure = z.object({ code: z.string(), message: z.string() }).nullable();
 const warnings = z.array(z.string()).nullable().openapi({ description: "Null when there are none" });
 
 export const ExtractionResult = z
