@@ -96,19 +96,25 @@ async function documentOf(
   const body = "reason" in file ? file : decodeOrRefuse(file, path);
   if (typeof body !== "string" && "reason" in body) return body;
   const kind = typeof body === "string" ? kindOf(path, body) : "file";
-  const isExtracted = kind === "html" || kind === "file";
-  if (kind === null || (isExtracted && !extractHtml)) return { reason: "unknown_kind" };
+  if (kind === null) return { reason: "unknown_kind" };
   if (body.length === 0 || (typeof body === "string" && body.trim() === "")) return { reason: "empty" };
-  const url = addressOf(path);
-  if (!isExtracted && typeof body === "string") return { url, path, text: body, kind, mayNameItself };
-  const document = (await extractHtml?.(body)) ?? null;
+  const named = { url: addressOf(path), path };
+  if (typeof body === "string" && kind !== "html" && kind !== "file")
+    return { ...named, text: body, kind, mayNameItself };
+  if (!extractHtml) return { reason: "unknown_kind" };
+  const document = await extract(body, path, extractHtml);
+  return "reason" in document
+    ? document
+    : { ...document, ...named, title: document.title || titleOfName(path) };
+}
+
+async function extract(body: string | Uint8Array, path: string, extractHtml: DocumentExtractor) {
+  const document = await extractHtml(body);
   // A page without words usually just leads to another page.
-  if (document === null) return { reason: "empty" };
-  if ("reason" in document) return { reason: "failed", detail: document.reason };
+  if (document === null) return { reason: "empty" } as const;
+  if ("reason" in document) return { reason: "failed", detail: document.reason } as const;
   // A small archive may hold more text than a file may have.
-  const refusal = tooLarge(path, document.markdown.length);
-  if (refusal) return refusal;
-  return { ...document, url, path, title: document.title || titleOfName(path) };
+  return tooLarge(path, document.markdown.length) ?? document;
 }
 
 /** The text of a file; its bytes where it is no text by its kind. */

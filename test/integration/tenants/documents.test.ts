@@ -13,6 +13,7 @@ const PDF = writePdf(
   [
     [line("Gannets dive from thirty metres.")],
     [line("Where they nest", 700, 20), line("Gannets nest on cliffs.", 660)],
+    [line("They come back."), line("What they eat", 600, 20), line("Gannets eat mackerel.", 560)],
   ],
   { info: { Title: "Gannets" }, outline: [{ title: "Where they nest", page: 2 }] },
 );
@@ -20,7 +21,7 @@ const PDF = writePdf(
 const FILES: Readonly<Record<string, string | Uint8Array<ArrayBuffer>>> = {
   "birds.md": "# Birds\n\nAll about birds of the sea.\n",
   "gannets.pdf": PDF,
-  "UPPER.PDF": writePdf([[line("Kittiwakes cry their name.")]]),
+  "UPPER.PDF": writePdf([[line("Puffins dig.")], [line("Kittiwakes cry their name.")], [line("Skuas rob.")]]),
   "terns.docx": writeDocx(
     "<w:p><w:r><w:t>Terns fly to the antarctic.</w:t></w:r></w:p>",
   ) as Uint8Array<ArrayBuffer>,
@@ -97,10 +98,15 @@ describe("documents that are files are found", () => {
       expect((await hitsOf(codename, query))[0]?.url).toEndWith(`/${name}`);
     });
 
-    test("with the page of a PDF, under its title", async () => {
-      const [hit] = await hitsOf(codename, "gannets nest cliffs");
-      expect(hit).toMatchObject({ title: "Gannets", anchor: "page=2" });
-      expect(hit?.url).toEndWith("gannets.pdf");
+    test.each([
+      ["gannets dive", "Gannets", "page=1", "dive from thirty metres"],
+      ["gannets nest cliffs", "Gannets", "page=2", "nest on cliffs"],
+      ["eat mackerel", "Gannets", "page=3", "eat mackerel"],
+      ["kittiwakes", null, "page=2", "^Kittiwakes cry their name.$"],
+    ])("with the page of a PDF: %s", async (query, title, anchor, words) => {
+      const [hit] = await hitsOf(codename, query);
+      if (title !== null) expect(hit?.title).toBe(title);
+      expect(hit).toMatchObject({ anchor, snippet: expect.stringMatching(new RegExp(words)) });
     });
   });
 
