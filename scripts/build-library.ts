@@ -5,7 +5,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { dirname, join, relative } from "node:path";
-import type { BunPlugin } from "bun";
 import manifest from "../package.json" with { type: "json" };
 import project from "../project.json" with { type: "json" };
 import { licensesOf } from "./licenses.ts";
@@ -15,15 +14,6 @@ const OUT = join(ROOT, "dist/lib");
 
 /** What only `engine: "readability"` needs: whoever wants it installs them. */
 const OPTIONAL: ReadonlySet<string> = new Set(["@mozilla/readability", "node-html-markdown"]);
-
-/** The library takes text, so it leaves the readers of PDF, DOCX, ODT and EPUB out: 2 MB. */
-const withoutFiles: BunPlugin = {
-  name: "without files",
-  setup(build) {
-    const contents = 'export const readFile = () => { throw new Error("the library reads no files"); };';
-    build.onLoad({ filter: /extraction[/\\]files[/\\]read-file\.ts$/ }, () => ({ contents, loader: "ts" }));
-  },
-};
 
 /** Builds the modules; returns the folders of the packages that are inside them. */
 async function buildModules(): Promise<ReadonlySet<string>> {
@@ -37,7 +27,6 @@ async function buildModules(): Promise<ReadonlySet<string>> {
     define: { __filename: '"article-extractor"' },
     external: [...OPTIONAL],
     splitting: true,
-    plugins: [withoutFiles],
     metafile: true,
   });
   if (!result.success) throw new AggregateError(result.logs, "building the library failed");

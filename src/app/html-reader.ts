@@ -3,12 +3,13 @@ import { composeDocument, type Extractor, STORED_RENDERINGS } from "../extractio
 import type { DocumentExtractor } from "../search/index.ts";
 import { extractionDefaults, type Settings } from "../settings/index.ts";
 
-/** Reads the HTML documents of folders and repositories with the program's own settings. */
+/** Reads the HTML pages, PDFs and their like of folders and repositories with the program's own settings. */
 export function htmlReader(extractor: Extractor, settings: Settings): DocumentExtractor {
   const options = { ...extractionDefaults(settings), renderings: STORED_RENDERINGS };
-  return async (html) => {
+  return async (body) => {
+    const kind = typeof body === "string" ? "html" : "file";
     try {
-      const { article } = await extractor.extract({ kind: "html", body: html, url: null, options });
+      const { article } = await extractor.extract({ kind, body, url: null, options });
       if (!article) return null;
       const { language, publishedDate } = article;
       const declared = { language: language ?? undefined, date: publishedDate ?? undefined };

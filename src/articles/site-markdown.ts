@@ -70,7 +70,8 @@ function pageOf(link: PageUrl): PageUrl | null {
 
 function guessedAlternate(page: PageUrl): PageUrl | null {
   const url = new URL(page);
-  if (url.search !== "" || /\.(?:md|markdown|txt|xml|json|pdf)$/i.test(url.pathname)) return null;
+  if (url.search !== "" || /\.(?:md|markdown|txt|xml|json|pdf|docx|odt|epub)$/i.test(url.pathname))
+    return null;
   url.pathname = url.pathname.endsWith("/") ? `${url.pathname}index.html.md` : `${url.pathname}.md`;
   return parsePageUrl(url.href);
 }

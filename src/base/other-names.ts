@@ -61,6 +61,7 @@ export const OTHER_OPTIONS: Readonly<Record<string, OtherNames>> = {
     --resume FILE = continue c
     --fresh = force overwrite clean restart no-resume bypass-cache no-cache
     --dry-run = list list-only urls-only preview plan map
+    --documents = pdfs files with-documents include-documents
     --discover-sitemaps = use-sitemap use-sitemaps sitemaps
     --no-follow-links = sitemap-only only-sitemap no-recursion
     --ignore-robots = no-robots ignore-robots-txt no-obey-robots

@@ -220,7 +220,7 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
       logFields: request,
       beforeRequest: gate.beforeRequest,
       // Sites link to many documents; one that a person named is wanted.
-      acceptsFiles: page.source === "seed",
+      acceptsFiles: plan.readsDocuments || page.source === "seed",
       authorization: parts.authorizations.get(originOf(page.url)) ?? null,
       ...(validators && { validators }),
     },

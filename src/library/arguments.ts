@@ -2,7 +2,7 @@ import { bodyKind, type FetchedArticle, type LocalDocument } from "../articles/i
 import { Failure } from "../base/failure.ts";
 import { didYouMean } from "../base/nearest.ts";
 import { composeMarkdown, type ExtractionOptions, withStored } from "../extraction/index.ts";
-import { decodeText, decodingWarnings, sniffPageType } from "../fetching/index.ts";
+import { decodeText, decodingWarnings, isFileBody, sniffPageType } from "../fetching/index.ts";
 import {
   defaultsOf,
   EXTRACTION,
@@ -129,7 +129,7 @@ const questionOf = (given: ExtractFromUrlOptions): Question =>
  * Reads the page that a program passed.
  * @param name the function that was called
  * @throws Failure `invalid_usage` for a value that is neither text nor bytes, `invalid_url`, `unsupported_content` for
- * bytes that are not text
+ * bytes that are neither text nor a document
  */
 export function readDocument({ html, url, contentType }: PageSource, name: string): LocalDocument {
   if (!isTextOrNothing(url)) throw wrong(name, "the page's url as text or null", url);
@@ -142,6 +142,7 @@ export function readDocument({ html, url, contentType }: PageSource, name: strin
   if (typeof html === "string") return { ...document, body: html, warnings: [] };
   const bytes = bytesOf(html);
   if (bytes === null) throw wrong(name, "the page as a string, Uint8Array or ArrayBuffer", html);
+  if (isFileBody(bytes)) return { ...document, kind: "file", body: bytes, warnings: [] };
   if (bytes.length > 0 && type === "" && sniffPageType(bytes) === null)
     throw new Failure("unsupported_content", `${document.name} is not HTML, Markdown or plain text`);
   const decoded = decodeText(bytes, contentType ?? null);

@@ -1,12 +1,10 @@
 import { availableParallelism } from "node:os";
-import { Worker } from "node:worker_threads";
 import { articleFromDocument } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
-import type { StartThread } from "../base/worker-thread.ts";
-import { createExtractor, type Extractor } from "../extraction/index.ts";
-import { EXTRACTION_LIMITS } from "../settings/index.ts";
+import type { Extractor } from "../extraction/index.ts";
 import { checkOptions, extractionOptions, flatten, readDocument, wrong } from "./arguments.ts";
 import type { ExtractArticlesOptions, PageResult, PageSource } from "./types.ts";
+import { openWorkers } from "./workers.ts";
 
 /**
  * Extracts many pages on worker threads, each with a time limit. The results come in the order of the pages; a failed
@@ -33,14 +31,7 @@ async function* extractInOrder<Page extends PageSource>(
   options: ExtractArticlesOptions,
 ): AsyncGenerator<PageResult<Page>, void, undefined> {
   const workers = options.concurrency ?? Math.max(1, availableParallelism() - 1);
-  await using extractor = createExtractor({
-    ...EXTRACTION_LIMITS,
-    ...(options.timeLimitMs === undefined ? {} : { timeLimitMs: options.timeLimitMs }),
-    workers,
-    // The build puts the worker's module beside this one.
-    workerUrl: new URL("./library-worker.js", import.meta.url),
-    startThread: startNodeThread,
-  });
+  await using extractor = openWorkers(workers, options.timeLimitMs);
   const work = (page: Page, index: number) => extractOne({ page, index }, options, extractor);
   yield* new Underway(pages, work, { ahead: 2 * workers, signal: options.signal }).results();
 }
@@ -72,17 +63,6 @@ function failureOf(thrown: unknown): Failure {
   const message = `reading the page stopped with ${String(thrown).slice(0, 300)}`;
   return new Failure("internal", message, { cause: thrown });
 }
-
-/** Starts a worker thread with the interface that Node and Bun share. */
-const startNodeThread: StartThread = (url, listener) => {
-  const worker = new Worker(new URL(url));
-  worker.on("message", listener.onMessage);
-  worker.on("error", (error: unknown) =>
-    listener.onError(error instanceof Error ? error.message : String(error)),
-  );
-  worker.on("exit", listener.onExit);
-  return { post: (task) => worker.postMessage(task), terminate: () => void worker.terminate() };
-};
 
 type MapOptions = {
   /** The maximum number of items that are read and not yet returned, at least 1. */

@@ -2,7 +2,7 @@ import { articleFromDocument, articleFromUrl } from "../articles/index.ts";
 import { Failure } from "../base/failure.ts";
 import { silentLog } from "../base/silent-log.ts";
 import { HOME_PAGE, VERSION } from "../base/version.ts";
-import { extractBody } from "../extraction/index.ts";
+import { type Extractor, extractBody } from "../extraction/index.ts";
 import {
   chooseProxy,
   createEgress,
@@ -25,13 +25,15 @@ import type {
   NetworkOptions,
   PageBody,
 } from "./types.ts";
+import { openWorkers } from "./workers.ts";
 
 /**
  * Extracts the article of a page that is here already, on the calling thread and without any input or output. An empty
- * page, like every page without words, fails with `no_content`.
- * @param html text, or bytes (a `Buffer` too) whose charset is detected as for fetched pages
+ * page, like every page without words, fails with `no_content`. A PDF, DOCX, ODT or EPUB is read on a worker thread.
+ * @param html text, or bytes (a `Buffer` too) whose charset is detected as for fetched pages; or those of a document
  * @param url the page's address, for its relative links; null leaves them relative
- * @throws Failure `no_content`, `too_large`, `unsupported_content` for bytes that are not text, `invalid_url`,
+ * @throws Failure `no_content`, `too_large`, `unsupported_content` for bytes that are neither text nor a document,
+ * `damaged_document`, `encrypted_document`, `no_text_layer`, `too_complex` for a document that takes 60 s, `invalid_url`,
  * `invalid_usage` for a wrong selector, option or type, `cancelled` when the signal has fired
  */
 export async function extractArticle(
@@ -42,16 +44,15 @@ export async function extractArticle(
   checkOptions("extractArticle", options);
   const document = readDocument({ html, url, contentType: options.contentType }, "extractArticle");
   if (options.signal?.aborted) throw new Failure("cancelled", "the extraction was cancelled before it began");
-  return flatten(
-    await articleFromDocument(document, extractionOptions(options), { extractor: inlineExtractor }),
-    options,
-  );
+  const parts = { extractor: inlineExtractor, ...(options.signal && { signal: options.signal }) };
+  return flatten(await articleFromDocument(document, extractionOptions(options), parts), options);
 }
 
 /**
- * Fetches a page over HTTP and extracts its article.
+ * Fetches a page, or a PDF, DOCX, ODT or EPUB, over HTTP and extracts its article.
  * @throws Failure `invalid_url`, `network`, `timeout`, `http_status`, `egress_refused`, `too_large`,
- * `unsupported_content`, `no_content`, `blocked`, `rate_limited`, `cancelled`, `invalid_usage` for a wrong selector, option or type
+ * `unsupported_content`, `no_content`, `blocked`, `rate_limited`, `cancelled`, `invalid_usage` for a wrong selector, option or type,
+ * and those of documents that `extractArticle` throws
  */
 export async function extractArticleFromUrl(
   url: string,
@@ -68,7 +69,7 @@ export async function extractArticleFromUrl(
     url: split.url,
     preference: "http_only" as const,
     options: extractionOptions(options),
-    fetch: { authorization: split.authorization, ...(signal ? { signal } : {}) },
+    fetch: { authorization: split.authorization, acceptsFiles: true, ...(signal ? { signal } : {}) },
   };
   return flatten(
     await articleFromUrl(request, { fetchers: { http: fetcher, browser: null }, extractor: inlineExtractor }),
@@ -76,7 +77,14 @@ export async function extractArticleFromUrl(
   );
 }
 
-const inlineExtractor = { extract: extractBody };
+const inlineExtractor: Pick<Extractor, "extract"> = {
+  async extract(task, signal) {
+    if (task.kind !== "file") return extractBody(task);
+    // Readers of files change globals of their thread, and a document may be made to run for ever.
+    await using worker = openWorkers(1);
+    return await worker.extract(task, signal);
+  },
+};
 
 function openFetcher(network: NetworkOptions): HttpFetcher {
   const requestTimeoutMs = network.timeoutMs ?? DEFAULT_FETCH_LIMITS.requestTimeoutMs;

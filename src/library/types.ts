@@ -2,7 +2,10 @@ import type { Failure } from "../base/failure.ts";
 
 // The public types are written out here, so that the declarations show each field with its meaning.
 
-/** A page as text, or as the bytes that came over the network, whose charset is detected as for fetched pages. */
+/**
+ * A page as text, or as the bytes that came over the network, whose charset is detected as for fetched pages; or the bytes
+ * of a PDF, DOCX, ODT or EPUB.
+ */
 export type PageBody = string | Uint8Array | ArrayBuffer;
 
 /** The options of an extraction; every field is optional. */

@@ -199,6 +199,14 @@ export const CRAWL = {
     field: "discover_sitemaps",
     changed: ["scope", "discovering sitemaps"],
   },
+  readsDocuments: {
+    kind: SWITCH,
+    byDefault: false,
+    means: "Read linked PDF, DOCX, ODT and EPUB files too; seeds are read anyway",
+    flag: "--documents",
+    field: "documents",
+    changed: ["scope", "reading linked documents"],
+  },
   savesPictures: {
     kind: SWITCH,
     byDefault: false,

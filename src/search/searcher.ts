@@ -15,7 +15,7 @@ import {
 } from "./attributes.ts";
 import type { Corpus } from "./corpus.ts";
 import { checkDeadline } from "./deadline.ts";
-import { fragmentOf } from "./document/sections.ts";
+import { fragmentOf, PAGE_LEVEL, pageAnchorOf } from "./document/sections.ts";
 import { type CompiledQuery, compileQuery } from "./query/compile.ts";
 import type { SynonymSettings } from "./query/derived-terms.ts";
 import { documentsWithPhrases, scoreDocuments } from "./query/phrases.ts";
@@ -368,9 +368,10 @@ export function headingPath({ title, headings }: Pick<SearchHit, "title" | "head
 
 function placeOf(sections: readonly Section[], parents: Uint32Array, section: number) {
   const headings: string[] = [];
-  let anchor: string | null = null;
+  // Headings have an anchor, but for those amid a page of a printed document.
+  let anchor = sections[section]?.anchor ? null : pageAnchorOf(sections, section);
   for (let at = section; at > 0; at = parents[at] ?? 0) {
-    headings.unshift(sections[at]?.heading ?? "");
+    if (sections[at]?.level !== PAGE_LEVEL) headings.unshift(sections[at]?.heading ?? "");
     anchor ??= fragmentOf(sections[at]?.anchor ?? "") || null;
   }
   return { anchor, headings };

@@ -30,6 +30,7 @@ const shownBy = (
   // It shows the crawl whose pages it tries again.
   "retry-failed": null,
   fresh: [[], { fresh: true }],
+  documents: [[], { documents: true }],
   "save-images": [[], { save_images: true }],
   "trust-lastmod": [[], { trust_lastmod: true }],
   "changed-jsonl": [["changed.jsonl"], { changed_jsonl: "changed.jsonl" }],

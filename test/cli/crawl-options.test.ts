@@ -7,6 +7,7 @@ import { type CrawlRun, crawlDirectory, crawlOnce, pathsOf } from "../support/cr
 import { forAllTests } from "../support/for-all-tests.ts";
 import { startForwardProxy } from "../support/forward-proxy.ts";
 import { crawlPage, type NumberedSite, serveNumberedSite } from "../support/numbered-site.ts";
+import { writePdf } from "../support/pdf.ts";
 import { serveScriptedSite } from "../support/scripted-site.ts";
 import { temporaryDirectory } from "../support/temporary.ts";
 
@@ -35,6 +36,11 @@ const ANSWERS = {
   "/mill.svg": {
     body: "<svg xmlns='http://www.w3.org/2000/svg'/>",
     headers: { "content-type": "image/svg+xml" },
+  },
+  "/papers": { body: crawlPage("Papers", ["/paper.pdf"]) },
+  "/paper.pdf": {
+    body: writePdf([[{ text: "A paper about mills.", x: 60, y: 700 }]]),
+    headers: { "content-type": "application/pdf" },
   },
   "/lang": {
     body: crawlPage("English", ["/de/lang"]).replace(
@@ -345,6 +351,11 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     const before = site.count("/guide/a");
     const { exitCode } = await runBinary(["crawl", "--retry-failed", directory.output]);
     expect([exitCode, site.count("/guide/a")]).toEqual([0, before]);
+  },
+  documents: async () => {
+    expect(pathsOf(await crawl(`${site.origin}/papers`))).toEqual(["/papers"]);
+    const run = await crawl(`${site.origin}/papers`, "--documents");
+    expect(pathsOf(run)).toEqual(["/paper.pdf", "/papers"]);
   },
   "save-images": async () => {
     expect((await single("/pictured")).markdown).toContain(`(${site.origin}/mill.svg)`);

@@ -114,7 +114,7 @@ for (const { name, executable, isMissing } of RUNTIMES) {
     test("finds no content in an empty page, and no text in other bytes", async () => {
       const pages = ["''", "new Uint8Array()", "new ArrayBuffer(0)", "'<p></p>'"];
       const body = `const codeOf = (page) => extractArticle(page).then(() => null, ({ code }) => code);
-        return [${pages.map((page) => `await codeOf(${page})`).join(",")}, await codeOf(Buffer.from("%PDF-1.7\\n\\0"))];`;
+        return [${pages.map((page) => `await codeOf(${page})`).join(",")}, await codeOf(Buffer.from("GIF89a\\0\\0\\x01\\x02"))];`;
       const none = pages.map(() => "no_content");
       expect(await project.run(executable, body)).toEqual([...none, "unsupported_content"]);
     });

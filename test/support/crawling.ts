@@ -33,6 +33,7 @@ export function crawlPlan(changes: Partial<CrawlRequest>): CrawlPlan {
     obeysRobots: true,
     respectsMetaRobots: false,
     discoversSitemaps: false,
+    readsDocuments: false,
     trustsLastModified: false,
     preference: "http_only",
     extraction: { ...DEFAULT_EXTRACTION, minWordCount: 5, renderings: ["markdown"] },

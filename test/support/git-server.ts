@@ -7,7 +7,7 @@ import { outputOf, serveLocal } from "./local.ts";
 /** A file of a commit as a test writes it. */
 export type CommittedFile =
   | string
-  | { readonly mode: "100644" | "100755" | "120000" | "160000"; readonly content: string };
+  | { readonly mode: "100644" | "100755" | "120000" | "160000"; readonly content: string | Uint8Array };
 
 /** A bare repository on the disk. */
 export class TestRepository {
@@ -76,7 +76,7 @@ export class TestRepository {
         folder = next;
       }
       const { mode, content } = typeof file === "string" ? { mode: "100644", content: file } : file;
-      const oid = mode === "160000" ? content : await this.#writeObject("blob", Buffer.from(content));
+      const oid = mode === "160000" ? `${content}` : await this.#writeObject("blob", Buffer.from(content));
       folder.set(names.at(-1) ?? "", { mode, oid });
     }
     return root;

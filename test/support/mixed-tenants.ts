@@ -81,6 +81,6 @@ async function writeFiles(root: string, { files }: MixedTree): Promise<void> {
   for (const [path, file] of Object.entries(files)) {
     await mkdir(dirname(join(root, path)), { recursive: true });
     if (typeof file === "string") await Bun.write(join(root, path), file);
-    else await symlink(file.content, join(root, path));
+    else await symlink(`${file.content}`, join(root, path));
   }
 }

@@ -9,7 +9,7 @@ export type SiteVisit = {
 };
 
 export type SiteAnswer = {
-  readonly body?: string;
+  readonly body?: string | Uint8Array<ArrayBuffer>;
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
 };
@@ -59,7 +59,8 @@ export function serveNumberedSite(options: NumberedSiteOptions) {
     visits.push({ path, headers: Object.fromEntries(request.headers), at, until: performance.now() });
     const answer = answers[path] ?? numberedPage(pathname, pages, fanOut);
     const { body = "", status = 200, headers = HTML } = answer;
-    return new Response(body.replaceAll("{origin}", origin), { status, headers: { ...headers } });
+    const sent = typeof body === "string" ? body.replaceAll("{origin}", origin) : body;
+    return new Response(sent, { status, headers: { ...headers } });
   });
   return {
     origin: server.url.origin,

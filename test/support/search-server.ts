@@ -1,16 +1,14 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { openSources } from "../../src/app/index.ts";
+import { htmlReader, openSources } from "../../src/app/index.ts";
 import { openSharedState } from "../../src/base/database/index.ts";
 import { createLog } from "../../src/base/log.ts";
 import { createMetrics } from "../../src/base/metrics.ts";
-import { composeDocument } from "../../src/extraction/index.ts";
-import { extractHtml } from "../../src/extraction/pool.ts";
 import { parseAddressSet } from "../../src/fetching/index.ts";
 import { countSearches, startSearchServer } from "../../src/server/index.ts";
 import { createPrometheusSink } from "../../src/server/processes/prometheus.ts";
-import { DEFAULT_EXTRACTION, INDEX_BUILD, readDeployment } from "../../src/settings/index.ts";
+import { INDEX_BUILD, readDeployment } from "../../src/settings/index.ts";
 import { createTenantRegistry, openSyncBook, type TenantRegistry } from "../../src/tenants/index.ts";
 import { openTestTenantApp, testProgram } from "./program.ts";
 import { INDEX_WORKER_URL } from "./workers.ts";
@@ -69,11 +67,7 @@ export function openRegistry(deployment: object, directory = "/"): TestRegistry 
         return result;
       },
     },
-    extractHtml: async (html) => {
-      const renderings = ["markdown", "anchors"] as const;
-      const { article } = await extractHtml(html, null, { ...DEFAULT_EXTRACTION, renderings });
-      return article && composeDocument(article);
-    },
+    extractHtml: htmlReader(app.extractor, program.settings),
     onSynced: () => {},
     log,
   });

@@ -11,7 +11,7 @@ import {
   type SourceDocument,
 } from "../types.ts";
 import { definedRuns, scanLines } from "./lines.ts";
-import { linkedFragments, MAX_SECTIONS, SectionBuilder, writtenId } from "./sections.ts";
+import { linkedFragments, MAX_SECTIONS, PAGE_LEVEL, SectionBuilder, writtenId } from "./sections.ts";
 
 const TITLE = 0;
 const H1 = 1;
@@ -97,6 +97,11 @@ export class DocumentAnalyser {
         this.#addHeading(markdown, start, end, level, sections);
         previousEnd = end;
         return;
+      }
+      if (sections.openPage(start)) {
+        this.#position += HEADING_GAP;
+        this.#layout.openSection(PAGE_LEVEL, this.#position);
+        this.#layout.closeHeading(this.#position);
       }
       const firstOfLine = this.#position;
       sections.noteLine(start, end, kind === "code");

@@ -73,6 +73,21 @@ export class SectionBuilder {
     this.#open = { level, heading, anchor, isAnchorWritten, start: lineStart };
   }
 
+  /** Opens a section without a heading where a page of a printed document begins at or before a line; tells whether it did. */
+  openPage(lineStart: number): boolean {
+    const given = this.#given ?? [];
+    let next = this.#nextGiven;
+    let page: DocumentAnchor | null = null;
+    for (; next < given.length && given[next]!.start <= lineStart; next++)
+      if (PAGE.test(given[next]!.id)) page = given[next]!;
+    if (page === null || !this.mayOpen() || !this.#take(page.id)) return false;
+    this.#takeGiven(lineStart + 1);
+    const { id: anchor, start } = page;
+    this.#sections.push({ ...this.#open, end: Math.max(this.#open.start, start) });
+    this.#open = { level: PAGE_LEVEL, heading: "", anchor, isAnchorWritten: true, start };
+    return true;
+  }
+
   /** Notes the ids of the tags in a line; code has none. */
   noteLine(start: number, end: number, isCode: boolean): void {
     if (this.#given || !this.#hasTags) return;
@@ -132,6 +147,15 @@ export class SectionBuilder {
     return given.slice(first, this.#nextGiven).map(({ id }) => id);
   }
 }
+
+/** The anchor of a page of a printed document (RFC 8118). */
+const PAGE = /^page=\d+$/;
+/** Pages stand below all headings. */
+export const PAGE_LEVEL = 7;
+
+/** The page of a printed document on which a section begins; null in other documents. */
+export const pageAnchorOf = (sections: readonly Section[], section: number): string | null =>
+  sections.findLast(({ anchor }, at) => at <= section && PAGE.test(anchor))?.anchor ?? null;
 
 // `{#id}`, `{ #id .class }`, `{: #id }` and `{/*id*/}` at the end of a heading.
 const HEADING_ID =
@@ -379,7 +403,7 @@ export const fragmentOf = (id: string): string =>
 function rangeWhere(document: StoredDocument, isWanted: (anchor: string) => boolean): TextRange | null {
   const { sections, anchors } = document;
   const section = sections.findIndex(({ anchor }) => anchor !== "" && isWanted(anchor));
-  if (section >= 0) return wholeSection(document, section);
+  if (section >= 0) return wholeSection(document, section, PAGE.test(sections[section]!.anchor));
   const inner = anchors.findIndex(({ id }) => isWanted(id));
   return inner < 0 ? null : rangeOfAnchor(document, inner);
 }
@@ -393,10 +417,12 @@ function rangeOfSlug(document: StoredDocument, wanted: string): TextRange | null
   return null;
 }
 
-/** The range of a section with its subsections, without the blank lines at its end. */
-function wholeSection({ sections, markdown }: StoredDocument, index: number): TextRange {
+/** The range of a section with its subsections, without the blank lines at its end; of one that begins a page the page. */
+function wholeSection({ sections, markdown }: StoredDocument, index: number, isPage = false): TextRange {
   const { start, level } = sections[index]!;
-  const next = sections.slice(index + 1).find((other) => other.level <= level);
+  const next = sections
+    .slice(index + 1)
+    .find((other) => (isPage ? PAGE.test(other.anchor) : other.level <= level));
   return withoutBlankEnd(markdown, { start, end: next?.start ?? markdown.length });
 }
 

@@ -9,9 +9,12 @@ const READ_AHEAD = 16;
 /** The most bytes of files that are read ahead, so that few large ones are in memory at once. */
 const READ_AHEAD_BYTES = 16 * 1024 * 1024;
 
-/** Extracts the document of an HTML page; null when it has no words, the reason when it cannot be read. */
+/**
+ * Extracts the document of an HTML page, or of the bytes of a PDF, DOCX, ODT or EPUB; null when it has no words, the
+ * reason when it cannot be read.
+ */
 export type DocumentExtractor = (
-  text: string,
+  body: string | Uint8Array,
 ) => Promise<Omit<SourceDocument, "url"> | { readonly reason: string } | null>;
 
 /** Why a file is left out, without its path. */
@@ -25,7 +28,7 @@ type FilesOptions = {
   readonly addressOf: (path: string) => DocumentUrl;
   /** Whether the `url` of the front matter replaces the address. */
   readonly mayNameItself: boolean;
-  /** Reads HTML files; without it they are ignored. */
+  /** Reads the files that have to be extracted; without it they are ignored. */
   readonly extractHtml?: DocumentExtractor | undefined;
   /** Called with each file that is left out. */
   readonly onLeftOut: (file: LeftOut) => void;
@@ -72,7 +75,9 @@ async function* readBest(group: readonly string[], options: FilesOptions): Async
   for await (const document of readBatch(group, options)) documents.push(document);
   const better = findDuplicates(
     documents.map((document) =>
-      "text" in document ? document : { path: document.path, kind: "html", text: document.markdown },
+      "text" in document
+        ? document
+        : { path: document.path, kind: kindOf(document.path, "") ?? "html", text: document.markdown },
     ),
   );
   for (const document of documents) {
@@ -88,22 +93,34 @@ async function documentOf(
   path: string,
   { addressOf, mayNameItself, extractHtml }: FilesOptions,
 ): Promise<FileDocument | Refusal> {
-  const text = "reason" in file ? file : decodeOrRefuse(file, path);
-  if (typeof text !== "string") return text;
-  const kind = kindOf(path, text);
-  if (kind === null || (kind === "html" && !extractHtml)) return { reason: "unknown_kind" };
-  if (text.trim() === "") return { reason: "empty" };
-  const url = addressOf(path);
-  if (kind !== "html") return { url, path, text, kind, mayNameItself };
-  const document = (await extractHtml?.(text)) ?? null;
-  // A page without words usually just leads to another page.
-  if (document === null) return { reason: "empty" };
-  if ("reason" in document) return { reason: "failed", detail: document.reason };
-  return { ...document, url, path, title: document.title || titleOfName(path) };
+  const body = "reason" in file ? file : decodeOrRefuse(file, path);
+  if (typeof body !== "string" && "reason" in body) return body;
+  const kind = typeof body === "string" ? kindOf(path, body) : "file";
+  if (kind === null) return { reason: "unknown_kind" };
+  if (body.length === 0 || (typeof body === "string" && body.trim() === "")) return { reason: "empty" };
+  const named = { url: addressOf(path), path };
+  if (typeof body === "string" && kind !== "html" && kind !== "file")
+    return { ...named, text: body, kind, mayNameItself };
+  if (!extractHtml) return { reason: "unknown_kind" };
+  const document = await extract(body, path, extractHtml);
+  return "reason" in document
+    ? document
+    : { ...document, ...named, title: document.title || titleOfName(path) };
 }
 
-function decodeOrRefuse(bytes: Uint8Array, path: string): string | Refusal {
+async function extract(body: string | Uint8Array, path: string, extractHtml: DocumentExtractor) {
+  const document = await extractHtml(body);
+  // A page without words usually just leads to another page.
+  if (document === null) return { reason: "empty" } as const;
+  if ("reason" in document) return { reason: "failed", detail: document.reason } as const;
+  // A small archive may hold more text than a file may have.
+  return tooLarge(path, document.markdown.length) ?? document;
+}
+
+/** The text of a file; its bytes where it is no text by its kind. */
+function decodeOrRefuse(bytes: Uint8Array, path: string): string | Uint8Array | Refusal {
   if (isLfsPointer(bytes)) return { reason: "lfs_pointer" };
+  if (kindOf(path, "") === "file") return bytes;
   const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-16be";
   const isMarked = utf16 === "utf-16le" || (bytes[0] === 0xfe && bytes[1] === 0xff);
   if (isMarked) return new TextDecoder(utf16).decode(bytes);
@@ -186,7 +203,7 @@ const MAX_COMPARED = 100_000;
 
 /**
  * Finds the forms that stand for the document of another form. Of two the source is better than text, and text
- * better than HTML, unless the other one has clearly more words. Forms of one kind are different documents.
+ * better than HTML, and HTML better than a PDF or its like, unless the other one has clearly more words. Forms of one kind are different documents.
  * @returns the path of the better form, by that of the worse
  */
 function findDuplicates(forms: readonly Form[]): ReadonlyMap<string, string> {
@@ -206,7 +223,8 @@ function findDuplicates(forms: readonly Form[]): ReadonlyMap<string, string> {
   return better;
 }
 
-const rankOf = (kind: FileKind): number => (kind === "html" ? 2 : kind === "plain" ? 1 : 0);
+const RANKS: Partial<Record<FileKind, number>> = { plain: 1, html: 2, file: 3 };
+const rankOf = (kind: FileKind): number => RANKS[kind] ?? 0;
 
 type Worded = {
   readonly form: Form;

@@ -3,8 +3,8 @@ import { extname } from "node:path";
 /** The kinds of files that are read while an index is built; `api` is OpenAPI, Swagger or AsyncAPI. */
 export type TextKind = "markdown" | "mdx" | "rst" | "asciidoc" | "notebook" | "api" | "man" | "plain";
 
-/** The kinds of files that become documents. Pages of HTML are extracted before. */
-export type FileKind = TextKind | "html";
+/** The kinds of files that become documents; `file` is PDF, DOCX, ODT and EPUB. These and pages of HTML are extracted before. */
+export type FileKind = TextKind | "html" | "file";
 
 /** Tells the kind of a file whose ending several kinds share; null for a file that is no document. */
 type KindOfText = (text: string) => FileKind | null;
@@ -34,6 +34,10 @@ const KINDS: Readonly<Record<string, FileKind | KindOfText>> = {
   mdx: "mdx",
   html: "html",
   htm: "html",
+  pdf: "file",
+  docx: "file",
+  odt: "file",
+  epub: "file",
   rst: "rst",
   rest: (text) => (HTTP_REQUESTS.test(text) ? null : "rst"),
   adoc: "asciidoc",

@@ -47,6 +47,7 @@ export const planOf = (
     denyPrefixes: tenant.denyPrefixes,
     maxPages: tenant.maxPages,
     followsLinks: tenant.followLinks,
+    readsDocuments: true,
     trustsLastModified,
     maxDepth: MAX_DEPTH,
     concurrency: politeness.concurrency,

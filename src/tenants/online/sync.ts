@@ -71,7 +71,7 @@ export async function syncWebsite(parts: OnlineParts, context: SyncContext): Pro
   const isStaged = (url: PageUrl): boolean => outcomes.get(url)?.status === "success" && !isTwin(url);
   const staged = [...staging.fingerprints].filter(({ url }) => isStaged(url));
   const isWanted = createIsWanted(tenant);
-  const isWhole = retried === null && isWholeCrawl(summary, tenant.followLinks);
+  const isWhole = retried === null && isWholeCrawl(crawled, tenant.followLinks);
   const unmet = [...ledger.documents.keys()].filter((url) => !outcomes.has(url));
   const { checks, errorPages } = await checkSite(sync, staged, isWhole ? unmet : []);
   const judgement = judge({
@@ -292,14 +292,21 @@ function requireSomeSuccess(codename: string, { summary, outcomes, firstError }:
 }
 
 function isWholeCrawl(
-  { warnings, skips, skippedLinks, failures, progress }: CrawlSummary,
+  { summary: { warnings, skips, skippedLinks }, outcomes }: CrawledSite,
   followsLinks: boolean,
 ): boolean {
   if (warnings.length > 0 || skips.max_pages || skippedLinks.max_pages) return false;
   // The failed page may be the only one that links to others.
-  const gone = failures.http_status ?? 0;
-  return !followsLinks || progress.failed === gone;
+  return !followsLinks || outcomes.entries().every(([url, outcome]) => !mayHaveLed(url, outcome));
 }
+
+const LEADS_NOWHERE = new Set(["http_status", "damaged_document", "encrypted_document", "no_text_layer"]);
+
+/** Whether a page failed that may lead to others: neither an error nor a file does. */
+const mayHaveLed = (url: PageUrl, { status, error }: MetOutcome): boolean =>
+  status === "failed" &&
+  !LEADS_NOWHERE.has(error?.code ?? "") &&
+  !/\.(?:pdf|docx|odt|epub)$/i.test(new URL(url).pathname);
 
 /** Requests documents that were not reached and, when there are new texts, an address that does not exist. */
 async function checkSite(sync: Sync, staged: readonly PageFingerprint[], unmet: readonly PageUrl[]) {

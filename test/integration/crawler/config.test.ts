@@ -27,6 +27,7 @@ const otherValues = (origin: string): Partial<CrawlRequest> => ({
   obeysRobots: false,
   respectsMetaRobots: true,
   discoversSitemaps: true,
+  readsDocuments: true,
   savesPictures: true,
   trustsLastModified: true,
   preference: "http",

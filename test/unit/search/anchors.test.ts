@@ -279,3 +279,45 @@ describe("a collection's own links tell how its generator makes anchors", () => 
     );
   });
 });
+
+describe("the pages of a printed document", () => {
+  const markdown = "# Birds\n\nOne.\n\n- two\n- Two.\n\n## Nests\n\nThree.\n\nFour.\n\n## Eggs\n\nFive.\n";
+  const idsAt = (ids: Readonly<Record<string, string>>) =>
+    Object.entries(ids).map(([id, text]) => ({ id, start: markdown.indexOf(text) }));
+  const pages = read(
+    markdown,
+    idsAt({ "page=1": "One", "page=2": "- Two", "page=3": "## Nests", inner: "Three", "page=4": "Four" }),
+  );
+
+  test("are sections of their own, without a heading, unless they begin with one", () => {
+    expect(pages.sections.map(({ level, heading, anchor }) => [level, heading, anchor])).toEqual([
+      [0, "", ""],
+      [1, "Birds", ""],
+      [7, "", "page=1"],
+      [7, "", "page=2"],
+      [2, "Nests", "page=3"],
+      [7, "", "page=4"],
+      [2, "Eggs", ""],
+    ]);
+    expect(pages.anchors.map(({ id }) => id)).toEqual(["inner"]);
+  });
+
+  test("end where the next one begins", () => {
+    expect(["page=1", "page=2", "page=3", "page=4"].map((page) => textAt(pages, page))).toEqual([
+      "One.\n\n- two",
+      "- Two.",
+      "## Nests\n\nThree.",
+      "Four.\n\n## Eggs\n\nFive.",
+    ]);
+  });
+
+  test("are no entries of the outline", () => {
+    expect(outlineOf(pages, 10).map(({ heading }) => heading)).toEqual(["Birds", "Nests", "Eggs"]);
+  });
+
+  test("are none where no id says so", () => {
+    expect(read(markdown).sections).toHaveLength(4);
+    expect(read(markdown, idsAt({ "page=x": "One", "page=": "Four" })).sections).toHaveLength(4);
+    expect(read("", [{ id: "page=1", start: 0 }]).sections).toHaveLength(1);
+  });
+});

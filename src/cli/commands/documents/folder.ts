@@ -165,7 +165,7 @@ const reasonsWithCounts = (reasons: readonly LeftOut["reason"][]): string =>
     .map(([reason, { length }]) => `${length} ${reason.replaceAll("_", " ")}`)
     .join(", ");
 
-/** Reads HTML files as a tenant's files are read. The code for it is loaded with the first file. */
+/** Reads HTML files, PDFs and their like as a tenant's files are read. The code for it is loaded with the first file. */
 function htmlReaderOf(parts: CommandParts, opened: AsyncDisposableStack): DocumentExtractor {
   const open = async (): Promise<DocumentExtractor> => {
     const { openCommandApp, htmlReader } = await import("./html-files.ts");

@@ -93,6 +93,7 @@ function crawlOf(request: CrawlFields): CrawlRequestFields {
     ignore_robots: request.ignoreRobotsTxt ?? null,
     rate_limit_delay: request.delay ?? null,
     concurrency: request.maxConcurrency ?? null,
+    documents: scrapeOptions?.parsers?.length !== 0,
     options: scrapeOptions && optionsOf(scrapeOptions),
   };
 }

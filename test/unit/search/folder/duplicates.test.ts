@@ -14,7 +14,10 @@ async function read(files: Readonly<Record<string, string>>) {
   }
   const documents: string[] = [];
   const leftOut: string[] = [];
-  const extractHtml = async (html: string) => ({ title: "", markdown: html.replace(/<[^>]*>/g, " ").trim() });
+  const extractHtml = async (body: string | Uint8Array) => ({
+    title: "",
+    markdown: `${body}`.replace(/<[^>]*>/g, " ").trim(),
+  });
   for await (const { path } of readDocumentFolder(directory.path, {
     rules: { include: [], exclude: ["!_sources/"] },
     extractHtml,

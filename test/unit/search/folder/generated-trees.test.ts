@@ -82,9 +82,9 @@ test("each file of a tree is a document, or left out for exactly one reason", as
         const read = async () => {
           const documents: string[] = [];
           const leftOut: LeftOut[] = [];
-          const extractHtml = async (html: string) => ({
+          const extractHtml = async (body: string | Uint8Array) => ({
             title: "",
-            markdown: html.replace(/<[^>]*>/g, " "),
+            markdown: `${body}`.replace(/<[^>]*>/g, " "),
           });
           for await (const document of readDocumentFolder(directory.path, {
             rules,
