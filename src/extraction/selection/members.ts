@@ -1,3 +1,4 @@
+import { headingLevel } from "../classification/block-features.ts";
 import { addToParents, type PageTree, twinsKey } from "../classification/page-tree.ts";
 import { NOT_SHOWN, type Region } from "../classification/region.ts";
 import { ElementFlag, isInside, type PageModel, Tag, tagsNamed } from "../page/page-model.ts";
@@ -35,13 +36,18 @@ const FRAME_GROUPS = 0b111_1111_1011 | (1 << 18) | (1 << 19);
 const FRAME_TAGS = tagsNamed("nav aside footer form dialog select");
 
 const LISTS = tagsNamed("ul ol dl");
+const ENTRIES = tagsNamed("article section div li");
+const FEWEST_ENTRIES = 2;
 const FLOW = tagsNamed("p ul ol blockquote");
 
 /** A run of candidates that are not chosen, in the highest box without a chosen one. */
 type Unit = { readonly box: number; readonly first: number; readonly end: number };
 
-/** Equal siblings: their number, and their mass and words as those of one text. */
-type Group = { count: number; mass: number; weight: number };
+/**
+ * Equal siblings: their number, their mass and words as those of one text, how many of them are chosen in part, and the
+ * most signs of a frame in one of these.
+ */
+type Group = { count: number; mass: number; weight: number; kept: number; signs: number };
 
 class Members {
   readonly #tree: PageTree;
@@ -113,10 +119,14 @@ class Members {
     for (let element = 0; element < model.elementCount; element++) {
       if (this.#sentenceWords[element] === 0) continue;
       const key = twinsKey(model, element);
-      const group = this.#groups.get(key) ?? { count: 0, mass: 0, weight: 0 };
+      const group = this.#groups.get(key) ?? { count: 0, mass: 0, weight: 0, kept: 0, signs: 0 };
       group.count++;
       group.mass += this.#mass[element]!;
       group.weight += this.#tree.words[element]!;
+      if (this.#chosen[element]! > 0) {
+        group.kept++;
+        group.signs = Math.max(group.signs, this.#signs[element]!);
+      }
       this.#groups.set(key, group);
     }
   }
@@ -125,14 +135,21 @@ class Members {
     const { candidates } = this.#tree;
     for (let index = 0; index < candidates.length; ) {
       const unit = this.#mayJoin(index) ? this.#unitOf(index) : null;
-      if (unit !== null && this.#isMember(unit))
-        for (let at = unit.first; at < unit.end; at++)
-          if (this.#mayJoin(at)) this.#isKept[candidates[at]!] = 1;
+      if (unit !== null) this.#addPartsOf(unit);
       for (const end = unit?.end ?? index + 1; index < end; index++)
         if (this.#isKeptSentence(index)) this.#last = index;
     }
     for (let index = candidates.length - 2; index >= 0; index--)
       if (this.#isHead(index)) this.#isKept[candidates[index]!] = 1;
+  }
+
+  /** Keeps all of a member, and the sentences of an entry, whose author and buttons have a step of their own. */
+  #addPartsOf(unit: Unit): void {
+    const isEntry = this.#isEntry(unit);
+    if (!isEntry && !this.#isMember(unit)) return;
+    for (let at = unit.first; at < unit.end; at++)
+      if (this.#mayJoin(at) && (!isEntry || this.#isSentence[at] === 1))
+        this.#isKept[this.#tree.candidates[at]!] = 1;
   }
 
   #mayJoin(index: number): boolean {
@@ -156,6 +173,23 @@ class Members {
     let end = first + 1;
     while (end < candidates.length && blocks.element[candidates[end]!]! < elementEnd[box]!) end++;
     return { box, first, end };
+  }
+
+  /**
+   * Whether a box is one of several equal entries, such as the posts of a thread, most of which are chosen. Its sentences
+   * are content as theirs are, whatever links name their authors. A box with a heading announces another page or part.
+   */
+  #isEntry({ box, first, end }: Unit): boolean {
+    const { model, candidates } = this.#tree;
+    if (candidates.subarray(first, end).some((block) => headingLevel(this.#tree, block) > 0)) return false;
+    const isNamed = ENTRIES.has(model.tag[box]!) && model.classId[box] !== 0;
+    const group = isNamed ? this.#groups.get(twinsKey(model, box)) : undefined;
+    if (group === undefined || group.kept < FEWEST_ENTRIES || 2 * group.kept <= group.count) return false;
+    return (
+      this.#signs[box]! <= group.signs &&
+      this.#pooled(box) >= LEAST_BETWEEN &&
+      !this.#isRepeated({ box, first, end })
+    );
   }
 
   #isMember(unit: Unit): boolean {

@@ -160,7 +160,9 @@ class Completion {
   #isNamedFrame(element: number): boolean {
     const { groups, classId } = this.#model;
     const isNamed = this.#isNamed.get(classId[element]!) === true;
-    if (isNamed || (groups[element]! & FRAME_GROUPS) === 0) return false;
+    // A grid of cards is made of boxes; a table that is called a grid is one.
+    const frames = this.#model.tag[element] === Tag.table ? FRAME_GROUPS & ~CARD_GROUP : FRAME_GROUPS;
+    if (isNamed || (groups[element]! & frames) === 0) return false;
     return !this.#isLayoutList(element);
   }
 

@@ -51,6 +51,26 @@ describe("entries of a page keep who wrote them and when, once:", () => {
         });
 });
 
+describe("a short entry is kept among long ones:", () => {
+  const SHORT = "Thank you both, it burns again.";
+  for (const [head, headOf] of Object.entries(HEADS))
+    for (const [box, boxOf] of Object.entries(BOXES))
+      for (const [place, at] of [
+        ["in the middle", 2],
+        ["last", 4],
+      ] as const)
+        test(`${box}, ${head}, ${place}`, async () => {
+          const entries = SAID.map((said, number) =>
+            boxOf(headOf(number), number).replace(
+              `<p>${said}</p>`,
+              number === at ? `<p>${SHORT}</p>` : `<p>${said} ${said}</p><p>${said} ${SAID[0]} ${said}</p>`,
+            ),
+          ).join("");
+          const { article } = await extract(pageOf(box === "items" ? `<ol>${entries}</ol>` : entries));
+          expect(article?.text).toContain(SHORT);
+        });
+});
+
 test("a profile beside an entry is left out", async () => {
   const entries = SAID.map((said, number) => {
     const profile = `<div class="pr"><div>Posts: ${number + 40}</div><div>Joined: 4 July 201${number}</div></div>`;

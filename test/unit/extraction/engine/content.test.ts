@@ -37,6 +37,18 @@ describe("the chosen content", () => {
     expect([bare.content, bare.markdown]).toEqual([null, null]);
   });
 
+  test("keeps a table between chosen blocks, though its class calls it a grid", async () => {
+    const cells = ["Gate", "Width", "North gate", "four ells"].map(
+      (cell) => `<td><p class=MsoNormal>${cell}</p></td>`,
+    );
+    const table = `<table class=MsoTableGrid border=1><tr>${cells[0]}${cells[1]}</tr><tr>${cells[2]}${cells[3]}</tr></table>`;
+    const paragraphs = Array.from({ length: 6 }, (_, number) => `<p>${PROSE} ${number} times a year.</p>`);
+    const { markdown } = await articleOf(
+      `<html><head><title>Gates</title></head><body><div class=WordSection1><h1>Gates</h1>${paragraphs.join("")}${table}<p>${PROSE} Again.</p></div></body></html>`,
+    );
+    expect(markdown).toContain("| North gate | four ells |");
+  });
+
   test("keeps tables, lists, code and pictures between chosen blocks", async () => {
     // Without a frame around it, all of the page is content.
     const { content } = await articleOf(
