@@ -103,7 +103,7 @@ export interface Poster {
 }
 
 /** The purpose of a stream, which decides the size limit and the accepted types. */
-export type StreamPurpose = "robots" | "sitemap" | "feed" | "picture";
+export type StreamPurpose = "robots" | "sitemap" | "feed" | "picture" | "documents";
 
 export type FetchedStream = {
   readonly url: PageUrl;
@@ -131,6 +131,8 @@ export interface StreamFetcher {
 export type FetchLimits = {
   readonly pageBytes: number;
   readonly robotsBytes: number;
+  /** Of a file of documents, as it is sent. */
+  readonly documentsBytes: number;
   readonly sitemapBytes: number;
   readonly feedBytes: number;
   readonly pictureBytes: number;
@@ -148,6 +150,7 @@ export type FetchLimits = {
 export const DEFAULT_FETCH_LIMITS: FetchLimits = {
   pageBytes: 20 * 1024 * 1024,
   robotsBytes: 500 * 1024,
+  documentsBytes: 4 * 1024 ** 3,
   sitemapBytes: 50 * 1024 * 1024,
   feedBytes: 20 * 1024 * 1024,
   pictureBytes: 20 * 1024 * 1024,

@@ -207,7 +207,7 @@ async function* linesOf(path: string, stream: ReadableStream<Uint8Array>): Async
   let length = 0;
   let all = 0;
   try {
-    for await (const piece of stream.pipeThrough<Uint8Array>(new DecompressionStream("gzip") as never)) {
+    for await (const piece of unpacked(stream)) {
       all += piece.length;
       if (all > MAX_BYTES) throw damaged(path, "it unpacks to more than 4 GiB");
       let from = 0;
@@ -226,6 +226,19 @@ async function* linesOf(path: string, stream: ReadableStream<Uint8Array>): Async
   }
   if (length > 0) throw damaged(path, "it ends within a line");
 }
+
+/** The bytes of a file; those of one that a server has unpacked already, by Content-Encoding, as they are. */
+async function* unpacked(stream: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const [head, whole] = stream.tee();
+  const reader = head.getReader();
+  const { value } = await reader.read();
+  void reader.cancel();
+  yield* value?.[0] === BRACE
+    ? whole
+    : whole.pipeThrough<Uint8Array>(new DecompressionStream("gzip") as never);
+}
+
+const BRACE = 123;
 
 function recordOf(line: Uint8Array, path: string): Line {
   const value = parseJson(Buffer.from(line).toString("utf8"));

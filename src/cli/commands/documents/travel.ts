@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { DEFAULT_NETWORK } from "../../../app/index.ts";
+import { Failure } from "../../../base/failure.ts";
 import {
   type AboutDocuments,
   type DocumentsFile,
@@ -16,9 +18,11 @@ import {
   tooLarge,
 } from "../../../search/index.ts";
 import type { TenantSettings } from "../../../tenants/index.ts";
+import { type PageUrl, splitCredentials } from "../../../urls/index.ts";
 import { openDeployment } from "../../deployment.ts";
 import { confirm, wrongUsage } from "../../io.ts";
 import { optionValue } from "../../option-values.ts";
+import { openCommandApp } from "../../program.ts";
 import type { Shell } from "../../shell.ts";
 import { openSink } from "../../sink.ts";
 import { countedDocuments, printable } from "../../terminal/notices.ts";
@@ -119,35 +123,56 @@ async function unpack(file: string, rest: readonly string[], shell: Shell): Prom
 
 /**
  * Unpacks a file of documents into a folder, when whoever sees what it holds agrees.
- * @param written its path; `-` for the input
+ * @param written its path or its address on the web; `-` for the input
  * @returns what it says; null when it was not unpacked
- * @throws Failure of `importDocuments`; `invalid_usage` where nobody can be asked
+ * @throws Failure of `importDocuments`, of fetching; `invalid_usage` where nobody can be asked
  */
 export async function unpackDocuments(
   written: string,
   folder: string,
-  { typed, io }: Shell,
+  shell: Shell,
 ): Promise<AboutDocuments | null> {
-  const source: DocumentsSource =
-    written === STDIO
-      ? { name: "the input", stream: io.stdin.stream }
-      : { name: written, stream: () => Bun.file(written).stream() };
-  if (written !== STDIO && !existsSync(written)) throw wrongUsage(`there is no file ${written}`);
+  const { typed, io } = shell;
   const isSure = typed.has("yes");
-  const isDry = typed.has("dry-run");
-  if (!isSure && !isDry && (written === STDIO || !io.stdin.isTerminal))
+  if (!isSure && !typed.has("dry-run") && (written === STDIO || !io.stdin.isTerminal))
     throw wrongUsage("there is no terminal to ask on: --yes unpacks the documents");
-  const show = ({ about, paths }: DocumentsFile): void =>
-    io.stderr.write(describeDocuments(source.name, about, paths));
-  if (isDry) {
-    show(await readDocumentsFile(source));
-    return null;
+  return await withSource(written, shell, async (source) => {
+    const show = ({ about, paths }: DocumentsFile): void =>
+      io.stderr.write(describeDocuments(source.name, about, paths));
+    if (typed.has("dry-run")) {
+      show(await readDocumentsFile(source));
+      return null;
+    }
+    const agrees = async (found: DocumentsFile): Promise<boolean> => {
+      show(found);
+      return isSure || (await confirm(`unpack them into ${folder}? [Y/n] `, io));
+    };
+    return await importDocuments(source, { folder, agrees }, io.signal);
+  });
+}
+
+/** Calls with where the bytes of a file of documents come from. */
+async function withSource<T>(
+  written: string,
+  { typed, io, notices }: Shell,
+  use: (source: DocumentsSource) => Promise<T>,
+): Promise<T> {
+  if (written === STDIO) return await use({ name: "the input", stream: io.stdin.stream });
+  const address = /^https?:/i.test(written) ? splitCredentials(written) : null;
+  if (address === null) {
+    if (!existsSync(written)) throw wrongUsage(`there is no file ${printable(written)}`);
+    return await use({ name: written, stream: () => Bun.file(written).stream() });
   }
-  const agrees = async (found: DocumentsFile): Promise<boolean> => {
-    show(found);
-    return isSure || (await confirm(`unpack them into ${folder}? [Y/n] `, io));
-  };
-  return await importDocuments(source, { folder, agrees }, io.signal);
+  const { app } = await openCommandApp({ typed, io, notices });
+  await using _ = app;
+  await using session = app.openSession(DEFAULT_NETWORK);
+  const { authorization } = address;
+  const url = address.url as PageUrl; // as `splitCredentials` gives them
+  const options = { purpose: "documents", signal: io.signal, authorization } as const;
+  const { status, body } = await session.http.fetchStream(url, options);
+  if (status === 200) return await use({ name: url, stream: () => body });
+  await body.cancel();
+  throw new Failure("http_status", `GET ${url} was answered with ${status}`, { targetStatus: status });
 }
 
 const SHOWN = 5;

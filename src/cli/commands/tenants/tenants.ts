@@ -102,13 +102,9 @@ async function addFound(
   return 0;
 }
 
-/** Whether a file of documents is meant. @throws Failure `invalid_usage` for one on the web */
-function isDocumentsFile(written: string): boolean {
-  const isMeant = /\.jsonl?\.gz$/i.test(written);
-  if (isMeant && /^https?:/i.test(written))
-    throw wrongUsage(`${printable(written)} is a file of documents: download it, and add it as a file`);
-  return isMeant;
-}
+/** Whether a file of documents is meant, here or on the web. */
+const isDocumentsFile = (written: string): boolean =>
+  /\.jsonl?\.gz$/i.test(URL.parse(written)?.pathname ?? written);
 
 const MAX_NAME = 100;
 
@@ -117,7 +113,7 @@ async function addUnpacked(file: string, shell: Shell): Promise<number> {
   const { unpackDocuments } = await import("../documents/travel.ts");
   const { settings } = await openProgram(shell);
   const config = optionValue.text(shell.typed, "config") ?? settings.deploymentConfig ?? DEFAULT_CONFIG;
-  const stem = basename(file).replace(/\.jsonl?\.gz$/i, "");
+  const stem = basename(URL.parse(file)?.pathname ?? file).replace(/\.jsonl?\.gz$/i, "");
   const name = optionValue.text(shell.typed, "codename") ?? stem.toLowerCase().replace(/[^a-z0-9_]+/g, "-");
   const folder = join(dirname(resolve(config)), "data", name);
   const about = await unpackDocuments(file, folder, shell);
