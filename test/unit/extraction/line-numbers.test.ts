@@ -31,6 +31,24 @@ describe("numbers of lines are no code", () => {
   }
 });
 
+describe("numbers in the cell before the code", () => {
+  const table = (numbers: string, code: string): string =>
+    pageWith(
+      `<table class="x1"><tr><td class="x2"><pre>${numbers}</pre></td><td class="x3"><pre>${code}</pre></td></tr></table>`,
+    );
+  test.each([
+    ["with line breaks", "9\n10\n11\n12"],
+    ["with elements", "<i>1</i><br><i>2</i><br><i>3</i><br><i>4</i><br>"],
+  ])("are left out, %s and without a known class", async (_, numbers) => {
+    const { markdown } = await articleOf(table(numbers, LINES.join("\n")));
+    expect(markdown).toContain(`\`\`\`\n${LINES.join("\n")}\n\`\`\``);
+    expect(markdown).not.toMatch(/^\d+$/m);
+  });
+  test("stay where they do not count", async () => {
+    expect((await articleOf(table("10\n20\n40", LINES.join("\n")))).markdown).toContain("10\n20\n40");
+  });
+});
+
 describe("numbers of the code stay", () => {
   for (const [name, code] of Object.entries({
     "of a list": "<span>1</span>\n<span>2</span>\n<span>3</span>",

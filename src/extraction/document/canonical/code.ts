@@ -33,7 +33,8 @@ const MAX_FRAME_TEXT = 120;
 /** Returns the canonical form of a code block; undefined when the element is none. */
 export function canonicalCode(element: ContentElement): ContentElement | undefined {
   const { name } = element;
-  if (name === "PRE") return isGutter(element) ? build("SPAN", {}) : codeBlock(element, element, null);
+  if (name === "PRE")
+    return isGutter(element) || countsLines(element) ? build("SPAN", {}) : codeBlock(element, element, null);
   if (name === "CODE") return blockOfLooseCode(element);
   return isWrapper(element) && !isBuried(element) ? canonicalFrame(element) : undefined;
 }
@@ -147,6 +148,16 @@ function isInGutter(pre: ContentElement, frame: ContentElement): boolean {
 
 const isNumbers = (pre: ContentElement): boolean =>
   /^[\d\s]+$/.test(textOf(pre)) && ancestorWhere(pre, 4, isCell) !== null;
+
+/** Whether an element counts, one by one, the lines of the code in the cell beside it, whatever their classes are. */
+function countsLines(pre: ContentElement): boolean {
+  const cell = isNumbers(pre) ? ancestorWhere(pre, 4, isCell) : null;
+  const beside = cell?.nextElementSibling && find(cell.nextElementSibling, isPre);
+  if (!beside) return false;
+  const [first = 0, ...others] = codeText(pre).trim().split(/\s+/).map(Number);
+  return others.length > 0 && others.every((number, at) => number === first + at + 1);
+}
+
 const isCell = (element: ContentElement): boolean =>
   element.name === "TD" && element.nextElementSibling !== null;
 // Code may itself have a class such as `lang-sh` or `copy`.
