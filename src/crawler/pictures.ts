@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { Failure } from "../base/failure.ts";
 import {
   backOffDelayMs,
@@ -9,14 +8,11 @@ import {
   retryAfterMsOf,
   type StreamFetcher,
 } from "../fetching/index.ts";
-import { PictureFolder } from "../pages/index.ts";
+import { PictureFolder, picturesIn } from "../pages/index.ts";
 import { originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
 import type { CrawlPlan } from "./plan.ts";
 import type { Politeness } from "./politeness.ts";
 import type { CrawlJobOptions } from "./types.ts";
-
-/** The folder of a crawl's pictures, below that of its pages. */
-const PICTURES_NAME = "images";
 
 /** The time limit for one picture with the waits for its host, which other pages of the host share. */
 const PICTURE_DEADLINE_MS = 15 * 60_000;
@@ -40,8 +36,8 @@ export function openCrawlPictures(
       "invalid_usage",
       "--save-images needs a directory of one process for the pages: no bucket, no --join and no --jsonl",
     );
-  const directory = join(output.path, PICTURES_NAME);
-  const folder = new PictureFolder({ directory, path: PICTURES_NAME, maxBytes, atOnce: 1, isFresh });
+  const place = picturesIn(output.path, { isFresh });
+  const folder = new PictureFolder({ place, maxBytes, atOnce: 1 });
   return { ...source, folder };
 }
 

@@ -202,7 +202,7 @@ export const CRAWL = {
   savesPictures: {
     kind: SWITCH,
     byDefault: false,
-    means: "Save the pictures of the articles in images/ beside the pages, and lead the Markdown to them",
+    means: "Save the pictures of the articles in images/ beside the Markdown, and lead it to them",
     flag: "--save-images",
     group: "Output",
     changed: ["reading", "saving pictures"],

@@ -9,4 +9,4 @@ export {
   parseFrontMatter,
   parsePage,
 } from "./page.ts";
-export { PictureFolder } from "./pictures.ts";
+export { PictureFolder, picturesIn } from "./pictures.ts";

@@ -359,10 +359,7 @@ async function runExtract(command: ExtractCommand, parts: ExtractParts): Promise
 const openPictures = async (
   command: ExtractCommand,
   parts: Pick<OneParts, "session"> & { signal: AbortSignal },
-) =>
-  command.pictures === null
-    ? null
-    : (await import("./pictures.ts")).createPictureSaver(command.pictures, command, parts);
+) => (command.savesPictures ? await (await import("./pictures.ts")).openPictureSaver(command, parts) : null);
 
 type OneParts = {
   readonly session: ArticleSession;
