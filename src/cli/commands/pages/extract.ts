@@ -393,9 +393,10 @@ async function extractOne(
 
 async function fetchOne(
   input: PageInput,
-  { extraction }: ExtractCommand,
+  { extraction: wanted, savesPictures }: ExtractCommand,
   { session, io, renderingHistory }: OneParts,
 ): Promise<FetchedArticle> {
+  const extraction = { ...wanted, keepsDataPictures: savesPictures };
   if (input.kind === "url") {
     const learned = renderingHistory && { renderingHistory };
     return session.fromUrl({ ...input, options: extraction, signal: io.signal, ...learned });
