@@ -37,6 +37,19 @@ type PictureFolderOptions = {
 
 /** The folder of pictures, below that of their pages. */
 export const PICTURES_FOLDER = "images";
+/** Makes sure that what names a picture leads nowhere else. */
+export const isPictureName = (text: string): boolean => /^[\da-f]{16}\.[a-z]{3,4}$/.test(text);
+
+/** A hundred, each of them in several places. */
+const MAX_MENTIONS = 1000;
+
+/** The paths of the pictures that the bytes of a page may lead to. */
+export function picturePathsIn(page: Uint8Array): readonly string[] {
+  const paths = Buffer.from(page)
+    .toString("latin1")
+    .matchAll(/\bimages\/[\da-f]{16}\.[a-z]{3,4}\b/g);
+  return [...new Set(paths.take(MAX_MENTIONS).map(([path]) => path))];
+}
 
 const MAX_PER_PAGE = 100;
 const MAX_RUN_GB = 10;
@@ -198,8 +211,8 @@ async function readIndex(file: string): Promise<ReadonlyMap<string, string>> {
   const text = await readFile(file, "utf8").catch(() => "");
   for (const line of text.split("\n")) {
     // A line that a crash has cut means only that a picture is loaded again.
-    const [, address, name] = /^\["([^"\\]+)","([\da-f]{16}\.[a-z]{3,4})"\]$/.exec(line) ?? [];
-    if (address !== undefined && name !== undefined) keepNewest(names, address, name, MAX_KNOWN);
+    const [, address, name = ""] = /^\["([^"\\]+)","([^"\\]+)"\]$/.exec(line) ?? [];
+    if (address !== undefined && isPictureName(name)) keepNewest(names, address, name, MAX_KNOWN);
   }
   return names;
 }
