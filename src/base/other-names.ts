@@ -69,6 +69,7 @@ export const OTHER_OPTIONS: Readonly<Record<string, OtherNames>> = {
     --select CSS = include include-tags include-selector css css-selector selector target-selector
     --exclude CSS = exclude-tags exclude-selector excluded-selector excluded-tags remove remove-selector strip
     --no-images = ignore-images exclude-images without-images
+    --save-images = extract-media download-images save-pictures images-dir image-dir media-dir page-requisites
     --user-agent TEXT = useragent ua agent U
     --header "NAME: VALUE" = headers H extra-headers custom-header
     --proxy URL = http-proxy https-proxy all-proxy proxy-server proxy-url x

@@ -3,14 +3,7 @@ import { EARLIER_OPTIONS } from "../base/earlier-names.ts";
 import type { Failure } from "../base/failure.ts";
 import { didYouMean, nearest } from "../base/nearest.ts";
 import { OTHER_OPTIONS } from "../base/other-names.ts";
-import {
-  COMMAND_NAMES,
-  COMMANDS,
-  type Command,
-  CRAWL_COMMAND,
-  EXTRACT_COMMAND,
-  requireCommand,
-} from "./commands.ts";
+import { COMMAND_NAMES, COMMANDS, type Command, EXTRACT_COMMAND, requireCommand } from "./commands.ts";
 import type { Flag } from "./flags/flag.ts";
 import { wrongUsage } from "./io.ts";
 import { FORM_BY_WORD } from "./output-forms.ts";
@@ -65,21 +58,13 @@ const optionsOf = (flags: readonly Flag[]) =>
 
 // An option has the same letter in all commands that know it, and takes a value or none. So the words can be split
 // before the command is known, which may come after options.
-const OPTIONS = optionsOf([...COMMANDS.flatMap(({ flags }) => flags), ...EXTRACT_COMMAND.flags]);
-// Only `--save-images` differs: it has no value in `crawl`, whose pages have a folder.
-const CRAWL_OPTIONS = { ...OPTIONS, ...optionsOf(CRAWL_COMMAND.flags) };
+const OPTIONS = optionsOf(COMMANDS.flatMap(({ flags }) => flags));
 
 // Parsing is not strict, so that our own message can name the option that was meant. cac could not do it: it makes a 7
 // of `--file 007`, loses a value `-`, and forgets the order of options.
-const split = (words: readonly string[], options: typeof OPTIONS) =>
-  parseArgs({ args: [...words], options, strict: false, allowPositionals: true, tokens: true }).tokens;
-
-const tokenize = (words: readonly string[]) => {
-  const tokens = split(words, CRAWL_OPTIONS);
-  const first = tokens.find(({ kind }) => kind !== "option");
-  const isCrawl = first?.kind === "positional" && first.value === CRAWL_COMMAND.name;
-  return isCrawl ? tokens : split(words, OPTIONS);
-};
+const tokenize = (words: readonly string[]) =>
+  parseArgs({ args: [...words], options: OPTIONS, strict: false, allowPositionals: true, tokens: true })
+    .tokens;
 
 type Token = ReturnType<typeof tokenize>[number];
 type OptionToken = Extract<Token, { kind: "option" }>;

@@ -55,8 +55,8 @@ export async function* runCrawlJob(
 ): AsyncGenerator<CrawlEvent, void> {
   const { authorizations, jobId, isFresh, retriesFailed = false, shared = null } = options;
   const signal = shared === null ? caller : AbortSignal.any([caller, shared.leave]);
-  const pictures = openCrawlPictures(plan, options, parts.pictureSource);
   await using output = await openOutput(options.output, { isFresh, isShared: shared !== null, signal });
+  const pictures = openCrawlPictures(plan, output.pictures, parts.pictureSource);
   // A shell that names its jobs runs several at once; the name distinguishes their log lines.
   const log = jobId === null ? parts.log : parts.log.with({ job_id: jobId });
   await using frontier = await openFrontier(plan, options, parts, output);

@@ -8,7 +8,7 @@ import { Failure } from "../base/failure.ts";
 import { freeBytesIn, LOW_DISK_BYTES } from "../base/free-disk.ts";
 import { isStoreUrl } from "../base/objects.ts";
 import { systemFailure } from "../base/system-error.ts";
-import { createFileStore } from "../pages/index.ts";
+import { createFileStore, picturesIn } from "../pages/index.ts";
 import { MANIFEST_START } from "./manifest.ts";
 import type {
   CrawlNotice,
@@ -50,6 +50,7 @@ export async function openOutput(output: CrawlOutput, options: OutputOptions): P
     const stateDirectory = join(output.path, STATE_DIRECTORY);
     return {
       sink: createFileSink(output.path),
+      pictures: picturesIn(output.path, options),
       stateDirectory,
       manifest: manifestFile(join(output.path, "manifest.json"), stateDirectory),
       place: output.path,
@@ -78,6 +79,7 @@ export async function openOutput(output: CrawlOutput, options: OutputOptions): P
   if (options.isShared) makePrivateDirectory(directory);
   return {
     sink,
+    pictures: null,
     stateDirectory: directory,
     manifest: manifestPath === null ? null : manifestFile(manifestPath, directory),
     place: stateDirectory ?? "the crawl",

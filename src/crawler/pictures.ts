@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { Failure } from "../base/failure.ts";
 import {
   backOffDelayMs,
@@ -9,14 +8,10 @@ import {
   retryAfterMsOf,
   type StreamFetcher,
 } from "../fetching/index.ts";
-import { PictureFolder } from "../pages/index.ts";
+import { PictureFolder, type PicturePlace } from "../pages/index.ts";
 import { originOf, type PageUrl, parsePageUrl } from "../urls/index.ts";
 import type { CrawlPlan } from "./plan.ts";
 import type { Politeness } from "./politeness.ts";
-import type { CrawlJobOptions } from "./types.ts";
-
-/** The folder of a crawl's pictures, below that of its pages. */
-const PICTURES_NAME = "images";
 
 /** The time limit for one picture with the waits for its host, which other pages of the host share. */
 const PICTURE_DEADLINE_MS = 15 * 60_000;
@@ -27,22 +22,16 @@ export type PictureSource = { readonly http: StreamFetcher; readonly maxBytes: n
 /** The folder for pictures of a crawl, and what fetches them. */
 export type CrawlPictures = PictureSource & { readonly folder: PictureFolder };
 
-/** @returns null for a plan without pictures. @throws Failure `invalid_usage` where pages are no files of a directory */
+/** @returns null for a plan without pictures. @throws Failure `invalid_usage` where pages are neither files nor objects */
 export function openCrawlPictures(
   { savesPictures }: Pick<CrawlPlan, "savesPictures">,
-  { output, isFresh }: Pick<CrawlJobOptions, "output" | "isFresh">,
+  place: PicturePlace | null,
   source: PictureSource,
 ): CrawlPictures | null {
   if (!savesPictures) return null;
-  const { maxBytes } = source;
-  if (output.kind !== "directory")
-    throw new Failure(
-      "invalid_usage",
-      "--save-images needs a directory of one process for the pages: no bucket, no --join and no --jsonl",
-    );
-  const directory = join(output.path, PICTURES_NAME);
-  const folder = new PictureFolder({ directory, path: PICTURES_NAME, maxBytes, atOnce: 1, isFresh });
-  return { ...source, folder };
+  if (place === null)
+    throw new Failure("invalid_usage", "pictures are saved beside pages that are files or objects");
+  return { ...source, folder: new PictureFolder({ place, maxBytes: source.maxBytes, atOnce: 1 }) };
 }
 
 type PoliteParts = {

@@ -2,7 +2,7 @@ import type { FetchedArticle } from "../articles/index.ts";
 import type { FailureCode, FailureRecord } from "../base/failure.ts";
 import type { Article } from "../extraction/index.ts";
 import type { BeforeRequest } from "../fetching/index.ts";
-import type { Page } from "../pages/index.ts";
+import type { Page, PicturePlace } from "../pages/index.ts";
 import type { PageUrl } from "../urls/index.ts";
 
 /** Why a page was skipped (docs/crawl.md, "Outcomes"). */
@@ -238,6 +238,8 @@ export type OutputOptions = {
 /** An opened place for a crawl's pages and manifest. */
 export type OutputPlace = {
   readonly sink: PageSink;
+  /** Where pictures go beside the pages; null where they cannot. */
+  readonly pictures: PicturePlace | null;
   /** Null when no manifest is wanted. */
   readonly manifest: ManifestPlace | null;
   /** The name of the place in messages. */

@@ -205,7 +205,7 @@ async function fetchPage(attempt: Attempt, hooks: TryHooks): Promise<PageVisit |
   };
   const visiting: Parameters<typeof visitPage>[1] = {
     preference: plan.preference,
-    options: plan.extraction,
+    options: { ...plan.extraction, keepsDataPictures: plan.savesPictures },
     failsWhenGone: wasThere(attempt),
     errorPages: parts.errorPages,
     markdownAlternates: parts.markdownAlternates,

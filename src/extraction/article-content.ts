@@ -63,7 +63,9 @@ export function renderPage(
   const tree = (): ContentElement => treeOfContent({ wholes, blocks, pictures });
   const isTitled = title !== null;
   const drawsFormulas = (): boolean => drawsTex(model);
-  const context = { base, encoding, title: null, isTitled, html: model.html, drawsFormulas };
+  const { keepsDataPictures } = options;
+  const surroundings = { base, encoding, html: model.html, drawsFormulas, keepsDataPictures };
+  const context = { ...surroundings, title: null, isTitled };
   const document = readContent(tree(), context);
   const found = writeContent(document, options);
   const text = options.includeCode ? found.text : toText(document);
@@ -123,7 +125,9 @@ export function renderChosen(
   page: PageModel,
   { base, encoding, title, options }: RenderingContext,
 ): RenderedContent {
-  const context = { base, encoding, title, html: page.html, drawsFormulas: () => drawsTex(page) };
+  const { keepsDataPictures } = options;
+  const drawsFormulas = (): boolean => drawsTex(page);
+  const context = { base, encoding, title, html: page.html, drawsFormulas, keepsDataPictures };
   return { ...NO_CHOICE, ...renderHtml(html, context, options) };
 }
 

@@ -29,7 +29,7 @@ import { type ContentElement, type ContentNode, following, nextNode } from "./do
 import { toHtml } from "./document/write/html.ts";
 import { toMarkdown } from "./document/write/markdown.ts";
 import { toText } from "./document/write/text.ts";
-import { pixels } from "./links.ts";
+import { pixels, References } from "./links.ts";
 import { collapseSpace } from "./text.ts";
 import type { ContentImage, ContentLink, ExtractionOptions, Rendering } from "./types.ts";
 
@@ -68,6 +68,8 @@ type ContentContext = {
   readonly isTitled?: boolean;
   /** Keeps the levels of headings even where they skip some. */
   readonly keepsLevels?: boolean;
+  /** As of `ExtractionOptions`. */
+  readonly keepsDataPictures?: boolean | undefined;
 };
 
 type WritingOptions = Pick<ExtractionOptions, "includeImages" | "includeCode" | "renderings">;
@@ -75,10 +77,12 @@ type WritingOptions = Pick<ExtractionOptions, "includeImages" | "includeCode" | 
 /** Reads the content below an element. The element is changed on the way and must not be used again. */
 export function readContent(
   root: ContentElement,
-  { base, encoding, title, isTitled = title !== null, keepsLevels = false, ...page }: ContentContext,
+  { base, title, isTitled = title !== null, keepsLevels = false, ...page }: ContentContext,
 ): ContentDocument {
   canonicalise(root, page);
-  const read = withoutTitle(readDocument(root, base, encoding), title);
+  const { encoding = "utf-8", keepsDataPictures = false } = page;
+  const references = new References(base, encoding, keepsDataPictures);
+  const read = withoutTitle(readDocument(root, references), title);
   return keepsLevels ? read : withoutSkippedLevels(read, isTitled);
 }
 

@@ -112,15 +112,18 @@ const MAX_ADDRESS_CHARS = 20_000_000;
 export class References {
   readonly #base: PageUrl | null;
   readonly #encoding: string;
+  readonly #keepsDataPictures: boolean;
   #chars = 0;
 
   /**
    * @param base what relative references resolve against; null leaves them relative
    * @param encoding that of the page, which the queries get
+   * @param keepsDataPictures as of `ExtractionOptions`
    */
-  constructor(base: PageUrl | null, encoding: string) {
+  constructor(base: PageUrl | null, encoding: string, keepsDataPictures: boolean) {
     this.#base = base;
     this.#encoding = encoding;
+    this.#keepsDataPictures = keepsDataPictures;
   }
 
   /** Resolves a link; null for addresses that nobody may follow from there. */
@@ -132,7 +135,7 @@ export class References {
   /** Resolves the best source of an image; null when there is only a placeholder. */
   image(image: ContentElement): string | null {
     const source = bestImageSource(image);
-    if (source === null) return null;
+    if (source === null) return this.#keepsDataPictures ? this.#counted(dataPictureOf(image)) : null;
     const absolute = resolveHref(encodeQuery(source, this.#encoding), this.#base);
     if (absolute === null) return this.#counted(this.#relative(source));
     return /^https?:/.test(absolute) ? this.#counted(absolute) : null;
@@ -193,6 +196,17 @@ export function bestImageSource(image: ContentElement): string | null {
   const lazy = LAZY_ATTRIBUTES.map((name) => image.getAttribute(name)?.trim()).find(Boolean);
   if (lazy && !lazy.startsWith("data:")) return lazy;
   return source === "" || source.startsWith("data:") ? null : source;
+}
+
+/** Placeholders are shorter. What is longer, Markdown does not read as an address. */
+const DATA_PICTURE_CHARS = { min: 1000, max: 190_000 };
+
+/** The picture that is written in the address of an image; null for none, and for a placeholder. */
+function dataPictureOf(image: ContentElement): string | null {
+  const source = image.getAttribute("src")?.trim() ?? "";
+  const { min, max } = DATA_PICTURE_CHARS;
+  if (source.length < min || source.length > max) return null;
+  return /^data:image\/[a-z.+-]{1,20};base64,[\w+/-]+={0,2}$/i.test(source) ? source : null;
 }
 
 // No real picture has more sources, and reading all of them for each image would be quadratic.

@@ -7,6 +7,8 @@ import type { PageUrl } from "../urls/index.ts";
 export type ExtractionOptions = Values<typeof EXTRACTION> & {
   /** The renderings to make besides the text; the others are null in the article. */
   readonly renderings: readonly Rendering[];
+  /** Whether pictures stay that are written in their address; they go where nobody saves them. */
+  readonly keepsDataPictures?: boolean;
 };
 
 export type Favor = ExtractionOptions["favor"];

@@ -210,9 +210,10 @@ export const CRAWL = {
   savesPictures: {
     kind: SWITCH,
     byDefault: false,
-    means: "Save the pictures of the articles in images/ beside the pages, and lead the Markdown to them",
+    means: "Save the pictures of the articles in images/ beside the Markdown, and lead it to them",
     flag: "--save-images",
     group: "Output",
+    field: "save_images",
     changed: ["reading", "saving pictures"],
   },
   trustsLastModified: {
@@ -228,7 +229,6 @@ export const CRAWL = {
 /** Why these are not at every door. */
 export const CRAWL_ELSEWHERE: Elsewhere = {
   variable: "a matter of one crawl",
-  field: "pictures are saved by the command; a job gives Markdown",
   library: "it has no crawl",
   argument: "the schema of a tool is short; crawl_site takes one url",
   label: "the form has what most crawls need",

@@ -9,4 +9,11 @@ export {
   parseFrontMatter,
   parsePage,
 } from "./page.ts";
-export { PictureFolder } from "./pictures.ts";
+export {
+  isPictureName,
+  PICTURES_FOLDER,
+  PictureFolder,
+  type PicturePlace,
+  picturePathsIn,
+  picturesIn,
+} from "./pictures.ts";

@@ -16,18 +16,40 @@ type LoadPicture = (url: PageUrl) => Promise<Uint8Array | string>;
 type PageText = Pick<Page, "markdown" | "anchors">;
 type WrittenPage = Pick<Page, "markdown"> & { readonly anchors?: Page["anchors"] | null };
 
+/** Keeps pictures below the place of their pages, in `PICTURES_FOLDER`. */
+export type PicturePlace = {
+  /** The name of the picture that was saved from an address, while it is there; null for none. */
+  nameOf(url: PageUrl): Promise<string | null>;
+  /**
+   * Saves a picture, and remembers its address; null for a picture that was in the address itself.
+   * @throws Failure `unwritable_output`, and what else writing a page there throws
+   */
+  put(name: string, bytes: Uint8Array, url: PageUrl | null): Promise<void>;
+};
+
 type PictureFolderOptions = {
-  /** It is made for the first picture. */
-  readonly directory: string;
-  /** How the pages lead to the directory, as the beginning of an address. */
-  readonly path: string;
+  readonly place: PicturePlace;
   /** The largest picture. */
   readonly maxBytes: number;
   /** How many pictures of a page are loaded at the same time. */
   readonly atOnce: number;
-  /** Whether pictures of earlier runs are loaded again. */
-  readonly isFresh?: boolean;
 };
+
+/** The folder of pictures, below that of their pages. */
+export const PICTURES_FOLDER = "images";
+/** Makes sure that what names a picture leads nowhere else. */
+export const isPictureName = (text: string): boolean => /^[\da-f]{16}\.[a-z]{3,4}$/.test(text);
+
+/** A hundred, each of them in several places. */
+const MAX_MENTIONS = 1000;
+
+/** The paths of the pictures that the bytes of a page may lead to. */
+export function picturePathsIn(page: Uint8Array): readonly string[] {
+  const paths = Buffer.from(page)
+    .toString("latin1")
+    .matchAll(/\bimages\/[\da-f]{16}\.[a-z]{3,4}\b/g);
+  return [...new Set(paths.take(MAX_MENTIONS).map(([path]) => path))];
+}
 
 const MAX_PER_PAGE = 100;
 const MAX_RUN_GB = 10;
@@ -39,11 +61,40 @@ const INDEX_NAME = "index.jsonl";
 /** The name of the file that holds a picture, or why there is none. */
 type Saved = { readonly name: string } | { readonly reason: string };
 
-/** A folder with the pictures of pages, each once, named by its content. One process writes there at a time. */
+/**
+ * The pictures of pages as files of a directory, which is made for the first one.
+ * @param options.isFresh whether those of earlier runs are loaded again
+ */
+export function picturesIn(
+  pages: string,
+  { isFresh = false }: { readonly isFresh?: boolean } = {},
+): PicturePlace {
+  const directory = join(pages, PICTURES_FOLDER);
+  let earlier: Promise<ReadonlyMap<string, string>> | null = null;
+  return {
+    nameOf: async (url) => {
+      earlier ??= isFresh ? Promise.resolve(new Map()) : readIndex(join(directory, INDEX_NAME));
+      const name = (await earlier).get(url);
+      return name !== undefined && existsSync(join(directory, name)) ? name : null;
+    },
+    put: async (name, bytes, url) => {
+      const file = join(directory, name);
+      try {
+        mkdirSync(directory, { recursive: true });
+        if (!existsSync(file)) await replaceFile(file, bytes, { aside: asideOf(file, "picture") });
+        // After the file: what the index names is there.
+        if (url !== null) await appendFile(join(directory, INDEX_NAME), `${JSON.stringify([url, name])}\n`);
+      } catch (error) {
+        throw systemFailure(error, "unwritable_output", `could not write a picture to ${directory}`);
+      }
+    },
+  };
+}
+
+/** The pictures of pages in their place, each once, named by its content. */
 export class PictureFolder {
   readonly #options: PictureFolderOptions;
   readonly #known = new Map<string, Promise<Saved>>();
-  #earlier: Promise<ReadonlyMap<string, string>> | null = null;
   #runBytes = 0;
 
   constructor(options: PictureFolderOptions) {
@@ -53,13 +104,13 @@ export class PictureFolder {
   /**
    * Saves the pictures of a page, and leads its Markdown to them.
    * @returns what has changed of the page; a warning counts the pictures that are not saved, whose addresses stay
-   * @throws Failure `unwritable_output`, `cancelled`
+   * @throws Failure `cancelled`, and as the place
    */
   async save(
     page: WrittenPage,
     load: LoadPicture,
   ): Promise<PageText & { readonly warnings: readonly string[] }> {
-    const { path, atOnce } = this.#options;
+    const { atOnce } = this.#options;
     const places = pictureAddresses(page.markdown);
     const addresses = [...new Set(places.map(({ address }) => address))];
     const files = new Map<string, string>();
@@ -69,7 +120,7 @@ export class PictureFolder {
       // All who save take from what is left.
       for (const address of left) {
         const saved = await this.#save(withoutEntities(address), load);
-        if ("name" in saved) files.set(address, `${path}/${saved.name}`);
+        if ("name" in saved) files.set(address, `${PICTURES_FOLDER}/${saved.name}`);
         else reasons.push(saved.reason);
       }
     };
@@ -90,10 +141,8 @@ export class PictureFolder {
   }
 
   async #load(url: PageUrl, load: LoadPicture): Promise<Saved> {
-    const { directory, isFresh = false } = this.#options;
-    this.#earlier ??= isFresh ? Promise.resolve(new Map()) : readIndex(join(directory, INDEX_NAME));
-    const name = (await this.#earlier).get(url);
-    if (name !== undefined && existsSync(join(directory, name))) return { name };
+    const name = await this.#options.place.nameOf(url);
+    if (name !== null) return { name };
     if (this.#runBytes >= MAX_RUN_GB * 1024 ** 3) return { reason: `beyond ${MAX_RUN_GB} GB of a run` };
     const bytes = await load(url).catch(reasonOf);
     if (typeof bytes === "string") return { reason: bytes };
@@ -101,21 +150,13 @@ export class PictureFolder {
     return await this.#store(url, bytes);
   }
 
-  async #store(url: string | null, bytes: Uint8Array): Promise<Saved> {
-    const { directory, maxBytes } = this.#options;
+  async #store(url: PageUrl | null, bytes: Uint8Array): Promise<Saved> {
+    const { place, maxBytes } = this.#options;
     const extension = pictureType(bytes);
     if (extension === null) return { reason: "no picture" };
     if (bytes.length > maxBytes) return { reason: "too large" };
     const name = `${createHash("sha256").update(bytes).digest("hex").slice(0, 16)}.${extension}`;
-    const file = join(directory, name);
-    try {
-      mkdirSync(directory, { recursive: true });
-      if (!existsSync(file)) await replaceFile(file, bytes, { aside: asideOf(file, "picture") });
-      // After the file: what the index names is there.
-      if (url !== null) await appendFile(join(directory, INDEX_NAME), `${JSON.stringify([url, name])}\n`);
-    } catch (error) {
-      throw systemFailure(error, "unwritable_output", `could not write a picture to ${directory}`);
-    }
+    await place.put(name, bytes, url);
     return { name };
   }
 }
@@ -170,8 +211,8 @@ async function readIndex(file: string): Promise<ReadonlyMap<string, string>> {
   const text = await readFile(file, "utf8").catch(() => "");
   for (const line of text.split("\n")) {
     // A line that a crash has cut means only that a picture is loaded again.
-    const [, address, name] = /^\["([^"\\]+)","([\da-f]{16}\.[a-z]{3,4})"\]$/.exec(line) ?? [];
-    if (address !== undefined && name !== undefined) keepNewest(names, address, name, MAX_KNOWN);
+    const [, address, name = ""] = /^\["([^"\\]+)","([^"\\]+)"\]$/.exec(line) ?? [];
+    if (address !== undefined && isPictureName(name)) keepNewest(names, address, name, MAX_KNOWN);
   }
   return names;
 }

@@ -1,7 +1,7 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
 import { readFile, rename, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createZstdCompress, createZstdDecompress } from "node:zlib";
@@ -17,6 +17,7 @@ import {
   type OutputPlace,
   removeFrontier,
 } from "../crawler/index.ts";
+import { isPictureName, PICTURES_FOLDER, type PicturePlace } from "../pages/index.ts";
 import { createObjectPageStore } from "./page-store.ts";
 
 /** Prefix of objects that are not pages. */
@@ -65,6 +66,7 @@ export async function openStoreOutput(
   const asking = { signal, ...(isShared && { patienceMs: SHARED_PATIENCE_MS }) };
   return {
     sink: createObjectSink(store, asking),
+    pictures: createObjectPictures(store, asking, isFresh),
     manifest: {
       path: `${store.url}/${MANIFEST}`,
       write: async (pieces) => {
@@ -91,6 +93,31 @@ function createObjectSink(store: ObjectStore, asking: ObjectOptions): PageSink {
       const name = page ? await gone.put(page) : await gone.nameOf(url);
       await pages.delete(url);
       return name && `${GONE}${name}`;
+    },
+  };
+}
+
+/**
+ * Pictures as objects. For each address there is an object with the name of its picture, so that all processes know it;
+ * a list of all would have to be written anew for each picture.
+ * @param isFresh whether pictures of earlier runs are loaded again
+ */
+function createObjectPictures(store: ObjectStore, asking: ObjectOptions, isFresh: boolean): PicturePlace {
+  const keyOf = (name: string): string => `${PICTURES_FOLDER}/${name}`;
+  const addressKey = (url: string): string =>
+    `${STATE}pictures/${createHash("sha256").update(url).digest("hex").slice(0, 32)}`;
+  return {
+    nameOf: async (url) => {
+      const bytes = isFresh ? null : await store.read(addressKey(url), asking);
+      const name = new TextDecoder().decode(bytes ?? new Uint8Array());
+      return isPictureName(name) && (await store.head(keyOf(name), asking)) !== null ? name : null;
+    },
+    put: async (name, bytes, url) => {
+      const type = extname(name).slice(1).replace("jpg", "jpeg").replace("svg", "svg+xml");
+      if ((await store.head(keyOf(name), asking)) === null)
+        await store.put(keyOf(name), bytes, { ...asking, contentType: `image/${type}` });
+      // After the picture: what this names is there.
+      if (url !== null) await store.put(addressKey(url), name, { ...asking, contentType: "text/plain" });
     },
   };
 }

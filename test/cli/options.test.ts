@@ -143,9 +143,9 @@ const EFFECTS: Readonly<Record<string, () => Promise<void>>> = {
     const svg = `data:image/svg+xml,${encodeURIComponent("<svg xmlns='http://www.w3.org/2000/svg'/>")}`;
     const page = `# The mill\n\nThe wheel turns, and the gate is open.\n\n![The mill](${svg})\n`;
     await writeFile(join(directory.path, "page.md"), page);
-    await runBinary(["--file", "page.md", "--save-images", "img", "-o", "saved.md"], { cwd: directory.path });
-    const [name] = await readdir(join(directory.path, "img"));
-    expect(await Bun.file(join(directory.path, "saved.md")).text()).toBe(page.replace(svg, `img/${name}`));
+    await runBinary(["--file", "page.md", "--save-images", "-o", "saved.md"], { cwd: directory.path });
+    const [name] = await readdir(join(directory.path, "images"));
+    expect(await Bun.file(join(directory.path, "saved.md")).text()).toBe(page.replace(svg, `images/${name}`));
   },
   frontmatter: async () => {
     const [first, ...rest] = (await markdown("--frontmatter", "--url", "https://h.example/")).split("---\n");

@@ -91,7 +91,7 @@ export const EXTRACT_FLAGS = flagsOf({
       isPath: true,
       help: "Try the failed pages of an earlier --output-dir or --resume again, and no others",
     },
-    "--save-images DIR": "Save the pictures of the article in this directory, and lead the Markdown to them",
+    "--save-images": meaningOf(CRAWL.savesPictures, "--save-images"),
     "--frontmatter": "Start Markdown with YAML front matter",
     ...flagsUnder("Output", QUESTION, "Output"),
   },

@@ -1,7 +1,6 @@
 import { defined } from "../../base/json.ts";
 import { wordsIn } from "../../base/text.ts";
-import type { PageUrl } from "../../urls/index.ts";
-import { isTrackingPixel, References } from "../links.ts";
+import { isTrackingPixel, type References } from "../links.ts";
 import { removeInvisible } from "../text.ts";
 import { admonitionKind, alertMark } from "./canonical/admonition.ts";
 import {
@@ -47,15 +46,9 @@ const MAX_NESTING = 16;
 /**
  * Reads the content below an element in canonical form into a document. Only known constructs are kept, links and
  * images become absolute, and hidden things are left out.
- * @param base what relative references resolve against; null leaves them relative
- * @param encoding that of the page, which the queries of links get
  */
-export function readDocument(
-  root: ContentElement,
-  base: PageUrl | null,
-  encoding = "utf-8",
-): ContentDocument {
-  return new Reader(new References(base, encoding), survey(root)).read(root);
+export function readDocument(root: ContentElement, references: References): ContentDocument {
+  return new Reader(references, survey(root)).read(root);
 }
 
 const isHeading = named("H1 H2 H3 H4 H5 H6");

@@ -170,7 +170,10 @@ export class Bucket implements ObjectStore, AsyncDisposable {
   }
 
   #written(Key: string, { contentType: ContentType }: PutOptions) {
-    return { ...this.#place, Key, ContentType, ...this.#encryption };
+    // Its scripts would run as the bucket's site where somebody opens it; as a picture of a page it is shown anyway.
+    const isScript = ContentType === "image/svg+xml";
+    const shown = isScript ? { ContentDisposition: "attachment" } : {};
+    return { ...this.#place, Key, ContentType, ...shown, ...this.#encryption };
   }
 
   async #upload(Key: string, parts: AsyncIterable<Uint8Array>, options: PutOptions): Promise<string> {

@@ -22,6 +22,9 @@ const picture =
   () =>
     new Response(Buffer.from(text, "latin1"), { status, headers: { "content-type": type } });
 
+/** Larger than what stands in for a picture that is loaded later. */
+const INLINE = `data:image/png;base64,${btoa(`${PNG}${"inline ".repeat(200)}`)}`;
+
 const ALL = [
   ...["/mill.png", "/drawing.svg", "/page.png", "/large.png", "/missing.png", "/moved.png", "/copy.png"],
   "/private/kept.png",
@@ -44,6 +47,12 @@ const site = forAllTests(
     ...PICTURES,
     "/": pageOf("Mill", ALL, ["/second"]),
     "/second": pageOf("Second", ["/mill.png", "/away.png"]),
+    "/inline": pageOf("Inline", [
+      INLINE,
+      "/mill.png",
+      INLINE.replace("png", "gif"),
+      INLINE.replace(/.{8}$/, ""),
+    ]),
     "/notes.md": () =>
       new Response(`# Notes\n\n${WORDS}\n\n![A](data:image/png;base64,${btoa(`${PNG}inline`)})\n\n${WORDS}`, {
         headers: { "content-type": "text/markdown" },
@@ -90,14 +99,7 @@ test("extract saves the pictures of an article once, and leads its Markdown to t
   using place = temporaryDirectory();
   let stderr = "";
   const paths = await asked(async () => {
-    const run = await extract(
-      place.path,
-      `${site.origin}/`,
-      "--save-images",
-      "my (pictures)",
-      "-o",
-      "page.md",
-    );
+    const run = await extract(place.path, `${site.origin}/`, "--save-images", "-o", "page.md");
     expect(run.exitCode).toBe(0);
     stderr = run.stderr;
   });
@@ -105,9 +107,9 @@ test("extract saves the pictures of an article once, and leads its Markdown to t
   expect(await seen(join(place.path, "page.md"))).toEqual([
     ...["PNG mill", SVG, "/page.png", "/large.png", "/missing.png", "PNG weir", "PNG mill", "PNG kept"],
   ]);
-  expect(
-    filesIn(join(place.path, "my (pictures)")).map((name) => name.replace(/^[\da-f]{16}\./, "")),
-  ).toEqual(expect.arrayContaining(["png", "png", "png", "svg"]));
+  expect(filesIn(join(place.path, "images")).map((name) => name.replace(/^[\da-f]{16}\./, ""))).toEqual(
+    expect.arrayContaining(["png", "png", "png", "svg"]),
+  );
   expect(stderr).toMatch(/^warning: images: 3 of 8 not saved: .*$/m);
   for (const reason of ["1 no picture", "1 too large", "1 HTTP 404"]) expect(stderr).toContain(reason);
 });
@@ -118,13 +120,44 @@ test("extract leads from the folder of a list, also from one behind a link, and 
   await symlink(join(place.path, "deep", "er"), join(place.path, "pages"));
   const urls = [`${site.origin}/second`, `${site.origin}/notes.md`];
   const paths = await asked(async () => {
-    const run = await extract(place.path, ...urls, "--save-images", "img", "--output-dir", "pages");
+    const run = await extract(place.path, ...urls, "--save-images", "--output-dir", "pages");
     expect(run.exitCode).toBe(0);
   });
   expect([...paths].sort()).toEqual(["/away.png", "/mill.png", "/private/kept.png"]);
   const pages = readdirSync(join(place.path, "deep", "er")).filter((name) => name.endsWith(".md"));
   const all = await Promise.all(pages.map((name) => seen(join(place.path, "deep", "er", name))));
   expect(all.flat().sort()).toEqual(["PNG inline", "PNG kept", "PNG mill"]);
+});
+
+test("extract saves pictures where a link leads to, and beside a file whose name is not UTF-8", async () => {
+  using place = temporaryDirectory();
+  await mkdir(join(place.path, "deep"));
+  await Bun.write(join(place.path, "deep", "old.md"), "old");
+  await symlink(join("deep", "old.md"), join(place.path, "page.md"));
+  const url = `${site.origin}/second`;
+  expect((await extract(place.path, url, "--save-images", "-o", "page.md")).exitCode).toBe(0);
+  expect(await seen(join(place.path, "deep", "old.md"))).toEqual(["PNG mill", "PNG kept"]);
+  expect((await extract(place.path, url, "--save-images", "-o", "b\udcff.md")).exitCode).toBe(0);
+  expect(filesIn(join(place.path, "images")).length).toBe(2);
+  expect((await extract(place.path, url, "--save-images", "--output-dir", "b\udcff")).stderr).toContain(
+    "a directory whose name is UTF-8",
+  );
+});
+
+test("pictures in the addresses of an HTML page are saved as others are, and go without the option", async () => {
+  using place = temporaryDirectory();
+  const url = `${site.origin}/inline`;
+  const inline = `PNG ${"inline ".repeat(200)}`;
+  expect((await extract(place.path, url, "-o", "page.md")).exitCode).toBe(0);
+  expect(await seen(join(place.path, "page.md"))).toEqual(["/mill.png"]);
+  expect((await extract(place.path, url, "--save-images", "-o", "page.md")).exitCode).toBe(0);
+  const expected = [inline, "PNG mill", inline, inline.slice(0, -4)];
+  expect(await seen(join(place.path, "page.md"))).toEqual(expected);
+  expect(filesIn(join(place.path, "images")).length).toBe(3);
+  const words = ["crawl", url, ...COMMON, "--rate-limit", "0", "--max-pages", "1", "--output-dir", "out"];
+  expect((await runCommand([...words, "--save-images"], { cwd: place.path })).exitCode).toBe(0);
+  const [page = ""] = readdirSync(join(place.path, "out")).filter((name) => name.endsWith(".md"));
+  expect(await seen(join(place.path, "out", page))).toEqual(expected);
 });
 
 test("extract sends the headers of a page to its own origin only", async () => {
@@ -135,7 +168,7 @@ test("extract sends the headers of a page to its own origin only", async () => {
   });
   using place = temporaryDirectory();
   const url = own.origin.replace("//", "//user:secret@");
-  const words = ["--header", "X-Token: s3cret", "--save-images", "i", "-o", "page.md"];
+  const words = ["--header", "X-Token: s3cret", "--save-images", "-o", "page.md"];
   expect((await extract(place.path, `${url}/`, ...words)).exitCode).toBe(0);
   const secrets = ({ visits }: typeof own) => visits.at(-1)?.headers;
   expect(secrets(own)).toMatchObject({ "x-token": "s3cret", authorization: `Basic ${btoa("user:secret")}` });
@@ -147,7 +180,7 @@ test("the egress policy holds for pictures", async () => {
   await using other = serveCrawlSite(PICTURES, "127.0.0.2");
   await using own = serveCrawlSite({ "/": pageOf("Mill", [`${other.origin}/mill.png`]) });
   using place = temporaryDirectory();
-  const words = ["--egress", "127.0.0.1", "--save-images", "i", "-o", "page.md"];
+  const words = ["--egress", "127.0.0.1", "--save-images", "-o", "page.md"];
   const run = await extract(place.path, `${own.origin}/`, ...words);
   expect([run.exitCode, other.visits.length]).toEqual([0, 0]);
   expect(run.stderr).toContain("images: 1 of 1 not saved: 1 egress refused");
@@ -175,6 +208,38 @@ test("a crawl saves the pictures of its pages as robots.txt lets it, and asks fo
   expect([...(await run("--save-images"))].sort()).toEqual(failing);
   await rm(join(out, "images"), { recursive: true });
   expect([...(await run("--save-images"))].sort()).toEqual([...known, ...failing].sort());
+});
+
+test("a crawl puts pictures into a store beside its pages, and asks for none again, on another machine too", async () => {
+  using place = temporaryDirectory();
+  const store = join(place.path, "store");
+  const pagesOf = () => readdirSync(store).filter((name) => name.endsWith(".md"));
+  const run = async (machine: string, ...words: string[]) =>
+    await asked(async () => {
+      await mkdir(join(place.path, machine), { recursive: true });
+      const all = ["crawl", `${site.origin}/`, ...COMMON, "--rate-limit", "0", "--save-images", ...words];
+      const env = { ARTICLE_EXTRACTOR_STATE_DIR: join(place.path, machine) };
+      const options = { cwd: join(place.path, machine), env };
+      const { exitCode, stderr } = await runCommand([...all, "--output-dir", `file://${store}`], options);
+      expect([exitCode, stderr]).toEqual([0, expect.any(String)]);
+    });
+  const known = ["/copy.png", "/drawing.svg", "/mill.png", "/moved.png", "/weir.png"];
+  const failing = ["/away.png", "/large.png", "/missing.png", "/page.png"];
+  expect([...(await run("a"))].sort()).toEqual([...known, ...failing].sort());
+  const all = (await Promise.all(pagesOf().map((name) => seen(join(store, name))))).flat().sort();
+  const kept = ["/away.png", "/large.png", "/missing.png", "/page.png", "/private/kept.png"];
+  expect(all).toEqual([...kept, SVG, "PNG mill", "PNG mill", "PNG mill", "PNG weir"].sort());
+  expect(filesIn(join(store, "images")).length).toBe(3);
+  expect([...(await run("a"))].sort()).toEqual(failing);
+  expect([...(await run("b"))].sort()).toEqual(failing);
+  // What was written in the place of a name leads nowhere.
+  const addresses = join(store, ".article-extractor", "pictures");
+  for (const name of readdirSync(addresses)) await Bun.write(join(addresses, name), "../../etc/passwd");
+  expect([...(await run("b"))].sort()).toEqual([...known, ...failing].sort());
+  await rm(join(store, "images"), { recursive: true });
+  // The copy's file is there again with the original.
+  expect([...(await run("b"))].sort()).toEqual([...known.slice(1), ...failing].sort());
+  expect([...(await run("b", "--fresh"))].sort()).toEqual([...known, ...failing].sort());
 });
 
 test("a crawl asks for pictures in the turns of their host", async () => {
@@ -277,11 +342,17 @@ test("pictures are refused where there is no Markdown beside which they are", as
     return `${exitCode} ${stderr.split("\n")[0]}`;
   };
   const url = `${site.origin}/`;
-  expect(await said(extract(place.path, url, "--save-images", "i", "-o", "a.json"))).toStartWith(
+  expect(await said(extract(place.path, url, "--save-images", "-o", "a.json"))).toStartWith(
     "2 error: --save-images goes with --output markdown",
   );
-  expect(await said(crawl(place.path, "--save-images", "--jsonl"))).toContain("leave out --jsonl");
-  expect(await said(crawl(place.path, "--save-images", "--output-dir", "s3://bucket/pages"))).toMatch(
-    /^2 .*no bucket/,
+  for (const words of [[], ["--output", "markdown"], ["-o", "-", "--output", "md"]])
+    expect(await said(extract(place.path, url, "--save-images", ...words))).toStartWith(
+      "2 error: --save-images puts images/ beside the Markdown: add -o FILE.md or --output-dir DIR",
+    );
+  const toDevice = extract(place.path, url, "--save-images", "--output", "md", "-o", "/dev/null");
+  expect(await said(toDevice)).toStartWith(
+    "2 error: --save-images puts images/ beside the Markdown, and /dev/null",
   );
+  expect(readdirSync(place.path)).toEqual([]);
+  expect(await said(crawl(place.path, "--save-images", "--jsonl"))).toContain("leave out --jsonl");
 });

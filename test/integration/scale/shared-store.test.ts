@@ -1,9 +1,12 @@
 import { afterAll, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { storeOutput } from "../../../src/app/index.ts";
 import { Failure } from "../../../src/base/failure.ts";
 import { folderOf, type ObjectStore } from "../../../src/base/objects.ts";
 import { openObjectStore } from "../../../src/scale/objects/open.ts";
 import { optionsFor } from "../../support/bucket.ts";
+import { serveCrawlSite } from "../../support/crawl-site.ts";
 import { serveNumberedSite } from "../../support/numbered-site.ts";
 import { testDatabase } from "../../support/postgres.ts";
 import { openSharedPlace, planOf } from "../../support/shared-crawl.ts";
@@ -68,4 +71,36 @@ test("the processes of a shared crawl wait for their store as long as for their 
   expect((await place.work(planOf(site.origin), { job: { output } }).ended).state).toBe("completed");
   const day = 24 * 60 * 60 * 1000;
   expect(patience).toEqual([day, day, day]);
+});
+
+test("the processes of a shared crawl have each picture once, and a later crawl asks for none again", async () => {
+  const words = "The wheel of the mill turns slowly and the water falls over the weir. ".repeat(8);
+  const page = (name: string, links = ""): string =>
+    `<!doctype html><title>${name}</title><article><h1>${name}</h1><p>${words}</p><img src="/mill.png" alt="Mill"><p>${words}${links}</p></article>`;
+  const names = Array.from({ length: 12 }, (_, index) => `/p${index}`);
+  await using site = serveCrawlSite({
+    "/": page("Start", names.map((name) => `<a href="${name}">${name}</a>`).join(" ")),
+    ...Object.fromEntries(names.map((name) => [name, page(name)])),
+    "/mill.png": () => new Response(Buffer.from("\x89PNG\r\n\x1a\nmill", "latin1")),
+  });
+  await using place = await openSharedPlace(database);
+  using directory = temporaryDirectory();
+  const location = { kind: "directory", path: directory.path } as const;
+  await using store = await openObjectStore(location, optionsFor("http://127.0.0.1:1"));
+  const plan = planOf(site.origin, { savesPictures: true, hostDelayMs: 0 });
+  const run = async (jobId: string): Promise<number> => {
+    const before = site.count("/mill.png");
+    const workers = [1, 2].map(() => place.work(plan, { job: { output: storeOutput(store, null), jobId } }));
+    for (const { progress } of await Promise.all(workers.map(({ ended }) => ended)))
+      expect(progress.successful).toBe(13);
+    return site.count("/mill.png") - before;
+  };
+  // Both may ask at the same time.
+  expect(await run("first")).toBeWithin(1, 3);
+  expect([await run("second"), site.count("/p0")]).toEqual([0, 2]);
+  const files = readdirSync(directory.path).filter((name) => name.endsWith(".md"));
+  const [picture = "", ...others] = readdirSync(join(directory.path, "images"));
+  expect([files.length, others]).toEqual([13, []]);
+  for (const name of files)
+    expect(await Bun.file(join(directory.path, name)).text()).toContain(`![Mill](images/${picture})`);
 });

@@ -15,33 +15,6 @@ describe("parseArguments", () => {
     });
   });
 
-  test("gives --save-images a value but in a crawl, wherever it stands", () => {
-    for (const words of [
-      ["crawl", "--save-images", "a"],
-      ["--save-images", "crawl", "a"],
-      ["crawl", "a", "--save-images"],
-    ]) {
-      const typed = parseArguments(words);
-      expect([typed.command.name, typed.positionals, typed.has("save-images")]).toEqual([
-        "crawl",
-        ["a"],
-        true,
-      ]);
-    }
-    for (const words of [
-      ["a", "--save-images", "b"],
-      ["--save-images", "b", "extract", "a"],
-      ["--save-images=b", "a"],
-    ]) {
-      const typed = parseArguments(words);
-      expect([typed.command.name, typed.positionals, typed.one("save-images")]).toEqual([
-        "extract",
-        ["a"],
-        "b",
-      ]);
-    }
-  });
-
   const REFUSED: readonly (readonly [words: readonly string[], message: string])[] = [
     [["-qZ"], "unknown option -Z"],
     [["-output", "json"], "unknown option -output; did you mean --output?"],
@@ -50,6 +23,7 @@ describe("parseArguments", () => {
     [["-quiet"], "unknown option -quiet; did you mean --quiet?"],
     [["-oa", "-Z=secret"], "unknown option -Z"],
     [["--quiet=yes"], "--quiet takes no value"],
+    [["--save-images=pictures", "a"], "--save-images takes no value"],
     [["--select", "--", "a"], "--select needs a value: --select CSS"],
     [["-q=1"], "-q takes no value"],
     [["-qo"], "--output-file needs a value: --output-file FILE"],

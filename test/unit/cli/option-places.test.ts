@@ -193,12 +193,10 @@ describe("an option means the same wherever it stands:", () => {
   });
 });
 
-test("an option is spelled alike in all commands that take it, and takes a value in all or none, but for --save-images", () => {
+test("an option is spelled alike in all commands that take it, and takes a value in all or none", () => {
   const forms = new Map<string, string>();
   for (const { name, flags } of COMMANDS) {
     for (const flag of flags) {
-      // In a crawl its folder is below that of the pages.
-      if (name === "crawl" && flag.name === "save-images") continue;
       const takes = flag.placeholder === undefined ? "no value" : "a value";
       for (const key of [`--${flag.name}`, ...(flag.short ? [`-${flag.short}`] : [])]) {
         const form = `--${flag.name} -${flag.short ?? ""} ${takes}`;

@@ -84,6 +84,34 @@ describe("an image", () => {
   });
 });
 
+describe("a picture that is written in its address", () => {
+  const picture = (length: number): string => `data:image/png;base64,${"A".repeat(length)}`;
+  const shown = async (html: string, keepsDataPictures = true): Promise<string> =>
+    (await articleOf(pageWith(`<p>before</p>${html}<p>after</p>`), { keepsDataPictures })).markdown ?? "";
+  const image = (src: string): string => `<img src="${src}" alt="A mill">`;
+
+  test("stays only where it is saved", async () => {
+    const src = picture(2000);
+    expect(await shown(image(src))).toContain(`![A mill](${src})`);
+    expect(await shown(image(src), false)).toBe(await shown(""));
+  });
+
+  test.each([
+    ["small as a placeholder is", image(picture(900))],
+    ["longer than Markdown reads", image(picture(200_000))],
+    ["of another type", image(picture(2000).replace("image/png", "text/html"))],
+    ["of anything but base64", image(`${picture(2000)}) [x](javascript:alert(1)`)],
+    ["of one pixel", `<img width="1" height="1" src="${picture(2000)}">`],
+  ])("goes when it is %s", async (_, html) => {
+    expect(await shown(html)).toBe(await shown(""));
+  });
+
+  test("is not taken where a script would load another one", async () => {
+    const html = image(picture(2000)).replace(" alt", ' data-src="/lazy.png" alt');
+    expect(await shown(html)).toContain("![A mill](https://site.test/lazy.png)");
+  });
+});
+
 describe("leaving images out", () => {
   test("changes nothing but the images", async () => {
     const inner = `<figure><img src="/a.png" alt="A"><figcaption>The caption</figcaption></figure><p>Text <img src="/b.png"> goes on.</p><picture><img src="/c.png"></picture><pre><code>&lt;img src="/d.png"&gt;</code></pre>`;

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { Failure } from "../../../src/base/failure.ts";
-import { PictureFolder } from "../../../src/pages/index.ts";
+import { PictureFolder, picturesIn } from "../../../src/pages/index.ts";
 import { pictureType } from "../../../src/pages/pictures.ts";
 import type { PageUrl } from "../../../src/urls/index.ts";
 import { temporaryDirectory } from "../../support/temporary.ts";
@@ -16,7 +16,7 @@ const pngOf = async (url: string): Promise<Uint8Array> => latin1(`${PNG}${url}`)
 async function save(markdown: string, load: (url: PageUrl) => Promise<Uint8Array | string> = pngOf) {
   using place = temporaryDirectory();
   const directory = join(place.path, "images");
-  const folder = new PictureFolder({ directory, path: "images", maxBytes: 1000, atOnce: 4 });
+  const folder = new PictureFolder({ place: picturesIn(place.path), maxBytes: 1000, atOnce: 4 });
   const saved = await folder.save({ markdown }, load);
   const files = existsSync(directory) ? readdirSync(directory) : [];
   return { ...saved, files: files.filter((name) => name !== "index.jsonl").sort() };
@@ -111,7 +111,7 @@ describe("the Markdown of a page whose pictures are saved", () => {
 
   test("moves its anchors with their lines", async () => {
     using place = temporaryDirectory();
-    const folder = new PictureFolder({ directory: place.path, path: "i", maxBytes: 99, atOnce: 1 });
+    const folder = new PictureFolder({ place: picturesIn(place.path), maxBytes: 99, atOnce: 1 });
     const markdown =
       "![A](https://h.test/a-rather-long-name.png)\n\n## Weir\n\n![B](https://h.test/b.png)\n\n## Gate";
     const anchors = [
@@ -185,21 +185,19 @@ describe("a folder of pictures", () => {
     const run = async (isFresh = false): Promise<number> => {
       let asked = 0;
       const folder = new PictureFolder({
-        directory: place.path,
-        path: "i",
+        place: picturesIn(place.path, { isFresh }),
         maxBytes: 99,
         atOnce: 1,
-        isFresh,
       });
       const saved = await folder.save({ markdown: "![A](https://h.test/a)" }, async () => {
         asked++;
         return latin1(PNG);
       });
-      expect(saved.markdown).toMatch(/^!\[A\]\(i\/[\da-f]{16}\.png\)$/);
+      expect(saved.markdown).toMatch(/^!\[A\]\(images\/[\da-f]{16}\.png\)$/);
       return asked;
     };
     expect([await run(), await run(), await run(true), await run()]).toEqual([1, 0, 1, 0]);
-    const index = join(place.path, "index.jsonl");
+    const index = join(place.path, "images", "index.jsonl");
     await Bun.write(index, '["https://h.test/a","../../etc/passwd"]\n["https://h.tes');
     expect(await run()).toBe(1);
     await Bun.write(index, '["https://h.test/a","0123456789abcdef.png"]\n');

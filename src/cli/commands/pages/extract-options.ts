@@ -35,7 +35,7 @@ import {
   OUTPUT_FORMS,
   type OutputFormName,
 } from "../../output-forms.ts";
-import { hasRawBytes } from "../../words.ts";
+import { directoryOf, hasRawBytes } from "../../words.ts";
 import { type ListPlace, readPlace } from "./list-place.ts";
 
 /** One page to extract. */
@@ -66,6 +66,7 @@ export function readExtractCommand(typed: Typed, hasPerson: () => boolean) {
   const tables = optionValue.choice(typed, "tables", TABLE_FORMS);
   const ending = endingOf(place);
   const format = readFormat(typed, tables === null ? ending : `.${tables}`);
+  const savesPictures = readPictures(typed, place);
   requireFormat(typed, format, { tables, directory: place.directory });
   const fields = format === "csv" && !typed.has("fields") ? CSV_COLUMNS : readFields(typed);
   const input = readInput(typed, place);
@@ -84,8 +85,8 @@ export function readExtractCommand(typed: Typed, hasPerson: () => boolean) {
     ...place,
     /** The form in which the article's tables are written, and nothing else of it; null writes the article. */
     tables,
-    /** The directory for the pictures of articles; null saves none. */
-    pictures: readPictures(typed, place),
+    /** Whether the pictures of articles are saved beside the Markdown. */
+    savesPictures,
     hasFrontmatter: typed.has("frontmatter"),
     question,
     chunks: readOptions(typed, CHUNKS, defaultsOf(CHUNKS)),
@@ -94,11 +95,16 @@ export function readExtractCommand(typed: Typed, hasPerson: () => boolean) {
   };
 }
 
-function readPictures(typed: Typed, { outputFile, directory }: ListPlace): string | null {
-  const pictures = optionValue.path(typed, "save-images");
-  if (pictures !== null && [pictures, outputFile ?? "", directory ?? ""].some(hasRawBytes))
-    throw wrongUsage("--save-images goes with names that are UTF-8: they stand in the Markdown");
-  return pictures;
+function readPictures(typed: Typed, { outputFile, directory }: ListPlace): boolean {
+  if (!typed.has("save-images")) return false;
+  const place = directory ?? outputFile;
+  if (place === null)
+    throw wrongUsage(
+      "--save-images puts images/ beside the Markdown: add -o FILE.md or --output-dir DIR for that",
+    );
+  if (hasRawBytes(directory ?? directoryOf(place)))
+    throw wrongUsage("--save-images goes with a directory whose name is UTF-8");
+  return true;
 }
 
 /** The forms of --tables. */

@@ -359,10 +359,7 @@ async function runExtract(command: ExtractCommand, parts: ExtractParts): Promise
 const openPictures = async (
   command: ExtractCommand,
   parts: Pick<OneParts, "session"> & { signal: AbortSignal },
-) =>
-  command.pictures === null
-    ? null
-    : (await import("./pictures.ts")).createPictureSaver(command.pictures, command, parts);
+) => (command.savesPictures ? await (await import("./pictures.ts")).openPictureSaver(command, parts) : null);
 
 type OneParts = {
   readonly session: ArticleSession;
@@ -396,9 +393,10 @@ async function extractOne(
 
 async function fetchOne(
   input: PageInput,
-  { extraction }: ExtractCommand,
+  { extraction: wanted, savesPictures }: ExtractCommand,
   { session, io, renderingHistory }: OneParts,
 ): Promise<FetchedArticle> {
+  const extraction = { ...wanted, keepsDataPictures: savesPictures };
   if (input.kind === "url") {
     const learned = renderingHistory && { renderingHistory };
     return session.fromUrl({ ...input, options: extraction, signal: io.signal, ...learned });

@@ -1,12 +1,11 @@
-import { mkdir, realpath } from "node:fs/promises";
-import { relative, sep } from "node:path";
+import { realpath, stat } from "node:fs/promises";
 import type { ArticleSession } from "../../../app/index.ts";
 import type { FetchedArticle } from "../../../articles/index.ts";
 import { fetchPicture } from "../../../fetching/index.ts";
-import { PictureFolder } from "../../../pages/index.ts";
+import { PictureFolder, picturesIn } from "../../../pages/index.ts";
 import { originOf, type PageUrl, parsePageUrl } from "../../../urls/index.ts";
-import { attempt } from "../../sink.ts";
-import { directoryOf } from "../../words.ts";
+import { wrongUsage } from "../../io.ts";
+import { decodePath, directoryOf, pathBytes } from "../../words.ts";
 import type { PageInput } from "./extract-options.ts";
 import type { ListPlace } from "./list-place.ts";
 
@@ -18,35 +17,27 @@ type SaverParts = {
 /** Saves the pictures of an article, and returns it with Markdown that leads to them. */
 export type SavePictures = (fetched: FetchedArticle, input: PageInput) => Promise<FetchedArticle>;
 
-/** Creates what saves pictures in a directory; the Markdown leads there from the file or folder that it is written to. */
-export function createPictureSaver(directory: string, place: ListPlace, parts: SaverParts): SavePictures {
-  // Not before the first page: only then is there the folder that the path begins in.
-  let opened: Promise<PictureFolder> | null = null;
+/** Opens what saves pictures beside the Markdown. @throws Failure `invalid_usage` where that is no file of a directory */
+export async function openPictureSaver(place: ListPlace, parts: SaverParts): Promise<SavePictures> {
+  const pictures = picturesIn(place.directory ?? (await directoryOfFile(place.outputFile ?? "")));
+  const { maxBytes } = parts.session;
+  const folder = new PictureFolder({ place: pictures, maxBytes, atOnce: 4 });
   return async (fetched, input) => {
     const { article } = fetched;
     if (article.markdown === null) return fetched;
-    const { maxBytes } = parts.session;
-    opened ??= pathTo(directory, place).then(
-      (path) => new PictureFolder({ directory, path, maxBytes, atOnce: 4 }),
-    );
     const page = { ...article, markdown: article.markdown };
-    const { warnings, ...text } = await (await opened).save(page, fetchFor(input, parts));
+    const { warnings, ...text } = await folder.save(page, fetchFor(input, parts));
     return { ...fetched, article: { ...article, ...text }, warnings: [...fetched.warnings, ...warnings] };
   };
 }
 
-/** How an address in the output leads to a directory, which is made. */
-async function pathTo(directory: string, { directory: folder, outputFile }: ListPlace): Promise<string> {
-  return await attempt(directory, async () => {
-    await mkdir(directory, { recursive: true });
-    // A way up from a link to a folder leads elsewhere.
-    const from = await realpath(folder ?? directoryOf(outputFile ?? "./page"));
-    const names = relative(from, await realpath(directory)).split(sep);
-    const path = names
-      .map((name) => encodeURIComponent(name).replaceAll("(", "%28").replaceAll(")", "%29"))
-      .join("/");
-    return path === "" ? "." : path;
-  });
+/** Where a file is or will be; a link is followed as when it is written. */
+async function directoryOfFile(path: string): Promise<string> {
+  const stats = await stat(pathBytes(path)).catch(() => null); // not there yet
+  if (stats === null) return directoryOf(path);
+  if (!stats.isFile())
+    throw wrongUsage(`--save-images puts images/ beside the Markdown, and ${path} is not a file`);
+  return directoryOf(decodePath(await realpath(pathBytes(path), { encoding: "buffer" })));
 }
 
 const fetchFor = (input: PageInput, { session, signal }: SaverParts) => {

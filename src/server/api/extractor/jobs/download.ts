@@ -1,6 +1,7 @@
 import { makeZip } from "client-zip";
 import { isRecord, parseJson } from "../../../../base/json.ts";
 import type { JobRecord, ManifestEntry } from "../../../../crawler/index.ts";
+import { picturePathsIn } from "../../../../pages/index.ts";
 import { ProblemError } from "../../../middleware/problem.ts";
 import { streamAnswer, streamOf } from "../../../middleware/unread.ts";
 import { pagesOf } from "./outcomes.ts";
@@ -71,12 +72,18 @@ export const isSafe = (path: string): boolean =>
 async function* zipped(entries: AsyncIterable<Entry>, read: Read) {
   // Two pages never have one file, but one page may be in the manifest under two addresses.
   const names = new Set<string>();
-  for await (const { file_path: name } of entries) {
-    if (names.has(name)) continue;
-    names.add(name);
-    const input = await read(name);
-    // Of no date, so that the same pages make the same file.
-    if (input) yield { name, input, lastModified: new Date(1980, 0, 1) };
+  for await (const { file_path: page } of entries) {
+    const paths = [page];
+    for (const name of paths) {
+      if (names.has(name)) continue;
+      names.add(name);
+      const file = await read(name);
+      if (!file) continue;
+      const input = name === page ? await new Response(file).bytes() : file;
+      if (input instanceof Uint8Array) paths.push(...picturePathsIn(input));
+      // Of no date, so that the same pages make the same file.
+      yield { name, input, lastModified: new Date(1980, 0, 1) };
+    }
   }
 }
 

@@ -119,9 +119,9 @@ const batchOperation = (parts: ExtractorParts): ApiOperation => ({
   answers: SUBMITTED,
   handle: async ({ exchange }) => {
     const request = parseWith(parts.requests.BatchRequest, readJsonBody(exchange), "body");
-    const { urls, network, prefer_browser, options, webhook, ...wish } = request;
+    const { urls, network, prefer_browser, options, save_images, webhook, ...wish } = request;
     const limits = { max_pages: urls.length, max_depth: 0, follow_links: false, ignore_robots: true };
-    const crawl = { seeds: urls, network, prefer_browser, options, webhook, ...limits };
+    const crawl = { seeds: urls, network, prefer_browser, options, save_images, webhook, ...limits };
     return await submit(crawl, exchange, parts, wish);
   },
 });
@@ -222,7 +222,7 @@ const pageOperations = (parts: ExtractorParts): ApiOperation[] => [
     path: "/crawl/{job_id}/download",
     summary: "Download all pages of a completed job in one file",
     description: [
-      "`zip`: the Markdown files; `jsonl`: a line a page with `url`, `title`, `word_count`, `content_hash`, `file_path`",
+      "`zip`: the Markdown files with their saved pictures; `jsonl`: a line a page with `url`, `title`, `word_count`, `content_hash`, `file_path`",
       "and `markdown`; `llms.txt`: the titles and addresses, as llmstxt.org has them.",
     ].join(" "),
     query: DownloadQuery,

@@ -150,6 +150,8 @@ const extractionRequest = (OptionsRequest: OptionsSchema) =>
     })
     .openapi("ExtractionRequest");
 
+const { save_images: saveImages } = fieldsOf(CRAWL, { savesPictures: CRAWL.savesPictures.byDefault });
+
 const batchRequest = (OptionsRequest: OptionsSchema) =>
   z
     .strictObject({
@@ -162,6 +164,7 @@ const batchRequest = (OptionsRequest: OptionsSchema) =>
           example: ["https://example.org/post"],
         }),
       ...articleRequest(OptionsRequest),
+      save_images: saveImages,
       webhook,
     })
     .openapi("BatchRequest");
