@@ -80,6 +80,11 @@ test.each<[string[], string[]]>([
   },
 );
 
+test("--left-out of a site that leaves nothing out is an empty list, and no failure", async () => {
+  const left = await map(`${site.origin}/robotless`, "--left-out", "--ignore-robots");
+  expect(left).toEqual({ exitCode: 0, stdout: "", stderr: "" });
+});
+
 test("ends at its limit, and says so", async () => {
   const { stdout, stderr } = await map(`${site.origin}/`, "--max-pages", "2");
   expect(paths(stdout)).toEqual(["/", "/a"]);

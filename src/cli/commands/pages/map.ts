@@ -45,5 +45,6 @@ export const map: Run = async (shell) => {
       : [refusal ?? [], url].flat().join("\t");
     await io.stdout.write(`${line}\n`);
   }
-  return count === 0 ? NOTHING_STORED : 0;
+  // That nothing is left out is no failure.
+  return count === 0 && !typed.has("left-out") ? NOTHING_STORED : 0;
 };
