@@ -84,7 +84,7 @@ $(INSTALLED): bun.lock package.json
 # The variables of the command line are the script's options: PEER=scrapy is --peer scrapy.
 option = --$(shell printf %s '$(firstword $(subst =, ,$(1)))' | tr A-Z_ a-z-) "$(patsubst $(firstword $(subst =, ,$(1)))=%,%,$(1))"
 
-bench-%: build ## a script of scripts/bench: browser, callers, crawl, extraction, fragments, markdown, mcp, scale, search, search-quality, serve, startup, sync
+bench-%: build ## a script of scripts/bench: browser, callers, crawl, documents, extraction, fragments, markdown, mcp, scale, search, search-quality, serve, startup, sync
 	$(BUN) scripts/bench/$*.ts $(foreach set,$(MAKEOVERRIDES),$(call option,$(set)))
 
 clean: ## remove what was built

@@ -15,6 +15,7 @@ const PIP_PACKAGES = {
   crawl4ai: ["crawl4ai==0.9.5"],
   scrapy: ["scrapy==2.19.0", "trafilatura==2.3.1", "lxml_html_clean==0.4.6"],
   tantivy: ["tantivy==0.27.0"],
+  markitdown: ["markitdown[all]==0.1.9"],
   "trafilatura-server": [
     "fastapi==0.163.2",
     "uvicorn",

@@ -11,9 +11,18 @@ export type Tally = { kept: number; lost: number; added: number };
 
 const marked = new Marked({ gfm: true });
 
+const read = (markdown: string) =>
+  parseHTML(`<html><body>${marked.parse(markdown, { async: false })}</body></html>`).document;
+
+/** The words that a reader of a Markdown document sees. */
+export const textOf = (markdown: string): string =>
+  read(markdown)
+    .body.innerHTML.replace(/<\/?(?:strong|em|del|a|code|span|sup|sub|b|i|u)\b[^>]*>/g, "")
+    .replace(/<[^>]*>/g, " ");
+
 /** The parts of a Markdown document: texts reduced to their letters and digits, links to their addresses. */
 export function partsOf(markdown: string, url: string): Parts {
-  const { document } = parseHTML(`<html><body>${marked.parse(markdown, { async: false })}</body></html>`);
+  const document = read(markdown);
   const all = (selector: string): Element[] => [
     ...(document as unknown as Document).querySelectorAll(selector),
   ]; // linkedom's types describe the same DOM

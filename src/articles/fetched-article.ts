@@ -1,4 +1,5 @@
 import { type Block, Failure } from "../base/failure.ts";
+import { titleOfName } from "../base/text.ts";
 import {
   type Article,
   type BodyKind,
@@ -80,7 +81,9 @@ export async function articleFromDocument(
   // A preview in a file is what its owner has of the page; the other kinds hold nothing of it.
   if (blocked !== null && blocked.kind !== "paywall" && !options.keepsBlocked)
     throw blockedFailure(document.name, blocked, null);
-  const article = requireArticle(extraction, document.name);
+  const found = requireArticle(extraction, document.name);
+  const isNamed = kind === "file" && /[^/]\.\w+$/.test(document.name);
+  const article = { ...found, title: found.title ?? (isNamed ? titleOfName(document.name) : null) };
   return {
     url,
     finalUrl: url,

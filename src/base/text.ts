@@ -1,5 +1,10 @@
+import { basename, extname } from "node:path";
+
 /** The words of a text in lower case: its runs of letters and digits. */
 export const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
+
+/** The title of a document that has none, from its path or address. */
+export const titleOfName = (path: string): string => basename(path, extname(path)).replace(/[-_]+/g, " ");
 
 /** Percent-decodes a text; one that is not encoded well stays as it is. */
 export function decodeLoosely(text: string): string {

@@ -1,4 +1,5 @@
 import { Failure } from "../base/failure.ts";
+import { decodeLoosely, titleOfName } from "../base/text.ts";
 import type { PageUrl } from "../urls/index.ts";
 import { type RenderedContent, type RenderingContext, renderChosen, renderPage } from "./article-content.ts";
 import { blockOf } from "./blocked.ts";
@@ -69,7 +70,8 @@ async function extractFile(
   const extraction = await extractPage(html, url, context);
   const { article } = extraction;
   if (article === null) return extraction;
-  return { ...extraction, article: { ...article, warnings: [...article.warnings, ...warnings] } };
+  const title = article.title ?? (titleOfName(decodeLoosely(URL.parse(url ?? "")?.pathname ?? "")) || null);
+  return { ...extraction, article: { ...article, title, warnings: [...article.warnings, ...warnings] } };
 }
 
 // A page can make the libraries throw anything; here it becomes a failure of that page.

@@ -13,6 +13,8 @@ type PdfOptions = {
   readonly info?: Readonly<Record<string, string>>;
   readonly outline?: readonly { readonly title: string; readonly page: number }[];
   readonly link?: { readonly url: string; readonly rect: readonly [number, number, number, number] };
+  /** Paths that the first page draws besides its texts, in the language of PDF. */
+  readonly rules?: string;
   /** The content of the first page instead of its texts, deflated. */
   readonly content?: Uint8Array;
   readonly isEncrypted?: boolean;
@@ -37,6 +39,7 @@ export function writePdf(
       ({ text, x, y, size = 10, font = 1 }) =>
         `BT /F${font} ${size} Tf ${x} ${y} Td (${escaped(text)}) Tj ET`,
     );
+    if (options.rules && index === 0) drawn.push(options.rules);
     const packed = deflateSync(
       index === 0 && options.content ? options.content : Buffer.from(drawn.join("\n"), "latin1"),
     );

@@ -1,6 +1,6 @@
 import { escapeHtml } from "../../base/text.ts";
 import { type ListedHtml, writeLists } from "./list-writer.ts";
-import { type FileContent, type FileFacts, NO_FACTS, writeLink } from "./write-html.ts";
+import { cellName, type FileContent, type FileFacts, NO_FACTS, writeLink } from "./write-html.ts";
 import {
   childOf,
   childrenOf,
@@ -188,9 +188,6 @@ const WRAPPERS = new Set([
   "w:customXml",
   "w:fldSimple",
 ]);
-
-/** The first row of a table names the columns, as Word and its readers take it unless they are told otherwise. */
-export const cellName = (row: number, rows: number): "th" | "td" => (row === 0 && rows > 1 ? "th" : "td");
 
 const unlisted = (html: string): ListedHtml => ({ html, level: 0, isNumbered: false });
 

@@ -1,7 +1,7 @@
 import { Failure } from "../../base/failure.ts";
 import { escapeHtml } from "../../base/text.ts";
-import { cellName, writeAlt } from "./docx.ts";
-import { type FileContent, type FileFacts, NO_FACTS, writeLink } from "./write-html.ts";
+import { writeAlt } from "./docx.ts";
+import { cellName, type FileContent, type FileFacts, NO_FACTS, writeLink } from "./write-html.ts";
 import {
   childOf,
   childrenOf,

@@ -1,13 +1,13 @@
 import { escapeHtml } from "../../base/text.ts";
-import type { Line, Region, Span } from "./pdf-lines.ts";
+import { type Line, layoutOf, linesOf, type Region, type Span, type TextRun } from "./pdf-lines.ts";
 import { withoutRunningHeads } from "./pdf-running-heads.ts";
-import { writeLink } from "./write-html.ts";
+import { cellName, writeLink } from "./write-html.ts";
 
 /** An entry of the outline; those at the top have the depth 1. */
 export type Outlined = { readonly title: string; readonly depth: number };
 
 type Block = {
-  readonly kind: "text" | "item" | "code";
+  readonly kind: "text" | "item" | "code" | "table";
   /** From 1. */
   readonly page: number;
   readonly lines: Line[];
@@ -15,9 +15,11 @@ type Block = {
   /** The number of an item of a numbered list. */
   readonly number: number | null;
   readonly depth: number | null;
+  readonly rows?: readonly (readonly Cell[])[];
 };
+type Cell = { readonly spans: readonly Span[]; readonly columns: number };
 
-/** Writes the lines of a document's pages as HTML, and names the largest text of the first page. */
+/** Writes the lines of a document's pages as HTML, and names its first heading of the highest level. */
 export function writePages(
   pages: readonly (readonly Region[])[],
   outline: readonly Outlined[],
@@ -38,7 +40,8 @@ export function writePages(
     html.push(open, ...written, close);
     at += written.length;
   }
-  const title = blocks.find((block) => levels.get(block) === 1);
+  const highest = Math.min(...levels.values());
+  const title = blocks.find((block) => levels.get(block) === highest);
   return { body: html.join("\n"), title: title ? textOf(title) : null };
 }
 
@@ -61,14 +64,29 @@ function listAt(blocks: readonly Block[], start: number, levels: ReadonlyMap<Blo
 }
 
 function writeBlock(block: Block, level: number | "li" | null, id: string): string {
+  if (block.rows) return writeRows(block.rows, id);
   if (block.kind === "code") return `<pre${id}><code>${escapeHtml(codeOf(block.lines))}</code></pre>`;
   const isNumbered = level === "li" && block.number !== null;
   const spans = isNumbered
     ? withoutStart(block.spans, NUMBER.exec(block.lines[0]!.text)?.[0].length ?? 0)
     : block.spans;
-  const html = spans.map(({ text, href }) => writeLink(href, escapeHtml(text))).join("");
   const name = level === "li" ? "li" : level === null ? "p" : `h${level}`;
-  return `<${name}${id}>${html}</${name}>`;
+  return `<${name}${id}>${writeSpans(spans)}</${name}>`;
+}
+
+const writeSpans = (spans: readonly Span[]): string =>
+  spans.map(({ text, href }) => writeLink(href, escapeHtml(text))).join("");
+
+function writeRows(rows: readonly (readonly Cell[])[], id: string): string {
+  const written = rows.map((row, index) => {
+    const name = cellName(index, rows.length);
+    const cells = row.map(({ spans, columns }) => {
+      const span = columns > 1 ? ` colspan="${columns}"` : "";
+      return `<${name}${span}>${writeSpans(spans)}</${name}>`;
+    });
+    return `<tr>${cells.join("")}</tr>`;
+  });
+  return `<table${id}>${written.join("")}</table>`;
 }
 
 function codeOf(lines: readonly Line[]): string {
@@ -98,7 +116,7 @@ function levelsOf(blocks: readonly Block[]): ReadonlyMap<Block, number> {
   const [body] = [...letters].reduce((a, b) => (b[1] > a[1] ? b : a), [0, 0]);
   const sizeOf = ({ lines }: Block): number => roundSize(lines[0]!.size);
   const isHeading = (block: Block): boolean =>
-    block.kind !== "code" &&
+    (block.kind === "text" || block.kind === "item") &&
     (block.depth !== null ||
       (sizeOf(block) >= LARGER * body &&
         textOf(block).length <= LONGEST_HEADING &&
@@ -166,7 +184,8 @@ class BlockReader {
   }
 
   #isSameKind(block: Block, line: Line): boolean {
-    if (block.depth !== null || this.#depths.has(foldTitle(line.text))) return false;
+    if (line.table || block.rows || block.depth !== null || this.#depths.has(foldTitle(line.text)))
+      return false;
     const last = block.lines.at(-1)!;
     const isSameSize = Math.abs(last.size - line.size) <= 0.08 * line.size;
     return isSameSize && (block.kind === "code") === line.isCode && (line.isCode || !isItem(line.text));
@@ -188,6 +207,13 @@ class BlockReader {
   }
 
   #begin(line: Line, page: number): void {
+    if (line.table) {
+      const rows = line.table.map((row) =>
+        row.map(({ runs, columns }) => ({ spans: this.#readCell(runs), columns })),
+      );
+      this.#blocks.push({ kind: "table", page, lines: [line], spans: [], number: null, depth: null, rows });
+      return;
+    }
     const depth = this.#depths.get(foldTitle(line.text)) ?? null;
     const mark = depth === null && !line.isCode ? (BULLET.exec(line.text) ?? NUMBER.exec(line.text)) : null;
     const kind = line.isCode ? "code" : mark ? "item" : "text";
@@ -196,7 +222,14 @@ class BlockReader {
     this.#blocks.push({ kind, page, lines: [line], spans, number, depth });
   }
 
-  #append(block: Block, line: Line): void {
+  #readCell(runs: readonly TextRun[]): readonly Span[] {
+    const [first, ...rest] = linesOf(layoutOf(runs)).flat();
+    const cell = { lines: [], spans: [...(first?.spans ?? [])] };
+    for (const line of rest) this.#append(cell, line);
+    return cell.spans;
+  }
+
+  #append(block: Pick<Block, "lines" | "spans">, line: Line): void {
     block.lines.push(line);
     const last = block.spans.at(-1)!;
     const [first, ...rest] = line.spans;

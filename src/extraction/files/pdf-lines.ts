@@ -11,7 +11,12 @@ export type TextRun = {
   readonly isCode: boolean;
   readonly isRightToLeft: boolean;
   readonly href: string | null;
+  /** The table that this text stands for. */
+  readonly table?: Table;
 };
+
+/** The texts of each cell in each row, and how many columns it spans. */
+export type Table = readonly (readonly { readonly runs: readonly TextRun[]; readonly columns: number }[])[];
 
 export type Span = { readonly text: string; readonly href: string | null };
 
@@ -24,6 +29,7 @@ export type Line = {
   readonly size: number;
   readonly isCode: boolean;
   readonly turn: number;
+  readonly table?: Table | undefined;
 };
 
 /** A column, or what stands between columns: lines that are read one after the other. */
@@ -38,13 +44,43 @@ type Segment = {
   readonly size: number;
 };
 
-/** Puts the texts of a page into lines, and these into regions in reading order. */
-export function linesOf(runs: readonly TextRun[]): Region[] {
+/** The rows of each region, in reading order. */
+export type Layout = readonly (readonly (readonly Segment[])[])[];
+
+/** Puts the texts of a page into rows, and these into regions in reading order. */
+export function layoutOf(runs: readonly TextRun[]): Layout {
   return [0, 1, 2, 3].flatMap((turn) => {
     const rows = rowsOf(runs.filter((run) => run.turn === turn));
     return inReadingOrder(rows.flatMap(segmentsOf), 0);
   });
 }
+
+export const linesOf = (layout: Layout): Region[] => layout.map((rows) => rows.flatMap(linesOfRow));
+
+/** Rows of a table are no further apart, since cells have some lines. */
+const ROWS_BESIDE = 4;
+/** What stands before an item of a list. */
+const MARK = /^(?:[^\p{L}\p{N}]|[\p{L}\p{N}]{1,3}[.)])$/u;
+
+/** Whether two rows near each other have parts that begin, end or are centred at one place, as columns of tables. */
+export const hasColumns = (layout: Layout): boolean =>
+  layout.some((rows) => {
+    const last = new Map<number, number>();
+    return rows.some((row, index) => {
+      const [first, ...rest] = row;
+      const isOther = first!.runs.every((run) => run.isCode || MARK.test(run.text.trim()));
+      const places = isOther
+        ? []
+        : rest.flatMap(({ left, right }) => [left, right + 1e5, (left + right) / 2 + 2e5]);
+      return places
+        .map((place) => Math.round(place / 4))
+        .some((place) => {
+          const before = last.get(place);
+          last.set(place, index);
+          return before !== undefined && before !== index && index - before <= ROWS_BESIDE;
+        });
+    });
+  });
 
 /** Of two base lines this near, in parts of the size of the text, one is a subscript of the other. */
 const SAME_ROW = 0.5;
@@ -71,7 +107,8 @@ function segmentsOf(row: readonly TextRun[]): Segment[] {
   const groups: TextRun[][] = [];
   let right = Number.NEGATIVE_INFINITY;
   for (const run of row.toSorted((a, b) => a.x - b.x)) {
-    if (run.x - right > WIDE_GAP * run.size) groups.push([]);
+    const isApart = run.table !== undefined || groups.at(-1)?.[0]?.table !== undefined;
+    if (isApart || run.x - right > WIDE_GAP * run.size) groups.push([]);
     groups.at(-1)!.push(run);
     right = Math.max(right, run.x + run.width);
   }
@@ -85,10 +122,10 @@ function segmentsOf(row: readonly TextRun[]): Segment[] {
 /** Columns in columns in columns are enough for newspapers. */
 const MAX_DEPTH = 4;
 
-function inReadingOrder(segments: readonly Segment[], depth: number): Region[] {
+function inReadingOrder(segments: readonly Segment[], depth: number): Segment[][][] {
   const gutter = depth < MAX_DEPTH ? findGutter(segments) : null;
-  if (gutter === null) return segments.length === 0 ? [] : [rowsOf(segments).map(lineOf)];
-  const regions: Region[] = [];
+  if (gutter === null) return segments.length === 0 ? [] : [rowsOf(segments)];
+  const regions: Segment[][][] = [];
   let [across, left, right]: Segment[][] = [[], [], []];
   const flush = (): void => {
     regions.push(...inReadingOrder(across!, MAX_DEPTH));
@@ -166,6 +203,13 @@ function overlaps(before: readonly Segment[], after: readonly Segment[]): boolea
   return common >= 0.5 * Math.min(a!.top - a!.bottom, b!.top - b!.bottom);
 }
 
+/** Tables in a row are lines of their own, and so is the text beside them. */
+function linesOfRow(row: readonly Segment[]): Line[] {
+  const texts = row.filter(({ runs }) => !runs[0]!.table);
+  const tables = row.filter(({ runs }) => runs[0]!.table);
+  return [...(texts.length > 0 ? [texts] : []), ...tables.map((one) => [one])].map(lineOf);
+}
+
 function lineOf(row: readonly Segment[]): Line {
   const runs = row.flatMap((segment) => segment.runs).sort((a, b) => a.x - b.x);
   const letters = (keep: (run: TextRun) => boolean): number =>
@@ -180,7 +224,7 @@ function lineOf(row: readonly Segment[]): Line {
   for (const { size, text } of runs) sizes.set(size, (sizes.get(size) ?? 0) + text.length);
   const [size] = [...sizes].reduce((a, b) => (b[1] > a[1] ? b : a));
   const text = spans.map((span) => span.text).join("");
-  return { spans, text, left, right, y: row[0]!.y, size, isCode, turn: runs[0]!.turn };
+  return { spans, text, left, right, y: row[0]!.y, size, isCode, turn: runs[0]!.turn, table: runs[0]!.table };
 }
 
 /** A gap of more than this, in parts of the size of the text, is one between words. */

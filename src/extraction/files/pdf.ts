@@ -1,9 +1,10 @@
 import type { PDFDocumentProxy, PDFPageProxy } from "unpdf/pdfjs";
-import { getDocument, PDFDateString } from "unpdf/pdfjs";
+import { getDocument, OPS, PDFDateString } from "unpdf/pdfjs";
 import { Failure } from "../../base/failure.ts";
 import { withAllocationLimit } from "./allocation-limit.ts";
 import { type Outlined, writePages } from "./pdf-blocks.ts";
-import { linesOf, type TextRun } from "./pdf-lines.ts";
+import type { Region, TextRun } from "./pdf-lines.ts";
+import { regionsOf } from "./pdf-tables.ts";
 import { type FileContent, type FileFacts, NO_FACTS } from "./write-html.ts";
 
 /** The most bytes that one stream of a PDF may unpack to; the text of a page has some kB, a font some MB. */
@@ -45,25 +46,29 @@ function failureOf(error: unknown): Failure {
 }
 
 async function readPages(pdf: PDFDocumentProxy): Promise<FileContent> {
-  const pages: TextRun[][] = [];
+  const pages: Region[][] = [];
   let count = 0;
   for (let number = 1; number <= pdf.numPages; number++) {
     const page = await pdf.getPage(number);
     const runs = await runsOf(page);
+    const regions = await regionsOf(runs, async () => ({
+      ...(await page.getOperatorList({ annotationMode: 0 })),
+      operations: OPS,
+    }));
     page.cleanup();
     count += runs.length;
     if (count > MAX_RUNS)
       throw new Failure("too_large", `the PDF holds more than ${MAX_RUNS} pieces of text`);
-    pages.push(runs);
+    pages.push(regions);
   }
   if (count === 0) throw new Failure("no_text_layer", "the PDF holds pictures of its pages and no text");
   const facts = await factsOf(pdf);
-  const { body, title } = writePages(pages.map(linesOf), await outlineOf(pdf));
+  const { body, title } = writePages(pages, await outlineOf(pdf));
   return { ...facts, title: facts.title ?? title, body, warnings: withoutText(pages) };
 }
 
-function withoutText(pages: readonly (readonly TextRun[])[]): string[] {
-  const numbers = pages.flatMap((runs, index) => (runs.length === 0 ? index + 1 : []));
+function withoutText(pages: readonly (readonly Region[])[]): string[] {
+  const numbers = pages.flatMap((regions, index) => (regions.length === 0 ? index + 1 : []));
   if (numbers.length === 0) return [];
   const some = numbers.slice(0, 20).join(", ") + (numbers.length > 20 ? " …" : "");
   return [`Pages without text: ${some}`];

@@ -45,6 +45,9 @@ export function writeHtml({ body, title, language, ...facts }: FileContent): str
   return `<!doctype html><html${lang}><head>${head.join("")}</head><body><main>${body}</main></body></html>`;
 }
 
+/** The first row of a table names the columns, as Word and its readers take it unless they are told otherwise. */
+export const cellName = (row: number, rows: number): "th" | "td" => (row === 0 && rows > 1 ? "th" : "td");
+
 /** Writes a link; only those for readers of other pages are kept. */
 export function writeLink(href: string | null, html: string): string {
   if (href === null || html.trim() === "" || !/^(?:https?:|mailto:|#)/i.test(href)) return html;

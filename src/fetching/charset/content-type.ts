@@ -136,6 +136,9 @@ export const isFileType = (type: ContentType | null): boolean => FILE_TYPES.has(
 const FIRST_ENTRY = /^(?:\[Content_Types\]\.xml|_rels\/|docProps\/|customXml\/|word\/|META-INF\/|mimetype)/;
 /** The name of the first entry stands here in a ZIP archive. */
 const FIRST_ENTRY_AT = 30;
+/** Others put anything first, and what makes a document of an archive stands in the directory at its end. */
+const ENTRIES = ["word/document.xml", "META-INF/manifest.xml", "META-INF/container.xml"];
+const DIRECTORY_BYTES = 1024 * 1024;
 /** Word keeps a document with a password in a container of the old format, in a stream of this name. */
 const ENCRYPTED_PACKAGE = Buffer.from("EncryptedPackage", "utf16le");
 
@@ -146,7 +149,11 @@ export function isFileBody(bytes: Uint8Array): boolean {
   if (startsWith(bytes, "\xd0\xcf\x11\xe0", 0))
     return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes(ENCRYPTED_PACKAGE);
   if (!startsWith(bytes, "PK\x03\x04", 0)) return false;
-  return FIRST_ENTRY.test(new TextDecoder().decode(bytes.subarray(FIRST_ENTRY_AT, FIRST_ENTRY_AT + 40)));
+  if (FIRST_ENTRY.test(new TextDecoder().decode(bytes.subarray(FIRST_ENTRY_AT, FIRST_ENTRY_AT + 40))))
+    return true;
+  const tail = bytes.subarray(-DIRECTORY_BYTES);
+  const directory = Buffer.from(tail.buffer, tail.byteOffset, tail.length);
+  return ENTRIES.some((name) => directory.includes(name));
 }
 
 /** Does the same for a text into which a browser has decoded the bytes. */

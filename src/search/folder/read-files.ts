@@ -1,7 +1,8 @@
 import { extname } from "node:path";
+import { titleOfName } from "../../base/text.ts";
 import type { DocumentUrl } from "../../urls/index.ts";
 import { type FileKind, isDocument, kindOf, mayBeDocument, refusalOfSize } from "../reading/kinds.ts";
-import { titleOfName, type UnreadDocument } from "../reading/read-document.ts";
+import type { UnreadDocument } from "../reading/read-document.ts";
 import type { SourceDocument } from "../types.ts";
 
 // This many files are open at once: 10 000 small ones take a third of the time that they take one by one.

@@ -1,5 +1,5 @@
-import { basename, extname } from "node:path";
 import { Failure } from "../../base/failure.ts";
+import { titleOfName } from "../../base/text.ts";
 import { inlineText, readInline } from "../../markdown/index.ts";
 import { anchorsInText, parseFrontMatter } from "../../pages/index.ts";
 import { type DocumentUrl, parseDocumentUrl } from "../../urls/index.ts";
@@ -126,9 +126,6 @@ function firstHeading(markdown: string): string | null {
   });
   return found;
 }
-
-/** The title of a document that has none. */
-export const titleOfName = (path: string): string => basename(path, extname(path)).replace(/[-_]+/g, " ");
 
 const MAX_TITLE = 300;
 

@@ -33,6 +33,13 @@ describe("a document that is a file is read", () => {
     expect([exitCode, stdout]).toEqual([0, `# Gannets\n\n${WORDS}\n`]);
   });
 
+  test("from a path, whose name is the title of one without any", async () => {
+    using directory = temporaryDirectory();
+    const path = `${directory.path}/sea_birds.pdf`;
+    await Bun.write(path, writePdf([[{ text: WORDS, x: 60, y: 700 }]]));
+    expect((await read("--file", path)).stdout).toBe(`# sea birds\n\n${WORDS}\n`);
+  });
+
   test("from standard input", async () => {
     expect((await read("--file", "-")).stdout).toBe(`# Gannets\n\n${WORDS}\n`);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { FailureCode } from "../../../src/base/failure.ts";
 import { extractBody } from "../../../src/extraction/index.ts";
+import { isFileBody } from "../../../src/fetching/index.ts";
 import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
 import { writeDocx, writeEpub, writeOdt, zipOf } from "../../support/office.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
@@ -99,6 +100,13 @@ describe("an archive fails", () => {
     ],
   ])("as %s when it %s", async (code, _, file) => {
     expect(await codeOf(file())).toBe(code as FailureCode);
+  });
+
+  test("but not for what stands first in it", () => {
+    const first = { "Pictures/a.png": "", "1.xhtml": "" };
+    const names = ["word/document.xml", "META-INF/manifest.xml", "META-INF/container.xml"];
+    expect(names.map((name) => isFileBody(zipOf({ ...first, [name]: "" })))).toEqual([true, true, true]);
+    expect(isFileBody(zipOf(first))).toBe(false);
   });
 
   test("and no entity of a document type is read", async () => {

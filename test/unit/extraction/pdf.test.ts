@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { extractBody } from "../../../src/extraction/index.ts";
 import { DEFAULT_EXTRACTION } from "../../../src/settings/index.ts";
+import { parsePageUrl } from "../../../src/urls/index.ts";
 import { type PdfText, writePdf } from "../../support/pdf.ts";
 import { failureOf } from "../../support/test-fetcher.ts";
 
@@ -47,6 +48,55 @@ describe("the text of a PDF", () => {
       { text: `value ${row}`, x: 400, y: 700 - row * 12 },
     ]);
     expect((await articleOf(writePdf([rows.flat()]))).text).toMatch(/key 0 value 0\s+key 1 value 1/);
+  });
+
+  describe("with rules between the cells of a table", () => {
+    const cell = (text: string, x: number, y: number): PdfText => ({ text, x, y });
+    const drawn = [
+      ...lines(["Measures of birds stand in the table below."], { y: 760 }),
+      ...[cell("bird", 64, 688), cell("size in cm", 164, 688), cell("note", 264, 688)],
+      ...[cell("tern", 64, 668), cell("35", 164, 668), cell("dives for", 264, 668), cell("fish", 264, 656)],
+      ...[cell("gannet and booby", 64, 628), cell("90", 264, 628)],
+      ...lines(["It is followed by a sentence."], { y: 560 }),
+    ];
+    const across = [700, 680, 640, 620].map((y) => `60 ${y} m 360 ${y} l`);
+    const down = [60, 360].map((x) => `${x} 620 m ${x} 700 l`);
+    // The last row has two columns in one cell.
+    const inner = ["160 640 m 160 700 l", "260 620 m 260 700 l"];
+    const expected = [
+      "Measures of birds stand in the table below.\n\n| bird | size in cm | note |\n| --- | --- | --- |",
+      "| tern | 35 | dives for fish |\n| gannet and booby |  | 90 |\n\nIt is followed",
+    ].join("\n");
+    const markdownOf = async (paths: readonly string[]): Promise<string> =>
+      (await articleOf(writePdf([drawn], { rules: paths.join(" ") }))).markdown ?? "";
+
+    test("is a table when they are lines", async () => {
+      expect(await markdownOf([...across, ...down, ...inner, "S"])).toContain(expected);
+    });
+
+    test("is a table when its sides are open, and when they are thin boxes on a moved page", async () => {
+      expect(await markdownOf([...across, ...inner, "S"])).toContain(expected);
+      const boxes = [
+        ...[700, 680, 640, 620].map((y) => `0 ${y - 100} 300 0.5 re`),
+        ...["100 540 0.5 60 re", "200 520 0.5 80 re", "0 520 0.5 80 re", "300 520 0.5 80 re"],
+      ];
+      expect(await markdownOf(["q 1 0 0 1 60 100 cm", ...boxes, "f Q"])).toContain(expected);
+    });
+
+    test("is none when they are a frame, lines below texts, a drawing with a line that leads away, boxes, or too many", async () => {
+      const frame = "60 620 300 80 re S";
+      const below = `${across.join(" ")} S`;
+      const table = [...across, ...down, ...inner].join(" ");
+      const leading = `${table} 20 690 m 60 690 l S`;
+      const boxes =
+        "60 660 100 0 re 60 620 m 60 700 l 160 640 200 40 re 160 620 200 80 re 260 620 m 260 700 l S";
+      const many = `${table} ${Array.from({ length: 4000 }, (_, at) => `500 ${at / 5} m 510 ${at / 5} l`).join(" ")} S`;
+      for (const rules of [frame, below, leading, boxes, many]) {
+        const markdown = await markdownOf([rules]);
+        expect([rules.slice(-20), markdown.includes("|")]).toEqual([rules.slice(-20), false]);
+        expect(markdown).toContain("gannet and booby");
+      }
+    });
   });
 
   test("joins words that are hyphenated at the ends of lines, and keeps the hyphens of others", async () => {
@@ -100,6 +150,20 @@ describe("the text of a PDF", () => {
     expect(title).toBe("The Book of Tests");
     expect(markdown).toContain("## 1. First things\n");
     expect(markdown).toContain("## Small but outlined\n\nThis text");
+  });
+
+  test("has the first heading of the highest level as its title, else its file's name", async () => {
+    const text = lines(["They come first of all, as everybody knows who has ever read one of them."], {
+      y: 670,
+    });
+    const headed = [...lines(["First things"], { size: 14, y: 700 }), ...text];
+    const later = [...lines(["Larger things"], { size: 20, y: 700 }), ...text, ...text];
+    expect((await articleOf(writePdf([headed, later]))).title).toBe("Larger things");
+    expect((await articleOf(writePdf([headed]))).title).toBe("First things");
+    const url = parsePageUrl("https://example.org/of/some_birds%20(2).pdf?a=b");
+    const task = { kind: "file", body: writePdf([text]), url, options: OPTIONS } as const;
+    expect((await extractBody(task)).article?.title).toBe("some birds (2)");
+    expect((await extractBody({ ...task, url: null })).article?.title).toBeNull();
   });
 
   test("has lists, code and links", async () => {
