@@ -43,7 +43,7 @@ const PDF_JS = "node_modules/unpdf/dist/pdfjs.mjs";
 export async function packPdfJs(root: string): Promise<BunPlugin> {
   const contents = `${await pack(root, PDF_JS)}
 const place = URL.createObjectURL(new Blob([text], { type: "text/javascript" }));
-export const { getDocument, PDFDateString } = await import(place);
+export const { getDocument, OPS, PDFDateString } = await import(place);
 URL.revokeObjectURL(place);
 `;
   return {
