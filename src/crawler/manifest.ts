@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync, type PathLike, readSync } from "node:fs";
 import type { Log } from "../base/log.ts";
+import { systemFailure } from "../base/system-error.ts";
 import { CRAWL, EXTRACTION, shownOptions } from "../options/index.ts";
 import type { Frontier } from "./frontier/frontier.ts";
 import type { CrawlPlan } from "./plan.ts";
@@ -48,17 +49,23 @@ async function* manifestText(frontier: Frontier, options: ManifestOptions): Asyn
 /** The beginning of every manifest that this program writes. */
 export const MANIFEST_START = '{\n  "job_id": ';
 
-/** When the crawl of a manifest began, in ISO 8601; null where it did not finish, and where there is none. */
+/**
+ * When the crawl of a manifest began, in ISO 8601; null where it did not finish, and where there is none.
+ * @throws Failure `unreadable_input`
+ */
 export function lastCrawl(path: PathLike): string | null {
   if (!existsSync(path)) return null;
-  const head = Buffer.alloc(MANIFEST_HEAD);
-  const file = openSync(path, "r");
+  let file: number | null = null;
   try {
+    file = openSync(path, "r");
+    const head = Buffer.alloc(MANIFEST_HEAD);
     const text = head.toString("utf8", 0, readSync(file, head));
     const found = /"status": "completed",\n {2}"started_at": "([^"]+)"/.exec(text);
     return text.startsWith(MANIFEST_START) ? (found?.[1] ?? null) : null;
+  } catch (error) {
+    throw systemFailure(error, "unreadable_input", "the manifest of the last crawl could not be read");
   } finally {
-    closeSync(file);
+    if (file !== null) closeSync(file);
   }
 }
 

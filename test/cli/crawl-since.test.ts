@@ -1,4 +1,6 @@
 import { expect, test } from "bun:test";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { crawlDirectory, pathsOf } from "../support/crawl-run.ts";
 import { html, page, serveCrawlSite } from "../support/crawl-site.ts";
 
@@ -59,6 +61,16 @@ test("--since last takes what says that it is newer than the last finished crawl
   expect(third.manifest?.config["since"]).toBe(second.manifest?.started_at);
   expect(pathsOf(await crawl("--since", "2023-12-31"))).toEqual(["/", "/a", "/b", "/named"]);
   expect(pathsOf(await crawl("--fresh"))).toEqual(["/", "/a", "/b", "/named"]);
+});
+
+test("--since last says what it could not read", async () => {
+  await using place = await crawlDirectory();
+  mkdirSync(join(place.output, "manifest.json"), { recursive: true });
+  const run = await place.crawl(["http://127.0.0.1:9/", "--since", "last"]);
+  expect([run.exitCode === 0, run.stderr]).toEqual([
+    false,
+    expect.stringContaining("the manifest of the last crawl could not be read: "),
+  ]);
 });
 
 test("--since last goes with a directory", async () => {

@@ -11,8 +11,9 @@ export const zipOf = (files: Readonly<Record<string, string | Uint8Array>>): Uin
 const W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
 
 /** Writes a Word document of this body, with the styles Heading1 and Title, and the lists 1 (bullets) and 2 (numbers). */
-export const writeDocx = (body: string): Uint8Array =>
+export const writeDocx = (body: string, more: Readonly<Record<string, string>> = {}): Uint8Array =>
   zipOf({
+    ...more,
     "[Content_Types].xml": "<Types/>",
     "word/document.xml": `<?xml version="1.0"?><w:document ${W}><w:body>${body}</w:body></w:document>`,
     "word/styles.xml": `<w:styles ${W}>

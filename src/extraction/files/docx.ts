@@ -1,6 +1,6 @@
 import { escapeHtml } from "../../base/text.ts";
 import { type ListedHtml, writeLists } from "./list-writer.ts";
-import { cellName, type FileContent, type FileFacts, NO_FACTS, writeLink } from "./write-html.ts";
+import { cellName, type FileContent, type FileFacts, NO_FACTS, NoteWriter, writeLink } from "./write-html.ts";
 import {
   childOf,
   childrenOf,
@@ -23,12 +23,13 @@ export function readDocx(entries: Entries): FileContent {
     read("word/_rels/document.xml.rels"),
   );
   const [body] = elementsNamed(read("word/document.xml"), "w:body");
-  const notes = ["footnote", "endnote"].flatMap((kind) =>
-    elementsNamed(read(`word/${kind}s.xml`), `w:${kind}`).filter(({ attributes }) => !attributes["w:type"]),
-  );
   const written = body ? document.write(body) : "";
-  const below = notes.map((note) => document.write(note)).join("");
-  return { ...facts, body: written + below, warnings: [] };
+  const notes = ["footnote", "endnote"].flatMap((kind) =>
+    elementsNamed(read(`word/${kind}s.xml`), `w:${kind}`)
+      .filter(({ attributes }) => !attributes["w:type"])
+      .map((note) => [`${kind} ${note.attributes["w:id"]}`, document.write(note)] as const),
+  );
+  return { ...facts, body: written + document.notes.write(new Map(notes)), warnings: [] };
 }
 
 function readFacts(core: Element): FileFacts {
@@ -53,6 +54,7 @@ const levelIn = (element: Element | undefined): number =>
   Math.min(9, Math.max(0, Number(valIn(element)) || 0));
 
 class DocxReader {
+  readonly notes = new NoteWriter();
   readonly #styles = new Map<string, Style>();
   /** The kinds of numbering by number and level. */
   readonly #formats = new Map<string, string>();
@@ -143,6 +145,9 @@ class DocxReader {
       case "w:br":
       case "w:cr":
         return "<br>";
+      case "w:footnoteReference":
+      case "w:endnoteReference":
+        return this.notes.mark(`${part.name.slice(2, -9)} ${part.attributes["w:id"]}`);
       case "w:noBreakHyphen":
         return "-";
       case "w:drawing":

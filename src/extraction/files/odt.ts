@@ -1,7 +1,7 @@
 import { Failure } from "../../base/failure.ts";
 import { escapeHtml } from "../../base/text.ts";
 import { writeAlt } from "./docx.ts";
-import { cellName, type FileContent, type FileFacts, NO_FACTS, writeLink } from "./write-html.ts";
+import { cellName, type FileContent, type FileFacts, NO_FACTS, NoteWriter, writeLink } from "./write-html.ts";
 import {
   childOf,
   childrenOf,
@@ -66,7 +66,8 @@ const SIGNS: Readonly<Record<string, string>> = {
 
 class OdtReader {
   readonly #numbered: ReadonlySet<string>;
-  readonly #notes: string[] = [];
+  readonly #marks = new NoteWriter();
+  readonly #notes = new Map<string, string>();
 
   constructor(numbered: ReadonlySet<string>) {
     this.#numbered = numbered;
@@ -74,7 +75,7 @@ class OdtReader {
 
   writeAll(text: Element): string {
     const html = this.#writeChildren(text);
-    return html + this.#notes.join("");
+    return html + this.#marks.write(this.#notes);
   }
 
   #writeChildren(element: Element, isInNumbered = false): string {
@@ -135,10 +136,13 @@ class OdtReader {
 
   /** The text of a note stands at the end. */
   #writeNote(note: Element): string {
-    const citation = escapeHtml(textNamed(note, "text:note-citation") ?? "");
     const body = childOf(note, "text:note-body");
-    if (body) this.#notes.push(`<div>${citation} ${this.#writeChildren(body)}</div>`);
-    return `<sup>${citation}</sup>`;
+    const id = String(this.#notes.size);
+    const mark = this.#marks.mark(id);
+    // A note in it has the next number.
+    this.#notes.set(id, "");
+    this.#notes.set(id, body ? this.#writeChildren(body) : "");
+    return mark;
   }
 }
 

@@ -53,3 +53,26 @@ export function writeLink(href: string | null, html: string): string {
   if (href === null || html.trim() === "" || !/^(?:https?:|mailto:|#)/i.test(href)) return html;
   return `<a href="${escapeAttribute(href)}">${html}</a>`;
 }
+
+/** Notes to a text: their marks in it, numbered as they come, and what stands below it. */
+export class NoteWriter {
+  readonly #numbers = new Map<string, number>();
+
+  /** @param id tells a note of the document from its others */
+  mark(id: string): string {
+    const number = this.#numbers.get(id) ?? this.#numbers.size + 1;
+    this.#numbers.set(id, number);
+    return `<sup><a id="fnref-${number}" href="#fn-${number}">${number}</a></sup>`;
+  }
+
+  /** Writes the notes in the order of their marks, and after them those without one. */
+  write(notes: ReadonlyMap<string, string>): string {
+    const items = [...this.#numbers].map(
+      ([id, number]) => `<li id="fn-${number}">${notes.get(id) ?? ""}</li>`,
+    );
+    const others = [...notes].filter(([id]) => !this.#numbers.has(id)).map(([, html]) => html);
+    const marked =
+      items.length === 0 ? "" : `<section class="footnotes"><ol>${items.join("")}</ol></section>`;
+    return marked + others.join("");
+  }
+}

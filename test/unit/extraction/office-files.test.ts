@@ -115,3 +115,51 @@ describe("an archive fails", () => {
     expect((await articleOf(zipOf({ "word/document.xml": xml }))).text).toBe("Words &a;&f; that stand");
   });
 });
+
+describe("notes have marks in the text, in the order of these:", () => {
+  const EXPECTED = "They fly[^1] far, and rest[^2].\n\nThe end.\n\n[^1]: Or dive.\n\n[^2]: On posts.";
+  const note = (id: number, kind: string, text: string): string =>
+    `<w:${kind} w:id="${id}"><w:p><w:r><w:t>${text}</w:t></w:r></w:p></w:${kind}>`;
+  const run = (text: string): string => `<w:r><w:t xml:space="preserve">${text}</w:t></w:r>`;
+  const mark = (id: number, kind: string): string => `<w:r><w:${kind}Reference w:id="${id}"/></w:r>`;
+  const docx = (first: string, second: string, more: Readonly<Record<string, string>>): Uint8Array =>
+    writeDocx(
+      `<w:p>${run("They fly")}${first}${run(" far, and rest")}${second}${run(".")}</w:p>${p("The end.")}`,
+      more,
+    );
+
+  test("the footnotes of a DOCX, without the lines that part them", async () => {
+    const parting =
+      '<w:footnote w:id="0" w:type="separator"><w:p><w:r><w:t>rule</w:t></w:r></w:p></w:footnote>';
+    const notes = `<w:footnotes>${parting}${note(3, "footnote", "On posts.")}${note(2, "footnote", "Or dive.")}</w:footnotes>`;
+    const file = docx(mark(2, "footnote"), mark(3, "footnote"), { "word/footnotes.xml": notes });
+    expect((await articleOf(file)).markdown).toBe(EXPECTED);
+  });
+
+  test("a footnote and an endnote of one number", async () => {
+    const file = docx(mark(2, "footnote"), mark(2, "endnote"), {
+      "word/footnotes.xml": `<w:footnotes>${note(2, "footnote", "Or dive.")}</w:footnotes>`,
+      "word/endnotes.xml": `<w:endnotes>${note(2, "endnote", "On posts.")}</w:endnotes>`,
+    });
+    expect((await articleOf(file)).markdown).toBe(EXPECTED);
+  });
+
+  test("a note of a DOCX without a mark is not lost", async () => {
+    const notes = `<w:footnotes>${note(2, "footnote", "Or dive.")}</w:footnotes>`;
+    expect((await articleOf(docx("", "", { "word/footnotes.xml": notes }))).markdown).toEndWith(
+      "The end.\n\nOr dive.",
+    );
+  });
+
+  const noteOf = (text: string): string =>
+    `<text:note><text:note-citation>7</text:note-citation><text:note-body><text:p>${text}</text:p></text:note-body></text:note>`;
+  test("the notes of an ODT", async () => {
+    const text = `<text:p>They fly${noteOf("Or dive.")} far, and rest${noteOf("On posts.")}.</text:p><text:p>The end.</text:p>`;
+    expect((await articleOf(writeOdt(text))).markdown).toBe(EXPECTED);
+  });
+
+  test("a note in a note of an ODT", async () => {
+    const text = `<text:p>They fly${noteOf(`Or dive${noteOf("Deep.")}.`)}.</text:p><text:p>The end.</text:p>`;
+    expect((await articleOf(writeOdt(text))).markdown).toContain("[^1]: Or dive[^2].\n\n[^2]: Deep.");
+  });
+});
