@@ -49,7 +49,7 @@ export { type CrawlJobParts, previewCrawl, runCrawlJob } from "./job.ts";
 export { lastCrawl, MANIFEST_START, type ManifestEntry, manifestEntry, warningOf } from "./manifest.ts";
 export { mapSite } from "./map.ts";
 export { isInStateDirectory, STATE_DIRECTORY } from "./output.ts";
-export { type CrawlPlan, createCrawlPlan } from "./plan.ts";
+export { type CrawlPlan, createCrawlPlan, LAST } from "./plan.ts";
 export { type HostPace, type HostPaces, type HostRefusal, paceAfterRefusal } from "./politeness.ts";
 export { findFinishedJobs } from "./queue/finished.ts";
 export {

@@ -10,10 +10,13 @@ export type CrawlPlan = Omit<Values<typeof CRAWL>, "seeds"> & {
   readonly seeds: readonly PageUrl[];
   readonly preference: FetcherPreference;
   readonly extraction: ExtractionOptions;
+  /** When the last crawl began, in ISO 8601, for `since: last`; null before the first. Absent where nobody knows. */
+  readonly lastCrawlAt?: string | null;
 };
 
 /** A plan as a shell reads it, before it is checked: options that it leaves out have their defaults. */
-export type CrawlRequest = Partial<Values<typeof CRAWL>> & Pick<CrawlPlan, "preference" | "extraction">;
+export type CrawlRequest = Partial<Values<typeof CRAWL>> &
+  Pick<CrawlPlan, "preference" | "extraction" | "lastCrawlAt">;
 
 /**
  * Checks a request and canonicalises its URLs.
@@ -42,9 +45,13 @@ const FORMS = {
   since: [/^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:\d\d))?$/, "a date, such as 2026-11-30"],
 } as const;
 
-function requireForms(plan: Values<typeof CRAWL>): void {
+/** Stands for the date of the last crawl. */
+export const LAST = "last";
+
+function requireForms(plan: Values<typeof CRAWL> & Pick<CrawlPlan, "lastCrawlAt">): void {
   for (const [name, [form, meaning]] of Object.entries(FORMS)) {
     const value = plan[name as keyof typeof FORMS];
+    if (value === LAST && plan.lastCrawlAt !== undefined) continue;
     if (value === null || (form.test(value) && (name !== "since" || !Number.isNaN(Date.parse(value)))))
       continue;
     const { flag, field } = CRAWL[name as keyof typeof FORMS];
@@ -55,8 +62,17 @@ function requireForms(plan: Values<typeof CRAWL>): void {
   }
 }
 
+/**
+ * Whether a page is left out for its date. The date of the last crawl leaves out only what is stored: other pages may
+ * have failed in that crawl, or been too many for it.
+ */
+export function isTooOld({ since, lastCrawlAt }: CrawlPlan, date: string | null, isStored: boolean): boolean {
+  const earliest = since === LAST ? (isStored ? lastCrawlAt : null) : since;
+  return date !== null && Boolean(earliest) && isBefore(date, earliest!);
+}
+
 /** Whether a date is before another; one without a time means its whole day. */
-export const isBefore = (date: string, other: string): boolean =>
+const isBefore = (date: string, other: string): boolean =>
   Date.parse(date.length === 10 ? `${date}T23:59:59.999Z` : date) < Date.parse(other);
 
 function requireInRange({ kind, means }: Option, value: unknown): void {

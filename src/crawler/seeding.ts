@@ -3,7 +3,7 @@ import type { RobotsCache } from "../fetching/index.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { Frontier, FrontierEntry } from "./frontier/frontier.ts";
 import { sitemapWarning } from "./manifest.ts";
-import { isBefore } from "./plan.ts";
+import { isTooOld } from "./plan.ts";
 import { sitemapsOfRobots } from "./sitemap/open.ts";
 import type { CrawlNotice, ReadSitemaps, SitemapNews } from "./types.ts";
 import type { VisitParts } from "./visit.ts";
@@ -30,7 +30,7 @@ export async function* readStarts(parts: SeedingParts, signal: AbortSignal): Asy
     source: FrontierEntry["source"],
     lastModified: string | null,
   ): FrontierEntry => {
-    const isOld = lastModified !== null && plan.since !== null && isBefore(lastModified, plan.since);
+    const isOld = isTooOld(plan, lastModified, false);
     return { url, source, lastModified, refusal: scope.refuseStart(url) ?? (isOld ? "older" : null) };
   };
   if (plan.seeds.length > 0)

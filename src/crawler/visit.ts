@@ -33,7 +33,7 @@ import type { Page } from "../pages/index.ts";
 import { originOf, type PageUrl } from "../urls/index.ts";
 import type { ClaimedPage, Frontier, KnownPage, NextTry, Settlement } from "./frontier/frontier.ts";
 import { type CrawlPictures, politePictures } from "./pictures.ts";
-import { type CrawlPlan, isBefore } from "./plan.ts";
+import { type CrawlPlan, isTooOld, LAST } from "./plan.ts";
 import { LONG_WAIT_MS, PATIENCE_MS, PageGate, type Politeness } from "./politeness.ts";
 import type { Scope } from "./scope.ts";
 import type {
@@ -152,12 +152,17 @@ function refusalOf({ url, source, parent }: ClaimedPage, { traps, variants }: Sc
   return source === "seed" ? null : variants.refusalOf(url);
 }
 
+/** Whether a sitemap says of a stored page that it has not changed since the last crawl. */
+const isPast = async ({ page, parts: { plan }, isStored }: Attempt): Promise<boolean> =>
+  plan.since === LAST && isTooOld(plan, page.lastModified, page.known !== null) && (await isStored());
+
 /** Decides about a page without a request if that is possible; null when it must be fetched. */
 async function beforeFetch(attempt: Attempt): Promise<Verdict | null> {
   const { page, parts, signal } = attempt;
   const { plan, politeness } = parts;
   const refusal = refusalOf(page, parts.scope);
   if (refusal !== null) return skipped(attempt, refusal);
+  if (await isPast(attempt)) return skipped(attempt, "older");
   const isKnownUnchanged =
     plan.trustsLastModified && page.lastModified !== null && page.known?.lastModified === page.lastModified;
   if (isKnownUnchanged && (await attempt.isStored())) return unchanged(attempt, null);
@@ -405,7 +410,7 @@ async function store(attempt: Attempt, visit: PageVisit, fetched: FetchedArticle
   if (plan.respectsMetaRobots && robotsOf(visit).noindex) return skipped(attempt, "noindex", { visit });
   const variant = visit.extraction && scope.variants.note(page.url, visit.extraction);
   if (variant !== null) return skipped(attempt, variant, { visit });
-  if (isOlder(fetched.article, plan.since)) return skipped(attempt, "older", { visit });
+  if (isOlder(fetched.article, attempt)) return skipped(attempt, "older", { visit });
   const others = otherUrls(page.url, visit);
   if (!parts.takeEach && others.length > 0 && !(await frontier.identify(page, others)))
     return skipped(attempt, "duplicate", { visit });
@@ -417,11 +422,9 @@ async function store(attempt: Attempt, visit: PageVisit, fetched: FetchedArticle
   });
 }
 
-/** Whether a page says that its last change was before a date; one that says nothing may be new. */
-function isOlder({ modifiedDate, publishedDate }: Article, since: string | null): boolean {
-  const said = modifiedDate ?? publishedDate;
-  return since !== null && said !== null && isBefore(said, since);
-}
+/** Whether a page says that it is too old; one that says nothing may be new. */
+const isOlder = ({ modifiedDate, publishedDate }: Article, { page, parts }: Attempt): boolean =>
+  isTooOld(parts.plan, modifiedDate ?? publishedDate, page.known !== null);
 
 /** Returns the page's other URLs: of redirects, the final one, and the canonical one of the same origin. */
 function otherUrls(url: PageUrl, { page, extraction }: PageVisit): PageUrl[] {

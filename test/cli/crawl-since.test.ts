@@ -41,7 +41,7 @@ test("--since last takes what says that it is newer than the last finished crawl
   // Nothing was crawled before, so that nothing is too old.
   const first = await crawl();
   expect([pathsOf(first), first.isAsked]).toEqual([["/", "/a", "/b", "/named"], true]);
-  expect(first.manifest?.config["since"]).toBeNull();
+  expect(first.manifest?.config["since"]).toBe("last");
 
   dates["/b"] = tomorrow();
   const second = await crawl();
@@ -49,7 +49,7 @@ test("--since last takes what says that it is newer than the last finished crawl
   expect(second.manifest).toMatchObject({
     changed: 0,
     gone: 0,
-    config: { since: first.manifest?.started_at },
+    config: { since: "last" },
   });
   expect(second.isAsked).toBeFalse();
 
@@ -58,9 +58,41 @@ test("--since last takes what says that it is newer than the last finished crawl
   dates["/named"] = tomorrow();
   const third = await crawl();
   expect([pathsOf(third), third.files]).toEqual([["/named"], first.files]);
-  expect(third.manifest?.config["since"]).toBe(second.manifest?.started_at);
   expect(pathsOf(await crawl("--since", "2023-12-31"))).toEqual(["/", "/a", "/b", "/named"]);
   expect(pathsOf(await crawl("--fresh"))).toEqual(["/", "/a", "/b", "/named"]);
+});
+
+test("--since last takes old pages that failed in the last crawl, or were too many for it", async () => {
+  let isDown = true;
+  const named = ["/a", "/b", "/c", "/d"];
+  const old = (path: string) => () =>
+    html(page(`Page ${path}`, [], `<meta property="article:modified_time" content="${LONG_AGO}">`));
+  await using site = serveCrawlSite({
+    ...Object.fromEntries(named.map((path) => [path, old(path)])),
+    "/b": () => (isDown ? new Response("", { status: 500 }) : old("/b")()),
+    "/sitemap.xml": () =>
+      new Response(
+        `<urlset>${named.map((path) => `<url><loc>${site.origin}${path}</loc><lastmod>${LONG_AGO}</lastmod></url>`).join("")}</urlset>`,
+      ),
+  });
+  await using place = await crawlDirectory();
+  const words = [
+    "--sitemap",
+    `${site.origin}/sitemap.xml`,
+    "--since",
+    "last",
+    "--retries",
+    "0",
+    "--concurrency",
+    "1",
+  ];
+  expect(pathsOf(await place.crawl([...words, "--max-pages", "3"]))).toEqual(["/a", "/c"]);
+  isDown = false;
+  site.visits.length = 0;
+  expect(pathsOf(await place.crawl([...words, "--max-pages", "3"]))).toContain("/b");
+  expect(site.count("/a")).toBe(0);
+  const { files } = await place.crawl([...words, "--max-pages", "9"]);
+  expect(files).toHaveLength(4);
 });
 
 test("--since last says what it could not read", async () => {

@@ -19,6 +19,7 @@ import {
   type CrawlOutput,
   type CrawlSummary,
   createCrawlPlan,
+  LAST,
   lastCrawl,
   parseSitemapSource,
 } from "../../../crawler/index.ts";
@@ -317,7 +318,7 @@ export function readCrawlCommand(
   const options = readOptions(typed, CRAWL, crawlDefaults(settings));
   const plan = createCrawlPlan({
     ...options,
-    since: options.since === "last" ? readLast(directory, typed.has("fresh")) : options.since,
+    ...(options.since === LAST && { lastCrawlAt: readLast(directory, typed.has("fresh")) }),
     seeds,
     sitemaps,
     allowPrefixes: readPrefixes(typed, "allow-prefix", [...seeds, ...sitemaps]),
